@@ -1,8 +1,8 @@
 //! `cargo perfcheck`: benchmarks with stored baselines, a trustworthy verdict and an exit code.
 //!
-//! The data flow: `cli` parses, `app` directs. The crate `perfcheck-engine` builds the bench targets, drives them and stores every launch.
-//! The crate `perfcheck-analysis` reaches the verdicts, puts together what is to be told, and says what the process ends with. `report`
-//! writes it down. docs/src/architecture.md explains why it is so, and tests/architecture.rs keeps the directions of the imports.
+//! `cli` parses the command line and `app` carries out the command. The crate `perfcheck-engine` builds the bench targets, drives them and stores
+//! every process. The crate `perfcheck-analysis` reaches the verdicts, collects the findings and decides the exit code. `report` writes the output.
+//! The chapter *Architecture* of the project's book explains this design, and tests/architecture.rs checks the directions of the imports.
 
 #![cfg_attr(not(test), warn(clippy::disallowed_methods))]
 

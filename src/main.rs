@@ -1,4 +1,4 @@
-//! Parses, calls the command, prints the error, returns the exit status.
+//! Parses the command line, calls the command, prints the error and returns the exit status.
 
 #![cfg_attr(not(test), warn(clippy::disallowed_methods))]
 
@@ -38,7 +38,7 @@ fn main() -> process::ExitCode {
     let parsed = match cli::parse(arguments) {
         Ok(parsed) => parsed,
         Err(error) => {
-            // Help and version are results, everything else is a wrong use; a reader that is gone changes neither.
+            // Help and version are results; every other error is wrong usage. A closed stream does not change the status.
             let charset = |is_terminal| charset(&Variables::read(), is_terminal);
             if !error.use_stderr() {
                 let charset = charset(io::stdout().is_terminal());
@@ -75,7 +75,7 @@ fn main() -> process::ExitCode {
     status.number().into()
 }
 
-/// What a stream takes. A file takes everything: who reads it knows what it is.
+/// Returns the characters that a stream can show. A file or pipe gets Unicode: its reader knows the encoding.
 fn charset(variables: &Variables, is_terminal: bool) -> Charset {
     if variables.shows_unicode || !is_terminal {
         Charset::Unicode
@@ -102,12 +102,12 @@ fn dispatch(
     let is_bar = matches!(progress, ProgressMode::Bar(_));
     let tell = move |left: &str| {
         let mut stderr = InCharset::new(anstream::stderr(), of_stderr);
-        // Between two rounds there is a bar, which nobody is left to clear.
+        // The line may hold a progress bar, and nothing else will clear it.
         if is_bar {
             let _ = stderr.write_all(b"\r\x1b[K");
         }
         let error = AppError::Interrupted(left.to_owned());
-        // Nobody is left to be told where this fails.
+        // Ignore a failed write: there is no other place to report it.
         let _ = write_error(&mut stderr, &error.to_string());
     };
     let interrupt = Interrupt::install(tell).map_err(|error| AppError::Usage(error.to_string()))?;
@@ -119,7 +119,7 @@ fn dispatch(
     };
     let stdout = UntilClosed::new(InCharset::new(anstream::stdout(), charset));
     let mut stdout = Visible::new(Guarded::new(stdout, commands));
-    // Whoever reads it shows it at once. A file is as the bench printed it.
+    // A terminal and a CI log obey control characters, so make these visible. A file keeps the bytes that the bench printed.
     let is_obeyed = io::stderr().is_terminal() || variables.ci || variables.github_actions;
     let bench_output = Guarded::of_others(io::stderr(), commands);
     let mut bench_output: Box<dyn Write> = if is_obeyed {
@@ -142,7 +142,7 @@ fn dispatch(
     } else {
         carry_out(parsed, &mut world)
     };
-    // What does not end with a line is still on its way.
+    // Output that does not end with a newline is still in the buffer.
     let flushed = world.stdout.flush().map_err(AppError::from);
     status.and_then(|status| flushed.map(|()| status))
 }
@@ -192,7 +192,7 @@ fn carry_out(parsed: &Parsed, world: &mut World<'_>) -> Result<ExitCode, AppErro
     }
 }
 
-/// A stream whose reader may leave: what is written after that is dropped, and what the status says stays true.
+/// A stream whose reader may leave. Output after that is dropped, and the exit status stays true.
 struct UntilClosed<W> {
     writer: W,
     closed: bool,

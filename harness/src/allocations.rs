@@ -1,14 +1,14 @@
-//! What an iteration allocates, in numbers.
+//! Allocation counts of an iteration.
 
-/// What one iteration allocated.
+/// The allocations of one iteration.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(crate) struct Counts {
-    /// Of the thread that ran it, as the next two.
+    /// Allocations by the thread that ran the iteration; the next two fields too count this thread only
     pub(crate) allocations: u64,
     pub(crate) bytes: u64,
-    /// The most that was alive at once.
+    /// The most bytes that were alive at once
     pub(crate) peak_bytes: u64,
-    /// Of all other threads, as the next one.
+    /// Allocations by all other threads; the next field too counts those threads
     pub(crate) other_allocations: u64,
     pub(crate) other_bytes: u64,
 }

@@ -1,9 +1,9 @@
-//! The command line, as `cargo bench`, `cargo test` and nextest spell it. Flags of libtest and Criterion that mean nothing here are
-//! tolerated, with their values, so that scripts which pass them to all bench executables keep working.
+//! The command line of a bench executable, as `cargo bench`, `cargo test` and nextest use it. Flags of libtest and Criterion that have no meaning
+//! here are accepted with their values, so that scripts which pass them to all bench executables keep working.
 
 use crate::request::escape;
 
-/// What the executable is asked to do.
+/// The task of the executable.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum ExecutableMode {
     /// `cargo bench`: measure and print a table.
@@ -16,26 +16,26 @@ pub(crate) enum ExecutableMode {
     Help,
 }
 
-/// How a listing ends.
+/// The format of a listing.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum ListFormat {
-    /// With a count.
+    /// With a count at the end.
     Pretty,
-    /// With nothing: `--format terse`.
+    /// `--format terse`: ids only.
     Terse,
 }
 
-/// How much is printed.
+/// The amount of output.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(crate) enum PrintedDetail {
     /// Everything.
     #[default]
     Normal,
-    /// `--quiet`: results without the lines around them.
+    /// `--quiet`: results without the surrounding lines.
     Quiet,
 }
 
-/// Which benchmarks are wanted.
+/// The filters that select benchmarks.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(crate) struct Selection {
     filters: Vec<String>,
@@ -45,9 +45,9 @@ pub(crate) struct Selection {
 }
 
 impl Selection {
-    /// Whether `id` is wanted: any filter matches, and no `--skip` does.
+    /// Reports whether `id` is selected: any filter matches, and no `--skip` does.
     pub(crate) fn contains(&self, id: &str) -> bool {
-        // Who read the id from a listing has it escaped.
+        // Ids copied from a listing are escaped.
         let escaped = escape(id);
         let matches = |pattern: &String| {
             if self.exact {
@@ -62,17 +62,17 @@ impl Selection {
     }
 }
 
-/// The command line, read.
+/// The parsed command line.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Args {
     pub(crate) mode: ExecutableMode,
     pub(crate) selection: Selection,
     pub(crate) verbosity: PrintedDetail,
-    /// Arguments that have no effect here and had one in the author's mind.
+    /// Arguments that have no effect here although their author probably expects one; they cause a warning
     pub(crate) ignored: Vec<String>,
 }
 
-/// Flags of libtest and Criterion that mean nothing here.
+/// Flags of libtest and Criterion that have no meaning here.
 const FLAGS: [&str; 15] = [
     "--nocapture",
     "--no-capture",
@@ -91,7 +91,7 @@ const FLAGS: [&str; 15] = [
     "--quick",
 ];
 
-/// Options of libtest that take a value and mean nothing here.
+/// Options of libtest that take a value and have no meaning here.
 const LIBTEST_OPTIONS: [&str; 6] = [
     "--test-threads",
     "--logfile",
@@ -101,7 +101,7 @@ const LIBTEST_OPTIONS: [&str; 6] = [
     "-Z",
 ];
 
-/// Options of Criterion's benches that take a value: ignored aloud.
+/// Options of Criterion that take a value. They are ignored with a warning.
 const CRITERION_OPTIONS: [&str; 15] = [
     "--save-baseline",
     "--baseline",
@@ -121,7 +121,7 @@ const CRITERION_OPTIONS: [&str; 15] = [
 ];
 
 impl Args {
-    /// Reads the arguments after the program's name. There are no errors: what is not understood is listed as ignored.
+    /// Parses the arguments after the program's name. It cannot fail: unknown arguments are listed as ignored.
     pub(crate) fn parse(arguments: impl IntoIterator<Item = String>) -> Self {
         let mut selection = Selection::default();
         let mut ignored = Vec::new();

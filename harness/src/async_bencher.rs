@@ -1,5 +1,5 @@
-//! The bencher's methods for asynchronous routines. A sample is one `block_on`; the clock is read inside it, so entering and leaving the
-//! executor is not timed, and set-up may use the executor's context.
+//! The bencher's methods for asynchronous routines. A sample is one `block_on`. The clock is read inside it, so entering and leaving the executor
+//! is not timed, and set-up may use the executor's context.
 
 use std::cell::RefCell;
 use std::convert::Infallible;
@@ -16,7 +16,7 @@ use crate::timing::{Batches, noted};
 
 /// A [`Bencher`](crate::Bencher) for routines that return futures, made by [`Bencher::to_async`](crate::Bencher::to_async).
 ///
-/// Routines are async closures, or closures that return a future: `async || read().await` and `|| read()`.
+/// A routine is an async closure (`async || read().await`) or a closure that returns a future (`|| read()`).
 pub struct AsyncBencher<'b, E> {
     bencher: &'b mut dyn Measure,
     executor: E,
@@ -27,7 +27,7 @@ impl<'b, E: AsyncExecutor> AsyncBencher<'b, E> {
         Self { bencher, executor }
     }
 
-    /// Times `routine`, awaited to its end; the drop of its output is part of the time.
+    /// Times `routine` until its future is ready, including the drop of its output.
     #[track_caller]
     #[expect(
         clippy::iter_not_returning_iterator,
@@ -55,7 +55,7 @@ impl<'b, E: AsyncExecutor> AsyncBencher<'b, E> {
         self.iter_batched(|| (), async |()| routine().await, BatchSize::SmallInput);
     }
 
-    /// Times `routine` on inputs made by `setup`. Neither `setup` nor the drop of the output is timed.
+    /// Times `routine` on inputs made by `setup`, which it takes by value. `setup` and the drop of the output are not timed.
     #[track_caller]
     pub fn iter_batched<I, O>(
         &mut self,
@@ -83,9 +83,9 @@ impl<'b, E: AsyncExecutor> AsyncBencher<'b, E> {
         });
     }
 
-    /// Times `routine` on inputs made by `setup`, by reference. Neither `setup` nor the drop of input or output is timed.
+    /// Times `routine` on inputs made by `setup`, which it borrows mutably. `setup` and the drops of input and output are not timed.
     ///
-    /// A future that borrows its input comes from an async closure: `async |input| ...`.
+    /// Use an async closure, `async |input| ...`: only its future may borrow the input.
     #[track_caller]
     pub fn iter_batched_ref<I, O>(
         &mut self,
@@ -113,7 +113,7 @@ impl<'b, E: AsyncExecutor> AsyncBencher<'b, E> {
         });
     }
 
-    /// Leaves the timing to `routine`: it is given a number of iterations and resolves to how long they took.
+    /// Lets `routine` do its own timing: it runs the given number of iterations and resolves to the time they took.
     #[track_caller]
     pub fn iter_custom(&mut self, mut routine: impl AsyncFnMut(u64) -> Duration) {
         let executor = &self.executor;
@@ -127,13 +127,13 @@ impl<'b, E: AsyncExecutor> AsyncBencher<'b, E> {
         });
     }
 
-    /// Times every single call of `routine` by itself, awaited to its end; see [`Bencher::iter_latency`](crate::Bencher::iter_latency).
+    /// Times each call of `routine` separately, until its future is ready; see [`Bencher::iter_latency`](crate::Bencher::iter_latency).
     #[track_caller]
     pub fn iter_latency<O>(&mut self, mut routine: impl AsyncFnMut() -> O) {
         self.try_iter_latency(async move || Ok::<O, Infallible>(routine().await));
     }
 
-    /// The same for operations that may fail; see [`Bencher::try_iter_latency`](crate::Bencher::try_iter_latency).
+    /// Like [`iter_latency`](Self::iter_latency), for operations that may fail; see [`Bencher::try_iter_latency`](crate::Bencher::try_iter_latency).
     #[track_caller]
     pub fn try_iter_latency<O, F: Display>(
         &mut self,
@@ -167,7 +167,7 @@ mod tests {
     use std::pin::pin;
     use std::task::{Context, Poll, Waker};
 
-    /// Counts how often it is entered.
+    /// Counts its calls of `block_on`.
     #[derive(Default)]
     struct Counting(std::cell::Cell<u32>);
 

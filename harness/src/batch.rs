@@ -1,25 +1,25 @@
-//! How the iterations of a sample are divided into batches of prepared inputs.
+//! Sizes of the batches of prepared inputs into which a sample is divided.
 
-/// How many inputs [`Bencher::iter_batched`](crate::Bencher::iter_batched) prepares at a time.
+/// The number of inputs that [`Bencher::iter_batched`](crate::Bencher::iter_batched) prepares at a time. If unsure, take `SmallInput`.
 ///
-/// Larger batches read the clock less often and hold more inputs in memory at once. A sample's time is the sum over its batches,
-/// so short batches add the cost of a pair of clock readings to each.
+/// Larger batches read the clock less often but hold more inputs in memory at once. The time of a sample is the sum over its batches, and each
+/// batch adds the cost of two clock readings.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum BatchSize {
-    /// Inputs are small: ten batches a sample.
+    /// For small inputs: ten batches per sample.
     SmallInput,
-    /// Inputs are large: a thousand batches a sample.
+    /// For large inputs: a thousand batches per sample.
     LargeInput,
-    /// One input at a time, with a pair of clock readings around each iteration. For bodies of 10 µs and more.
+    /// One input at a time, with two clock readings around each iteration. For bodies that take 10 µs or more.
     PerIteration,
-    /// This many batches a sample (at least one).
+    /// This many batches per sample (at least one).
     NumBatches(u64),
-    /// This many iterations a batch (at least one).
+    /// This many iterations per batch (at least one).
     NumIterations(u64),
 }
 
 impl BatchSize {
-    /// Iterations in each batch of a sample of `iterations`; the last batch may be shorter.
+    /// Returns the number of iterations per batch in a sample of `iterations`. The last batch may be shorter.
     pub(crate) fn iterations_per_batch(self, iterations: u64) -> u64 {
         let size = match self {
             Self::SmallInput => iterations.div_ceil(10),

@@ -1,5 +1,5 @@
-//! What a benchmark's closure is given: the choice of how its routine is measured. Each method makes a sampler and hands it to the driver,
-//! which asks for samples until it has enough.
+//! [`Bencher`], the argument of a benchmark's closure. Each method makes a sampler and hands it to the driver, which asks for samples until it has
+//! enough.
 
 use std::cell::RefCell;
 use std::convert::Infallible;
@@ -16,7 +16,7 @@ use crate::sampler::Sampler;
 use crate::throughput::Throughput;
 use crate::timing::{self, Batches};
 
-/// How a closure used its bencher.
+/// The state of a bencher: whether its closure has already measured or skipped.
 #[derive(Debug, Clone, PartialEq, Eq)]
 enum Use {
     Nothing,
@@ -25,20 +25,23 @@ enum Use {
     Skipped(String),
 }
 
-/// How a benchmark ended that did not panic.
+/// The outcome of a benchmark that did not panic.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum RoutineEnding {
-    /// It was measured.
+    /// The closure measured its routine.
     Measured,
-    /// It declined, for this reason.
+    /// The closure called `skip` with this reason.
     Skipped(String),
-    /// Its closure broke the rules, in these words.
+    /// The closure did not call exactly one of the methods; the text says what it did.
     Misused(&'static str),
 }
 
-/// Measures the routine of one benchmark. Its closure calls exactly one of the methods `iter*`, or [`skip`](Self::skip).
+/// Measures the routine of one benchmark. The benchmark's closure calls exactly one of the methods `iter*`, or [`skip`](Self::skip).
 ///
-/// Code of the closure before that call is set-up: it runs once per start of the benchmark and is never timed.
+/// Code before that call is set-up: it runs once each time the benchmark is started, and is never timed.
+///
+/// Start with [`iter`](Self::iter). Use [`iter_batched_ref`](Self::iter_batched_ref) or [`iter_batched`](Self::iter_batched) if each iteration
+/// needs a fresh input, and [`iter_latency`](Self::iter_latency) if percentiles matter more than the mean.
 pub struct Bencher<'d> {
     driver: &'d mut dyn SampleDriver,
     throughput: Throughput,
@@ -46,7 +49,7 @@ pub struct Bencher<'d> {
 }
 
 impl<'d> Bencher<'d> {
-    /// Runs a benchmark's closure with a bencher for `driver`.
+    /// Runs a benchmark's closure with a bencher that hands samplers to `driver`.
     pub(crate) fn run(
         body: &mut dyn FnMut(&mut Bencher<'_>),
         throughput: Throughput,
@@ -70,7 +73,7 @@ impl<'d> Bencher<'d> {
         }
     }
 
-    /// Times `routine`; the drop of its output is part of the time. The output passes through [`black_box`](crate::black_box).
+    /// Times `routine`, including the drop of its output. The output passes through [`black_box`](crate::black_box).
     #[track_caller]
     #[expect(
         clippy::iter_not_returning_iterator,
@@ -80,13 +83,15 @@ impl<'d> Bencher<'d> {
         self.measure(&mut |iterations| timing::time_loop(iterations, &mut routine));
     }
 
-    /// Times `routine` without the drop of its output. Outputs are kept in batches of a tenth of a sample.
+    /// Times `routine` without the drop of its output. Outputs are kept until the end of a batch, which is a tenth of a sample.
     #[track_caller]
     pub fn iter_with_large_drop<O>(&mut self, mut routine: impl FnMut() -> O) {
         self.iter_batched(|| (), |()| routine(), BatchSize::SmallInput);
     }
 
-    /// Times `routine` on inputs made by `setup`. Neither `setup` nor the drop of the output is timed.
+    /// Times `routine` on inputs made by `setup`, which it takes by value. `setup` and the drop of the output are not timed.
+    ///
+    /// If unsure about `size`, take [`BatchSize::SmallInput`].
     #[track_caller]
     pub fn iter_batched<I, O>(
         &mut self,
@@ -100,7 +105,9 @@ impl<'d> Bencher<'d> {
         });
     }
 
-    /// Times `routine` on inputs made by `setup`, by reference. Neither `setup` nor the drop of input or output is timed.
+    /// Times `routine` on inputs made by `setup`, which it borrows mutably. `setup` and the drops of input and output are not timed.
+    ///
+    /// If unsure about `size`, take [`BatchSize::SmallInput`].
     #[track_caller]
     pub fn iter_batched_ref<I, O>(
         &mut self,
@@ -114,8 +121,8 @@ impl<'d> Bencher<'d> {
         });
     }
 
-    /// Leaves the timing to `routine`: it is given a number of iterations and returns how long they took. Its allocations are counted from its call to its
-    /// return.
+    /// Lets `routine` do its own timing: it runs the given number of iterations and returns the time they took. Allocations are counted for the
+    /// whole call.
     #[track_caller]
     pub fn iter_custom(&mut self, mut routine: impl FnMut(u64) -> Duration) {
         self.measure(&mut |iterations| {
@@ -126,17 +133,19 @@ impl<'d> Bencher<'d> {
         });
     }
 
-    /// Times every single call of `routine`, an *operation*, by itself: besides the mean there are percentiles, up to the longest, and how they
-    /// change from second to second. The drop of the output is not timed.
+    /// Times each call of `routine`, an *operation*, separately. Besides the mean this gives percentiles up to the longest time, and their change
+    /// from second to second. The drop of the output is not timed.
     ///
-    /// Each time holds about one reading of the clock (20 to 30 ns on most machines), so it is for operations of a microsecond and more; times are kept
-    /// within 1/1024. Operations follow one another in a closed loop: a slow one delays the next, which therefore does not wait.
+    /// Each time includes about one clock reading (20 to 30 ns on most machines), so use this for operations of a microsecond and more. Times are
+    /// recorded with a resolution of 1/1024. Operations run in a closed loop: the next one starts only when the last has ended, so time spent
+    /// waiting behind a slow operation is not measured.
     #[track_caller]
     pub fn iter_latency<O>(&mut self, mut routine: impl FnMut() -> O) {
         self.try_iter_latency(move || Ok::<O, Infallible>(routine()));
     }
 
-    /// The same for operations that may fail. Those that do are counted, with the first messages, and are no part of the percentiles.
+    /// Like [`iter_latency`](Self::iter_latency), for operations that may fail. Failed operations are counted, the first error messages are kept,
+    /// and the percentiles cover successful operations only.
     #[track_caller]
     pub fn try_iter_latency<O, E: Display>(&mut self, mut routine: impl FnMut() -> Result<O, E>) {
         let latencies = RefCell::new(LatencyNotes::new());
@@ -146,25 +155,26 @@ impl<'d> Bencher<'d> {
         );
     }
 
-    /// The same methods for routines that return futures, which `executor` runs.
+    /// Returns a bencher with the same methods for routines that return futures, which `executor` runs.
     pub fn to_async<E: AsyncExecutor>(&mut self, executor: E) -> AsyncBencher<'_, E> {
         AsyncBencher::new(self, executor)
     }
 
-    /// Declines to measure, for the given reason: no such device, wrong CPU, missing data.
+    /// Skips the benchmark and reports `reason`: a missing device, the wrong CPU, missing data.
     ///
     /// # Panics
-    /// If something was measured already.
+    /// If the benchmark was already measured or skipped.
     #[track_caller]
     pub fn skip(&mut self, reason: impl Into<String>) {
         self.assert_unused("skip");
         self.used = Use::Skipped(reason.into());
     }
 
-    /// What one iteration processes, in place of the group's setting: for benchmarks of several inputs. Comes before `iter*`.
+    /// Sets the amount of work of one iteration, in place of the group's setting. Use it if the amount depends on the input, and call it before
+    /// `iter*`.
     ///
     /// # Panics
-    /// If something was measured already.
+    /// If the benchmark was already measured or skipped.
     #[track_caller]
     pub fn throughput(&mut self, throughput: Throughput) -> &mut Self {
         self.assert_unused("throughput");

@@ -1,6 +1,5 @@
-//! Driven by `cargo perfcheck`: the child's side of docs/src/protocol.md. The parent is in command; this file answers each request with
-//! exactly one final frame, and waits. While a benchmark is started its closure is on the stack, and requests are read inside its
-//! `iter*`.
+//! The child's side of the protocol with `cargo perfcheck` (the bench protocol). The parent is in command: this file answers each request with
+//! exactly one final frame, then waits. While a benchmark is started, its closure is on the stack and requests are read inside its `iter*`.
 
 use std::cell::RefCell;
 use std::fs::File;
@@ -27,17 +26,17 @@ use crate::walk::{BenchFunction, Catalogue, DeclaredId, walk};
 use crate::warm_up::warm_up;
 use crate::{counting, descriptors, panics, shift};
 
-/// The variable by which a parent makes itself known, with the versions it speaks.
+/// The environment variable that announces a parent. It lists the protocol versions that the parent speaks.
 pub(crate) const VARIABLE: &str = "PERFCHECK_PROTOCOL";
 
-/// The version spoken here.
+/// The protocol version of this crate.
 const PROTOCOL: u32 = 1;
 
-/// Room for a schedule of a few thousand SPECs, so that the buffer of requests never grows in a usual conversation: what the
-/// allocator does must not depend on the number of digits in an iteration count.
+/// Room for a schedule of a few thousand SPECs. The buffer of requests then hardly ever grows: the allocator's behavior must not depend on the
+/// number of digits in an iteration count.
 const LONGEST_USUAL_REQUEST: usize = 64 * 1024;
 
-/// Serves the parent until it says `bye` or is gone.
+/// Serves the parent until it sends `bye` or ends.
 pub(crate) fn run(functions: &[BenchFunction], parent_speaks: &str) -> ExitCode {
     forget_the_parent();
     let serve = || -> Result<(), String> {
@@ -58,7 +57,7 @@ pub(crate) fn run(functions: &[BenchFunction], parent_speaks: &str) -> ExitCode 
     }
 }
 
-/// A conversation that has begun, and what the parent has arranged for it.
+/// An open connection to the parent, with the options that the parent has set.
 pub(crate) struct Conversation {
     script: Script,
     slowdown: Slowdown,
@@ -69,7 +68,7 @@ pub(crate) struct Conversation {
 }
 
 impl Conversation {
-    /// What lets the parent drive the benchmark `id`, which starts now.
+    /// Returns the driver for the benchmark `id`, which starts now.
     pub(crate) fn starter<'s>(&'s mut self, id: &'s str) -> Starter<'s> {
         Starter {
             id,
@@ -84,7 +83,7 @@ impl Conversation {
     }
 }
 
-/// Takes over the standard streams and says hello; nothing if the parent speaks other versions.
+/// Takes over the standard streams and sends `hello`. Returns `None` if the parent does not speak this version.
 pub(crate) fn open(
     parent_speaks: &str,
     harness: &HarnessIdentity,
@@ -122,7 +121,7 @@ pub(crate) fn open(
     }))
 }
 
-/// Programs that a bench starts must not take themselves for children.
+/// Removes the variable, so that programs started by a bench do not act as children of the parent.
 #[expect(unsafe_code, reason = "changing the environment is unsafe")]
 pub(crate) fn forget_the_parent() {
     // SAFETY: `main` has just begun; there is no other thread that could read the environment.
@@ -135,7 +134,7 @@ fn speaks(versions: &str, version: u32) -> bool {
         .any(|word| word.trim().parse() == Ok(version))
 }
 
-/// Requests in, frames out.
+/// The two directions of the protocol: requests in, frames out.
 pub(crate) struct Wire {
     requests: BufReader<File>,
     line: Vec<u8>,
@@ -143,7 +142,7 @@ pub(crate) struct Wire {
 }
 
 impl Wire {
-    /// The next request that makes sense; the others are answered here.
+    /// Returns the next valid request. Answers invalid ones with an error.
     fn next(&mut self) -> ParentRequest {
         loop {
             let request = self.line().and_then(ParentRequest::parse);
@@ -154,7 +153,7 @@ impl Wire {
         }
     }
 
-    /// The next line. When the parent is gone the process ends.
+    /// Returns the next line. Ends the process if the parent is gone.
     pub(crate) fn line(&mut self) -> Result<&str, String> {
         self.line.clear();
         let read = self.requests.read_until(b'\n', &mut self.line);
@@ -170,7 +169,7 @@ impl Wire {
     }
 }
 
-/// The idle child.
+/// The child between benchmarks.
 struct Child<'f> {
     functions: &'f [BenchFunction],
     catalogue: Option<Catalogue>,
@@ -201,7 +200,7 @@ impl Child<'_> {
         frames.listed(catalogue.entries.len());
     }
 
-    /// Walks the function that declares `id` and runs its closure.
+    /// Calls the function that declares `id` and runs the benchmark's closure.
     fn start(&mut self, id: &str) {
         let catalogue = listed_once(&mut self.catalogue, self.functions);
         let Some(entry) = catalogue.find(id) else {
@@ -237,7 +236,8 @@ impl Child<'_> {
     }
 }
 
-/// The benchmarks, listed on first demand: each child does the same work, whether it is asked to list or only to start.
+/// Returns the benchmarks, listed on the first call. Every child lists them, even if it is only asked to start one, so that all children do the
+/// same work.
 fn listed_once<'c>(
     catalogue: &'c mut Option<Catalogue>,
     functions: &[BenchFunction],
@@ -255,15 +255,15 @@ pub(crate) struct Starter<'s> {
     seed: u64,
     counts_allocations: bool,
     latency_digits: LatencyDigits,
-    /// Samples taken so far.
+    /// Number of samples taken so far
     samples: usize,
     wire: &'s mut Wire,
     outcome: Option<RoutineEnding>,
 }
 
-/// A benchmark on a walk of its function, which may give others the same id.
+/// Looks for a benchmark while its function declares all of them. Several may have the same id.
 struct AddressedBenchmark<'s> {
-    /// `before` counts down to 0 where it comes next.
+    /// The benchmark looked for; `before` counts down to 0 as earlier benchmarks with its id pass
     declaration: DeclaredId,
     starter: Starter<'s>,
 }
@@ -337,7 +337,7 @@ impl Starter<'_> {
         sampler: &mut Sampler<'_>,
         latencies: Option<&RefCell<LatencyNotes>>,
     ) {
-        // All memory is had before the first sample, whatever the samples will be.
+        // Allocate all memory before the first sample.
         let mut iterations = Vec::with_capacity(schedule.len());
         let mut elapsed_ns = Vec::with_capacity(schedule.len());
         self.wire.frames.reserve_samples(schedule.len());

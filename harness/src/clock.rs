@@ -1,9 +1,9 @@
-//! The clock's smallest step, and its times as the protocol has them.
+//! The clock's smallest step, and the conversion of times to the protocol's nanoseconds.
 
 use std::time::{Duration, Instant};
 
-/// The smallest difference between two readings of the clock that is not zero, of 32 tries: the resolution in effect, which is
-/// the larger of the counter's step and the cost of a reading.
+/// Returns the smallest nonzero difference between two clock readings in 32 tries. This is the effective resolution: the larger of the counter's
+/// step and the cost of a reading.
 pub(crate) fn quantum() -> Duration {
     (0..32)
         .map(|_| {
@@ -19,7 +19,7 @@ pub(crate) fn quantum() -> Duration {
         .unwrap_or(Duration::from_nanos(1))
 }
 
-/// Nanoseconds as the protocol has them: below 2^63.
+/// Returns the time in nanoseconds, limited to the protocol's range: below 2^63.
 pub(crate) fn saturating_nanos(time: Duration) -> u64 {
     i64::try_from(time.as_nanos()).unwrap_or(i64::MAX) as u64
 }

@@ -1,4 +1,4 @@
-//! Counts what iterations allocate, one by one and never while they are timed.
+//! Counts the allocations of single iterations, never while they are timed.
 
 use std::time::{Duration, Instant};
 
@@ -6,10 +6,10 @@ use crate::allocations::Counts;
 use crate::counting::counted;
 use crate::sampler::Sampler;
 
-/// Counting ends after this time, however many iterations are wanted.
+/// The time after which counting stops, even if more iterations are wanted.
 const LONGEST: Duration = Duration::from_millis(10);
 
-/// Runs up to `limit` iterations, one at least, for 10 ms at most: what each of them allocated.
+/// Runs up to `limit` iterations, at least one, for at most 10 ms, and returns the allocations of each.
 pub(crate) fn count(sampler: &mut Sampler<'_>, limit: usize) -> Vec<Counts> {
     let mut all = Vec::with_capacity(limit);
     let start = Instant::now();

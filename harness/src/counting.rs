@@ -1,7 +1,6 @@
-//! The counting global allocator (docs/src/protocol.md, section 9), in executables with the feature `allocations`. It counts only while a
-//! *window* is open, and windows open only while somebody asks for counts: at all other times an allocation costs one relaxed load more.
-//! What is noted here never allocates: the thread's numbers are `const` and without destructor, so they can be reached at any time of a
-//! thread's life, from within the allocator.
+//! The counting global allocator (the bench protocol, section 9), present with the feature `allocations`. It counts only while a *window* is
+//! open, and windows open only while counts are requested: at all other times an allocation costs one more relaxed load. Counting never allocates:
+//! the thread's counters are `const` and have no destructor, so the allocator can use them at any time of a thread's life.
 
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::cell::Cell;
@@ -12,16 +11,16 @@ use std::thread::{self, ThreadId};
 
 use crate::allocations::Counts;
 
-/// Nobody asks.
+/// No counts are requested.
 const OFF: u8 = 0;
-/// The next window counts.
+/// The next window will count.
 const ARMED: u8 = 1;
-/// A window is open: allocations are counted.
+/// A window is open, and allocations are counted.
 const OPEN: u8 = 2;
 
 static STATE: AtomicU8 = AtomicU8::new(OFF);
 
-/// The whole process's numbers in the open window.
+/// The counts of the whole process in the open window.
 static PROCESS: ProcessCounts = ProcessCounts {
     allocations: AtomicU64::new(0),
     bytes: AtomicU64::new(0),
@@ -29,11 +28,11 @@ static PROCESS: ProcessCounts = ProcessCounts {
     peak: AtomicI64::new(0),
 };
 
-/// What the windows since the last [`counted`] came to.
+/// The sum over the windows closed since [`counted`] began.
 static CLOSED: Mutex<Counts> = Mutex::new(Counts::NONE);
 
 thread_local! {
-    /// The thread's numbers in the open window.
+    /// The counts of the current thread in the open window.
     static THREAD: Thread = const {
         Thread { allocations: Cell::new(0), bytes: Cell::new(0), live: Cell::new(0), peak: Cell::new(0) }
     };
@@ -42,7 +41,7 @@ thread_local! {
 struct ProcessCounts {
     allocations: AtomicU64,
     bytes: AtomicU64,
-    /// Bytes allocated less bytes freed: negative where the window frees what is older than itself.
+    /// Bytes allocated minus bytes freed; negative if the window frees memory older than itself
     live: AtomicI64,
     peak: AtomicI64,
 }
@@ -86,8 +85,8 @@ impl Thread {
     }
 }
 
-/// Counts allocations for `cargo perfcheck` and for the table of `cargo bench`, and leaves them to another allocator. Needs the feature
-/// `allocations`.
+/// A global allocator that counts allocations for `cargo perfcheck` and for the table of `cargo bench`, and passes all calls on to another
+/// allocator. Needs the feature `allocations`.
 ///
 /// ```
 /// use perfcheck::CountingAllocator;
@@ -102,23 +101,23 @@ impl Thread {
 /// perfcheck::main!(vectors);
 /// ```
 ///
-/// For each benchmark it is told how many times an iteration allocates, how many bytes, and how many of them are alive at once at most. What is
-/// counted is what would be timed: neither set-up nor inputs nor the drop of large outputs. Samples are taken without counting, so they
-/// take the time that they take with the inner allocator, but for one load and one branch an allocation.
+/// The report of each benchmark says how many times an iteration allocates, how many bytes, and how many bytes are alive at once at most. The
+/// counts cover the same code as the times: set-up, the creation of inputs and the drop of large outputs are not included. No allocations are
+/// counted while samples are taken, so times are those of the inner allocator plus one load and one branch per allocation.
 #[derive(Debug, Default, Clone, Copy)]
 pub struct CountingAllocator<A = System> {
     inner: A,
 }
 
 impl CountingAllocator {
-    /// Counts allocations of the system's allocator, which is Rust's default.
+    /// Makes an allocator that counts allocations of the system's allocator, which is Rust's default.
     pub const fn system() -> Self {
         Self::new(System)
     }
 }
 
 impl<A> CountingAllocator<A> {
-    /// Counts allocations of `inner`.
+    /// Makes an allocator that counts allocations of `inner`.
     pub const fn new(inner: A) -> Self {
         Self { inner }
     }
@@ -129,7 +128,7 @@ fn is_open() -> bool {
     STATE.load(Relaxed) == OPEN
 }
 
-/// One call of the allocator, after which `to` bytes are alive in place of `from`.
+/// Records one call of the allocator, after which `to` bytes are alive in place of `from`.
 #[cold]
 #[expect(
     clippy::cast_possible_wrap,
@@ -139,16 +138,16 @@ fn note(allocations: u64, from: usize, to: usize) {
     let grown = to.saturating_sub(from) as u64;
     let live = to as i64 - from as i64;
     PROCESS.note(allocations, grown, live);
-    // A thread whose numbers are gone is still part of the process.
+    // Ignore the error of a thread that is ending and has lost its counters: the process counts its allocations.
     let _ = THREAD.try_with(|thread| thread.note(allocations, grown, live));
 }
 
-// SAFETY: every call goes to the inner allocator unchanged; what is done besides changes numbers alone, and neither allocates nor unwinds.
+// SAFETY: every call goes to the inner allocator unchanged; the code around it only changes counters, never allocates and never unwinds.
 #[expect(unsafe_code, reason = "a global allocator is unsafe to write")]
 unsafe impl<A: GlobalAlloc> GlobalAlloc for CountingAllocator<A> {
     #[inline]
     unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
-        // SAFETY: our caller's promise.
+        // SAFETY: our caller upholds the contract of the inner allocator's method.
         let pointer = unsafe { self.inner.alloc(layout) };
         if is_open() && !pointer.is_null() {
             note(1, 0, layout.size());
@@ -158,7 +157,7 @@ unsafe impl<A: GlobalAlloc> GlobalAlloc for CountingAllocator<A> {
 
     #[inline]
     unsafe fn alloc_zeroed(&self, layout: Layout) -> *mut u8 {
-        // SAFETY: our caller's promise.
+        // SAFETY: our caller upholds the contract of the inner allocator's method.
         let pointer = unsafe { self.inner.alloc_zeroed(layout) };
         if is_open() && !pointer.is_null() {
             note(1, 0, layout.size());
@@ -168,7 +167,7 @@ unsafe impl<A: GlobalAlloc> GlobalAlloc for CountingAllocator<A> {
 
     #[inline]
     unsafe fn dealloc(&self, pointer: *mut u8, layout: Layout) {
-        // SAFETY: our caller's promise.
+        // SAFETY: our caller upholds the contract of the inner allocator's method.
         unsafe { self.inner.dealloc(pointer, layout) };
         if is_open() {
             note(0, layout.size(), 0);
@@ -177,7 +176,7 @@ unsafe impl<A: GlobalAlloc> GlobalAlloc for CountingAllocator<A> {
 
     #[inline]
     unsafe fn realloc(&self, pointer: *mut u8, layout: Layout, new_size: usize) -> *mut u8 {
-        // SAFETY: our caller's promise.
+        // SAFETY: our caller upholds the contract of the inner allocator's method.
         let moved = unsafe { self.inner.realloc(pointer, layout, new_size) };
         if is_open() && !moved.is_null() {
             note(1, layout.size(), new_size);
@@ -186,16 +185,17 @@ unsafe impl<A: GlobalAlloc> GlobalAlloc for CountingAllocator<A> {
     }
 }
 
-/// What is counted: opened just before the clock's first reading, closed just after its last one. Where nobody asks for counts it does nothing.
-/// Both ends are functions that stay functions: who counts instructions from outside finds them by their names (docs/src/protocol.md, section 13).
+/// A window in which allocations are counted: opened just before the first clock reading, closed just after the last one. It does nothing unless
+/// counts are requested. Both ends remain real functions, because instruction counters find a window by their names (the bench protocol, section
+/// 13).
 #[must_use]
 pub struct Window {
-    /// The thread that opened it, where it counts.
+    /// Thread that opened the window, if it counts
     opened_on: Option<ThreadId>,
 }
 
 impl Window {
-    /// Opens it.
+    /// Opens a window.
     #[inline(never)]
     pub fn open() -> Self {
         Self {
@@ -203,7 +203,7 @@ impl Window {
         }
     }
 
-    /// Closes it, maybe on another thread.
+    /// Closes the window, possibly on another thread than the one that opened it.
     #[inline(never)]
     pub fn close(self) {
         if let Some(opened_on) = self.opened_on {
@@ -214,7 +214,7 @@ impl Window {
 
 #[cold]
 fn open_window() -> ThreadId {
-    // The first call may allocate.
+    // Ask for the thread before counting starts: the first such call of a thread may allocate.
     let thread = thread::current().id();
     PROCESS.reset();
     THREAD.with(Thread::reset);
@@ -251,8 +251,8 @@ fn close_window(opened_on: ThreadId) {
     sum.other_bytes += counts.other_bytes;
 }
 
-/// What can be true at once. Another thread may stand in the middle of a note while the window opens or closes, and a parent refuses bytes without
-/// an allocation, or a peak above the bytes.
+/// Makes the counts consistent. The window may open or close while another thread is in the middle of recording, but the parent refuses bytes
+/// without an allocation, and a peak above the bytes.
 fn coherent(counts: Counts) -> Counts {
     let of_some = |allocations: u64, bytes: u64| if allocations > 0 { bytes } else { 0 };
     let bytes = of_some(counts.allocations, counts.bytes);
@@ -268,9 +268,9 @@ fn positive(bytes: i64) -> u64 {
     u64::try_from(bytes).unwrap_or(0)
 }
 
-/// Runs `body` with its windows counting: the sum over them.
+/// Runs `body`, whose windows count, and returns the sum over them.
 pub(crate) fn counted(body: impl FnOnce()) -> Counts {
-    /// A body may panic.
+    /// Stops counting even if the body panics.
     struct Armed;
     impl Drop for Armed {
         fn drop(&mut self) {
@@ -285,7 +285,7 @@ pub(crate) fn counted(body: impl FnOnce()) -> Counts {
     *CLOSED.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// Whether the executable's global allocator counts, found out by an allocation.
+/// Reports whether the executable's global allocator counts, by trying an allocation.
 pub(crate) fn is_installed() -> bool {
     let counts = counted(|| {
         let window = Window::open();

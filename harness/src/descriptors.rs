@@ -1,10 +1,10 @@
-//! Takes the protocol away from the standard streams before any code of the bench author runs, so that what a bench prints is output and
-//! what it reads is empty; and sees to it that the child does not outlive its parent. See docs/src/protocol.md, section 1.
+//! Moves the protocol from the standard streams to descriptors of its own before any code of the bench author runs. Output of a bench then goes to
+//! stderr, and its stdin is empty. Also makes sure that the child does not outlive its parent (the bench protocol, section 1).
 
 use std::fs::File;
 use std::io;
 
-/// The two directions of the protocol.
+/// The files for the two directions of the protocol.
 #[derive(Debug)]
 pub(crate) struct Wires {
     pub(crate) requests: File,
@@ -16,7 +16,7 @@ pub(crate) use unix::take_over;
 #[cfg(windows)]
 pub(crate) use windows::take_over;
 
-/// Takes the standard streams over.
+/// Fails: this system is not supported.
 #[cfg(not(any(unix, windows)))]
 pub(crate) fn take_over() -> io::Result<Wires> {
     Err(io::Error::new(
@@ -37,10 +37,10 @@ mod unix {
         fn dup2(from: c_int, to: c_int) -> c_int;
     }
 
-    /// Takes the standard streams over and ties the child's life to its parent's.
+    /// Takes over the standard streams and makes the child die with its parent.
     pub(crate) fn take_over() -> io::Result<Wires> {
         die_with_parent()?;
-        // Duplicates made by std are closed when a program is executed: grandchildren cannot hold the protocol open.
+        // std sets close-on-exec on its duplicates, so grandchildren cannot hold the protocol open.
         let wires = Wires {
             requests: io::stdin().as_fd().try_clone_to_owned()?.into(),
             frames: io::stdout().as_fd().try_clone_to_owned()?.into(),
@@ -52,7 +52,7 @@ mod unix {
         Ok(wires)
     }
 
-    /// Makes the standard stream `to` another name of what `from` is.
+    /// Makes the standard stream `to` a duplicate of `from`.
     fn replace(from: c_int, to: c_int) -> io::Result<()> {
         // SAFETY: dup2 touches no memory of ours; `to` is descriptor 0 or 1, which std never closes and nobody owns.
         #[expect(unsafe_code, reason = "std has no dup2")]
@@ -83,15 +83,15 @@ mod unix {
         if result == -1 {
             return Err(io::Error::last_os_error());
         }
-        // A parent that died before the call sends no signal. (One that died before the first line here has closed the
-        // request stream: its end of file ends the child.)
+        // A parent that died before the call sends no signal. (If it died even before `parent_id` above, it has closed the request stream, whose
+        // end of file ends the child.)
         if parent_id() != parent {
             std::process::exit(0);
         }
         Ok(())
     }
 
-    /// Elsewhere the end of the request stream is all there is.
+    /// Does nothing: on other systems, only the end of the request stream ends the child.
     #[cfg(not(target_os = "linux"))]
     #[expect(clippy::unnecessary_wraps, reason = "fallible on Linux")]
     fn die_with_parent() -> io::Result<()> {
@@ -112,16 +112,16 @@ mod windows {
     const STD_INPUT_HANDLE: u32 = -10_i32 as u32;
     const STD_OUTPUT_HANDLE: u32 = -11_i32 as u32;
 
-    /// Takes the standard streams over: for std's streams, which ask for the handle each time. A C runtime in the same process keeps
-    /// its own idea of descriptor 1.
+    /// Takes over the standard streams for Rust's std, which asks for the handle on each use. A C runtime in the same process keeps its own
+    /// descriptor 1.
     pub(crate) fn take_over() -> io::Result<Wires> {
-        // Duplicates made by std are not inherited.
+        // Child processes do not inherit duplicates made by std.
         let wires = Wires {
             requests: io::stdin().as_handle().try_clone_to_owned()?.into(),
             frames: io::stdout().as_handle().try_clone_to_owned()?.into(),
         };
         io::stdout().flush()?;
-        // The null device stays open for as long as the process lives.
+        // Leak the handle of the null device: it must stay open as long as the process lives.
         replace(STD_INPUT_HANDLE, File::open("NUL")?.into_raw_handle())?;
         replace(STD_OUTPUT_HANDLE, io::stderr().as_raw_handle())?;
         Ok(wires)

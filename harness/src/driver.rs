@@ -1,4 +1,4 @@
-//! Both sides of a measurement: the driver asks for samples until it has enough, the bencher hands it the sampler that takes them.
+//! The interface between a bencher and its driver: the bencher hands over a sampler, and the driver takes samples until it has enough.
 
 use std::cell::RefCell;
 
@@ -6,9 +6,10 @@ use crate::latencies::LatencyNotes;
 use crate::sampler::Sampler;
 use crate::throughput::Throughput;
 
-/// Who asks for samples: `cargo perfcheck` through the protocol, the plain table, or a test that runs the body once.
+/// Takes the samples of a benchmark: `cargo perfcheck` through the protocol, the table of `cargo bench`, or a test that runs the body once.
 pub(crate) trait SampleDriver {
-    /// Called once set-up is done. Takes as many samples as it wants; of a latency benchmark through [`latencies::sample`](crate::latencies::sample).
+    /// Called when set-up is done. Takes as many samples as it wants; for a latency benchmark through
+    /// [`latencies::sample`](crate::latencies::sample).
     fn drive(
         &mut self,
         throughput: Throughput,
@@ -17,9 +18,9 @@ pub(crate) trait SampleDriver {
     );
 }
 
-/// Something that can be measured with a sampler.
+/// A bencher, reduced to the hand-over of a sampler. Tests replace it.
 pub(crate) trait Measure {
-    /// Hands `sampler` to the driver, with what it notes of single operations.
+    /// Hands `sampler` to the driver, with the record of the single operations that the sampler runs.
     #[track_caller]
     fn measure_noting(
         &mut self,

@@ -1,6 +1,6 @@
-//! What runs the futures of asynchronous benchmarks.
+//! Executors for the futures of asynchronous benchmarks.
 
-/// Runs a future to its end on the calling thread. With the feature `tokio`, tokio's `Runtime` and `Handle` are executors.
+/// An executor: runs a future to its end on the calling thread. With the feature `tokio`, tokio's `Runtime` and `Handle` implement it.
 ///
 /// ```
 /// use std::pin::pin;

@@ -1,5 +1,5 @@
-//! Frames of the child: one JSON object a line, see docs/src/protocol.md, section 3. Each is written whole, in one call, from a buffer that
-//! was reserved beforehand.
+//! Frames of the child, one JSON object per line (the bench protocol, section 3). Each is written in one call, from a buffer that is reserved in
+//! advance.
 
 use std::fmt::Write as _;
 use std::fs::File;
@@ -13,28 +13,28 @@ use crate::settings::{AnnouncedBenchmark, Settings};
 use crate::throughput::Throughput;
 use crate::warm_up::WarmUpTotals;
 
-/// Longest text of a count or a time below 2^63, and the comma after it.
+/// Longest text of a number below 2^63, and the comma after it.
 const LONGEST_NUMBER: usize = 20;
 
 /// Longest text of the other parts of a `samples` frame.
 const REST_OF_SAMPLES: usize = 64;
 
-/// Who says hello.
+/// The harness, as it introduces itself in `hello`.
 pub(crate) struct HarnessIdentity {
     pub(crate) name: &'static str,
     pub(crate) version: &'static str,
-    /// How its benchmarks are reached: the capability's name.
+    /// Name of the capability by which benchmarks are reached
     pub(crate) reach: &'static str,
 }
 
-/// This crate.
+/// The identity of this crate.
 pub(crate) const ADDRESSABLE: HarnessIdentity = HarnessIdentity {
     name: env!("CARGO_PKG_NAME"),
     version: env!("CARGO_PKG_VERSION"),
     reach: "addressable",
 };
 
-/// The way to the parent.
+/// The stream of frames to the parent.
 #[derive(Debug)]
 pub(crate) struct Frames {
     out: File,
@@ -42,7 +42,7 @@ pub(crate) struct Frames {
 }
 
 impl Frames {
-    /// Frames go to `out`.
+    /// Writes frames to `out`.
     pub(crate) fn new(out: File) -> Self {
         Self {
             out,
@@ -50,12 +50,12 @@ impl Frames {
         }
     }
 
-    /// Another way to the same parent, for the panic hook.
+    /// Returns a second stream to the same parent, for the panic hook.
     pub(crate) fn try_clone(&self) -> io::Result<Self> {
         self.out.try_clone().map(Self::new)
     }
 
-    /// Ends a line that may have been begun before the protocol was.
+    /// Ends a line that may have been begun on stdout before the protocol.
     pub(crate) fn empty_line(&mut self) {
         self.line.clear();
         self.send();
@@ -138,7 +138,7 @@ impl Frames {
         self.end();
     }
 
-    /// Makes room for a `samples` frame, so that sending it allocates nothing.
+    /// Reserves memory for a `samples` frame, so that sending it allocates nothing.
     pub(crate) fn reserve_samples(&mut self, count: usize) {
         self.line.clear();
         self.line
@@ -175,7 +175,7 @@ impl Frames {
         self.end();
     }
 
-    /// With at most `times` single times.
+    /// Sends the results of a latency benchmark, with at most `times` single times.
     pub(crate) fn latencies(&mut self, latencies: &LatencyNotes, times: usize) {
         let histogram = latencies.histogram();
         self.begin("latencies");
@@ -250,7 +250,7 @@ impl Frames {
         self.end();
     }
 
-    /// An error after which the child ends.
+    /// Sends an error after which the child ends.
     pub(crate) fn fatal_error(&mut self, id: Option<&str>, message: &str) {
         self.push_error(id, message);
         self.line.push_str(r#","fatal":true"#);
@@ -303,13 +303,13 @@ impl Frames {
         }
     }
 
-    /// An array as the next member, ended by whoever has written its items.
+    /// Begins an array as the next member. The caller writes the items and the closing bracket.
     fn begin_array(&mut self, name: &str) {
         self.member(name);
         self.line.push('[');
     }
 
-    /// The next item of an array comes.
+    /// Separates the next item of an array from the previous one.
     fn item(&mut self) {
         if !self.line.ends_with('[') {
             self.line.push(',');
@@ -328,7 +328,7 @@ impl Frames {
         self.send();
     }
 
-    /// Writes the line. A parent that is gone wants no answer: the child ends.
+    /// Writes the line. If the parent is gone, ends the process: nobody reads an answer.
     fn send(&mut self) {
         self.line.push('\n');
         if self.out.write_all(self.line.as_bytes()).is_err() {
@@ -353,7 +353,7 @@ fn push_settings(line: &mut String, settings: &Settings) {
     member("measurement_ns", settings.measurement.map(nanoseconds));
     let mode = settings.sampling_mode.map(|m| format!("\"{}\"", m.name()));
     member("sampling_mode", mode);
-    // Rust writes finite floats as JSON does.
+    // Rust formats finite floats in JSON's syntax.
     let threshold = settings
         .noise_threshold
         .map(|fraction| fraction.to_string());
@@ -381,7 +381,7 @@ fn push_array(line: &mut String, numbers: &[u64]) {
     line.push(']');
 }
 
-/// A JSON string (RFC 8259, section 7).
+/// Appends a JSON string (RFC 8259, section 7).
 fn push_string(line: &mut String, text: &str) {
     line.push('"');
     for character in text.chars() {

@@ -1,21 +1,22 @@
-//! A histogram of times with counters whose width grows with their values (docs/src/protocol.md, section 10): for three significant digits exact below
-//! 2048 ns, then 1024 counters for each power of two, up to an hour. Recording is a shift and an increment. The memory is had, and touched, at the beginning.
+//! A histogram of times whose counters become wider as times grow (the bench protocol, section 10). With three significant digits, times below
+//! 2048 ns are exact, and each power of two above has 1024 counters, up to an hour. Recording is a shift and an increment. All memory is allocated
+//! and touched in the constructor.
 
 use std::hint::black_box;
 use std::ops::Range;
 
-/// The longest time that is told apart: an hour.
+/// The longest time with a counter of its own: an hour. Longer times count as an hour.
 const HIGHEST_NS: u64 = 3_600_000_000_000;
 
-/// How many significant decimal digits of a time are told apart.
+/// The resolution of a histogram, in significant decimal digits.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct LatencyDigits(u8);
 
 impl LatencyDigits {
-    /// The variable by which a parent asks for another number of them.
+    /// The environment variable in which a parent asks for another resolution.
     pub(crate) const VARIABLE: &'static str = "PERFCHECK_LATENCY_DIGITS";
 
-    /// Reads what the variable says; empty: three.
+    /// Parses the variable's value. An empty text means three digits.
     pub(crate) fn parse(text: &str) -> Result<Self, String> {
         match text {
             "" => Ok(Self::default()),
@@ -24,7 +25,7 @@ impl LatencyDigits {
         }
     }
 
-    /// The number.
+    /// Returns the number of digits.
     pub(crate) fn get(self) -> u8 {
         self.0
     }
@@ -36,32 +37,32 @@ impl Default for LatencyDigits {
     }
 }
 
-/// How often which times occurred.
+/// A histogram of times.
 #[derive(Debug)]
 pub(crate) struct TimeCounts {
     geometry: Geometry,
     counters: Vec<u64>,
     total: u64,
     clamped: u64,
-    /// Where counters that are not 0 can be.
+    /// Range outside of which all counters are 0
     touched: Range<usize>,
 }
 
-/// Where the counters lie.
+/// The mapping from times to counters.
 #[derive(Debug, Clone, Copy)]
 struct Geometry {
     digits: LatencyDigits,
-    /// Values below this have a counter of their own; each power of two above has half as many.
+    /// Times below this have a counter each; each power of two above has half as many
     exact: u64,
 }
 
 impl TimeCounts {
-    /// Without values.
+    /// Makes an empty histogram.
     pub(crate) fn new(digits: LatencyDigits) -> Self {
         let geometry = Geometry::of(digits);
         let length = geometry.index_of(HIGHEST_NS.next_power_of_two() - 1) + 1;
         let mut counters = Vec::with_capacity(length);
-        // A zero that the compiler does not know is written: the pages are there before the first value is.
+        // `black_box` hides the zero, so that the memory is really written: its pages exist before the first value is recorded.
         counters.resize(length, black_box(0));
         Self {
             geometry,
@@ -72,7 +73,7 @@ impl TimeCounts {
         }
     }
 
-    /// How finely it counts.
+    /// Returns the resolution.
     pub(crate) fn digits(&self) -> LatencyDigits {
         self.geometry.digits
     }
@@ -91,31 +92,32 @@ impl TimeCounts {
         }
     }
 
-    /// Forgets all values.
+    /// Removes all values.
     pub(crate) fn clear(&mut self) {
         self.counters[self.touched.clone()].fill(0);
         (self.total, self.clamped) = (0, 0);
         self.touched = 0..0;
     }
 
-    /// How many values there are.
+    /// Returns the number of values.
     pub(crate) fn total(&self) -> u64 {
         self.total
     }
 
-    /// How many of them were longer than an hour.
+    /// Returns the number of values longer than an hour.
     pub(crate) fn clamped(&self) -> u64 {
         self.clamped
     }
 
-    /// The index of the first counter that may not be 0, and the counters from there to the last such one.
+    /// Returns the counters from the first to the last that may not be 0, and the index of the first.
     pub(crate) fn counts(&self) -> (usize, &[u64]) {
         (self.touched.start, &self.counters[self.touched.clone()])
     }
 
-    /// The lower bound of the counter of the value of rank `ceil(q n)`, at least 1, with q in thousandths. None without values.
+    /// Returns a percentile: the lower bound of the counter that holds the value of rank `ceil(q n)`, at least 1, with q in thousandths. None if
+    /// the histogram is empty.
     pub(crate) fn percentile(&self, thousandths: u64) -> Option<u64> {
-        // In whole numbers: 0.07 of 100 values are 7 of them.
+        // Integer arithmetic is exact: 0.07 of 100 values are 7, but 0.07 * 100 is more than 7 in floating point.
         let rank = (self.total * thousandths).div_ceil(1000).max(1);
         let mut below = 0;
         for index in self.touched.clone() {
@@ -134,12 +136,12 @@ impl Geometry {
         Self { digits, exact }
     }
 
-    /// Counters of a power of two.
+    /// Returns the number of counters for each power of two.
     fn half(self) -> u64 {
         self.exact / 2
     }
 
-    /// The counter of a time of at most an hour.
+    /// Returns the index of the counter for a time of at most an hour.
     fn index_of(self, ns: u64) -> usize {
         if ns < self.exact {
             return ns as usize;
@@ -148,7 +150,7 @@ impl Geometry {
         (self.half() * shift + (ns >> shift)) as usize
     }
 
-    /// The smallest time that a counter counts.
+    /// Returns the smallest time that a counter counts.
     fn lower_bound(self, index: usize) -> u64 {
         let index = index as u64;
         if index < self.exact {
@@ -163,7 +165,7 @@ impl Geometry {
 mod tests {
     use super::*;
 
-    /// Counters that are not 0, with their indices.
+    /// Returns the counters that are not 0, with their indices.
     fn filled(histogram: &TimeCounts) -> Vec<(usize, u64)> {
         let (first, counts) = histogram.counts();
         let indexed = (first..).zip(counts.iter().copied());

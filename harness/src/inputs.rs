@@ -1,15 +1,15 @@
-//! The inputs of a parametrised benchmark: each has a label, which becomes the last part of the id.
+//! The inputs of a parameterized benchmark. Each has a label, which becomes the last part of the id.
 
 use std::fmt::Display;
 
-/// Labelled inputs, made by [`matrix`] or [`labelled`] for `bench_inputs`.
+/// Inputs with labels for `bench_inputs`, made by [`matrix`] or [`labelled`].
 #[derive(Debug, Clone)]
 pub struct Inputs<V> {
     labelled: Vec<(String, V)>,
 }
 
-/// Every combination of two parameters, the second varying fastest. The label of a cell is `first/second`; a third
-/// parameter comes with [`and`](Inputs::and).
+/// Returns every combination of two parameters, the second varying fastest. The label of a combination is `first/second`. Add a third parameter
+/// with [`and`](Inputs::and).
 ///
 /// ```
 /// # fn copies(suite: &mut perfcheck::Suite) {
@@ -38,7 +38,7 @@ pub fn matrix<A: Display + Clone, B: Display + Clone>(
     Inputs { labelled }
 }
 
-/// Inputs with labels of the author's choice, for values that have no short text of their own.
+/// Returns inputs with labels of your choice, for values that have no short text of their own.
 ///
 /// ```
 /// # fn lengths(suite: &mut perfcheck::Suite) {
@@ -57,7 +57,7 @@ pub fn labelled<L: Display, V>(inputs: impl IntoIterator<Item = (L, V)>) -> Inpu
 }
 
 impl<A: Clone, B: Clone> Inputs<(A, B)> {
-    /// The same with a third parameter, which varies fastest.
+    /// Adds a third parameter, which varies fastest.
     #[must_use]
     pub fn and<C: Display + Clone>(self, third: impl IntoIterator<Item = C>) -> Inputs<(A, B, C)> {
         let third: Vec<C> = third.into_iter().collect();
@@ -71,12 +71,12 @@ impl<A: Clone, B: Clone> Inputs<(A, B)> {
     }
 }
 
-/// What `bench_inputs` accepts: anything that iterates over displayable values, or labelled [`Inputs`].
+/// The inputs that `bench_inputs` accepts: an iterable of displayable values, or labelled [`Inputs`].
 pub trait IntoInputs {
     /// The type of one input.
     type Value;
 
-    /// Each input with its label.
+    /// Returns each input with its label.
     fn into_inputs(self) -> impl Iterator<Item = (String, Self::Value)>;
 }
 

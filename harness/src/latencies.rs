@@ -1,5 +1,5 @@
-//! What the single operations of a latency benchmark took (docs/src/protocol.md, section 10). All memory is had when the benchmark starts; what is
-//! noted after an operation stands outside its time.
+//! Records single operations of a latency benchmark (the bench protocol, section 10). All memory is allocated before the benchmark starts, and
+//! recording happens after the second clock reading, so it is not part of any time.
 
 use std::cell::RefCell;
 use std::fmt::{Display, Write as _};
@@ -12,19 +12,19 @@ use crate::scripted::OperationClock;
 
 const NS_PER_WINDOW: u64 = 1_000_000_000;
 
-/// Room for the windows of an hour; a longer benchmark makes its own.
+/// The number of windows reserved in advance: an hour of them. A longer benchmark allocates more.
 const USUAL_WINDOWS: usize = 3600;
 
-/// Messages of errors that are kept.
+/// The number of error messages that are kept.
 const MESSAGES: usize = 5;
 
-/// Longer messages are cut.
+/// The number of characters of an error message that are kept.
 const LONGEST_MESSAGE: usize = 1000;
 
-/// A second of a latency benchmark.
+/// The results of one second of a latency benchmark.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(crate) struct Second {
-    /// Those that succeeded.
+    /// Successful operations
     pub(crate) operations: u64,
     pub(crate) errors: u64,
     pub(crate) p50_ns: Option<u64>,
@@ -32,25 +32,25 @@ pub(crate) struct Second {
     pub(crate) p99_ns: Option<u64>,
 }
 
-/// Notes operations while samples are taken, and nothing at other times.
+/// Records operations while a sample is taken, and ignores them at other times.
 #[derive(Debug)]
 pub(crate) struct LatencyNotes {
     clock: OperationClock,
     recording: bool,
-    /// When the first sample began.
+    /// Start of the first sample
     began: Option<Instant>,
     all: TimeCounts,
     reservoir: Reservoir,
     errors: u64,
     messages: Vec<String>,
-    /// Windows that have ended; the next is the open one.
+    /// Windows that have ended; the current one is not among them
     windows: Vec<Second>,
     in_window: TimeCounts,
     errors_in_window: u64,
 }
 
 impl LatencyNotes {
-    /// Without operations.
+    /// Makes an empty record.
     pub(crate) fn new() -> Self {
         Self {
             clock: OperationClock::default(),
@@ -66,7 +66,7 @@ impl LatencyNotes {
         }
     }
 
-    /// What a driver knows: where the times come from, the seed of what is left to chance, and how finely operations are counted.
+    /// Sets the options that only the driver knows: the source of times, the seed of the random choice, and the resolution of the histogram.
     pub(crate) fn prepare(&mut self, clock: OperationClock, seed: u64, digits: LatencyDigits) {
         self.clock = clock;
         if self.all.digits() != digits {
@@ -76,7 +76,8 @@ impl LatencyNotes {
         self.reservoir.seed(seed);
     }
 
-    /// Notes an operation that ran between two readings of the clock. The time that it is said to have taken.
+    /// Records an operation that ran between two clock readings, and returns its reported time. A scripted clock or a slowdown makes it differ
+    /// from the measured one.
     pub(crate) fn note(
         &mut self,
         start: Instant,
@@ -127,34 +128,34 @@ impl LatencyNotes {
         }
     }
 
-    /// Those that succeeded.
+    /// Returns the histogram of successful operations.
     pub(crate) fn histogram(&self) -> &TimeCounts {
         &self.all
     }
 
-    /// How many failed.
+    /// Returns the number of failed operations.
     pub(crate) fn errors(&self) -> u64 {
         self.errors
     }
 
-    /// What the first of them said.
+    /// Returns the messages of the first errors.
     pub(crate) fn messages(&self) -> &[String] {
         &self.messages
     }
 
-    /// At most so many single times, chosen at random.
+    /// Returns at most `wanted` single times, chosen at random.
     pub(crate) fn reservoir_ns(&self, wanted: usize) -> Vec<u64> {
         self.reservoir.choice(wanted)
     }
 
-    /// The seconds since the first sample began that are over, and the one that is not.
+    /// Returns the seconds that have ended since the first sample began, and the current one.
     pub(crate) fn windows(&self) -> (&[Second], Option<Second>) {
         let open = self.began.map(|_| self.open_window());
         (&self.windows, open)
     }
 }
 
-/// One sample whose operations are noted. Its time is their sum.
+/// Takes one sample and records its operations. The sample's time is their sum.
 pub(crate) fn sample(
     latencies: &RefCell<LatencyNotes>,
     sampler: &mut Sampler<'_>,
@@ -172,7 +173,7 @@ pub(crate) fn sample(
     elapsed
 }
 
-/// The message of an error, without its end if it is long.
+/// Returns the message of an error, cut if it is long.
 fn cut(error: &dyn Display) -> String {
     let mut text = String::new();
     let written = write!(text, "{error}");

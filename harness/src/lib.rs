@@ -41,39 +41,43 @@
 //! perfcheck::main!(numbers, sorting);
 //! ```
 //!
-//! The ids are `fibonacci`, `sort/stable`, `sort/unstable/10`, `sort/unstable/100` and `sort/unstable/1000`. They must be unique in an
-//! executable, and may be any text.
+//! This declares benchmarks with the ids `fibonacci`, `sort/stable`, `sort/unstable/10`, `sort/unstable/100` and `sort/unstable/1000`. An id may
+//! be any text. If two benchmarks of an executable have the same id, the second one is renamed: `x` becomes `x #2`.
 //!
-//! # Who calls
+//! Run `cargo perfcheck` to measure and compare them, or `cargo bench` for a quick look.
 //!
-//! The same executable serves
+//! # Callers
 //!
-//! - `cargo perfcheck`, which starts it several times and asks for samples over a line protocol;
-//! - `cargo bench`: a table of medians, half a second a benchmark. Filters, `--exact`, `--skip` and `--list` work as in libtest;
-//! - `cargo test --benches`: each body once, as a test;
-//! - `cargo nextest`: `--list --format terse`, then one process for each benchmark.
+//! One executable works with four callers:
 //!
-//! # What is timed
+//! - `cargo perfcheck` starts it several times and asks for samples over a line protocol.
+//! - `cargo bench` prints a table of medians and takes half a second per benchmark. Filters, `--exact`, `--skip` and `--list` work as in libtest.
+//! - `cargo test --benches` runs each body once, as a test.
+//! - `cargo nextest` calls it with `--list --format terse`, then starts one process per benchmark.
 //!
-//! A sample is one reading of the monotonic clock, a loop over the routine, and another reading. Nothing else stands between the two.
-//! What a routine returns passes through [`black_box`]; what it is given should, wherever the compiler could compute the result beforehand.
+//! # Timed code
+//!
+//! A sample is a reading of the monotonic clock, a loop over the routine, and a second reading. Nothing else happens between the two readings. The
+//! return value of a routine passes through [`black_box`]. Wrap its inputs in `black_box` too if the compiler could otherwise compute the result
+//! in advance.
 //!
 //! | method of [`Bencher`] | timed | not timed |
 //! |---|---|---|
 //! | [`iter`](Bencher::iter) | the routine and the drop of its output | |
 //! | [`iter_with_large_drop`](Bencher::iter_with_large_drop) | the routine | the drop |
-//! | [`iter_batched`](Bencher::iter_batched) | the routine, which is given the input | set-up of inputs, the drop of outputs |
-//! | [`iter_batched_ref`](Bencher::iter_batched_ref) | the routine, which borrows the input | set-up and drop of inputs, the drop of outputs |
-//! | [`iter_custom`](Bencher::iter_custom) | what the routine says | |
-//! | [`iter_latency`](Bencher::iter_latency) | every call of the routine by itself | the drop of its output |
-//! | [`try_iter_latency`](Bencher::try_iter_latency) | the same, of a routine that may fail | the same |
+//! | [`iter_batched`](Bencher::iter_batched) | the routine, which takes the input by value | the creation of inputs, the drop of outputs |
+//! | [`iter_batched_ref`](Bencher::iter_batched_ref) | the routine, which borrows the input | the creation and drop of inputs, the drop of outputs |
+//! | [`iter_custom`](Bencher::iter_custom) | the duration that the routine returns | |
+//! | [`iter_latency`](Bencher::iter_latency) | each call of the routine separately | the drop of its output |
+//! | [`try_iter_latency`](Bencher::try_iter_latency) | each call of a routine that returns a `Result`, separately | the drop of its output |
 //!
-//! [`Bencher::to_async`] has the same seven for routines that return futures; with the feature `tokio`, a tokio runtime runs them.
+//! [`Bencher::to_async`] offers the same seven methods for routines that return futures. With the feature `tokio`, a tokio runtime can run them.
 //!
 //! # Latencies
 //!
-//! A sample's time is a sum, in which a slow path that one call in a hundred takes is nearly invisible. [`iter_latency`](Bencher::iter_latency) reads the clock before and
-//! after every call: besides the mean there are percentiles, the longest time, single times chosen at random and what happened in each second.
+//! The time of a sample is a sum over many iterations, which nearly hides a slow path taken by one call in a hundred.
+//! [`iter_latency`](Bencher::iter_latency) reads the clock before and after every call. Besides the mean it reports percentiles, the longest time,
+//! a random choice of single times, and the results of each second.
 //!
 //! ```no_run
 //! # fn main() {}
@@ -88,16 +92,16 @@
 //! }
 //! ```
 //!
-//! - Each time holds the cost of one reading of the clock, 20 to 30 ns on most machines (`cargo perfcheck` stores the clock's smallest step): routines of
-//!   a microsecond and more are what it is for. Times are told apart to 1/1024.
-//! - Calls follow one another in a closed loop. These are times of service: where requests come at a rate of their own, those that a slow one holds up wait
-//!   in addition, and this wait is not seen here (*coordinated omission*).
-//! - Errors are counted, and the first messages kept; `cargo test --benches` fails if the one operation that it runs does.
+//! - Each time includes the cost of one clock reading, 20 to 30 ns on most machines (`cargo perfcheck` stores the clock's smallest step). Use
+//!   these methods for routines that take a microsecond or more. Times are recorded with a resolution of 1/1024.
+//! - Calls run in a closed loop, one after another. The reported times are service times: queueing is not included. If requests arrive at a rate
+//!   of their own, a slow request also delays those behind it, and these results do not show that delay (*coordinated omission*).
+//! - Errors are counted, and the first messages are kept. `cargo test --benches` runs one operation and fails if it returns an error.
 //!
 //! # Allocations
 //!
-//! With the feature `allocations` and a `CountingAllocator` as the global allocator, iterations are also counted: how often they
-//! allocate, how many bytes, and how many of these are alive at once. Counts do not vary as times do, so a difference of a single allocation is seen.
+//! With the feature `allocations` and a `CountingAllocator` as the global allocator, perfcheck also counts how many times an iteration allocates,
+//! how many bytes, and how many bytes are alive at once. Unlike times, these counts hardly vary, so a difference of a single allocation shows.
 //!
 //! ```toml
 //! [dev-dependencies]
@@ -109,29 +113,33 @@
 //! static ALLOCATOR: perfcheck::CountingAllocator = perfcheck::CountingAllocator::system();
 //! ```
 //!
-//! Counted is what would be timed, in iterations of their own after the samples: while times are taken nothing is counted, and an allocation costs
-//! one load and one branch more. An empty body counts 0. Allocations of other threads meanwhile are told apart; where an iteration ends on another thread than it
-//! began on, as some executors of futures have it, its counts are those of the whole process.
+//! The counts cover the same code as the times. They come from separate iterations that run after the samples: nothing is counted while a sample
+//! is taken, and an allocation then costs one additional load and branch. An empty body counts 0. Allocations of other threads during an iteration
+//! are reported separately. If an iteration ends on another thread than it began on, as with some executors of futures, its counts are those of
+//! the whole process.
 //!
-//! # What runs when
+//! # When code runs
 //!
-//! The functions given to [`main!`] are walked several times: to learn the ids, and to run what is wanted. A benchmark's closure runs only when
-//! that benchmark is wanted, so set-up that takes time belongs inside the closure, where a filtered-out benchmark costs nothing. What a
-//! function declares must not change from walk to walk. A closure calls exactly one of the methods `iter*`, or [`skip`](Bencher::skip).
+//! The functions given to [`main!`] are called several times: once to learn the ids, then again to run benchmarks. The closure of a benchmark runs
+//! only if that benchmark is selected. Put slow set-up inside the closure, where it costs nothing if the benchmark is filtered out. A function
+//! must declare the same benchmarks on every call. A closure must call exactly one of the methods `iter*`, or [`skip`](Bencher::skip).
 //!
-//! Under `cargo perfcheck`, what a bench prints appears on stderr and what it reads from stdin is empty. A benchmark that panics has
-//! failed; the others still run.
+//! Under `cargo perfcheck`, everything that a bench prints goes to stderr, and stdin is empty. A benchmark that panics fails; the others still run.
 //!
 //! # Settings
 //!
-//! [`Suite`] and [`Group`] have the same settings; they apply to the benchmarks that follow. For `cargo perfcheck` they outrank the tables
-//! of workspace and package in Cargo.toml, but not their overrides by pattern, nor its command line; the table of `cargo bench` keeps to those that concern one process.
+//! [`Suite`] and [`Group`] have the same settings, which apply to the benchmarks declared after them. For `cargo perfcheck`, settings in code
+//! override the tables of workspace and package in Cargo.toml, but not `override` entries or command-line flags. If two builds are measured side
+//! by side, `cargo perfcheck` chooses the number of processes and the schedule of samples itself.
+//!
+//! The table of `cargo bench` uses only the settings that concern a single process.
 //!
 //! # Systems
 //!
-//! Linux, macOS and other Unix systems are supported alike, but only Linux kills a busy benchmark at once when `cargo perfcheck` itself is
-//! killed; elsewhere it ends with its current sample. On Windows everything written in Rust behaves the same; text printed by C code may get between
-//! the frames of the protocol, because the C runtime keeps its own idea of standard output.
+//! Tested on Linux. There is code for macOS, other Unix systems and Windows, but it is untested. Two differences are known:
+//!
+//! - Only Linux kills a busy benchmark at once when `cargo perfcheck` itself is killed. Elsewhere the benchmark first finishes its current sample.
+//! - On Windows, text printed by C code may end up between the frames of the protocol, because the C runtime has its own standard output.
 
 mod allocations;
 mod args;
@@ -188,7 +196,7 @@ pub use suite::{Group, Suite};
 pub use throughput::Throughput;
 pub use walk::BenchFunction;
 
-/// Makes the `main` of a bench executable from functions that take `&mut Suite`.
+/// Defines the `main` function of a bench executable from functions that take `&mut Suite`.
 ///
 /// ```no_run
 /// use perfcheck::Suite;

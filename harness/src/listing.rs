@@ -1,4 +1,4 @@
-//! `--list`: the ids, as libtest lists benchmarks and nextest reads them.
+//! The mode `--list`: prints the ids in libtest's format, which nextest reads.
 
 use std::process::ExitCode;
 
@@ -7,7 +7,7 @@ use crate::output::print;
 use crate::request::escape;
 use crate::walk::DeclaredBenchmark;
 
-/// Prints one line for each wanted benchmark.
+/// Prints one line for each selected benchmark.
 pub(crate) fn run(wanted: &[DeclaredBenchmark], format: ListFormat) -> ExitCode {
     let lines: String = wanted
         .iter()

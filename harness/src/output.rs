@@ -1,9 +1,9 @@
-//! What the executable says to people: results on stdout, all else on stderr.
+//! Output for people: results on stdout, everything else on stderr.
 
 use std::io::{self, Write};
 use std::process::{self, ExitCode};
 
-/// Prints to stdout. A reader that has seen enough and closed the pipe is a success.
+/// Prints to stdout. If the reader has closed the pipe, the process exits successfully; `head` does so when it has seen enough.
 pub fn print(text: &str) {
     let mut stdout = io::stdout().lock();
     let written = stdout
@@ -19,12 +19,12 @@ pub fn print(text: &str) {
     }
 }
 
-/// Prints a line to stderr, if there is one.
+/// Prints a line to stderr, ignoring errors: there may be no stderr.
 pub fn note(line: &str) {
     let _ = writeln!(io::stderr(), "{line}");
 }
 
-/// Ends with an error.
+/// Prints an error message and returns the exit code.
 pub(crate) fn fail(code: u8, message: &str) -> ExitCode {
     note(&format!("error: {message}"));
     ExitCode::from(code)

@@ -1,4 +1,4 @@
-//! What a panic said and where, for the `error` frame.
+//! Records the message and place of a panic for the `error` frame.
 
 use std::any::Any;
 use std::cell::RefCell;
@@ -9,18 +9,18 @@ use std::thread;
 use crate::frame::Frames;
 
 thread_local! {
-    /// The last panic of this thread.
+    /// The message of this thread's last panic.
     static LAST: RefCell<Option<String>> = const { RefCell::new(None) };
 }
 
-/// The benchmark under way: known to the hook where a panic aborts the process.
+/// The id of the running benchmark. The hook needs it if a panic aborts the process.
 static UNDER_WAY: Mutex<Option<String>> = Mutex::new(None);
 
-/// The last panic outside of benchmarks since one was under way. Not in [`LAST`], which is gone when a thread has ended.
+/// The last panic outside any benchmark, since the last benchmark ended. Kept apart from [`LAST`], which disappears when its thread ends.
 static OUTSIDE: Mutex<Option<String>> = Mutex::new(None);
 
-/// Installs a hook that records panics of the calling thread, in place of printing them. Those of other threads are printed as usual,
-/// and so is every panic when `RUST_BACKTRACE` asks for its backtrace. Where a panic aborts, the hook itself sends the frame.
+/// Installs a hook that records panics of the calling thread and does not print them. Panics of other threads are printed as usual, and so is
+/// every panic if `RUST_BACKTRACE` asks for a backtrace. If panics abort, the hook itself sends the frame.
 pub(crate) fn record(frames: &Frames) -> std::io::Result<()> {
     let frames = Mutex::new(frames.try_clone()?);
     let bench_thread = thread::current().id();
@@ -46,7 +46,7 @@ pub(crate) fn record(frames: &Frames) -> std::io::Result<()> {
     Ok(())
 }
 
-/// Names the benchmark whose panics are to come.
+/// Sets the running benchmark, to which later panics belong, and clears recorded panics.
 pub(crate) fn set_under_way(id: Option<&str>) {
     LAST.set(None);
     if let Ok(mut outside) = OUTSIDE.lock() {
@@ -57,12 +57,12 @@ pub(crate) fn set_under_way(id: Option<&str>) {
     }
 }
 
-/// What the thread has said when it panicked outside of benchmarks, after the last one of them.
+/// Returns the message of a panic outside any benchmark, since the last benchmark ended.
 pub(crate) fn outside() -> Option<String> {
     OUTSIDE.lock().ok().and_then(|outside| outside.clone())
 }
 
-/// What a caught panic said, and where if the hook saw it.
+/// Returns the message of a caught panic, with its place if the hook has recorded it.
 pub(crate) fn message(payload: &(dyn Any + Send)) -> String {
     LAST.take()
         .unwrap_or_else(|| format!("panicked: {}", text(payload)))
@@ -76,7 +76,7 @@ fn describe(info: &PanicHookInfo<'_>) -> String {
     }
 }
 
-/// The text of a panic's payload.
+/// Returns the text of a panic's payload.
 pub(crate) fn text(payload: &(dyn Any + Send)) -> &str {
     if let Some(text) = payload.downcast_ref::<&str>() {
         text

@@ -1,13 +1,13 @@
-//! Times and rates in human units, four significant digits.
+//! Formats times, rates and sizes with units that suit their magnitude, in four significant digits.
 
 use crate::throughput::Throughput;
 
-/// `ns` nanoseconds.
+/// Formats a time given in nanoseconds.
 pub fn time(ns: f64) -> String {
     scaled(ns, &[(1.0, "ns"), (1e3, "µs"), (1e6, "ms"), (1e9, "s")])
 }
 
-/// What `throughput` comes to at `ns` nanoseconds per iteration; empty if it is unknown.
+/// Formats the work per second of an iteration that takes `ns` nanoseconds; empty if `throughput` is unknown.
 pub fn per_second(throughput: Throughput, ns: f64) -> String {
     let bytes = throughput.bytes_per_iteration().map(|bytes| {
         let units = [(1.0, "B/s"), (1e3, "kB/s"), (1e6, "MB/s"), (1e9, "GB/s")];
@@ -28,14 +28,14 @@ pub fn per_second(throughput: Throughput, ns: f64) -> String {
     }
 }
 
-/// Allocations and their bytes, which are means.
+/// Formats the mean number of allocations and of bytes.
 pub(crate) fn allocated(allocations: f64, bytes: f64) -> String {
     if allocations == 0.0 {
         return "no allocations".to_owned();
     }
     let plural = if allocations == 1.0 { "" } else { "s" };
     let decimals = if allocations.fract() == 0.0 { 0 } else { 2 };
-    // Whole bytes where they are few.
+    // Print small whole numbers of bytes without decimals.
     let bytes = if bytes < 1000.0 && bytes.fract() == 0.0 {
         format!("{bytes} B")
     } else {
@@ -44,7 +44,7 @@ pub(crate) fn allocated(allocations: f64, bytes: f64) -> String {
     format!("{allocations:.decimals$} allocation{plural}, {bytes}")
 }
 
-/// `value` in the largest of the ascending `units` that leaves at least 1.
+/// Formats `value` in the largest of the ascending `units` in which it is at least 1.
 fn scaled(value: f64, units: &[(f64, &str)]) -> String {
     let (factor, unit) = units
         .iter()

@@ -1,26 +1,26 @@
-//! Requests of the parent: one line of words each, see docs/src/protocol.md, section 2 and 4.
+//! Requests of the parent, one line of words each (the bench protocol, sections 2 and 4).
 
 use std::time::Duration;
 
-/// The most samples that one request may ask for: their frame stays below the protocol's 64 MiB.
+/// The most samples that one request may ask for, so that their frame stays below the protocol's 64 MiB.
 pub(crate) const MAX_SAMPLES: u64 = 1_000_000;
 
-/// The most iterations that one request may have counted.
+/// The most iterations whose allocations one request may count.
 pub(crate) const MAX_COUNTED: u64 = 10_000;
 
-/// Counts and times are below this.
+/// The exclusive upper limit of counts and times.
 const LIMIT: u64 = 1 << 63;
 
-/// What the parent asks for.
+/// A request of the parent.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum ParentRequest {
     List,
     Start(String),
     WarmUp(Duration),
     Sample(Schedule),
-    /// At most so many iterations.
+    /// Count the allocations of at most this many iterations.
     Count(usize),
-    /// With at most so many single times.
+    /// Send the recorded operations, with at most this many single times.
     Latencies(usize),
     Finish,
     Bye,
@@ -40,12 +40,12 @@ struct Spec {
 }
 
 impl Schedule {
-    /// How many samples it has.
+    /// Returns the number of samples.
     pub(crate) fn len(&self) -> usize {
         self.specs.iter().map(|spec| spec.samples as usize).sum()
     }
 
-    /// The iteration count of each sample.
+    /// Returns the iteration count of each sample.
     pub(crate) fn iterations(&self) -> impl Iterator<Item = u64> {
         self.specs
             .iter()
@@ -84,7 +84,7 @@ impl Spec {
 }
 
 impl ParentRequest {
-    /// Reads a line without its LF. The error says what is wrong with it.
+    /// Parses a line without its LF. The error says what is wrong with it.
     pub(crate) fn parse(line: &str) -> Result<Self, String> {
         match line.split_once(' ') {
             None if line == "list" => Ok(Self::List),
@@ -104,7 +104,7 @@ impl ParentRequest {
         }
     }
 
-    /// Its first word.
+    /// Returns the first word of the request.
     pub(crate) fn name(&self) -> &'static str {
         match self {
             Self::List => "list",
@@ -128,7 +128,7 @@ fn number(word: &str) -> Result<u64, String> {
         .ok_or_else(|| format!("{word:?} is no decimal integer below 2^63"))
 }
 
-/// An id as it stands in a request or in a listing: on one line.
+/// Escapes an id so that it fits on one line of a request or a listing.
 pub fn escape(id: &str) -> String {
     let mut escaped = String::with_capacity(id.len());
     for character in id.chars() {

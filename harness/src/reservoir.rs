@@ -1,7 +1,7 @@
-//! A random choice of single times, each with the same chance, from however many there will be (Vitter 1985, algorithm R). Its generator is
+//! A random choice of single times, each with the same chance, from a stream of unknown length (Vitter 1985, algorithm R). The generator is
 //! seeded, so the same times give the same choice.
 
-/// So many are kept.
+/// The number of times kept.
 const PLACES: usize = 10_000;
 
 /// The times kept so far.
@@ -27,14 +27,14 @@ impl SplitMix {
         mixed ^ (mixed >> 31)
     }
 
-    /// A number below `bound`; the products' high half favours none by more than `bound` / 2^64 (Lemire 2019).
+    /// Returns a number below `bound`. The high half of the product favors no number by more than `bound` / 2^64 (Lemire 2019).
     fn below(&mut self, bound: u64) -> u64 {
         ((u128::from(self.next()) * u128::from(bound)) >> 64) as u64
     }
 }
 
 impl Reservoir {
-    /// Empty, with all its memory.
+    /// Makes an empty reservoir and touches all its memory.
     pub(crate) fn new() -> Self {
         let mut kept_ns = Vec::new();
         kept_ns.resize(PLACES, std::hint::black_box(0));
@@ -46,12 +46,12 @@ impl Reservoir {
         }
     }
 
-    /// Draws follow from this, from now on.
+    /// Restarts the generator with this seed.
     pub(crate) fn seed(&mut self, seed: u64) {
         self.draws = SplitMix { state: seed };
     }
 
-    /// A seed for a benchmark in a launch.
+    /// Returns the seed for a benchmark in a process.
     pub(crate) fn seed_of(id: &str, launch: u64) -> u64 {
         // FNV-1a.
         let hash = id.bytes().fold(0xCBF2_9CE4_8422_2325, |hash: u64, byte| {
@@ -63,7 +63,7 @@ impl Reservoir {
         .next()
     }
 
-    /// Offers a time: the first ones stay, the n-th takes a random one's place with chance places / n.
+    /// Offers a time. The first `PLACES` times are kept; the n-th replaces a random one with probability `PLACES` / n.
     pub(crate) fn offer(&mut self, ns: u64) {
         self.seen += 1;
         if self.kept_ns.len() < PLACES {
@@ -76,8 +76,8 @@ impl Reservoir {
         }
     }
 
-    /// At most `wanted` of the kept times, each set of that many with the same chance (Knuth 1997, algorithm 3.4.2 S): the first ones would be
-    /// the oldest.
+    /// Returns at most `wanted` of the kept times; each subset of that size has the same chance (Knuth 1997, algorithm 3.4.2 S). Taking the first
+    /// ones instead would favor the oldest times.
     pub(crate) fn choice(&self, wanted: usize) -> Vec<u64> {
         let mut draws = self.draws;
         let mut needed = wanted.min(self.kept_ns.len()) as u64;
@@ -104,7 +104,7 @@ mod tests {
         reservoir
     }
 
-    /// Chi-square of the kept values against a uniform choice of 0..n, over 100 bins.
+    /// Returns the chi-square statistic of the kept values against a uniform choice of 0..n, over 100 bins.
     fn chi_square(kept: &[u64], n: u64) -> f64 {
         let mut bins = [0_u32; 100];
         for &value in kept {
@@ -125,7 +125,8 @@ mod tests {
         assert_eq!(reservoir.kept_ns.len(), 10_000);
     }
 
-    /// The 99.9 % quantile of chi-square with 99 degrees of freedom is 148.23. Half of the places kept for the first ten thousand would give 100 000.
+    /// The 99.9 % quantile of chi-square with 99 degrees of freedom is 148.23. If half of the places stayed with the first ten thousand, the
+    /// statistic would be 100,000.
     #[test]
     fn b9_every_time_has_the_same_chance() {
         for launch in 0..5 {

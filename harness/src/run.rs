@@ -1,4 +1,4 @@
-//! The start of the executable: finds out who is calling.
+//! The start of the executable: chooses the mode by its caller.
 
 use std::process::ExitCode;
 
@@ -27,13 +27,14 @@ Options:
 Options of libtest that mean nothing here are accepted.
 ";
 
-/// Runs the benchmarks of `functions` as the caller of the executable wants it. [`main!`](crate::main) expands to a call of this.
+/// Runs the benchmarks of `functions` in the mode that the environment and the arguments ask for. [`main!`](crate::main) expands to a call of this
+/// function.
 pub fn run(functions: &[BenchFunction]) -> ExitCode {
     if let Ok(versions) = std::env::var(child::VARIABLE) {
         return child::run(functions, &versions);
     }
     let args = Args::parse(std::env::args_os().skip(1).map(|argument| {
-        // Ids are UTF-8: an argument that is not matches none of them.
+        // Ids are UTF-8, so an argument that is not valid UTF-8 cannot match any of them.
         argument.to_string_lossy().into_owned()
     }));
     if args.mode == ExecutableMode::Help {

@@ -1,4 +1,4 @@
-//! The *sampler*, a function from an iteration count to a time: all that is left of a routine where samples are taken.
+//! The *sampler*: a function from an iteration count to a time. Code that takes samples sees nothing else of a routine.
 
 use std::time::Duration;
 

@@ -1,5 +1,5 @@
-//! The scripted clock (docs/src/protocol.md, section 7): times that follow from a script alone, so that tests of the parent have exact
-//! results. Everything else runs as usual.
+//! The scripted clock (the bench protocol, section 7) computes all reported times from a script, so that tests of the parent have exact results.
+//! Everything else runs as usual.
 
 use std::time::{Duration, Instant};
 
@@ -7,29 +7,29 @@ use crate::clock::saturating_nanos;
 use crate::sampler::Sampler;
 use crate::slowdown::Slowdown;
 
-/// The variable that holds the script.
+/// The environment variable that holds the script.
 pub(crate) const VARIABLE: &str = "PERFCHECK_SCRIPTED_CLOCK";
 
-/// Of this many operations of a latency benchmark the last takes the time of the tail.
+/// In a scripted latency benchmark, each operation whose number is a multiple of this takes the time of the tail.
 const TAIL_EVERY: u64 = 50;
 
-/// Times per iteration by benchmark and launch.
+/// Times per iteration, by benchmark and process.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub(crate) struct Script {
-    /// Id, and times of launch 0, 1, ... in turn.
+    /// Ids with the times of processes 0, 1, ...; the times repeat cyclically
     items: Vec<(String, Vec<LaunchPace>)>,
 }
 
-/// What the script says about one launch.
+/// The scripted times of one process.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) struct LaunchPace {
     ns_per_iteration: f64,
-    /// What some operations of a latency benchmark take.
+    /// Time of the slow operations of a latency benchmark
     tail_ns: f64,
 }
 
 impl LaunchPace {
-    /// Reads `NS` or `NS~TAIL`.
+    /// Parses `NS` or `NS~TAIL`.
     fn parse(text: &str) -> Result<Self, String> {
         let number = |text: &str| {
             text.parse()
@@ -53,7 +53,7 @@ impl LaunchPace {
 }
 
 impl Script {
-    /// Reads `ID=NS/NS/...;ID=...`.
+    /// Parses `ID=NS/NS/...;ID=...`.
     pub(crate) fn parse(text: &str) -> Result<Self, String> {
         let items = text
             .split(';')
@@ -72,7 +72,7 @@ impl Script {
         Ok(Self { items })
     }
 
-    /// What it says about `id` in the launch, if it has it.
+    /// Returns the scripted times of `id` in the given process, if the script has this id.
     fn pace(&self, id: &str, launch: usize) -> Option<LaunchPace> {
         self.items
             .iter()
@@ -80,7 +80,7 @@ impl Script {
             .map(|(_, times)| times[launch % times.len()])
     }
 
-    /// The stopwatch of a benchmark that starts now.
+    /// Returns the stopwatch for a benchmark that is about to start.
     pub(crate) fn stopwatch(&self, id: &str, launch: usize, slowdown: Slowdown) -> Stopwatch {
         match self.pace(id, launch) {
             Some(pace) => Stopwatch::Scripted {
@@ -92,19 +92,19 @@ impl Script {
     }
 }
 
-/// Where the reported times of a benchmark come from.
+/// The source of the reported times of a benchmark.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) enum Stopwatch {
-    /// The clock.
+    /// The real clock.
     Real(Slowdown),
-    /// The sampler, which measures something else than time: only warm-ups are timed here.
+    /// A sampler that measures something other than time. Only warm-ups are timed here.
     Amounts,
-    /// The script; `sample` is the index of the next sample since the benchmark started.
+    /// The script. `sample` is the index of the next sample since the benchmark started.
     Scripted { pace: LaunchPace, sample: u32 },
 }
 
 impl Stopwatch {
-    /// One round of warm-up: its time in nanoseconds, without and with set-up and drops.
+    /// Runs one pass of the warm-up. Returns its time in nanoseconds, first without, then with set-up and drops.
     pub(crate) fn warm_up(&self, sampler: &mut Sampler<'_>, iterations: u64) -> (u64, u64) {
         let start = Instant::now();
         let measured = sampler(iterations);
@@ -124,7 +124,7 @@ impl Stopwatch {
         }
     }
 
-    /// One sample: its time in nanoseconds.
+    /// Takes one sample and returns its time in nanoseconds.
     pub(crate) fn sample(&mut self, sampler: &mut Sampler<'_>, iterations: u64) -> u64 {
         match self {
             Self::Real(slowdown) => saturating_nanos(slowdown.sample(sampler, iterations)),
@@ -138,14 +138,14 @@ impl Stopwatch {
         }
     }
 
-    /// The same for single operations.
+    /// Returns the corresponding clock for single operations.
     pub(crate) fn of_operations(&self) -> OperationClock {
         match self {
             Self::Real(slowdown) => OperationClock::Real {
                 factor: slowdown.factor(),
                 carry: 0.0,
             },
-            // Operations are always timed.
+            // Single operations are always timed, even if samples are amounts.
             Self::Amounts => OperationClock::Real {
                 factor: 1.0,
                 carry: 0.0,
@@ -160,12 +160,13 @@ impl Stopwatch {
     }
 }
 
-/// Where the reported times of a latency benchmark's operations come from.
+/// The source of the reported times of a latency benchmark's operations.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) enum OperationClock {
-    /// The clock; times are made longer by the factor, for an operation cannot be run in part. `carry` is what rounding has left.
+    /// The real clock. Times are multiplied by the factor to simulate a slowdown, because an operation cannot be run in part. `carry` is the
+    /// remainder of rounding.
     Real { factor: f64, carry: f64 },
-    /// The script; `sample` and `operations` since the benchmark started, and the sum of the times so far.
+    /// The script. `sample` and `operations` count from the start of the benchmark; `passed_ns` is the sum of the times so far.
     Scripted {
         pace: LaunchPace,
         sample: u32,
@@ -181,7 +182,7 @@ impl Default for OperationClock {
 }
 
 impl OperationClock {
-    /// What an operation took, and when it ended, in nanoseconds: the latter since the first sample began.
+    /// Returns the time of an operation, and its end counted from the beginning of the first sample, both in nanoseconds.
     pub(crate) fn read(&mut self, measured: Duration, ended: Duration) -> (u64, u64) {
         match self {
             Self::Real { factor, carry } => {
@@ -212,7 +213,7 @@ impl OperationClock {
         }
     }
 
-    /// The next operations belong to the next sample.
+    /// Ends a sample: the operations that follow belong to the next one.
     pub(crate) fn end_sample(&mut self) {
         if let Self::Scripted { sample, .. } = self {
             *sample = sample.wrapping_add(1);

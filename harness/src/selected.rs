@@ -1,5 +1,4 @@
-//! The walk of the callers that run several benchmarks in one process: each wanted benchmark runs as it comes along, and a
-//! panic ends that benchmark alone.
+//! Runs the selected benchmarks one after another in one process. A panic ends only the benchmark in which it happens.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
@@ -10,30 +9,30 @@ use crate::settings::{AnnouncedBenchmark, Settings};
 use crate::suite::Visitor;
 use crate::walk::{BenchFunction, DeclaredBenchmark, DeclaredId, walk};
 
-/// How one benchmark ended.
+/// The outcome of one benchmark.
 pub(crate) enum Ending {
-    /// Its driver has been driven.
+    /// The driver has taken its samples.
     Measured,
-    /// It declined.
+    /// The benchmark called `skip` with this reason.
     Skipped(String),
-    /// It panicked, or broke the rules.
+    /// The benchmark panicked or did not use its bencher as required; the text says how.
     Failed(String),
 }
 
-/// Does something with each benchmark that is run.
+/// Supplies the driver of each benchmark and receives its outcome.
 pub(crate) trait Caller {
-    /// What drives one benchmark.
+    /// The driver of one benchmark.
     type Driver: SampleDriver;
 
-    /// Called before the benchmark `id` runs.
+    /// Called before the benchmark `id` runs, to make its driver.
     fn driver(&mut self, id: &str, settings: &Settings) -> Self::Driver;
 
-    /// Called when it has ended.
+    /// Called when the benchmark has ended.
     fn ended(&mut self, id: &str, driver: Self::Driver, ending: Ending);
 }
 
-/// Runs the wanted benchmarks in program order; functions that declare none of them are not walked. An error is a panic of a
-/// function outside its benchmarks: its other benchmarks are lost, those of later functions are not.
+/// Runs the selected benchmarks in program order. Functions that declare none of them are not called. Fails if a function panics outside its
+/// benchmarks: the rest of its benchmarks are lost, but later functions still run.
 pub(crate) fn run_selected(
     functions: &[BenchFunction],
     wanted: &[DeclaredBenchmark],
@@ -65,7 +64,7 @@ struct Selected<'s, C> {
     wanted: &'s [DeclaredBenchmark],
     caller: &'s mut C,
     function: usize,
-    /// The ids that the function has given so far.
+    /// Ids that the function has declared so far
     declared: Vec<String>,
 }
 

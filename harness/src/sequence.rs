@@ -1,5 +1,5 @@
-//! What a crate with another API for benches stands on, `perfcheck-criterion` alone: benchmarks are declared one after another, in program
-//! order, by code that runs once. No part of this crate's interface: it changes without notice.
+//! The base for crates with another bench API, so far only `perfcheck-criterion`: code that runs once declares benchmarks one after another, in
+//! program order. Not part of this crate's public API: it may change without notice.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::process::ExitCode;
@@ -22,7 +22,7 @@ pub use crate::quantity::{per_second, time};
 pub use crate::request::escape;
 pub use crate::timing::Batches;
 
-/// A benchmark as it is declared.
+/// The id and settings of a declared benchmark.
 #[derive(Debug, Clone, Default)]
 pub struct Declaration {
     pub id: String,
@@ -32,7 +32,7 @@ pub struct Declaration {
     pub sampling_mode: Option<SamplingMode>,
     pub noise_threshold: Option<f64>,
     pub throughput: Throughput,
-    /// Of what samplers return, one unit for each nanosecond; absent where they return times.
+    /// Unit of the values that samplers return, one for each nanosecond of the `Duration`; `None` if they return times
     pub unit: Option<String>,
 }
 
@@ -50,7 +50,7 @@ impl Declaration {
         }
     }
 
-    /// Takes the samples of a plain `cargo bench`: what an iteration came to in each, ascending.
+    /// Takes the samples of a plain `cargo bench` and returns the value per iteration in each, in ascending order.
     pub fn measure(&self, sampler: &mut dyn FnMut(u64) -> Duration) -> Vec<f64> {
         let mut sampling = TableSampling::new(&self.settings(), false);
         sampling.drive(self.throughput, sampler, None);
@@ -58,33 +58,33 @@ impl Declaration {
     }
 }
 
-/// Whether the code that declares may go on.
+/// The parent's decision whether the declaring code may continue.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Flow {
     /// The next benchmark may be declared.
     GoOn,
-    /// The parent has said goodbye: the process ends with status 0.
+    /// The parent has sent `bye`: the process ends with status 0.
     Bye,
 }
 
-/// `cargo perfcheck` at the other end, where it has started the executable.
+/// The connection to `cargo perfcheck`, if it has started this executable.
 pub struct Parent {
     opened: Conversation,
-    /// A request stands open that the next announcement, or the end, will answer.
+    /// Whether a request is open that the next announcement, or the end, will answer
     owes_announcement: bool,
 }
 
-/// Who else may be running when the streams are taken over.
+/// The time at which the connection is opened: it decides whether other threads may be running.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Moment {
-    /// Nobody: `main` has just begun.
+    /// `main` has just begun, so there is no other thread.
     StartOfMain,
-    /// Code of the author has run before.
+    /// Code of the author has run already and may have started threads.
     Later,
 }
 
 impl Parent {
-    /// Says hello to the parent, if there is one. An error is the status to exit with.
+    /// Sends `hello` to the parent; `None` if there is no parent. The error is the status to exit with.
     pub fn connect(
         name: &'static str,
         version: &'static str,
@@ -111,7 +111,7 @@ impl Parent {
         }
     }
 
-    /// Announces a benchmark and does with it what the parent wants.
+    /// Announces a benchmark, then runs or skips it as the parent decides.
     pub fn visit(
         &mut self,
         declaration: &Declaration,
@@ -160,7 +160,7 @@ impl Parent {
         panics::set_under_way(None);
     }
 
-    /// No benchmark is left.
+    /// Reports that no benchmark is left.
     pub fn end(&mut self) {
         if !self.owes_announcement
             && self.wait_for(&["begin"], "nothing has begun") == RequestWord::Bye
@@ -171,13 +171,13 @@ impl Parent {
         self.wait_for(&[], "no benchmark is left");
     }
 
-    /// The code that declares has panicked, and cannot go on.
+    /// Reports that the declaring code has panicked and cannot continue.
     pub fn broken(&mut self) {
         let said = panics::outside().unwrap_or_else(|| "panicked".to_owned());
         self.tell_fatal(&said);
     }
 
-    /// The thread that declares has ended, in one way or the other.
+    /// Reports that the declaring thread has ended, whether normally or by a panic.
     pub fn end_of_thread(&mut self) {
         match panics::outside() {
             Some(said) => self.tell_fatal(&said),
@@ -194,7 +194,7 @@ impl Parent {
         }
     }
 
-    /// The next request, one of `words` or `bye`, which is answered; all others are refused.
+    /// Waits for a request that is one of `words`, or for `bye`, which is answered here. All others are refused.
     fn wait_for(&mut self, words: &[&'static str], state: &str) -> RequestWord {
         let wire = &mut self.opened.wire;
         loop {

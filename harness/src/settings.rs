@@ -1,25 +1,26 @@
-//! What a bench author sets in code. A member that is `None` was not set; `cargo perfcheck` may override the others.
+//! Settings that a bench author makes in code. A field that is `None` was not set. `cargo perfcheck` may override all of them.
 
 use std::time::Duration;
 
 use crate::throughput::Throughput;
 
-/// How `cargo perfcheck` lays out the iteration counts of a benchmark's samples.
+/// The distribution of iterations over the samples of a benchmark. `cargo perfcheck` uses it for a build that is measured alone; side by side, it
+/// makes its own schedule.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash)]
 pub enum SamplingMode {
-    /// A linear ramp that ends near 1 ms, then flat samples near 1 ms.
+    /// A linear ramp up to samples of about 1 ms, then equal samples of about 1 ms.
     #[default]
     Standard,
-    /// One linear schedule over the whole measurement time: d, 2d, 3d, ... iterations.
+    /// A linear ramp over the whole measurement time: d, 2d, 3d, ... iterations.
     Linear,
-    /// One flat schedule over the whole measurement time: all samples alike.
+    /// Equal samples over the whole measurement time.
     Flat,
-    /// Linear, but flat where linear would take more than twice the measurement time.
+    /// Linear, unless a linear schedule would take more than twice the measurement time; then flat.
     Auto,
 }
 
 impl SamplingMode {
-    /// Its name in the protocol.
+    /// Returns the name used in the protocol.
     pub(crate) const fn name(self) -> &'static str {
         match self {
             Self::Standard => "standard",
@@ -30,7 +31,7 @@ impl SamplingMode {
     }
 }
 
-/// The settings in force where a benchmark is declared.
+/// The settings in force at the declaration of a benchmark.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub(crate) struct Settings {
     pub(crate) launches: Option<u32>,
@@ -41,21 +42,22 @@ pub(crate) struct Settings {
     pub(crate) noise_threshold: Option<f64>,
     pub(crate) version: Option<String>,
     pub(crate) throughput: Throughput,
-    /// What is measured where it is no time: see [`crate::sequence`].
+    /// The unit of the measured values if they are not times: see [`crate::sequence`].
     pub(crate) unit: Option<String>,
 }
 
-/// A benchmark as it is declared.
+/// The id and settings of a declared benchmark.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct AnnouncedBenchmark {
     pub(crate) id: String,
     pub(crate) settings: Settings,
 }
 
-/// The setters that [`Suite`](crate::Suite) and [`Group`](crate::Group) share; both have a member `settings`.
+/// The setters shared by [`Suite`](crate::Suite) and [`Group`](crate::Group). Both have a field `settings`.
 macro_rules! settings_methods {
     () => {
-        /// Processes per run in which `cargo perfcheck` measures the benchmarks that follow; at least 1.
+        /// Sets how many processes measure each of the benchmarks that follow, at least 1. `cargo perfcheck` uses it for a build that is measured
+        /// alone.
         ///
         /// # Panics
         /// If `count` is 0.
@@ -66,7 +68,7 @@ macro_rules! settings_methods {
             self
         }
 
-        /// Samples per launch of the benchmarks that follow; at least 2.
+        /// Sets the number of samples per process for the benchmarks that follow, at least 2.
         ///
         /// # Panics
         /// If `count` is 0 or 1.
@@ -77,13 +79,13 @@ macro_rules! settings_methods {
             self
         }
 
-        /// Warm-up time per launch of the benchmarks that follow.
+        /// Sets the warm-up time per process for the benchmarks that follow.
         pub fn warm_up_time(&mut self, time: Duration) -> &mut Self {
             self.settings.warm_up = Some(time);
             self
         }
 
-        /// Time per launch in which the samples of the benchmarks that follow are taken.
+        /// Sets the time per process in which samples of the benchmarks that follow are taken.
         ///
         /// # Panics
         /// If `time` is zero.
@@ -94,13 +96,13 @@ macro_rules! settings_methods {
             self
         }
 
-        /// How the iteration counts of the benchmarks that follow are laid out.
+        /// Sets how iterations are distributed over the samples of the benchmarks that follow.
         pub fn sampling_mode(&mut self, mode: SamplingMode) -> &mut Self {
             self.settings.sampling_mode = Some(mode);
             self
         }
 
-        /// The relative change that counts as noise for the benchmarks that follow, as a fraction: 0.03 is 3 %.
+        /// Sets the relative change that counts as noise for the benchmarks that follow, as a fraction: 0.03 is 3 %.
         ///
         /// # Panics
         /// If `fraction` is negative, infinite or not a number.
@@ -114,14 +116,14 @@ macro_rules! settings_methods {
             self
         }
 
-        /// The version of the benchmarks that follow. Change it when a benchmark comes to measure something else:
-        /// results of different versions are not compared.
+        /// Sets the version of the benchmarks that follow. Change it whenever a benchmark starts to measure something different: results of
+        /// different versions are not compared.
         pub fn version(&mut self, version: impl Into<String>) -> &mut Self {
             self.settings.version = Some(version.into());
             self
         }
 
-        /// What one iteration of the benchmarks that follow processes. Where it depends on the input, call
+        /// Sets the amount of work that one iteration of the benchmarks that follow processes. If it depends on the input, call
         /// [`Bencher::throughput`] instead.
         pub fn throughput(&mut self, throughput: Throughput) -> &mut Self {
             self.settings.throughput = throughput;

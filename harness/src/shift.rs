@@ -1,5 +1,6 @@
-//! Another place on the stack for each sample. Where the stack lies decides which addresses of a routine collide in the caches, for as long as
-//! a process lives; so a launch would see one case of many. The environment's padding moves the stack from launch to launch.
+//! Moves the stack for each sample. The position of the stack decides which addresses of a routine collide in the caches, and it stays the same
+//! for the life of a process, so without this a process would see one case of many. The padding of the environment likewise moves the stack from
+//! process to process.
 
 use std::hint::black_box;
 use std::mem::MaybeUninit;
@@ -7,10 +8,11 @@ use std::time::Duration;
 
 use crate::sampler::Sampler;
 
-/// A prime number, so that whoever takes every second or third sample sees all places.
+/// The number of positions. It is prime, so that samples at any regular interval, such as every second or third one, reach all positions.
 const PLACES: usize = 17;
 
-/// Sixteen bytes beside a multiple of a cache line: neither pages nor lines have the same offset twice.
+/// The distance between positions: a multiple of a cache line plus sixteen bytes, so that positions differ in their offsets within a page and
+/// within a cache line.
 const STEP: usize = 272;
 
 type Shifted = fn(&mut Sampler<'_>, u64) -> Duration;
@@ -35,13 +37,13 @@ const SHIFTED: [Shifted; PLACES] = [
     lower::<{ 16 * STEP }>,
 ];
 
-/// Takes the sample of this index, wherever on the stack its turn is.
+/// Takes the sample with this index at its position on the stack.
 pub(crate) fn sample(index: usize, sampler: &mut Sampler<'_>, iterations: u64) -> Duration {
-    // Neighbours are far from one another, and a ramp of iterations is no ramp of places.
+    // Successive samples are far apart, so a ramp of iterations is not also a ramp of positions.
     SHIFTED[index * 7 % PLACES](sampler, iterations)
 }
 
-/// Takes a sample below so many bytes that nobody touches.
+/// Takes a sample below an unused block of `BYTES` on the stack.
 #[inline(never)]
 fn lower<const BYTES: usize>(sampler: &mut Sampler<'_>, iterations: u64) -> Duration {
     let room = [MaybeUninit::<u8>::uninit(); BYTES];

@@ -1,25 +1,26 @@
-//! A slowdown that a parent asks for (docs/src/protocol.md, section 8): a side that is known to be slower, for its self-test.
+//! An artificial slowdown that the parent asks for (the bench protocol, section 8). The parent's self-test uses it to get a side that is known
+//! to be slower.
 
 use std::time::{Duration, Instant};
 
 use crate::sampler::Sampler;
 
-/// The variable that holds it, in millionths.
+/// The environment variable that holds the slowdown, in millionths.
 pub(crate) const VARIABLE: &str = "PERFCHECK_SLOWDOWN";
 
-/// With fewer additional iterations than this their number would be too coarse; time is spent waiting instead.
+/// The fewest additional iterations that represent a slowdown accurately enough. Below this number, the sample waits after its body instead.
 const FEWEST_EXTRA: f64 = 20.0;
 
-/// By how much samples take longer than they report iterations for.
+/// The fraction by which samples are made slower than their iterations alone.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
 pub(crate) struct Slowdown {
     fraction: f64,
-    /// What rounding has left, for the next sample.
+    /// Remainder of rounding, carried to the next sample
     carry: f64,
 }
 
 impl Slowdown {
-    /// Reads the variable's value; empty: none.
+    /// Parses the variable's value. An empty text means no slowdown.
     pub(crate) fn parse(text: &str) -> Result<Self, String> {
         if text.is_empty() {
             return Ok(Self::default());
@@ -33,12 +34,12 @@ impl Slowdown {
         })
     }
 
-    /// How many times as long as without.
+    /// Returns the factor by which times grow.
     pub(crate) fn factor(&self) -> f64 {
         1.0 + self.fraction
     }
 
-    /// One sample of `iterations`, which really runs more, or waits after its body.
+    /// Takes one sample that reports `iterations` but really runs more of them, or waits after its body.
     pub(crate) fn sample(&mut self, sampler: &mut Sampler<'_>, iterations: u64) -> Duration {
         let extra = iterations as f64 * self.fraction;
         if extra == 0.0 {

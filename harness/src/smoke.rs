@@ -1,4 +1,4 @@
-//! `cargo test --benches` and nextest: each body once, reported as libtest reports tests.
+//! The mode of `cargo test --benches` and nextest: runs each body once and reports it as libtest reports tests.
 
 use std::cell::RefCell;
 use std::process::ExitCode;
@@ -15,7 +15,7 @@ use crate::settings::Settings;
 use crate::throughput::Throughput;
 use crate::walk::{BenchFunction, DeclaredBenchmark};
 
-/// Runs each wanted benchmark's body once.
+/// Runs the body of each selected benchmark once.
 pub(crate) fn run(
     functions: &[BenchFunction],
     wanted: &[DeclaredBenchmark],
@@ -38,7 +38,7 @@ pub(crate) fn run(
     ExitCode::from(if failed { 101 } else { 0 })
 }
 
-/// One iteration.
+/// Takes a single iteration.
 struct Once;
 
 impl SampleDriver for Once {
@@ -53,7 +53,7 @@ impl SampleDriver for Once {
             return;
         };
         latencies::sample(latencies, sampler, 1);
-        // The guard is given back before the panic.
+        // Release the borrow before panicking.
         let message = latencies.borrow().messages().first().cloned();
         if let Some(message) = message {
             panic!("the operation failed: {message}");
@@ -66,7 +66,7 @@ struct SmokeTests {
     verbosity: PrintedDetail,
     passed: usize,
     skipped: usize,
-    /// Id and message.
+    /// Ids and messages of failed benchmarks
     failures: Vec<(String, String)>,
 }
 
@@ -75,7 +75,7 @@ impl Caller for SmokeTests {
 
     fn driver(&mut self, id: &str, _: &Settings) -> Once {
         if self.verbosity == PrintedDetail::Normal {
-            // Before it runs: where a benchmark aborts or hangs, its name is the last thing printed.
+            // Print the name before the run: if the benchmark aborts or hangs, its name is the last text printed.
             print(&format!("test {} ... ", escape(id)));
         }
         Once
@@ -115,7 +115,7 @@ impl SmokeTests {
         )
     }
 
-    /// What each failure said, then their names; nothing if there is none.
+    /// Returns the message of each failure, then the list of names, as libtest does; empty without failures.
     fn failure_report(&self) -> String {
         if self.failures.is_empty() {
             return String::new();

@@ -1,5 +1,5 @@
-//! Where benchmarks are declared: the suite, and groups of it. Declaring decides nothing: what becomes of a benchmark is the
-//! business of the visitor that walks along.
+//! [`Suite`] and [`Group`], on which authors declare benchmarks. A declaration runs nothing by itself: the [`Visitor`] of the walk decides whether
+//! to list, run or ignore the benchmark.
 
 use std::time::Duration;
 
@@ -8,33 +8,34 @@ use crate::inputs::IntoInputs;
 use crate::settings::{AnnouncedBenchmark, SamplingMode, Settings, settings_methods};
 use crate::throughput::Throughput;
 
-/// What is done with each benchmark on a walk.
+/// Receives each benchmark that a function declares, and lists, runs or ignores it.
 pub(crate) trait Visitor {
-    /// Called for each benchmark in program order. `body` runs the author's closure.
+    /// Called for each benchmark, in program order. `body` runs the author's closure.
     fn visit(&mut self, announcement: AnnouncedBenchmark, body: &mut dyn FnMut(&mut Bencher<'_>));
 }
 
-/// The benchmarks of an executable, handed to each function of [`main!`](crate::main).
+/// The benchmarks of an executable. Each function of [`main!`](crate::main) gets a `&mut Suite`.
 ///
-/// Settings apply to the benchmarks and groups that follow in the same function. A benchmark's closure runs only where that
-/// benchmark is wanted, so expensive set-up belongs inside it; the function around it runs several times.
+/// Settings apply to the benchmarks and groups declared after them in the same function. The closure of a benchmark runs only if the benchmark is
+/// selected, so expensive set-up belongs inside it; the function around it runs several times.
 pub struct Suite<'w> {
     visitor: &'w mut dyn Visitor,
     settings: Settings,
 }
 
-/// Benchmarks under a common prefix: ids are `group/name`. It starts with the settings of its suite.
+/// Benchmarks with a common prefix: their ids are `group/name`. A group starts with the settings of its suite.
 pub struct Group<'s> {
     visitor: &'s mut dyn Visitor,
     prefix: String,
     settings: Settings,
 }
 
-/// The ways to declare a benchmark that [`Suite`] and [`Group`] share; both have `visitor`, `settings` and `id`.
+/// The methods that declare a benchmark, shared by [`Suite`] and [`Group`]. Both have `visitor`, `settings` and `id`.
 macro_rules! declaring_methods {
     () => {
-        /// Declares a benchmark. `body` must call exactly one of the methods `iter*` or `skip` of its [`Bencher`]. The second benchmark
-        /// of an executable that is called `x` has the id `x #2`. One without a name fails.
+        /// Declares a benchmark. `body` must call exactly one of the methods `iter*` or `skip` of its [`Bencher`].
+        ///
+        /// If an executable already has a benchmark `x`, the next one with this name gets the id `x #2`. A benchmark with an empty name fails.
         pub fn bench(
             &mut self,
             name: impl AsRef<str>,
@@ -53,7 +54,7 @@ macro_rules! declaring_methods {
             self
         }
 
-        /// Declares a benchmark of one borrowed input, which takes no part in the id.
+        /// Declares a benchmark with one borrowed input. The input is not part of the id.
         pub fn bench_input<I: ?Sized>(
             &mut self,
             name: impl AsRef<str>,
@@ -63,8 +64,8 @@ macro_rules! declaring_methods {
             self.bench(name, |bencher| body(bencher, input))
         }
 
-        /// Declares a benchmark for each input; the input's text, or its label, is the last part of the id.
-        /// See [`matrix`](crate::matrix) for several parameters and [`labelled`](crate::labelled) for labels of your own.
+        /// Declares one benchmark for each input. The input's text, or its label, becomes the last part of the id. See [`matrix`](crate::matrix)
+        /// for several parameters and [`labelled`](crate::labelled) for labels of your own.
         pub fn bench_inputs<I: IntoInputs>(
             &mut self,
             name: impl AsRef<str>,
@@ -88,7 +89,7 @@ impl<'w> Suite<'w> {
         }
     }
 
-    /// A group of benchmarks: the ids of its benchmarks start with `name/`.
+    /// Starts a group: the ids of its benchmarks begin with `name/`.
     pub fn group(&mut self, name: impl Into<String>) -> Group<'_> {
         Group {
             visitor: &mut *self.visitor,
@@ -111,7 +112,7 @@ impl Group<'_> {
         format!("{}/{name}", self.prefix)
     }
 
-    /// A group within this group.
+    /// Starts a group within this group: its ids are `outer/inner/name`.
     pub fn group(&mut self, name: impl AsRef<str>) -> Group<'_> {
         Group {
             prefix: self.id(name.as_ref()),
@@ -128,7 +129,7 @@ impl Group<'_> {
 mod tests {
     use super::*;
 
-    /// Keeps the ids and runs nothing.
+    /// Collects the ids and runs nothing.
     #[derive(Default)]
     struct Ids(Vec<String>);
 

@@ -1,5 +1,5 @@
-//! Plain `cargo bench`: one process, a short warm-up, flat samples, and a table. Nothing is stored and nothing compared; that is what
-//! `cargo perfcheck` is for.
+//! The mode of plain `cargo bench`: one process, a short warm-up, samples of equal size, and a table. It stores and compares nothing; `cargo
+//! perfcheck` does that.
 
 use std::cell::RefCell;
 use std::collections::BinaryHeap;
@@ -29,19 +29,19 @@ use crate::warm_up::warm_up;
 const WARM_UP: Duration = Duration::from_millis(100);
 const MEASUREMENT: Duration = Duration::from_millis(400);
 
-/// Samples aim at this length where the author does not say how many there are to be.
+/// The target length of a sample if the author sets no number of samples.
 const SAMPLE_NS: f64 = 1e6;
 
-/// Samples of a linear schedule where the author does not say.
+/// The number of samples of a linear schedule if the author sets none.
 const LINEAR_SAMPLES: u64 = 100;
 
-/// So many iterations are run to see what they allocate.
+/// The number of iterations in which allocations are counted.
 const COUNTED: usize = 16;
 
-/// Longer ids do not widen the first column.
+/// The widest id that widens the first column.
 const WIDEST_ID: usize = 48;
 
-/// Measures the wanted benchmarks and prints a row for each.
+/// Measures the selected benchmarks and prints a row for each.
 pub(crate) fn run(
     functions: &[BenchFunction],
     wanted: &[DeclaredBenchmark],
@@ -84,7 +84,7 @@ struct ResultTable {
     id_width: usize,
     counts_allocations: bool,
     failed: usize,
-    /// The ids of those that failed.
+    /// Ids of failed benchmarks
     failures: String,
 }
 
@@ -119,7 +119,7 @@ pub(crate) struct TableSampling {
     throughput: Throughput,
     ns_per_iteration: Vec<f64>,
     counts_allocations: bool,
-    /// What is known of the operations and of allocations, in words.
+    /// Texts about single operations and allocations for the end of the row
     extras: Vec<String>,
 }
 
@@ -158,7 +158,7 @@ impl SampleDriver for TableSampling {
     }
 }
 
-/// The percentiles of a latency benchmark's operations.
+/// Formats the percentiles of a latency benchmark's operations.
 fn percentiles(latencies: &LatencyNotes) -> String {
     let histogram = latencies.histogram();
     let percentile = |thousandths| match histogram.percentile(thousandths) {
@@ -178,7 +178,7 @@ fn percentiles(latencies: &LatencyNotes) -> String {
     )
 }
 
-/// Means over the counted iterations.
+/// Formats the means over the counted iterations.
 fn allocations(counts: &[Counts]) -> String {
     let mean = |part: fn(&Counts) -> u64| {
         counts.iter().map(part).sum::<u64>() as f64 / counts.len() as f64
@@ -196,14 +196,14 @@ fn allocations(counts: &[Counts]) -> String {
     }
 }
 
-/// The iteration count of each sample.
+/// Returns the iteration count of each sample.
 fn schedule(settings: &Settings, estimate_ns: f64) -> Vec<u64> {
     let estimate_ns = estimate_ns.max(1e-3);
     let total_ns = settings.measurement.unwrap_or(MEASUREMENT).as_nanos() as f64;
     let samples = settings.samples.map(u64::from);
     if settings.sampling_mode == Some(SamplingMode::Linear) {
         let samples = samples.unwrap_or(LINEAR_SAMPLES);
-        // d (1 + 2 + ... + n) iterations fill the time.
+        // Choose d so that d (1 + 2 + ... + n) iterations fill the time.
         let steps = samples as f64 * (samples + 1) as f64 / 2.0;
         let step = ((total_ns / estimate_ns / steps).ceil() as u64).max(1);
         return (1..=samples).map(|index| index * step).collect();
@@ -226,9 +226,9 @@ impl TableSampling {
         }
     }
 
-    /// What an iteration took in each sample, ascending.
+    /// Returns the time per iteration in each sample, in ascending order.
     pub(crate) fn sorted(&self) -> Vec<f64> {
-        // Floats that are not negative are ordered as their bits are. The heap sort is for the sake of compile time.
+        // The order of nonnegative floats is that of their bits. A heap sort keeps compile time low.
         let bits: BinaryHeap<u64> = self
             .ns_per_iteration
             .iter()

@@ -1,6 +1,6 @@
-//! What one iteration processes.
+//! The amount of work that one iteration processes.
 
-/// What one iteration of a benchmark processes: bytes, elements, or both.
+/// The amount of work that one iteration of a benchmark processes: bytes, elements, or both.
 ///
 /// ```
 /// use perfcheck::Throughput;
@@ -14,7 +14,7 @@ pub struct Throughput {
 }
 
 impl Throughput {
-    /// `count` bytes per iteration.
+    /// Declares `count` bytes per iteration.
     pub const fn bytes(count: u64) -> Self {
         Self {
             bytes: Some(count),
@@ -22,7 +22,7 @@ impl Throughput {
         }
     }
 
-    /// `count` elements per iteration: rows, requests, characters, whatever the benchmark counts.
+    /// Declares `count` elements per iteration: rows, requests, characters, or any other unit of the benchmark.
     pub const fn elements(count: u64) -> Self {
         Self {
             bytes: None,
@@ -30,7 +30,7 @@ impl Throughput {
         }
     }
 
-    /// The same, with `count` bytes per iteration.
+    /// Adds `count` bytes per iteration.
     #[must_use]
     pub const fn and_bytes(self, count: u64) -> Self {
         Self {
@@ -39,7 +39,7 @@ impl Throughput {
         }
     }
 
-    /// The same, with `count` elements per iteration.
+    /// Adds `count` elements per iteration.
     #[must_use]
     pub const fn and_elements(self, count: u64) -> Self {
         Self {
@@ -48,12 +48,12 @@ impl Throughput {
         }
     }
 
-    /// Bytes per iteration, if known.
+    /// Returns the bytes per iteration, if known.
     pub const fn bytes_per_iteration(self) -> Option<u64> {
         self.bytes
     }
 
-    /// Elements per iteration, if known.
+    /// Returns the elements per iteration, if known.
     pub const fn elements_per_iteration(self) -> Option<u64> {
         self.elements
     }

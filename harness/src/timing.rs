@@ -1,5 +1,6 @@
-//! The timed windows. Between the two readings of the clock stands the loop over the author's routine and nothing else;
-//! inputs, the memory for outputs, and drops lie outside. Around the readings stands the window in which allocations are counted, if anybody asks. `inline(never)` keeps a window's code the same wherever it is called from.
+//! The timed windows. Between the two clock readings there is only the loop over the author's routine: inputs are made, memory for outputs is
+//! reserved, and values are dropped outside. The window in which allocations are counted encloses both readings. `inline(never)` keeps the machine
+//! code of a window the same for all its callers.
 
 use std::cell::RefCell;
 use std::fmt::Display;
@@ -10,7 +11,7 @@ use crate::batch::BatchSize;
 use crate::counting::Window;
 use crate::latencies::LatencyNotes;
 
-/// Runs `routine` `iterations` times; the drop of each output is timed with it.
+/// Runs `routine` `iterations` times and times it with the drop of each output.
 #[inline(never)]
 pub(crate) fn time_loop<O>(iterations: u64, routine: &mut impl FnMut() -> O) -> Duration {
     let window = Window::open();
@@ -23,7 +24,7 @@ pub(crate) fn time_loop<O>(iterations: u64, routine: &mut impl FnMut() -> O) -> 
     elapsed
 }
 
-/// Runs `routine` once for each of `iterations` inputs, in batches; inputs are made and outputs dropped outside the windows.
+/// Runs `routine` once for each of `iterations` inputs, in batches. Inputs are made and outputs dropped outside the windows.
 pub(crate) fn time_batches<I, O>(
     batches: &mut Batches<I, O>,
     iterations: u64,
@@ -35,7 +36,7 @@ pub(crate) fn time_batches<I, O>(
     })
 }
 
-/// As [`time_batches`], with inputs by reference; they too are dropped outside the windows.
+/// Like [`time_batches`], for routines that borrow their inputs. The inputs too are dropped outside the windows.
 pub(crate) fn time_batches_ref<I, O>(
     batches: &mut Batches<I, O>,
     iterations: u64,
@@ -53,7 +54,7 @@ fn time_values<I, O>(
     outputs: &mut Vec<O>,
     routine: &mut impl FnMut(I) -> O,
 ) -> Duration {
-    // `extend` from a drain knows its length: it writes without a check of the capacity and moves no buffer.
+    // `extend` from a drain knows the length: it writes without checking the capacity and never reallocates.
     let window = Window::open();
     let start = Instant::now();
     outputs.extend(inputs.drain(..).map(routine));
@@ -76,7 +77,7 @@ fn time_references<I, O>(
     elapsed
 }
 
-/// Runs `routine` `iterations` times and times each of them; outputs are dropped, and times noted, outside the windows.
+/// Runs `routine` `iterations` times and times each call separately. Outputs are dropped and times recorded outside the windows.
 #[inline(never)]
 pub(crate) fn time_operations<O, E: Display>(
     iterations: u64,
@@ -95,7 +96,7 @@ pub(crate) fn time_operations<O, E: Display>(
     elapsed
 }
 
-/// Notes an operation.
+/// Records one operation and returns its reported time.
 pub(crate) fn noted<O, E: Display>(
     latencies: &RefCell<LatencyNotes>,
     start: Instant,
@@ -106,8 +107,8 @@ pub(crate) fn noted<O, E: Display>(
     latencies.borrow_mut().note(start, end, error)
 }
 
-/// The buffers of batches. They are allocated before a sample's first window and kept from sample to sample, so that their memory
-/// is not touched for the first time within a window, warm-up aside.
+/// Buffers for the inputs and outputs of batches. They are allocated before the first window of a sample and reused by later samples, so that only
+/// the warm-up touches their memory for the first time within a window.
 pub struct Batches<I, O> {
     size: BatchSize,
     per_batch: u64,
@@ -117,7 +118,7 @@ pub struct Batches<I, O> {
 }
 
 impl<I, O> Batches<I, O> {
-    /// Empty buffers for batches of this size.
+    /// Makes empty buffers for batches of this size.
     pub fn new(size: BatchSize) -> Self {
         Self {
             size,
@@ -128,7 +129,7 @@ impl<I, O> Batches<I, O> {
         }
     }
 
-    /// Makes room for a sample of `iterations`.
+    /// Reserves memory for a sample of `iterations`.
     pub fn begin(&mut self, iterations: u64) {
         self.remaining = iterations;
         self.per_batch = self.size.iterations_per_batch(iterations);
@@ -137,9 +138,9 @@ impl<I, O> Batches<I, O> {
         self.outputs.reserve(capacity);
     }
 
-    /// Drops what the last batch left, then prepares the next one's inputs; `None` when no iteration remains.
+    /// Drops the values of the last batch, then prepares the inputs of the next one. Returns `None` if no iteration remains.
     pub fn next(&mut self, setup: &mut impl FnMut() -> I) -> Option<(&mut Vec<I>, &mut Vec<O>)> {
-        // The optimiser must believe that somebody looks at the outputs, and changes the inputs.
+        // The optimizer must assume that the outputs are read and the inputs are changed.
         black_box(&mut self.outputs).clear();
         self.inputs.clear();
         if self.remaining == 0 {
@@ -152,7 +153,7 @@ impl<I, O> Batches<I, O> {
         Some((&mut self.inputs, &mut self.outputs))
     }
 
-    /// Runs all batches of a sample and sums their windows.
+    /// Runs all batches of a sample and returns the sum of their windows.
     fn run(
         &mut self,
         iterations: u64,
@@ -234,8 +235,8 @@ mod tests {
         total.set(total.get() + start.elapsed());
     }
 
-    /// The windows, the set-up and the drops are disjoint: on a machine of any speed their sum is at most the time of the whole. Were
-    /// set-up or drops timed, the sum would be nearly twice that.
+    /// The windows, the set-up and the drops must not overlap: on a machine of any speed their sum is at most the time of the whole. If set-up or
+    /// drops were timed, the sum would be nearly twice that.
     #[test]
     fn neither_set_up_nor_drops_are_timed() {
         struct Slow<'t>(&'t Cell<Duration>);

@@ -1,24 +1,24 @@
-//! In place of `counting.rs` where the feature `allocations` is off: nothing is counted, and windows are nothing but two functions that stay functions:
-//! who counts instructions from outside finds them by their names (docs/src/protocol.md, section 13).
+//! Replaces `counting.rs` without the feature `allocations`: nothing is counted. Both ends of a window remain real functions, because instruction
+//! counters find a window by their names (the bench protocol, section 13).
 
 use std::hint::black_box;
 
 use crate::allocations::Counts;
 
-/// Nothing but its ends.
+/// The timed window, whose ends are visible to tools outside the process.
 #[must_use]
 pub struct Window;
 
 impl Window {
-    /// Begins.
+    /// Begins the window.
     #[inline(never)]
     pub fn open() -> Self {
-        // Without something that the optimiser cannot see through, no call would be left; and what does the same may become one function.
+        // Keep the call: without an opaque operation the optimizer would remove it. The values differ so that both functions are not merged.
         black_box(1_u8);
         Self
     }
 
-    /// Ends.
+    /// Ends the window.
     #[inline(never)]
     pub fn close(self) {
         black_box(2_u8);
@@ -31,7 +31,7 @@ pub(crate) fn counted(body: impl FnOnce()) -> Counts {
     Counts::NONE
 }
 
-/// The executable's allocator does not count.
+/// Returns false: without the feature no allocator counts.
 pub(crate) fn is_installed() -> bool {
     false
 }

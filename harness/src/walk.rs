@@ -1,6 +1,6 @@
-//! Walking the bench functions. A function is walked as often as needed: to list its benchmarks, no closure is run; to
-//! run one, only the closure of that one is. So the set-up inside a filtered-out closure never happens, and closures may borrow locals
-//! of their function. The callers of the executable differ only in their [`Visitor`].
+//! Walks of the bench functions. A walk is one call of a function, and there are as many as needed: a listing runs no closure, and a measurement
+//! runs only the closure of its benchmark. Set-up inside other closures therefore never runs, and closures may borrow locals of their function.
+//! Callers of the executable differ only in their [`Visitor`].
 
 use std::any::Any;
 use std::collections::BinaryHeap;
@@ -11,7 +11,7 @@ use crate::panics;
 use crate::settings::AnnouncedBenchmark;
 use crate::suite::{Suite, Visitor};
 
-/// A function that declares benchmarks, with its name. [`main!`](crate::main) makes them.
+/// A function that declares benchmarks, with its name. Made by [`main!`](crate::main).
 #[derive(Debug, Clone, Copy)]
 pub struct BenchFunction {
     name: &'static str,
@@ -19,33 +19,33 @@ pub struct BenchFunction {
 }
 
 impl BenchFunction {
-    /// `function`, called `name` in messages.
+    /// Makes an entry for `function`, which messages call `name`.
     pub const fn new(name: &'static str, function: fn(&mut Suite<'_>)) -> Self {
         Self { name, function }
     }
 }
 
-/// What a panic carried.
+/// The payload of a panic.
 pub(crate) type PanicPayload = Box<dyn Any + Send>;
 
-/// Walks one function; a panic outside the benchmarks' closures, or one that `visitor` let through, is returned.
+/// Walks one function. Returns the payload of a panic outside the benchmarks' closures, or of one that `visitor` did not catch.
 pub(crate) fn walk(function: BenchFunction, visitor: &mut dyn Visitor) -> Result<(), PanicPayload> {
     catch_unwind(AssertUnwindSafe(|| {
         (function.function)(&mut Suite::new(visitor));
     }))
 }
 
-/// A benchmark and where it is declared.
+/// A benchmark, with the place of its declaration.
 #[derive(Debug, Clone)]
 pub(crate) struct DeclaredBenchmark {
-    /// Its id is the only one of the executable.
+    /// Id and settings; the id is unique in the executable
     pub(crate) announcement: AnnouncedBenchmark,
-    /// Index of the function that declares it.
+    /// Index of the function that declares the benchmark
     pub(crate) function: usize,
     pub(crate) declaration: DeclaredId,
 }
 
-/// The id that a function gives a benchmark, and how many it has given that id before.
+/// The id in the author's code, and the number of earlier benchmarks of the same function with this id.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct DeclaredId {
     pub(crate) id: String,
@@ -56,13 +56,13 @@ pub(crate) struct DeclaredId {
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Catalogue {
     pub(crate) entries: Vec<DeclaredBenchmark>,
-    /// What is wrong with functions that panicked while they declared their benchmarks; none of these is in `entries`, because
-    /// a benchmark can only be run by walking its function.
+    /// Messages about functions that panicked while they declared their benchmarks. Benchmarks of such functions are not in `entries`, because
+    /// running one means walking its function
     pub(crate) broken: Vec<String>,
 }
 
 impl Catalogue {
-    /// Lists the benchmarks of all functions without running any of them.
+    /// Lists the benchmarks of all functions without running any.
     pub(crate) fn list(functions: &[BenchFunction]) -> Self {
         struct Lister {
             function: usize,
@@ -103,16 +103,16 @@ impl Catalogue {
         catalogue
     }
 
-    /// Lets the second benchmark that is called `x` be `x #2`, as Criterion does.
+    /// Gives the second benchmark with the id `x` the id `x #2`, as Criterion does.
     fn number_equal_ids(&mut self) {
-        // A heap sort: hash tables and slice sorts would each be a tenth of the code that every bench crate compiles.
+        // Use a heap sort: a hash table or a slice sort would each add a tenth to the code that every bench crate compiles.
         let ids = self.entries.iter().enumerate();
         let ids: BinaryHeap<(&str, usize)> = ids
             .map(|(place, entry)| (entry.announcement.id.as_str(), place))
             .collect();
         let ids = ids.into_sorted_vec();
         let pairs = ids.windows(2).filter(|pair| pair[0].0 == pair[1].0);
-        // Equal ids follow one another in program order, and a number given to one id cannot collide with one given to another.
+        // Equal ids are adjacent and in program order. Each new id is checked against all others, so two numbered ids cannot be equal.
         let doubled: Vec<(usize, usize)> = pairs.map(|pair| (pair[0].1, pair[1].1)).collect();
         for (previous, place) in doubled {
             let before = &self.entries[previous];
@@ -127,7 +127,7 @@ impl Catalogue {
         }
     }
 
-    /// The benchmark called `id`.
+    /// Returns the benchmark with this id.
     pub(crate) fn find(&self, id: &str) -> Option<&DeclaredBenchmark> {
         let mut entries = self.entries.iter();
         entries.find(|entry| entry.announcement.id == id)
@@ -135,7 +135,7 @@ impl Catalogue {
 }
 
 impl BenchFunction {
-    /// Its name in messages.
+    /// Returns the name used in messages.
     pub(crate) fn name(&self) -> &'static str {
         self.name
     }

@@ -1,33 +1,33 @@
-//! The warm-up: rounds of a growing number of iterations, for the time of the body or, where set-up and drops take nearly all the
-//! time, for a multiple of that.
+//! The warm-up: passes of 1, 2, 4, ... iterations. It ends when the body has used up the time limit, or when body, set-up and drops together have
+//! used up a multiple of it: set-up and drops may take nearly all the time.
 
-/// Set-up and drops may make a warm-up and its samples take this many times as long as the body alone.
+/// The factor by which set-up and drops may lengthen a warm-up and its samples, compared with the body alone.
 const TOTAL_FACTOR: u64 = 4;
 
-/// A round of warm-up is at most this long: a routine that reports no time at all must not be run for ever.
+/// The most iterations of one pass: a routine that reports no time at all must not run forever.
 const LONGEST_ROUND: u64 = 1 << 40;
 
-/// Totals over the rounds of a warm-up.
+/// Totals over the passes of a warm-up.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(crate) struct WarmUpTotals {
     pub(crate) iterations: u64,
-    /// In the body.
+    /// Time in the body
     pub(crate) elapsed_ns: u64,
-    /// With set-up and drops.
+    /// Time in the body, in set-up and in drops
     pub(crate) total_ns: u64,
 }
 
 impl WarmUpTotals {
-    /// Nanoseconds that an iteration is planned to take: those of the body, unless everything takes so much longer that the samples
-    /// would go on for ever.
+    /// Returns the planned time of an iteration in nanoseconds: the time of the body, unless set-up and drops take so much longer that the samples
+    /// would take far too long.
     pub(crate) fn planned_ns(&self) -> f64 {
         let limited_ns = self.total_ns / TOTAL_FACTOR;
         self.elapsed_ns.max(limited_ns) as f64 / self.iterations as f64
     }
 }
 
-/// Rounds of 1, 2, 4, ... iterations, until the body has taken more than the limit or everything a multiple of it. `round` gives the
-/// time of the body, and of everything.
+/// Runs passes of 1, 2, 4, ... iterations, until the body has taken more than the limit or everything together more than a multiple of it. `round`
+/// runs the given number of iterations and returns the time of the body and the time of everything, in nanoseconds.
 pub(crate) fn warm_up(mut round: impl FnMut(u64) -> (u64, u64), limit_ns: u64) -> WarmUpTotals {
     let limit_of_total_ns = limit_ns.saturating_mul(TOTAL_FACTOR);
     let (mut sum, mut iterations) = (WarmUpTotals::default(), 1);

@@ -1,4 +1,4 @@
-//! What every command starts from: the world around the process, the workspace, its settings, its place in the store.
+//! The starting point of every command: the process's environment, the workspace, its settings and its place in the store.
 
 use std::cell::OnceCell;
 use std::io::Write;
@@ -8,7 +8,7 @@ use super::error::AppError;
 use super::options::StoreOptions;
 use crate::escape::Commands;
 use crate::report::{self, ProgressMode};
-use crate::settings::Tables;
+use crate::settings::{Layer, Tables};
 use perfcheck_analysis::compare::HostClass;
 use perfcheck_analysis::exit_code::ExitCode;
 use perfcheck_analysis::model::{Environment, Partition, Run, RunId};
@@ -19,35 +19,35 @@ use perfcheck_engine::store::{
     Store, StoreError, WorkspaceId, default_path, is_address, public_location,
 };
 
-/// The world around the process.
+/// The process's environment: variables, streams, child processes and interrupts.
 pub struct World<'a> {
     /// Environment variables.
     pub variables: Variables,
     /// Starts processes.
     pub supervisor: &'a Supervisor,
-    /// What the log of a CI system obeys, and what of it is ours.
+    /// Filters workflow commands of the CI system out of forwarded output, and lets the tool's own through
     pub commands: &'a Commands,
-    /// Whether the user wants to stop.
+    /// Reports whether the user asked to stop
     pub interrupt: &'a Interrupt,
-    /// The result goes here.
+    /// Stream for the result
     pub stdout: &'a mut dyn Write,
-    /// Progress and warnings go here.
+    /// Stream for progress and warnings
     pub stderr: &'a mut dyn Write,
-    /// What benches print goes here: into a file as it is, elsewhere without anything that a terminal or a CI system would obey.
+    /// Stream for the output of benches: unchanged into a file, elsewhere without control sequences that a terminal or CI system would obey
     pub bench_output: &'a mut dyn Write,
-    /// How progress is shown.
+    /// Style of the progress display
     pub progress: ProgressMode,
 }
 
-/// Printed before git's reason. Runs that are stored so belong to another workspace once git works.
+/// Warning printed before git's reason. Runs stored without git belong to a different workspace once git works again.
 const WITHOUT_GIT: &str =
     "git is not used, so runs have no commit and stand by themselves until it is";
 
-/// Where the benchmarks of a target are written.
+/// The source file of a bench target.
 pub(super) struct BenchSource {
     pub(super) package: String,
     pub(super) target: String,
-    /// Relative to the top of the repository, with `/`.
+    /// Path relative to the top of the repository, with `/`
     pub(super) file: String,
     pub(super) path: PathBuf,
 }
@@ -59,14 +59,14 @@ pub(super) struct Context {
     checkout: Result<Checkout, GitError>,
     toolchain: OnceCell<Toolchain>,
     store_path: PathBuf,
-    /// The same as messages and reports name it: without a password.
+    /// Location of the store as messages and reports show it, without a password
     pub(super) store_name: PathBuf,
-    /// Whether the command line says where the store is.
+    /// Whether the command line names the store
     store_named: bool,
 }
 
 impl Context {
-    /// Reads the workspace that `options` name.
+    /// Loads the workspace that `options` select.
     pub(super) fn load(options: &StoreOptions, world: &mut World<'_>) -> Result<Self, AppError> {
         let variables = &world.variables;
         let workspace = Workspace::load(&variables.cargo, &options.cargo, world.supervisor)?;
@@ -112,8 +112,14 @@ impl Context {
         })
     }
 
-    /// The compiler of this workspace and how cargo is configured to use it, asked once: target, profile and configuration are the same for all that
-    /// a command builds.
+    /// Puts settings of the command line over those of Cargo.toml.
+    pub(super) fn with_command_line(mut self, layer: Layer) -> Self {
+        self.tables.layers.command_line = layer;
+        self
+    }
+
+    /// Returns the workspace's compiler and cargo's configuration of it. Queries them once: target, profile and configuration are the same for
+    /// everything a command builds.
     pub(super) fn toolchain(
         &self,
         options: &CargoOptions,
@@ -126,12 +132,12 @@ impl Context {
         Ok(self.toolchain.get_or_init(|| found))
     }
 
-    /// The store, for reading; `None` where nothing was ever stored.
+    /// Opens the store for reading. Returns `None` if it does not exist yet.
     pub(super) fn existing_store(&self) -> Result<Option<Store>, StoreError> {
         Store::open_existing(&self.store_path)
     }
 
-    /// The store and the workspace in it, for reading; `None` where nothing was ever stored of it.
+    /// Opens the store for reading and finds the workspace in it. Returns `None` if nothing of this workspace is stored.
     pub(super) fn stored(&self) -> Result<Option<(Store, WorkspaceId)>, StoreError> {
         let Some(store) = self.existing_store()? else {
             return Ok(None);
@@ -139,42 +145,42 @@ impl Context {
         Ok(store.find_workspace(&self.key())?.map(|id| (store, id)))
     }
 
-    /// The same; an error where nothing was ever stored of it.
+    /// Like [`Self::stored`], but fails if nothing of this workspace is stored.
     pub(super) fn require_stored(&self) -> Result<(Store, WorkspaceId), AppError> {
         self.stored()?.ok_or_else(|| self.nothing_stored())
     }
 
-    /// The store and the workspace in it, for writing.
+    /// Opens the store for writing and registers the workspace in it.
     pub(super) fn store(&self) -> Result<(Store, WorkspaceId), StoreError> {
         let mut store = self.whole_store()?;
         let id = store.workspace(&self.key(), &self.label())?;
         Ok((store, id))
     }
 
-    /// The store with all of its workspaces, for writing.
+    /// Opens the store with all of its workspaces, for writing.
     pub(super) fn whole_store(&self) -> Result<Store, StoreError> {
         Store::open(&self.store_path)
     }
 
-    /// The same; an error where nothing was ever stored of it.
+    /// Like [`Self::store`], but fails if nothing of this workspace is stored.
     pub(super) fn stored_for_writing(&self) -> Result<(Store, WorkspaceId), AppError> {
         let (reader, _) = self.require_stored()?;
         drop(reader);
         Ok(self.store()?)
     }
 
-    /// The kind of machine that a run was measured on: as the workspace says, else as the machine looked.
+    /// Returns the class of the host that a run was measured on: as the workspace configures it, else as detected for the run.
     pub(super) fn host_class(&self, environment: &Environment) -> HostClass {
         HostClass::from_shared(self.is_shared(environment))
     }
 
-    /// Whether others use the machine that a run was measured on; `None` where neither the workspace nor the run says so.
+    /// Reports whether other users share the host that a run was measured on; `None` if neither the workspace nor the run records it.
     pub(super) fn is_shared(&self, environment: &Environment) -> Option<bool> {
         let configured = self.tables.workspace.shared_host;
         configured.or(environment.host.shared)
     }
 
-    /// That a run is wanted where none was stored yet.
+    /// The error for a workspace without stored runs; it advises a first run.
     fn nothing_stored(&self) -> AppError {
         if self.store_named && !is_address(&self.store_path) && !self.store_path.exists() {
             return AppError::NoStore(self.store_path.clone());
@@ -182,7 +188,7 @@ impl Context {
         AppError::NothingStored(self.workspace.root().to_owned())
     }
 
-    /// Tells a reader of an empty list why it is empty. Unlike a run that is missing, that is no error.
+    /// Explains to the user why a list is empty. Unlike a missing run, an empty list is no error.
     pub(super) fn note_nothing_stored(
         &self,
         common: &StoreOptions,
@@ -194,22 +200,22 @@ impl Context {
         Ok(ExitCode::Clean)
     }
 
-    /// The checkout that the workspace lies in, where git works in one.
+    /// Returns the git checkout that contains the workspace, if git works there.
     pub(super) fn checkout(&self) -> Option<&Checkout> {
         self.checkout.as_ref().ok()
     }
 
-    /// The checkout; an error where there is none.
+    /// Returns the git checkout that contains the workspace, or git's error.
     pub(super) fn require_checkout(&self) -> Result<&Checkout, AppError> {
         self.checkout.as_ref().map_err(|why| why.clone().into())
     }
 
-    /// The name by which a team's store knows the workspace: the same on every machine.
+    /// Returns the name under which a team's store knows the workspace; it is the same on every machine.
     pub(super) fn team_key(&self) -> Result<String, AppError> {
         team_key(&self.tables)
     }
 
-    /// Refuses to measure into a team's store: nothing waits for a network while something is timed.
+    /// Refuses to measure into a team's store: network delays must not disturb measurements.
     pub(super) fn require_local_store(&self) -> Result<(), AppError> {
         if is_address(&self.store_path) {
             return Err(AppError::Usage(
@@ -220,7 +226,7 @@ impl Context {
         Ok(())
     }
 
-    /// The name by which the store knows the workspace.
+    /// Returns the key under which the store knows the workspace.
     pub(super) fn key(&self) -> String {
         if let Some(id) = &self.tables.workspace.id {
             return format!("id:{id}");
@@ -238,7 +244,7 @@ impl Context {
         format!("path:{}", root.display())
     }
 
-    /// The bench targets of the workspace and where their sources are, relative to the top of the repository.
+    /// Lists the bench targets of the workspace with the paths of their sources relative to the top of the repository.
     pub(super) fn bench_sources(&self) -> Vec<BenchSource> {
         let root = self.workspace.root();
         let prefix = self.checkout().map(|found| found.prefix.as_path());
@@ -262,7 +268,7 @@ impl Context {
             .collect()
     }
 
-    /// Where the workspace was last seen, for people; in a team's store its name.
+    /// Returns a readable label of the workspace: its last known path, or its id in a team's store.
     pub(super) fn label(&self) -> String {
         match &self.tables.workspace.id {
             Some(id) if is_address(&self.store_path) => id.clone(),
@@ -281,7 +287,7 @@ fn team_key(tables: &Tables) -> Result<String, AppError> {
     })
 }
 
-/// The run that a word stands for: a baseline's name, a number, `latest`, `@commit`.
+/// Resolves a word to a run: the name of a baseline, a number, `latest` or `@commit`.
 pub(super) fn resolve_run(
     store: &Store,
     workspace: WorkspaceId,
@@ -292,7 +298,7 @@ pub(super) fn resolve_run(
     } else if let Some(commit) = word.strip_prefix('@') {
         store.run_of_commit(workspace, commit)?
     } else if let Ok(run) = word.parse() {
-        // The number of another workspace's run stands for nothing here.
+        // Numbers of runs in other workspaces do not count.
         store
             .run_summary(run)
             .ok()
@@ -310,7 +316,7 @@ pub(super) fn resolve_run(
     }
 }
 
-/// The same, where it is to be a reference.
+/// Like [`resolve_run`], for a run that is to serve as a reference.
 pub(super) fn resolve_reference(
     store: &Store,
     workspace: WorkspaceId,
@@ -321,7 +327,7 @@ pub(super) fn resolve_reference(
     Ok(run)
 }
 
-/// A part of a suite is no reference.
+/// Refuses a run of one shard: it measured only a part of the suite, so it cannot be a reference.
 pub(super) fn refuse_part(run: &Run) -> Result<(), AppError> {
     match &run.begun.partition {
         Some(Partition { part, .. }) => Err(AppError::Usage(format!(
@@ -332,7 +338,7 @@ pub(super) fn refuse_part(run: &Run) -> Result<(), AppError> {
     }
 }
 
-/// The names of all baselines.
+/// Returns the names of all baselines.
 pub(super) fn baseline_names(
     store: &Store,
     workspace: WorkspaceId,

@@ -1,4 +1,4 @@
-//! Everything that can end a command early, and the exit status that it means.
+//! Every error that can end a command early, with its exit status.
 
 use std::io;
 use std::path::PathBuf;
@@ -12,92 +12,92 @@ use perfcheck_engine::host::GitError;
 use perfcheck_engine::sides::SidesError;
 use perfcheck_engine::store::StoreError;
 
-/// What to do where nothing was stored yet.
+/// Advice if nothing is stored yet.
 pub(super) const NOTHING_STORED_HELP: &str = "`cargo perfcheck` measures and stores; `cargo perfcheck store adopt` lists the workspaces that the store knows";
 
-/// The first line of what an error says, for a place that has room for one.
+/// Returns the first line of an error's message, for places with room for one line.
 pub(super) fn first_line<T: ToString + ?Sized>(error: &T) -> String {
     let text = error.to_string();
     text.lines().next().unwrap_or_default().to_owned()
 }
 
-/// Why a command could not do its work. A regression is no error, and neither is a bench that fails.
+/// Errors that keep a command from doing its work. Regressions and failing benches are results, not errors.
 #[derive(Debug, thiserror::Error)]
 pub enum AppError {
-    /// The command line asks for something that makes no sense.
+    /// The command line makes no sense
     #[error("{0}")]
     Usage(String),
-    /// A table in Cargo.toml is wrong.
+    /// A table in Cargo.toml is wrong
     #[error(transparent)]
     Settings(#[from] SettingsError),
-    /// Cargo could not do its part.
+    /// Cargo failed
     #[error(transparent)]
     Cargo(#[from] CargoError),
-    /// Git could not do its part.
+    /// Git failed
     #[error(transparent)]
     Git(#[from] GitError),
-    /// Another state of the sources could not be built.
+    /// One side of a comparison could not be built
     #[error(transparent)]
     Sides(#[from] SidesError),
-    /// The store could not do its part.
+    /// The store failed
     #[error(transparent)]
     Store(#[from] StoreError),
-    /// Another version of the tool wrote down what a run found.
+    /// Another version of the tool stored the findings of this run
     #[error(
         "what run {run} found was stored by another version of cargo-perfcheck (this is {}): {reason}\n  help: `cargo perfcheck compare` compares the measurements themselves",
         env!("CARGO_PKG_VERSION")
     )]
     ForeignConclusion {
-        /// The run.
+        /// The run
         run: RunId,
-        /// Why it cannot be read.
+        /// The reason why its findings cannot be read
         reason: String,
     },
-    /// What was to be imported cannot be read.
+    /// An import or export failed
     #[error(transparent)]
     Exchange(#[from] ExchangeError),
-    /// A name, number or commit that stands for no run.
+    /// A name, number or commit matches no run
     #[error("there is no baseline or run `{name}`{}", there_is(name, existing))]
     NoSuchRun {
-        /// What was asked for.
+        /// The name that matches no run
         name: String,
-        /// The baselines there are.
+        /// Names of the existing baselines
         existing: Vec<String>,
     },
-    /// A run of a workspace that has none.
+    /// The workspace has no stored run
     #[error(
         "nothing has been stored of the workspace {} yet\n  help: {NOTHING_STORED_HELP}",
         .0.display()
     )]
     NothingStored(PathBuf),
-    /// A run of a store that is not where the user says.
+    /// No store exists at the path that the user named
     #[error(
         "there is no store at {path}\n  help: a run makes one there: `cargo perfcheck --store {path}`; without `--store` the usual one is read",
         path = .0.display()
     )]
     NoStore(PathBuf),
-    /// Two runs were to be compared, but no benchmark is left.
+    /// No benchmark is left to compare
     #[error("nothing was compared: {0}")]
     NothingToCompare(String),
-    /// A verdict was to be explained, and there is none.
+    /// No verdict exists to explain
     #[error("there is no verdict to explain: {0}")]
     NoVerdict(String),
-    /// Both builds of a verdict were to be looked into, and one of them is not there or cannot be read.
+    /// A build of the verdict to inspect is missing or unreadable
     #[error("there is nothing to look into: {0}")]
     NothingToLookInto(String),
-    /// Nothing to measure.
+    /// Nothing is left to measure
     #[error("nothing was measured: {0}")]
     NothingToMeasure(String),
-    /// The user asked to stop.
+    /// The user interrupted the command
     #[error("interrupted{0}")]
     Interrupted(String),
-    /// The result could not be written.
+    /// Writing the result failed
     #[error("could not write the result: {0}")]
     Output(#[from] io::Error),
 }
 
 impl AppError {
-    /// The exit status.
+    /// Returns the exit status of this error.
     pub fn exit_code(&self) -> ExitCode {
         match self {
             Self::Exchange(ExchangeError::Interrupted) | Self::Interrupted(_) => {
@@ -159,7 +159,7 @@ fn of_sides(error: &SidesError) -> ExitCode {
         SidesError::Git(error) => of_git(error),
         SidesError::Cargo(error) | SidesError::Revision { source: error, .. } => {
             match of_cargo(error) {
-                // It is not the user's manifest that is wrong, but the one of another time.
+                // The broken manifest is that of another revision, not the user's.
                 ExitCode::Usage => ExitCode::BuildFailed,
                 other => other,
             }
@@ -212,7 +212,7 @@ fn of_store(error: &StoreError) -> ExitCode {
     }
 }
 
-/// What there is in place of a run that is not there.
+/// Lists alternatives to a run that does not exist.
 fn there_is(name: &str, existing: &[String]) -> String {
     let is_number = !name.is_empty() && name.bytes().all(|byte| byte.is_ascii_digit());
     if is_number || name.parse::<RunId>().is_ok() || name == "latest" || name.starts_with('@') {

@@ -1,6 +1,6 @@
-//! The only place that knows all adapters and puts them together: commands, and what they have in common.
+//! Commands and everything they share. This module alone knows all adapters and wires them together.
 //!
-//! Must not parse arguments, speak SQL or format numbers. Invariant: whatever goes wrong ends in exactly one
+//! Must not parse arguments, speak SQL or format numbers. Invariant: every error ends in exactly one
 //! [`ExitCode`](perfcheck_analysis::exit_code::ExitCode), decided in `error.rs` alone.
 
 mod commands;
@@ -10,6 +10,7 @@ mod error;
 mod measuring;
 mod naming;
 mod options;
+mod pipeline;
 mod stored;
 mod words;
 mod workers;

@@ -1,18 +1,18 @@
-//! Which benchmark a word stands for: its id, the name of a bench target that has no other, or a part of one id.
+//! Resolves a word on the command line to a benchmark: by id, by the name of a bench target with a single benchmark, or by a part of an id.
 
 use std::collections::BTreeMap;
 
 use perfcheck_analysis::model::{BenchmarkKey, as_in_cells};
 use perfcheck_engine::measure::Filter;
 
-/// An error lists so many names at most.
+/// Maximum number of names listed in an error.
 const MOST_LISTED: usize = 12;
-/// So many names that are like a word are offered in its place.
+/// Maximum number of similar names suggested for a misspelled word.
 const MOST_OFFERED: usize = 3;
-/// Names that are less alike (Jaro and Winkler's measure) are none that was meant.
+/// Minimum Jaro-Winkler similarity of a suggested name.
 const LEAST_LIKENESS: f64 = 0.7;
 
-/// The benchmarks among `all` that `word` may stand for; one where it is clear which.
+/// Returns the benchmarks among `all` that `word` may stand for; a single one if the word is unambiguous.
 pub(super) fn candidates<'k>(word: &str, all: &[&'k BenchmarkKey]) -> Vec<&'k BenchmarkKey> {
     let those = |wanted: &dyn Fn(&BenchmarkKey) -> bool| -> Vec<&'k BenchmarkKey> {
         all.iter().copied().filter(|key| wanted(key)).collect()
@@ -34,12 +34,12 @@ pub(super) fn candidates<'k>(word: &str, all: &[&'k BenchmarkKey]) -> Vec<&'k Be
     }
 }
 
-/// Those among `all` that are called much like `word`, the likest first.
+/// Returns the benchmarks among `all` whose ids are similar to `word`, most similar first.
 pub(super) fn alike<'k>(word: &str, all: &[&'k BenchmarkKey]) -> Vec<&'k BenchmarkKey> {
     nearest(word, all.iter().copied(), |key| &key.id)
 }
 
-/// The same of anything that has a name.
+/// Like [`alike`], for any items with a name.
 pub(super) fn nearest<T: Copy + Ord>(
     word: &str,
     all: impl Iterator<Item = T>,
@@ -56,7 +56,7 @@ pub(super) fn nearest<T: Copy + Ord>(
     near.into_iter().map(|(_, one)| one).collect()
 }
 
-/// That a filter selects nothing.
+/// Builds the message for a filter that matches no benchmark.
 pub(super) fn no_match(filter: &Filter) -> String {
     let relation = if filter.exact {
         "is called"
@@ -69,12 +69,12 @@ pub(super) fn no_match(filter: &Filter) -> String {
     )
 }
 
-/// As `list` writes it.
+/// Returns the full name of a benchmark as `list` prints it.
 pub(super) fn listed(key: &BenchmarkKey) -> String {
     format!("{}/{}: {}", key.package, key.target, key.id.escape_debug())
 }
 
-/// The benchmarks below `before`, a line each; nothing where there are none.
+/// Lists the benchmarks below the heading `before`, one per line. Returns an empty string if there are none.
 pub(super) fn list(before: &str, keys: &[&BenchmarkKey]) -> String {
     let in_cells = |key: &&BenchmarkKey| {
         let id = as_in_cells(&key.id);
@@ -86,7 +86,7 @@ pub(super) fn list(before: &str, keys: &[&BenchmarkKey]) -> String {
     list_names(before, keys.iter().map(in_cells))
 }
 
-/// Names below `before`, a line each; nothing where there are none.
+/// Lists names below the heading `before`, one per line. Returns an empty string if there are none.
 pub(super) fn list_names(before: &str, mut names: impl ExactSizeIterator<Item = String>) -> String {
     if names.len() == 0 {
         return String::new();
@@ -98,7 +98,7 @@ pub(super) fn list_names(before: &str, mut names: impl ExactSizeIterator<Item = 
     format!("; {before}\n    {}", lines.join("\n    "))
 }
 
-/// The word by which commands find the benchmark `key` among `all`: its id, or its whole name where another one has that id.
+/// Returns the word by which commands find the benchmark `key` among `all`: its id, or its full name if another benchmark has the same id.
 pub(super) fn word_among<'k>(
     key: &BenchmarkKey,
     all: impl IntoIterator<Item = &'k BenchmarkKey>,

@@ -1,4 +1,4 @@
-//! What the user asked for, in plain values.
+//! Command-line options that several commands share, as plain values.
 
 use clap::{ArgAction, Args, ColorChoice, ValueEnum};
 use std::path::{Path, PathBuf};
@@ -22,18 +22,18 @@ use perfcheck_analysis::model::{
 use perfcheck_engine::cargo::CargoOptions;
 use perfcheck_engine::measure::TimeLimit;
 
-/// With which store and workspace, and how to print.
+/// The store and workspace to use, and how to print.
 #[derive(Debug, Clone)]
 pub struct StoreOptions {
-    /// The database; `None`: the user's.
+    /// Path or address of the database; `None` selects the user's own
     pub store: Option<PathBuf>,
-    /// How to print.
+    /// Output options
     pub output: OutputOptions,
-    /// How to ask cargo about the workspace, and what to build.
+    /// Options for cargo: the workspace and the targets to build
     pub cargo: CargoOptions,
 }
 
-/// What is printed and how.
+/// Amount and format of the output.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Args)]
 pub struct OutputOptions {
     /// Hide progress, and results that need no attention
@@ -62,13 +62,13 @@ pub struct OutputOptions {
     /// Sort results; by name unless verdicts fill more than a screen, then the worst first
     #[arg(long, value_name = "ORDER", value_parser = words::<Order>(Order::WORDS))]
     pub sort: Option<Order>,
-    // Not every command has rows with verdicts.
+    // Set by commands whose rows have verdicts.
     #[arg(skip)]
     pub(crate) only: Option<Vec<Verdict>>,
 }
 
 impl OutputOptions {
-    /// How much of the results is shown.
+    /// Returns how much of the results to show.
     pub(super) fn verbosity(&self) -> Verbosity {
         match (self.quiet, self.verbose) {
             (true, _) => Verbosity::Quiet,
@@ -77,17 +77,17 @@ impl OutputOptions {
         }
     }
 
-    /// How results are laid out on stdout.
+    /// Returns the layout of results on stdout.
     pub(super) fn view(&self) -> View {
         View::of_stdout(self.verbosity(), self.sort, self.only.clone())
     }
 
-    /// The order of results.
+    /// Returns the order of results.
     pub(super) fn order(&self) -> Order {
         self.sort.unwrap_or(Order::Name)
     }
 
-    /// How results are laid out in `file`, or on stdout where that is `-` or none is given.
+    /// Returns the layout of results in `file`, or on stdout if `file` is `-` or `None`.
     pub(super) fn view_in(&self, file: Option<&Path>) -> View {
         let view = self.view();
         match file {
@@ -104,7 +104,7 @@ impl OutputOptions {
         }
     }
 
-    /// Whether a benchmark with this verdict is to be shown.
+    /// Reports whether to show a benchmark with this verdict.
     pub(super) fn shows(&self, verdict: Option<Verdict>) -> bool {
         let Some(only) = &self.only else {
             return true;
@@ -131,7 +131,7 @@ impl FromStr for FailOn {
     }
 }
 
-/// What makes the exit status 1.
+/// The conditions under which a command exits with status 1.
 #[derive(Debug, Clone, Default, Args)]
 #[command(next_help_heading = "Comparison options")]
 pub struct FailureOptions {
@@ -146,14 +146,14 @@ pub struct FailureOptions {
 }
 
 impl FailureOptions {
-    /// The verdicts that make the exit status 1.
+    /// Returns the verdicts that make the exit status 1.
     pub(super) fn fail_on(&self, workspace: &WorkspaceOnly) -> Vec<Verdict> {
         let said = self.fail_on.clone().map(|fail_on| fail_on.0);
         said.or_else(|| workspace.fail_on.clone())
             .unwrap_or_else(|| vec![Verdict::Regressed])
     }
 
-    /// The limits of the workspace, then those of the command line.
+    /// Returns the limits of the workspace, then those of the command line.
     pub(super) fn limits<'a>(&'a self, tables: &'a Tables) -> impl Iterator<Item = &'a Limit> {
         tables.limits.iter().chain(&self.limits)
     }
@@ -174,11 +174,11 @@ STATISTIC is one of time, mean, median, slope, std-dev, mad; instructions; alloc
 
 `limit = [\"median:5%\"]` in a table of Cargo.toml does the same.";
 
-/// Which of the published systems' statistics are wanted; `None`: as the method says, else the tool's own.
+/// Statistics of other published systems; `None` follows the method, else the tool's own defaults.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Args)]
 #[command(next_help_heading = "Statistics of other systems")]
 pub struct AnalysisOptions {
-    /// Decide about stored runs by this test [default: bootstrap-t]
+    /// Judge stored runs by this test [default: bootstrap-t]
     #[arg(long, value_name = "TEST", value_parser = words::<Test>(Test::WORDS), conflicts_with = "ignore_drift", hide_default_value = true)]
     test: Option<Test>,
     /// Ignore drift between runs, as Criterion does: more sensitive, with more false alarms
@@ -186,28 +186,28 @@ pub struct AnalysisOptions {
     ignore_drift: bool,
     /// Decide as another system does
     ///
-    /// Other flags change single conventions of it. By default the tool decides by its own statistics.
+    /// Other flags override single conventions of that system. By default, the tool uses its own statistics.
     #[arg(long, help_heading = "Comparison options", value_name = "SYSTEM", value_parser = words::<System>(System::WORDS), conflicts_with = "ignore_drift")]
     pub method: Option<System>,
     /// Print every setting of --method, with overrides from flags and Cargo.toml; measure nothing
     #[arg(long)]
     pub explain: bool,
-    /// Count these as single observations of the test [default: launches]
+    /// Treat these as the independent observations of the test [default: launches]
     #[arg(long, value_name = "UNIT", value_parser = words::<Observations>(Observations::WORDS))]
     pub observations: Option<Observations>,
-    /// Leave these outliers out of the summary, with `--observations filtered` out of tests too [default: none]
+    /// Leave these outliers out of the summary, and out of tests with `--observations filtered` [default: none]
     #[arg(long, value_name = "POLICY[,first]", value_parser = OutlierWords(outliers))]
     pub outliers: Option<SampleFilter>,
-    /// Summarize a process, and a side, by this statistic [default: mean; of ranks median]
+    /// Summarize a process, and a side, by this statistic [default: mean; median for rank tests]
     #[arg(long, visible_alias = "centre", value_name = "CENTER", value_parser = statistics(StatisticSet::Centers))]
     pub center: Option<Statistic>,
-    /// Define quantiles of the summary, of medians and of p95-ratio so
+    /// Define quantiles this way, in the summary, in medians and in p95-ratio
     #[arg(long, value_name = "DEFINITION", value_parser = words::<Quantile>(Quantile::WORDS))]
     pub quantile: Option<Quantile>,
     /// Correct for the number of benchmarks by this rule [default: holm]
     #[arg(long, value_name = "RULE", value_parser = words::<Correction>(Correction::WORDS))]
     pub correction: Option<Correction>,
-    /// Compute the p of mann-whitney so [default: auto]
+    /// Compute the Mann-Whitney p-value by this method [default: auto]
     #[arg(long, value_name = "METHOD", value_parser = words::<MannWhitneyMethod>(MannWhitneyMethod::WORDS))]
     pub rank_p: Option<MannWhitneyMethod>,
     /// Judge this metric [default: time]
@@ -216,12 +216,12 @@ pub struct AnalysisOptions {
 }
 
 impl AnalysisOptions {
-    /// Which test decides, if the command line says it.
+    /// Returns the test that the command line selects, if any.
     pub(super) fn test(&self) -> Option<Test> {
         self.test.or(self.ignore_drift.then_some(Test::TScore))
     }
 
-    /// The same, decided by ranks of single samples.
+    /// Returns these options with a rank test of single samples.
     pub(super) fn by_ranks_of_samples(self) -> Self {
         Self {
             test: Some(Test::MannWhitney),
@@ -230,7 +230,7 @@ impl AnalysisOptions {
         }
     }
 
-    /// What was said, over `base`.
+    /// Applies these options on top of `base`.
     fn over(&self, base: Analysis) -> Analysis {
         let said = self.outliers.map(|said| (said.outliers, said.drop_first));
         let (outliers, drop_first) = said.unwrap_or((base.outliers, base.drop_first));
@@ -248,18 +248,18 @@ impl AnalysisOptions {
         }
     }
 
-    /// What the command line says, whatever the workspace says.
+    /// Returns the analysis that the command line selects, ignoring the workspace's settings.
     pub(super) fn said(&self) -> Analysis {
         let base = self.method.map(|method| method.decision().analysis);
         self.over(base.unwrap_or_default())
     }
 }
 
-/// How a comparison is decided; `None`: as the workspace says, else the default.
+/// The rules of a comparison; `None` follows the workspace's settings, else the defaults.
 #[derive(Debug, Clone, Default, Args)]
 #[command(next_help_heading = "Comparison options")]
 pub struct ComparisonOptions {
-    /// Ignore changes up to this [default: 1%; of stored numbers 2%]
+    /// Ignore changes up to this [default: 1%; 2% between stored runs]
     #[arg(long, value_name = "FRACTION", value_parser = fraction_below_one)]
     pub noise_threshold: Option<f64>,
     /// Limit the false-alarm rate of all benchmarks together, one-sided [default: 1%; two-sided with --test, 5%]
@@ -273,10 +273,10 @@ pub struct ComparisonOptions {
     pub resamples: Option<u32>,
     #[command(flatten)]
     pub(crate) failure: FailureOptions,
-    /// Compare although these facts differ, e.g. rustc,profile
+    /// Compare despite these differing facts, e.g. rustc,profile
     #[arg(long, value_name = "FACTS", value_delimiter = ',', value_parser = str::parse::<Fact>)]
     pub allow_different: Vec<Fact>,
-    /// Seed everything random: bootstrap, order of benchmarks, environment size [default: random; stored with the run]
+    /// Seed all randomness: bootstrap, order of benchmarks, environment size [default: random; stored with the run]
     #[arg(long, value_name = "N")]
     pub seed: Option<u64>,
     #[command(flatten)]
@@ -284,7 +284,7 @@ pub struct ComparisonOptions {
 }
 
 impl ComparisonOptions {
-    /// What is left out where runs are described, in place of their own filters; `None`: these hold.
+    /// Returns the filter of samples that replaces the runs' own filters in summaries; `None` keeps each run's own filter.
     pub(super) fn filter(&self, workspace: &WorkspaceOnly) -> Option<SampleFilter> {
         let of_method = |system: System| {
             let analysis = system.decision().analysis;
@@ -299,12 +299,12 @@ impl ComparisonOptions {
         Some(filter.at(&self.decision(workspace).thresholds))
     }
 
-    /// The system of the workspace, unless the verdicts are to be about something that other systems do not judge.
+    /// Returns the workspace's method, unless the verdicts are about a metric that other systems do not judge.
     fn usual_method(&self, workspace: &WorkspaceOnly) -> Option<System> {
         workspace.method.filter(|_| self.is_about_time())
     }
 
-    /// The settings in force: flags, what `--method` sets, tables, what the method of the workspace sets, defaults, in this order.
+    /// Returns the settings in force. Precedence: flags, `--method`, Cargo.toml tables, the workspace's method, defaults.
     pub(super) fn decision(&self, workspace: &WorkspaceOnly) -> DecisionSettings {
         let named = self.analysis.method.map(System::decision);
         let usual = self.usual_method(workspace).map(System::decision);
@@ -356,7 +356,7 @@ impl ComparisonOptions {
         }
     }
 
-    /// The noise threshold of stored runs that the command line asks for.
+    /// Returns the noise threshold for stored runs that the command line sets.
     pub fn said_noise_threshold(&self) -> Option<f64> {
         let of_method = self
             .analysis
@@ -365,7 +365,7 @@ impl ComparisonOptions {
         self.noise_threshold.or(of_method)
     }
 
-    /// The settings in force where two builds are measured in turn, which no other system does.
+    /// Returns the settings in force for a side-by-side measurement. The workspace's method does not apply: no other system measures this way.
     pub(super) fn decision_in_turn(&self, workspace: &WorkspaceOnly) -> DecisionSettings {
         let workspace = WorkspaceOnly {
             method: None,
@@ -379,7 +379,7 @@ impl ComparisonOptions {
         decision
     }
 
-    /// Whether something of the published systems was asked for that two builds measured in turn do not have.
+    /// Reports whether the command line selects statistics of other systems, which side-by-side measurements do not support.
     pub(super) fn is_of_other_systems(&self) -> bool {
         let said = self.analysis.said();
         let own = Analysis {
@@ -390,17 +390,17 @@ impl ComparisonOptions {
         said != own
     }
 
-    /// Whether a test decides that knows stored numbers alone.
+    /// Reports whether the selected test works on stored numbers only.
     pub(super) fn is_judged_elsewhere(&self, workspace: &WorkspaceOnly) -> bool {
         self.is_of_other_systems() || self.decision(workspace).analysis.test != Test::BootstrapT
     }
 
-    /// Whether the verdicts are about the time, as usual.
+    /// Reports whether the verdicts are about time, the default metric.
     pub(super) fn is_about_time(&self) -> bool {
         self.analysis.said().subject == Analysis::default().subject
     }
 
-    /// Refuses choices that contradict each other.
+    /// Refuses contradictory options.
     pub(super) fn check(&self, workspace: &WorkspaceOnly) -> Result<(), AppError> {
         let analysis = self.decision(workspace).analysis;
         let default = Analysis::default();
@@ -437,7 +437,7 @@ impl ComparisonOptions {
         Ok(())
     }
 
-    /// Refuses what two builds measured in turn do not have.
+    /// Refuses options that side-by-side measurements do not support.
     pub(super) fn check_in_turn(&self) -> Result<(), AppError> {
         if self.is_of_other_systems() {
             return Err(AppError::Usage(
@@ -452,33 +452,33 @@ impl ComparisonOptions {
         self.check(&WorkspaceOnly::default())
     }
 
-    /// Whether the user lets this fact differ.
+    /// Reports whether the user allows this fact to differ.
     pub(super) fn allows(&self, fact: Fact) -> bool {
         self.allow_different.contains(&fact)
     }
 }
 
-/// How much may be measured where two builds are measured side by side.
+/// The maximum amount of measurement when two builds are measured side by side.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Args)]
 pub struct Effort {
-    /// Measure at most N rounds of one process on each side [default: 200]
+    /// Measure at most N rounds, each with one process per side [default: 200]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(range(Plan::FEWEST_ROUNDS..=10_000)))]
     pub rounds: Option<u32>,
     /// Stop a comparison after this time
     #[arg(long, value_name = "TIME", value_parser = positive_duration)]
     pub time_budget: Option<Duration>,
-    /// Measure no benchmark for longer than this [default: 30s, and 20 rounds at least]
+    /// Measure no benchmark for longer than this [default: 30s, but at least 20 rounds]
     #[arg(long, value_name = "TIME", value_parser = positive_duration)]
     pub time_per_benchmark: Option<Duration>,
-    /// Run executables as they were linked, instead of linking them again for each round with their functions at the same places on both sides
+    /// Run executables as linked, instead of relinking them for each round with functions at the same addresses on both sides
     #[arg(long)]
     pub as_built: bool,
-    // Only a run counts instructions.
+    // Set by `run` alone: no other command counts instructions.
     #[arg(skip)]
     pub(crate) instructions: Counting,
 }
 
-/// Of which benchmarks instructions are counted, where no verdict and no limit is about them.
+/// Benchmarks whose instructions are counted when no verdict or limit needs the count.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, ValueEnum)]
 pub enum Counting {
     /// Never count
@@ -491,15 +491,15 @@ pub enum Counting {
 }
 
 impl Effort {
-    /// Limits a costly benchmark where nobody says anything.
+    /// The default limit for a costly benchmark.
     const USUAL_LIMIT: TimeLimit = TimeLimit {
         time: Duration::from_secs(30),
-        // Fewer rounds decide next to nothing.
+        // Fewer rounds can hardly decide anything.
         fewest_rounds: 20,
     };
 
-    /// How long one benchmark may be measured: as the flag says, else as `key` of Cargo.toml does. Rounds that the command line asks for are not cut
-    /// short by what it does not say.
+    /// Returns how long one benchmark may be measured: as set by the flag, else by `key` of Cargo.toml. An explicit `--rounds` disables the implicit
+    /// limits.
     pub(super) fn limit_per_benchmark(&self, key: Option<Duration>) -> Option<TimeLimit> {
         let key = key.filter(|_| self.rounds.is_none());
         if let Some(time) = self.time_per_benchmark.or(key) {
@@ -512,7 +512,7 @@ impl Effort {
     }
 }
 
-/// How the commands that measure two builds in turn do so, beside a plain run.
+/// Options of the commands other than a plain run that measure two builds side by side.
 #[derive(Debug, Clone, Args)]
 #[command(next_help_heading = "Measurement options")]
 pub struct PairedOptions {
@@ -527,13 +527,13 @@ pub struct PairedOptions {
     /// Limit the false-alarm rate of all benchmarks together, one-sided [default: 1%]
     #[arg(long, visible_alias = "alpha", value_name = "FRACTION", value_parser = significance_level)]
     pub significance_level: Option<f64>,
-    /// Seed everything random [default: random]
+    /// Seed all randomness [default: random]
     #[arg(long, value_name = "N")]
     pub seed: Option<u64>,
 }
 
 impl PairedOptions {
-    /// How the measurement is decided.
+    /// Returns the comparison options of this measurement.
     pub(super) fn comparison(&self) -> ComparisonOptions {
         ComparisonOptions {
             noise_threshold: self.noise_threshold,

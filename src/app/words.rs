@@ -1,4 +1,4 @@
-//! How clap reads the words of types that the crates below define, each word with its help.
+//! Adapters with which clap parses the words of types from the crates below, each word with its help.
 
 use clap::builder::{PossibleValue, PossibleValuesParser, StringValueParser, TypedValueParser};
 use std::ffi::OsStr;
@@ -8,12 +8,12 @@ use std::str::FromStr;
 
 use perfcheck_analysis::model::{Outliers, SampleFilter, Statistic, StatisticSet, Words};
 
-/// The policy that goes with any other.
+/// The word that may accompany any other policy: drop first samples.
 const FIRST: &str = "first";
 const FIRST_HELP: &str =
     "The first sample of each launch goes, before any other rule (serializers)";
 
-/// A range as clap takes it.
+/// Converts a range to the type that clap expects.
 pub fn range(limits: RangeInclusive<u32>) -> RangeInclusive<i64> {
     let (least, most) = limits.into_inner();
     least.into()..=most.into()
@@ -25,7 +25,7 @@ fn possible(known: Words) -> impl Iterator<Item = PossibleValue> {
         .map(|(word, help)| PossibleValue::new(*word).help(*help))
 }
 
-/// Reads a word of an enum that lists its own.
+/// Returns a clap parser for an enum that lists its own words.
 pub fn words<T>(known: Words) -> impl TypedValueParser<Value = T>
 where
     T: FromStr<Err = String> + Clone + Send + Sync + 'static,
@@ -34,14 +34,14 @@ where
         .try_map(|word| word.parse::<T>().map_err(io::Error::other))
 }
 
-/// Reads a statistic that is for this.
+/// Returns a clap parser for the statistics of a set.
 pub(super) fn statistics(set: StatisticSet) -> impl TypedValueParser<Value = Statistic> {
     let known = set.named().iter();
     PossibleValuesParser::new(known.map(|one| PossibleValue::new(one.to_string()).help(one.help())))
         .try_map(move |word| Statistic::read(&word, set).map_err(io::Error::other))
 }
 
-/// What `--outliers` says: one policy, and whether first samples go before it.
+/// Parses the value of `--outliers`: one policy, optionally with `first`, which drops first samples before it.
 pub fn outliers(text: &str) -> Result<SampleFilter, String> {
     let mut policy = None;
     let mut drop_first = false;
@@ -61,7 +61,7 @@ pub fn outliers(text: &str) -> Result<SampleFilter, String> {
     })
 }
 
-/// Reads policies by this function. Several words are one value, of which the help lists each.
+/// A clap parser that reads outlier policies with this function. The value may consist of several words; the help lists each word.
 #[derive(Debug, Clone, Copy)]
 pub struct OutlierWords(pub fn(&str) -> Result<SampleFilter, String>);
 

@@ -1,4 +1,4 @@
-//! The threads that work out statistics.
+//! Worker threads that compute statistics.
 
 use rayon::{ThreadBuilder, ThreadPoolBuilder};
 use std::io;
@@ -6,19 +6,19 @@ use std::num::NonZero;
 use std::sync::mpsc::{Sender, channel};
 use std::thread::{self, JoinHandle};
 
-/// More are of no use where there are fewer processors.
+/// Upper limit on workers: beyond it, more threads than processors gain nothing.
 const MOST: usize = 64;
-/// So many threads are left to the rest of a command where the system refuses more.
+/// Threads left free for the rest of the command if the system refuses to start more.
 const SPARE: usize = 16;
 
-/// Starts as many threads as are `wanted`, or as there are processors, or as the system allows. To be called once in a process.
+/// Starts `wanted` worker threads (by default one per processor), or fewer if the system refuses some. Call it once per process.
 pub fn start_workers(wanted: Option<usize>) {
     let processors = thread::available_parallelism().map_or(1, NonZero::get);
     let wanted = wanted.filter(|number| *number > 0).unwrap_or(processors);
-    // A pool that cannot start one of its threads fails as a whole and for good, so they are started before it.
+    // Start the threads before the pool: a pool that fails to start one of its threads fails as a whole, for good.
     let started = start_waiting(wanted.min(processors.max(MOST)), WaitingThread::start);
     let builder = match started.len() {
-        // The thread that wants something computed does it by itself.
+        // With no worker threads, the calling thread computes everything itself.
         0 => ThreadPoolBuilder::new().num_threads(1).use_current_thread(),
         number => ThreadPoolBuilder::new().num_threads(number),
     };
@@ -28,11 +28,11 @@ pub fn start_workers(wanted: Option<usize>) {
         let given = waiting.sender.send(worker);
         given.map_err(|_| io::ErrorKind::BrokenPipe.into())
     };
-    // It fails only where there is a pool already, which does.
+    // It fails only if a pool exists already, and that pool serves as well.
     let _ = builder.spawn_handler(hand_over).build_global();
 }
 
-/// A thread that waits to become a worker.
+/// A started thread that waits to become a worker of the pool.
 struct WaitingThread {
     sender: Sender<ThreadBuilder>,
     thread: JoinHandle<()>,
@@ -50,15 +50,15 @@ impl WaitingThread {
         Ok(Self { sender, thread })
     }
 
-    /// Ends it and waits until its memory is free again.
+    /// Ends the thread and waits until its memory is free again.
     fn end(self) {
         drop(self.sender);
-        // It did nothing, and so did not panic.
+        // The thread ran no work, so it cannot have panicked.
         let _ = self.thread.join();
     }
 }
 
-/// Starts as many threads as are `wanted`. Where the system lets `start` fail, fewer are left than were started.
+/// Starts up to `wanted` threads. If `start` fails, ends some of the started threads again to leave room for the rest of the command.
 fn start_waiting(
     wanted: usize,
     mut start: impl FnMut() -> io::Result<WaitingThread>,

@@ -1,4 +1,4 @@
-//! Flags of measuring two builds in turn.
+//! Flags for measuring two builds side by side.
 
 use clap::Args;
 use std::path::PathBuf;
@@ -9,7 +9,7 @@ use crate::settings::positive_duration;
 use perfcheck_analysis::compare::Plan;
 use perfcheck_analysis::model::{BenchesFrom, limits};
 
-/// What the work tree is measured against, and for how long.
+/// Flags that select the reference of a side-by-side run, and limit its extent.
 #[derive(Debug, Clone, Args)]
 #[command(next_help_heading = "Measurement options")]
 pub(super) struct AgainstFlags {
@@ -18,10 +18,10 @@ pub(super) struct AgainstFlags {
     /// The revision is built in a separate cache; your checkout and `target/` are untouched.
     #[arg(long, value_name = "REV", group = "against-what")]
     against: Option<String>,
-    /// Measure against the commit where this branch left BRANCH
+    /// Measure side by side with the commit where this branch left BRANCH
     #[arg(long, value_name = "BRANCH", group = "against-what")]
     against_merge_base: Option<String>,
-    /// Measure against a bench executable that you built before
+    /// Measure side by side with a bench executable that you built before
     #[arg(long, value_name = "PATH", group = "against-what")]
     against_executable: Option<PathBuf>,
     /// Build the revision with these benchmarks: its own, or those of the work tree
@@ -33,10 +33,10 @@ pub(super) struct AgainstFlags {
         value_parser = words::<BenchesFrom>(BenchesFrom::WORDS)
     )]
     benches_from: BenchesFrom,
-    /// Measure identical executables, too, which shows this machine's noise
+    /// Measure identical executables, too, to show this machine's noise
     #[arg(long)]
     pub(super) measure_identical: bool,
-    // Not clap's `env`: a variable that is empty is none.
+    // clap's `env` would accept an empty variable as a value.
     #[arg(
         long,
         conflicts_with = "against-what",
@@ -45,22 +45,23 @@ pub(super) struct AgainstFlags {
         long_help = "Compare stored numbers only: build the work tree in its target directory, measure it alone, and do not run the earlier build [env: PERFCHECK_NO_RERUN]"
     )]
     pub(super) no_rerun: bool,
-    /// Measure at most N rounds; a build alone in N processes [default: 200; 5]
+    /// Measure at most N rounds, or N processes of a build alone [default: 200; 5]
     ///
-    /// A round launches one process of each build. Two builds get at least 5 rounds; --time-per-benchmark limits costly benchmarks. A build is measured alone where there is nothing to measure it with: in a first run, and with --no-rerun.
+    /// A round runs one process of each build. Two builds get at least 5 rounds; --time-per-benchmark limits costly benchmarks. A build is
+    /// measured alone in a first run and with --no-rerun.
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(range(limits::LAUNCHES)))]
     rounds: Option<u32>,
     /// Stop measuring after this time
     ///
-    /// Benchmarks in doubt are measured first, and get the time that decided ones do not use.
+    /// Undecided benchmarks are measured first, and get the time that decided ones leave.
     #[arg(long, value_name = "TIME", value_parser = positive_duration)]
     time_budget: Option<Duration>,
-    /// Measure no benchmark of two builds for longer than this [default: 30s, and 20 rounds at least]
+    /// Limit the time of each benchmark of two builds [default: 30s, and 20 rounds at least]
     ///
-    /// After 5 rounds, no round of a benchmark begins that would end later. --rounds without this flag sets no limit in time.
+    /// After 5 rounds, a benchmark begins no round that would end later. With --rounds and without this flag there is no time limit.
     #[arg(long, value_name = "TIME", value_parser = positive_duration)]
     time_per_benchmark: Option<Duration>,
-    /// Run executables as they were linked, instead of linking them again for each round with their functions at the same places on both sides
+    /// Run executables as they were linked, instead of relinking them for each round with the same function order on both sides
     #[arg(long)]
     as_built: bool,
     /// Count instructions under valgrind; `--metric instructions` and limits on instructions always count
@@ -69,7 +70,8 @@ pub(super) struct AgainstFlags {
 }
 
 impl AgainstFlags {
-    /// How much is measured in turn; never too few rounds, where the same number is that of the processes of a first run.
+    /// Returns the extent of a side-by-side measurement. `--rounds` also sets the processes of a run alone, so without an explicit
+    /// reference it is raised to the minimum number of rounds.
     pub(super) fn effort(&self) -> Effort {
         let rounds = self.rounds.filter(|_| !self.no_rerun);
         let rounds = if self.is_side_by_side() {
@@ -86,7 +88,7 @@ impl AgainstFlags {
         }
     }
 
-    /// The processes of a run that is measured alone.
+    /// Returns the number of processes of a build that is measured alone.
     pub(super) fn rounds_alone(&self) -> Option<u32> {
         self.rounds.filter(|_| !self.is_side_by_side())
     }

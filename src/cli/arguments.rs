@@ -1,4 +1,4 @@
-//! `cargo perfcheck` and its subcommands.
+//! The command line of `cargo perfcheck` and its subcommands.
 
 use clap::{Args, CommandFactory, FromArgMatches, Parser, Subcommand};
 use clap_complete::Shell;
@@ -91,7 +91,7 @@ struct RunArguments {
     exact: bool,
     /// Compare with this baseline, run number, `latest` or `@commit`
     ///
-    /// Without it a run is compared with the last accepted run.
+    /// Without this flag, a run is compared with the last accepted run.
     #[arg(
         short,
         long,
@@ -106,9 +106,10 @@ struct RunArguments {
     /// Send the run to the team's store afterwards, as `store push` does
     #[arg(long, conflicts_with = "partition")]
     push: bool,
-    /// Measure one part of the suite, e.g. 2/8; `merge` decides about all
+    /// Measure one part of the suite, e.g. 2/8; `merge` judges the whole suite
     ///
-    /// Benchmarks are dealt out in their order, one to each part in turn, whatever is stored: give each of N jobs its own K and otherwise the same arguments. A part does not fail for a regression, and is no reference.
+    /// Benchmarks are assigned round-robin in their order, regardless of the store: give each of N jobs its own K and otherwise the same
+    /// arguments. A part never fails for a regression, and is never a reference.
     #[arg(long, value_name = "K/N")]
     partition: Option<SuitePart>,
     /// Extra time allowed before a benchmark counts as hung
@@ -151,7 +152,7 @@ enum Subcommands {
     Compare(Box<OnRows<CompareOptions>>),
     /// Show what a stored run measured
     Show(Box<OnRows<ShowOptions>>),
-    /// Explain how a stored verdict came about
+    /// Explain how a stored verdict was reached
     Explain(Box<OnStore<ExplainOptions>>),
     /// Show how benchmarks changed from run to run
     History(Box<OnStore<HistoryOptions>>),
@@ -159,7 +160,7 @@ enum Subcommands {
     Report(Box<OnStore<PageOptions>>),
     /// Accept an intentional change as the new reference
     Accept(Box<OnStore<AcceptOptions>>),
-    /// Merge the parts that jobs measured with --partition, and decide about all
+    /// Merge the parts that jobs measured with --partition, and judge the whole suite
     Merge(Box<OnRows<MergeOptions>>),
     /// Find the first commit that made a benchmark slower
     Bisect(Box<BisectArguments>),
@@ -198,7 +199,7 @@ pub fn parse(arguments: impl IntoIterator<Item = OsString>) -> Result<Parsed, cl
         refuse_flags_of_benches(&mut command, matches)?;
     }
     let mut parsed = Arguments::from_arg_matches_mut(&mut matches)?;
-    // `--exact` goes with the whole id of a benchmark.
+    // With `--exact` the word is the whole id of a benchmark, never a mistyped command.
     let is_filter = is_escaped || parsed.run.exact;
     if let (None, Some(word), false) = (&parsed.command, parsed.run.filters.first(), is_filter) {
         refuse_command_as_filter(word, &mut command)?;
@@ -211,7 +212,7 @@ pub fn parse(arguments: impl IntoIterator<Item = OsString>) -> Result<Parsed, cl
     })
 }
 
-/// The whole command line, for documentation and completions.
+/// Returns the whole command line, for documentation and completions.
 pub fn command_line() -> clap::Command {
     Arguments::command()
 }

@@ -31,7 +31,7 @@ pub(super) enum BaselineCommand {
     /// Save a run as a baseline, or move a baseline to it
     #[command(after_long_help = AFTER_SAVE)]
     Save {
-        /// Give this name
+        /// Give the run this name
         name: String,
         /// Save this run: a number, baseline, `latest` or `@commit`
         #[arg(default_value = "latest", allow_negative_numbers = true)]
@@ -42,9 +42,9 @@ pub(super) enum BaselineCommand {
     /// Rename a baseline
     #[command(after_long_help = AFTER_RENAME)]
     Rename {
-        /// The current name
+        /// Rename this baseline
         from: String,
-        /// The new name
+        /// Give it this name
         to: String,
         #[command(flatten)]
         stored: StoredArguments,
@@ -52,7 +52,7 @@ pub(super) enum BaselineCommand {
     /// Remove a name and keep its run
     #[command(after_long_help = AFTER_REMOVE)]
     Remove {
-        /// The name
+        /// Remove this name
         name: String,
         #[command(flatten)]
         stored: StoredArguments,

@@ -7,7 +7,7 @@ use super::command::{Command, Parsed};
 use super::store_flags::StoreFlags;
 use crate::app::{BisectOptions, OutputOptions, StoreOptions};
 
-/// The command line of `bisect`.
+/// The arguments of `bisect`.
 #[derive(Debug, Args)]
 pub(super) struct BisectArguments {
     #[command(flatten)]

@@ -1,4 +1,4 @@
-//! Cargo's own flags.
+//! Cargo's own flags, with cargo's names and meanings.
 
 use clap::Args;
 use clap_cargo::{Features, Manifest, Workspace};
@@ -7,7 +7,7 @@ use std::path::PathBuf;
 use crate::app::OutputOptions;
 use perfcheck_engine::cargo::CargoOptions;
 
-/// Where the workspace is and how cargo is to be asked about it.
+/// Flags that locate the workspace and configure cargo.
 #[derive(Debug, Clone, Args)]
 pub(super) struct WorkspaceFlags {
     #[command(flatten)]
@@ -39,7 +39,7 @@ impl WorkspaceFlags {
     }
 }
 
-/// What is built and how.
+/// Flags that select bench targets and configure the build.
 #[derive(Debug, Clone, Args)]
 pub(super) struct BuildFlags {
     /// Measure only the bench target NAME (repeatable; globs work)
@@ -58,7 +58,7 @@ pub(super) struct BuildFlags {
     pub(super) compilation: CompilationFlags,
 }
 
-/// The same without a choice of bench targets.
+/// Flags that configure the build, without a selection of bench targets.
 #[derive(Debug, Clone, Args)]
 pub(super) struct CompilationFlags {
     #[command(flatten)]

@@ -1,4 +1,4 @@
-//! What a command line means, in plain values.
+//! Commands and their options after parsing, independent of clap.
 
 use clap_complete::Shell;
 
@@ -11,61 +11,61 @@ use crate::app::{
 use perfcheck_analysis::model::Verdict;
 use perfcheck_engine::cargo::CargoOptions;
 
-/// What the user wants.
+/// A command of the user.
 #[derive(Debug)]
 pub enum Command {
-    /// Measure, compare, store.
+    /// Measure, compare and store
     Run(Box<RunOptions>),
-    /// Compare stored runs.
+    /// Compare stored runs
     Compare(Box<CompareOptions>),
-    /// Search a history.
+    /// Find the first slow commit
     Bisect(Box<BisectOptions>),
-    /// Measure known differences.
+    /// Measure detection and false-alarm rates with known differences
     SelfTest(Box<SelfTestOptions>),
-    /// Look at the machine.
+    /// Inspect the machine and measure its noise
     Doctor(DoctorOptions),
-    /// Look at what can be measured, and set it up.
+    /// Find benchmarks that work as they are, and set up what is missing
     Init(InitOptions),
-    /// Make one run of the parts of a suite.
+    /// Merge the parts of a suite into one run
     Merge(Box<MergeOptions>),
-    /// List what would be measured.
+    /// List the benchmarks that a run would measure
     List(ListOptions),
-    /// List runs.
+    /// List the newest runs, at most this many
     Runs(usize),
-    /// Take over another workspace's runs; without a name: list the workspaces.
+    /// Take over the runs of another workspace, or list the workspaces
     Adopt(Option<String>),
-    /// Show a run.
+    /// Show a run
     Show(ShowOptions),
-    /// Explain a verdict.
+    /// Explain a verdict
     Explain(ExplainOptions),
-    /// Write a page.
+    /// Write a page or another report
     Report(PageOptions),
-    /// Benchmarks over runs.
+    /// Show benchmarks over runs
     History(HistoryOptions),
-    /// Accept a run, or levels of benchmarks.
+    /// Accept a run, or the levels of benchmarks
     Accept(AcceptOptions),
-    /// Remove runs by a policy.
+    /// Remove runs by rules
     Prune(PruneOptions),
-    /// Send runs to a team's store.
+    /// Send runs to a team's store
     Push(PushOptions),
-    /// Make a team's store.
+    /// Create a team's store
     CreateStore(CreateOptions),
-    /// Remove these runs.
+    /// Remove these runs
     RemoveRuns(Vec<String>),
-    /// Write stored runs for other programs.
+    /// Export runs for other programs
     Export(ExportOptions),
-    /// Store what another program measured.
+    /// Import the results of another program
     Import(Box<ImportOptions>),
-    /// Work on names of runs.
+    /// Manage baselines
     Baseline(BaselineAction),
-    /// Print completions.
+    /// Print completions
     Completions(Shell),
-    /// Print the manual page of a command, by its words.
+    /// Print the manual page of the command that these words name
     ManualPage(Vec<String>),
 }
 
 impl Command {
-    /// Whether it changes nothing but the places that its result goes to.
+    /// Reports whether the command leaves the store unchanged.
     pub fn only_reads(&self) -> bool {
         matches!(
             self,
@@ -80,22 +80,22 @@ impl Command {
     }
 }
 
-/// A command line in plain values.
+/// A parsed command line.
 #[derive(Debug)]
 pub struct Parsed {
-    /// What to do.
+    /// The command
     pub command: Command,
-    /// With which store and workspace, and how to print.
+    /// Store, workspace and output options
     pub common: StoreOptions,
 }
 
 impl Parsed {
-    /// A command that needs neither a store nor a workspace.
+    /// Creates a command that needs no store and no workspace.
     pub(super) fn without_workspace(command: Command) -> Self {
         Self::without_store(command, CargoOptions::default())
     }
 
-    /// A command that needs a workspace alone, and writes text.
+    /// Creates a command that needs a workspace but no store, and writes text.
     pub(super) fn without_store(command: Command, cargo: CargoOptions) -> Self {
         Self {
             command,
@@ -107,7 +107,7 @@ impl Parsed {
         }
     }
 
-    /// The same, showing the rows of these verdicts alone.
+    /// Limits the output to rows with these verdicts.
     pub(super) fn showing(mut self, only: Option<Vec<Verdict>>) -> Self {
         self.common.output.only = only;
         self

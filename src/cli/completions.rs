@@ -1,22 +1,22 @@
-//! What is generated of the command line: completions for shells, and manual pages.
+//! Generates shell completions and manual pages from the command line.
 
 use clap_complete::Shell;
 use std::io::{self, Write};
 
 use super::arguments::command_line;
 
-/// The executable that cargo calls, whose words shells complete.
+/// The executable that cargo calls; shells complete its arguments.
 const EXECUTABLE: &str = "cargo-perfcheck";
 
 /// Writes the completions for `shell`.
 pub fn write_completions(shell: Shell, writer: &mut dyn Write) -> io::Result<()> {
-    // Straight to the writer, a reader that leaves would be a panic.
+    // Writing directly would panic if the reader closes the pipe.
     let mut text = Vec::new();
     clap_complete::generate(shell, &mut command_line(), EXECUTABLE, &mut text);
     writer.write_all(&text)
 }
 
-/// Writes the manual page of the command that `words` lead to, or of all; `false`: there is no such command.
+/// Writes the manual page of the command that `words` name, or of the whole program. Returns `false` if there is no such command.
 pub fn write_manual_page(words: &[String], writer: &mut dyn Write) -> io::Result<bool> {
     let mut line = command_line();
     line.build();

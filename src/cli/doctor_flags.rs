@@ -33,7 +33,7 @@ Exit status: 0 whatever was found, 2 usage, 3 build failed, 4 nothing could be m
 const USUAL: Duration = Duration::from_secs(10);
 const QUICK: Duration = Duration::from_secs(3);
 
-/// Flags that doctor has without `--benches`, too.
+/// Flags that apply both with and without `--benches`.
 const OF_BOTH: [&str; 8] = [
     "on_benches",
     "rounds",
@@ -44,10 +44,10 @@ const OF_BOTH: [&str; 8] = [
     "message_format",
     "sort",
 ];
-/// Those that it has without `--benches` alone.
+/// Flags that apply only without `--benches`.
 const OF_MACHINE: [&str; 2] = ["time", "quick"];
 
-/// The command line of `doctor`, which needs neither a store nor a workspace without `--benches`.
+/// The arguments of `doctor`. Without `--benches` it needs no store and no workspace.
 #[derive(Debug, Args)]
 #[command(after_long_help = AFTER_HELP)]
 pub(super) struct DoctorArguments {
@@ -83,7 +83,7 @@ pub(super) struct DoctorArguments {
     paired: PairedOptions,
 }
 
-/// Refuses flags that have no effect: most of them are about `--benches`, and a few about the machine alone.
+/// Rejects flags without effect: most apply only with `--benches`, a few only without.
 pub(super) fn refuse_flags_of_benches(
     line: &mut clap::Command,
     matches: &clap::ArgMatches,
@@ -146,7 +146,7 @@ impl DoctorArguments {
         Parsed {
             command,
             common: StoreOptions {
-                // Nothing is stored.
+                // Doctor stores nothing.
                 store: None,
                 output: self.output,
                 cargo,

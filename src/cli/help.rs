@@ -1,8 +1,8 @@
-//! How help is laid out: its width, and what of it `-h` leaves to `--help`.
+//! The layout of help: its width, and the flags that `-h` leaves to `--help`.
 
 use crate::report::terminal_width;
 
-/// Flags that `--help` alone lists: cargo's, those for experts, and those that hardly anybody needs twice. With the others `-h` fits a screen.
+/// Flags that only `--help` lists: cargo's own, expert flags and rarely used ones. The others make `-h` fit one screen.
 const ONLY_IN_LONG_HELP: [&str; 65] = [
     "against_executable",
     "against_merge_base",
@@ -71,7 +71,8 @@ const ONLY_IN_LONG_HELP: [&str; 65] = [
     "workspace",
 ];
 
-/// The columns of help: those of the terminal as far as lines stay readable. `COLUMNS` is not asked, which may say 0.
+/// Returns the width of help in columns: the terminal's, up to a readable limit.
+/// `COLUMNS` is ignored, because it may be 0.
 fn width() -> usize {
     match terminal_width() {
         usize::MAX => 100,
@@ -79,12 +80,12 @@ fn width() -> usize {
     }
 }
 
-/// The command line with its help as it is to be read.
+/// Returns the command line with the layout of its help.
 pub(super) fn laid_out(command: clap::Command) -> clap::Command {
     shortened(command).term_width(width())
 }
 
-/// Leaves flags to `--help`.
+/// Hides the long list of flags from `-h`.
 fn shortened(command: clap::Command) -> clap::Command {
     let command = command.mut_args(|arg| {
         let is_long = ONLY_IN_LONG_HELP.contains(&arg.get_id().as_str());
@@ -93,7 +94,7 @@ fn shortened(command: clap::Command) -> clap::Command {
     command.mut_subcommands(shortened)
 }
 
-/// Values of flags that are numbers may begin with `-`: the flag's own error then says what it takes.
+/// Allows numeric values to begin with `-`, so that the flag's own error explains the valid range.
 pub(super) fn numbers_with_a_sign(command: clap::Command) -> clap::Command {
     const NUMBERS: [&str; 5] = ["FACTOR", "FRACTION", "MIB", "N", "TIME"];
     let is_number = |name: &clap::builder::Str| NUMBERS.contains(&name.as_str());

@@ -8,7 +8,7 @@ use super::command::{Command, Parsed};
 use crate::app::InitOptions;
 use perfcheck_engine::cargo::CargoOptions;
 
-/// The command line of `init`.
+/// The arguments of `init`.
 #[derive(Debug, Args)]
 pub(super) struct InitArguments {
     #[command(flatten)]

@@ -18,7 +18,7 @@ Examples:
 
 Exit status: 0, 2 usage, 3 build failed, 4 a bench target could not be asked.";
 
-/// The command line of `list`.
+/// The arguments of `list`.
 #[derive(Debug, Args)]
 #[command(after_long_help = AFTER_LIST)]
 pub(super) struct ListArguments {
@@ -42,7 +42,7 @@ impl ListArguments {
         let cargo = self.build.options(&self.output);
         Parsed {
             common: StoreOptions {
-                // Nothing is stored.
+                // Listing stores nothing.
                 store: None,
                 output: self.output,
                 cargo,

@@ -1,16 +1,16 @@
-//! Words in the place of a command that are none: mistyped ones, and commands behind a flag.
+//! Detects mistyped commands, and commands after a flag, which clap would accept as filters.
 
-/// What words that are spelled otherwise mean here.
+/// Words of other tools, with the commands that they mean here.
 const OTHER_WORDS: [(&str, &str); 3] = [
     ("cmp", "compare"),
     ("diff", "compare"),
     ("self-test", "doctor --benches"),
 ];
 
-/// From so many letters on, a word may have two slips of the pen.
+/// Length from which a command's name may have two typing errors.
 const LONG_WORD: usize = 6;
 
-/// The command that `word` may have been meant for: it is spelled like one, or is a part of `store`.
+/// Suggests a command for `word`: one with a similar name, or a subcommand of `store`.
 pub(super) fn command_meant(word: &str, line: &clap::Command) -> Option<String> {
     let word = word.to_lowercase();
     if let Some((_, meant)) = OTHER_WORDS.iter().find(|(other, _)| *other == word) {
@@ -30,7 +30,7 @@ pub(super) fn command_meant(word: &str, line: &clap::Command) -> Option<String> 
     (slips <= allowed).then_some(whole)
 }
 
-/// A flag before a command makes the command's name a filter, which is hardly ever meant.
+/// Rejects a filter that is a command's name. A flag before a command makes its name a filter, which users hardly ever intend.
 pub(super) fn refuse_command_as_filter(
     word: &str,
     line: &mut clap::Command,

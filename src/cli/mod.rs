@@ -1,6 +1,7 @@
-//! The command line: clap's types, and their translation into the options of commands; a command whose options are its flags, as they are, says itself what they are.
+//! The command line: clap's types, and their translation into the options of commands.
+//! Options that are the flags of a single command derive clap's traits themselves, next to the command.
 //!
-//! Must not do anything but parse. Invariant: cargo's flags are spelled and mean what they do in cargo.
+//! Must only parse. Invariant: cargo's flags have the spelling and meaning that they have in cargo.
 
 mod against_flags;
 mod arguments;

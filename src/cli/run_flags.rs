@@ -1,4 +1,4 @@
-//! Flags of sampling and of rows.
+//! Flags that configure sampling, and flags that select rows.
 
 use clap::Args;
 use std::time::Duration;
@@ -7,7 +7,7 @@ use crate::app::{range, words};
 use crate::settings::{Layer, positive_duration};
 use perfcheck_analysis::model::{SamplingMode, Verdict, WarmUpGoal, limits, parse_duration};
 
-/// How benchmarks are sampled.
+/// Flags that configure the sampling of benchmarks.
 #[derive(Debug, Clone, Args)]
 #[command(next_help_heading = "Measurement options")]
 pub(super) struct SamplingFlags {
@@ -23,7 +23,7 @@ pub(super) struct SamplingFlags {
     /// Sample each process for this time [default: 400ms]
     #[arg(long, value_name = "TIME", value_parser = positive_phase)]
     measurement_time: Option<Duration>,
-    /// Choose the iterations of each sample [default: standard]
+    /// Choose how iterations are distributed over samples [default: standard]
     #[arg(long, value_name = "MODE", value_parser = words::<SamplingMode>(SamplingMode::WORDS))]
     sampling_mode: Option<SamplingMode>,
     /// Record single operations of `iter_latency` to N significant digits, 1 to 5 [default: 3]
@@ -54,7 +54,7 @@ impl SamplingFlags {
     }
 }
 
-/// Which rows are shown.
+/// Flags that select the rows of a table.
 #[derive(Debug, Clone, Args)]
 #[group(skip)]
 pub(super) struct RowFlags {
@@ -64,7 +64,7 @@ pub(super) struct RowFlags {
 }
 
 impl RowFlags {
-    /// `None` for all.
+    /// Returns the verdicts to show; `None` shows all rows.
     pub(super) fn only(self) -> Option<Vec<Verdict>> {
         Some(self.verdict).filter(|only| !only.is_empty())
     }

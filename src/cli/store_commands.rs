@@ -1,4 +1,4 @@
-//! The command line of `store`: everything about stored runs that is not about one result.
+//! The command line of `store`: management of stored runs.
 
 use clap::Subcommand;
 
@@ -53,7 +53,7 @@ pub(super) enum StoreCommand {
     /// Remove runs with everything they measured
     #[command(after_long_help = AFTER_REMOVE)]
     Remove {
-        /// Run numbers, `latest` or `@commit`
+        /// Remove these runs: numbers, `latest` or `@commit`
         #[arg(value_name = "RUN", required = true, allow_negative_numbers = true)]
         runs: Vec<String>,
         #[command(flatten)]
@@ -62,7 +62,7 @@ pub(super) enum StoreCommand {
     /// Adopt the runs of a workspace that moved, or of another clone
     #[command(after_long_help = AFTER_ADOPT)]
     Adopt {
-        /// Adopt the runs of this workspace: its key or path, as `store adopt` without it lists them
+        /// Adopt the runs of this workspace: its key or path, as listed by `store adopt` without arguments
         from: Option<String>,
         #[command(flatten)]
         stored: StoredArguments,

@@ -10,7 +10,7 @@ use crate::app::{OutputOptions, StoreOptions};
 
 #[derive(Debug, Clone, Args)]
 pub(super) struct StoreFlags {
-    // Not clap's `env`: a variable that is empty is none.
+    // clap's `env` would accept an empty variable as a value.
     #[arg(
         long,
         value_name = "PATH",
@@ -19,7 +19,7 @@ pub(super) struct StoreFlags {
     pub(super) store: Option<PathBuf>,
 }
 
-/// What every command that only reads or edits the store takes.
+/// Arguments of every command that only reads or edits the store.
 #[derive(Debug, Args)]
 pub(super) struct StoredArguments {
     #[command(flatten)]
@@ -30,7 +30,7 @@ pub(super) struct StoredArguments {
     at: WorkspaceFlags,
 }
 
-/// The options of a command, where they are its flags, beside those of the store.
+/// The options of a command that are flags, with those of the store.
 #[derive(Debug, Args)]
 pub(super) struct OnStore<O: Args> {
     #[command(flatten)]
@@ -45,7 +45,7 @@ impl<O: Args> OnStore<O> {
     }
 }
 
-/// The same of a command whose result has rows with verdicts.
+/// Like [`OnStore`], for commands that print rows with verdicts.
 #[derive(Debug, Args)]
 pub(super) struct OnRows<O: Args> {
     #[command(flatten)]

@@ -1,20 +1,21 @@
-//! JSON that was written by a library: the same value, in characters that are harmless where it goes.
+//! Escapes for JSON that a library has written: the same value, in characters that are harmless in the place of output.
 //!
-//! What is replaced can only stand inside of strings, where `\u` and four digits mean the character itself.
+//! The replaced characters occur only inside strings, where `\u` and four digits mean the character itself.
 
 use std::fmt::Write as _;
 
 use super::terminal;
 
-/// Compact JSON for terminals and logs: no character that they obey or hide, no command of a CI system (`##[`, `##vso[`).
+/// Escapes compact JSON for terminals and logs: the result has no character that a terminal obeys or hides, and no command of a CI system (`##[`,
+/// `##vso[`).
 pub fn json(json: &str) -> String {
     let shown = escaped(json, |c| terminal::is_harmful(c) && !c.is_ascii());
     shown.replace("##", "#\\u0023")
 }
 
-/// Compact JSON for a `<script type="application/json">` element: nothing in it ends the element or begins a comment.
+/// Escapes compact JSON for a `<script type="application/json">` element: nothing in the result ends the element or begins a comment.
 ///
-/// What must not stand there: HTML Standard, "Restrictions for contents of script elements".
+/// Forbidden text: HTML Standard, "Restrictions for contents of script elements".
 pub fn in_script(json: &str) -> String {
     escaped(json, |c| {
         matches!(c, '<' | '>' | '&') || (terminal::is_harmful(c) && !c.is_ascii())
@@ -24,11 +25,11 @@ pub fn in_script(json: &str) -> String {
 fn escaped(json: &str, is_replaced: impl Fn(char) -> bool) -> String {
     let mut escaped = String::with_capacity(json.len());
     for c in json.chars() {
-        // No control character of ASCII but DEL stands in a string of JSON.
+        // DEL is the only ASCII control character that JSON allows unescaped in a string.
         if is_replaced(c) || c == '\u{7f}' {
             let mut units = [0; 2];
             for unit in c.encode_utf16(&mut units) {
-                // Writing into memory does not fail.
+                // Ignore the result: writing into memory does not fail.
                 let _ = write!(escaped, "\\u{unit:04x}");
             }
         } else {

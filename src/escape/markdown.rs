@@ -1,22 +1,22 @@
-//! Text for Markdown as GitHub and GitLab read it.
+//! Text for Markdown in the dialects of GitHub and GitLab.
 //!
-//! Markup, HTML and the borders of tables are undone by escapes. Links from addresses, and mentions and references (`@name`, `#12`,
-//! GitLab's `!12`, `~label`, `$12`, `%name`, `[vulnerability:12]`, GitHub's `GH-12` and `:100:`), are found in the text
-//! that is left after that, so no escape undoes them: a space without a width behind the sign does, and in code elements nobody looks for
-//! references: numbers of commits stand in one.
+//! Backslash escapes disable markup, HTML and the borders of tables. GitHub and GitLab look for addresses, mentions and references (`@name`,
+//! `#12`, GitLab's `!12`, `~label`, `$12`, `%name`, `[vulnerability:12]`, GitHub's `GH-12` and `:100:`) only after they have resolved escapes, so
+//! escapes do not disable these. A zero-width space after the sign does. Code elements are not searched for references; hashes of commits are put
+//! into one.
 
 use std::fmt::Write as _;
 
 use super::terminal;
 
-/// What has a meaning inside of a code element, which to Markdown is text between two tags.
+/// The characters with a meaning inside a `<code>` element, whose content Markdown treats as ordinary text.
 const CODE_MARKS: [char; 14] = [
     '&', '<', '>', '`', '*', '_', '[', ']', '\\', '~', '|', '#', '@', '$',
 ];
-/// A space without a width.
+/// A zero-width space.
 const BREAK: &str = "&#8203;";
 
-/// Text on one line in which Markdown finds no markup, link, mention, HTML, end of a cell or beginning of a list.
+/// Escapes text and puts it on one line: Markdown finds no markup, link, mention, HTML, end of a cell or beginning of a list in it.
 pub fn prose(text: &str) -> String {
     let shown = terminal::one_line(text);
     let shown = shown.trim();
@@ -32,18 +32,18 @@ pub fn prose(text: &str) -> String {
         }
         let (before, after) = (&shown[..at], &shown[at + c.len_utf8()..]);
         if let Some(others) = begun_commit(before, c, after) {
-            // Nothing is put into it, so that it can be copied and searched for.
+            // Insert nothing into a hash, so that it can be copied and searched for.
             hash_ends = at + 1 + others;
             let _ = write!(escaped, "<code>{}</code>", &shown[at..hash_ends]);
             continue;
         }
         match c {
             '|' | '\\' | '`' | '*' | '_' | '[' | ']' | '<' | '>' | '~' | '#' | '!' | '&' | '@' => {
-                // A backslash before any ASCII punctuation is that character itself, in tables too.
+                // A backslash before any ASCII punctuation yields the character itself, in tables too.
                 escaped.push('\\');
                 escaped.push(c);
             }
-            // Between two of them would be a formula, and a backslash does not help.
+            // Two dollar signs would enclose a formula, and a backslash does not prevent it.
             '$' => escaped.push_str("&#36;"),
             _ => escaped.push(c),
         }
@@ -54,7 +54,7 @@ pub fn prose(text: &str) -> String {
     escaped
 }
 
-/// Where the sign stands that would make a list, a heading or a line of `text`.
+/// Returns the position of the sign that would turn `text` into a list, a heading or a rule.
 fn leading_mark(text: &str) -> Option<usize> {
     let digits = text.len() - text.trim_start_matches(|c: char| c.is_ascii_digit()).len();
     let mark = text[digits..].chars().next()?;
@@ -67,14 +67,14 @@ fn leading_mark(text: &str) -> Option<usize> {
     (is_mark && behind.is_none_or(|c| c == ' ' || c == mark)).then_some(digits)
 }
 
-/// Whether a sign and what is around it name a person, an issue, a label, a picture.
+/// Reports whether a sign and the text around it name a person, an issue, a label or an emoji.
 fn begins_reference(before: &str, sign: char, after: &str) -> bool {
     let next = after.chars().next();
     match sign {
         '@' | '#' | '!' | '~' | '$' | '%' | '&' => {
             next.is_some_and(|next| next.is_alphanumeric() || matches!(next, '_' | '"' | '-'))
         }
-        // Two of the pictures have names of digits, as in the place `lib.rs:100:5`.
+        // Two emoji have names of digits; other numbers between colons are places such as `lib.rs:100:5`.
         ':' => between_colons(after).is_some_and(|word| {
             let is_number = word.bytes().all(|byte| byte.is_ascii_digit());
             !is_number || matches!(word, "100" | "1234")
@@ -89,7 +89,7 @@ fn begins_reference(before: &str, sign: char, after: &str) -> bool {
     }
 }
 
-/// How many digits follow the first one of a word that looks like the number of a commit: seven to forty digits of which some are letters.
+/// Returns how many digits follow the first one of a word that looks like a commit hash: seven to forty hexadecimal digits, some of them letters.
 fn begun_commit(before: &str, first: char, after: &str) -> Option<usize> {
     if !matches!(first, '0'..='9' | 'a'..='f') || before.ends_with(char::is_alphanumeric) {
         return None;
@@ -105,7 +105,7 @@ fn begun_commit(before: &str, first: char, after: &str) -> Option<usize> {
     is_commit.then_some(others.len())
 }
 
-/// The word that `text` begins with, if a colon comes behind it.
+/// Returns the word at the beginning of `text` if a colon follows it.
 fn between_colons(text: &str) -> Option<&str> {
     let of_word = |c: char| c.is_ascii_alphanumeric() || matches!(c, '_' | '+' | '-');
     let rest = text.trim_start_matches(of_word);
@@ -113,7 +113,7 @@ fn between_colons(text: &str) -> Option<&str> {
     (rest.starts_with(':') && !word.is_empty()).then_some(word)
 }
 
-/// Whether an address would be found here: behind the colon of `http://`, before the dot of `www.`.
+/// Reports whether Markdown would find an address here: after the colon of `http://`, before the dot of `www.`.
 fn begins_address(before: &str, c: char, after: &str) -> bool {
     let www = before.len().checked_sub(2).and_then(|at| before.get(at..));
     (c == ':' && (after.starts_with("//") || before.to_ascii_lowercase().ends_with("mailto")))
@@ -122,19 +122,19 @@ fn begins_address(before: &str, c: char, after: &str) -> bool {
             && after.starts_with('.'))
 }
 
-/// Text on one line as code, for names: shown as it is, in cells too.
+/// Escapes a name and puts it on one line as code: it is shown unchanged, in cells too.
 pub fn code(text: &str) -> String {
-    // An element, since a span between backticks cannot hold every number of backticks, and a cell no bare `|`.
+    // Use an element: a span between backticks cannot contain every number of backticks, nor a cell a bare `|`.
     let mut escaped = String::from("<code>");
     let shown = terminal::one_line(text);
     for (at, c) in shown.char_indices() {
         if CODE_MARKS.contains(&c) {
-            // Writing into memory does not fail.
+            // Ignore the result: writing into memory does not fail.
             let _ = write!(escaped, "&#{};", u32::from(c));
         } else {
             escaped.push(c);
         }
-        // It looks for addresses there.
+        // Addresses are found in code elements too.
         if c == '@' || begins_address(&shown[..at], c, &shown[at + c.len_utf8()..]) {
             escaped.push_str(BREAK);
         }

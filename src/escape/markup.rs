@@ -1,11 +1,11 @@
 //! Text for XML and HTML, and for labels of metrics.
 //!
-//! All take what [`terminal`] makes of it: characters that command or hide are shown, which covers all that XML 1.0 forbids (section
-//! 2.2: most controls, U+FFFE and U+FFFF).
+//! All functions first apply [`terminal`]: characters that a terminal would obey or hide become visible. This covers all characters that XML 1.0
+//! forbids (section 2.2: most controls, U+FFFE and U+FFFF).
 
 use super::terminal;
 
-/// Text or the quoted value of an attribute in XML; line ends are kept.
+/// Escapes text, or the quoted value of an attribute, for XML; line ends are kept.
 pub fn xml(text: &str) -> String {
     let mut escaped = String::with_capacity(text.len());
     for c in terminal::lines(text).chars() {
@@ -15,9 +15,9 @@ pub fn xml(text: &str) -> String {
             '>' => escaped.push_str("&gt;"),
             '"' => escaped.push_str("&quot;"),
             '\'' => escaped.push_str("&#39;"),
-            // In an attribute a bare one would be read as a blank.
+            // In an attribute, a bare line end would be read as a space.
             '\n' => escaped.push_str("&#10;"),
-            // With two signs before it, a command in the log of a CI system.
+            // `##[` is a command in the log of a CI system.
             '[' if escaped.ends_with("##") => escaped.push_str("&#91;"),
             c => escaped.push(c),
         }
@@ -25,18 +25,18 @@ pub fn xml(text: &str) -> String {
     escaped
 }
 
-/// Text or the quoted value of an attribute in HTML. Not for scripts, style sheets and addresses.
+/// Escapes text, or the quoted value of an attribute, for HTML. Not suitable for scripts, style sheets and addresses.
 pub fn html(text: &str) -> String {
-    // Unquoted values would need more; the entities are the same.
+    // The entities are those of XML. Unquoted values would need more.
     xml(text)
 }
 
-/// The value of a label in the text format of `OpenMetrics`, which knows three escapes.
+/// Escapes the value of a label in the text format of `OpenMetrics`, which knows three escapes.
 ///
-/// GitLab takes a `#` for the beginning of a comment in a label too, and the rest of the line is none to it (`Parsers::Metrics::Generic`):
-/// one name would cost the whole report.
+/// GitLab treats `#` as the beginning of a comment even in a label, and then finds the line invalid (`Parsers::Metrics::Generic`): one name would
+/// invalidate the whole report.
 pub fn openmetrics_label(text: &str) -> String {
-    // What was a line end or a control character is a backslash and letters by then.
+    // By now, line ends and control characters are backslashes and letters.
     let shown = terminal::one_line(text).replace('#', "\\u{23}");
     shown.replace('\\', "\\\\").replace('"', "\\\"")
 }

@@ -1,8 +1,8 @@
-//! Somebody else's text in our output: a function for each place that it may stand in.
+//! Escapes for foreign text in our output: one function for each place that it may appear in.
 //!
-//! Names of benchmarks, branches and baselines, messages of panics and imported files hold whatever their author wrote. Here it
-//! becomes text that its reader (a terminal, a browser, a spreadsheet, a CI system) takes for text alone. Lowest of all modules:
-//! whatever writes may use it. Invariant: what is harmless stays as it is, and what is not stays visible.
+//! Names of benchmarks, branches and baselines, messages of panics and imported files may contain anything. These functions turn them into text
+//! that its reader (a terminal, a browser, a spreadsheet, a CI system) treats as mere text. This is the lowest of all modules: every module that
+//! writes may use it. Invariant: harmless text stays unchanged, and harmful text stays visible.
 
 mod json;
 mod markdown;

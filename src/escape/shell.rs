@@ -1,7 +1,7 @@
-//! Commands of ours as a user pastes them into a POSIX shell.
+//! Our commands, in a form that users can paste into a POSIX shell.
 
-/// Writes `command` with the `words`, at least one, and `flags` behind it. A word that looks like a flag stands behind `--`, and so behind the flags; `flags` are
-/// quoted already, with a space before each.
+/// Writes `command` followed by the `words`, at least one, and `flags`. If a word looks like a flag, the words are put behind `--`, and so behind
+/// the flags. `flags` are already quoted, each with a space before it.
 pub fn command(command: &str, words: &[&str], flags: &str) -> String {
     let quoted: Vec<String> = words.iter().map(|word| quoted(word)).collect();
     let quoted = quoted.join(" ");
@@ -12,13 +12,13 @@ pub fn command(command: &str, words: &[&str], flags: &str) -> String {
     }
 }
 
-/// A word that a POSIX shell reads back as it is.
+/// Quotes a word so that a POSIX shell reads back the same word.
 pub fn quoted(word: &str) -> String {
     let plain = |c: char| c.is_ascii_alphanumeric() || "_-./:=+,@%".contains(c);
     if !word.is_empty() && word.chars().all(plain) {
         word.to_owned()
     } else if word.contains(char::is_control) {
-        // A line end would tear the command apart. POSIX knows this quoting since 2024, shells for longer.
+        // A line end would break the command in two. POSIX has this quoting since 2024, shells have it for longer.
         let quoted: String = word.chars().map(dollar_quoted).collect();
         format!("$'{quoted}'")
     } else {
@@ -26,7 +26,7 @@ pub fn quoted(word: &str) -> String {
     }
 }
 
-/// A character between `$'` and `'`.
+/// Escapes a character between `$'` and `'`.
 fn dollar_quoted(c: char) -> String {
     match c {
         '\\' | '\'' => format!("\\{c}"),
@@ -36,7 +36,7 @@ fn dollar_quoted(c: char) -> String {
         c if c.is_control() => {
             let mut bytes = [0; 4];
             let bytes = c.encode_utf8(&mut bytes).bytes();
-            // Always three digits: what follows is not taken for one.
+            // Always write three digits, so that a digit that follows is not read as part of the escape.
             bytes.fold(String::new(), |octal, byte| format!("{octal}\\{byte:03o}"))
         }
         c => c.to_string(),

@@ -1,13 +1,13 @@
-//! Text for tables of separated values (RFC 4180), which spreadsheets read and then calculate.
+//! Text for tables of separated values (RFC 4180). Spreadsheets read these and evaluate formulas in them.
 
 use std::borrow::Cow;
 
 use super::terminal;
 
-/// Text that no spreadsheet takes for a formula: a quotation mark in front makes it text, as it does where a user types it. For
-/// writers that quote by themselves.
+/// Escapes text that a spreadsheet would read as a formula: a leading apostrophe makes it text, as it does when typed. For writers that add
+/// quotation marks themselves.
 ///
-/// Characters that begin formulas: OWASP, "CSV Injection".
+/// Source of the characters that begin formulas: OWASP, "CSV Injection".
 pub fn text(text: &str) -> Cow<'_, str> {
     let starts_formula = |c: char| {
         matches!(
@@ -27,7 +27,7 @@ pub fn text(text: &str) -> Cow<'_, str> {
     } else {
         Cow::Borrowed(text)
     };
-    // Blanks in front do not stop a spreadsheet.
+    // A spreadsheet skips leading blanks.
     if text.trim_start_matches(' ').starts_with(starts_formula) {
         format!("'{shown}").into()
     } else {
@@ -35,16 +35,16 @@ pub fn text(text: &str) -> Cow<'_, str> {
     }
 }
 
-/// Line ends and tabs can stand between quotation marks.
+/// Reports whether a character is shown as an escape. Line ends and tabs are not: quotation marks can enclose them.
 fn is_shown_escaped(c: char) -> bool {
     !matches!(c, '\n' | '\r' | '\t') && terminal::is_harmful(c)
 }
 
-/// The same as a whole cell, quoted where that is needed.
+/// Like [`text`], as a whole cell with quotation marks if it needs them.
 pub fn cell(text: &str) -> String {
     let text = self::text(text);
     if text.contains([',', '"', '\n', '\r', ';', '\t'])
-        // A line of a CI system's log that begins with a colon may be a command.
+        // Quote a leading colon: at the beginning of a line it may be a command in a CI system's log.
         || text.starts_with(['\'', ':'])
         || text.trim() != text
     {

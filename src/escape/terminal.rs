@@ -1,11 +1,11 @@
-//! Text for terminals: nothing that they obey, and nothing that they hide.
+//! Text for terminals, without characters that a terminal obeys or hides.
 
-/// `text` without anything that a terminal would obey or hide, but for line ends.
+/// Escapes all characters that a terminal would obey or hide, except line ends.
 pub fn lines(text: &str) -> String {
     escaped(text, |c| c == '\n')
 }
 
-/// The same on one line.
+/// Like [`lines`], but escapes line ends too.
 pub fn one_line(text: &str) -> String {
     escaped(text, |_| false)
 }
@@ -25,13 +25,13 @@ fn escaped(text: &str, stays: impl Fn(char) -> bool) -> String {
     escaped
 }
 
-/// Whether a character commands, or changes how others are shown without being seen itself.
+/// Reports whether a character controls the terminal, or changes the display of others without being visible itself.
 pub fn is_harmful(c: char) -> bool {
     c.is_control() || is_invisible(c) || is_no_character(c)
 }
 
-/// Characters of which nothing is seen: marks and overrides of direction, joiners, separators of lines, tags, the byte order mark, fillers
-/// (Unicode's `Default_Ignorable_Code_Point`, but for variation selectors, which choose among pictures of the character before them).
+/// Reports whether a character is invisible: marks and overrides of direction, joiners, separators of lines, tags, the byte order mark, fillers
+/// (Unicode's `Default_Ignorable_Code_Point` except variation selectors, which choose among images of the character before them).
 fn is_invisible(c: char) -> bool {
     matches!(
         c,
@@ -54,7 +54,7 @@ fn is_invisible(c: char) -> bool {
     )
 }
 
-/// Code points that Unicode keeps free for ever, of which XML forbids some.
+/// Reports whether a code point is one of those that Unicode will never assign; XML forbids some of them.
 fn is_no_character(c: char) -> bool {
     matches!(c, '\u{fdd0}'..='\u{fdef}') || u32::from(c) & 0xfffe == 0xfffe
 }

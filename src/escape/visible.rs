@@ -1,14 +1,13 @@
-//! The last net below everything that is written for people: a stream in which nothing is left that a terminal obeys, but for colours and
-//! line ends.
+//! The last safeguard for all output to people: a stream that escapes everything that a terminal would obey except colors and line ends.
 //!
-//! Whoever writes makes texts harmless where they are put in; this catches what was forgotten. What escapes of JSON or XML keep
-//! from being here passes as it is, so the same stream takes results for machines.
+//! Writers escape foreign text where they insert it; this stream catches forgotten cases. It leaves text that JSON or XML has escaped unchanged,
+//! so the same stream also carries results for machines.
 
 use std::io::{self, Write};
 
 use super::terminal;
 
-/// Longest beginning of a character or of a colour code that waits for its end.
+/// The most bytes of an incomplete character or color code that are held back until it is complete.
 const MOST_PENDING: usize = 32;
 
 /// A stream for text that may be read in a terminal.
@@ -18,18 +17,18 @@ pub struct Visible<W> {
     pending: Vec<u8>,
 }
 
-/// What stands at the beginning of some bytes.
+/// The piece at the beginning of a byte slice.
 enum FirstPiece {
-    /// So many bytes that pass as they are.
+    /// This many bytes pass unchanged.
     Harmless(usize),
-    /// So many bytes that do not.
+    /// This many bytes must be escaped.
     Harmful(usize),
-    /// More bytes are needed to tell.
+    /// More bytes are needed to decide.
     Unfinished,
 }
 
 impl<W: Write> Visible<W> {
-    /// What is written goes to `writer`.
+    /// Makes a stream that writes to `writer`.
     pub fn new(writer: W) -> Self {
         Self {
             writer,
@@ -66,14 +65,14 @@ impl<W: Write> Visible<W> {
     }
 }
 
-/// Tells what comes first.
+/// Classifies the first piece.
 fn piece(bytes: &[u8]) -> FirstPiece {
     match bytes {
         [b'\n' | b'\t' | b' '..=b'~', ..] => {
             let plain = |byte: &&u8| matches!(byte, b'\n' | b'\t' | b' '..=b'~');
             FirstPiece::Harmless(bytes.iter().take_while(plain).count())
         }
-        // The line end of tables of separated values.
+        // Allow the line end of tables of separated values.
         [b'\r', b'\n', ..] => FirstPiece::Harmless(2),
         [] | [b'\r' | 0x1b] | [0x1b, b'['] => FirstPiece::Unfinished,
         [0x1b, b'[', parameters @ ..] => {

@@ -1,29 +1,28 @@
-//! Text for the log of a GitHub Actions job, which is also a channel of commands.
+//! Text for the log of a GitHub Actions job, which also carries commands to the runner.
 //!
-//! The runner obeys a line that begins with `::name` after blanks, and `##[name]` anywhere in a line; lines end at `\n` and `\r`
-//! (actions/runner, `ActionCommand.cs`). Azure Pipelines obeys `##vso[`, `TeamCity` `##teamcity[`, wherever they stand in a line.
-//! [`Guarded`] breaks all of them in everything that passes, but for what [`Commands`] lets through. Both
-//! streams are guarded byte by byte, and not by `::stop-commands::`: the runner reads them side by side, so the end of a stop on one would not
-//! come before a command on the other.
+//! The runner obeys `::name` at the beginning of a line, after blanks, and `##[name]` anywhere in a line; lines end at `\n` and `\r`
+//! (actions/runner, `ActionCommand.cs`). Azure Pipelines obeys `##vso[`, `TeamCity` `##teamcity[`, anywhere in a line. [`Guarded`] breaks all of
+//! them, except the commands that [`Commands`] lets through. Both streams are guarded byte by byte rather than by `::stop-commands::`: the runner
+//! reads the two streams independently, so the end of a stop on one might come after a command on the other.
 
 use std::cell::Cell;
 use std::io::{self, Write};
 
 use super::terminal;
 
-/// The message of a command, which may have several lines.
+/// Escapes the message of a command. It may have several lines.
 pub fn data(text: &str) -> String {
     let shown = without_sign(&terminal::lines(text));
     shown.replace('%', "%25").replace('\n', "%0A")
 }
 
-/// The value of a property of a command.
+/// Escapes the value of a property of a command.
 pub fn property(text: &str) -> String {
     let shown = without_sign(&terminal::one_line(text)).replace('%', "%25");
     shown.replace(':', "%3A").replace(',', "%2C")
 }
 
-/// Readers of a log other than the runner may not know the newer sign.
+/// Breaks `##[` and `##name[`. Other readers of a log may obey these even if they do not know `::`.
 fn without_sign(text: &str) -> String {
     let mut harmless = String::with_capacity(text.len());
     for c in text.chars() {
@@ -36,19 +35,20 @@ fn without_sign(text: &str) -> String {
     harmless
 }
 
-/// Whether commands are obeyed where the output goes, and which of them are ours.
+/// The state shared by the streams of an output: whether its reader obeys commands, and whether the current text is our own command.
 #[derive(Debug, Default)]
 pub struct Commands {
     are_obeyed: bool,
     is_log: bool,
     are_ours: Cell<bool>,
     streams: Cell<u32>,
-    /// The stream that wrote last.
+    /// Number of the stream that wrote last
     last: Cell<u32>,
 }
 
 impl Commands {
-    /// `are_obeyed`: the output is the log of a job of GitHub Actions; `is_log`: it is that of another CI system, whose commands none of ours are.
+    /// Makes the state for an output. `are_obeyed` means that the output is the log of a GitHub Actions job, `is_log` that it is the log of
+    /// another CI system, for which we write no commands.
     pub fn new(are_obeyed: bool, is_log: bool) -> Self {
         Self {
             are_obeyed,
@@ -59,12 +59,12 @@ impl Commands {
         }
     }
 
-    /// Whether the output is the log of a job.
+    /// Reports whether the output is the log of a GitHub Actions job.
     pub fn are_obeyed(&self) -> bool {
         self.are_obeyed
     }
 
-    /// What is written meanwhile is written as it is.
+    /// Calls `write`, whose output passes unchanged: it is our own command.
     pub fn let_through<T>(&self, write: impl FnOnce() -> T) -> T {
         let before = self.are_ours.replace(true);
         let written = write();
@@ -73,31 +73,31 @@ impl Commands {
     }
 }
 
-/// A stream that may lead into the log of a job: what would be a command there gets a backslash.
+/// A stream that may end in the log of a job. It breaks commands by a backslash.
 #[derive(Debug)]
 pub struct Guarded<'a, W> {
     writer: W,
     commands: &'a Commands,
     number: u32,
     place: StreamPosition,
-    /// What it carries is somebody else's.
+    /// Whether the stream carries foreign output
     of_others: bool,
-    /// How many `#` came directly before, or before a word.
+    /// Number of `#` directly before, or before the current word; at most 2
     hashes: u8,
 }
 
-/// Where in a line a stream is.
+/// The position of a stream within a line.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum StreamPosition {
-    /// Nothing but blanks so far.
+    /// Only blanks so far.
     Start,
-    /// The same inside of a colour code, which the stream behind may take out.
+    /// Only blanks so far, and inside a color code, which the next stream may remove.
     Code(Code),
     /// One colon so far.
     Colon,
-    /// One colon so far, or nothing: another stream came in between, and nobody knows whether it led to the same place.
+    /// One colon so far, or nothing: another stream has written since, possibly to the same place.
     ColonOrStart,
-    /// Where no command begins.
+    /// A place where no command can begin.
     Middle,
 }
 
@@ -108,7 +108,7 @@ enum Code {
 }
 
 impl<'a, W: Write> Guarded<'a, W> {
-    /// What is written goes to `writer`.
+    /// Makes a stream that writes to `writer`.
     pub fn new(writer: W, commands: &'a Commands) -> Self {
         let number = commands.streams.get() + 1;
         commands.streams.set(number);
@@ -122,7 +122,7 @@ impl<'a, W: Write> Guarded<'a, W> {
         }
     }
 
-    /// The same for what somebody else prints: nothing in it is a command of ours, and lines that begin with `::` are broken in every log.
+    /// Makes a stream for foreign output: nothing in it is our own command, and lines that begin with `::` are broken in every log.
     pub fn of_others(writer: W, commands: &'a Commands) -> Self {
         Self {
             of_others: true,
@@ -134,7 +134,7 @@ impl<'a, W: Write> Guarded<'a, W> {
         self.commands.is_log && (self.of_others || !self.commands.are_ours.get())
     }
 
-    /// Goes over a byte; tells whether it would complete the sign of a command.
+    /// Advances over a byte. Reports whether it would complete the sign of a command.
     fn completes_sign(&mut self, byte: u8) -> bool {
         let hashes = self.hashes;
         self.hashes = match byte {
@@ -150,7 +150,7 @@ impl<'a, W: Write> Guarded<'a, W> {
         let is_second_colon = has_colons && is_behind_colon && byte == b':';
         self.place = match (self.place, byte) {
             (_, b'\n' | b'\r')
-            // Blanks of Unicode are blanks too; which bytes of theirs they are does not matter.
+            // Count bytes of non-ASCII characters as blanks, because Unicode has blanks among them.
             | (StreamPosition::Start | StreamPosition::ColonOrStart, b' ' | b'\t' | 0x0b | 0x0c | 0x80..)
             | (StreamPosition::Code(Code::Parameters), b'@'..=b'~') => StreamPosition::Start,
             (StreamPosition::Start | StreamPosition::ColonOrStart, 0x1b) => StreamPosition::Code(Code::Escape),
@@ -167,13 +167,13 @@ impl<'a, W: Write> Guarded<'a, W> {
 impl<W: Write> Write for Guarded<'_, W> {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
         if !self.is_guarded() {
-            // A command of ours ends with its line.
+            // Our commands end with their line.
             self.place = StreamPosition::Start;
             self.hashes = 0;
             return self.writer.write(bytes);
         }
         if self.commands.last.replace(self.number) != self.number {
-            // Two streams may lead to one place: the other may have ended the line. Or to two, and then it has not.
+            // If both streams lead to the same place, the other one may have ended the line. If they lead to two places, it has not.
             self.place = match self.place {
                 StreamPosition::Colon | StreamPosition::ColonOrStart => {
                     StreamPosition::ColonOrStart
@@ -247,7 +247,7 @@ mod tests {
             let mut stream = Guarded::of_others(&mut written, &commands);
             assert!(stream.write_all(printed.as_bytes()).is_ok());
             assert_eq!(String::from_utf8(written).expect("text"), shown);
-            // Ours has names in it that others chose. A path of Rust is a command on GitHub alone.
+            // Our output contains foreign names. A Rust path is a command only on GitHub.
             let mut ours = Vec::new();
             let mut stream = Guarded::new(&mut ours, &commands);
             let printed = format!("{printed}::std::vec\n");

@@ -1,6 +1,7 @@
-//! The summary of an import: warm-up kept apart, outliers counted by a named policy, mean with its bootstrap interval.
+//! Summarizes an import: separates warm-up, applies the outlier policy, and computes the mean with its bootstrap interval.
 //!
-//! Nothing here changes what is stored, but for the filter itself: the run is described by it from then on. No decision rests on the interval.
+//! Does not change the stored samples; the filter is stored with the run, and later descriptions of the run use it.
+//! No verdict depends on the interval.
 
 use super::groups::{GroupRow, IdGroup};
 use perfcheck_analysis::compare::{
@@ -12,10 +13,10 @@ use perfcheck_stats::{
     derived_seed, percentile_interval,
 };
 
-/// Of fewer values there is no interval.
+/// Minimum number of values for an interval.
 const FEWEST_FOR_INTERVAL: usize = 5;
 
-/// Which rows are warm-up: the first of each launch that has more than one.
+/// Returns for each row whether it is warm-up: with `drop_first`, the first row of each process that has more than one.
 pub fn warm_up_rows(group: &IdGroup, filter: &SampleFilter) -> Vec<bool> {
     let (launches, first) = (launches(group), FirstSample::dropped_if(filter.drop_first));
     launches
@@ -27,7 +28,7 @@ fn launches(group: &IdGroup) -> impl Iterator<Item = &[GroupRow]> {
     group.rows.chunk_by(|one, next| one.launch == next.launch)
 }
 
-/// Cleans `group` and describes each column.
+/// Applies the filter to `group` and summarizes each column.
 pub fn clean(
     group: &IdGroup,
     filter: &SampleFilter,
@@ -69,7 +70,7 @@ fn described(
 ) -> Option<ValueSummary> {
     let description = Description::of(&cleaned.used)?;
     let clusters: Vec<&[f64]> = cleaned.used.chunks(1).collect();
-    // A seed of its own for each group and column: one for all would make their intervals alike.
+    // Each group and column has its own seed; a shared one would correlate their intervals.
     let seed = derived_seed(interval.seed, &format!("{}/{column}", group.id));
     let resampling = Resampling {
         resamples: interval.resamples as usize,

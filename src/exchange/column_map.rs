@@ -1,4 +1,4 @@
-//! The column map: which column of a table means what, as the user declares it.
+//! The column map: the user's declaration of the meaning of each column of a table.
 //!
 //! `id=Serializer/TestData/Mode,value.ser=TimeSer[ns],value.deser=TimeDeser,repetition=Index,launch=Session`
 
@@ -11,39 +11,39 @@ use super::unit::ValueUnit;
 /// A column, by its name in the first line or by its number.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum InputColumn {
-    /// By name.
+    /// By name
     Named(String),
-    /// By number, from 1.
+    /// By number, from 1
     Numbered(usize),
 }
 
 /// A column of values.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ValueColumn {
-    /// The last part of the ids of its benchmarks; `None`: the column's name, if there are several such columns.
+    /// The last part of its benchmarks' ids; with `None`, the column's name if there are several columns of values
     pub label: Option<String>,
-    /// The column.
+    /// The column
     pub column: InputColumn,
-    /// Its unit, if it has one of its own.
+    /// The column's own unit
     pub unit: Option<ValueUnit>,
 }
 
-/// What the columns of a table mean.
+/// The meaning of each column of a table.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct ColumnMap {
-    /// The parts of a benchmark's id.
+    /// The columns that form a benchmark's id
     pub id: Vec<InputColumn>,
-    /// The values of a row, each of a benchmark of its own.
+    /// The columns of values; each one is a benchmark of its own
     pub values: Vec<ValueColumn>,
-    /// Which measurement of its launch a row is, a whole number.
+    /// The ordinal of a measurement within its process, a whole number
     pub repetition: Option<InputColumn>,
-    /// Which launch, session or process a row belongs to.
+    /// The process or session that a row belongs to
     pub launch: Option<InputColumn>,
-    /// How many iterations the values of a row are the total of.
+    /// The number of iterations whose total a row's values are
     pub iterations: Option<InputColumn>,
-    /// The unit of a row's values.
+    /// The unit of a row's values
     pub unit: Option<InputColumn>,
-    /// What else is known of a benchmark: no part of its id, and a dimension of pivots.
+    /// Further properties of a benchmark: not part of its id, but a dimension of pivots
     pub dimensions: Vec<InputColumn>,
 }
 
@@ -81,7 +81,7 @@ impl FromStr for InputColumn {
 impl FromStr for ValueColumn {
     type Err = ExchangeError;
 
-    /// Reads `TimeSer` or `TimeSer[ns]`.
+    /// Parses `TimeSer` or `TimeSer[ns]`.
     fn from_str(text: &str) -> Result<Self, ExchangeError> {
         let (column, unit) = match text
             .trim()
@@ -100,7 +100,7 @@ impl FromStr for ValueColumn {
 }
 
 impl ColumnMap {
-    /// Reads one or several texts of `KEY=COLUMN` with commas between them.
+    /// Parses one or several lists of `KEY=COLUMN`, separated by commas.
     pub fn read<T: AsRef<str>>(texts: &[T]) -> Result<Self, ExchangeError> {
         let mut map = Self::default();
         let entries = texts.iter().flat_map(|text| text.as_ref().split(','));
@@ -167,7 +167,7 @@ impl ColumnMap {
         Ok(())
     }
 
-    /// Two benchmarks of a row must not have one id.
+    /// Fails if two columns of values have the same label: their benchmarks would have the same id.
     fn check_labels(&self) -> Result<(), ExchangeError> {
         let labels = self.labels();
         for (at, label) in labels.iter().enumerate() {
@@ -181,7 +181,7 @@ impl ColumnMap {
         Ok(())
     }
 
-    /// What each column of values adds to the ids: nothing where there is only one and it has no label.
+    /// Returns the part that each column of values adds to the ids; `None` for a single column without a label.
     pub fn labels(&self) -> Vec<Option<String>> {
         let several = self.values.len() > 1;
         self.values
@@ -193,7 +193,7 @@ impl ColumnMap {
             .collect()
     }
 
-    /// The names of the parts of ids.
+    /// Returns the names of the parts of ids.
     pub fn id_parts(&self) -> Vec<String> {
         let mut parts: Vec<String> = self.id.iter().map(ToString::to_string).collect();
         if self.labels().iter().any(Option::is_some) {
@@ -204,7 +204,7 @@ impl ColumnMap {
 }
 
 impl fmt::Display for ColumnMap {
-    /// As it would be declared.
+    /// Writes the map in the syntax in which users declare it.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let id: Vec<String> = self.id.iter().map(ToString::to_string).collect();
         write!(f, "id={}", id.join("/"))?;

@@ -1,28 +1,28 @@
-//! Numbers as tables write them, without loss: digits and a power of ten.
+//! Decimal numbers of tables without loss: digits and a power of ten.
 
-/// More significant digits than this are dropped: no clock has them, and no float.
+/// Maximum number of significant digits; further ones are dropped, since no clock or float has them.
 const MOST_DIGITS: u32 = 25;
-/// Powers of ten beyond these are no measurement.
+/// Range of exponents; a measurement never exceeds it.
 const EXPONENTS: std::ops::RangeInclusive<i32> = -40..=25;
 
-/// `digits * 10^exponent`, at least 0.
+/// The number `digits * 10^exponent`, at least 0.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Decimal {
     pub(super) digits: u128,
     pub(super) exponent: i32,
 }
 
-/// What a decimal number's fraction is divided by.
+/// The character before a number's decimals.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum DecimalMark {
-    /// `1.5`
+    /// As in `1.5`
     Point,
-    /// `1,5`
+    /// As in `1,5`
     Comma,
 }
 
 impl Decimal {
-    /// Reads `12`, `12.5`, `1.25e3`; the error says what is wrong with it.
+    /// Parses `12`, `12.5` or `1.25e3`. The error continues a sentence about the column.
     pub(super) fn read(text: &str, mark: DecimalMark) -> Result<Self, String> {
         if text.is_empty() {
             return Err("is empty".to_owned());
@@ -86,7 +86,7 @@ impl Decimal {
         }
     }
 
-    /// The nearest float.
+    /// Returns the nearest float.
     pub(super) fn as_f64(self) -> f64 {
         format!("{}e{}", self.digits, self.exponent)
             .parse()

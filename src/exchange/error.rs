@@ -1,4 +1,4 @@
-//! What keeps a file from being read, in words for the one who wrote the command line.
+//! Errors of reading and writing files of other programs, worded for the user of the command line.
 
 use std::fmt::{self, Write as _};
 use std::io;
@@ -7,20 +7,20 @@ use std::path::PathBuf;
 /// A row that cannot be read.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Malformed {
-    /// Number of the file among those read, from 0.
+    /// Index of the file among those read
     pub file: usize,
-    /// The file's name.
+    /// Name of the file
     pub name: String,
-    /// The line that the row begins on, from 1.
+    /// Line on which the row begins, from 1
     pub line: u64,
-    /// The column, as the column map names it; `None` for the row as a whole.
+    /// The column, as the column map names it; `None` for the whole row
     pub column: Option<String>,
-    /// What is wrong.
+    /// The reason
     pub reason: String,
 }
 
 impl fmt::Display for Malformed {
-    /// The place and the reason, as compilers write them: `a.csv:12: has 3 columns and not 2`
+    /// Writes place and reason in the style of compilers: `a.csv:12: has 3 columns and not 2`.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{}:{}: ", self.name, self.line)?;
         if let Some(column) = &self.column {
@@ -30,121 +30,121 @@ impl fmt::Display for Malformed {
     }
 }
 
-/// Why nothing was read.
+/// The error of an import or export.
 #[derive(Debug, thiserror::Error)]
 pub enum ExchangeError {
-    /// A file cannot be opened or read.
+    /// A file could not be opened or read
     #[error("could not read {}: {source}", path.display())]
     File {
-        /// The file.
+        /// Path of the file
         path: PathBuf,
-        /// What the system says.
+        /// Error of the operating system
         source: io::Error,
     },
-    /// A file is longer than we read.
+    /// A file exceeds the size limit
     #[error(
         "{name} is longer than {limit_mib} MiB\n  help: split it, and name all parts that belong to one session in a launch column"
     )]
     TooLong {
-        /// The file.
+        /// Name of the file
         name: String,
-        /// What is read at most.
+        /// The limit
         limit_mib: u64,
     },
-    /// The column map is wrong.
+    /// The column map is invalid
     #[error("the column map: {0}")]
     ColumnMap(String),
-    /// A column that the map names is not there.
+    /// The column map names a column that the file does not have
     #[error("{name} has no column `{column}`; {}", columns_there(there))]
     NoColumn {
-        /// The file.
+        /// Name of the file
         name: String,
-        /// The column.
+        /// The column
         column: String,
-        /// Those that it has.
+        /// The columns of the file
         there: Vec<String>,
     },
-    /// The map names a column by a name that occurs twice.
+    /// The column map uses a column name that occurs twice
     #[error(
         "{name} has several columns `{column}`\n  help: name it by its number: `#{first}` or `#{second}`"
     )]
     SeveralColumns {
-        /// The file.
+        /// Name of the file
         name: String,
-        /// The column.
+        /// The column
         column: String,
-        /// Number of the first.
+        /// Number of the first such column
         first: usize,
-        /// Number of the second.
+        /// Number of the second such column
         second: usize,
     },
-    /// Nobody said what the values are.
+    /// The unit of the values is unknown
     #[error(
         "nothing says what the values of column `{0}` are measured in\n  help: `--unit ns` (or us, ms, s, ticks:100ns, ops/s, bytes/s, ...), `value={0}[ns]` or `unit=COLUMN` in the column map; `--guess-units` takes large values for ticks of 100 ns"
     )]
     NoUnit(String),
-    /// Rows cannot be read.
+    /// Rows could not be read
     #[error("{}", malformed_rows(rows, *total))]
     Malformed {
-        /// The first of them.
+        /// The first of these rows
         rows: Vec<Malformed>,
-        /// How many there are.
+        /// Number of these rows
         total: u64,
     },
-    /// There are no rows.
+    /// The files have no rows
     #[error("there are no values in {names}{hint}")]
     Empty {
-        /// The files.
+        /// Names of the files
         names: String,
-        /// What to do, if that is known.
+        /// Advice for the user, or nothing
         hint: &'static str,
     },
-    /// A file is not what its format says.
+    /// A file violates its format
     #[error("{place}: {reason}; nothing was stored")]
     Broken {
-        /// The file with line and column, or with the path within its JSON.
+        /// The file with line and column, or with the path within its JSON
         place: String,
-        /// What is wrong, and what to do.
+        /// The violation, with advice
         reason: String,
     },
-    /// Nothing in a file tells what it is.
+    /// The content of a file matches no known format
     #[error(
         "{0} is of no format that is known\n  help: `--format` names it: criterion (a directory), critcmp, hyperfine, divan, libtest, jsonl; a table of values needs `--columns`"
     )]
     UnknownFormat(String),
-    /// Files of several formats cannot be one run.
+    /// Files of different formats cannot form one run
     #[error(
         "{first} is {first_format} and {second} is {second_format}\n  help: import each format by itself"
     )]
     SeveralFormats {
-        /// A file.
+        /// The first file
         first: String,
-        /// Its format.
+        /// Its format
         first_format: String,
-        /// Another file.
+        /// The second file
         second: String,
-        /// Its format.
+        /// Its format
         second_format: String,
     },
-    /// A file could not be written.
+    /// A file could not be written
     #[error("could not write {}: {source}", path.display())]
     Write {
-        /// The file.
+        /// Path of the file
         path: PathBuf,
-        /// What the system says.
+        /// Error of the operating system
         source: io::Error,
     },
-    /// More than we keep.
+    /// A limit is exceeded
     #[error("there are more than {most} {what}\n  help: {hint}")]
     TooMany {
-        /// Of what.
+        /// The things counted
         what: &'static str,
-        /// The limit.
+        /// The limit
         most: usize,
-        /// What to do.
+        /// Advice for the user
         hint: &'static str,
     },
-    /// The user wants to stop.
+    /// The user interrupted the command
     #[error("interrupted")]
     Interrupted,
 }
@@ -198,7 +198,7 @@ fn malformed_rows(rows: &[Malformed], total: u64) -> String {
     text
 }
 
-/// Why JSON cannot be read, without the place, which is told by itself; it may quote the text.
+/// Returns the reason of a JSON error without its place, which messages show separately. The reason may quote the input.
 pub(super) fn without_place(error: &serde_json::Error) -> String {
     let text = error.to_string();
     let reason = text.rsplit_once(" at line ");

@@ -1,4 +1,4 @@
-//! Rows gathered by benchmark and launch: units are settled, repetitions put in order, doubles found.
+//! Groups rows by benchmark and process: determines units, orders repetitions, rejects duplicates.
 
 use std::collections::{BTreeSet, HashMap};
 use std::fmt;
@@ -11,32 +11,32 @@ use super::unit::{GUESS_LIMIT, ValueUnit};
 use perfcheck_analysis::model::{Metric, Sample, Throughput};
 use perfcheck_stats::median;
 
-/// More groups than this are a wrong column map.
+/// Maximum number of benchmarks; more indicate a wrong column map.
 pub(super) const MOST_GROUPS: usize = 20_000;
-/// More launches than this are a wrong column map, too.
+/// Maximum number of processes; more indicate a wrong column map.
 pub(super) const MOST_LAUNCHES: usize = 10_000;
-/// So many malformed rows are shown.
+/// Maximum number of malformed rows in a message.
 const MOST_SHOWN: usize = 20;
 
-/// How values are read.
+/// Options for reading values.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Reading {
-    /// The unit of values that have none of their own.
+    /// Unit of values without one of their own
     pub unit: Option<ValueUnit>,
-    /// Values without a unit are nanoseconds or ticks of 100 ns: whichever the language of a group, or else the size of its median suggests.
+    /// Guess that values without a unit are nanoseconds or ticks of 100 ns, by the language of their group or the size of its median
     pub guess_units: bool,
-    /// Rows that cannot be read are skipped and counted.
+    /// Skip and count rows that cannot be read
     pub lenient: bool,
 }
 
-/// Where a row stands.
+/// The place of a row in the input.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct RowPlace {
     pub(super) file: usize,
     pub(super) line: u64,
 }
 
-/// A row as it was read.
+/// A parsed row.
 pub(super) struct RawRow {
     pub(super) place: RowPlace,
     pub(super) id: String,
@@ -45,65 +45,65 @@ pub(super) struct RawRow {
     pub(super) iterations: u64,
     pub(super) unit: Option<ValueUnit>,
     pub(super) values: Vec<Decimal>,
-    /// What else is known of its benchmark, column by column.
+    /// Dimensions of its benchmark, column by column
     pub(super) dimensions: Vec<String>,
 }
 
 /// One measurement: a sample for each column of values.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct GroupRow {
-    /// Ordinal of its launch, from 0.
+    /// Ordinal of its process, from 0
     pub launch: u32,
-    /// In the order of the columns.
+    /// Samples in the order of the columns
     pub samples: Vec<Sample>,
 }
 
 /// All measurements under one id.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct IdGroup {
-    /// The id without the part that tells columns of values apart.
+    /// The id without the part that distinguishes columns of values
     pub id: String,
-    /// What the samples of each column mean.
+    /// Unit and meaning of each column
     pub metrics: Vec<Metric>,
-    /// By launch, then by repetition; as read where nothing tells repetitions apart.
+    /// By process, then by repetition; in the order of the file if no column gives the repetition
     pub rows: Vec<GroupRow>,
-    /// What one iteration processes, where the format tells.
+    /// Work of one iteration, if the format has it
     pub throughput: Throughput,
-    /// How the iteration counts of its rows are laid out.
+    /// Layout of the iteration counts
     pub phase: IterationLayout,
-    /// What else is known of it, in the order of the columns of the map.
+    /// Dimensions, in the order of the map's columns
     pub dimensions: Vec<String>,
 }
 
-/// How iteration counts are laid out.
+/// The layout of iteration counts.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub enum IterationLayout {
-    /// The same count in every sample, or none told.
+    /// Equal counts in all samples, or unknown counts
     #[default]
     Flat,
-    /// d, 2d, 3d, ... iterations.
+    /// d, 2d, 3d, ... iterations
     Linear,
 }
 
-/// What `--guess-units` made of a group.
+/// The unit that `--guess-units` chose for a group.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Guess {
-    /// The group.
+    /// Id of the group
     pub id: String,
-    /// The column of values.
+    /// The column of values
     pub column: String,
-    /// The unit taken.
+    /// The chosen unit
     pub unit: String,
-    /// The reason for it.
+    /// The reason for the choice
     pub evidence: UnitEvidence,
 }
 
-/// The reason for the unit of values that nobody declared.
+/// The reason for choosing a unit that nobody declared.
 #[derive(Debug, Clone, PartialEq)]
 pub enum UnitEvidence {
-    /// The table says in which language the program is that measured.
+    /// Language of the measured program, as the table states it
     Language(String),
-    /// Median of the values as they stand in the table.
+    /// Median of the values as written in the table
     Median(f64),
 }
 
@@ -116,25 +116,25 @@ impl fmt::Display for UnitEvidence {
     }
 }
 
-/// Name of the dimension by which the serializer methodology tells units.
+/// Name of the dimension that decides the unit in the serializer methodology.
 const LANGUAGE: &str = "language";
-/// The language there whose runner writes ticks; all others write nanoseconds.
+/// The language whose runner writes ticks; all others write nanoseconds.
 const LANGUAGE_OF_TICKS: &str = "csharp";
 
-/// What files hold.
+/// The content of imported files.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Imported {
-    /// In the order in which they first occur.
+    /// Groups in the order of their first row
     pub groups: Vec<IdGroup>,
-    /// What each launch is called, by ordinal.
+    /// Names of the processes, by ordinal
     pub launches: Vec<String>,
-    /// Whether anything told launches apart.
+    /// Whether the input distinguishes processes
     pub launches_known: bool,
-    /// What was guessed.
+    /// Guessed units
     pub guesses: Vec<Guess>,
-    /// The first rows that were skipped.
+    /// The first skipped rows
     pub skipped: Vec<Malformed>,
-    /// How many were skipped.
+    /// Number of skipped rows
     pub rows_skipped: u64,
 }
 
@@ -143,7 +143,7 @@ struct PendingRow {
     launch: u32,
     repetition: Option<u64>,
     iterations: u64,
-    /// Number of its unit among those seen by row.
+    /// Index of its unit in `Collector::units`
     unit: Option<usize>,
     values: Vec<Decimal>,
 }
@@ -154,7 +154,7 @@ struct PendingGroup {
     rows: Vec<PendingRow>,
 }
 
-/// Takes rows in and puts them in order.
+/// Collects rows and groups them.
 pub(super) struct Collector<'a> {
     map: &'a ColumnMap,
     reading: &'a Reading,
@@ -249,7 +249,7 @@ impl<'a> Collector<'a> {
         Ok(())
     }
 
-    /// The ordinal of a launch: by its column, and by its file where there are several.
+    /// Returns the ordinal of a process, which its column identifies and, among several files, its file.
     fn launch(&mut self, file: usize, said: Option<String>) -> Result<u32, ExchangeError> {
         let key = (file, said);
         if let Some(known) = self.known_launches.get(&key) {
@@ -272,12 +272,12 @@ impl<'a> Collector<'a> {
         Ok(ordinal)
     }
 
-    /// Everything, or what is wrong with it.
+    /// Returns all groups, or an error about the malformed rows.
     pub(super) fn finish(mut self, files: &[InputContent]) -> Result<Imported, ExchangeError> {
         let mut guesses = Vec::new();
         let mut groups = Vec::new();
         for mut pending in std::mem::take(&mut self.groups) {
-            // A stable sort: without repetitions the order of the files stays.
+            // The sort is stable: rows without repetitions keep the order of the file.
             pending.rows.sort_by_key(|row| (row.launch, row.repetition));
             self.refuse_doubles(&mut pending);
             let units = self.units_of(&pending, &mut guesses);
@@ -333,7 +333,7 @@ impl<'a> Collector<'a> {
         }
     }
 
-    /// One repetition of a launch can only be measured once.
+    /// Rejects rows that repeat a repetition of the same process.
     fn refuse_doubles(&mut self, group: &mut PendingGroup) {
         let Some(column) = &self.map.repetition else {
             return;
@@ -359,7 +359,7 @@ impl<'a> Collector<'a> {
         }
     }
 
-    /// The language that the table states of a group, as a dimension or as a part of its id.
+    /// Returns the language of a group, from a dimension or a part of its id.
     fn language<'g>(&self, group: &'g PendingGroup) -> Option<&'g str> {
         let dimensions = group.dimensions.iter().map(String::as_str);
         let dimensions = self.map.dimensions.iter().zip(dimensions);
@@ -372,7 +372,7 @@ impl<'a> Collector<'a> {
             .filter(|language| !language.is_empty())
     }
 
-    /// The unit of each column of values, unless rows have their own.
+    /// Returns the unit of each column of values, or `None` if rows have their own.
     fn units_of(&self, group: &PendingGroup, guesses: &mut Vec<Guess>) -> Vec<Option<ValueUnit>> {
         let declared = |at: usize| {
             let own = self.map.values[at].unit.clone();
@@ -412,7 +412,7 @@ impl<'a> Collector<'a> {
             .collect()
     }
 
-    /// Values into samples.
+    /// Converts values to samples.
     fn settle(&mut self, pending: PendingGroup, units: &[Option<ValueUnit>]) -> IdGroup {
         let mut metrics: Vec<Option<Metric>> = vec![None; units.len()];
         let mut rows = Vec::with_capacity(pending.rows.len());
@@ -467,7 +467,7 @@ impl<'a> Collector<'a> {
 }
 
 impl IdGroup {
-    /// Gives decimals of one column the same denominator, so that its samples look alike: 12.5 and 12.25 become 1250 and 1225 of 100.
+    /// Gives the decimals of one column a common denominator, so that its samples look alike: 12.5 and 12.25 become 1250 and 1225 of 100.
     fn share_denominators(&mut self, iterations_are_counted: bool) {
         if iterations_are_counted {
             return;
@@ -476,7 +476,7 @@ impl IdGroup {
             if matches!(metric, Metric::Rate { .. }) {
                 continue;
             }
-            // Others are of numbers that have too many decimals for 64 bits.
+            // Other counts come from numbers with too many decimals for 64 bits.
             let is_power_of_ten = |count: &u64| 10_u64.pow(count.ilog10()) == *count;
             let denominators = self.rows.iter().map(|row| row.samples[at].iterations);
             let largest = denominators.filter(is_power_of_ten).max();

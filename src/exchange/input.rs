@@ -1,4 +1,4 @@
-//! Whole files in memory, of bounded size, with their hash.
+//! Reads whole files into memory, with a size limit and a hash.
 
 use std::fs::File;
 use std::io::{self, Read};
@@ -7,22 +7,22 @@ use std::path::Path;
 use super::error::ExchangeError;
 use perfcheck_analysis::model::SourceFile;
 
-/// Longer files are refused.
+/// Maximum size of a file in bytes.
 const MOST_BYTES: u64 = 256 << 20;
 
 /// The content of a file.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct InputContent {
-    /// The file's name without directories; `-` for the standard input.
+    /// Name of the file without directories; `-` for standard input
     pub name: String,
-    /// Its bytes; text of UTF-16 as UTF-8.
+    /// Content of the file; UTF-16 is converted to UTF-8
     pub bytes: Vec<u8>,
-    /// Their BLAKE3, in hexadecimal digits.
+    /// BLAKE3 hash of `bytes`, in hexadecimal digits
     pub blake3: String,
 }
 
 impl InputContent {
-    /// What is kept of it with the run.
+    /// Returns the facts about the file that are stored with its run.
     pub fn source(&self) -> SourceFile {
         SourceFile {
             name: self.name.clone(),
@@ -31,7 +31,7 @@ impl InputContent {
         }
     }
 
-    /// Its text, without a byte order mark.
+    /// Returns the content as text, without a byte order mark.
     pub(super) fn text(&self) -> Result<&str, ExchangeError> {
         let text = str::from_utf8(&self.bytes).map_err(|error| {
             let line = self.bytes[..error.valid_up_to()]
@@ -46,7 +46,7 @@ impl InputContent {
     }
 }
 
-/// Reads a file; `-` is `standard_input`.
+/// Reads a file, or `standard_input` if the path is `-`.
 pub fn read(path: &Path, standard_input: &mut dyn Read) -> Result<InputContent, ExchangeError> {
     let failed = |source: io::Error| ExchangeError::File {
         path: path.to_owned(),
@@ -99,7 +99,7 @@ fn to_utf8(name: &str, bytes: Vec<u8>) -> Result<Vec<u8>, ExchangeError> {
     }
 }
 
-/// Everything, or nothing where that is too much.
+/// Reads everything, or returns `None` if there is more than `most`.
 fn bounded(reader: impl Read, most: u64) -> io::Result<Option<Vec<u8>>> {
     let mut bytes = Vec::new();
     reader.take(most + 1).read_to_end(&mut bytes)?;

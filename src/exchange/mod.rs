@@ -1,8 +1,8 @@
-//! Formats of other programs, read into plain data: what they measured, benchmark by benchmark.
+//! Imports from and exports to the formats of other programs.
 //!
-//! Owns the formats, the declared column map, units and exact decimal values. Must not store, decide or print, and never guesses a
-//! unit unless it was told to. Invariant: every value that goes in comes out as a fraction of two whole numbers, exactly as far as 64 bits hold it, or as an
-//! error with its line and column; what is malformed is never skipped in silence.
+//! Owns the formats, the column map, units and exact decimal values. Must not store, decide or print, and guesses a unit only on request.
+//! Invariant: every value becomes a fraction of two whole numbers, as exact as 64 bits allow, or an error with line and column.
+//! Malformed rows are never skipped silently.
 
 mod cleaning;
 mod column_map;

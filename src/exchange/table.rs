@@ -1,4 +1,4 @@
-//! Tables of separated values: rows by the column map, with the line and column of whatever is wrong.
+//! Reads tables of separated values: maps rows by the column map, and reports errors with line and column.
 
 use clap::{ArgAction, Args};
 use csv::{ByteRecord, ReaderBuilder, Trim};
@@ -12,16 +12,16 @@ use super::input::InputContent;
 use super::unit::ValueUnit;
 use perfcheck_analysis::model::{Work, limits};
 
-/// So often is looked whether the user wants to stop.
+/// Number of rows between checks for an interruption.
 const ROWS_BETWEEN_LOOKS: u64 = 1 << 12;
 
-/// How the files are laid out.
+/// The layout of the files.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Args)]
 pub struct TableLayout {
     /// Split columns at this character, or at `tab`
     #[arg(long, value_name = "CHAR", default_value = ",", value_parser = separator)]
     pub separator: u8,
-    /// Read the first line as a row, too, and name columns by number
+    /// Read the first line as a row, and name columns by number
     #[arg(id = "no_header", long = "no-header", action = ArgAction::SetFalse)]
     pub header: bool,
     /// Read fractions written as 1,5
@@ -40,7 +40,7 @@ fn separator(text: &str) -> Result<u8, String> {
     }
 }
 
-/// Reads `files` as one set of measurements; `interrupted` is asked now and then.
+/// Reads `files` as one set of measurements, polling `interrupted`.
 pub fn read_tables(
     files: &[InputContent],
     map: &ColumnMap,
@@ -68,7 +68,7 @@ pub fn read_tables(
     collector.finish(files)
 }
 
-/// One file.
+/// One file of the set.
 struct TableFile<'a> {
     file: &'a InputContent,
     number: usize,
@@ -76,7 +76,7 @@ struct TableFile<'a> {
     layout: TableLayout,
 }
 
-/// Numbers of the columns, from 0.
+/// Indices of the columns.
 struct ColumnPlaces {
     id: Vec<usize>,
     values: Vec<usize>,
@@ -85,7 +85,7 @@ struct ColumnPlaces {
     iterations: Option<usize>,
     unit: Option<usize>,
     dimensions: Vec<usize>,
-    /// Columns of a row; `None`: as many as are asked for, at least.
+    /// Number of columns that every row must have; `None` without a header: any number that includes the mapped columns
     columns: Option<usize>,
 }
 
@@ -144,7 +144,7 @@ impl TableFile<'_> {
         Ok(())
     }
 
-    /// Memory holds the file, so only what the reader itself refuses can go wrong.
+    /// Converts an error of the CSV reader. The file is in memory, so I/O cannot be the cause.
     fn unreadable(&self, error: &csv::Error) -> ExchangeError {
         ExchangeError::File {
             path: self.file.name.clone().into(),
@@ -199,7 +199,7 @@ impl TableFile<'_> {
         }
     }
 
-    /// One row, or the column that cannot be read and why.
+    /// Reads a row; the error names the column and the reason.
     fn row(
         &self,
         record: &ByteRecord,
@@ -282,7 +282,7 @@ impl TableFile<'_> {
     }
 }
 
-/// A part of an id: `/` separates parts, so that one within a part is written otherwise.
+/// Escapes a part of an id: `/` separates parts, so a slash within a part becomes `%2F`.
 fn part(text: &str) -> Cow<'_, str> {
     if text.contains('/') || text.contains("%2") {
         Cow::Owned(text.replace("%2", "%252").replace('/', "%2F"))
@@ -291,7 +291,7 @@ fn part(text: &str) -> Cow<'_, str> {
     }
 }
 
-/// Numbers of lines by ascending places in a file.
+/// Line numbers for ascending positions in a file.
 struct LineNumbers<'a> {
     bytes: &'a [u8],
     at: usize,
@@ -307,7 +307,7 @@ impl<'a> LineNumbers<'a> {
         }
     }
 
-    /// The line of the first byte from `byte` on that is no line end: a record's place may lie before empty lines.
+    /// Returns the line of the first byte from `byte` on that is not a line end: a record's position may be before empty lines.
     fn at(&mut self, byte: u64) -> u64 {
         let byte = usize::try_from(byte)
             .unwrap_or(usize::MAX)

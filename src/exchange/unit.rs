@@ -1,4 +1,4 @@
-//! Units of values, and from a value in a unit to an exact sample.
+//! Units of values, and the conversion of a value with a unit to an exact sample.
 
 use std::fmt;
 use std::str::FromStr;
@@ -7,34 +7,33 @@ use super::decimal::Decimal;
 use perfcheck_analysis::model::{Metric, Nanos, Sample};
 use perfcheck_stats::quotient;
 
-/// Above this the heuristic takes a value for ticks of 100 ns rather than nanoseconds.
+/// Median above which the heuristic assumes ticks of 100 ns instead of nanoseconds.
 pub(super) const GUESS_LIMIT: f64 = 1e6;
 
-/// Digits of larger numbers than this are more than a 64-bit float tells apart.
+/// Numbers from here on have more digits than a 64-bit float distinguishes, so the last digits may be rounded.
 const ROUNDED_FROM: u128 = 100_000_000_000_000_000_000;
-/// The longest tick, nanoseconds.
+/// Maximum length of a tick in nanoseconds.
 const LONGEST_TICK_NS: u64 = 1_000_000_000_000;
 
-/// What a value is measured in.
+/// The unit of a value.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ValueUnit {
-    /// As it was written.
+    /// Name, as written by the user
     name: String,
-    /// What the samples mean.
+    /// Unit and meaning of the samples
     metric: Metric,
-    /// Units of the metric (nanoseconds, bytes, ...) in one of these.
+    /// Units of the metric (nanoseconds, bytes, ...) in one of this unit
     factor: u64,
-    /// Of a rate: the time that it is per, nanoseconds.
+    /// For a rate: the time in its denominator, in nanoseconds
     per_ns: u64,
 }
 
 impl ValueUnit {
-    /// Nanoseconds.
     pub(super) fn nanoseconds() -> Self {
         Self::time("ns", 1)
     }
 
-    /// Ticks of 100 ns, as .NET counts them.
+    /// Returns ticks of 100 ns, as .NET counts them.
     pub(super) fn ticks() -> Self {
         Self::time("ticks:100ns", 100)
     }
@@ -48,18 +47,18 @@ impl ValueUnit {
         }
     }
 
-    /// What samples in this unit mean.
+    /// Returns the metric of samples in this unit.
     pub fn metric(&self) -> &Metric {
         &self.metric
     }
 
-    /// The sample of `value`, which is the total of so many iterations; of a rate there is only one.
+    /// Converts `value`, the total of `iterations`, to a sample. Rates ignore `iterations`.
     pub(super) fn sample(&self, value: Decimal, iterations: u64) -> Result<Sample, String> {
         if let Metric::Rate { .. } = self.metric {
             if value.digits == 0 {
                 return Err("is a rate of 0, which has no time".to_owned());
             }
-            // v units per t: v iterations in t, both times a power of ten.
+            // A rate of v units per t becomes v iterations in t, both scaled by a power of ten.
             let (units, time) = self.fraction(value, self.per_ns)?;
             return fitting(time, units);
         }
@@ -67,7 +66,7 @@ impl ValueUnit {
         fitting(amount, of)
     }
 
-    /// `value` in units of the metric, as a whole number of them, for `count` times a power of ten.
+    /// Returns `value` as a fraction: whole units of the metric over `count`, both scaled by a power of ten.
     fn fraction(&self, value: Decimal, count: u64) -> Result<(u128, u128), String> {
         let mut digits = value
             .digits
@@ -97,7 +96,7 @@ impl ValueUnit {
     }
 }
 
-/// The sample of a fraction. Where a part has more than 64 bits, it is a simpler fraction that is the same 64-bit float.
+/// Converts a fraction to a sample. If a part exceeds 64 bits, a simpler fraction with the same 64-bit float value replaces it.
 fn fitting(elapsed: u128, iterations: u128) -> Result<Sample, String> {
     let parts = |elapsed: u128, iterations: u128| {
         Some((
@@ -115,7 +114,8 @@ fn fitting(elapsed: u128, iterations: u128) -> Result<Sample, String> {
     })
 }
 
-/// The first convergent of the continued fraction of `elapsed` / `iterations` that rounds to the same float; `None` where its parts do not fit 64 bits.
+/// Returns the first convergent of the continued fraction of `elapsed` / `iterations` that rounds to the same float.
+/// Returns `None` if its parts exceed 64 bits.
 fn simpler(elapsed: u128, iterations: u128) -> Option<(u64, u64)> {
     let wanted = quotient(elapsed, iterations);
     let (mut above, mut below) = (elapsed, iterations);
@@ -146,7 +146,7 @@ impl fmt::Display for ValueUnit {
 impl FromStr for ValueUnit {
     type Err = String;
 
-    /// Reads `ns`, `ticks:100ns`, `ops/s`, `MiB/s`, `bytes`, `amount:pages`.
+    /// Parses `ns`, `ticks:100ns`, `ops/s`, `MiB/s`, `bytes` or `amount:pages`.
     fn from_str(text: &str) -> Result<Self, String> {
         let text = text.trim();
         let unit = |metric, factor, per_ns| Self {
@@ -206,7 +206,7 @@ fn is_word(text: &str) -> bool {
             .all(|c| c.is_alphanumeric() || "_-%".contains(c))
 }
 
-/// Nanoseconds in a unit of time.
+/// Returns the nanoseconds in a unit of time.
 fn time_unit(name: &str) -> Option<u64> {
     Some(match name {
         "ns" => 1,
@@ -218,7 +218,7 @@ fn time_unit(name: &str) -> Option<u64> {
     })
 }
 
-/// Bytes in a unit of memory.
+/// Returns the bytes in a unit of memory.
 fn byte_unit(name: &str) -> Option<u64> {
     Some(match name {
         "B" | "bytes" => 1,
@@ -304,7 +304,7 @@ mod tests {
     proptest! {
         #[test]
         fn a_float_comes_back_as_it_was_whatever_its_size(digits in 1.0_f64..10.0, power in -15_i32..18, unit in 0_usize..5) {
-            // The exact value in nanoseconds, as the standard library reads the digits; min is no power of ten.
+            // The exact value in nanoseconds, as the standard library reads the digits. Minutes are left out: 60 is no power of ten.
             let (unit, shift) = [("ns", 0), ("us", 3), ("ms", 6), ("s", 9), ("amount:x", 0)][unit];
             prop_assume!(power + shift < 18);
             let text = format!("{digits}e{power}");

@@ -1,28 +1,28 @@
-//! Text for terminals that have no UTF-8: every character of ours gets an ASCII one of the same width, other people's are escaped.
+//! Output for terminals without UTF-8: the program's own characters become ASCII characters of the same width, and all others are escaped.
 //!
-//! The sinks write Unicode and know nothing of this; `main` puts the writer between them and such a terminal.
+//! The sinks always write Unicode; `main` inserts this writer if the terminal needs it.
 
 use std::io::{self, Write};
 
-/// The characters that a stream takes.
+/// The characters that a stream accepts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Charset {
-    /// The stream takes all characters.
+    /// All characters.
     Unicode,
-    /// The stream takes ASCII alone.
+    /// ASCII only.
     Ascii,
 }
 
-/// A writer that passes on ASCII alone, where it has to.
+/// A writer that converts its input to ASCII if the stream requires it.
 pub struct InCharset<W> {
     writer: W,
     charset: Charset,
-    /// The beginning of a character whose end has not been written yet.
+    /// First bytes of a character that was split between two writes.
     begun: Vec<u8>,
 }
 
 impl<W: Write> InCharset<W> {
-    /// A writer that passes everything on to `writer`.
+    /// Creates a writer in front of `writer` that converts to `charset`.
     pub fn new(writer: W, charset: Charset) -> Self {
         Self {
             writer,
@@ -68,7 +68,7 @@ impl<W: Write> Write for InCharset<W> {
     }
 }
 
-/// `text` with ASCII characters alone.
+/// Converts `text` to ASCII.
 pub(super) fn in_ascii(text: &str) -> String {
     let mut ascii = String::with_capacity(text.len());
     for c in text.chars() {
@@ -81,7 +81,7 @@ pub(super) fn in_ascii(text: &str) -> String {
     ascii
 }
 
-/// The ASCII characters that stand for one of ours.
+/// ASCII replacements of the program's own characters.
 const REPLACEMENTS: [(&str, char); 30] = [
     // Numbers and words.
     ("µμ", 'u'),

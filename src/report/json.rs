@@ -1,4 +1,4 @@
-//! A run as one JSON object a line, for machines: docs/src/messages.md is its contract.
+//! The JSON output of a run, one object in each line. docs/internals/src/messages.md describes the format.
 
 use std::io::{self, Write};
 
@@ -8,7 +8,8 @@ use super::messages::{
 use perfcheck_analysis::compare::LatencySummary;
 use perfcheck_analysis::findings::Findings;
 
-/// Writes `benchmark-measured` and `benchmark-compared` for each benchmark, `limit-exceeded` for each limit that a benchmark exceeds, then `run-finished`.
+/// Writes `benchmark-measured` and `benchmark-compared` for each benchmark, `limit-exceeded` for each limit that a benchmark exceeds, then
+/// `run-finished`.
 pub fn write_json(writer: &mut dyn Write, findings: &Findings<'_>) -> io::Result<()> {
     for row in &findings.rows {
         if let Some(measurement) = row.measurement {

@@ -1,7 +1,7 @@
-//! What people and machines read: the table, the JSON messages, progress; one file per sink, the writer is passed in.
+//! All output for people and programs: the table, the JSON messages, progress. There is one file for each sink; the caller passes the writer.
 //!
-//! Must not measure, decide or store, nor know where its input came from. Invariant: every number in the table is in the
-//! JSON messages too; a reader that has gone away is no error.
+//! Must not measure, decide or store, and must not depend on where its input came from. Invariants: every number in the table is in the JSON messages
+//! too; a reader that closes the stream causes no error.
 
 mod charset;
 mod charts;

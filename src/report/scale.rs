@@ -1,6 +1,6 @@
-//! Scales: where a value lies between two ends, for bars, curves, axes and quantized places alike.
+//! Linear scales that map values to shares of a range, for bars, curves, axes and quantized positions.
 
-/// A scale over values has at least this share of the largest: noise is not to look like a mountain range.
+/// Minimum span of a scale, as a share of the largest value. A shorter scale would make noise look like large changes.
 const LEAST_SPAN: f64 = 0.05;
 
 /// A linear scale.
@@ -20,7 +20,7 @@ impl Scale {
         }
     }
 
-    /// The scale over all of `values` that is not too short for them; `None` without values.
+    /// Creates a scale over all `values` that has at least the minimum span; `None` without values.
     pub(super) fn over(values: impl Iterator<Item = f64>) -> Option<Self> {
         let (lowest, highest) = values
             .fold((f64::INFINITY, f64::NEG_INFINITY), |(low, high), y| {
@@ -45,12 +45,12 @@ impl Scale {
         }
     }
 
-    /// The values at both ends.
+    /// Returns the values at both ends.
     pub(super) fn ends(self) -> (f64, f64) {
         (self.low, self.high)
     }
 
-    /// The share of the way from the lower to the upper end at which a value lies; beyond the ends it is below 0 or above 1.
+    /// Returns the position of a value as a share of the way from the lower to the upper end: below 0 or above 1 if it is outside.
     pub(super) fn part(self, value: f64) -> f64 {
         let span = self.high - self.low;
         if span > 0.0 {
@@ -60,7 +60,7 @@ impl Scale {
         }
     }
 
-    /// The value that lies at a share of the way.
+    /// Returns the value at a position.
     pub(super) fn value_at(self, part: f64) -> f64 {
         self.middle + (part - 0.5) * (self.high - self.low)
     }

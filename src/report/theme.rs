@@ -1,5 +1,4 @@
-//! The one theme: which meaning has which colour. Colours are always written; the stream strips them where
-//! the terminal, `--color` or `NO_COLOR` say so.
+//! The theme: the color of each meaning. Colors are always written; the stream strips them according to the terminal, `--color` and `NO_COLOR`.
 
 use owo_colors::{OwoColorize, Style};
 use std::fmt::Display;
@@ -7,23 +6,23 @@ use std::fmt::Display;
 use crate::escape;
 use perfcheck_analysis::model::Verdict;
 
-/// What text is, for its colour.
+/// The meaning of a text, which determines its color.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(super) enum Ink {
-    /// Text like most.
+    /// Ordinary text.
     #[default]
     Plain,
-    /// Something that matters less.
+    /// Less important text.
     Faint,
     /// A heading.
     Heading,
-    /// Something that is different on another side.
+    /// Text that differs between the sides.
     Differing,
-    /// Something that a verdict says.
+    /// Text about a verdict.
     Verdict(Verdict),
 }
 
-/// Text in its colour; colours of nothing would keep blanks at the end of a line.
+/// Colors a text. An empty text stays empty: color codes around nothing would keep blanks at the end of a line.
 pub(super) fn inked(ink: Ink, text: &str) -> String {
     match ink {
         _ if text.is_empty() => String::new(),
@@ -35,12 +34,12 @@ pub(super) fn inked(ink: Ink, text: &str) -> String {
     }
 }
 
-/// Text for a verdict.
+/// Returns the colored word for a verdict.
 pub(super) fn verdict(verdict: Verdict) -> String {
     in_colour_of(verdict, verdict.word())
 }
 
-/// The symbol of a verdict, one column wide: each of the three, colour, symbol and word, says it all.
+/// Returns the symbol of a verdict, one column wide. Color, symbol and word each identify the verdict alone.
 pub(super) fn symbol(verdict: Verdict) -> char {
     match verdict {
         Verdict::Regressed => '▲',
@@ -55,7 +54,7 @@ pub(super) fn symbol(verdict: Verdict) -> char {
     }
 }
 
-/// Other text in the colour of a verdict. Worse is red and better is blue: people who see no difference of red and green see this one.
+/// Colors a text for a verdict. Worse is red and better is blue, which people with red-green color blindness can tell apart.
 pub(super) fn in_colour_of(verdict: Verdict, text: &str) -> String {
     let style = match verdict {
         Verdict::Regressed | Verdict::Failed => Style::new().red().bold(),
@@ -63,33 +62,33 @@ pub(super) fn in_colour_of(verdict: Verdict, text: &str) -> String {
         Verdict::Incomparable | Verdict::Missing => Style::new().yellow(),
         Verdict::Improved => Style::new().bright_blue().bold(),
         Verdict::Inconclusive | Verdict::New => Style::new().cyan(),
-        // Nothing happened: nothing is to catch the eye.
+        // Nothing changed, so nothing should catch the eye.
         Verdict::Unchanged => Style::new(),
     };
     text.style(style).to_string()
 }
 
-/// The text as a heading.
+/// Formats a text as a heading.
 pub(super) fn heading(text: impl Display) -> String {
     text.bold().to_string()
 }
 
-/// The text as something that matters less.
+/// Formats a less important text.
 pub(super) fn faint(text: impl Display) -> String {
     text.dimmed().to_string()
 }
 
-/// Somebody else's text without anything that a terminal would obey or hide, but for line ends.
+/// Escapes foreign text: nothing in it can control a terminal or hide text. Line ends are kept.
 pub(super) fn printable(text: &str) -> String {
     escape::terminal_lines(text)
 }
 
-/// A word for what is going on, right-aligned and coloured as cargo's are.
+/// Formats a status word, right-aligned and colored as in cargo.
 pub(super) fn status(word: &str) -> String {
     format!("{word:>12}").green().bold().to_string()
 }
 
-/// The word for how a command ends.
+/// Colors the word for the outcome of a command.
 pub(super) fn outcome(word: &str, is_good: bool) -> String {
     if is_good {
         word.green().bold().to_string()
@@ -98,17 +97,17 @@ pub(super) fn outcome(word: &str, is_good: bool) -> String {
     }
 }
 
-/// `warning:`, as cargo colours it.
+/// Returns `warning`, colored as in cargo.
 pub(super) fn warning() -> String {
     "warning".yellow().bold().to_string()
 }
 
-/// `error:`, as cargo colours it.
+/// Returns `error`, colored as in cargo.
 pub(super) fn error() -> String {
     "error".red().bold().to_string()
 }
 
-/// What was written for a terminal, without its colours: for files.
+/// Removes the colors from terminal output, for files.
 pub fn without_colours(bytes: &[u8]) -> Vec<u8> {
     anstream::adapter::strip_bytes(bytes).into_vec()
 }

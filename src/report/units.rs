@@ -1,4 +1,4 @@
-//! Names and numbers as people read them. Machines get exact ones, never these.
+//! Names and numbers formatted for people. Machine-readable output uses the exact numbers instead.
 
 use unicode_width::{UnicodeWidthChar, UnicodeWidthStr};
 
@@ -6,13 +6,13 @@ use crate::escape;
 use perfcheck_analysis::compare::{Estimate, HostSigns, Steadiness};
 use perfcheck_analysis::model::{Benchmark, HostFacts, Metric, Nanos, Throughput, as_in_cells};
 
-/// Keeps words of a table's cell on one line; readers get a blank.
+/// Keeps the words of a cell on one line; replaced by an ordinary blank in the output.
 pub(super) const NO_BREAK: char = '\u{a0}';
 
-/// A name that takes more columns than this is shortened in the middle, to these: its ends tell most.
+/// Maximum width of a name. Longer names are shortened in the middle, because their ends are more informative.
 const LONGEST_NAME: usize = 60;
 
-/// `text`, shortened in its middle where it takes more than so many columns.
+/// Shortens `text` in its middle if it is wider than `columns`.
 pub(super) fn in_the_middle(text: &str, columns: usize) -> String {
     if width(text) <= columns {
         return text.to_owned();
@@ -24,38 +24,38 @@ pub(super) fn in_the_middle(text: &str, columns: usize) -> String {
     format!("{head}…{tail}")
 }
 
-/// What there is to tell; a dash where there is nothing.
+/// Returns the text, or a dash if there is none.
 pub(super) fn or_dash(text: Option<String>) -> String {
     text.unwrap_or_else(|| "-".to_owned())
 }
 
-/// An id on one line, whole and without anything that a terminal would obey; of an imported one the cells as they were.
+/// Formats an id completely on one line, without characters that control a terminal. Ids of imported benchmarks are shown as in the imported cells.
 pub(super) fn whole_name(id: &str) -> String {
     as_in_cells(id).escape_debug().to_string()
 }
 
-/// An id in a sentence in lines of so many columns: whole where lines are endless, so that it can be searched for, and else not too long.
+/// Formats an id for a sentence: complete if lines are not broken, so that it can be searched for; else shortened.
 pub(super) fn name_in_prose(id: &str, columns: usize) -> String {
     match columns {
         usize::MAX => whole_name(id),
-        // An indented line begins with it, and a colon may stand behind it.
+        // Leave room for the indentation and a colon.
         _ => in_the_middle(&whole_name(id), LONGEST_NAME.min(columns.saturating_sub(4))),
     }
 }
 
-/// An id where there is little room: on one line, not too long.
+/// Formats an id on one line, shortened if it is long.
 pub(super) fn short_name(id: &str) -> String {
     in_the_middle(&whole_name(id), LONGEST_NAME)
 }
 
-/// How many columns text takes; its colours take none.
+/// Returns the width of a text in columns, not counting color codes.
 pub(super) fn width(text: &str) -> usize {
     anstream::adapter::strip_str(text)
         .map(UnicodeWidthStr::width)
         .sum()
 }
 
-/// `text` in lines of at most so many columns, broken anywhere.
+/// Breaks `text` into lines of at most `columns`, anywhere in a word.
 pub(super) fn wrapped(text: &str, columns: usize) -> Vec<String> {
     let mut lines = vec![String::new()];
     let mut used = 0;
@@ -73,20 +73,20 @@ pub(super) fn wrapped(text: &str, columns: usize) -> Vec<String> {
     lines
 }
 
-/// Text without anything that a terminal would obey, line ends included.
+/// Escapes everything that would control a terminal, line ends included.
 pub(super) fn on_one_line(text: &str) -> String {
     escape::one_line(text)
 }
 
-/// A terminal that says that it has fewer columns does not know its own: nobody reads a word a line.
+/// Minimum credible width of a terminal. A terminal that reports fewer columns does not know its width.
 const NARROWEST: usize = 20;
 
-/// The columns that stdout has; a file or a pipe has as many as are wanted.
+/// Returns the width of stdout in columns; `usize::MAX` for a file or a pipe.
 pub fn terminal_width() -> usize {
     terminal_size().0
 }
 
-/// The columns and lines that stdout has; a file or a pipe has as many as are wanted.
+/// Returns columns and lines of stdout; `usize::MAX` for a file or a pipe.
 pub(super) fn terminal_size() -> (usize, usize) {
     match terminal_size::terminal_size_of(rustix::stdio::stdout()) {
         Some((columns, lines)) if usize::from(columns.0) >= NARROWEST => {
@@ -96,7 +96,7 @@ pub(super) fn terminal_size() -> (usize, usize) {
     }
 }
 
-/// A value as its metric says: a time, units per second, an amount.
+/// Formats a value according to its metric: a time, units per second, or an amount.
 pub(super) fn reading(metric: &Metric, value: f64) -> String {
     match metric {
         Metric::Time => time(value),
@@ -106,7 +106,7 @@ pub(super) fn reading(metric: &Metric, value: f64) -> String {
     }
 }
 
-/// The characters that fit into so many columns.
+/// Returns the leading characters of a text that fit into `columns`.
 pub(super) fn fitting(text: impl Iterator<Item = char>, columns: usize) -> String {
     let mut used = 0;
     text.take_while(|c| {
@@ -116,7 +116,7 @@ pub(super) fn fitting(text: impl Iterator<Item = char>, columns: usize) -> Strin
     .collect()
 }
 
-/// `text` in lines of at most so many columns, broken between words; a longer word has a line of its own. Line ends stay.
+/// Breaks `text` between words into lines of at most `columns`. A longer word gets a line of its own. Existing line ends are kept.
 pub(super) fn filled(text: &str, columns: usize) -> Vec<String> {
     let mut lines = Vec::new();
     for paragraph in text.split('\n') {
@@ -135,7 +135,7 @@ pub(super) fn filled(text: &str, columns: usize) -> Vec<String> {
     lines
 }
 
-/// `text` as it is where it fits into so many columns, else [`filled`].
+/// Returns `text` unchanged if it fits into `columns`, else [`filled`].
 pub(super) fn fitted(text: &str, columns: usize) -> Vec<String> {
     if width(text) <= columns {
         vec![text.to_owned()]
@@ -144,10 +144,10 @@ pub(super) fn fitted(text: &str, columns: usize) -> Vec<String> {
     }
 }
 
-/// The words of a line; a number stays with its unit, and an interval together.
+/// Splits a line into words; a number keeps its unit.
 fn words(line: &str) -> Vec<String> {
     let mut words: Vec<String> = Vec::new();
-    // A blank that must not be broken keeps its words together.
+    // A no-break space keeps its words together.
     let pieces = line.split(|c: char| c.is_whitespace() && c != NO_BREAK);
     for piece in pieces.filter(|piece| !piece.is_empty()) {
         let is_unit = ["%", "ns", "µs", "ms", "s", "ps"]
@@ -164,7 +164,7 @@ fn words(line: &str) -> Vec<String> {
     words
 }
 
-/// Nanoseconds with four significant digits and the unit that fits: `123.4 ns`, `1.234 µs`.
+/// Formats nanoseconds with four significant digits and a suitable unit: `123.4 ns`, `1.234 µs`.
 pub(super) fn time(nanoseconds: f64) -> String {
     let magnitude = nanoseconds.abs();
     let (value, unit) = if magnitude < 1.0 {
@@ -181,7 +181,7 @@ pub(super) fn time(nanoseconds: f64) -> String {
     format!("{} {unit}", four_digits(value))
 }
 
-/// A relative change, signed, in percent with three significant digits: `+2.31 %`.
+/// Formats a relative change in percent, signed, with three significant digits: `+2.31 %`.
 pub fn change(fraction: f64) -> String {
     let percent = fraction * 100.0;
     let decimals = match percent.abs() {
@@ -191,19 +191,19 @@ pub fn change(fraction: f64) -> String {
     };
     let text = format!("{percent:+.decimals$} %");
     if text == "-0.00 %" {
-        // Nothing did not become better.
+        // A change of zero is no improvement, so it has no minus sign.
         return "+0.00 %".to_owned();
     }
     text.replace('-', "−")
 }
 
-/// A change with the bounds of its interval: `+2.31 % [+1.90 %, ?]`.
+/// Formats a change with its interval; an unknown bound is a question mark: `+2.31 % [+1.90 %, ?]`.
 pub(super) fn change_with_interval(found: &Estimate) -> String {
     let interval = change_interval(found.lower, found.upper);
     format!("{} {interval}", change(found.estimate))
 }
 
-/// The bounds of a change; one that the data do not give is a question mark: `[+1.90 %, ?]`.
+/// Formats the interval of a change; an unknown bound is a question mark: `[+1.90 %, ?]`.
 pub(super) fn change_interval(lower: f64, upper: f64) -> String {
     let bound = |value: f64| {
         if value.is_finite() {
@@ -215,7 +215,7 @@ pub(super) fn change_interval(lower: f64, upper: f64) -> String {
     format!("[{}, {}]", bound(lower), bound(upper))
 }
 
-/// A p-value with four decimals.
+/// Formats a p-value with four decimals.
 pub(super) fn p_value(p: f64) -> String {
     if p < 0.0001 {
         "<.0001".to_owned()
@@ -224,18 +224,18 @@ pub(super) fn p_value(p: f64) -> String {
     }
 }
 
-/// The size of an effect with its sign: `−0.250`.
+/// Formats an effect size with its sign: `−0.250`.
 pub(super) fn effect(size: f64) -> String {
     format!("{size:+.3}").replace('-', "−")
 }
 
-/// An unsigned percentage: `1 %`, `0.5 %`.
+/// Formats an unsigned percentage: `1 %`, `0.5 %`.
 pub fn percent(fraction: f64) -> String {
     let rounded = (fraction * 1e6).round() / 1e4;
     format!("{rounded} %")
 }
 
-/// A rate that was estimated, with as many digits as make sense: `45 %`, `1.3 %`.
+/// Formats an estimated share in percent, with few digits: `45 %`, `1.3 %`.
 pub(super) fn rounded_percent(fraction: f64) -> String {
     let percent = fraction * 100.0;
     if percent == 0.0 || percent >= 9.95 {
@@ -245,7 +245,7 @@ pub(super) fn rounded_percent(fraction: f64) -> String {
     }
 }
 
-/// `Timer resolution: 1000000000 ticks/s (1 ns per tick)`.
+/// Formats a clock step: `Timer resolution: 1000000000 ticks/s (1 ns per tick)`.
 pub(super) fn timer_resolution(step: Nanos) -> String {
     let ticks = 1e9 / step.as_f64();
     format!(
@@ -254,14 +254,14 @@ pub(super) fn timer_resolution(step: Nanos) -> String {
     )
 }
 
-/// How much a histogram rounds away: `0.098 %`, `6.2 %`.
+/// Formats the rounding error of a histogram: `0.098 %`, `6.2 %`.
 pub(super) fn rounding(fraction: f64) -> String {
     let percent = fraction * 100.0;
     let decimals = (1.0 - percent.log10().floor()).clamp(0.0, 6.0) as usize;
     format!("{percent:.decimals$} %")
 }
 
-/// A noun as it stands after a number: `launch` after 1, `launches` after any other.
+/// Returns a noun as needed after a number: `launch` after 1, `launches` after any other.
 pub(super) fn plural(count: usize, noun: &str) -> String {
     match count {
         1 => noun.to_owned(),
@@ -270,12 +270,12 @@ pub(super) fn plural(count: usize, noun: &str) -> String {
     }
 }
 
-/// A number with its noun: `1 launch`, `5 launches`.
+/// Formats a number with its noun: `1 launch`, `5 launches`.
 pub fn counted(count: usize, noun: &str) -> String {
     format!("{count} {}", plural(count, noun))
 }
 
-/// Each kind that there is any of: `3 low mild, 4 high severe`.
+/// Lists the counts that are not 0: `3 low mild, 4 high severe`.
 pub(super) fn counts(kinds: &[(usize, &str)]) -> String {
     let there = kinds.iter().filter(|(count, _)| *count > 0);
     let words: Vec<String> = there
@@ -284,7 +284,7 @@ pub(super) fn counts(kinds: &[(usize, &str)]) -> String {
     words.join(", ")
 }
 
-/// How many on average: `12`, `0.500`, `12345`.
+/// Formats an average count: `12`, `0.500`, `12345`.
 pub(super) fn count(value: f64) -> String {
     if value.fract() == 0.0 {
         format!("{value:.0}")
@@ -293,19 +293,19 @@ pub(super) fn count(value: f64) -> String {
     }
 }
 
-/// How many more or fewer: `+12`, `-0.500`.
+/// Formats a difference of counts: `+12`, `-0.500`.
 pub(super) fn signed_count(value: f64) -> String {
     let sign = if value < 0.0 { "-" } else { "+" };
     format!("{sign}{}", count(value.abs()))
 }
 
-/// A difference of times: `+1.234 µs`.
+/// Formats a difference of times: `+1.234 µs`.
 pub(super) fn signed_time(nanoseconds: f64) -> String {
     let sign = if nanoseconds < 0.0 { "-" } else { "+" };
     format!("{sign}{}", time(nanoseconds.abs()))
 }
 
-/// Bytes, whole ones exact up to 9999: `640 B`, `1.536 MB`.
+/// Formats bytes; whole numbers are exact up to 9999: `640 B`, `1.536 MB`.
 pub(super) fn bytes(value: f64) -> String {
     if value < 1e4 && value.fract() == 0.0 {
         return format!("{value:.0} B");
@@ -313,17 +313,17 @@ pub(super) fn bytes(value: f64) -> String {
     rate(value, "B")
 }
 
-/// Bytes per second: `1.23 GB/s`.
+/// Formats bytes per second: `1.23 GB/s`.
 fn byte_rate(bytes: u64, nanoseconds: f64) -> String {
     rate(bytes as f64 * 1e9 / nanoseconds, "B/s")
 }
 
-/// Elements per second: `1.23 Melem/s`.
+/// Formats elements per second: `1.23 Melem/s`.
 fn element_rate(elements: u64, nanoseconds: f64) -> String {
     rate(elements as f64 * 1e9 / nanoseconds, "elem/s")
 }
 
-/// What is worked off in a second at `median` nanoseconds per iteration; where that is neither bytes nor elements, the author's words.
+/// Formats the throughput at `median` nanoseconds per iteration. A throughput that is not in bytes or elements is in the author's own words.
 pub(super) fn throughput(benchmark: &Benchmark, median: f64) -> Option<String> {
     let Throughput { bytes, elements } = benchmark.throughput;
     let rates = [
@@ -337,12 +337,12 @@ pub(super) fn throughput(benchmark: &Benchmark, median: f64) -> Option<String> {
     Some(rates.join(", "))
 }
 
-/// Operations per second: `1.23 M/s`.
+/// Formats operations per second: `1.23 M/s`.
 pub(super) fn per_second(operations: f64) -> String {
     rate(operations, "/s")
 }
 
-/// What an iteration, or a unit of a rate, takes: a time, or an amount.
+/// Formats the cost of an iteration, or of a unit of a rate: a time, or an amount.
 pub(super) fn spent(metric: &Metric, per_iteration: f64) -> String {
     match metric {
         Metric::Time | Metric::Rate { .. } => time(per_iteration),
@@ -350,7 +350,7 @@ pub(super) fn spent(metric: &Metric, per_iteration: f64) -> String {
     }
 }
 
-/// A value per iteration in the terms of its metric: a time, an amount, or units per second.
+/// Formats a value per iteration according to its metric: a time, an amount, or units per second.
 pub(super) fn value(metric: &Metric, per_iteration: f64) -> String {
     match metric {
         Metric::Rate { .. } => reading(metric, 1e9 / per_iteration),
@@ -358,7 +358,7 @@ pub(super) fn value(metric: &Metric, per_iteration: f64) -> String {
     }
 }
 
-/// An interval of values per iteration, the smaller number first: the longer time is the lower rate.
+/// Formats an interval of values per iteration, the smaller number first: a longer time is a lower rate.
 pub(super) fn interval(metric: &Metric, lower: f64, upper: f64) -> String {
     let (first, last) = match metric {
         Metric::Rate { .. } => (upper, lower),
@@ -390,7 +390,7 @@ fn four_digits(value: f64) -> String {
     format!("{value:.decimals$}").replace('-', "−")
 }
 
-/// What people read of a machine.
+/// Describes a host for people.
 pub(super) fn host(host: &HostFacts) -> String {
     let shared = if host.shared == Some(true) {
         ", shared or virtual"
@@ -403,7 +403,7 @@ pub(super) fn host(host: &HostFacts) -> String {
     )
 }
 
-/// `jitter up to 0.3 % (quiet)`, of the control workload.
+/// Formats the jitter of the control workload: `jitter up to 0.3 % (quiet)`.
 pub(super) fn jitter(signs: &HostSigns) -> Option<String> {
     let jitter = signs.jitter?;
     let word = Steadiness::of(jitter).word();

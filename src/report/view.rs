@@ -1,4 +1,4 @@
-//! How much of a result people see, in which arrangement and in how many columns.
+//! The view of a result for people: amount of detail, arrangement of rows, and available columns.
 
 use super::units;
 use clap::ValueEnum;
@@ -15,48 +15,48 @@ pub enum MessageFormat {
     Json,
 }
 
-/// How much is shown.
+/// The amount of detail.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Verbosity {
-    /// Shown is what needs attention, and what it comes to.
+    /// Only benchmarks that need attention, and the outcome.
     Quiet,
-    /// Shown are all benchmarks, and the remarks that matter.
+    /// All benchmarks, and the remarks that matter.
     Usual,
-    /// Shown are every remark, and every column that there is room for.
+    /// All remarks, and all columns that fit.
     Verbose,
 }
 
-/// How rows follow one another.
+/// The arrangement of rows.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum RowOrder {
-    /// Rows stand by bench target and by group: the part of an id before the last `/`. Names are the rest of it.
+    /// By bench target and group, which is the part of an id before the last `/`. Names show the rest of the id.
     Groups,
-    /// Rows stand by bench target, with whole ids.
+    /// By bench target, with complete ids.
     Targets,
-    /// Rows stand in the order in which they are given, with whole ids.
+    /// In the given order, with complete ids.
     List,
 }
 
-/// How a result is laid out for people.
+/// The layout of a result for people.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct View {
-    /// A line may take so many columns; `usize::MAX` where nobody breaks lines.
+    /// Maximum width of a line, in columns; `usize::MAX` if lines are not broken.
     pub columns: usize,
-    /// More rows with verdicts than this stand worst first; `usize::MAX` where they never do.
+    /// If more rows than this have verdicts, the worst come first; `usize::MAX` disables this order.
     pub screenful: usize,
-    /// How much is shown.
+    /// Amount of detail.
     pub verbosity: Verbosity,
-    /// How rows follow one another.
+    /// Arrangement of rows.
     pub arrangement: RowOrder,
-    /// Only rows with these verdicts are shown.
+    /// If set, only rows with these verdicts are shown.
     pub only: Option<Vec<Verdict>>,
 }
 
-/// Prose is easier to read in lines that are not longer than this.
+/// Maximum line width of prose: longer lines are harder to read.
 const LONGEST_PROSE: usize = 110;
 
 impl View {
-    /// The view of a terminal of so many columns, where nothing else was asked for.
+    /// Creates the default view for a terminal with this many columns.
     pub fn of_terminal(columns: usize) -> Self {
         Self {
             columns,
@@ -67,7 +67,7 @@ impl View {
         }
     }
 
-    /// The view with as many columns and lines as stdout has. In a file or a pipe ids stay whole, so that they can be searched for.
+    /// Creates a view with the columns and lines of stdout. In a file or a pipe, ids stay complete so that they can be searched for.
     pub fn of_stdout(
         verbosity: Verbosity,
         sort: Option<Order>,
@@ -88,14 +88,14 @@ impl View {
         }
     }
 
-    /// Prose in lines that fit; every line but the first begins with `indent`. A command at the end stays on one line of its own,
-    /// so that it can be copied.
+    /// Breaks prose into lines that fit; every line but the first begins with `indent`. A command at the end gets a line of its own, so that it can
+    /// be copied.
     pub(super) fn prose(&self, text: &str, indent: &str) -> String {
         prose(text, self.columns, indent)
     }
 }
 
-/// [`View::prose`] for so many columns.
+/// Like [`View::prose`], for a given number of columns.
 pub(super) fn prose(text: &str, columns: usize, indent: &str) -> String {
     if columns == usize::MAX {
         return text.replace('\n', &format!("\n{indent}"));

@@ -1,4 +1,4 @@
-//! Values that may be unsaid, and the order in which the places that may say them are asked.
+//! Layers of optional settings, one for each place that may set them, and the order in which they override each other.
 
 use globset::GlobMatcher;
 use std::ops::RangeInclusive;
@@ -7,27 +7,27 @@ use perfcheck_analysis::model::{
     AuthorSettings, Benchmark, Nanos, SamplingMode, SamplingSettings, WarmUpGoal, limits,
 };
 
-/// What one place says about how a benchmark is sampled and judged.
+/// The settings that one place makes for the sampling and judgment of a benchmark.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
 pub struct Layer {
-    /// Processes per run.
+    /// Processes per run
     pub launches: Option<u32>,
-    /// Samples per launch.
+    /// Samples per process
     pub samples: Option<u32>,
-    /// Warm-up per launch.
+    /// Warm-up per process
     pub warm_up: Option<WarmUpGoal>,
-    /// Measurement time per launch.
+    /// Measurement time per process
     pub measurement: Option<Nanos>,
-    /// Layout of the iteration counts.
+    /// Distribution of iterations over samples
     pub mode: Option<SamplingMode>,
-    /// Noise threshold, a fraction.
+    /// Noise threshold, as a fraction
     pub noise_threshold: Option<f64>,
-    /// Significant digits to which a bench counts single operations.
+    /// Significant digits to which a bench records single operations
     pub latency_digits: Option<u8>,
 }
 
 impl Layer {
-    /// This layer, with `below` where it says nothing.
+    /// Returns this layer, with unset values taken from `below`.
     #[must_use]
     pub fn or(self, below: Self) -> Self {
         Self {
@@ -46,7 +46,7 @@ impl From<AuthorSettings> for Layer {
     fn from(author: AuthorSettings) -> Self {
         let longest = Nanos::from(limits::LONGEST_PHASE);
         Self {
-            // A child may be anybody's program, which may set other values here than it announced.
+            // Clamp the values: the child may be any program, and need not respect the limits of the protocol.
             launches: author
                 .launches
                 .map(|count| clamped(count, &limits::LAUNCHES)),
@@ -68,23 +68,22 @@ fn clamped(count: u32, range: &RangeInclusive<u32>) -> u32 {
     count.clamp(*range.start(), *range.end())
 }
 
-/// All places that say something, strongest first: command line, matching overrides, the bench's code, its package,
-/// the workspace.
+/// All layers, strongest first: command line, matching overrides, the bench's code, its package, the workspace.
 #[derive(Debug, Clone, Default)]
 pub struct Layers {
-    /// The command line.
+    /// Settings of the command line
     pub command_line: Layer,
-    /// Patterns on ids, in the order of their strength; `Some(package)`: for that package only.
+    /// Overrides by patterns on ids, strongest first; with `Some(package)`, for that package only
     pub overrides: Vec<(Option<String>, GlobMatcher, Layer)>,
-    /// By package name.
+    /// Settings of packages, with the package's name
     pub packages: Vec<(String, Layer)>,
-    /// The workspace.
+    /// Settings of the workspace
     pub workspace: Layer,
 }
 
 impl Layers {
-    /// The digits to which benches of this package count single operations, if anybody set them. An executable serves all of its benchmarks, so that
-    /// neither their code nor patterns on ids have a say.
+    /// Returns the digits to which benches of this package record single operations, if they are set. All benchmarks of an executable share them,
+    /// so their code and overrides by id cannot set them.
     pub fn latency_digits(&self, package: &str) -> Option<u8> {
         let of_package = self.packages.iter().find(|(name, _)| name == package);
         let of_package = of_package.and_then(|(_, layer)| layer.latency_digits);
@@ -93,7 +92,7 @@ impl Layers {
             .or(self.workspace.latency_digits)
     }
 
-    /// How `benchmark` is sampled, and its noise threshold, if anybody set one.
+    /// Returns the sampling settings of `benchmark`, and its noise threshold if it is set.
     pub fn resolve(&self, benchmark: &Benchmark) -> (SamplingSettings, Option<f64>) {
         let key = &benchmark.key;
         let overrides = self

@@ -1,8 +1,8 @@
-//! Settings from Cargo.toml (`[workspace.metadata.perfcheck]`, `[package.metadata.perfcheck]`), from the bench's
-//! code and from the command line, laid over one another.
+//! Settings from Cargo.toml (`[workspace.metadata.perfcheck]`, `[package.metadata.perfcheck]`), from the bench's code and from the command line,
+//! as layers that override each other.
 //!
-//! Pure: JSON tables in, plain values out. Invariant: a key that nobody knows is an error that names the nearest
-//! known one; what is not said anywhere has the project's default.
+//! This module does no I/O: it turns JSON tables into plain values. An unknown key is an error that names the nearest known one. A value that is
+//! set nowhere has its default.
 
 mod layer;
 mod table;

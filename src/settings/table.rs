@@ -1,4 +1,4 @@
-//! The tables in Cargo.toml, read strictly.
+//! A strict parser for the tables in Cargo.toml: it refuses unknown keys.
 
 use globset::GlobBuilder;
 use serde_json::{Map, Value};
@@ -15,74 +15,74 @@ use perfcheck_analysis::model::{
     Correction, Nanos, System, Thresholds, Verdict, WarmUpGoal, limits, parse_duration,
 };
 
-/// A table that cannot be obeyed.
+/// An error in a table of Cargo.toml.
 #[derive(Debug, thiserror::Error, PartialEq, Eq)]
 pub enum SettingsError {
-    /// Nobody knows this key.
+    /// The key is unknown.
     #[error("unknown key `{key}` in {table} of {}{}", file.display(), nearest.as_ref().map_or_else(String::new, |nearest| format!("\n  help: did you mean `{nearest}`?")))]
     UnknownKey {
-        /// The key.
+        /// Name of the key
         key: String,
-        /// The table.
+        /// Name of the table
         table: String,
-        /// The manifest.
+        /// Path of the manifest
         file: PathBuf,
-        /// The known key that looks most like it.
+        /// Known key with the most similar name
         nearest: Option<String>,
     },
-    /// A value that makes no sense.
+    /// The value is invalid.
     #[error("`{key}` in {table} of {}: {why}", file.display())]
     Value {
-        /// The key.
+        /// Name of the key
         key: String,
-        /// The table.
+        /// Name of the table
         table: String,
-        /// The manifest.
+        /// Path of the manifest
         file: PathBuf,
-        /// What is wrong with it.
+        /// Reason why the value is invalid
         why: String,
     },
 }
 
-/// What only the workspace may say.
+/// Settings that only the workspace may make.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct WorkspaceOnly {
-    /// Name under which the store knows the workspace.
+    /// Name of the workspace in the store
     pub id: Option<String>,
-    /// The address of the team's store.
+    /// Address of the team's store
     pub team_store: Option<String>,
-    /// The published system whose conventions decide about stored runs.
+    /// Published system whose conventions decide comparisons of stored runs
     pub method: Option<System>,
-    /// What is done about many benchmarks of stored runs.
+    /// Correction for the number of benchmarks in a comparison of stored runs
     pub correction: Option<Correction>,
-    /// Whether the machine is shared with others; `None`: find out.
+    /// Whether the machine is shared with other users; `None`: detect it
     pub shared_host: Option<bool>,
-    /// One-sided, family-wise level.
+    /// One-sided, family-wise significance level
     pub significance_level: Option<f64>,
-    /// Level of the descriptive intervals.
+    /// Level of the descriptive intervals
     pub confidence_level: Option<f64>,
-    /// Bootstrap resamples.
+    /// Number of bootstrap resamples
     pub resamples: Option<u32>,
-    /// The part of every deadline that does not depend on the request.
+    /// Part of each deadline that does not depend on the request
     pub timeout: Option<Duration>,
-    /// How long one benchmark may be measured side by side.
+    /// Longest time for which one benchmark is measured side by side
     pub time_per_benchmark: Option<Duration>,
-    /// What kept builds may take on the disk, in MiB.
+    /// Disk space for kept builds, in MiB
     pub kept_builds_mib: Option<u32>,
-    /// Verdicts that make the run fail.
+    /// Verdicts that make the run fail
     pub fail_on: Option<Vec<Verdict>>,
-    /// Bounds that are conventions.
+    /// Bounds that are conventions
     pub thresholds: Thresholds,
 }
 
-/// All tables of a workspace.
+/// The settings from all tables of a workspace.
 #[derive(Debug, Clone, Default)]
 pub struct Tables {
-    /// What only the workspace may say.
+    /// Settings that only the workspace may make
     pub workspace: WorkspaceOnly,
-    /// The rest, laid over one another; the command line is still empty.
+    /// Layers of all other settings; that of the command line is still empty
     pub layers: Layers,
-    /// Limits that benchmarks must keep: all that apply do.
+    /// Limits for benchmarks; a benchmark must keep all that apply to it
     pub limits: Vec<Limit>,
 }
 
@@ -110,7 +110,7 @@ const WORKSPACE_KEYS: [&str; 13] = [
     "fail-on",
     THRESHOLDS,
 ];
-/// What is for whole executables.
+/// Applies to a whole executable, so it may not be set in overrides.
 const LATENCY_DIGITS: &str = "latency-digits";
 const THRESHOLDS: &str = "thresholds";
 const LIMIT: &str = "limit";
@@ -118,7 +118,7 @@ const OVERRIDE: &str = "override";
 const MATCH: &str = "match";
 
 impl Tables {
-    /// Reads the workspace's table and those of its packages: name, manifest, table.
+    /// Parses the workspace's table and those of its packages, given as (name, manifest, table).
     pub fn read<'a>(
         workspace_manifest: &Path,
         workspace: &Value,
@@ -173,7 +173,7 @@ impl Tables {
     }
 }
 
-/// Where a table stands, for messages.
+/// The place of a table, for messages.
 struct TablePlace<'a> {
     table: String,
     file: &'a Path,
@@ -243,7 +243,7 @@ impl<'a> TablePlace<'a> {
         })
     }
 
-    /// The warm-up by time or by count.
+    /// Parses the warm-up, which is given as a time or as a count.
     fn warm_up(&self, table: &SettingsTable) -> Result<Option<WarmUpGoal>, SettingsError> {
         let time = self.number_or_text(table, "warm-up-time", |text| {
             parse_duration(text).and_then(limits::phase)
@@ -314,7 +314,7 @@ impl<'a> TablePlace<'a> {
         })
     }
 
-    /// The inner table of thresholds, as strictly read as this one.
+    /// Parses the inner table of thresholds, and refuses unknown names too.
     fn thresholds(&self, table: &SettingsTable) -> Result<Thresholds, SettingsError> {
         let mut thresholds = Thresholds::default();
         let Some(value) = table.get(THRESHOLDS) else {
@@ -343,7 +343,7 @@ impl<'a> TablePlace<'a> {
         Ok(thresholds)
     }
 
-    /// The limits of benchmarks within `scope`.
+    /// Parses the limits of benchmarks within `scope`.
     fn limits(&self, table: &SettingsTable, scope: &Scope) -> Result<Vec<Limit>, SettingsError> {
         let limit = |text: &Value| {
             let text = text
@@ -358,7 +358,7 @@ impl<'a> TablePlace<'a> {
         }
     }
 
-    /// Later entries are stronger than earlier ones: the result is strongest first.
+    /// Parses the overrides and returns them strongest first: later entries override earlier ones.
     fn overrides(
         &self,
         table: &SettingsTable,

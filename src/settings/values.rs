@@ -1,10 +1,10 @@
-//! What values may be, the same on the command line and in tables.
+//! Parsers of values, shared by the command line and the tables.
 
 use std::time::Duration;
 
 use perfcheck_analysis::model::{parse_duration, parse_fraction};
 
-/// Reads a time that is not zero. The error says what was expected.
+/// Parses a time that is not zero. The error says which value is expected.
 pub fn positive_duration(text: &str) -> Result<Duration, String> {
     match parse_duration(text)? {
         Duration::ZERO => Err("a measurement takes more than no time".to_owned()),
@@ -12,13 +12,13 @@ pub fn positive_duration(text: &str) -> Result<Duration, String> {
     }
 }
 
-/// Reads a fraction below 100 %. The error says what was expected.
+/// Parses a fraction below 100 %. The error says which value is expected.
 pub fn fraction_below_one(text: &str) -> Result<f64, String> {
     let fraction = parse_fraction(text)?;
     if fraction < 1.0 {
         return Ok(fraction);
     }
-    // A percentage without its sign.
+    // The user probably forgot the percent sign.
     let meant = if fraction < 100.0 && !text.ends_with('%') {
         format!("; did you mean `{text}%`?")
     } else {
@@ -27,7 +27,7 @@ pub fn fraction_below_one(text: &str) -> Result<f64, String> {
     Err(format!("`{text}` is not below 100 %{meant}"))
 }
 
-/// Reads whether others use a machine, too: `dedicated` or `shared`. The error says what was expected.
+/// Parses `dedicated` or `shared`, and returns whether others use the machine too. The error says which value is expected.
 pub fn parse_shared_host(text: &str) -> Result<bool, String> {
     match text {
         "dedicated" => Ok(false),
@@ -36,7 +36,7 @@ pub fn parse_shared_host(text: &str) -> Result<bool, String> {
     }
 }
 
-/// Reads a level of a one-sided test, more than 0 and less than 50 %. The error says what was expected.
+/// Parses the level of a one-sided test, above 0 and below 50 %. The error says which value is expected.
 pub fn significance_level(text: &str) -> Result<f64, String> {
     let level = parse_fraction(text)?;
     if level > 0.0 && level < 0.5 {
@@ -46,7 +46,7 @@ pub fn significance_level(text: &str) -> Result<f64, String> {
     }
 }
 
-/// Reads a level of an interval, from 50 % to less than 100 %. The error says what was expected.
+/// Parses the level of an interval, from 50 % to less than 100 %. The error says which value is expected.
 pub fn confidence_level(text: &str) -> Result<f64, String> {
     let level = parse_fraction(text)?;
     if (0.5..1.0).contains(&level) {

@@ -1,4 +1,4 @@
-//! docs/src/commands.md is what the command line says of itself.
+//! docs/guide/src/commands.md is what the command line says of itself.
 
 use cargo_perfcheck::cli::command_line;
 use clap::{Arg, Command};
@@ -7,7 +7,7 @@ use std::fmt::Write as _;
 use std::fs;
 use std::path::Path;
 
-const CHAPTER: &str = "docs/src/commands.md";
+const CHAPTER: &str = "docs/guide/src/commands.md";
 
 const HEAD: &str = "\
 # Commands

@@ -63,8 +63,8 @@ fn the_benches_that_readme_and_book_show_are_those_of_the_example() {
     let root = Path::new(env!("CARGO_MANIFEST_DIR"));
     for (document, bench) in [
         ("README.md", "count"),
-        ("docs/src/quick-start.md", "count"),
-        ("docs/src/writing.md", "sorting"),
+        ("docs/guide/src/quick-start.md", "count"),
+        ("docs/guide/src/writing.md", "sorting"),
     ] {
         let document = fs::read_to_string(root.join(document)).expect("the document");
         let example = root.join(format!("examples/words/benches/{bench}.rs"));

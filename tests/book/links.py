@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
-"""Do the relative links of the book and of the other pages lead somewhere?
+"""Do the relative links of the two books and of the other pages lead somewhere?
 
     python3 tests/book/links.py
 
-Checked are files, anchors (those that mdBook and GitHub make of headings), and that SUMMARY.md has every chapter. A chapter may link to chapters alone:
-nothing else is in the built book. Paths of the repository that a chapter names in backquotes must exist.
+Checked are files, anchors (those that mdBook and GitHub make of headings), and that each SUMMARY.md has every chapter of its book. A chapter may link to chapters of
+both books alone: nothing else is in the built books. Paths of the repository that a chapter names in backquotes must exist.
 """
 
 import pathlib
@@ -13,7 +13,7 @@ import subprocess
 import sys
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
-BOOK = ROOT / "docs/src"
+BOOKS = [ROOT / "docs/guide/src", ROOT / "docs/internals/src"]
 LINK = re.compile(r"\]\(([^)\s]+)\)")
 PATH = re.compile(r"`((?:crates|docs|examples|harness|src|testbench|tests|tools)/[\w./-]+)`")
 
@@ -34,8 +34,20 @@ def anchors(path):
     return found
 
 
+def in_a_book(path):
+    return any(book in path.parents for book in BOOKS)
+
+
+def unlisted(book):
+    """The chapters that SUMMARY.md lacks."""
+    summary = LINK.findall((book / "SUMMARY.md").read_text(encoding="utf-8"))
+    for path in sorted(book.rglob("*.md")):
+        if path.name != "SUMMARY.md" and path.relative_to(book).as_posix() not in summary:
+            yield f"{book.relative_to(ROOT)}/SUMMARY.md has no {path.relative_to(book)}"
+
+
 def faults(path):
-    own = BOOK in path.parents
+    own = in_a_book(path)
     for target in LINK.findall(re.sub(r"`[^`\n]*`", "", prose(path))):
         file, _, anchor = target.partition("#")
         if re.match(r"[a-z]+:", target):
@@ -43,8 +55,8 @@ def faults(path):
         there = (path.parent / file).resolve() if file else path
         if not there.exists():
             yield f"no file {target}"
-        elif own and BOOK not in there.parents:
-            yield f"{target} is not in the book"
+        elif own and not in_a_book(there):
+            yield f"{target} is not in a book"
         elif anchor and anchor not in anchors(there):
             yield f"no heading {target}"
     if own:
@@ -54,9 +66,8 @@ def faults(path):
 def main():
     listed = subprocess.run(["git", "ls-files", "--cached", "--others", "--exclude-standard", "*.md"], cwd=ROOT, capture_output=True, text=True, check=True)
     pages = [ROOT / line for line in sorted(set(listed.stdout.split())) if (ROOT / line).exists()]
-    summary = LINK.findall((BOOK / "SUMMARY.md").read_text(encoding="utf-8"))
     found = [f"{page.relative_to(ROOT)}: {fault}" for page in pages for fault in faults(page)]
-    found += [f"SUMMARY.md has no {path.relative_to(BOOK)}" for path in sorted(BOOK.rglob("*.md")) if path.name != "SUMMARY.md" and path.relative_to(BOOK).as_posix() not in summary]
+    found += [fault for book in BOOKS for fault in unlisted(book)]
     print(*found, f"{len(pages)} pages, {len(found)} faults", sep="\n")
     return 1 if found else 0
 

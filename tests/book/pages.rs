@@ -45,7 +45,12 @@ impl Page {
     }
 
     pub fn chapter(name: &str) -> Self {
-        Self::read(&format!("docs/src/{name}.md"))
+        let book = if name == "exchange" {
+            "internals"
+        } else {
+            "guide"
+        };
+        Self::read(&format!("docs/{book}/src/{name}.md"))
     }
 
     /// README and the chapters for users.

@@ -122,14 +122,14 @@ fn step(place: u64, finding: &str) -> (u64, String) {
     (place, finding.to_owned())
 }
 
-/// That docs/src/messages.md names every member of the messages of a search.
+/// That docs/internals/src/messages.md names every member of the messages of a search.
 #[track_caller]
 fn expect_documented(finished: &Finished) {
-    let document = include_str!("../../docs/src/messages.md");
+    let document = include_str!("../../docs/internals/src/messages.md");
     for message in finished.json() {
         for name in message.as_object().expect("an object").keys() {
             let named = document.contains(&format!("`{name}`"));
-            assert!(named, "`{name}` is not in docs/src/messages.md");
+            assert!(named, "`{name}` is not in docs/internals/src/messages.md");
         }
     }
 }

@@ -1,4 +1,4 @@
-//! Data that no ordinary run has: a test for each line of the degenerate-input matrix (docs/src/statistics/checks.md), on stored runs made for it, through the
+//! Data that no ordinary run has: a test for each line of the degenerate-input matrix (docs/internals/src/statistics/checks.md), on stored runs made for it, through the
 //! command line. The lines about what bench processes say are tests of testbench.
 
 use perfcheck_analysis::model::{

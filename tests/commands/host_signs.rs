@@ -170,7 +170,7 @@ fn b1_the_harness_reads_a_monotonic_clock_alone() {
         }
     }
     assert!(monotonic > 0, "the search finds nothing at all");
-    let protocol = include_str!("../../docs/src/protocol.md");
+    let protocol = include_str!("../../docs/internals/src/protocol.md");
     assert!(protocol.contains("A sample of M iterations reads a monotonic clock"));
 }
 

@@ -501,7 +501,7 @@ fn a_workflow_is_written_once_for_the_tool_that_the_user_names() {
     assert!(workflow.contains(install), "{workflow}");
     for document in [
         include_str!("../../README.md"),
-        include_str!("../../docs/src/ci.md"),
+        include_str!("../../docs/guide/src/ci.md"),
     ] {
         let mut blocks = document.split("```yaml\n").skip(1);
         let is_it = |block: &&str| block.contains("--against-merge-base");

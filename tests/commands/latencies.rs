@@ -216,7 +216,7 @@ fn b8_mean_and_deviation_of_all_operations_are_of_the_middles_of_counters() {
     timing(&machine, &[1_000_000], "--warm-up-time 1ms")
         .run()
         .expect_code(0);
-    // Each whole number of nanoseconds up to 10,000 once, in the counters of docs/src/protocol.md.
+    // Each whole number of nanoseconds up to 10,000 once, in the counters of docs/internals/src/protocol.md.
     let mut counters = BTreeMap::<u64, u64>::new();
     for ns in 1..=10_000_u64 {
         let doublings = u64::from(ns.ilog2()).saturating_sub(10);

@@ -527,7 +527,7 @@ fn thresholds_are_read_strictly() {
 
 #[test]
 fn s21_the_guide_has_every_threshold_with_its_default() {
-    let guide = include_str!("../../docs/src/configuration.md");
+    let guide = include_str!("../../docs/guide/src/configuration.md");
     for kind in Thresholds::ALL {
         let row = format!("| `{}` | {} |", kind.name, kind.default);
         assert!(guide.contains(&row), "no row {row}");

@@ -1,4 +1,4 @@
-//! Rows of docs/src/systems.md that no other concern has, through the command line. Expected numbers are those of `NumPy` and `SciPy`.
+//! Rows of docs/internals/src/systems.md that no other concern has, through the command line. Expected numbers are those of `NumPy` and `SciPy`.
 
 #![expect(clippy::format_push_string, reason = "texts of tests are short")]
 

@@ -1,4 +1,4 @@
-//! docs/src/messages.md against what is written: every member that occurs is documented, every documented message occurs.
+//! docs/internals/src/messages.md against what is written: every member that occurs is documented, every documented message occurs.
 
 use serde_json::Value;
 use std::collections::BTreeSet;
@@ -6,7 +6,7 @@ use std::collections::BTreeSet;
 use super::{quick, schema, steady};
 use crate::support::Machine;
 
-const DOCUMENT: &str = include_str!("../../docs/src/messages.md");
+const DOCUMENT: &str = include_str!("../../docs/internals/src/messages.md");
 const JSON: [&str; 2] = ["--message-format", "json"];
 
 /// Members whose own members are data, not names of the contract.
@@ -135,7 +135,7 @@ fn every_member_is_documented_and_every_documented_message_occurs() {
         .collect();
     assert!(
         unknown.is_empty(),
-        "not in docs/src/messages.md: {unknown:?}"
+        "not in docs/internals/src/messages.md: {unknown:?}"
     );
     let mut promised = schema::reasons();
     promised.retain(|reason| !ELSEWHERE.contains(&reason.as_str()));

@@ -1,5 +1,5 @@
 //! What is written for people and for machines, word for word: snapshots under the scripted clock, and the contract of
-//! docs/src/messages.md.
+//! docs/internals/src/messages.md.
 
 mod action;
 mod contract;

@@ -1,12 +1,12 @@
-//! What is written against docs/src/messages.schema.json. Readers must ignore members that they do not know, so the schema allows them; here none may occur.
+//! What is written against docs/internals/src/messages.schema.json. Readers must ignore members that they do not know, so the schema allows them; here none may occur.
 
 use jsonschema::Validator;
 use serde_json::{Map, Value, json};
 use std::collections::BTreeSet;
 use std::sync::LazyLock;
 
-const SCHEMA: &str = include_str!("../../docs/src/messages.schema.json");
-const DOCUMENT: &str = include_str!("../../docs/src/messages.md");
+const SCHEMA: &str = include_str!("../../docs/internals/src/messages.schema.json");
+const DOCUMENT: &str = include_str!("../../docs/internals/src/messages.md");
 
 static CLOSED: LazyLock<Validator> = LazyLock::new(|| {
     let mut schema = schema();
@@ -122,7 +122,7 @@ fn every_message_and_member_of_the_schema_is_documented() {
     let missing: Vec<&String> = known.iter().filter(|name| !is_documented(name)).collect();
     assert!(
         missing.is_empty(),
-        "not in docs/src/messages.md: {missing:?}"
+        "not in docs/internals/src/messages.md: {missing:?}"
     );
 }
 

@@ -187,7 +187,7 @@ impl Repository {
     /// Builds `against` and the work tree.
     pub fn try_against(&self, against: &str) -> (Result<PreparedSides, SidesError>, Said) {
         let revision = self.revision(against);
-        self.request(|request, events| build_sides(request, &revision, events, None))
+        self.request(|request, events| build_sides(request, &revision, events))
     }
 
     #[track_caller]
@@ -388,7 +388,7 @@ pub fn be_another_process() {
     let workspace = Workspace::load(&cargo(), &options, &supervisor).expect("a workspace");
     let checkout = Checkout::find(&root, &supervisor).expect("a repository");
     let revision = checkout.revision(&against).expect("a revision");
-    let outcome = build_sides::<SidesError>(
+    let outcome = build_sides(
         &SidesRequest {
             cache: &root.with_file_name("cache"),
             cargo: &cargo(),
@@ -406,7 +406,6 @@ pub fn be_another_process() {
         &mut |event| {
             let _ = writeln!(io::stderr(), "{}", describe(event));
         },
-        None,
     );
     let mut stderr = io::stderr();
     match outcome {

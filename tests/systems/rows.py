@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Which rows of docs/src/systems.md, and of the table of degenerate inputs in docs/src/statistics/checks.md, have no test yet.
+"""Which rows of docs/internals/src/systems.md, and of the table of degenerate inputs in docs/internals/src/statistics/checks.md, have no test yet.
 
     python3 tests/systems/rows.py            lists them, row by row
     python3 tests/systems/rows.py --strict   the same, and fails if there is one
@@ -18,7 +18,7 @@ ROOT = pathlib.Path(__file__).resolve().parents[2]
 SKIPPED = {"target", ".git", "testbench"}
 
 # The tables of rows: those of the systems, and that of degenerate inputs.
-TABLES = [ROOT / "docs/src/systems.md", ROOT / "docs/src/statistics/checks.md"]
+TABLES = [ROOT / "docs/internals/src/systems.md", ROOT / "docs/internals/src/statistics/checks.md"]
 ROW = re.compile(r"^\| ([NCMBSD](?:-X)?\d+) \| (.+?) \| (.+) \|$", re.MULTILINE)
 
 # What each row asks for, in a few words, and where it is here.

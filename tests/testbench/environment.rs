@@ -7,7 +7,7 @@ use std::path::Path;
 use crate::commands::scripted::QUICK;
 use crate::support::{Machine, run, testbench};
 
-/// The variables of docs/src/protocol.md, section 1.
+/// The variables of docs/internals/src/protocol.md, section 1.
 const OURS: [&str; 3] = ["PERFCHECK_LAUNCH", "PERFCHECK_PADDING", "PERFCHECK_MARK"];
 
 /// The dumps in the file, one for each start of the bench.

@@ -1,4 +1,4 @@
-//! Verdicts from end to end, exact: under the scripted clock (docs/src/protocol.md, section 7) every time is known beforehand.
+//! Verdicts from end to end, exact: under the scripted clock (docs/internals/src/protocol.md, section 7) every time is known beforehand.
 
 use serde_json::Value;
 

@@ -1,10 +1,10 @@
-//! The contract with CI: what the process's exit status means. Documented in README.md.
+//! The contract with CI: the meaning of the exit status. README.md documents it.
 
 use serde::{Deserialize, Serialize};
 
 use crate::model::{Tally, Verdict};
 
-/// Everything that the process can end with.
+/// The ways in which the process ends.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum ExitCode {
@@ -27,7 +27,7 @@ pub enum ExitCode {
 }
 
 impl ExitCode {
-    /// The number.
+    /// Returns the number of the exit status.
     pub fn number(self) -> u8 {
         match self {
             Self::Clean => 0,
@@ -41,7 +41,7 @@ impl ExitCode {
         }
     }
 
-    /// Of two, the one that the process ends with: a gate must not switch itself off in silence.
+    /// Combines two codes into the more severe one, so that no failing check is hidden.
     #[must_use]
     pub fn and(self, other: Self) -> Self {
         if self.rank() >= other.rank() {
@@ -64,8 +64,8 @@ impl ExitCode {
         }
     }
 
-    /// What a finished comparison ends with. `fail_on`: the verdicts that make it fail; a benchmark that
-    /// failed always does. `named_reference`: the user named a run or baseline to compare with.
+    /// Returns the exit code of a finished comparison. It fails if a benchmark has a verdict in `fail_on`, if a benchmark could not be measured, or
+    /// if there are no verdicts. `named_reference` says that the user named a run or baseline: then it also fails if nothing is comparable with it.
     pub fn of_verdicts(tally: &Tally, fail_on: &[Verdict], named_reference: bool) -> Self {
         let mut code = Self::Clean;
         if fail_on.iter().any(|verdict| tally.count(*verdict) > 0) {

@@ -1,8 +1,8 @@
-//! What `cargo perfcheck` makes of measurements.
+//! The analysis of measurements for `cargo perfcheck`.
 //!
-//! [`model`] holds the records: benchmarks, launches, runs, settings, verdicts. [`compare`] reaches a verdict on two measurements of a benchmark by
-//! means of `perfcheck-stats`. [`findings`] puts together what is to be told of a whole run: rows, remarks, limits and the
-//! [`exit_code`]. Nothing here reads a file, a clock or the environment: the same records give the same findings.
+//! [`model`] holds the records: benchmarks, processes, runs, settings, verdicts. [`compare`] reaches a verdict on two measurements of a benchmark
+//! with the statistics of `perfcheck-stats`. [`findings`] collects the results of a whole run: rows, remarks, limits and the [`exit_code`]. Nothing
+//! here reads a file, a clock or the environment: equal records give equal findings.
 
 #![cfg_attr(not(test), warn(clippy::disallowed_methods))]
 

@@ -1,36 +1,36 @@
-//! The code of a unit with its addresses masked, and what they lead to.
+//! The code of a unit with masked addresses, and the targets of these addresses.
 
 use iced_x86::{Code, Decoder, DecoderOptions, Instruction, Mnemonic, OpKind, Register};
 
 use crate::image::{CodeUnit, Image};
 
-/// How much is read of data that code refers to.
+/// Number of bytes that code accesses at an address.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub(crate) enum AccessSize {
-    /// So many bytes.
+    /// This many bytes.
     Exact(u64),
-    /// Its address is taken: nobody knows.
+    /// Unknown, because the address is taken.
     Open,
 }
 
-/// An address that code leads to.
+/// An address that code refers to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct AddressReference {
-    /// Where in the unit it stands.
+    /// Offset of the address in the unit.
     pub(crate) at: u32,
     pub(crate) target: u64,
     pub(crate) extent: AccessSize,
 }
 
-/// What a unit does.
+/// The decoded code of a unit.
 #[derive(Debug, Default)]
 pub(crate) struct UnitBody {
-    /// Its bytes; zeros in the place of addresses outside of it.
+    /// The bytes, with zeros in place of addresses outside the unit.
     pub(crate) masked: Vec<u8>,
     pub(crate) references: Vec<AddressReference>,
-    /// Whether it reads what each thread has.
+    /// Whether it accesses thread-local storage.
     pub(crate) uses_threads: bool,
-    /// Whether it reads signed 32-bit numbers by an index, as it does where a table has distances instead of addresses.
+    /// Whether it reads signed 32-bit numbers by an index, as code with a table of distances does.
     pub(crate) reads_distances: bool,
 }
 
@@ -81,7 +81,7 @@ impl UnitBody {
     }
 }
 
-/// Whether it is a jump or a call whose target address is part of the instruction.
+/// Reports whether the instruction is a jump or a call that contains its target address.
 pub(crate) fn is_near_branch(instruction: &Instruction) -> bool {
     matches!(
         instruction.op0_kind(),
@@ -89,7 +89,7 @@ pub(crate) fn is_near_branch(instruction: &Instruction) -> bool {
     )
 }
 
-/// How much an instruction reads or writes at its address.
+/// Returns the number of bytes that an instruction accesses at its address.
 pub(crate) fn extent(instruction: &Instruction) -> AccessSize {
     let beyond = matches!(
         instruction.mnemonic(),

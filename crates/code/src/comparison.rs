@@ -1,4 +1,4 @@
-//! Which functions differ, which of them a program reaches, and where a trap tells that one of them runs.
+//! The differing functions, which of them a program can reach, and traps that show whether one of them runs.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
@@ -8,56 +8,56 @@ use crate::pairs::{AddressPair, PairKind, PairLead, Pairs};
 use crate::program::Program;
 use crate::unknown::Unknown;
 
-/// A function that is not the same in both executables: it has other code or other data, or one side alone has it.
+/// A function that differs between the executables: its code or data differ, or only one side has it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct FunctionChange {
-    /// Its name without hashes: instances of a generic function may share one.
+    /// Name without hashes; instances of a generic function may share one.
     pub name: String,
-    /// The bytes of its code in the base; `None`: it is not there.
+    /// Length of its code in the base, in bytes; `None` if the base does not have it.
     pub base: Option<u64>,
-    /// The bytes of its code in the candidate; `None`: it is not there.
+    /// Length of its code in the candidate, in bytes; `None` if the candidate does not have it.
     pub candidate: Option<u64>,
-    /// Its own code is the same in both: what it refers to differs, or may differ.
+    /// Whether its own code is equal, so that only what it refers to differs or may differ.
     pub same_code: bool,
 }
 
-/// What both executables have in common.
+/// The result of comparing two executables.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct CodeComparison {
-    /// Functions that differ: changed, added, removed, the longest first; then those whose own code is the same.
+    /// Functions that differ: changed, then added, then removed, each longest first; last, those whose own code is equal.
     pub functions: Vec<FunctionChange>,
-    /// Functions that are the same at the same address.
+    /// Number of equal functions at the same address.
     pub same: usize,
-    /// Functions that are the same at another address.
+    /// Number of equal functions at another address.
     pub moved: usize,
-    /// What the two programs, from their starts, can come to that differs.
+    /// The differences that the programs can reach from their entry points.
     pub reach: Reach,
 }
 
-/// Whether programs can come to code or data that differ.
+/// Whether programs can reach code or data that differ.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Reach {
     /// They cannot: both run the same code on the same data.
     Same,
-    /// They can, and no later than at these functions.
+    /// They can, but only by entering one of these functions.
     Differs(Entrances),
     /// They can, at places that are no functions.
     Everywhere,
 }
 
-/// Where code that differs is entered, as places in the files of both sides.
+/// The entries of code that differs, as offsets in the files of both sides.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Entrances {
-    /// In the base.
+    /// Offsets in the base.
     pub base: BTreeSet<usize>,
-    /// In the candidate.
+    /// Offsets in the candidate.
     pub candidate: BTreeSet<usize>,
 }
 
-/// What stops a program that comes to it (`int3`).
+/// The instruction that stops a program (`int3`).
 const TRAP: u8 = 0xcc;
 
-/// The executable with a trap at each of these places in its file: if it runs to its end, it has come to none of them.
+/// Returns the executable with a trap at each of these file offsets. If it runs to its end, it has reached none of them.
 pub fn trapped(mut executable: Vec<u8>, entrances: &BTreeSet<usize>) -> Vec<u8> {
     for place in entrances {
         if let Some(byte) = executable.get_mut(*place) {
@@ -68,13 +68,23 @@ pub fn trapped(mut executable: Vec<u8>, entrances: &BTreeSet<usize>) -> Vec<u8> 
 }
 
 /// Compares the machine code of two executables.
+///
+/// The comparison starts at the entry points and forms pairs, code with code and data with data, from all that both sides refer to at the same place.
+/// As long as two programs stay within equal pairs, they do the same; names are only for people.
+///
+/// Each link changes addresses, so an operand that is an address is compared by its target: code by its offset in a function, data by their content,
+/// jump tables by the code that they lead to. Symbols show where data begin and end. Anonymous constants begin and end where something refers to
+/// them; their neighbors count as part of them, unless the same code refers to those neighbors elsewhere.
+///
+/// If in doubt, items differ. A `core::panic::Location` on another line is equal. Hashes of names and types that are constants in code, such as a
+/// `TypeId`, change with the version of a crate, so code with such constants differs. Unwind tables are not compared.
 pub fn compare(base: &[u8], candidate: &[u8]) -> Result<CodeComparison, Unknown> {
     let base = Program::of(Image::parse(base)?);
     let candidate = Program::of(Image::parse(candidate)?);
     let mut pairs = Pairs::new(&base, &candidate);
     let alike = pairs.begin();
     pairs.explore();
-    // Functions that are reached in other ways are compared by name, for people, and as they tell where data begin.
+    // Compare functions that are reached in other ways by name, to list them for people and because their references show where data begin.
     pair_by_name(&mut pairs);
     pairs.explore();
     let differs = differing(&pairs);
@@ -89,7 +99,7 @@ pub fn compare(base: &[u8], candidate: &[u8]) -> Result<CodeComparison, Unknown>
     })
 }
 
-/// Pairs functions of one name that no pair has: those with the same code first, then in order.
+/// Pairs functions of equal names that are in no pair yet: first those with equal code, then in order.
 fn pair_by_name(pairs: &mut Pairs<'_, '_>) {
     let (base, candidate) = (pairs.base, pairs.candidate);
     let of_code = |pairs: &Pairs<'_, '_>| -> (BTreeSet<u64>, BTreeSet<u64>) {
@@ -130,7 +140,7 @@ fn pair(pairs: &mut Pairs<'_, '_>, base: usize, candidate: usize) {
     pairs.pair_units(base, candidate);
 }
 
-/// The units of each name, but for those that were seen.
+/// Returns the units of each name, without those in `seen`.
 fn by_name(program: &Program<'_>, seen: &BTreeSet<u64>) -> BTreeMap<String, Vec<usize>> {
     let mut found: BTreeMap<String, Vec<usize>> = BTreeMap::new();
     for (at, unit) in program.image.units.iter().enumerate() {
@@ -143,8 +153,8 @@ fn by_name(program: &Program<'_>, seen: &BTreeSet<u64>) -> BTreeMap<String, Vec<
     found
 }
 
-/// Which pairs differ, with what they lead to: data that differ make what refers to them differ, code does not make its callers differ, unless
-/// they call another function.
+/// Returns which pairs differ, including through their references. Data that differ also make everything that refers to them differ. Code that
+/// differs affects its callers only if they call functions of different names.
 fn differing(pairs: &Pairs<'_, '_>) -> Vec<bool> {
     let mut differs: Vec<bool> = pairs.nodes.iter().map(|node| !node.same).collect();
     let mut passes_on: HashMap<usize, bool> = HashMap::new();
@@ -176,7 +186,7 @@ fn differing(pairs: &Pairs<'_, '_>) -> Vec<bool> {
     }
 }
 
-/// Which pairs programs come to from where they begin.
+/// Returns the pairs that programs can reach from their entry points.
 fn reached(pairs: &Pairs<'_, '_>) -> Vec<bool> {
     let mut found = vec![false; pairs.nodes.len()];
     let mut left = pairs.begins.clone();
@@ -225,7 +235,7 @@ fn reach(pairs: &Pairs<'_, '_>, differs: &[bool], reached: &[bool], alike: bool)
     }
 }
 
-/// Where in its file a function is entered; `None`: it is none, so nobody knows.
+/// Returns the file offsets at which a function is entered; `None` if the code is no function, so that its entries are unknown.
 fn places(program: &Program<'_>, start: u64) -> Option<Vec<usize>> {
     let at = program.image.unit_at(start)?;
     program.image.units[at].symbol.as_ref()?;
@@ -236,7 +246,7 @@ fn places(program: &Program<'_>, start: u64) -> Option<Vec<usize>> {
         .collect()
 }
 
-/// The functions that differ, and how many are the same where they were, and elsewhere.
+/// Returns the functions that differ, the number of equal functions at the same address, and the number of equal functions elsewhere.
 fn functions(pairs: &Pairs<'_, '_>, differs: &[bool]) -> (Vec<FunctionChange>, usize, usize) {
     let (mut same, mut moved) = (0, 0);
     let mut changed: BTreeMap<u64, u64> = BTreeMap::new();
@@ -259,7 +269,7 @@ fn functions(pairs: &Pairs<'_, '_>, differs: &[bool]) -> (Vec<FunctionChange>, u
             *counted += 1;
         }
     }
-    // A function that is the same as one of its pairs is no change, whatever else took its place.
+    // A function that is equal in one pair is unchanged, even if it differs in another pair.
     for pair in others {
         let is_free = !of_base.contains(&pair.base) && !of_candidate.contains(&pair.candidate);
         if is_free && pairs.share_a_name(pair) {
@@ -302,7 +312,7 @@ fn functions(pairs: &Pairs<'_, '_>, differs: &[bool]) -> (Vec<FunctionChange>, u
         candidate: Some(size),
         same_code: false,
     }));
-    // Changed, added, removed; the longest first.
+    // Sort changed, added and removed functions, each longest first.
     let rank = |one: &FunctionChange| (one.base.is_none(), one.candidate.is_none());
     let size = |one: &FunctionChange| one.base.max(one.candidate);
     let order = |one: &FunctionChange| {
@@ -317,7 +327,7 @@ fn functions(pairs: &Pairs<'_, '_>, differs: &[bool]) -> (Vec<FunctionChange>, u
     (found, same, moved)
 }
 
-/// Whether the code of two functions is the same, but for addresses, and goes on to functions of the same names.
+/// Reports whether the code of two functions is equal apart from addresses, and refers to functions of equal names.
 fn have_same_code(pairs: &Pairs<'_, '_>, base: u64, candidate: u64) -> bool {
     let body = |program: &Program<'_>, start| program.image.unit_at(start);
     let (Some(old), Some(new)) = (body(pairs.base, base), body(pairs.candidate, candidate)) else {

@@ -1,4 +1,4 @@
-//! Functions of an executable as instructions that people read: what is called or read stands there by its name, not by its address.
+//! The functions of an executable as readable instructions, with names in place of addresses.
 
 use std::cell::RefCell;
 use std::collections::{BTreeMap, HashMap};
@@ -13,38 +13,37 @@ use crate::body::{AccessSize, extent, is_near_branch};
 use crate::image::{CodeUnit, Image, LoaderWrite, SectionUse};
 use crate::names::readable;
 
-/// Stands in the text of a line for the label of the line that it leads to.
+/// A placeholder in the text of a line for the label of the line that it leads to.
 pub(crate) const LABEL: char = '\u{1}';
-/// Constants without a name that code reads at once are shown up to this size, in bytes.
+/// The largest unnamed constant whose value is shown, in bytes.
 const LONGEST_CONSTANT: u64 = 64;
 
-/// The code of a function.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct FunctionCode {
-    /// The symbol, as the linker has it.
+    /// The linker's name.
     pub(crate) symbol: String,
     /// The length of the code in bytes.
     pub(crate) size: u64,
     pub(crate) lines: Vec<CodeLine>,
 }
 
-/// An instruction, as Intel writes it.
+/// An instruction in Intel syntax.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct CodeLine {
-    /// The instruction in words, with [`LABEL`] in place of the line that it leads to.
+    /// The instruction, with [`LABEL`] in place of the line that it leads to.
     pub(crate) text: String,
-    /// The line of the same function that it jumps to or refers to; `None`: no such line.
+    /// The line of the same function that it jumps to or refers to, if any.
     pub(crate) leads_to: Option<usize>,
 }
 
-/// The instances of functions of one name: their symbols and units.
+/// The functions that share a readable name: symbol and index of the unit.
 type Instances = BTreeMap<String, usize>;
 
-/// An executable of which functions are read.
+/// An executable whose functions can be listed.
 #[derive(Debug)]
 pub(crate) struct Disassembly<'d> {
     image: Image<'d>,
-    /// By readable name.
+    /// Functions by readable name.
     pub(crate) functions: BTreeMap<String, Instances>,
 }
 
@@ -63,7 +62,7 @@ impl<'d> Disassembly<'d> {
         Self { image, functions }
     }
 
-    /// The code of a unit.
+    /// Returns the code of a unit.
     pub(crate) fn code(&self, symbol: &str, unit: usize) -> FunctionCode {
         let unit = &self.image.units[unit];
         let instructions = self.instructions(unit);
@@ -80,7 +79,7 @@ impl<'d> Disassembly<'d> {
                     leads_to: None,
                 };
             };
-            // A function that calls itself does not go on in itself.
+            // A recursive call is shown with the function's name, not with a label.
             let is_own = (unit.start..unit.end).contains(&target)
                 && !(instruction.mnemonic() == Mnemonic::Call && target == unit.start);
             let leads_to = starts.get(&target).copied().filter(|_| is_own);
@@ -109,7 +108,7 @@ impl<'d> Disassembly<'d> {
             .collect()
     }
 
-    /// What lies at an address, in words that are the same wherever it lies.
+    /// Returns a name for an address that does not depend on the layout.
     fn name(&self, address: u64, extent: AccessSize) -> String {
         let Some(section) = self.image.section(address) else {
             return "elsewhere".to_owned();
@@ -142,7 +141,7 @@ impl<'d> Disassembly<'d> {
         if unit.symbol.is_some() {
             return self.named(unit.start, address);
         }
-        // A stub that goes on to what a library has.
+        // A stub that jumps to a library function.
         let instructions = self.instructions(unit);
         let mut targets = instructions.iter().filter_map(reference);
         targets.find_map(|(target, _)| {
@@ -157,7 +156,7 @@ impl<'d> Disassembly<'d> {
         self.named(start, address)
     }
 
-    /// What symbols say of what begins at `start`, of which `address` is part.
+    /// Returns the name of the symbol at `start`, with the offset of `address`.
     fn named(&self, start: u64, address: u64) -> Option<String> {
         let names = self.image.names.get(&start)?.iter();
         let names = names.map(|name| readable(name));
@@ -168,7 +167,7 @@ impl<'d> Disassembly<'d> {
         })
     }
 
-    /// The name of that of which the loader writes the address.
+    /// Returns the name of the item whose address the loader writes here.
     fn pointed_to(&self, address: u64) -> Option<String> {
         match self.image.written.get(&address)? {
             LoaderWrite::Import(name, ..) => (!name.is_empty()).then(|| name.clone()),
@@ -179,7 +178,7 @@ impl<'d> Disassembly<'d> {
         }
     }
 
-    /// The value of a constant, as a number.
+    /// Returns the value of a constant in hexadecimal digits.
     fn constant(&self, address: u64, size: u64) -> Option<String> {
         let is_written = || {
             let before = address.saturating_sub(7);
@@ -203,12 +202,12 @@ impl<'d> Disassembly<'d> {
     }
 }
 
-/// Whether a compiler made the name up, for a constant that has none: another build has another one.
+/// Reports whether a compiler invented the name for a constant that has none; such names differ between builds.
 fn is_made_up(name: &str) -> bool {
     name.starts_with("anon.") || name.starts_with("alloc_")
 }
 
-/// The address that an instruction goes on to, reads or writes, where it has one.
+/// Returns the address that an instruction jumps to or accesses, if any.
 fn reference(instruction: &Instruction) -> Option<(u64, AccessSize)> {
     if is_near_branch(instruction) {
         return Some((instruction.near_branch_target(), AccessSize::Open));
@@ -217,10 +216,10 @@ fn reference(instruction: &Instruction) -> Option<(u64, AccessSize)> {
     is_address.then(|| (instruction.ip_rel_memory_address(), extent(instruction)))
 }
 
-/// The address in the instruction that is being written, and what stands in its place.
+/// The address in the current instruction, and the name that replaces it.
 type CurrentAddress = Rc<RefCell<Option<(u64, String)>>>;
 
-/// Writes instructions, one after the other.
+/// Formats instructions, one at a time.
 struct InstructionWriter {
     formatter: IntelFormatter,
     current: CurrentAddress,
@@ -249,7 +248,7 @@ impl InstructionWriter {
     }
 }
 
-/// Has the name for the address of the current instruction.
+/// Resolves the address of the current instruction to its name.
 struct AddressNames(CurrentAddress);
 
 impl SymbolResolver for AddressNames {
@@ -261,7 +260,7 @@ impl SymbolResolver for AddressNames {
         address: u64,
         _address_size: u32,
     ) -> Option<SymbolResult<'_>> {
-        // An immediate number that happens to equal the address is no address.
+        // An immediate operand may equal the address by chance.
         let kind = instruction.op_kind(instruction_operand?);
         if !(is_near_branch(instruction) || kind == OpKind::Memory) {
             return None;

@@ -1,4 +1,4 @@
-//! An executable as it lies in memory: sections, functions, sized data, and what the loader writes where.
+//! An executable as loaded into memory: sections, functions, sized data, and the addresses that the loader writes.
 
 use std::collections::BTreeMap;
 
@@ -14,43 +14,43 @@ use object::{
 
 use crate::unknown::Unknown;
 
-/// What lies in a section.
+/// The content of a section.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum SectionUse {
     Code,
     Constants,
     Variables,
-    /// The first values of what each thread has.
+    /// The initial values of thread-local storage.
     Threads,
 }
 
-/// A section that is in memory when the program runs.
+/// A section that is loaded into memory.
 #[derive(Debug)]
 pub(crate) struct LoadedSection<'d> {
     pub(crate) name: String,
     pub(crate) start: u64,
     pub(crate) end: u64,
-    /// Shorter than the section where it begins as zeros.
+    /// Content in the file; shorter than the section if the rest begins as zeros.
     pub(crate) bytes: &'d [u8],
     pub(crate) content: SectionUse,
     pub(crate) in_file: u64,
 }
 
-/// Code that is entered at its start, if not also elsewhere: a function, or what lies between functions.
+/// Code that is entered at its start and perhaps elsewhere: a function, or the code between two functions.
 #[derive(Debug, Clone)]
 pub(crate) struct CodeUnit {
     pub(crate) start: u64,
     pub(crate) end: u64,
-    /// As the linker has it; `None`: no symbol says where it begins and ends.
+    /// The linker's name; `None` if no symbol gives the bounds.
     pub(crate) symbol: Option<String>,
 }
 
-/// What the loader writes.
+/// A value that the loader writes.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum LoaderWrite {
     /// An address within the executable.
     Address(u64),
-    /// What a library has under this name, and how that is written.
+    /// The address of this name in a library, with the addend and the type of the relocation.
     Import(String, i64, u32),
 }
 
@@ -60,25 +60,25 @@ pub(crate) struct Image<'d> {
     pub(crate) sections: Vec<LoadedSection<'d>>,
     /// All code, without gaps within a section.
     pub(crate) units: Vec<CodeUnit>,
-    /// Start and size of data of which symbols tell both.
+    /// Start and size of data with sized symbols.
     pub(crate) objects: BTreeMap<u64, u64>,
-    /// Where other symbols of data lie.
+    /// Addresses of other data symbols.
     pub(crate) labels: Vec<u64>,
-    /// The names of functions and of sized data, as the linker has them, by where they begin.
+    /// The linker's names of functions and of sized data, by start address.
     pub(crate) names: BTreeMap<u64, Vec<String>>,
     pub(crate) written: BTreeMap<u64, LoaderWrite>,
     pub(crate) entry: u64,
-    /// What libraries may call or read, by name.
+    /// Items that libraries may call or read, by name.
     pub(crate) exported: BTreeMap<String, u64>,
     pub(crate) libraries: Vec<String>,
-    /// What each thread has: place, size and name.
+    /// Thread-local variables: address, size and name.
     pub(crate) of_threads: Vec<(u64, u64, String)>,
-    /// The size and the alignment of all that each thread has.
+    /// Size and alignment of thread-local storage.
     pub(crate) threads: Option<(u64, u64)>,
 }
 
 impl<'d> Image<'d> {
-    /// An executable that can be compared: nothing in it is beyond understanding.
+    /// Parses an executable for comparison. Fails if it uses a feature that is not supported.
     pub(crate) fn parse(bytes: &'d [u8]) -> Result<Self, Unknown> {
         let file = elf(bytes)?;
         if file.kind() != ObjectKind::Dynamic {
@@ -99,7 +99,7 @@ impl<'d> Image<'d> {
         Ok(image)
     }
 
-    /// An executable that is to be read: what the loader writes may be unknown.
+    /// Parses an executable only to show its code; the values that the loader writes may be unknown.
     pub(crate) fn to_read(bytes: &'d [u8]) -> Result<Self, Unknown> {
         let file = elf(bytes)?;
         let written = written(&file).unwrap_or_default();
@@ -155,7 +155,7 @@ impl<'d> Image<'d> {
         })
     }
 
-    /// The section at an address.
+    /// Returns the section at an address.
     pub(crate) fn section(&self, address: u64) -> Option<&LoadedSection<'d>> {
         let after = self
             .sections
@@ -168,14 +168,14 @@ impl<'d> Image<'d> {
         Some(self.section(address)?.content)
     }
 
-    /// The unit at an address, by its place among the units.
+    /// Returns the index of the unit at an address.
     pub(crate) fn unit_at(&self, address: u64) -> Option<usize> {
         let after = self.units.partition_point(|unit| unit.start <= address);
         let at = after.checked_sub(1)?;
         (address < self.units[at].end).then_some(at)
     }
 
-    /// So many bytes from an address on; `None` beyond a section. What has no bytes in the file begins as zeros.
+    /// Returns `length` bytes from an address on; `None` beyond the section. Bytes that are not in the file are zeros.
     pub(crate) fn bytes(&self, address: u64, length: u64) -> Option<Vec<u8>> {
         let section = self.section(address)?;
         let end = address
@@ -187,13 +187,13 @@ impl<'d> Image<'d> {
         Some(found)
     }
 
-    /// The sized data that an address lies in: its start and its size.
+    /// Returns the start and the size of the sized data at an address.
     pub(crate) fn object_at(&self, address: u64) -> Option<(u64, u64)> {
         let (start, size) = self.objects.range(..=address).next_back()?;
         (address < start + size).then_some((*start, *size))
     }
 
-    /// Where the byte at an address stands in the file.
+    /// Returns the file offset of the byte at an address.
     pub(crate) fn in_file(&self, address: u64) -> Option<usize> {
         let section = self.section(address)?;
         let offset = address - section.start;
@@ -223,7 +223,7 @@ fn sections<'d>(file: &Elf<'d>) -> Result<Vec<LoadedSection<'d>>, Unknown> {
         };
         let has = |flag: u32| sh_flags & u64::from(flag) != 0;
         let is_threads = has(object::elf::SHF_TLS);
-        // Zeros of threads lie where the next section does.
+        // Zero-initialized thread-local storage has the same addresses as the next section.
         let has_place = !(is_threads && section.kind() == SectionKind::UninitializedTls);
         if !has(object::elf::SHF_ALLOC) || section.size() == 0 || !has_place {
             continue;
@@ -294,7 +294,7 @@ fn exported(file: &Elf<'_>) -> Result<BTreeMap<String, u64>, Unknown> {
     Ok(found)
 }
 
-/// The libraries that it names.
+/// Returns the libraries that the executable needs.
 fn libraries(file: &Elf<'_>) -> Result<Vec<String>, Unknown> {
     let table = file.elf_dynamic_table()?;
     let mut found = Vec::new();
@@ -305,13 +305,13 @@ fn libraries(file: &Elf<'_>) -> Result<Vec<String>, Unknown> {
     Ok(found)
 }
 
-/// Units in order that cover all code: what lies between functions is a unit too, parted where labels stand.
+/// Returns sorted units that cover all code. A gap between functions also becomes a unit, split at labels.
 fn without_gaps(
     mut known: Vec<CodeUnit>,
     labels: &[u64],
     sections: &[LoadedSection<'_>],
 ) -> Vec<CodeUnit> {
-    // Of several names of a function the first in order; what lies within another one is part of it.
+    // If a function has several names, keep the first in sort order. Code within another function is part of it.
     known.sort_by(|a, b| (a.start, b.end, &a.symbol).cmp(&(b.start, a.end, &b.symbol)));
     let mut labels = labels.to_vec();
     labels.sort_unstable();

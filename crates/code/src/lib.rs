@@ -1,16 +1,10 @@
-//! Machine code of two executables: which functions differ, and whether a program can come to any of them.
+//! Compares the machine code of two executables: which functions differ, and whether a program can reach any of them.
 //!
-//! Bytes of two executables go in, typed facts come out: [`compare`] gives a [`CodeComparison`], and [`FunctionReader`] the instructions of a function side by side.
+//! [`compare`] takes the bytes of two executables and returns a [`CodeComparison`]; [`FunctionReader`] shows the instructions of a function of both
+//! side by side.
 //!
-//! It makes pairs of what lies in both, from where programs begin: code beside code, data beside data, by what both sides refer to at the same place.
-//! As long as they stay within pairs both do the same, so names are for people alone. Addresses differ with every link, so each operand that is one is
-//! compared by what it leads to: code by its place in a function, data by its content, tables of jumps by the code that they lead to. A
-//! `core::panic::Location` is the same on another line. Where data begin and end is known of symbols; anonymous constants begin and end where something
-//! refers to them, and their neighbours count as theirs unless the same code finds these elsewhere. Any doubt is a difference. Hashes of names and of types
-//! that are constants in code, such as a `TypeId`, change with the version of a crate: code that has them differs then. Tables of unwinding are not compared.
-//!
-//! No input, no output, no clock. Position-independent ELF executables for x86-64 with their symbols are understood; for others the answer is
-//! [`Unknown`], with the reason.
+//! The crate does no I/O and reads no clock. It understands position-independent x86-64 ELF executables with symbols; for others it returns
+//! [`Unknown`] with the reason.
 
 mod body;
 mod comparison;

@@ -1,15 +1,15 @@
-//! `core::panic::Location`: where in the sources a panic begins. It names a line, and costs no time.
+//! Recognizes `core::panic::Location`: a place in the source that a panic reports. A change of the line costs no time.
 
 use crate::image::{Image, LoaderWrite, SectionUse};
 
-/// Path, its length, line and column.
+/// Size of a `Location`: pointer to the path, its length, line and column.
 pub(crate) const SIZE: u64 = 24;
-/// A path has at most so many bytes.
+/// The longest path, in bytes.
 const LONGEST_PATH: u64 = 4096;
-/// No source has so many columns in a line.
+/// An upper bound for the columns of a source line.
 const MOST_COLUMNS: u32 = 1 << 16;
 
-/// Whether a `Location` lies at an address: the path of a Rust file with its length, a line and a column.
+/// Reports whether an address holds a `Location`: the path of a Rust file with its length, a line and a column.
 pub(crate) fn is_location(image: &Image<'_>, address: u64) -> bool {
     let path = || {
         let Some(LoaderWrite::Address(path)) = image.written.get(&address) else {
@@ -35,6 +35,6 @@ pub(crate) fn is_location(image: &Image<'_>, address: u64) -> bool {
         }
         image.bytes(*path, length)
     };
-    // Some compilers count a zero at its end.
+    // Some compilers include a final zero in the length.
     path().is_some_and(|path| path.strip_suffix(b"\0").unwrap_or(&path).ends_with(b".rs"))
 }

@@ -1,8 +1,8 @@
-//! Names of functions as people write them, without what says only which build they are of.
+//! Readable names of functions, without the parts that depend on the build.
 
-/// The name without hashes. Instances of a generic function may share one.
+/// Returns the name without hashes. Instances of a generic function may share one.
 pub fn readable(symbol: &str) -> String {
-    // A compiler that moves functions between its units appends numbers.
+    // A compiler that moves functions between codegen units appends numbers.
     let mut symbol = symbol.split(".llvm.").next().unwrap_or(symbol);
     while let Some((rest, number)) = symbol.rsplit_once('.')
         && !number.is_empty()

@@ -1,7 +1,7 @@
-//! Pairs of what lies in two executables: code beside the code that takes its place, data beside data.
+//! Pairs of code and data in two executables: an item of the base with the item that takes its place in the candidate.
 //!
-//! It begins where a program begins and follows what both sides refer to at the same place. So a pair needs no names, and what no pair has been
-//! made of is reached by neither side, unless through code that differs.
+//! Pairing begins at the entry points and follows all that both sides refer to at the same place, so it needs no names. Items without a pair can be
+//! reached only through code that differs.
 
 use std::collections::HashMap;
 
@@ -11,24 +11,24 @@ use crate::location::{self, is_location};
 use crate::names::readable;
 use crate::program::Program;
 
-/// What a pair is of.
+/// The kind of items in a pair.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub(crate) enum PairKind {
-    /// Units that begin at the addresses.
+    /// Units of code that begin at the addresses.
     Code,
-    /// So many bytes.
+    /// Data of this many bytes.
     Exact(u64),
-    /// Constants of unknown length, of which something takes the addresses.
+    /// Constants of unknown length whose addresses are taken.
     Open,
-    /// What lies beside such constants, and may belong to them.
+    /// Data next to such constants, which may be part of them.
     Beside,
-    /// Tables of distances.
+    /// Tables of 32-bit distances.
     Table,
-    /// What each thread has.
+    /// Thread-local storage.
     Threads,
 }
 
-/// Two addresses.
+/// The addresses of a pair.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub(crate) struct AddressPair {
     pub(crate) kind: PairKind,
@@ -36,31 +36,31 @@ pub(crate) struct AddressPair {
     pub(crate) candidate: u64,
 }
 
-/// Why a pair depends on another one.
+/// A dependency of a pair on another one.
 #[derive(Debug, Clone, Copy)]
 pub(crate) enum PairLead {
-    /// It refers to it.
+    /// The pair refers to this pair.
     To(usize),
-    /// It may extend into them.
+    /// The pair may extend into these neighbors.
     Beside(PairNeighbours),
 }
 
-/// What follows or precedes both sides of a pair, at the same distance: that of the nearer place.
+/// The data that follow or precede both sides of a pair. The distance is the same on both sides, that of the nearer neighbor.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct PairNeighbours {
-    /// `None`: they lie in different kinds of memory.
+    /// The pair of the neighbors; `None` if they are in different sections.
     pub(crate) pair: Option<usize>,
     pub(crate) base: u64,
     pub(crate) candidate: u64,
-    /// They lie before the pair.
+    /// Whether the neighbors precede the pair.
     pub(crate) before: bool,
 }
 
-/// What is known of a pair.
+/// A pair and its comparison.
 #[derive(Debug)]
 pub(crate) struct PairNode {
     pub(crate) pair: AddressPair,
-    /// Whether both are the same but for what they lead to.
+    /// Whether both sides are equal, apart from what they refer to.
     pub(crate) same: bool,
     pub(crate) leads: Vec<PairLead>,
 }
@@ -71,15 +71,16 @@ pub(crate) struct Pairs<'p, 'd> {
     pub(crate) candidate: &'p Program<'d>,
     pub(crate) nodes: Vec<PairNode>,
     known: HashMap<AddressPair, usize>,
-    /// The candidate's addresses for an address of data of the base, as code and data refer to them, with the pair; and the other way round.
+    /// Maps each referenced data address of the base to the addresses that it was paired with in the candidate, each with the index of the pair.
+    /// `of_candidate` is the reverse map.
     pub(crate) of_base: HashMap<u64, Vec<(u64, usize)>>,
     pub(crate) of_candidate: HashMap<u64, Vec<(u64, usize)>>,
     explored: usize,
-    /// The pairs with which programs begin.
+    /// The pairs of entry points.
     pub(crate) begins: Vec<usize>,
 }
 
-/// What two references are to one another.
+/// The result of pairing the targets of two references: a pair, no section on either side, or targets that cannot be paired.
 enum Met {
     At(usize),
     Nowhere,
@@ -100,7 +101,7 @@ impl<'p, 'd> Pairs<'p, 'd> {
         }
     }
 
-    /// Where a program begins, and what libraries may call or read. `false`: the sides begin in different ways.
+    /// Pairs the entry points and everything that libraries may call or read. Returns `false` if the two sides begin in different ways.
     pub(crate) fn begin(&mut self) -> bool {
         let (base, candidate) = (&self.base.image, &self.candidate.image);
         let mut begins = vec![(base.entry, candidate.entry, AccessSize::Open)];
@@ -139,7 +140,7 @@ impl<'p, 'd> Pairs<'p, 'd> {
         alike
     }
 
-    /// Makes a pair of two units.
+    /// Pairs two units of code.
     pub(crate) fn pair_units(&mut self, base: u64, candidate: u64) -> usize {
         self.node(AddressPair {
             kind: PairKind::Code,
@@ -148,7 +149,7 @@ impl<'p, 'd> Pairs<'p, 'd> {
         })
     }
 
-    /// Follows everything that pairs lead to.
+    /// Follows all references of the pairs.
     pub(crate) fn explore(&mut self) {
         while self.explored < self.nodes.len() {
             let at = self.explored;
@@ -168,7 +169,7 @@ impl<'p, 'd> Pairs<'p, 'd> {
         }
     }
 
-    /// Whether both units have the same name; nobody knows the names of what has no symbols.
+    /// Reports whether both units have the same name. Units without symbols have no names, so those count as equal.
     pub(crate) fn share_a_name(&self, pair: &AddressPair) -> bool {
         let name = |program: &Program<'_>, address| {
             let unit = &program.image.units[program.image.unit_at(address)?];
@@ -226,7 +227,7 @@ impl<'p, 'd> Pairs<'p, 'd> {
                 }
                 pair(PairKind::Exact(size), base - start)
             }
-            // One side tells where it begins and ends.
+            // One side has a symbol with the bounds; they apply to both sides.
             (_, _, (Some((start, size)), None)) => pair(PairKind::Exact(size), base - start),
             (_, _, (None, Some((start, size)))) => pair(PairKind::Exact(size), candidate - start),
             (_, _, (None, None)) => pair(PairKind::Open, 0),
@@ -240,7 +241,7 @@ impl<'p, 'd> Pairs<'p, 'd> {
                 .or_default()
                 .push((base, at));
         }
-        // What is written to must not be one thing here and two there.
+        // Variables must have the same partner at every reference.
         let is_variable =
             old.content == SectionUse::Variables || new.content == SectionUse::Variables;
         if is_variable {
@@ -300,14 +301,14 @@ impl<'p, 'd> Pairs<'p, 'd> {
         true
     }
 
-    /// Whether so many bytes are the same, but for what addresses in them lead to.
+    /// Reports whether `size` bytes are equal, apart from the targets of the addresses in them.
     fn range(&mut self, base: u64, candidate: u64, size: u64, leads: &mut Vec<PairLead>) -> bool {
         let (old, new) = (&self.base.image, &self.candidate.image);
         let (Some(mut here), Some(mut there)) = (old.bytes(base, size), new.bytes(candidate, size))
         else {
             return false;
         };
-        // One that begins before it reaches into it.
+        // A write of 8 bytes that begins before the range may reach into it.
         let written = |written: &std::collections::BTreeMap<u64, LoaderWrite>, start: u64| {
             let range = start.saturating_sub(7)..start + size;
             let found = written.range(range);
@@ -343,7 +344,7 @@ impl<'p, 'd> Pairs<'p, 'd> {
         same && here == there
     }
 
-    /// What goes on to the next place of either side.
+    /// Compares the data up to the next place on either side.
     fn chunk(&mut self, base: u64, candidate: u64, leads: &mut Vec<PairLead>) -> bool {
         if is_location(&self.base.image, base) && is_location(&self.candidate.image, candidate) {
             return true;
@@ -430,7 +431,7 @@ impl<'p, 'd> Pairs<'p, 'd> {
         )
     }
 
-    /// Where each thread has what, and its first values.
+    /// Compares the layout and the initial values of thread-local storage.
     fn threads(&mut self, leads: &mut Vec<PairLead>) -> bool {
         let named = |program: &Program<'_>| {
             let found = program.image.of_threads.iter();
@@ -454,8 +455,8 @@ impl<'p, 'd> Pairs<'p, 'd> {
         }
     }
 
-    /// Whether it is known that the data of an open pair do not extend into these neighbours: on one side, as the same code that stays within
-    /// its data there does so on the other.
+    /// Reports whether the data of an open pair certainly end before these neighbors. It is enough to know this of one side: the same code, which
+    /// stays within its data there, also does so on the other side.
     pub(crate) fn is_apart(&self, pair: &AddressPair, beside: &PairNeighbours) -> bool {
         let begins = |program: &Program<'_>, of: u64, neighbour: u64| {
             let image = &program.image;
@@ -468,7 +469,7 @@ impl<'p, 'd> Pairs<'p, 'd> {
                 && !(beside.before && of < neighbour + location::SIZE);
             has_size || is_place || program.tables.contains_key(&neighbour)
         };
-        // The same code refers to the neighbour and to something that lies elsewhere.
+        // The neighbor of one side was paired with an address other than the neighbor of the other side.
         let elsewhere = |seen: &HashMap<u64, Vec<(u64, usize)>>, here: u64, there: u64| {
             let found = seen.get(&here).into_iter().flatten();
             found

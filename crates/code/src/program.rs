@@ -1,28 +1,28 @@
-//! An executable of which all code is decoded: what each unit does, which tables of distances there are, and where data may begin.
+//! An executable with all its code decoded: the body of each unit, the tables of distances, and the places where data may begin.
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use crate::body::{AccessSize, UnitBody};
 use crate::image::{Image, LoaderWrite, SectionUse};
 
-/// A table of 32-bit distances from its own place.
+/// A table of 32-bit distances, relative to its own address.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct DistanceTable {
-    /// What the entries lead to.
+    /// The targets of the entries.
     pub(crate) targets: Vec<u64>,
-    /// Whether they lead into the code that reads the table.
+    /// Whether the targets are in the code that reads the table.
     pub(crate) are_jumps: bool,
 }
 
 #[derive(Debug)]
 pub(crate) struct Program<'d> {
     pub(crate) image: Image<'d>,
-    /// In the order of the units.
+    /// The bodies, in the order of the units.
     pub(crate) bodies: Vec<UnitBody>,
     pub(crate) tables: BTreeMap<u64, DistanceTable>,
-    /// Addresses of data that something refers to, and ends of what has a size.
+    /// Data addresses that something refers to, and the ends of sized data.
     pub(crate) places: BTreeSet<u64>,
-    /// Addresses of code that something refers to and that are no start of a unit, by unit.
+    /// Referenced code addresses that are not the start of a unit, by unit.
     pub(crate) entries: BTreeMap<usize, BTreeSet<u64>>,
 }
 
@@ -45,7 +45,7 @@ impl<'d> Program<'d> {
         program
     }
 
-    /// The place before an address, and the next one after it, within its section.
+    /// Returns the nearest places before and after an address, within its section.
     pub(crate) fn around(&self, address: u64) -> (Option<u64>, Option<u64>) {
         let Some(section) = self.image.section(address) else {
             return (None, None);
@@ -57,7 +57,7 @@ impl<'d> Program<'d> {
         (before.or(first), after.copied())
     }
 
-    /// Where what begins at an address ends at the latest: at the next place, or with its section.
+    /// Returns the latest possible end of the data at an address: the next place, or the end of the section.
     pub(crate) fn end_of(&self, address: u64) -> Option<u64> {
         let section = self.image.section(address)?;
         Some(self.around(address).1.unwrap_or(section.end))
@@ -107,12 +107,12 @@ impl<'d> Program<'d> {
                 }
             }
         }
-        // What only a table leads to begins somewhere, too.
+        // The targets of a table of constants are places, too.
         let tables = self.tables.values().filter(|table| !table.are_jumps);
         self.places.extend(tables.flat_map(|table| &table.targets));
     }
 
-    /// The table at `start` that the code of a unit reads, if it is one.
+    /// Returns the table at `start` that the code of a unit reads, if it is one.
     fn table(&self, unit: usize, start: u64) -> Option<DistanceTable> {
         if self.image.content(start)? != SectionUse::Constants {
             return None;
@@ -133,7 +133,7 @@ impl<'d> Program<'d> {
                 are_jumps: true,
             });
         }
-        // Distances to other constants. What they lead to lies behind the table's end, or before its start.
+        // Distances to other constants. These are after the end of the table or before its start.
         let (mut targets, mut end) = (Vec::new(), end);
         for at in all() {
             let target = entry(at)?;
@@ -146,7 +146,7 @@ impl<'d> Program<'d> {
             }
             targets.push(target);
         }
-        // Up to its end there is nothing else, but for what fills a gap.
+        // The rest, up to the end, must be padding.
         let rest = start + 4 * targets.len() as u64;
         let gap = self.image.bytes(rest, end.checked_sub(rest)?)?;
         if gap.iter().any(|byte| *byte != 0) {

@@ -1,4 +1,4 @@
-//! The code of a function in two executables side by side: what is the same stands in the same row, wherever it lies.
+//! A listing of a function in two executables side by side: equal instructions are in the same row, regardless of their addresses.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -8,7 +8,7 @@ use crate::disassembly::{CodeLine, Disassembly, FunctionCode, LABEL};
 use crate::image::Image;
 use crate::unknown::Unknown;
 
-/// Reads the machine code of functions, by name.
+/// A reader of the machine code of functions, by name.
 #[derive(Debug)]
 pub struct FunctionReader<'d> {
     disassembly: Disassembly<'d>,
@@ -17,27 +17,27 @@ pub struct FunctionReader<'d> {
 /// A function in the base, in the candidate, or in both.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct FunctionPair {
-    /// The bytes of its code in the base; `None`: it is not there.
+    /// Length of its code in the base, in bytes; `None` if the base does not have it.
     pub base: Option<u64>,
-    /// The bytes of its code in the candidate; `None`: it is not there.
+    /// Length of its code in the candidate, in bytes; `None` if the candidate does not have it.
     pub candidate: Option<u64>,
-    /// Its instructions.
+    /// The instructions.
     pub rows: Vec<CodeRow>,
 }
 
-/// An instruction of the base beside the instruction that takes its place in the candidate.
+/// An instruction of the base next to the instruction that takes its place in the candidate.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct CodeRow {
-    /// The number, from 1, of the label by which jumps name this row; `None`: no jump leads here.
+    /// Number of the label that jumps to this row use, from 1; `None` if no jump leads here.
     pub label: Option<usize>,
-    /// The instruction of the base; `None`: the candidate alone has one here.
+    /// The instruction of the base; `None` if only the candidate has one here.
     pub base: Option<String>,
-    /// The instruction of the candidate; `None`: the base alone has one here.
+    /// The instruction of the candidate; `None` if only the base has one here.
     pub candidate: Option<String>,
 }
 
 impl CodeRow {
-    /// Whether the sides differ here.
+    /// Reports whether the sides differ in this row.
     pub fn differs(&self) -> bool {
         self.base != self.candidate
     }
@@ -52,14 +52,14 @@ impl FunctionPair {
         }
     }
 
-    /// Whether the sides differ anywhere.
+    /// Reports whether the sides differ anywhere.
     pub fn differs(&self) -> bool {
         self.base.is_some() != self.candidate.is_some() || self.rows.iter().any(CodeRow::differs)
     }
 }
 
 impl<'d> FunctionReader<'d> {
-    /// Reads an ELF executable for x86-64 that has its symbols.
+    /// Reads an x86-64 ELF executable with symbols.
     pub fn of(executable: &'d [u8]) -> Result<Self, Unknown> {
         let image = Image::to_read(executable)?;
         Ok(Self {
@@ -67,12 +67,12 @@ impl<'d> FunctionReader<'d> {
         })
     }
 
-    /// The names of all functions, without hashes.
+    /// Returns the names of all functions, without hashes.
     pub fn names(&self) -> impl Iterator<Item = &str> {
         self.disassembly.functions.keys().map(String::as_str)
     }
 
-    /// The functions of this name here and in `candidate`: instances of a generic function may share one.
+    /// Pairs the functions with this name in both executables. There can be several pairs, because instances of a generic function may share a name.
     pub fn beside(&self, candidate: &Self, name: &str) -> Vec<FunctionPair> {
         let (mut base, mut candidate) = (self.instances(name), candidate.instances(name));
         let mut pairs = Vec::new();
@@ -112,11 +112,11 @@ fn lines(code: Option<&FunctionCode>) -> &[CodeLine] {
     code.map_or(&[], |code| &code.lines)
 }
 
-/// Lines that stand in one row, by their places.
+/// The lines of one row, by index.
 type LinePair = (Option<usize>, Option<usize>);
 
-/// Both codes in rows, with few differences (Myers 1986; the library's heuristics may miss the fewest). Labels count rows, so a jump is the same if both
-/// sides lead to the same row.
+/// Aligns both listings with few differences (Myers 1986; the library's heuristics may miss the fewest). Labels number the rows, so a jump is equal
+/// if both sides lead to the same row.
 fn rows(base: &[CodeLine], candidate: &[CodeLine]) -> Vec<CodeRow> {
     let pairs = aligned(base, candidate);
     let mut row_of_base = vec![0; base.len()];
@@ -199,7 +199,7 @@ fn aligned(base: &[CodeLine], candidate: &[CodeLine]) -> Vec<LinePair> {
 mod tests {
     use super::*;
 
-    /// Lines of text; `>3` at the end of one leads to the line 3.
+    /// Splits a text into lines; `>3` at the end of one leads to line 3.
     fn lines(text: &str) -> Vec<CodeLine> {
         let line = |line: &str| match line.split_once('>') {
             Some((text, to)) => CodeLine {
@@ -214,7 +214,7 @@ mod tests {
         text.split(' ').map(line).collect()
     }
 
-    /// `L1: base | candidate`, with `=` for two that are the same.
+    /// Writes rows as `L1: base | candidate`, with `=` for equal lines.
     fn shown(base: &str, candidate: &str) -> Vec<String> {
         let rows = rows(&lines(base), &lines(candidate));
         let side = |text: &Option<String>| text.clone().unwrap_or_else(|| "-".to_owned());

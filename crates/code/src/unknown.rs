@@ -1,21 +1,21 @@
-//! Why the machine code of an executable cannot be compared.
+//! Reasons why the machine code of an executable cannot be compared.
 
-/// Nothing is known of the machine code, for this reason.
+/// The reason why nothing is known of the machine code.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum Unknown {
-    /// It is an executable for another processor or system.
+    /// The executable is for another processor or system.
     #[error("machine code is compared for x86-64 ELF executables alone")]
     Format,
-    /// Addresses are constants in its code, which nothing tells apart from numbers.
+    /// Its code contains absolute addresses, which cannot be distinguished from numbers.
     #[error("it is not position-independent")]
     FixedAddresses,
     /// Its functions have no names.
     #[error("its symbols are stripped (`strip = false` in the profile keeps them)")]
     Stripped,
-    /// The linker wrote something that is not understood.
+    /// It uses a feature of the linker that is not supported.
     #[error("its {0} are not understood")]
     Feature(&'static str),
-    /// It contradicts itself.
+    /// Its contents are inconsistent.
     #[error("it is damaged: {0}")]
     Damaged(String),
 }

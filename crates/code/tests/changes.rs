@@ -1,4 +1,4 @@
-//! What becomes of small programs, built here with `rustc`, when something in their sources or in their link changes.
+//! Compares small programs, built here with `rustc`, after changes to their sources or to their link.
 #![cfg(all(target_os = "linux", target_arch = "x86_64"))]
 
 use std::fs;
@@ -21,7 +21,7 @@ pub fn generic<T: Into<u64> + Copy>(items: &[T]) -> u64 {
 }
 ";
 
-/// A program that does what its first argument says.
+/// A program whose first argument selects a function.
 const PROGRAM: &str = r#"
 use std::cell::Cell;
 static TABLE: [u32; 64] = { let mut t = [0; 64]; let mut i = 0; while i < 64 { t[i] = (i * i) as u32 + 11; i += 1; } t };
@@ -68,13 +68,13 @@ fn main() {
 }
 "#;
 
-/// Functions and constants in another order.
+/// Linker flags that shuffle functions and constants.
 const SHUFFLED: [&str; 2] = [
     "-Clink-arg=-Wl,--shuffle-sections=.text*=7",
     "-Clink-arg=-Wl,--shuffle-sections=.rodata*=7,--shuffle-sections=.data.rel.ro*=7",
 ];
 
-/// A folder with executables.
+/// A temporary folder with executables.
 struct Workshop(tempfile::TempDir);
 
 impl Workshop {
@@ -86,7 +86,7 @@ impl Workshop {
         self.0.path()
     }
 
-    /// Builds both crates, always at the same place, as a comparison does.
+    /// Builds both crates, always at the same path, as a comparison does.
     fn build(&self, program: &str, dependency: &str, flags: &[&str]) -> Vec<u8> {
         let at = |name: &str| self.path().join(name);
         fs::write(at("program.rs"), program).expect("it works");
@@ -117,13 +117,13 @@ impl Workshop {
 
     fn run(&self, executable: &[u8], argument: &str) -> ExitStatus {
         let path: PathBuf = self.path().join("runs");
-        // A new file each time: somebody may have the old one open.
+        // Write a new file each time: another process may have the old one open.
         let _ = fs::remove_file(&path);
         fs::write(&path, executable).expect("it works");
         let mut permissions = fs::metadata(&path).expect("it works").permissions();
         std::os::unix::fs::PermissionsExt::set_mode(&mut permissions, 0o755);
         fs::set_permissions(&path, permissions).expect("it works");
-        // What another test is just starting has this file open until it runs.
+        // A process that another test is starting keeps this file open until its own program runs.
         loop {
             match Command::new(&path).arg(argument).output() {
                 Err(error) if error.kind() == std::io::ErrorKind::ExecutableFileBusy => {}
@@ -138,7 +138,7 @@ fn program_with(from: &str, to: &str) -> String {
     PROGRAM.replacen(from, to, 1)
 }
 
-/// The functions that both have, that the candidate alone has, that the base alone has.
+/// Returns the names of functions that both sides have, that only the candidate has, and that only the base has.
 fn names(found: &CodeComparison) -> [Vec<&str>; 3] {
     let of = |base, candidate| {
         let of_kind = found.functions.iter();
@@ -191,7 +191,7 @@ fn what_changes_no_code_that_runs_is_the_same_wherever_it_lies() {
     );
 }
 
-/// A change in the program, where it shows, and the argument that leads to it.
+/// A change in the program, the function where it shows, and the argument that reaches it.
 const CHANGES: [(&str, &str, &str, &str); 14] = [
     (
         "n ^ 0x55",
@@ -321,7 +321,7 @@ fn a_change_in_a_dependency_is_found_and_so_is_one_of_a_generic_function() {
     }
 }
 
-/// Both sides stop at a trap with the argument that leads to the change, and neither does without it.
+/// Checks that both sides stop at a trap with the argument that reaches the change, and that both finish without it.
 fn is_found(workshop: &Workshop, base: &[u8], candidate: &[u8], name: &str, argument: &str) {
     let found = compare(base, candidate).expect("it works");
     assert!(
@@ -335,7 +335,7 @@ fn is_found(workshop: &Workshop, base: &[u8], candidate: &[u8], name: &str, argu
     for (executable, entrances) in [(base, &entrances.base), (candidate, &entrances.candidate)] {
         let trap = trapped(executable.to_vec(), entrances);
         assert!(!workshop.run(&trap, argument).success(), "{name} runs");
-        // What threads have is one: all that use any of it are taken to use all.
+        // Thread-local storage is one item: a function that uses any of it counts as using all of it.
         let runs = name.contains("threads") || workshop.run(&trap, "").success();
         assert!(runs, "{name} does not run");
     }
@@ -374,7 +374,7 @@ fn functions_that_are_added_and_removed_have_their_names_and_sizes() {
             ["program::through_inlined"]
         ]
     );
-    // It calls another one, which no code of its own says.
+    // It calls another function now, but its own code is equal.
     assert!(!found.functions[0].same_code);
     let other = &found.functions[1];
     // lea (%rdi,%rdi,4),%rax; ret
@@ -399,7 +399,7 @@ fn what_cannot_be_compared_says_why() {
     ));
 }
 
-/// The rows of the only function of this name that differ, as `base | candidate`, and how many are the same.
+/// Returns the differing rows of the only function with this name, as `base | candidate`, and the number of equal rows.
 fn differing(pairs: &[FunctionPair]) -> (Vec<String>, usize) {
     let [pair] = pairs else {
         panic!("{pairs:?}");

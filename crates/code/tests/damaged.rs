@@ -1,4 +1,4 @@
-//! Executables that are damaged: they are compared or refused, and nothing panics. What the whole one was made of stands beside it.
+//! Compares damaged executables: they are compared or rejected, and nothing panics. The source of the intact one is next to it.
 
 #[path = "../../engine/src/mutations.rs"]
 mod mutations;

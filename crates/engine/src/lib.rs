@@ -1,13 +1,13 @@
-//! Where `cargo perfcheck` touches the world.
+//! The side effects of `cargo perfcheck`: processes, files, the machine and the database.
 //!
-//! [`cargo`] builds bench targets, [`sides`] the two sides of a comparison, [`process`] owns the processes that are started, [`child`] talks with a bench
-//! executable, [`host`] examines the machine, [`link`] lays the code of executables out anew, [`measure`] is the loop that launches and records, and
-//! [`store`] keeps every run in a database.
-//! What is measured, and what it means, is defined by `perfcheck-analysis`.
+//! [`cargo`] builds bench targets, [`sides`] builds the two sides of a comparison, [`process`] owns child processes, [`child`] speaks the protocol of
+//! bench executables, [`host`] examines the machine, [`link`] changes the code layout of executables, [`measure`] starts processes and records their
+//! samples, and [`store`] keeps every run in a database.
+//! The data model and the statistics belong to `perfcheck-analysis`.
 
 #![cfg_attr(not(test), warn(clippy::disallowed_methods))]
 
-// What the tests of other crates share with those here has its names from outside.
+// Test code shared with other crates refers to this crate by its external name.
 #[cfg(test)]
 extern crate self as perfcheck_engine;
 

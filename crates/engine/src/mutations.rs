@@ -1,11 +1,12 @@
-//! Seeded damages of well-formed input, for the tests of decoders: whatever arrives is read or refused, and nothing panics or takes memory without end.
+//! Seeded mutations of well-formed input, for the tests of decoders: every input is decoded or rejected, without a panic and without unbounded
+//! memory.
 //!
-//! A test tries a few thousand; with `PERFCHECK_ATTACK_SECONDS` it goes on for so long, each time from the same seed.
+//! A test tries 3,000 inputs, or goes on for `PERFCHECK_ATTACK_SECONDS` seconds if that is set. The seed is always the same.
 
 use perfcheck_stats::{Draws, Stream};
 use std::time::{Duration, Instant};
 
-/// What means something to decoders of text and of numbers.
+/// Byte sequences that have a meaning in text or binary formats.
 const MEANINGFUL: [&[u8]; 14] = [
     b"\"",
     b"\\",
@@ -22,12 +23,12 @@ const MEANINGFUL: [&[u8]; 14] = [
     b"\0\0\0\0",
     b"\xff\xff\xff\xff\xff\xff\xff\xff\xff\x01",
 ];
-/// So many inputs where nobody says how long.
+/// Number of inputs to try unless `PERFCHECK_ATTACK_SECONDS` is set.
 const USUAL: u64 = 3_000;
-/// Inputs stay about as long as they were.
+/// Maximum length of an input, in bytes.
 const LONGEST: usize = 1 << 16;
 
-/// Calls `decode` with damaged inputs made of `corpus`; `name` keeps the chances of decoders apart.
+/// Calls `decode` with mutations of the inputs in `corpus`. `name` gives each decoder its own random stream.
 pub(crate) fn attack(name: &str, corpus: &[Vec<u8>], mut decode: impl FnMut(&[u8])) {
     let seconds = std::env::var("PERFCHECK_ATTACK_SECONDS").ok();
     let seconds = seconds.and_then(|text| text.parse().ok());

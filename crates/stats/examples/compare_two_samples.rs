@@ -1,6 +1,6 @@
-//! Reads two files of numbers, one number a line, and prints how the second sample differs from the first.
+//! Reads two files of numbers, one per line, and prints how the second sample differs from the first.
 //!
-//! `cargo run -p perfcheck-stats --example compare_two_samples -- BASE NEW`; numbers have any unit, the same in both files.
+//! `cargo run -p perfcheck-stats --example compare_two_samples -- BASE NEW`. Numbers may have any unit, but it must be the same in both files.
 
 #![expect(clippy::print_stdout, reason = "an example prints what it finds")]
 
@@ -25,7 +25,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     Ok(())
 }
 
-/// Reads one number a line; empty lines are skipped.
+/// Reads one number per line; empty lines are skipped.
 fn numbers(path: &str) -> Result<Vec<f64>, Box<dyn Error>> {
     let text = std::fs::read_to_string(path).map_err(|error| format!("{path}: {error}"))?;
     let lines = text.lines().map(str::trim).filter(|line| !line.is_empty());
@@ -49,7 +49,7 @@ fn describe(side: &str, values: &[f64]) -> Result<(), Box<dyn Error>> {
     Ok(())
 }
 
-/// Prints test, effect size and the intervals of shift and relative change. Each value is taken as independent of the others.
+/// Prints test, effect size and the intervals of shift and relative change. Values are treated as independent of each other.
 fn compare(base: &[f64], new: &[f64]) {
     if let Some(p) =
         MannWhitney::of(new, base).and_then(|test| test.p(MannWhitneyMethod::Automatic))

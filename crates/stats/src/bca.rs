@@ -1,6 +1,7 @@
 //! Bias-corrected and accelerated bootstrap intervals over clusters (Efron 1987; Efron and Tibshirani 1993, section 14.3).
 //!
-//! Second-order accurate where the percentile interval is first-order; of few clusters it is as blind as that one.
+//! These intervals are second-order accurate, the percentile interval only first-order. With few clusters, both cover less often than their level
+//! says.
 
 use super::bootstrap::{Resampling, finite_majority, resample};
 use super::cluster_statistic::ClusterStatistic;
@@ -11,12 +12,12 @@ use super::normal;
 use super::quantile::Quantile;
 use super::sums::sum;
 
-/// The bias-corrected and accelerated bootstrap interval of `statistic` at `level` over resampled clusters, in the unit of the samples (Efron 1987;
-/// Efron and Tibshirani 1993, section 14.3).
+/// Returns the bias-corrected and accelerated bootstrap interval of `statistic` at `level` over resampled clusters, in the unit of the samples
+/// (Efron 1987; Efron and Tibshirani 1993, section 14.3).
 ///
-/// It takes one evaluation a cluster more than [`percentile_interval`](crate::percentile_interval). `None` below two clusters, for a level outside
-/// 0..1, where the statistic or one of its jackknife values is not finite, where more than half of the resamples have no value, or where the observed
-/// value lies beyond all of them. Constant data have a point interval.
+/// In addition to the work of [`percentile_interval`](crate::percentile_interval), it evaluates the statistic once per cluster. `None` below two
+/// clusters, for a level outside 0..1, if the statistic or one of its jackknife values is not finite, if more than half of the resamples have no
+/// value, or if the observed value lies beyond all of them. Constant data give an interval of a single point.
 pub fn bca_interval(
     statistic: &impl ClusterStatistic,
     level: f64,
@@ -34,8 +35,8 @@ pub fn bca_interval(
     )
 }
 
-/// The bounds of a `BCa` interval from what they rest on: the bootstrap distribution in any order, the observed value and the values with one cluster
-/// left out each, in any order.
+/// Computes the bounds of a `BCa` interval from the bootstrap distribution in any order, the observed value, and the values with one cluster left
+/// out each, in any order.
 ///
 /// With z0 = `Phi^-1`(share of resamples below the observed value, equal ones counting half) and
 /// a = sum d^3 / (6 (sum d^2)^(3/2)), d = mean - value of the jackknife, the bounds are the `Linear` quantiles at
@@ -63,10 +64,10 @@ pub fn bca_bounds(
     })
 }
 
-/// 0 where leaving out a cluster changes nothing.
+/// Returns the acceleration; 0 if leaving out a cluster changes nothing.
 fn acceleration(jackknife: &[f64]) -> f64 {
     let squares = squared_deviations(jackknife);
-    // The mean less the value, which is minus the deviation.
+    // The formula needs mean - value, which is the negative deviation.
     let cubes = -sum(deviations(jackknife).map(|deviation| deviation.powi(3)));
     let skewness = cubes / (squares * f64::sqrt(squares));
     if skewness.is_finite() {

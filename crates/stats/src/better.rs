@@ -1,16 +1,15 @@
-//! Values in order of preference, best first, whichever way "better" points: as mmtests looks at them.
+//! Summaries of values in order of preference, best first, for values of which the smaller or the larger are better (mmtests).
 //!
-//! A 95th percentile of rates is then the rate that 95 % of the samples reach, and a best-95 % mean leaves out the slowest samples of times
-//! and the lowest of rates alike.
+//! A 95th percentile of rates is then the rate that 95 % of the samples reach, and a best-95 % mean leaves out the slowest times or the lowest rates.
 
 use super::description::mean;
 
-/// Which values are better: the direction in which means of the best, percentiles and improvements look.
+/// The direction of preference for means of the best values, percentiles and improvements.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Better {
-    /// Smaller values are better, as of times and sizes.
+    /// Smaller values are better, as for times and sizes.
     Lower,
-    /// Larger values are better, as of rates.
+    /// Larger values are better, as for rates.
     Higher,
 }
 
@@ -25,25 +24,25 @@ impl Better {
         sorted
     }
 
-    /// The mean of the best `percent` of `values`, in any order and in their unit: of the first max(1, floor(n percent / 100)) in order of preference
-    /// (mmtests). `None` without values, with one that is not finite, or beyond 100.
+    /// Returns the mean of the best `percent` of `values`, given in any order, in their unit: of the first max(1, floor(n percent / 100)) in order
+    /// of preference (mmtests). `None` without values, with a value that is not finite, or beyond 100.
     pub fn best_mean(self, values: &[f64], percent: u32) -> Option<f64> {
         let best = self.best_first(values);
         mean(&best[..rank(&best, percent)?]).filter(|mean| mean.is_finite())
     }
 
-    /// The value of rank max(1, floor(n percent / 100)) in order of preference (mmtests); `None` as for [`Self::best_mean`].
+    /// Returns the value of rank max(1, floor(n percent / 100)) in order of preference (mmtests); `None` as for [`Self::best_mean`].
     ///
-    /// The rank is found in whole numbers: a fraction such as 0.29 times 100 would fall short of 29.
+    /// The rank is computed in integers: in floating point, 0.29 times 100 is less than 29.
     pub fn percentile(self, values: &[f64], percent: u32) -> Option<f64> {
         let best = self.best_first(values);
         Some(best[rank(&best, percent)? - 1])
     }
 
-    /// By how much `new` is better than `base`, as a fraction: 1 - new / base where lower is better, new / base - 1 where higher is (mmtests).
+    /// Returns how much `new` is better than `base`, as a fraction: 1 - new / base if lower is better, new / base - 1 if higher is (mmtests).
     /// Positive is always better.
     ///
-    /// Equal values, zeros too, differ by 0; a base of 0 has no other answer (`None`), nor have values that are negative or not finite.
+    /// Equal values, including two zeros, give 0. `None` for a base of 0 and a different `new`, or for values that are negative or not finite.
     pub fn improvement(self, new: f64, base: f64) -> Option<f64> {
         if !(new >= 0.0 && base >= 0.0 && new.is_finite() && base.is_finite()) {
             return None;
@@ -60,7 +59,7 @@ impl Better {
     }
 }
 
-/// max(1, floor(n percent / 100)) for finite values.
+/// Returns max(1, floor(n percent / 100)); `None` unless all values are finite.
 fn rank(sorted: &[f64], percent: u32) -> Option<usize> {
     let valid = !sorted.is_empty() && percent <= 100 && sorted.iter().all(|x| x.is_finite());
     valid.then(|| (sorted.len() * percent as usize / 100).max(1))

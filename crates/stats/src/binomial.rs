@@ -1,15 +1,15 @@
-//! A probability, from how often something came true: exact one-sided bounds (Clopper and Pearson 1934), and the standard error of a share.
+//! Estimates of a probability from a number of successes: exact one-sided bounds (Clopper and Pearson 1934), and the standard error of a share.
 
 use super::special::beta_regularized;
 
-/// Halvings of the interval: as many as a float can tell apart near 1.
+/// The number of bisections: enough for the resolution of a float near 1.
 const HALVINGS: u32 = 60;
 
-/// The one-sided upper bound of the probability of what came true `count` times in `trials`, at the confidence `level`: the largest one under which
-/// so few are not less likely than 1 - `level`.
+/// Returns the one-sided upper bound, at the confidence `level`, of the probability of an event that happened `count` times in `trials`: the
+/// largest probability at which so few events are not less likely than 1 - `level`.
 ///
-/// It solves `I_p(count + 1, trials - count) = level` for p, as `P(X <= k) = 1 - I_p(k + 1, n - k)`. 1 where all came true or nothing
-/// was tried; `None` unless 0 < `level` < 1 and `count` <= `trials`.
+/// It solves `I_p(count + 1, trials - count) = level` for p, as `P(X <= k) = 1 - I_p(k + 1, n - k)`. The bound is 1 if `count` equals `trials`,
+/// also without trials. `None` unless 0 < `level` < 1 and `count` <= `trials`.
 pub fn upper_bound(count: u32, trials: u32, level: f64) -> Option<f64> {
     if !(level > 0.0 && level < 1.0) || count > trials {
         return None;
@@ -30,15 +30,16 @@ pub fn upper_bound(count: u32, trials: u32, level: f64) -> Option<f64> {
     Some(high)
 }
 
-/// The one-sided lower bound at the confidence `level`: 1 less the upper bound of what did not come true. 0 where nothing came true; `None` as for
-/// [`upper_bound`].
+/// Returns the one-sided lower bound at the confidence `level`: 1 - the upper bound for the complementary event. It is 0 for a `count` of 0.
+/// `None` as for [`upper_bound`].
 pub fn lower_bound(count: u32, trials: u32, level: f64) -> Option<f64> {
     let missed = trials.checked_sub(count)?;
     upper_bound(missed, trials, level).map(|bound| 1.0 - bound)
 }
 
-/// The standard error of the share `count` / `trials` of independent trials, for a difference of such shares: `sqrt(p (1 - p) / n)` with p = (`count` + 1) / n and
-/// n = `trials` + 2 (Agresti and Caffo 2000), so that what came true never, or always, has an error, too. `None` where `count` > `trials`.
+/// Returns the standard error of the share `count` / `trials` of independent trials, for use in a difference of shares: `sqrt(p (1 - p) / n)` with
+/// p = (`count` + 1) / n and n = `trials` + 2 (Agresti and Caffo 2000). The added trials give shares of 0 and 1 an error too. `None` if `count` >
+/// `trials`.
 pub fn share_standard_error(count: u64, trials: u64) -> Option<f64> {
     let n = trials as f64 + 2.0;
     let p = (count as f64 + 1.0) / n;

@@ -10,34 +10,34 @@ use super::interval::Interval;
 use super::quantile::Quantile;
 use super::random::{Draws, Stream};
 
-/// Resamples per block: a block is the unit of work of a thread and of the random stream.
+/// Resamples per block. A block is the unit of work of a thread, and has its own block of the random stream.
 pub(super) const BLOCK: usize = 1024;
 
-/// Up to this many clusters every possible resample is evaluated once beforehand: 5^5 = 3125 draws, 126 of them distinct.
+/// The most clusters for which every possible resample is evaluated once in advance: 5^5 = 3125 draws, 126 of them distinct.
 pub(super) const TABULATED: usize = 5;
 
-/// Elementary steps that one interval may take; beyond it, fewer resamples are drawn, but never below [`FEWEST`].
+/// Elementary steps that one interval may take. If it would need more, fewer resamples are drawn, but at least [`FEWEST`].
 const STEPS: usize = 2_000_000;
 const FEWEST: usize = 1_000;
 
-/// How many resamples are drawn, and from which stream.
+/// The number of resamples and the stream that they are drawn from.
 #[derive(Debug, Clone, Copy)]
 pub struct Resampling<'a> {
-    /// How many resamples are wanted. Where 2 million elementary steps would not do for so many, fewer are drawn, but never below 1000.
+    /// The number of resamples. If they would take more than 2 million elementary steps, fewer are drawn, but at least 1000
     pub resamples: usize,
-    /// The stream of random numbers that they are drawn from.
+    /// The stream of random numbers
     pub stream: Stream<'a>,
 }
 
 impl Resampling<'_> {
-    /// The resamples that `steps` elementary steps allow at `cost` steps each.
+    /// Returns the number of resamples that `steps` elementary steps allow at `cost` steps each.
     pub(super) fn within(&self, steps: usize, cost: usize) -> usize {
         self.resamples.min((steps / cost.max(1)).max(FEWEST))
     }
 }
 
-/// Evaluates `replicate` `count` times. `scratch` makes the buffer of a block. The result depends on the stream alone,
-/// not on how the blocks are spread over threads.
+/// Evaluates `replicate` `count` times. `scratch` makes a buffer for each block. The result depends on the stream alone, not on the distribution
+/// of blocks over threads.
 pub(super) fn replicates<S>(
     stream: Stream<'_>,
     count: usize,
@@ -58,16 +58,16 @@ pub(super) fn replicates<S>(
     values
 }
 
-/// Every sequence of k draws from k items, in the order of the sequences read as numbers to base k.
+/// All sequences of k draws from k items, ordered as numbers in base k.
 struct DrawSequences {
-    /// The place of each sequence among the distinct sets of draws.
+    /// Index of each sequence's multiset of draws in `weights`
     sets: Vec<u8>,
-    /// How often each item is drawn, for each distinct set.
+    /// Number of draws of each item, for each distinct multiset
     weights: Vec<Vec<u32>>,
 }
 
 impl DrawSequences {
-    /// The sequences of up to [`TABULATED`] items, listed once.
+    /// Returns the sequences for up to [`TABULATED`] items, listed only once.
     fn of_items(k: usize) -> &'static Self {
         static KNOWN: [OnceLock<DrawSequences>; TABULATED + 1] =
             [const { OnceLock::new() }; TABULATED + 1];
@@ -96,14 +96,15 @@ impl DrawSequences {
 
 /// The values of a statistic for every resample of a few items.
 pub(super) struct TabulatedStatistic<T> {
-    /// The place among `values` of each sequence of draws, which are equally likely.
+    /// Index into `values` of each sequence of draws; all sequences are equally likely
     pub(super) sets: &'static [u8],
-    /// The value of each distinct set of draws.
+    /// Value of each distinct multiset of draws
     pub(super) values: Vec<T>,
 }
 
 impl<T: Copy> TabulatedStatistic<T> {
-    /// Evaluates `statistic`, given how often each of `k` items is drawn, for each distinct set of draws: at most [`TABULATED`] items.
+    /// Evaluates `statistic` for each distinct multiset of draws from `k` items, at most [`TABULATED`]. Its argument says how many times each item
+    /// is drawn.
     pub(super) fn new(k: usize, statistic: impl Fn(&[u32]) -> T) -> Self {
         let sequences = DrawSequences::of_items(k);
         let weights = sequences.weights.iter();
@@ -113,22 +114,22 @@ impl<T: Copy> TabulatedStatistic<T> {
         }
     }
 
-    /// How many sequences of draws there are.
+    /// Returns the number of sequences of draws.
     pub(super) fn sequences(&self) -> u32 {
         self.sets.len() as u32
     }
 
-    /// The value of a sequence.
+    /// Returns the value of a sequence.
     pub(super) fn value(&self, sequence: usize) -> T {
         self.values[usize::from(self.sets[sequence])]
     }
 }
 
-/// Draws a statistic of resampled clusters.
+/// A statistic prepared for drawing its values over resampled clusters.
 enum ResampledStatistic<'a, S> {
-    /// All resamples, each equally likely.
+    /// Values of all possible resamples, each equally likely.
     Table(TabulatedStatistic<f64>),
-    /// One by one.
+    /// A statistic that is evaluated anew for each resample.
     Direct(&'a S),
 }
 
@@ -142,7 +143,7 @@ impl<'a, S: ClusterStatistic> ResampledStatistic<'a, S> {
         }
     }
 
-    /// Steps per resample.
+    /// Returns the elementary steps of one resample.
     fn cost(&self) -> usize {
         match self {
             Self::Table(_) => 1,
@@ -171,13 +172,13 @@ impl<'a, S: ClusterStatistic> ResampledStatistic<'a, S> {
     }
 }
 
-/// The percentile bootstrap interval of `statistic` at `level` over resampled clusters, in the unit of the samples (Efron 1979; Efron and Tibshirani
-/// 1993, chapter 13).
+/// Returns the percentile bootstrap interval of `statistic` at `level` over resampled clusters, in the unit of the samples (Efron 1979; Efron and
+/// Tibshirani 1993, chapter 13).
 ///
-/// Bounds are the `Linear` quantiles of the resamples at (1 - level) / 2 and (1 + level) / 2. Resamples without a finite value are dropped. `None`
-/// without clusters, for a level outside 0..1, or where more than half of the resamples have no finite value. Constant data have a point; so has a
-/// single cluster, whose samples should then be clusters of their own. Below [`FEWEST_FOR_BOOTSTRAP`](crate::FEWEST_FOR_BOOTSTRAP) clusters it covers
-/// less often than its level says.
+/// The bounds are the `Linear` quantiles of the resamples at (1 - level) / 2 and (1 + level) / 2. Resamples without a finite value are dropped.
+/// `None` without clusters, for a level outside 0..1, or if more than half of the resamples have no finite value. Constant data give an interval
+/// of a single point. So does a single cluster; pass each of its samples as a cluster instead. Below
+/// [`FEWEST_FOR_BOOTSTRAP`](crate::FEWEST_FOR_BOOTSTRAP) clusters, the interval covers less often than its level says.
 pub fn percentile_interval(
     statistic: &impl ClusterStatistic,
     level: f64,
@@ -186,8 +187,7 @@ pub fn percentile_interval(
     percentile_interval_by(statistic, level, PercentileRule::Interpolated, resampling)
 }
 
-/// The percentile bootstrap interval with bounds by `rule`; in everything else as [`percentile_interval`], whose rule is
-/// [`PercentileRule::Interpolated`].
+/// Like [`percentile_interval`], but with bounds chosen by `rule`. [`percentile_interval`] itself uses [`PercentileRule::Interpolated`].
 pub fn percentile_interval_by(
     statistic: &impl ClusterStatistic,
     level: f64,
@@ -200,10 +200,11 @@ pub fn percentile_interval_by(
     percentiles(resample(statistic, resampling), level, rule)
 }
 
-/// Draws resamples of the clusters and returns the value of `statistic` for each, in the order drawn: the bootstrap distribution. Values may be not
-/// finite.
+/// Draws resamples of the clusters and returns the value of `statistic` for each, in the order drawn: the bootstrap distribution. Values may be
+/// infinite or NaN.
 ///
-/// Up to five clusters all k^k sequences of draws are evaluated beforehand, and a resample is one draw from that table: the distribution is the same.
+/// With up to five clusters, all k^k sequences of draws are evaluated in advance, and a resample is one draw from that table. The distribution is
+/// the same.
 pub fn resample(statistic: &impl ClusterStatistic, resampling: Resampling<'_>) -> Vec<f64> {
     let sampler = ResampledStatistic::new(statistic);
     let count = resampling.within(STEPS, sampler.cost());
@@ -212,11 +213,11 @@ pub fn resample(statistic: &impl ClusterStatistic, resampling: Resampling<'_>) -
     })
 }
 
-/// The number of distinct resamples of k clusters, C(2 k - 1, k): 10 for three, 126 for five; 0 for none.
+/// Returns the number of distinct resamples of k clusters, C(2 k - 1, k): 10 for three, 126 for five, 0 for none.
 ///
-/// Below some hundreds a percentile bootstrap covers less often than its level says.
+/// With fewer than some hundreds of distinct resamples, a percentile bootstrap covers less often than its level says.
 pub fn distinct_resamples(clusters: u32) -> f64 {
-    // Each factor keeps the product whole: C(k + i - 1, i) for i = 1, 2, ...
+    // The product is an integer after each factor: C(k + i - 1, i) for i = 1, 2, ...
     let choose = |k: u32| {
         (1..=k).fold(1.0, |product, i| {
             product * f64::from(k + i - 1) / f64::from(i)
@@ -225,9 +226,10 @@ pub fn distinct_resamples(clusters: u32) -> f64 {
     if clusters == 0 { 0.0 } else { choose(clusters) }
 }
 
-/// The percentile bootstrap interval of the relative change `new` / `base` - 1 of two independent sides, a fraction; both are resampled every time.
+/// Returns the percentile bootstrap interval of the relative change `new` / `base` - 1 of two independent sides, as a fraction. Each resample
+/// draws from both sides.
 ///
-/// `None` as for [`percentile_interval`]. Where clusters of both sides belong together, take [`PairedRatio`](crate::PairedRatio) instead.
+/// `None` as for [`percentile_interval`]. If the clusters of both sides are paired, use [`PairedRatio`](crate::PairedRatio) instead.
 pub fn relative_change_interval(
     new: &impl ClusterStatistic,
     base: &impl ClusterStatistic,
@@ -244,8 +246,8 @@ pub fn relative_change_interval(
     )
 }
 
-/// Draws resamples of the clusters of both independent sides, which each have some, and returns `new` / `base` - 1 for each, in the order drawn.
-/// Values may be not finite.
+/// Draws resamples of the clusters of two independent sides and returns `new` / `base` - 1 for each, in the order drawn. Neither side may be
+/// empty. Values may be infinite or NaN.
 pub fn relative_change_resamples(
     new: &impl ClusterStatistic,
     base: &impl ClusterStatistic,
@@ -259,18 +261,18 @@ pub fn relative_change_resamples(
     })
 }
 
-/// Which of the sorted resamples bound an interval.
+/// The rule that picks the bounds of an interval from the sorted resamples.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum PercentileRule {
-    /// Bounds are the `Linear` quantiles at (1 - level) / 2 and (1 + level) / 2.
+    /// The bounds are the `Linear` quantiles at (1 - level) / 2 and (1 + level) / 2.
     Interpolated,
-    /// Bounds are the resamples at the indices floor(B (1 - level) / 2) and floor(B (1 + level) / 2) - 1, from 0: `BenchForge`'s rule, 250 and 9749
-    /// of 10,000.
+    /// The bounds are the resamples at the indices floor(B (1 - level) / 2) and floor(B (1 + level) / 2) - 1, counted from 0. This is
+    /// `BenchForge`'s rule: 250 and 9749 of 10,000.
     WholeIndices,
 }
 
 impl PercentileRule {
-    /// Both bounds from `values`, which are reordered; there is at least one.
+    /// Returns both bounds from `values`, which must not be empty and are reordered.
     fn bounds(self, values: &mut [f64], level: f64) -> Option<Interval> {
         let tail = (1.0 - level) / 2.0;
         let (lower, upper) = match self {
@@ -280,7 +282,7 @@ impl PercentileRule {
             ),
             Self::WholeIndices => {
                 values.sort_unstable_by(f64::total_cmp);
-                // The addition keeps a whole number from falling below itself by rounding.
+                // The addition compensates for rounding that would push an integer just below itself.
                 let index = |share: f64| (share * values.len() as f64 + 1e-9) as usize;
                 let last = values.len() - 1;
                 let upper = index(f64::midpoint(1.0, level)).saturating_sub(1);
@@ -291,7 +293,7 @@ impl PercentileRule {
     }
 }
 
-/// The central interval of the finite values.
+/// Returns the central interval of the finite values.
 fn percentiles(values: Vec<f64>, level: f64, rule: PercentileRule) -> Option<Interval> {
     let mut values = finite_majority(values)?;
     if !(level > 0.0 && level < 1.0) {
@@ -300,7 +302,7 @@ fn percentiles(values: Vec<f64>, level: f64, rule: PercentileRule) -> Option<Int
     rule.bounds(&mut values, level)
 }
 
-/// The finite ones of `values`; `None` where there are none, or more that are not finite.
+/// Returns the finite values; `None` if there are none, or if fewer than half of the values are finite.
 pub(super) fn finite_majority(mut values: Vec<f64>) -> Option<Vec<f64>> {
     let drawn = values.len();
     values.retain(|value| value.is_finite());
@@ -353,7 +355,7 @@ mod tests {
             resampling(20_000),
         )
         .unwrap();
-        // So many clusters leave 1666 resamples, whose bounds have an SE of about .001.
+        // With this many clusters 1666 resamples are drawn, whose bounds have an SE of about .001.
         assert!((interval.lower - 0.4717).abs() < 0.004, "{interval:?}");
         assert!((interval.upper - 0.5283).abs() < 0.004, "{interval:?}");
     }

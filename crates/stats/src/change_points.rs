@@ -1,26 +1,26 @@
-//! Where the level of a short noisy series changed, and how sure that is.
+//! Changes of level in a short noisy series, with their certainty.
 //!
-//! E-divisive (Matteson and James 2014, *A nonparametric approach for multiple change point analysis of multivariate data*): the split at which
-//! the energy distance between both parts is largest is tested by permutation; where it is significant both parts are searched in the same
-//! way. Nothing is assumed of the distribution. A split is looked for twice, each time at half of the level: with a right part that reaches to
-//! the end, which sees late changes better, then with one that ends anywhere, as published, which sees a level that was left again. The
-//! permutations have a named seed: the same series gives the same change points.
+//! The method is E-divisive (Matteson and James 2014, *A nonparametric approach for multiple change point analysis of multivariate data*). The
+//! split with the largest energy distance between both parts is tested by permutation; if it is significant, both parts are searched in the same
+//! way. The distribution is arbitrary. Each part is searched twice at half the level: first with a right part that reaches to the end, which
+//! detects late changes better, then with one that may end anywhere, as published, which detects a level that was left again. The random stream
+//! has a fixed seed, so a series always gives the same change points.
 
 use super::random::{Draws, Stream};
 
-/// How [`change_points`] are looked for.
+/// The parameters of a search for [`change_points`].
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct ChangePointRules {
-    /// The level of the whole search, a fraction: at most about so many series without a change get one.
+    /// Level of the whole search, as a fraction: at most about this share of series without a change get one
     pub level: f64,
-    /// How many permutations a split has to stand against. p cannot fall below 2 / (permutations + 1).
+    /// Number of permutations that a split is tested against; p cannot fall below 2 / (permutations + 1)
     pub permutations: u32,
-    /// How many values each side of a change has at least; less than 2 counts as 2.
+    /// Fewest values on each side of a change; less than 2 counts as 2
     pub least: usize,
 }
 
 impl Default for ChangePointRules {
-    /// The rules of a search at the level 0.1 %, against 3,999 permutations, with four values on each side.
+    /// Returns the parameters of a search at the level 0.1 %, against 3,999 permutations, with at least four values on each side.
     fn default() -> Self {
         Self {
             level: 0.001,
@@ -33,34 +33,34 @@ impl Default for ChangePointRules {
 /// A change of level.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct ChangePoint {
-    /// The index of the first value of the new level.
+    /// Index of the first value of the new level
     pub index: usize,
-    /// The permutation p of a split so clear in the part of the series that it splits.
+    /// Permutation p-value of the split within the part of the series that it divides
     pub p_value: f64,
 }
 
-/// So many permutations with a split at least as clear are enough to know that a split is not significant (Besag and Clifford 1991).
+/// Stop after this many permutations with a split at least as clear: the split is then known not to be significant (Besag and Clifford 1991).
 const ENOUGH_EXCEEDANCES: u32 = 10;
 
-/// Where the right part of a split ends.
+/// The end of a split's right part.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum RightPart {
-    /// It ends with the values.
+    /// The right part reaches to the last value.
     Whole,
-    /// It may end anywhere.
+    /// The right part may end anywhere.
     Any,
 }
 
-/// Finds where the level of the series `values` changed (E-divisive: Matteson and James 2014), in order of their index.
+/// Finds the changes of level in the series `values` (E-divisive: Matteson and James 2014), in order of their index.
 ///
-/// Of all splits into n and m values the one with the largest energy statistic, Q = n m / (n + m) (2 mean |x - y| - mean |x - x'| - mean |y - y'|),
-/// is tested by permutation; where it is significant both parts are searched in the same way. Nothing is assumed of the distribution. Each part is
-/// searched twice, each time at half of the level (Bonferroni): with a right part that reaches to the end, which sees late changes better, then with
-/// one that ends anywhere, as published, which sees a level that was left again.
+/// Of all splits into n and m values, the one with the largest energy statistic, Q = n m / (n + m) (2 mean |x - y| - mean |x - x'| - mean |y -
+/// y'|), is tested by permutation. If it is significant, both parts are searched in the same way. The distribution is arbitrary. Each part is
+/// searched twice, each time at half the level (Bonferroni): first with a right part that reaches to the end, which detects late changes better,
+/// then with one that may end anywhere, as published, which detects a level that was left again.
 ///
-/// Order matters: `values` are in order of time, in any unit. Values are expected to be finite. A series shorter than twice the values of a side, and
-/// one of equal values, has none. Each part of n values that is searched takes up to permutations times n^2 steps; sampling of permutations ends
-/// early where a split is not significant (Besag and Clifford 1991).
+/// Order matters: `values` are in order of time, in any unit. They should be finite. A series shorter than twice the fewest values of a side, or
+/// of equal values, has no change point. Each part of n values takes up to permutations times n^2 steps. The sampling of permutations stops early
+/// if a split is not significant (Besag and Clifford 1991).
 pub fn change_points(
     values: &[f64],
     rules: &ChangePointRules,
@@ -68,7 +68,7 @@ pub fn change_points(
 ) -> Vec<ChangePoint> {
     let mut found = Vec::new();
     let mut waiting = vec![(0, values.len())];
-    // Every scan draws from blocks of its own.
+    // Each scan draws from its own blocks.
     let mut block = 0;
     while let Some((from, to)) = waiting.pop() {
         let part = &values[from..to];
@@ -76,7 +76,7 @@ pub fn change_points(
         for right in [RightPart::Whole, RightPart::Any] {
             let scan = scan(part, right, rules, stream, block);
             block += u64::from(rules.permutations);
-            // Two chances at half of the level each (Bonferroni).
+            // Each of the two scans has half of the level (Bonferroni).
             let both = scan.map(|scan| ChangePoint {
                 p_value: (2.0 * scan.p_value).min(1.0),
                 ..scan
@@ -97,7 +97,7 @@ pub fn change_points(
     found
 }
 
-/// The clearest split of `part` with its p; `None` where there is none to test.
+/// Returns the clearest split of `part` with its p; `None` if the part is too short to split.
 fn scan(
     part: &[f64],
     right: RightPart,
@@ -111,7 +111,7 @@ fn scan(
     }
     let mut distances = Distances::new(part.len());
     let (statistic, index) = distances.clearest_split(part, right, least);
-    // Of sums in another order.
+    // Tolerate the rounding of sums that are formed in another order.
     let as_clear = statistic - 1e-9 * statistic.abs();
     let mut shuffled = part.to_vec();
     let (mut exceedances, mut drawn) = (0, 0);
@@ -131,9 +131,9 @@ fn scan(
     Some(ChangePoint { index, p_value })
 }
 
-/// Sums of the distances |x(i) - x(j)| over rectangles of (i, j), to be filled anew for each order of the values.
+/// Sums of the distances |x(i) - x(j)| over rectangles of (i, j), filled anew for each order of the values.
 struct Distances {
-    /// Row by row, (n + 1)^2: the sum over i' < i, j' < j.
+    /// Sums over i' < i, j' < j, in (n + 1) rows of n + 1
     sums: Vec<f64>,
     width: usize,
 }
@@ -162,7 +162,7 @@ impl Distances {
         }
     }
 
-    /// The largest statistic over all splits of the values, and where its split is.
+    /// Returns the largest statistic over all splits of the values, and the index of its split.
     fn clearest_split(&mut self, values: &[f64], right: RightPart, least: usize) -> (f64, usize) {
         self.fill(values);
         let count = values.len();
@@ -182,12 +182,12 @@ impl Distances {
         best
     }
 
-    /// Q = n m / (n + m) E between the first n = `split` values and the m after them up to `end` (equations 5 and 6, exponent 1):
-    /// E = 2 mean |x - y| - mean |x - x'| - mean |y - y'|.
+    /// Returns Q = n m / (n + m) E between the first n = `split` values and the m after them up to `end` (equations 5 and 6, exponent 1): E = 2
+    /// mean |x - y| - mean |x - x'| - mean |y - y'|.
     fn statistic(&self, split: usize, end: usize) -> f64 {
         let (n, m) = (split as f64, (end - split) as f64);
         let between = self.at(split, end) - self.at(split, split);
-        // Each pair within a part stands in the sums twice.
+        // The sums contain each pair within a part twice.
         let within_left = self.at(split, split);
         let within_right = self.at(end, end) - 2.0 * self.at(split, end) + self.at(split, split);
         let energy = 2.0 * between / (n * m)

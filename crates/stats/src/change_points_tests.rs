@@ -16,7 +16,7 @@ fn indices(values: &[f64]) -> Vec<usize> {
     found.into_iter().map(|change| change.index).collect()
 }
 
-/// Normal values by Box and Muller's transformation, of mean 0 and SD 1.
+/// Returns normal values with mean 0 and SD 1, by Box and Muller's transformation.
 fn noise(seed: u64, count: usize) -> Vec<f64> {
     let name = "noise";
     let mut draws = Draws::new(Stream { seed, name }, 0);
@@ -47,7 +47,7 @@ fn a_step_is_found_where_it_is_and_several_are_told_apart() {
     assert_eq!(indices(&steps(1, &[(15, 0.0), (15, 0.1)])), [15]);
     let three = steps(2, &[(12, 0.0), (12, 0.15), (12, 0.05)]);
     assert_eq!(indices(&three), [12, 24]);
-    // There and back again.
+    // The level changes and returns.
     let spell = steps(3, &[(12, 0.0), (12, 0.15), (12, 0.0)]);
     assert_eq!(indices(&spell), [12, 24]);
 }
@@ -91,7 +91,8 @@ fn a_series_without_a_change_keeps_the_level() {
     let false_alarms = (0..200)
         .filter(|seed| !change_points(&noise(*seed, 30), &rules, stream(*seed)).is_empty())
         .count();
-    // 200 at 5 %: 10 on average, 0.1 % of the time more than 21. Two halves of the level overlap, so that it may be less.
+    // 200 series at 5 %: 10 on average, and more than 21 in 0.1 % of cases. Both scans, at half the level each, may find the same series, so there
+    // may be fewer.
     assert!((2..=21).contains(&false_alarms), "{false_alarms}");
 }
 
@@ -104,7 +105,7 @@ fn a_step_of_five_per_cent_at_two_per_cent_of_noise_is_found_in_thirty_runs() {
             found.iter().any(|change| (17..=23).contains(&change.index))
         })
         .count();
-    // docs/src/statistics/ has the rates of more seeds.
+    // docs/internals/src/statistics/ has the rates of more seeds.
     assert!(found >= 24, "{found}");
 }
 
@@ -128,7 +129,7 @@ proptest! {
         prop_assert!(found.is_empty() || borders.windows(2).all(|two| two[1] - two[0] >= 4));
         prop_assert!(found.iter().all(|change| change.p_value > 0.0 && change.p_value <= 0.05));
         prop_assert_eq!(&found, &change_points(&shifted, &rules, stream(7)));
-        // Neither unit nor direction of the values matters.
+        // The unit and direction of the values must not matter.
         let mirrored: Vec<f64> = shifted.iter().map(|y| 5.0 - 2.0 * y).collect();
         let places = |found: &[ChangePoint]| found.iter().map(|one| one.index).collect::<Vec<_>>();
         prop_assert_eq!(places(&found), places(&change_points(&mirrored, &rules, stream(7))));

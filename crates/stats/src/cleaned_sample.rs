@@ -1,54 +1,54 @@
-//! From clusters to one cleaned sample, with a count of everything that is not in it.
+//! Pools clusters into one cleaned sample and counts every value that is left out.
 
 use super::outlier_policy::{OutlierPolicy, TreatmentSkipped};
 
-/// What becomes of the first value of each cluster, which may hold a warm-up.
+/// The treatment of the first value of each cluster, which may include a warm-up.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum FirstSample {
-    /// The first value counts like the others.
+    /// The first value is used like the others.
     Used,
     /// The first value is left out, before any other treatment.
     Dropped,
 }
 
-/// Where the values of a [`CleanedSample`] went: raw = skipped + removed + used.
+/// The numbers of values kept and left out by a [`CleanedSample`]: raw = skipped + removed + used.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct CleaningCounts {
-    /// How many values were measured.
+    /// Number of values measured
     pub raw: usize,
-    /// How many first values were left out.
+    /// Number of first values left out
     pub warm_up_skipped: usize,
-    /// How many outliers were removed.
+    /// Number of outliers removed
     pub outliers_removed: usize,
-    /// How many values are used, replaced ones included.
+    /// Number of values used, including replaced ones
     pub used: usize,
 }
 
 /// The pooled values of several clusters, without warm-up values and treated by an [`OutlierPolicy`].
 #[derive(Debug, Clone, PartialEq)]
 pub struct CleanedSample {
-    /// All values, cluster after cluster.
+    /// All values, cluster by cluster
     pub raw: Vec<f64>,
-    /// The values without the first ones left out, before any other treatment.
+    /// Values after first values were left out, before any other treatment
     pub warm: Vec<f64>,
-    /// The values used, in the same order.
+    /// Values used, in the same order
     pub used: Vec<f64>,
-    /// How many values went where.
+    /// Numbers of values kept and left out
     pub counts: CleaningCounts,
-    /// How many values the policy replaced; they are used.
+    /// Number of values that the policy replaced; they are among the used ones
     pub replaced: usize,
-    /// The bounds beyond which values were removed or replaced, where the policy has such.
+    /// Bounds beyond which values were removed or replaced, if the policy has bounds
     pub bounds: Option<(f64, f64)>,
-    /// Why the policy did nothing, where a guard kept it from it.
+    /// Reason why a guard kept the policy from changing anything, if one did
     pub untouched: Option<TreatmentSkipped>,
-    /// Which of `warm` are not used.
+    /// For each value of `warm`, whether it is left out
     outlier: Vec<bool>,
-    /// How many of `warm` are of each cluster.
+    /// For each cluster, its number of values in `warm`
     clusters: Vec<usize>,
 }
 
 impl FirstSample {
-    /// The first value is left out if `is_dropped`, and counts otherwise.
+    /// Returns `Dropped` if `is_dropped`, else `Used`.
     pub fn dropped_if(is_dropped: bool) -> Self {
         if is_dropped {
             Self::Dropped
@@ -57,16 +57,16 @@ impl FirstSample {
         }
     }
 
-    /// How many values a cluster of `count` loses at its beginning: 0 or 1. A cluster of one value keeps it.
+    /// Returns how many values a cluster of `count` loses at its beginning: 0 or 1. A cluster of one value keeps it.
     pub fn skipped(self, count: usize) -> usize {
         usize::from(self == Self::Dropped && count > 1)
     }
 }
 
 impl CleanedSample {
-    /// Pools `clusters`, without their first values if so wished, and applies `policy` to the pool: fences belong to the whole, not to a cluster.
+    /// Pools `clusters`, with their first values left out if `first` says so, and applies `policy` to the pool as a whole.
     ///
-    /// The order within a cluster matters only for the first value. `None` without values or with one that is not finite.
+    /// The order within a cluster matters only for its first value. `None` without values or with a value that is not finite.
     pub fn of(clusters: &[&[f64]], first: FirstSample, policy: OutlierPolicy) -> Option<Self> {
         let raw: Vec<f64> = clusters.concat();
         let warm = clusters
@@ -96,8 +96,8 @@ impl CleanedSample {
         })
     }
 
-    /// Makes a row that is an outlier in one of `columns`, of which all have the same number of rows, an outlier in all of them; where nothing
-    /// would be left, no row is one.
+    /// Treats a row that is an outlier in one of `columns` as an outlier in all of them. All columns must have the same number of rows. If no row
+    /// would be left, all rows are kept.
     pub fn pair(columns: &mut [Self]) {
         let rows = columns.first().map_or(0, |column| column.outlier.len());
         let any = |row: usize| columns.iter().any(|column| column.outlier[row]);
@@ -113,7 +113,7 @@ impl CleanedSample {
         }
     }
 
-    /// The values used of each cluster; of some that may be none.
+    /// Returns the values used from each cluster; a cluster may have none left.
     pub fn used_by_cluster(&self) -> Vec<Vec<f64>> {
         let mut used = self.used.iter().copied();
         let mut outlier = self.outlier.iter();
@@ -124,7 +124,7 @@ impl CleanedSample {
         self.clusters.iter().map(of_cluster).collect()
     }
 
-    /// Uses those of `warm` that are no `outlier`.
+    /// Uses the values of `warm` that are not marked in `outlier`.
     fn remove(&mut self, outlier: Vec<bool>) {
         let used = self.warm.iter().zip(&outlier);
         self.used = used
@@ -151,7 +151,7 @@ mod tests {
         assert_eq!(cleaned.unwrap().used, [3.0, 1.0]);
         let of = |x: &[f64]| CleanedSample::of(&[x], FirstSample::Dropped, OutlierPolicy::Keep);
         assert_eq!(of(&[]), None);
-        // Not even where it would have been dropped.
+        // A value that is not finite is refused even if it would be dropped.
         assert_eq!(of(&[f64::NAN, 1.0]), None);
         assert_eq!(
             CleanedSample::of(&[], FirstSample::Used, OutlierPolicy::Keep),

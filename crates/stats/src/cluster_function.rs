@@ -1,19 +1,19 @@
-//! Any function of samples as a statistic of clusters: each resample is written out.
+//! Arbitrary functions of samples as statistics of clusters. The samples of each resample are copied out.
 //!
-//! This is slower than the statistics of `cluster_statistic` and `cluster_ranks`, which write nothing out.
+//! This is slower than the statistics of `cluster_statistic` and `cluster_ranks`, which copy nothing.
 
 use super::cluster_statistic::ClusterStatistic;
 
-/// Any function of the pooled samples, as a statistic that can be resampled.
+/// An arbitrary function of the pooled samples, as a statistic that can be resampled.
 ///
-/// Each evaluation copies the samples of the clusters drawn and calls the function: its time is at least linear in the samples.
+/// Each evaluation copies the samples of the drawn clusters and calls the function, so its time is at least linear in the number of samples.
 pub struct ClusterFunction<'a, F> {
     clusters: &'a [&'a [f64]],
     function: F,
 }
 
 impl<'a, F: Fn(&mut [f64]) -> Option<f64> + Sync> ClusterFunction<'a, F> {
-    /// Takes `function`, which may reorder the samples that it is given; `None` says that a resample has no value.
+    /// Wraps `function`. It may reorder the samples that it is given, and returns `None` if a resample has no value.
     pub fn new(clusters: &'a [&'a [f64]], function: F) -> Self {
         Self { clusters, function }
     }

@@ -1,11 +1,12 @@
-//! One value a cluster: clusters weigh alike, however many samples each has.
+//! Summaries with one value per cluster: all clusters have equal weight, however many samples they have.
 
 use super::description::{Description, mean, mean_distance, sample_variance, standard_error};
 use super::quantile::median;
 
-/// Describes the means of `clusters`: the mean of the k means and their spread (k - 1).
+/// Describes the means of `clusters`: the mean of the k means, and their spread (k - 1).
 ///
-/// The spread is that of the means before they are rounded. A single cluster has no standard deviation. `None` without clusters, with an empty one, or with a value that is not finite.
+/// The spread is computed from unrounded means. A single cluster has no standard deviation. `None` without clusters, with an empty cluster, or
+/// with a value that is not finite.
 pub fn describe_cluster_means(clusters: &[&[f64]]) -> Option<Description> {
     let means = clusters
         .iter()
@@ -24,12 +25,12 @@ pub fn describe_cluster_means(clusters: &[&[f64]]) -> Option<Description> {
     })
 }
 
-/// How much more clusters differ than the samples within one let expect: the standard deviation of the clusters' medians over the mean of their
-/// standard errors. It has no unit.
+/// Returns how much more clusters differ than the variation within them suggests: the standard deviation of the clusters' medians divided by the
+/// mean of their standard errors. It has no unit.
 ///
-/// `NBenchmark` calls it process variance ratio; with processes as clusters and iterations
-/// of nanoseconds, 30 to 60 is ordinary. `None` below two clusters, with an empty one, or where no cluster varies within itself. Clusters
-/// of one sample have no standard error and are left out of its mean.
+/// `NBenchmark` calls it process variance ratio; with processes as clusters and iterations of nanoseconds, 30 to 60 is ordinary. Clusters of one
+/// sample have no standard error and are left out of its mean. `None` below two clusters, with an empty one, or if no cluster varies within
+/// itself.
 pub fn between_to_within_ratio(clusters: &[&[f64]]) -> Option<f64> {
     let medians = clusters
         .iter()

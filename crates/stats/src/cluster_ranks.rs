@@ -1,11 +1,11 @@
-//! Median and median absolute deviation of clustered samples, as functions of how often each cluster was drawn.
+//! Median and median absolute deviation of clustered samples, as functions of the number of times that each cluster was drawn.
 //!
-//! All samples are sorted once. How many of them lie up to a position, each counted as often as its cluster was drawn, follows from
-//! counts per cluster that are tabulated at intervals; a rank is found by bisection. No resample sorts.
+//! All samples are sorted once. A table holds, at regular positions, the number of samples of each cluster up to there. Weighted by the draws of
+//! the clusters, this gives the number of drawn samples up to any position, and bisection finds a rank. No resample is sorted.
 
 use super::cluster_statistic::ClusterStatistic;
 
-/// Least number of positions between two rows of the table.
+/// The fewest positions between two rows of the table.
 const STRIDE: usize = 16;
 
 /// All samples in ascending order, with the cluster of each.
@@ -14,9 +14,9 @@ struct Pooled {
     clusters: usize,
     values: Vec<f64>,
     cluster: Vec<u32>,
-    /// Positions between two rows: about as many as there are clusters, so that counting within takes no longer than a row.
+    /// Positions between two rows: about as many as there are clusters, so that counting between rows takes no longer than reading a row
     stride: usize,
-    /// Row r: how many of the first r * `stride` samples belong to each cluster. The last row counts all samples.
+    /// Row r holds the number of samples of each cluster among the first r * `stride`; the last row counts all samples
     rows: Vec<u32>,
 }
 
@@ -42,12 +42,12 @@ impl Pooled {
         }
     }
 
-    /// Whether there are so few samples per cluster that counting all of them is less than reading rows.
+    /// Reports whether there are so few samples per cluster that counting all of them is cheaper than reading rows.
     fn is_sparse(&self) -> bool {
         self.values.len() <= 8 * self.clusters
     }
 
-    /// The samples, each counted as often as its cluster was drawn.
+    /// Returns the samples, each counted as many times as its cluster was drawn.
     fn counted<'a>(&'a self, weights: &'a [u32]) -> Counted<'a> {
         let running = self.is_sparse().then(|| {
             let mut running = vec![0; self.values.len() + 1];
@@ -64,7 +64,7 @@ impl Pooled {
         }
     }
 
-    /// Elementary steps of preparing the counts.
+    /// Returns the elementary steps of preparing the counts.
     fn preparation(&self) -> usize {
         if self.is_sparse() {
             self.values.len()
@@ -73,7 +73,7 @@ impl Pooled {
         }
     }
 
-    /// Elementary steps of counting up to a position.
+    /// Returns the elementary steps of counting up to a position.
     fn counting(&self) -> usize {
         if self.is_sparse() {
             1
@@ -82,13 +82,13 @@ impl Pooled {
         }
     }
 
-    /// Bisections of all samples.
+    /// Returns the number of bisections that find one of all samples.
     fn bisections(&self) -> usize {
         self.values.len().max(2).ilog2() as usize + 1
     }
 }
 
-/// All samples in ascending order, each with the number of its cluster; equal samples in the order of their clusters.
+/// Returns all samples in ascending order, each with the number of its cluster. Equal samples are in the order of their clusters.
 pub(super) fn sorted_with_cluster(clusters: &[&[f64]]) -> Vec<(f64, u32)> {
     let mut labelled: Vec<(f64, u32)> = (0_u32..)
         .zip(clusters)
@@ -102,9 +102,9 @@ pub(super) fn sorted_with_cluster(clusters: &[&[f64]]) -> Vec<(f64, u32)> {
 struct Counted<'a> {
     pooled: &'a Pooled,
     weights: &'a [u32],
-    /// Positions between two rows; 1 where the counts are written out.
+    /// Positions between two rows; 1 if all counts are in `running`
     stride: usize,
-    /// The count of the samples before each position, where it is written out.
+    /// Number of drawn samples before each position, if tabulated
     running: Option<Vec<u64>>,
 }
 
@@ -113,7 +113,7 @@ impl Counted<'_> {
         u64::from(self.weights[self.pooled.cluster[position] as usize])
     }
 
-    /// The count of the samples before row `row`.
+    /// Returns the number of drawn samples before row `row`.
     fn before_row(&self, row: usize) -> u64 {
         if let Some(running) = &self.running {
             return running[row];
@@ -127,7 +127,7 @@ impl Counted<'_> {
             .sum()
     }
 
-    /// The count of the samples before `position`.
+    /// Returns the number of drawn samples before `position`.
     fn before(&self, position: usize) -> u64 {
         let row = position / self.stride;
         let rest: u64 = (row * self.stride..position)
@@ -140,14 +140,14 @@ impl Counted<'_> {
         self.before_row(self.rows())
     }
 
-    /// The number of the row that counts all samples.
+    /// Returns the index of the row that counts all samples.
     fn rows(&self) -> usize {
         self.pooled.values.len().div_ceil(self.stride)
     }
 
-    /// The first position up to which the count reaches `rank`, and that count. `rank` is at least 1 and at most the total.
+    /// Returns the first position up to which the count reaches `rank`, and that count. `rank` is at least 1 and at most the total.
     fn of_rank(&self, rank: u64) -> (usize, u64) {
-        // The last row before which the count is still below the rank.
+        // Find the last row before which the count is still below the rank.
         let (mut low, mut high) = (0, self.rows());
         while high - low > 1 {
             let middle = usize::midpoint(low, high);
@@ -167,14 +167,14 @@ impl Counted<'_> {
         }
     }
 
-    /// The first position after `position` that was drawn at all, which must exist.
+    /// Returns the first drawn position after `position`, which must exist.
     fn next_drawn(&self, position: usize) -> usize {
         (position + 1..self.pooled.values.len())
             .find(|at| self.weight(*at) > 0)
             .unwrap_or(position)
     }
 
-    /// The median, of a total that is not 0.
+    /// Returns the median; the total must not be 0.
     fn median(&self, total: u64) -> f64 {
         let (low, high) = middle_ranks(total);
         let (at, seen) = self.of_rank(low);
@@ -187,21 +187,21 @@ impl Counted<'_> {
     }
 }
 
-/// The two middle ranks (equal for an odd total), counted from 1.
+/// Returns the two middle ranks, counted from 1; they are equal for an odd total.
 fn middle_ranks(total: u64) -> (u64, u64) {
     (total.div_ceil(2), total / 2 + 1)
 }
 
-/// The median of the pooled samples: the mean of the two middle ones for an even number. Without samples it is NaN.
+/// The median of the pooled samples: the mean of the two middle ones for an even number. It is NaN without samples.
 ///
-/// One evaluation over n samples in k clusters takes about k log n steps: it neither copies nor sorts.
+/// One evaluation over n samples in k clusters takes about k log n steps: it does not copy or sort.
 #[derive(Debug, Clone)]
 pub struct ClusterMedian {
     pooled: Pooled,
 }
 
 impl ClusterMedian {
-    /// Sorts the samples of `clusters`, in any order.
+    /// Sorts the samples of `clusters`, given in any order.
     pub fn new(clusters: &[&[f64]]) -> Self {
         Self {
             pooled: Pooled::new(clusters),
@@ -228,17 +228,17 @@ impl ClusterStatistic for ClusterMedian {
     }
 }
 
-/// The median absolute deviation of the pooled samples from their median, unscaled ([`MAD_TO_SD`](crate::MAD_TO_SD) scales it). Without samples it is
-/// NaN.
+/// The median absolute deviation of the pooled samples from their median, unscaled ([`MAD_TO_SD`](crate::MAD_TO_SD) scales it). It is NaN without
+/// samples.
 ///
-/// One evaluation over n samples in k clusters takes about (k + log n) log n steps: it neither copies nor sorts.
+/// One evaluation over n samples in k clusters takes about (k + log n) log n steps: it does not copy or sort.
 #[derive(Debug, Clone)]
 pub struct ClusterMad {
     median: ClusterMedian,
 }
 
 impl ClusterMad {
-    /// Sorts the samples of `clusters`, in any order.
+    /// Sorts the samples of `clusters`, given in any order.
     pub fn new(clusters: &[&[f64]]) -> Self {
         Self {
             median: ClusterMedian::new(clusters),
@@ -246,12 +246,12 @@ impl ClusterMad {
     }
 }
 
-/// The samples as seen from a centre: two lists of ascending distances.
+/// The distances of the samples from a center, as two ascending lists: one above and one below the center.
 struct CentreDistances<'a> {
     counted: &'a Counted<'a>,
     values: &'a [f64],
     centre: f64,
-    /// First position at or above the centre.
+    /// First position at or above the center
     split: usize,
 }
 
@@ -264,7 +264,7 @@ impl CentreDistances<'_> {
         self.centre - self.values[self.split - 1 - step]
     }
 
-    /// The weighted count of distances up to `distance`.
+    /// Returns the number of drawn samples up to `distance` from the center.
     fn up_to(&self, distance: f64) -> u64 {
         let above = partition(self.values.len() - self.split, |step| {
             self.above(step) <= distance
@@ -273,7 +273,7 @@ impl CentreDistances<'_> {
         self.counted.before(self.split + above) - self.counted.before(self.split - below)
     }
 
-    /// The smallest distance up to which the count reaches `rank`, which is at least 1 and at most the total.
+    /// Returns the smallest distance up to which the count reaches `rank`, which is at least 1 and at most the total.
     fn of_rank(&self, rank: u64) -> f64 {
         let (above, below) = (self.values.len() - self.split, self.split);
         let short = |distance: f64| self.up_to(distance) < rank;
@@ -294,7 +294,7 @@ impl CentreDistances<'_> {
     }
 }
 
-/// How many of the first steps fulfil `holds`, which no later step does once one does not.
+/// Returns how many of the first steps satisfy `holds`. After the first step that does not, no later one may.
 fn partition(steps: usize, holds: impl Fn(usize) -> bool) -> usize {
     let (mut low, mut high) = (0, steps);
     while low < high {
@@ -314,7 +314,7 @@ impl ClusterStatistic for ClusterMad {
     }
 
     fn cost(&self) -> usize {
-        // Two bisections per rank, each step of which bisects twice and counts twice.
+        // Each rank takes two bisections, and each of their steps bisects twice and counts twice.
         let steps = self.median.pooled.bisections();
         self.median.cost() + 4 * steps * (steps + self.median.pooled.counting())
     }

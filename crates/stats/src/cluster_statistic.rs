@@ -1,31 +1,31 @@
-//! Statistics of clustered samples as functions of how often each cluster was drawn.
+//! Statistics of clustered samples as functions of the number of times that each cluster was drawn.
 //!
-//! A resample draws clusters with replacement and pools their samples; the statistic only needs the number of times
-//! each cluster was drawn. Here are those that sums per cluster give; those of ranks are in `cluster_ranks`.
+//! A resample draws clusters with replacement and pools their samples, so a statistic only needs the number of draws of each cluster. This file
+//! has the statistics that follow from sums per cluster; `cluster_ranks` has those of ranks.
 
 use super::quantile::median;
 use super::sums::sum;
 
-/// A statistic of the pooled samples of resampled clusters: what the bootstrap and the jackknife evaluate.
+/// A statistic of the pooled samples of resampled clusters, for the bootstrap and the jackknife.
 ///
-/// A cluster holds the samples of one independent unit, such as a process; independent single values are clusters of one sample. An implementation
+/// A cluster holds the samples of one independent unit, such as a process. Independent single values are clusters of one sample. An implementation
 /// must be a function of the weights alone.
 pub trait ClusterStatistic: Sync {
     /// Returns the number of clusters.
     fn clusters(&self) -> usize;
-    /// Returns about how many elementary steps one evaluation takes. The bootstrap draws fewer resamples of what is expensive, so this number is part
-    /// of the results.
+    /// Returns the approximate number of elementary steps of one evaluation. The bootstrap draws fewer resamples of an expensive statistic, so
+    /// this number affects results.
     fn cost(&self) -> usize;
-    /// Evaluates the statistic with cluster i entering `weights[i]` times; there are as many weights as clusters. The value is not finite where there
-    /// is none.
+    /// Evaluates the statistic with cluster i entering `weights[i]` times; there are as many weights as clusters. If the statistic has no value,
+    /// the result is not finite.
     fn of(&self, weights: &[u32]) -> f64;
-    /// Evaluates the statistic of the data themselves: every cluster enters once.
+    /// Evaluates the statistic of the original data: every cluster enters once.
     fn observed(&self) -> f64 {
         self.of(&vec![1; self.clusters()])
     }
 }
 
-/// Weighted sum over clusters of each component.
+/// Returns the weighted sum over clusters of each component.
 fn weighted<const N: usize>(weights: &[u32], terms: &[[f64; N]]) -> [f64; N] {
     let mut sums = [0.0; N];
     for (weight, term) in weights.iter().zip(terms) {
@@ -36,16 +36,16 @@ fn weighted<const N: usize>(weights: &[u32], terms: &[[f64; N]]) -> [f64; N] {
     sums
 }
 
-/// The mean of the pooled samples. One evaluation takes as many steps as there are clusters; without samples it is NaN.
+/// The mean of the pooled samples. One evaluation takes one step per cluster. It is NaN without samples.
 #[derive(Debug, Clone)]
 pub struct ClusterMean {
     centre: f64,
-    /// Per cluster: sum of the samples less the centre, count.
+    /// For each cluster: sum of (sample - center), number of samples
     terms: Vec<[f64; 2]>,
 }
 
 impl ClusterMean {
-    /// Sums up the samples of `clusters` about their mean, in any order; linear in their number.
+    /// Sums the samples of `clusters` about their mean, in any order and linear time.
     pub fn new(clusters: &[&[f64]]) -> Self {
         let count: usize = clusters.iter().map(|x| x.len()).sum();
         let centre = sum(clusters.iter().copied().flatten().copied()) / count.max(1) as f64;
@@ -72,18 +72,18 @@ impl ClusterStatistic for ClusterMean {
     }
 }
 
-/// The standard deviation (n - 1) of the pooled samples. One evaluation takes as many steps as there are clusters; below two samples it is NaN.
+/// The standard deviation (n - 1) of the pooled samples. One evaluation takes about one step per cluster. It is NaN below two samples.
 #[derive(Debug, Clone)]
 pub struct ClusterSd {
-    /// Per cluster: count, sum and sum of squares of the samples less a common centre.
+    /// For each cluster: count, sum and sum of squares of the samples minus a common center
     terms: Vec<[f64; 3]>,
 }
 
 impl ClusterSd {
-    /// Sums up the samples of `clusters` about their common median, in any order; linear in their number.
+    /// Sums the samples of `clusters` about their common median, in any order and linear time.
     pub fn new(clusters: &[&[f64]]) -> Self {
-        // Centred first: squares of raw nanoseconds would cancel. At the median, which a single outlier does not move away from the other values: those
-        // are all that is left in a resample without it.
+        // Center first, or the squares of raw nanoseconds would cancel. Center at the median, because a single outlier does not move it away from
+        // the other values, which are all that a resample without the outlier has.
         let centre = median(&clusters.concat()).unwrap_or(0.0);
         let terms = clusters
             .iter()
@@ -115,16 +115,16 @@ impl ClusterStatistic for ClusterSd {
     }
 }
 
-/// The least-squares slope through the origin of the pooled points, sum xy / sum x^2. One evaluation takes as many steps as there are clusters;
-/// without points other than x = 0 it is not finite.
+/// The least-squares slope through the origin of the pooled points, sum xy / sum x^2. One evaluation takes one step per cluster. It is not finite
+/// unless some x is not 0.
 #[derive(Debug, Clone)]
 pub struct ClusterSlope {
-    /// Per cluster: sum xy, sum x^2.
+    /// For each cluster: sum xy, sum x^2
     terms: Vec<[f64; 2]>,
 }
 
 impl ClusterSlope {
-    /// Sums up the points (x, y) of `clusters`, in any order; linear in their number.
+    /// Sums the points (x, y) of `clusters`, in any order and linear time.
     pub fn new(clusters: &[&[(f64, f64)]]) -> Self {
         let terms = clusters
             .iter()
@@ -153,8 +153,7 @@ impl ClusterStatistic for ClusterSlope {
     }
 }
 
-/// The ratio new / base of a statistic of two sides whose clusters belong together and are drawn together: cluster i of the one with cluster i of the
-/// other.
+/// The ratio new / base of a statistic of two sides with paired clusters: cluster i of one side is always drawn together with cluster i of the other.
 #[derive(Debug, Clone)]
 pub struct PairedRatio<S> {
     new: S,
@@ -162,7 +161,7 @@ pub struct PairedRatio<S> {
 }
 
 impl<S: ClusterStatistic> PairedRatio<S> {
-    /// Pairs the clusters of `new` and `base` by index; `None` for sides of different numbers of clusters.
+    /// Pairs the clusters of `new` and `base` by index; `None` if their numbers differ.
     pub fn new(new: S, base: S) -> Option<Self> {
         (new.clusters() == base.clusters()).then_some(Self { new, base })
     }
@@ -187,7 +186,7 @@ pub(super) mod fixtures {
     use proptest::prelude::*;
     use std::ops::Range;
 
-    /// The pooled samples written out, each cluster as often as its weight says.
+    /// Returns the pooled samples, each cluster repeated as its weight says.
     pub(crate) fn written_out(clusters: &[Vec<f64>], weights: &[u32]) -> Vec<f64> {
         clusters
             .iter()
@@ -196,7 +195,7 @@ pub(super) mod fixtures {
             .collect()
     }
 
-    /// `clusters` clusters with `samples` samples each, small whole numbers, drawn up to twice.
+    /// Generates clusters and weights: `clusters` clusters of `samples` samples, small integers, drawn up to twice.
     pub(crate) fn clusters_and_weights(
         clusters: Range<usize>,
         samples: Range<usize>,
@@ -228,14 +227,14 @@ mod tests {
             let near = |a: f64, b: f64| (a - b).abs() < 1e-9;
             prop_assert!(near(ClusterMean::new(&slices).of(&weights), expected.mean));
             match expected.sd {
-                // Squares about the common centre cancel down to the root of the rounding where few clusters are drawn.
+                // If few clusters are drawn, squares about the common center cancel down to the square root of the rounding error.
                 Some(sd) => prop_assert!((ClusterSd::new(&slices).of(&weights) - sd).abs() < 1e-5),
                 None => prop_assert!(ClusterSd::new(&slices).of(&weights).is_nan()),
             }
         }
     }
 
-    /// How many resamples are drawn follows from them: other costs are other results.
+    /// The costs decide the number of resamples: other costs would give other results.
     #[test]
     fn costs_are_part_of_the_results() {
         let four = [1.0, 2.0, 3.0, 4.0];

@@ -1,7 +1,7 @@
-//! Corrections of a family of p-values, by name.
+//! Corrections of a family of p-values.
 
 crate::words! {
-    /// How the p-values of a family of tests are corrected, by what is to be kept at its level (Holm 1979; Benjamini and Hochberg 1995).
+    /// Correction of the p-values of a family of tests (Holm 1979; Benjamini and Hochberg 1995)
     Correction {
         Holm = "holm": "Holm: the chance of any false alarm (serializers)",
         BenjaminiHochberg = "bh": "Benjamini and Hochberg: the share of false alarms among the alarms",
@@ -10,10 +10,10 @@ crate::words! {
 }
 
 impl Correction {
-    /// Adjusts the p-values `p` of one family, from 0 to 1, in any order; the results come in the same order and are at most 1.
+    /// Adjusts the p-values `p` of one family, from 0 to 1, in any order. The results are in the same order and at most 1.
     ///
-    /// Holm: p(i) (m - i + 1) of the i-th smallest of m, made monotone from the smallest up. Benjamini and Hochberg: p(i) m / i, made monotone from
-    /// the largest down. A test that could not be made stays in its family with p = 1. Without values the result is empty.
+    /// Holm: p(i) (m - i + 1) of the i-th smallest of m, made monotone from the smallest up. Benjamini and Hochberg: p(i) m / i, made monotone
+    /// from the largest down. A test that could not be made stays in its family with p = 1. Without values the result is empty.
     pub fn adjusted(self, p: &[f64]) -> Vec<f64> {
         match self {
             Self::Unadjusted => p.to_vec(),
@@ -22,12 +22,12 @@ impl Correction {
         }
     }
 
-    /// The level at which each test of the family `p` is decided where the family has `level`, in input order. A one-sided bound at this level
-    /// excludes the null exactly when the test rejects.
+    /// Returns the level at which each test of the family `p` is decided if the family has `level`, in input order. A one-sided bound at this
+    /// level excludes the null exactly if the test rejects it.
     ///
-    /// Holm's levels are those of the steps of his procedure (Holm 1979). After Benjamini and Hochberg all tests have R level / m, with R of m
-    /// rejected, or 1 where none is: bounds at that level miss in a share of at most `level` of the rejected (Benjamini and Yekutieli 2005, *False
-    /// Discovery Rate-Adjusted Multiple Confidence Intervals for Selected Parameters*, definition 1).
+    /// Holm's levels are those of the steps of his procedure (Holm 1979). After Benjamini and Hochberg, all tests have R level / m, with R of m
+    /// rejected, or 1 if none is. Bounds at that level miss in a share of at most `level` of the rejected tests (Benjamini and Yekutieli 2005,
+    /// *False Discovery Rate-Adjusted Multiple Confidence Intervals for Selected Parameters*, definition 1).
     pub fn levels(self, p: &[f64], level: f64) -> Vec<f64> {
         match self {
             Self::Unadjusted => vec![level; p.len()],
@@ -45,8 +45,8 @@ impl Correction {
     }
 }
 
-/// Holm: a rejected test has the level of its own step, level / (m - i + 1); those that are not rejected share the level of the step
-/// at which the procedure stopped.
+/// Returns Holm's levels: a rejected test has the level of its own step, level / (m - i + 1). The tests that are not rejected share the level of
+/// the step at which the procedure stopped.
 fn holm_step_levels(p: &[f64], level: f64) -> Vec<f64> {
     let mut levels = vec![level; p.len()];
     let mut stopped = None;
@@ -60,7 +60,7 @@ fn holm_step_levels(p: &[f64], level: f64) -> Vec<f64> {
     levels
 }
 
-/// p(i) (m - i + 1), made monotone from the smallest up, at most 1.
+/// Returns p(i) (m - i + 1), made monotone from the smallest up, at most 1.
 fn holm(p: &[f64]) -> Vec<f64> {
     let mut adjusted = vec![1.0; p.len()];
     let mut largest = 0.0_f64;
@@ -71,7 +71,7 @@ fn holm(p: &[f64]) -> Vec<f64> {
     adjusted
 }
 
-/// p(i) m / i, made monotone from the largest down, at most 1.
+/// Returns p(i) m / i, made monotone from the largest down, at most 1.
 fn benjamini_hochberg(p: &[f64]) -> Vec<f64> {
     let mut adjusted = vec![1.0; p.len()];
     let mut smallest = 1.0_f64;
@@ -82,7 +82,7 @@ fn benjamini_hochberg(p: &[f64]) -> Vec<f64> {
     adjusted
 }
 
-/// Ranks of `p`, smallest first, ties in input order.
+/// Returns the indices of `p`, smallest value first, ties in input order.
 fn ascending(p: &[f64]) -> Vec<usize> {
     let mut order: Vec<usize> = (0..p.len()).collect();
     order.sort_by(|a, b| p[*a].total_cmp(&p[*b]));
@@ -133,7 +133,7 @@ mod tests {
         assert_eq!(levels(&[0.01, 0.04, 0.03, 0.005]), [0.05; 4]);
         // .03 is beyond .0125, .025 and .0375: two are rejected, at 2 x .05 / 4.
         assert_eq!(levels(&[0.01, 0.4, 0.3, 0.005]), [0.025; 4]);
-        // None is rejected: as if one were.
+        // None is rejected: the level is that of one rejection.
         assert_eq!(levels(&[0.1, 0.4, 0.3, 0.2]), [0.0125; 4]);
         assert_eq!(Correction::Unadjusted.levels(&[0.1, 0.4], 0.05), [0.05; 2]);
     }

@@ -1,11 +1,12 @@
-//! Where values lie closely together: a smooth estimate of their density.
+//! A smooth estimate of the density of values.
 
 use super::description::Description;
 use super::quantile::Quantile;
 use super::sums::sum;
 
-/// Silverman's bandwidth of `values` in any order, in their unit: `0.9 min(s, IQR / 1.34) n^(-1/5)` (Silverman 1986, equation 3.31), quartiles
-/// `Linear`; of the two spreads the one that is not zero. `None` without spread, below two values, or with one that is not finite.
+/// Returns Silverman's bandwidth of `values`, given in any order, in their unit: `0.9 min(s, IQR / 1.34) n^(-1/5)` (Silverman 1986, equation
+/// 3.31), with `Linear` quartiles. If one of the two spreads is zero, the other is used. `None` without spread, below two values, or with a value
+/// that is not finite.
 pub fn silverman_bandwidth(values: &[f64]) -> Option<f64> {
     let described = Description::of(values)?;
     let mut sorted = values.to_vec();
@@ -19,10 +20,10 @@ pub fn silverman_bandwidth(values: &[f64]) -> Option<f64> {
     Some(0.9 * spread * (values.len() as f64).powf(-0.2)).filter(|width| width.is_normal())
 }
 
-/// The kernel density estimate `sum phi((x - x_i) / h) / (n h)` with the normal density as its kernel (Rosenblatt 1956; Parzen 1962).
+/// Returns the kernel density estimate `sum phi((x - x_i) / h) / (n h)` with the normal density as its kernel (Rosenblatt 1956; Parzen 1962).
 ///
-/// Returns (x, density) at `points` places, equally far apart from `lower` to `upper`; x is in the unit of `values`, the density in 1 over it. It
-/// takes `points` times n steps. Empty without values, with fewer than two points or a bandwidth that is not positive.
+/// The result holds (x, density) at `points` evenly spaced places from `lower` to `upper`; x is in the unit of `values`, the density in its
+/// reciprocal. It takes `points` times n steps. It is empty without values, with fewer than two points, or if the bandwidth is not positive.
 pub fn density_curve(
     values: &[f64],
     bandwidth: f64,

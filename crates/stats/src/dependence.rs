@@ -1,10 +1,11 @@
-//! Are the samples of a series independent, and of one distribution from first to last?
+//! Checks of a series: whether its samples are independent, and whether their level drifts.
 
 use super::description::{deviations, mean, mean_difference, squared_deviations, standard_error};
 use super::mann_whitney::{MannWhitney, MannWhitneyMethod};
 use super::sums::sum;
 
-/// The lag-1 autocorrelation of `values` in the order taken, from -1 to 1: `sum (x_i - m)(x_{i+1} - m) / sum (x_i - m)^2` (Box and Jenkins 1976).
+/// Returns the lag-1 autocorrelation of `values` in the order taken, from -1 to 1: `sum (x_i - m)(x_{i+1} - m) / sum (x_i - m)^2` (Box and Jenkins
+/// 1976).
 ///
 /// `None` below three values, without spread, or with a value that is not finite.
 pub fn lag_one_autocorrelation(values: &[f64]) -> Option<f64> {
@@ -19,20 +20,20 @@ pub fn lag_one_autocorrelation(values: &[f64]) -> Option<f64> {
         .filter(|r| r.is_finite())
 }
 
-/// The first half of a series against the second: has its level drifted?
+/// A comparison of the first and second half of a series, to detect a drift of its level.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct SplitHalves {
-    /// The two-sided Mann-Whitney p of both halves, by [`MannWhitneyMethod::Automatic`].
+    /// Two-sided Mann-Whitney p-value of both halves, by [`MannWhitneyMethod::Automatic`]
     pub p: f64,
-    /// The mean of the second half over that of the first, less 1; `None` where the first mean is not positive.
+    /// Relative change from the mean of the first half to that of the second; `None` unless the first mean is positive
     pub change: Option<f64>,
-    /// The difference of the means, second less first, in standard errors of it; `None` where neither half varies.
+    /// Difference of the means, second - first, in its standard errors; `None` if both halves are constant
     pub standard_errors: Option<f64>,
 }
 
 impl SplitHalves {
-    /// Splits `values`, in the order taken, in the middle (of an odd number the second half has one more). `None` below four values or with one that
-    /// is not finite.
+    /// Splits `values`, in the order taken, in the middle; the second half of an odd number is longer by one. `None` below four values or with a
+    /// value that is not finite.
     pub fn of(values: &[f64]) -> Option<Self> {
         if values.len() < 4 || !values.iter().all(|value| value.is_finite()) {
             return None;
@@ -48,8 +49,8 @@ impl SplitHalves {
         })
     }
 
-    /// Whether the means are further apart than the relative `change`, a fraction, and than so many `standard_errors`. Halves without spread need
-    /// only be further apart than `change`.
+    /// Reports whether the means differ by more than the relative `change`, a fraction, and by more than `standard_errors`. For halves without
+    /// spread, only `change` counts.
     pub fn drift_beyond(&self, change: f64, standard_errors: f64) -> bool {
         let far = self
             .standard_errors

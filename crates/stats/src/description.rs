@@ -5,32 +5,32 @@ use serde::Serialize;
 use super::quantile::median;
 use super::sums::sum;
 
-/// The factor with which the median absolute deviation estimates the standard deviation of normal data: 1 / Phi^-1(3/4) to four decimals (Hampel
-/// 1974).
+/// The factor that turns the median absolute deviation into an estimate of the standard deviation of normal data: 1 / Phi^-1(3/4) to four decimals
+/// (Hampel 1974).
 pub const MAD_TO_SD: f64 = 1.4826;
 
 /// Location and spread of one sample, in its unit. [`FullDescription`](crate::FullDescription) adds percentiles and an outlier policy.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Description {
-    /// The number of values n.
+    /// Number of values n
     pub count: usize,
-    /// The arithmetic mean.
+    /// Arithmetic mean
     pub mean: f64,
-    /// The standard deviation, sqrt(sum (x - mean)^2 / (n - 1)); `None` for one value.
+    /// Standard deviation, sqrt(sum (x - mean)^2 / (n - 1)); `None` for one value
     pub sd: Option<f64>,
-    /// The median; the mean of the middle two for an even number.
+    /// Median; the mean of the middle two values for an even number
     pub median: f64,
-    /// The median absolute deviation from the median, unscaled.
+    /// Median absolute deviation from the median, unscaled
     pub mad: f64,
-    /// The smallest value.
+    /// Smallest value
     pub min: f64,
-    /// The largest value.
+    /// Largest value
     pub max: f64,
 }
 
 impl Description {
-    /// Describes `values` in any order, at least one; linear in their number. `None` without values or with one that is not finite. Constant values
-    /// have a spread of 0.
+    /// Describes `values`, given in any order, in linear time. `None` without values or with a value that is not finite. Constant values have a
+    /// spread of 0.
     pub fn of(values: &[f64]) -> Option<Self> {
         if values.iter().any(|value| !value.is_finite()) {
             return None;
@@ -49,22 +49,23 @@ impl Description {
         })
     }
 
-    /// The MAD times [`MAD_TO_SD`]: an estimate of the standard deviation that outliers hardly move.
+    /// Returns the MAD times [`MAD_TO_SD`]: an estimate of the standard deviation that outliers hardly affect.
     pub fn mad_scaled(&self) -> f64 {
         self.mad * MAD_TO_SD
     }
 
-    /// The mean over the median, without a unit; `None` for a median that is not positive. Far above 1 the values are to be looked at.
+    /// Returns the mean divided by the median, without a unit; `None` unless the median is positive. A value far above 1 suggests a look at the
+    /// sample.
     pub fn mean_over_median(&self) -> Option<f64> {
         (self.median > 0.0).then(|| self.mean / self.median)
     }
 
-    /// The standard error of the mean, sd / sqrt(n); `None` for one value.
+    /// Returns the standard error of the mean, sd / sqrt(n); `None` for one value.
     pub fn standard_error(&self) -> Option<f64> {
         self.sd.map(|sd| sd / (self.count as f64).sqrt())
     }
 
-    /// The coefficient of variation, sd / mean, a fraction; `None` for one value or a mean of 0.
+    /// Returns the coefficient of variation, sd / mean, a fraction; `None` for one value or a mean of 0.
     pub fn cv(&self) -> Option<f64> {
         self.sd
             .filter(|_| self.mean != 0.0)
@@ -72,7 +73,7 @@ impl Description {
     }
 }
 
-/// The arithmetic mean of `values`, in their unit, rounded once; `None` without values. A NaN among them makes it NaN.
+/// Returns the arithmetic mean of `values`, in their unit, rounded once; `None` without values. A NaN among the values makes it NaN.
 pub fn mean(values: &[f64]) -> Option<f64> {
     let (centre, rest) = parts_of_mean(values);
     let mean = if centre.is_finite() {
@@ -83,65 +84,65 @@ pub fn mean(values: &[f64]) -> Option<f64> {
     (!values.is_empty()).then_some(mean)
 }
 
-/// The mean of `new` less the mean of `base`, in their unit; `None` where a side has no values.
+/// Returns the mean of `new` minus the mean of `base`, in their unit; `None` if a side has no values.
 ///
-/// Both are taken about a point between them, so that the difference has all its digits even where each mean alone would round it away.
+/// Both means are computed about a point between them, so the difference keeps all its digits even if each mean alone would round them away.
 pub fn mean_difference(new: &[f64], base: &[f64]) -> Option<f64> {
     let centre = f64::midpoint(mean(new)?, mean(base)?);
     Some(mean_distance(new, centre)? - mean_distance(base, centre)?)
 }
 
-/// The mean of `values` less `centre`, with the digits that the mean itself would round away; `None` without values.
+/// Returns the mean of `values` minus `centre`, with the digits that the mean itself would round away; `None` without values.
 pub(super) fn mean_distance(values: &[f64], centre: f64) -> Option<f64> {
     let distances = values.iter().map(|value| value - centre);
     (!values.is_empty()).then(|| sum(distances) / values.len() as f64)
 }
 
-/// How far each of `values` lies from their mean, in their order: the mean as it is rounded, and then the mean of what that left.
+/// Returns the deviation of each value from the mean, in the order of `values`. It subtracts the rounded mean first, then its rounding error.
 pub(super) fn deviations(values: &[f64]) -> impl Iterator<Item = f64> + Clone + '_ {
     let (centre, rest) = parts_of_mean(values);
     values.iter().map(move |value| (value - centre) - rest)
 }
 
-/// The mean as it is rounded, and what rounding took from it.
+/// Returns the rounded mean and its rounding error.
 fn parts_of_mean(values: &[f64]) -> (f64, f64) {
     let n = values.len() as f64;
     let centre = sum(values.iter().copied()) / n;
     (centre, sum(values.iter().map(|value| value - centre)) / n)
 }
 
-/// The sum of the squared [`deviations`]: two passes and a correction (Chan, Golub and `LeVeque` 1983). Equal values have 0.
+/// Returns the sum of the squared [`deviations`]: two passes and a correction (Chan, Golub and `LeVeque` 1983). It is 0 for equal values.
 pub(super) fn squared_deviations(values: &[f64]) -> f64 {
     sum(deviations(values).map(|deviation| deviation * deviation))
 }
 
-/// The sample variance of `values`, sum (x - mean)^2 / (n - 1), in their unit squared; `None` below two values. A value that is not finite makes it
-/// NaN.
+/// Returns the sample variance of `values`, sum (x - mean)^2 / (n - 1), in their unit squared; `None` below two values. A value that is not finite
+/// makes it NaN.
 pub fn sample_variance(values: &[f64]) -> Option<f64> {
     (values.len() >= 2).then(|| squared_deviations(values) / (values.len() - 1) as f64)
 }
 
-/// The standard error of the mean of `values`, sd / sqrt(n), in their unit; `None` below two values. A value that is not finite makes it NaN.
+/// Returns the standard error of the mean of `values`, sd / sqrt(n), in their unit; `None` below two values. A value that is not finite makes it NaN.
 pub fn standard_error(values: &[f64]) -> Option<f64> {
     sample_variance(values).map(|variance| (variance / values.len() as f64).sqrt())
 }
 
-/// What a coefficient of variation says of a sample.
+/// Label of a sample's coefficient of variation
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case")]
 pub enum Variability {
-    /// It is at most the lower bound.
+    /// At most the lower bound
     Stable,
-    /// It lies between the bounds.
+    /// Between the bounds
     Ordinary,
-    /// It is at least the upper bound: worth a warning.
+    /// At least the upper bound: worth a warning
     High,
 }
 
 impl Variability {
-    /// Labels the coefficient of variation `cv` by the bounds `stable` and `high`, all fractions (`NBenchmark`: 0.05 and 0.5). Its sign, that of the
-    /// mean, does not matter; NaN is high.
+    /// Labels the coefficient of variation `cv` by the bounds `stable` and `high`, all fractions (`NBenchmark`: 0.05 and 0.5). The sign of `cv` is
+    /// ignored; NaN is high.
     pub fn within(cv: f64, stable: f64, high: f64) -> Self {
         match cv.abs() {
             cv if cv <= stable => Self::Stable,
@@ -176,7 +177,7 @@ mod tests {
 
     #[test]
     fn an_offset_that_the_values_still_resolve_costs_no_digit_of_the_spread() {
-        // Every value k 2^-10, k from -1000 to 1000: the sum of squares is 2 (1000 1001 2001 / 6) 2^-20, over 2000.
+        // Deviations k 2^-10 for k from -1000 to 1000: the sum of squares is 2 (1000 1001 2001 / 6) 2^-20, over 2000.
         let expected = (667_667_000.0_f64 / 2000.0).sqrt() / 1024.0;
         for offset in [0.0, 1e3, 1e6, 1e9, 1e12] {
             let values: Vec<f64> = (-1000..=1000)
@@ -191,7 +192,7 @@ mod tests {
 
     #[test]
     fn a_difference_of_means_has_the_digits_that_each_mean_lacks() {
-        // 1e12 + 1 and 1e12 + 4 / 3, which no 64-bit number is.
+        // The means are 1e12 + 1 and 1e12 + 4 / 3; no 64-bit float equals the latter.
         let found = mean_difference(&[1e12, 1e12 + 1.0, 1e12 + 3.0], &[1e12 + 1.0]).unwrap();
         assert!((found - 1.0 / 3.0).abs() < 1e-15, "{found}");
         assert_eq!(mean_difference(&[], &[1.0]), None);

@@ -1,11 +1,12 @@
-//! How large a difference is, whatever its p: Cliff's delta, Cohen's d, Hedges' g. Positive where the new side's values are larger (slower).
+//! Sizes of a difference, regardless of its p-value: Cliff's delta, Cohen's d, Hedges' g. They are positive if the new side's values are larger
+//! (slower).
 
 use serde::{Deserialize, Serialize};
 
 use super::description::{mean_difference, sample_variance};
 use super::mann_whitney::MannWhitney;
 
-/// How large a Cliff's delta is, in words (Romano et al. 2006, whose bounds are .147, .33 and .474).
+/// Verbal label for a Cliff's delta (Romano et al. 2006, whose bounds are .147, .33 and .474).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum EffectSize {
@@ -20,7 +21,7 @@ pub enum EffectSize {
 }
 
 impl EffectSize {
-    /// Labels the Cliff's `delta`, of either sign, by three bounds in ascending order. NaN is large.
+    /// Labels Cliff's `delta`, of either sign, by three bounds in ascending order. NaN is large.
     pub fn within(delta: f64, [negligible, small, medium]: [f64; 3]) -> Self {
         match delta.abs() {
             size if size < negligible => Self::Negligible,
@@ -30,7 +31,7 @@ impl EffectSize {
         }
     }
 
-    /// Returns the label in small letters.
+    /// Returns the label in lower case.
     pub fn label(self) -> &'static str {
         match self {
             Self::Negligible => "negligible",
@@ -41,17 +42,17 @@ impl EffectSize {
     }
 }
 
-/// Cliff's delta, P(new > base) - P(new < base) over all pairs, from -1 to 1 (Cliff 1993).
+/// Returns Cliff's delta, P(new > base) - P(new < base) over all pairs, from -1 to 1 (Cliff 1993).
 ///
-/// Sides are in any order and of any length; n log n steps. Equal sides have 0. `None` for an empty side or a value that is not a number.
+/// The sides may have any order and length; n log n steps. Equal sides have 0. `None` for an empty side or a value that is not a number.
 pub fn cliffs_delta(new: &[f64], base: &[f64]) -> Option<f64> {
     Some(MannWhitney::of(new, base)?.delta())
 }
 
-/// Cohen's d: the difference of means, new - base, in pooled standard deviations, `sqrt(((n1 - 1) s1^2 + (n2 - 1) s2^2) / (n1 + n2 - 2))` (Cohen
-/// 1988).
+/// Returns Cohen's d: the difference of means, new - base, in pooled standard deviations, `sqrt(((n1 - 1) s1^2 + (n2 - 1) s2^2) / (n1 + n2 - 2))`
+/// (Cohen 1988).
 ///
-/// Sides are in any order. `None` below two values a side, where neither side varies, or for values that are not finite.
+/// The sides may have any order. `None` below two values per side, if both sides are constant, or for values that are not finite.
 pub fn cohens_d(new: &[f64], base: &[f64]) -> Option<f64> {
     let (a, b) = (new.len() as f64 - 1.0, base.len() as f64 - 1.0);
     let pooled = (a * sample_variance(new)? + b * sample_variance(base)?) / (a + b);
@@ -59,7 +60,7 @@ pub fn cohens_d(new: &[f64], base: &[f64]) -> Option<f64> {
     d.is_finite().then_some(d)
 }
 
-/// Hedges' g: Cohen's d without its bias of small samples, d (1 - 3 / (4 df - 1)), df = n1 + n2 - 2 (Hedges 1981, his approximation).
+/// Returns Hedges' g: Cohen's d corrected for its bias in small samples, d (1 - 3 / (4 df - 1)), df = n1 + n2 - 2 (Hedges 1981, his approximation).
 ///
 /// `None` as for [`cohens_d`].
 pub fn hedges_g(new: &[f64], base: &[f64]) -> Option<f64> {

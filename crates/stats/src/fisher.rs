@@ -1,6 +1,6 @@
 //! Fisher's exact test of two proportions (Fisher 1935).
 
-/// ln of 0!, 1!, ..., `most`!.
+/// Returns the logarithms of 0!, 1!, ..., `most`!.
 fn log_factorials(most: usize) -> Vec<f64> {
     let mut sum = 0.0;
     let mut logs = vec![0.0];
@@ -11,7 +11,7 @@ fn log_factorials(most: usize) -> Vec<f64> {
     logs
 }
 
-/// Fisher's exact test of two proportions in groups of equal size, prepared for many questions (Fisher 1935).
+/// Fisher's exact test of two proportions in groups of equal size, prepared for repeated use (Fisher 1935).
 #[derive(Debug, Clone)]
 pub struct FisherExact {
     size: usize,
@@ -19,7 +19,7 @@ pub struct FisherExact {
 }
 
 impl FisherExact {
-    /// Prepares the test for groups of `size` trials each; linear in it.
+    /// Prepares the test for groups of `size` trials each, in linear time.
     pub fn new(size: usize) -> Self {
         Self {
             size,
@@ -27,8 +27,8 @@ impl FisherExact {
         }
     }
 
-    /// The one-sided p of "the first group has the larger proportion": P(at least `first` hits in the first group | `first` + `second` hits in both).
-    /// Hits beyond the size count as the size; without hits it is 1.
+    /// Returns the one-sided p-value for "the first group has the larger proportion": P(at least `first` hits in the first group | `first` +
+    /// `second` hits in both). Hits beyond the size count as the size. Without hits it is 1.
     pub fn upper_tail(&self, first: usize, second: usize) -> f64 {
         let (first, second) = (first.min(self.size), second.min(self.size));
         let hits = first + second;

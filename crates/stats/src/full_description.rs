@@ -1,5 +1,5 @@
-//! The full description of one sample, as `NBenchmark` gives it: centre and spread of what an outlier policy left, and the tail of all that was
-//! measured.
+//! The full description of one sample, as `NBenchmark` gives it: center and spread of the values that an outlier policy kept, and the tail of all
+//! measured values.
 
 use super::description::Description;
 use super::outlier_policy::{OutlierPolicy, TreatedSample};
@@ -7,56 +7,56 @@ use super::quantile::Quantile;
 use super::t_interval::TInterval;
 use super::trimmed_mean::{TrimmedError, TrimmedMean};
 
-/// Which values the percentiles and extremes of a [`FullDescription`] are of.
+/// The values from which the percentiles and extremes of a [`FullDescription`] are computed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum TailBasis {
-    /// They are of all values: a policy hides no tail.
+    /// All values: a policy hides no tail.
     Raw,
-    /// They are of the values that the policy left.
+    /// The values that the policy kept.
     TreatedSample,
 }
 
-/// How [`FullDescription::of`] describes a sample.
+/// The parameters of [`FullDescription::of`].
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct FullDescriptionRules {
-    /// What is done about outliers before mean, deviation and median.
+    /// Treatment of outliers before mean, deviation and median are computed
     pub outliers: OutlierPolicy,
-    /// The definition of median and percentiles; the median of `Linear` is the mean of the middle two.
+    /// Definition of median and percentiles; the `Linear` median is the mean of the middle two values
     pub quantile: Quantile,
-    /// The standard error of the mean.
+    /// Formula of the standard error of the mean
     pub trimmed_error: TrimmedError,
-    /// Which values percentiles and extremes are of.
+    /// Values from which percentiles and extremes are computed
     pub tail: TailBasis,
-    /// The level of the interval of the mean, between 0 and 1.
+    /// Level of the interval of the mean, between 0 and 1
     pub level: f64,
 }
 
-/// Location, spread, tail and the mean's interval of one sample, in its unit. What the values do not give is `None`.
+/// Location, spread, tail and the mean's interval of one sample, in its unit. Quantities that the values do not determine are `None`.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct FullDescription {
-    /// How many values were measured.
+    /// Number of measured values
     pub measured: usize,
-    /// How many of them the policy left.
+    /// Number of values that the policy kept
     pub used: usize,
-    /// The mean of the values left.
+    /// Mean of the kept values
     pub mean: f64,
-    /// The median of the values left.
+    /// Median of the kept values
     pub median: f64,
-    /// The standard deviation of the values left.
+    /// Standard deviation of the kept values
     pub sd: Option<f64>,
-    /// The standard error of the mean ([`TrimmedMean`]).
+    /// Standard error of the mean ([`TrimmedMean`])
     pub standard_error: Option<f64>,
-    /// Student's interval of the mean.
+    /// Student's interval of the mean
     pub interval: Option<TInterval>,
-    /// The coefficient of variation of the values left, a fraction.
+    /// Coefficient of variation of the kept values, as a fraction
     pub cv: Option<f64>,
-    /// The median absolute deviation of the values left, unscaled.
+    /// Median absolute deviation of the kept values, unscaled
     pub mad: f64,
-    /// The 5, 25, 75, 95 and 99 % quantiles.
+    /// 5, 25, 75, 95 and 99 % quantiles
     pub percentiles: [f64; 5],
-    /// The smallest value.
+    /// Smallest value
     pub min: f64,
-    /// The largest value.
+    /// Largest value
     pub max: f64,
 }
 
@@ -64,8 +64,8 @@ impl FullDescription {
     /// The fractions of [`Self::percentiles`].
     pub const FRACTIONS: [f64; 5] = [0.05, 0.25, 0.75, 0.95, 0.99];
 
-    /// Describes the sample `raw` in any order; n log n steps. `None` without values or with one that is not finite. One value has a location and no
-    /// spread.
+    /// Describes the sample `raw`, given in any order; n log n steps. `None` without values or with a value that is not finite. A single value has
+    /// a location but no spread.
     pub fn of(raw: &[f64], rules: FullDescriptionRules) -> Option<Self> {
         let treated = rules.outliers.apply(raw)?;
         let described = Description::of(&treated.values)?;

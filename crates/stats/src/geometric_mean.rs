@@ -1,18 +1,18 @@
-//! The geometric mean of ratios: what many benchmarks changed by, all together.
+//! The geometric mean of ratios: one summary of the changes of many benchmarks.
 
-/// The geometric mean of some ratios, and of how many.
+/// A geometric mean of ratios, with the number of ratios used.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct GeometricMean {
-    /// The geometric mean, exp(mean of ln ratio), of the ratios used.
+    /// Geometric mean of the ratios used, exp(mean of ln ratio)
     pub mean: f64,
-    /// How many ratios were used.
+    /// Number of ratios used
     pub used: usize,
-    /// How many were left out because they are zero, negative or not finite.
+    /// Number of ratios left out because they are zero, negative or not finite
     pub excluded: usize,
 }
 
 impl GeometricMean {
-    /// Takes the mean of `ratios`, in any order; those without a logarithm are left out and counted. `None` where none is left.
+    /// Computes the mean of `ratios`, given in any order. Ratios without a logarithm are left out and counted. `None` if none is left.
     pub fn of(ratios: &[f64]) -> Option<Self> {
         let logs: Vec<f64> = ratios
             .iter()

@@ -2,29 +2,30 @@
 
 use super::description::{mean, squared_deviations};
 
-/// The harmonic mean of some rates, and its deviation, in their unit.
+/// The harmonic mean of rates, with its deviation, in their unit.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct HarmonicMean {
-    /// The harmonic mean, H = n / sum(1 / x).
+    /// Harmonic mean, H = n / sum(1 / x)
     pub mean: f64,
-    /// The deviation, sqrt(sum (1 / x - 1 / H)^2 H^4 / n): by the delta method, from the population deviation of 1 / x, as mmtests has it.
+    /// Deviation, sqrt(sum (1 / x - 1 / H)^2 H^4 / n): by the delta method, from the population deviation of 1 / x, as in mmtests
     pub deviation: f64,
 }
 
 impl HarmonicMean {
-    /// Takes the mean of `rates`, in any order. The deviation of one rate is 0. `None` without any, or with one that is not positive and finite.
+    /// Computes the mean of `rates`, given in any order. The deviation of a single rate is 0. `None` without rates, or with a rate that is not
+    /// positive and finite.
     pub fn of(rates: &[f64]) -> Option<Self> {
         if rates.is_empty() || !rates.iter().all(|rate| *rate > 0.0 && rate.is_finite()) {
             return None;
         }
         let n = rates.len() as f64;
-        // Scaled to the largest: reciprocals of tiny rates would overflow.
+        // Scale to the largest rate: reciprocals of tiny rates would overflow.
         let largest = rates.iter().copied().fold(0.0, f64::max);
         let reciprocals: Vec<f64> = rates.iter().map(|rate| largest / rate).collect();
         let centre = mean(&reciprocals)?;
         let squares = squared_deviations(&reciprocals);
         let harmonic = largest / centre;
-        // H^2 times the deviation of the reciprocals, with the scale taken out again.
+        // The deviation is H^2 times that of the reciprocals, with the scale removed.
         let deviation = harmonic * (squares / n).sqrt() / centre;
         (harmonic.is_finite() && deviation.is_finite()).then_some(Self {
             mean: harmonic,

@@ -1,51 +1,51 @@
-//! Histograms of whole numbers with a bounded relative error: counters whose width grows with the value.
+//! Histograms of integers with a bounded relative error: counters become wider as values grow.
 //!
-//! The geometry is that of an HDR histogram of one to five digits (Tene 2012, as `BenchForge` uses it). For three digits: 2048 counters of width 1,
-//! then 1024 for each further power of two. Only counters enter: single values are gone, which is what the error bound is about.
+//! The counters are those of an HDR histogram of one to five digits (Tene 2012, as `BenchForge` uses it). For three digits there are 2048 counters
+//! of width 1, then 1024 for each further power of two. Only counts are kept, not single values; this causes the relative error.
 
 use super::sums::sum;
 
-/// How many significant decimal digits a histogram tells apart, from 1 to 5, and where its counters lie for that.
+/// The resolution of a histogram in significant decimal digits, from 1 to 5, and the resulting positions of its counters.
 ///
-/// With `E` = 2^ceil(log2(2 x 10^digits)) values below `E` have a counter each; above, `E` / 2 counters share each power of two. Counters have indices
-/// from 0 to [`Self::last_index`].
+/// With `E` = 2^ceil(log2(2 x 10^digits)), values below `E` have a counter each; above, each power of two has `E` / 2 counters. Counters have
+/// indices from 0 to [`Self::last_index`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub struct HdrPrecision {
     digits: u8,
 }
 
 impl Default for HdrPrecision {
-    /// Three digits.
+    /// Returns the resolution of three digits.
     fn default() -> Self {
         Self { digits: 3 }
     }
 }
 
 impl HdrPrecision {
-    /// The largest value that has a counter, an hour in nanoseconds; larger ones count as it.
+    /// The largest value with a counter of its own: an hour in nanoseconds. Larger values are counted as this one.
     pub const HIGHEST: u64 = 3_600_000_000_000;
 
-    /// The precision of so many significant digits; `None` below 1 and above 5.
+    /// Returns the resolution of the given number of significant digits; `None` below 1 and above 5.
     pub fn of_digits(digits: u8) -> Option<Self> {
         (1..=5).contains(&digits).then_some(Self { digits })
     }
 
-    /// Returns how many significant digits it has.
+    /// Returns the number of significant digits.
     pub fn digits(self) -> u8 {
         self.digits
     }
 
-    /// Values below this have a counter each: 2^ceil(log2(2 x 10^digits)).
+    /// Returns the value below which each value has its own counter: 2^ceil(log2(2 x 10^digits)).
     pub fn exact_below(self) -> u64 {
         (2 * 10_u64.pow(self.digits.into())).next_power_of_two()
     }
 
-    /// Counters of each further power of two.
+    /// Returns the number of counters for each further power of two.
     fn half(self) -> u32 {
         (self.exact_below() / 2) as u32
     }
 
-    /// No percentile lies below the true order statistic by more than this fraction of itself: 1/1024 for three digits.
+    /// Returns the largest relative error of a percentile, which is never above the true order statistic: 1/1024 for three digits.
     pub fn error(self) -> f64 {
         2.0 / self.exact_below() as f64
     }
@@ -66,7 +66,7 @@ impl HdrPrecision {
         self.index_of(Self::HIGHEST)
     }
 
-    /// The smallest value of the counter `index`, and how many values it holds.
+    /// Returns the smallest value of the counter `index`, and the number of values that it covers.
     fn span(self, index: u32) -> (u64, u64) {
         if u64::from(index) < self.exact_below() {
             return (u64::from(index), 1);
@@ -76,24 +76,24 @@ impl HdrPrecision {
         (u64::from(index - half * shift) << shift, 1 << shift)
     }
 
-    /// Returns the smallest value that the counter `index` counts; `None` where there is no such counter.
+    /// Returns the smallest value that the counter `index` covers; `None` if there is no such counter.
     pub fn lowest_of(self, index: u32) -> Option<u64> {
         (index <= self.last_index()).then(|| self.span(index).0)
     }
 }
 
-/// A high-dynamic-range histogram of whole numbers, such as latencies in nanoseconds: it counts each value to some digits (Tene 2012).
+/// A high-dynamic-range histogram of integers, such as latencies in nanoseconds. It keeps each value to a few significant digits (Tene 2012).
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct HdrHistogram {
     precision: HdrPrecision,
-    /// Index and count of each counter, ascending, without zeros.
+    /// Index and count of each counter, ascending, without zeros
     counters: Vec<(u32, u64)>,
     total: u64,
 }
 
 impl HdrHistogram {
-    /// Builds a histogram from (index, count) in any order; counts of the same index are added. `None` for an index without a counter, or 2^64 values
-    /// or more.
+    /// Builds a histogram from (index, count) pairs in any order; counts of the same index are added. `None` for an index without a counter, or
+    /// for 2^64 values or more.
     pub fn of_counters(
         precision: HdrPrecision,
         counters: impl IntoIterator<Item = (u32, u64)>,
@@ -128,8 +128,8 @@ impl HdrHistogram {
         Self::of_counters(precision, counters)
     }
 
-    /// Returns the histogram of the values of both: counters are added. `None` for 2^64 values or more. Where one is finer, its values enter by the
-    /// lowest of their counters.
+    /// Returns the histogram of the values of both. If one has a finer resolution, its values are counted by the lowest value of their counter.
+    /// `None` for 2^64 values or more.
     pub fn merged(&self, other: &Self) -> Option<Self> {
         let precision = self.precision.min(other.precision);
         let coarser = |one: &Self| {
@@ -142,18 +142,18 @@ impl HdrHistogram {
         Self::of_counters(precision, [coarser(self), coarser(other)].concat())
     }
 
-    /// Returns how finely it counts.
+    /// Returns the resolution.
     pub fn precision(&self) -> HdrPrecision {
         self.precision
     }
 
-    /// Returns how many values were counted.
+    /// Returns the number of values.
     pub fn total(&self) -> u64 {
         self.total
     }
 
-    /// The quantile of fraction `quantile` (0.99 for the 99th percentile): the smallest value of the counter that holds the value of rank
-    /// max(1, ceil(`quantile` total)). `None` without values, or for a fraction outside 0..=1.
+    /// Returns the quantile of the fraction `quantile` (0.99 for the 99th percentile): the smallest value of the counter that holds the value of
+    /// rank max(1, ceil(`quantile` total)). `None` without values, or for a fraction outside 0..=1.
     pub fn percentile(&self, quantile: f64) -> Option<u64> {
         if self.total == 0 || !(0.0..=1.0).contains(&quantile) {
             return None;
@@ -167,14 +167,14 @@ impl HdrHistogram {
         })
     }
 
-    /// The mean, every value standing in the middle of its counter; `None` without values.
+    /// Returns the mean, with each value in the middle of its counter; `None` without values.
     pub fn mean(&self) -> Option<f64> {
         let weighted = self.middles().map(|(value, count)| value * count);
         (self.total > 0).then(|| sum(weighted) / self.total as f64)
     }
 
-    /// The standard deviation of the population (over n) about [`Self::mean`], every value in the middle of its counter; 0 for one value.
-    /// `None` without values.
+    /// Returns the standard deviation of the population (over n) about [`Self::mean`], with each value in the middle of its counter; 0 for one
+    /// value, `None` without values.
     pub fn population_deviation(&self) -> Option<f64> {
         let mean = self.mean()?;
         let squares = self
@@ -183,7 +183,7 @@ impl HdrHistogram {
         Some((sum(squares) / self.total as f64).sqrt())
     }
 
-    /// The counters as (middle, count).
+    /// Returns the counters as (middle, count).
     fn middles(&self) -> impl Iterator<Item = (f64, f64)> + '_ {
         self.counters.iter().map(|(index, count)| {
             let (lowest, width) = self.precision.span(*index);

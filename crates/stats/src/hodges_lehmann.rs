@@ -1,39 +1,40 @@
-//! The shift between two independent groups (Hodges and Lehmann 1963), and the interval that Mann and Whitney's test gives it
-//! (Hollander, Wolfe and Chicken 2014, section 4.3); with tied values, by the mid-distribution function (Ma, Genton and Parzen 2011).
+//! The shift between two independent groups (Hodges and Lehmann 1963), with the interval that inverts Mann and Whitney's test (Hollander, Wolfe
+//! and Chicken 2014, section 4.3). Tied values are handled by the mid-distribution function (Ma, Genton and Parzen 2011).
 
 use super::interval::Interval;
 use super::mann_whitney::{MannWhitney, MannWhitneyMethod};
 use super::quantile::median;
 use super::{normal, u_distribution};
 
-/// How the ranks of the bounds of [`HodgesLehmann::interval`] are found.
+/// The rule for the ranks of the bounds of [`HodgesLehmann::interval`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum HodgesLehmannRanks {
-    /// The ranks are from the distribution of U over all orders: the interval covers the level for any continuous distribution; up to 10,000 pairs.
+    /// Ranks from the distribution of U over all orders: the interval covers its level for any continuous distribution. Up to 10,000 pairs.
     Exact,
-    /// The lower rank is floor(m n / 2 - z sqrt(m n (m + n + 1) / 12)), by the normal approximation.
+    /// Ranks by the normal approximation: the lower one is floor(m n / 2 - z sqrt(m n (m + n + 1) / 12)).
     Normal,
 }
 
-/// A level that a rank has exactly is not missed by the rounding of 1 - level.
+/// The tolerance for the rounding of 1 - level, so that a rank that has exactly the wanted level is accepted.
 const ROUNDING: f64 = 1e-12;
 
-/// Differences that are no further apart than this fraction of the largest value are equal, because decimal values are rounded to binary ones.
-/// A wider tolerance would merge differences that small changes of large values really have.
+/// The relative tolerance within which differences count as equal, as a fraction of the largest value: decimal values are rounded to binary ones.
+/// A wider tolerance would merge the real small differences between large values.
 const EQUAL_DIFFERENCES: f64 = 4.0 * f64::EPSILON;
 
 /// The shift between two independent groups: the median of all pairwise differences new - base, with its interval (Hodges and Lehmann 1963).
 ///
-/// The differences, of which there may be millions, are found by rank and never written out.
+/// There may be millions of differences. They are found by rank and never stored.
 #[derive(Debug, Clone, PartialEq)]
 pub struct HodgesLehmann {
-    /// Both groups, ascending.
+    /// Values of the new group, ascending; `base` is ascending too
     new: Vec<f64>,
     base: Vec<f64>,
 }
 
 impl HodgesLehmann {
-    /// Sorts the groups `new` (m values) and `base` (n values), in any order and of one unit. `None` for an empty side or a value that is not finite.
+    /// Sorts the groups `new` (m values) and `base` (n values), given in any order and in one unit. `None` for an empty side or a value that is
+    /// not finite.
     pub fn of(new: &[f64], base: &[f64]) -> Option<Self> {
         let finite = new.iter().chain(base).all(|value| value.is_finite());
         if new.is_empty() || base.is_empty() || !finite {
@@ -64,7 +65,8 @@ impl HodgesLehmann {
         self.new.len() * self.base.len()
     }
 
-    /// Differences of at most `bound`: rounded differences rise with `new` and fall with `base`, so one walk along both counts them.
+    /// Returns the number of differences of at most `bound`. Rounded differences rise with `new` and fall with `base`, so a single walk along both
+    /// counts them.
     fn at_most(&self, bound: f64) -> usize {
         let mut within = 0;
         self.base
@@ -78,8 +80,8 @@ impl HodgesLehmann {
             .sum()
     }
 
-    /// The difference of this rank, from 1: the smallest number that so many differences do not exceed, found by halving the
-    /// ordered bit patterns of all numbers.
+    /// Returns the difference of this rank, counted from 1: the smallest number that at least `rank` differences do not exceed. It bisects the
+    /// ordered bit patterns of all floats.
     fn difference(&self, rank: usize) -> Option<f64> {
         if rank == 0 || rank > self.pairs() {
             return None;
@@ -95,19 +97,19 @@ impl HodgesLehmann {
                 low = middle + 1;
             }
         }
-        // Two zeros differ in their bits and not in value.
+        // Adding 0 turns -0 into 0.
         Some(number(low) + 0.0)
     }
 
-    /// The interval of the shift at `level`: the differences of ranks k and m n + 1 - k (Hollander, Wolfe and Chicken 2014, section 4.3), so that it
-    /// excludes exactly the shifts that the Mann-Whitney test rejects. `None` where the groups are too small for `level` (k < 1), too large for exact
-    /// ranks, or for a level outside 0..1. With ties the interval covers more than its level.
+    /// Returns the interval of the shift at `level`: the differences of ranks k and m n + 1 - k (Hollander, Wolfe and Chicken 2014, section 4.3).
+    /// It excludes exactly the shifts that the Mann-Whitney test rejects; with ties it covers more than its level. `None` if the groups are too
+    /// small for `level` (k < 1) or too large for exact ranks, or for a level outside 0..1.
     pub fn interval(&self, level: f64, ranks: HodgesLehmannRanks) -> Option<Interval> {
         if !(level > 0.0 && level < 1.0) {
             return None;
         }
         let rank = match ranks {
-            // The largest k with 2 P(U <= k - 1) within what is left of the level.
+            // Find the largest k with 2 P(U <= k - 1) <= 1 - level.
             HodgesLehmannRanks::Exact => {
                 u_distribution::distribution(self.new.len(), self.base.len())?
                     .partition_point(|chance| *chance <= (1.0 - level) / 2.0 + ROUNDING)
@@ -130,9 +132,9 @@ impl HodgesLehmann {
 /// A group of equal differences.
 struct DifferenceGroup {
     value: f64,
-    /// How many differences are smaller.
+    /// Number of smaller differences
     below: usize,
-    /// How many differences are smaller or in the group.
+    /// Number of differences that are smaller or in the group
     through: usize,
 }
 
@@ -143,16 +145,16 @@ impl DifferenceGroup {
 }
 
 impl HodgesLehmann {
-    /// Returns the shift at which the test of ranks sees no difference, in the unit of the values: the median of the differences by their mid-distribution function
-    /// (Ma, Genton and Parzen 2011). Without equal differences that is [`HodgesLehmann::estimate`]; a coarse clock, whose differences are few whole steps,
-    /// does not round it to one of them. It is 0 where U is half of the pairs.
+    /// Returns the shift at which the rank test sees no difference, in the unit of the values: the median of the differences by their
+    /// mid-distribution function (Ma, Genton and Parzen 2011). Without equal differences it equals [`HodgesLehmann::estimate`]. With a coarse
+    /// clock, differences are a few whole steps; this estimate is not rounded to one of them. It is 0 if U is half of the pairs.
     pub fn estimate_between_ties(&self) -> Option<f64> {
         self.shift_at(self.pairs() as f64 / 2.0)
     }
 
-    /// The interval of [`HodgesLehmann::estimate_between_ties`] at `level`: the shifts at which U is not as far from half of the pairs as an asymptotic p by `method`
-    /// needs to be below 1 - level. So it excludes 0 exactly where that p is below 1 - level, with any ties, and is no point unless all differences are equal.
-    /// `None` where the groups are too small for `level`, or for a level outside 0..1.
+    /// Returns the interval of [`HodgesLehmann::estimate_between_ties`] at `level`: the shifts at which U is not far enough from half of the pairs
+    /// for the asymptotic p by `method` to be below 1 - level. It therefore excludes 0 exactly if that p is below 1 - level, with any ties, and is
+    /// a single point only if all differences are equal. `None` if the groups are too small for `level`, or for a level outside 0..1.
     pub fn interval_between_ties(&self, level: f64, method: MannWhitneyMethod) -> Option<Interval> {
         let z = normal::two_sided(level).filter(|_| level > 0.0 && level < 1.0)?;
         let test = MannWhitney::of(&self.new, &self.base)?;
@@ -167,7 +169,8 @@ impl HodgesLehmann {
         })
     }
 
-    /// The shift below which `pairs` of the differences lie, of equal ones half: linear between the groups of equal differences, and exact at 0.
+    /// Returns the shift that has `pairs` of the differences below it, where equal differences count half. It is interpolated linearly between
+    /// groups of equal differences, and exact at 0.
     fn shift_at(&self, pairs: f64) -> Option<f64> {
         let rank = (pairs.ceil() as usize).clamp(1, self.pairs());
         let group = self.group(rank)?;
@@ -194,7 +197,7 @@ impl HodgesLehmann {
         Some(from.0 + (to.0 - from.0) * share)
     }
 
-    /// The group of equal differences that has the difference of `rank`.
+    /// Returns the group of equal differences that contains the difference of `rank`.
     fn group(&self, rank: usize) -> Option<DifferenceGroup> {
         let value = self.difference(rank)?;
         let ends = [
@@ -209,14 +212,14 @@ impl HodgesLehmann {
         let step = largest * EQUAL_DIFFERENCES;
         Some(DifferenceGroup {
             value: if value.abs() <= step { 0.0 } else { value },
-            // The smallest difference of the group is not below it.
+            // `next_down` excludes the smallest difference of the group itself.
             below: self.at_most((value - step).next_down()),
             through: self.at_most(value + step),
         })
     }
 }
 
-/// Bits whose order is that of the numbers.
+/// Returns bits whose order as integers is the order of the numbers.
 fn ordered(value: f64) -> u64 {
     let bits = value.to_bits();
     if value.is_sign_negative() {
@@ -226,7 +229,7 @@ fn ordered(value: f64) -> u64 {
     }
 }
 
-/// The number of such bits.
+/// Returns the number for such bits.
 fn number(ordered: u64) -> f64 {
     f64::from_bits(if ordered & SIGN == 0 {
         !ordered
@@ -268,7 +271,7 @@ mod tests {
 
     #[test]
     fn a_coarse_clock_rounds_neither_the_shift_nor_its_interval_to_a_point() {
-        // Half of the values a step higher on one side, a quarter on the other.
+        // Half of the values are a step higher on one side, a quarter on the other.
         let group = |high: usize| -> Vec<f64> {
             (0..200)
                 .map(|at| if at < high { 13.0 } else { 12.0 })
@@ -277,7 +280,7 @@ mod tests {
         let (new, base) = (group(100), group(50));
         let shift = HodgesLehmann::of(&new, &base).unwrap();
         assert_eq!(shift.estimate(), Some(0.0));
-        // Differences -1, 0, 1: 5,000, 20,000, 15,000 of them, at mid-ranks 2,500, 15,000, 32,500; half of all is 20,000.
+        // There are 5,000, 20,000 and 15,000 differences of -1, 0 and 1, at mid-ranks 2,500, 15,000 and 32,500; half of all is 20,000.
         let estimate = shift.estimate_between_ties().unwrap();
         assert!((estimate - 5_000.0 / 17_500.0).abs() < 1e-12, "{estimate}");
         let p = MannWhitney::of(&new, &base)

@@ -1,11 +1,11 @@
-//! Intervals, and estimates with one.
+//! Intervals, and estimates with an interval.
 
-/// A two-sided interval, in the unit of what it is of.
+/// A two-sided interval, in the unit of the estimated quantity.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Interval {
-    /// The lower bound.
+    /// Lower bound
     pub lower: f64,
-    /// The upper bound.
+    /// Upper bound
     pub upper: f64,
 }
 
@@ -16,7 +16,7 @@ impl Interval {
         upper: f64::INFINITY,
     };
 
-    /// The interval of `centre` -+ `margin`.
+    /// Returns the interval `centre` -+ `margin`.
     pub fn around(centre: f64, margin: f64) -> Self {
         Self {
             lower: centre - margin,
@@ -24,7 +24,7 @@ impl Interval {
         }
     }
 
-    /// The interval between the images of both bounds under the rising function `f`: `f64::exp` takes one of logarithms back to their own scale.
+    /// Applies the increasing function `f` to both bounds. For example, `f64::exp` maps an interval of logarithms to the original scale.
     #[must_use]
     pub fn map(self, f: impl Fn(f64) -> f64) -> Self {
         Self {
@@ -33,7 +33,7 @@ impl Interval {
         }
     }
 
-    /// The part of the interval that is not below 0, for what cannot be: it covers as often as the whole.
+    /// Returns the part of the interval that is not below 0, for quantities that cannot be negative. It covers as often as the whole interval.
     #[must_use]
     pub fn not_below_zero(self) -> Self {
         self.map(|bound| bound.max(0.0))
@@ -43,14 +43,14 @@ impl Interval {
 /// An estimate with its interval.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct IntervalEstimate {
-    /// The estimate.
+    /// Estimate
     pub value: f64,
-    /// Its interval.
+    /// Interval of the estimate
     pub interval: Interval,
 }
 
 impl IntervalEstimate {
-    /// The estimate `value` with the interval `value` -+ `margin`.
+    /// Returns the estimate `value` with the interval `value` -+ `margin`.
     pub fn with_margin(value: f64, margin: f64) -> Self {
         Self {
             value,

@@ -3,18 +3,19 @@
 
 use super::interval::{Interval, IntervalEstimate};
 
-/// How far apart two estimates are, in units of their intervals (mmtests).
+/// The distance of two estimates in units of their intervals (mmtests).
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum IntervalDistance {
-    /// The difference new - base over the sum of the half-intervals that face each other: beyond 1 in size they do not overlap.
+    /// The difference new - base, divided by the sum of the half-intervals that face each other. If it exceeds 1 in magnitude, the intervals do
+    /// not overlap.
     Finite(f64),
-    /// The estimates differ and neither has a width: they are exact.
+    /// The estimates differ and both intervals are single points: the difference is exact.
     Exact,
 }
 
 impl IntervalDistance {
-    /// Measures the distance of two estimates of one unit; 0 for equal ones. `None` where an estimate or bound is not finite, or an estimate lies
-    /// outside of its interval.
+    /// Measures the distance of two estimates in one unit; 0 for equal ones. `None` if an estimate or bound is not finite, or an estimate is
+    /// outside its interval.
     pub fn between(new: IntervalEstimate, base: IntervalEstimate) -> Option<Self> {
         for side in [new, base] {
             let Interval { lower, upper } = side.interval;
@@ -40,7 +41,7 @@ impl IntervalDistance {
         })
     }
 
-    /// Whether the intervals do not overlap: beyond 1 in size, strictly.
+    /// Reports whether the intervals do not overlap: the magnitude is strictly above 1.
     pub fn is_significant(self) -> bool {
         match self {
             Self::Finite(distance) => distance.abs() > 1.0,

@@ -1,7 +1,7 @@
 //! Student's t for any statistic of clusters, by leaving out one cluster at a time (Tukey 1958; Efron and Tibshirani 1993, chapter 11).
 //!
-//! Of few clusters the percentile bootstrap covers less often than its level says; this takes its place below [`FEWEST_FOR_BOOTSTRAP`].
-//! Of a mean of clusters of one size it is Student's interval of their means.
+//! With few clusters the percentile bootstrap covers less often than its level says, so this method replaces it below [`FEWEST_FOR_BOOTSTRAP`].
+//! For a mean over clusters of equal size, it is Student's interval of their means.
 
 use serde::Serialize;
 
@@ -11,39 +11,39 @@ use super::description::squared_deviations;
 use super::interval::Interval;
 use super::student_t;
 
-/// Below so many clusters or values on a side the bootstrap has too few distinct resamples: intervals are Student's
+/// The fewest clusters, or values on a side, for which the bootstrap has enough distinct resamples. Below it, intervals are Student's
 /// ([`IntervalMethod::for_clusters`]), and Student's t guards a [`TScore`](crate::TScore).
 pub const FEWEST_FOR_BOOTSTRAP: usize = 8;
 
-/// Where an interval over clusters comes from.
+/// Method of an interval over clusters
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub enum IntervalMethod {
-    /// The interval is Student's, with the jackknife's standard error.
+    /// Student's interval, with the jackknife's standard error
     #[serde(rename = "t")]
     StudentT,
-    /// The interval is that of the percentile bootstrap.
+    /// Interval of the percentile bootstrap
     #[serde(rename = "bootstrap")]
     Bootstrap,
 }
 
-/// On which scale a statistic is taken to vary symmetrically.
+/// The scale on which a statistic is assumed to vary symmetrically.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum IntervalScale {
-    /// The statistic varies symmetrically on its own scale, as what may be negative does.
+    /// The statistic varies symmetrically itself, as quantities that may be negative do.
     Plain,
-    /// The logarithm of the statistic does, as that of times and deviations, which are never negative. Where one is 0, the own scale is taken after
-    /// all, cut off at 0.
+    /// The logarithm of the statistic varies symmetrically, as that of times and deviations, which are never negative. If a value is 0, the plain
+    /// scale is used instead, and the interval is cut off at 0.
     Logarithmic,
 }
 
 impl IntervalMethod {
-    /// Returns the method that is better for so many clusters (with two sides: on the smaller one): the bootstrap from [`FEWEST_FOR_BOOTSTRAP`] on.
+    /// Returns the better method for this number of clusters (for two sides: of the smaller side): the bootstrap from [`FEWEST_FOR_BOOTSTRAP`] on.
     pub fn for_clusters(clusters: usize) -> Self {
         Self::for_clusters_from(clusters, FEWEST_FOR_BOOTSTRAP)
     }
 
-    /// Returns the bootstrap from `fewest` clusters on, else Student's t.
+    /// Returns the bootstrap from `fewest` clusters on, otherwise Student's t.
     pub fn for_clusters_from(clusters: usize, fewest: usize) -> Self {
         if clusters < fewest {
             Self::StudentT
@@ -52,7 +52,7 @@ impl IntervalMethod {
         }
     }
 
-    /// Returns the name to print beside an interval.
+    /// Returns the name to print with an interval.
     pub fn name(self) -> &'static str {
         match self {
             Self::StudentT => "t interval",
@@ -60,8 +60,8 @@ impl IntervalMethod {
         }
     }
 
-    /// The interval of `statistic` at `level`; `scale` matters to Student's, `resampling` to the bootstrap. `None` as for [`jackknife_t_interval`] or
-    /// [`percentile_interval`].
+    /// Returns the interval of `statistic` at `level`. Only Student's method uses `scale`, only the bootstrap `resampling`. `None` as for
+    /// [`jackknife_t_interval`] or [`percentile_interval`].
     pub fn interval(
         self,
         statistic: &impl ClusterStatistic,
@@ -75,7 +75,7 @@ impl IntervalMethod {
         }
     }
 
-    /// The interval of the relative change `new` / `base` - 1 of two independent sides at `level`, a fraction. `None` as for
+    /// Returns the interval of the relative change `new` / `base` - 1 of two independent sides at `level`, as a fraction. `None` as for
     /// [`jackknife_t_relative_change_interval`] or [`relative_change_interval`].
     pub fn relative_change_interval(
         self,
@@ -91,7 +91,7 @@ impl IntervalMethod {
     }
 }
 
-/// The values of `statistic` without each of the clusters in turn.
+/// Returns the values of `statistic` with one cluster left out, for each cluster.
 pub(super) fn leave_one_out(statistic: &impl ClusterStatistic) -> Vec<f64> {
     let mut weights = vec![1; statistic.clusters()];
     (0..weights.len())
@@ -104,9 +104,9 @@ pub(super) fn leave_one_out(statistic: &impl ClusterStatistic) -> Vec<f64> {
         .collect()
 }
 
-/// The jackknife's standard error of f(statistic): `sqrt((k - 1) / k sum (v_i - mean v)^2)`, `v_i` without cluster i.
+/// Returns the jackknife's standard error of f(statistic): `sqrt((k - 1) / k sum (v_i - mean v)^2)`, with `v_i` the value without cluster i.
 ///
-/// `None` below two clusters, or where a value is not finite.
+/// `None` below two clusters, or if a value is not finite.
 pub(super) fn jackknife_standard_error(
     statistic: &impl ClusterStatistic,
     f: impl Fn(f64) -> f64,
@@ -120,12 +120,12 @@ pub(super) fn jackknife_standard_error(
     error.is_finite().then_some(error)
 }
 
-/// Student's interval of `statistic` at `level` over k clusters, in the unit of the samples: `statistic` -+ t((1 + level) / 2, k - 1) times the
-/// jackknife's standard error, `sqrt((k - 1) / k sum (v_i - mean v)^2)`, `v_i` without cluster i (Tukey 1958; Efron and Tibshirani 1993, chapter 11).
-/// On the logarithmic scale it is the exponential of the interval of its logarithm.
+/// Returns Student's interval of `statistic` at `level` over k clusters, in the unit of the samples: `statistic` -+ t((1 + level) / 2, k - 1)
+/// times the jackknife's standard error, `sqrt((k - 1) / k sum (v_i - mean v)^2)`, with `v_i` the value without cluster i (Tukey 1958; Efron and
+/// Tibshirani 1993, chapter 11). On the logarithmic scale it is the exponential of the interval of the logarithm.
 ///
-/// It takes k + 1 evaluations. `None` below two clusters, for a level outside 0..1, or where the statistic has no finite value for all clusters or
-/// without one of them. Clusters that are alike have a point.
+/// It takes k + 1 evaluations. `None` below two clusters, for a level outside 0..1, or if the statistic is not finite for all clusters or without
+/// one of them. Equal clusters give an interval of a single point.
 pub fn jackknife_t_interval(
     statistic: &impl ClusterStatistic,
     scale: IntervalScale,
@@ -142,16 +142,16 @@ pub fn jackknife_t_interval(
         IntervalScale::Logarithmic => jackknife_standard_error(statistic, f64::ln)
             .filter(|_| observed > 0.0 && observed.is_finite())
             .and_then(|error| around(0.0, t * error))
-            // Not exp(ln(observed) ...), which may miss `observed` by what rounding takes.
+            // Multiply instead of exp(ln(observed) ...), whose rounding may shift the center away from `observed`.
             .map(|found| found.map(|logarithm| observed * logarithm.exp()))
             .or_else(|| plain().map(Interval::not_below_zero)),
     }
 }
 
-/// Student's interval of the relative change `new` / `base` - 1 of two independent sides at `level`, a fraction: exp(ln(new / base) -+ t SE) - 1,
-/// SE^2 the sum of both sides' squared jackknife errors of the logarithm, with Welch's degrees of freedom (1947).
+/// Returns Student's interval of the relative change `new` / `base` - 1 of two independent sides at `level`, as a fraction: exp(ln(new / base) -+
+/// t SE) - 1, with SE^2 the sum of both sides' squared jackknife errors of the logarithm, and Welch's degrees of freedom (1947).
 ///
-/// `None` as for [`jackknife_t_interval`], or where a value is not positive.
+/// `None` as for [`jackknife_t_interval`], or if a value is not positive.
 pub fn jackknife_t_relative_change_interval(
     new: &impl ClusterStatistic,
     base: &impl ClusterStatistic,
@@ -163,7 +163,7 @@ pub fn jackknife_t_relative_change_interval(
     let (df_a, df_b) = (df_of(new.clusters()), df_of(base.clusters()));
     let difference = new.observed().ln() - base.observed().ln();
     let margin = if a + b > 0.0 {
-        // In shares of the whole, so that no square of a tiny variance vanishes.
+        // Use shares of the total, because the square of a tiny variance would underflow.
         let (a_share, b_share) = (a / (a + b), b / (a + b));
         let df = 1.0 / (a_share * a_share / df_a + b_share * b_share / df_b);
         critical(level, df)? * (a + b).sqrt()
@@ -271,7 +271,7 @@ mod tests {
 
     #[test]
     fn a_ratio_of_equal_spreads_has_welchs_degrees_of_freedom() {
-        // Two sides of three alike: df = 4, t(.975, 4) = 2.7764451051977987.
+        // Two equal sides of three: df = 4, t(.975, 4) = 2.7764451051977987.
         let (new, base) = (
             singles(&[99.0, 100.0, 101.0]),
             singles(&[99.0, 100.0, 101.0]),
@@ -329,7 +329,7 @@ mod tests {
                 name: "method",
             },
         };
-        // No resample leaves the values; Student's interval does.
+        // No resample lies outside the range of the values; Student's interval does.
         let t = IntervalMethod::StudentT.interval(&mean, IntervalScale::Plain, 0.95, resampling);
         let bootstrap =
             IntervalMethod::Bootstrap.interval(&mean, IntervalScale::Plain, 0.95, resampling);

@@ -6,15 +6,15 @@ use super::ranks::Ranks;
 /// Kruskal and Wallis's test of several independent groups (Kruskal and Wallis 1952).
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct KruskalWallis {
-    /// The statistic H, `12 / (N (N + 1)) sum(R_i^2 / n_i) - 3 (N + 1)`, divided by `1 - ties / (N^3 - N)`.
+    /// Statistic H, `12 / (N (N + 1)) sum(R_i^2 / n_i) - 3 (N + 1)`, divided by `1 - ties / (N^3 - N)`
     pub h: f64,
-    /// The asymptotic p, P(chi-square with k - 1 degrees of freedom >= H).
+    /// Asymptotic p-value, P(chi-square with k - 1 degrees of freedom >= H)
     pub p: f64,
 }
 
 impl KruskalWallis {
-    /// Tests whether all `groups`, each of any length and in any order, are of one distribution; N log N steps. Where all values are equal, H is 0
-    /// and p 1. `None` below two groups, with an empty one, or with a value that is not a number.
+    /// Tests whether all `groups`, each of any length and in any order, have the same distribution; N log N steps. If all values are equal, H is 0
+    /// and p is 1. `None` below two groups, with an empty one, or with a value that is not a number.
     pub fn of(groups: &[&[f64]]) -> Option<Self> {
         let ranks = Ranks::of(groups)?;
         if groups.len() < 2 {
@@ -25,7 +25,7 @@ impl KruskalWallis {
         if spread <= 1e-14 {
             return Some(Self { h: 0.0, p: 1.0 });
         }
-        // About the mean rank, where the textbook's form would cancel.
+        // Sum about the mean rank: the textbook formula would lose digits by cancellation.
         let centre = f64::midpoint(n, 1.0);
         let between: f64 = ranks
             .sums

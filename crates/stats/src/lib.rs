@@ -1,40 +1,42 @@
-//! Statistics of benchmarks: slices in, values out, the same bytes every time.
+//! Statistics of benchmarks: functions from slices to values, with identical results on every run.
 //!
 //! | question | answers |
 //! |---|---|
-//! | What is in one sample? | [`Description`] (mean, SD, median, MAD, extremes), [`FullDescription`] (and percentiles, after an outlier policy), [`sum`], [`quotient`] (rounded once), [`mean`], [`median`], [`sample_variance`], [`standard_error`], [`MAD_TO_SD`], [`Variability`] |
-//! | Which quantile, by which definition? | [`Quantile`] (nearest rank, linear, floor rank), [`Better`] (in order of preference), [`HdrHistogram`] (of whole numbers, by counters of an [`HdrPrecision`]), [`WeightedEcdf`] (of several random samples) |
+//! | How can one sample be described? | [`Description`] (mean, SD, median, MAD, extremes), [`FullDescription`] (with percentiles, after an outlier policy), [`sum`], [`quotient`] (rounded once), [`mean`], [`median`], [`sample_variance`], [`standard_error`], [`MAD_TO_SD`], [`Variability`] |
+//! | What are its quantiles? | [`Quantile`] (nearest rank, linear, floor rank), [`Better`] (in order of preference), [`HdrHistogram`] (of integers, with an [`HdrPrecision`]), [`WeightedEcdf`] (of several random samples) |
 //! | Which mean suits rates, ratios, values with outliers? | [`HarmonicMean`], [`OperationRates`], [`GeometricMean`], [`TrimmedMean`], [`SubsampledCentre`] |
-//! | How sure is an estimate? | [`percentile_interval`] and [`bca_interval`] (bootstrap), [`jackknife_t_interval`], [`IntervalMethod`] (which of them suits how many clusters), [`TInterval`] (of a mean), [`MedianInterval`] (distribution-free), [`binomial`] (of a probability) |
-//! | Do two independent groups differ? | [`WelchTest`], [`TScore`] (bootstrap t-test with a threshold), [`PooledTScore`] (both groups of one population), [`MannWhitney`], [`FisherExact`] (two proportions), [`IntervalDistance`] (overlap of intervals), [`RatioBounds`] (a rule of thumb); [`Significance`] words a p |
+//! | How certain is an estimate? | [`percentile_interval`] and [`bca_interval`] (bootstrap), [`jackknife_t_interval`], [`IntervalMethod`] (the better method for a number of clusters), [`TInterval`] (of a mean), [`MedianInterval`] (distribution-free), [`binomial`] (of a probability) |
+//! | Do two independent groups differ? | [`WelchTest`], [`TScore`] (bootstrap t-test with a threshold), [`PooledTScore`] (both groups from one population), [`MannWhitney`], [`FisherExact`] (two proportions), [`IntervalDistance`] (overlap of intervals), [`RatioBounds`] (a rule of thumb); [`Significance`] puts a p-value into words |
 //! | By how much do they differ? | [`mean_difference`], [`relative_change_interval`], [`jackknife_t_relative_change_interval`], [`mean_ratio`], [`HodgesLehmann`], [`cliffs_delta`], [`hedges_g`], [`cohens_d`], [`EffectSize`], [`positive_ratio`], [`quantile_ratio`] |
 //! | Do the two sides of pairs differ, and by how much? | [`SignedRank`], [`sign_flip_upper_tail`], [`PairedLogRatio`], [`paired_mean_ratio`], [`PairedRatio`], [`paired_standard_error`] |
 //! | Do more than two groups differ? | [`KruskalWallis`] |
-//! | What is left of many tests? | [`Correction`] (Holm, Benjamini and Hochberg), [`LogStandardError`] (for bounds far out) |
-//! | What is an outlier, and what becomes of it? | [`TukeyFences`], [`OutlierCounts`] (label and count), [`OutlierPolicy`], [`CleanedSample`] (remove or replace) |
+//! | How are many tests corrected? | [`Correction`] (Holm, Benjamini and Hochberg), [`LogStandardError`] (for bounds far out) |
+//! | Which values are outliers, and how are they treated? | [`TukeyFences`], [`OutlierCounts`] (label and count), [`OutlierPolicy`], [`CleanedSample`] (remove or replace) |
 //! | How are the values distributed? | [`density_curve`], [`silverman_bandwidth`], [`HdrHistogram`]; several modes: [`mvalue`], [`two_groups`], [`SlowMode`] |
 //! | How does y grow with x? | [`slope_through_origin`], [`r_squared_through_origin`], [`LinearFit`], [`ClusterSlope`] |
 //! | When did a series change its level? | [`change_points`] |
 //! | Are the values of a series independent? | [`lag_one_autocorrelation`], [`SplitHalves`]; of clusters: [`between_to_within_ratio`], [`describe_cluster_means`] |
-//! | What is resampled? | [`ClusterStatistic`]: [`ClusterMean`], [`ClusterMedian`], [`ClusterMad`], [`ClusterSd`], [`ClusterSlope`], [`ClusterLowQuantile`], any [`ClusterFunction`]; by [`resample`], [`relative_change_resamples`], [`Resampling`] |
-//! | Where does chance come from? | [`Stream`], [`Draws`], [`derived_seed`]; distributions: [`normal`], [`student_t`], [`chi_squared`], [`binomial`] |
+//! | What can be resampled? | [`ClusterStatistic`]: [`ClusterMean`], [`ClusterMedian`], [`ClusterMad`], [`ClusterSd`], [`ClusterSlope`], [`ClusterLowQuantile`], any [`ClusterFunction`]; by [`resample`], [`relative_change_resamples`], [`Resampling`] |
+//! | Which random numbers and distributions are there? | [`Stream`], [`Draws`], [`derived_seed`]; [`normal`], [`student_t`], [`chi_squared`], [`binomial`] |
 //!
 //! # Conventions
 //!
-//! - **Clusters.** `&[&[f64]]` are samples in independent clusters, such as the processes in which they were measured; samples of one cluster may depend on
-//!   each other. Independent single values are clusters of one: `values.chunks(1).collect()`.
-//! - **Sides.** `new` is compared with `base`: differences are new - base, ratios new / base, relative changes new / base - 1. For times, larger is slower.
-//! - **Units.** Values have any unit, the same for all of one call; results have it too, unless the function names another. Levels, shares and relative
-//!   changes are fractions (0.95, not 95). The `level` of an interval is its confidence, that of a test its probability of error; a one-sided bound says which it takes.
-//! - **Order** of values does not matter unless a function says so.
-//! - **`None`** means that the data have no such value: too few of them, a value that is not finite, no spread, or a level outside 0 to 1. Each function says
-//!   which. Nothing is logged, and bad data are no reason to panic.
-//! - **Speed.** Unless a function says more, it takes at most n log n steps. Functions that resample use `rayon`'s thread pool.
+//! - **Clusters.** `&[&[f64]]` holds samples in independent clusters, such as the processes that measured them. Samples of one cluster may depend
+//!   on each other. Independent single values are clusters of one: `values.chunks(1).collect()`.
+//! - **Sides.** `new` is compared with `base`: differences are new - base, ratios new / base, relative changes new / base - 1. For times, larger
+//!   is slower.
+//! - **Units.** Values may have any unit, but all values of a call have the same. Results have it too, unless the function names another. Levels,
+//!   shares and relative changes are fractions (0.95, not 95). The `level` of an interval is its confidence, that of a test its probability of
+//!   error. A one-sided bound says which of the two it takes.
+//! - **Order.** The order of values does not matter unless a function says so.
+//! - **`None`** means that the data do not determine the value: there are too few, one is not finite, they have no spread, or a level is outside 0
+//!   to 1. Each function says which. Nothing is logged, and bad data cause no panic.
+//! - **Speed.** A function takes at most n log n steps unless it says otherwise. Functions that resample use `rayon`'s thread pool.
 //!
-//! Formulas with their sources stand beside the code; the project's `docs/src/statistics/` has them in one place, with the full titles.
+//! Formulas and their sources are documented with the code. The project's book *How cargo perfcheck works* collects them, with full titles.
 //!
-//! This crate does no I/O, reads no clock and knows no other crate of the project. Everything random draws from a named generator seeded by
-//! (base seed, stream name, block), so that the same data give the same bytes for any number of threads.
+//! This crate does no I/O, reads no clock and depends on no other crate of the project. All random numbers come from a named generator seeded by
+//! (base seed, stream name, block), so the same data give identical results with any number of threads.
 
 #![cfg_attr(not(test), warn(clippy::disallowed_methods))]
 

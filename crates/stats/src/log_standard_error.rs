@@ -1,7 +1,7 @@
-//! How uncertain the logarithm of a statistic or of a ratio is: a standard error with its degrees of freedom, from which bounds at any level follow.
+//! The uncertainty of the logarithm of a statistic or ratio: a standard error with degrees of freedom, from which bounds at any level follow.
 //!
-//! Decisions about many comparisons ask for bounds far out, where the percentile bootstrap of few clusters covers far too seldom; Student's t
-//! does not.
+//! Decisions about many comparisons need bounds far out in the tails. There the percentile bootstrap of few clusters covers far too rarely, and
+//! Student's t does not.
 
 use serde::{Deserialize, Serialize};
 
@@ -11,33 +11,33 @@ use super::interval::Interval;
 use super::jackknife::jackknife_standard_error;
 use super::student_t;
 
-/// The standard error of a median of many normal values over that of their mean: sqrt(pi / 2).
+/// The standard error of a median of many normal values, divided by that of their mean: sqrt(pi / 2).
 const OF_A_MEDIAN: f64 = 1.253_314_137_315_500_3;
 
-/// How smooth a statistic is, and so whether the jackknife's standard error is enough.
+/// The smoothness of a statistic. It decides whether the jackknife's standard error is sufficient.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Smoothness {
-    /// The statistic is a smooth function of sums over clusters, as a mean is: the jackknife's is enough.
+    /// A smooth function of sums over clusters, such as a mean: the jackknife is sufficient.
     Smooth,
-    /// The statistic is a median: the error is at least sqrt(pi / 2) SD / sqrt(k) of the k values that the clusters have alone, as the jackknife of a
-    /// median is not consistent (Efron and Tibshirani 1993, section 10.6), and of few clusters it may be 0 by chance.
+    /// A median: the error is at least sqrt(pi / 2) SD / sqrt(k) of the k values of single clusters. The jackknife of a median is not consistent
+    /// (Efron and Tibshirani 1993, section 10.6), and with few clusters it may be 0 by chance.
     Median,
 }
 
-/// The standard error of the logarithm of a statistic or of a ratio: small ones are relative errors.
+/// The standard error of the logarithm of a statistic or ratio. A small one is approximately the relative error.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub struct LogStandardError {
-    /// The standard error, without a unit.
+    /// Standard error, without a unit
     pub standard_error: f64,
-    /// Its degrees of freedom.
+    /// Degrees of freedom of the standard error
     pub df: f64,
 }
 
 impl LogStandardError {
     /// Estimates the standard error of the logarithm of `statistic` by leaving out one cluster at a time (Tukey 1958), with one degree of freedom
-    /// less than clusters.
+    /// less than there are clusters.
     ///
-    /// `None` below two clusters, or where a value is not positive and finite. Clusters that are alike have 0.
+    /// `None` below two clusters, or if a value is not positive and finite. It is 0 for equal clusters.
     pub fn of(statistic: &impl ClusterStatistic, smoothness: Smoothness) -> Option<Self> {
         let error = jackknife_standard_error(statistic, f64::ln)?;
         let k = statistic.clusters();
@@ -51,9 +51,9 @@ impl LogStandardError {
         })
     }
 
-    /// Estimates the standard error of the logarithm of the ratio of two independent statistics, with the degrees of freedom of Welch (1947), but not
-    /// more than (k - 1)(1 + k / K), k clusters being those of the side with fewer: they are estimated, and a few values that lie close together by
-    /// chance would leave the variance to the other side. `None` as for [`Self::of`].
+    /// Estimates the standard error of the logarithm of the ratio of two independent statistics, with the degrees of freedom of Welch (1947), but
+    /// at most (k - 1)(1 + k / K), where k is the number of clusters of the side with fewer. Welch's degrees of freedom are estimates: a few
+    /// values that happen to be close together would attribute nearly all variance to the other side. `None` as for [`Self::of`].
     pub fn of_ratio(
         new: &impl ClusterStatistic,
         base: &impl ClusterStatistic,
@@ -75,8 +75,8 @@ impl LogStandardError {
         })
     }
 
-    /// Half the width of the two-sided interval of the logarithm at `level`: its exponential is the factor up and down. It is 0 for an error of 0,
-    /// and infinite for a level outside 0..1.
+    /// Returns half the width of the two-sided interval of the logarithm at `level`; its exponential is the factor up and down. It is 0 for an
+    /// error of 0, and infinite for a level outside 0..1.
     pub fn margin(&self, level: f64) -> f64 {
         if self.standard_error == 0.0 {
             return 0.0;
@@ -85,7 +85,7 @@ impl LogStandardError {
             .map_or(f64::INFINITY, |t| t * self.standard_error)
     }
 
-    /// The two-sided interval at `level` of a relative change, a fraction, whose ratio's logarithm this is the error of.
+    /// Returns the two-sided interval, at `level`, of the relative change `change`, a fraction, if `self` is the error of the logarithm of its ratio.
     pub fn around(&self, change: f64, level: f64) -> Interval {
         let margin = self.margin(level);
         if margin == 0.0 {
@@ -99,17 +99,18 @@ impl LogStandardError {
     }
 }
 
-/// The degrees of freedom that two sides of so many values have at most: k - 1 of the smaller one, up to twice that where both are alike.
+/// Returns the most degrees of freedom of two sides with this many values: k - 1 of the smaller side, up to twice that if both have the same size.
 ///
-/// Welch's are estimated. Five values that happen to lie close together seem to leave the variance to the hundred on the other side, and
-/// their p falls to a quarter of what it should be (at .0005, normal data); so held, it stays at its level or below.
+/// Welch's degrees of freedom are estimates. If five values happen to be close together, they attribute nearly all variance to a hundred values on
+/// the other side, and p falls to a quarter of the correct value (at .0005, normal data). With this limit, the error rate stays at its level or
+/// below.
 pub(super) fn most_df(new: usize, base: usize) -> f64 {
     let (a, b) = (new as f64, base as f64);
     let (fewer, more) = (a.min(b), a.max(b));
     (fewer - 1.0) * (1.0 + fewer / more)
 }
 
-/// The variance of the logarithms of the statistic of single clusters.
+/// Returns the variance of the logarithms of the statistic of single clusters.
 fn spread(statistic: &impl ClusterStatistic) -> Option<f64> {
     let mut weights = vec![0; statistic.clusters()];
     let alone: Vec<f64> = (0..weights.len())
@@ -180,8 +181,8 @@ mod tests {
             &ClusterMean::new(&singles(&base)),
             Smoothness::Smooth,
         );
-        // Squared errors of the logarithms, nearly: 4 / 3 / 102^2 = 1.28156e-4 and 2 / 3 / 4 / 51^2 = 0.64078e-4, which is half of it. Welch:
-        // 1.5^2 / (1 / 2 + 0.5^2 / 3) = 3.857; at most it would be 2 (1 + 3 / 4) = 3.5.
+        // The squared errors of the logarithms are about 4 / 3 / 102^2 = 1.28156e-4 and 2 / 3 / 4 / 51^2 = 0.64078e-4, which is half of the first.
+        // Welch: 1.5^2 / (1 / 2 + 0.5^2 / 3) = 3.857; the limit is 2 (1 + 3 / 4) = 3.5.
         assert!((found.unwrap().df - 3.5).abs() < 1e-12);
         let wide = [90.0, 102.0, 114.0];
         let found = LogStandardError::of_ratio(
@@ -189,7 +190,7 @@ mod tests {
             &ClusterMean::new(&singles(&base)),
             Smoothness::Smooth,
         );
-        // 36 times the square: 72^2 + 2 72 + 1 over 72^2 / 2 + 1 / 3, nearly.
+        // The squared errors differ by a factor of 36: 72^2 + 2 72 + 1 over 72^2 / 2 + 1 / 3, approximately.
         let welch = 73.0 * 73.0 / (72.0 * 72.0 / 2.0 + 1.0 / 3.0);
         assert!((found.unwrap().df - welch).abs() < 0.01);
     }

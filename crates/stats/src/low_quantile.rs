@@ -1,6 +1,6 @@
-//! A low quantile of clustered samples by how often each cluster was drawn, and the spread of the difference of two of them.
+//! A low quantile of clustered samples as a function of the draws of each cluster, and the spread of the difference of two such quantiles.
 //!
-//! A low quantile needs only the lowest of the sorted samples: a resample walks up from the smallest until it has met its rank.
+//! A low quantile depends only on the lowest samples: an evaluation walks up from the smallest sample to the wanted rank.
 
 use super::bootstrap::{Resampling, finite_majority, replicates};
 use super::cluster_ranks::sorted_with_cluster;
@@ -10,7 +10,7 @@ use super::quantile::Quantile;
 /// A low quantile of the pooled samples: the sample of rank max(`least_rank`, ceil(p n)), counted from 1 among all n in ascending order.
 #[derive(Debug, Clone)]
 pub struct ClusterLowQuantile {
-    /// All samples, ascending, each with its cluster.
+    /// All samples, ascending, each with its cluster
     sorted: Vec<(f64, u32)>,
     sizes: Vec<usize>,
     p: f64,
@@ -18,10 +18,10 @@ pub struct ClusterLowQuantile {
 }
 
 impl ClusterLowQuantile {
-    /// Sorts the samples of `clusters`, in any order; `p` is a fraction from 0 to 1.
+    /// Sorts the samples of `clusters`, given in any order; `p` is a fraction from 0 to 1.
     ///
-    /// The rank is at least `least_rank`, so that what a single sample reached need not decide. One evaluation walks up from the smallest sample: its
-    /// time grows with the rank. The value is NaN where fewer samples were drawn than the rank asks for.
+    /// The rank is at least `least_rank`, so that no single sample decides. One evaluation walks up from the smallest sample, so its time grows
+    /// with the rank. The value is NaN if fewer samples were drawn than the rank needs.
     pub fn new(clusters: &[&[f64]], p: f64, least_rank: usize) -> Self {
         Self {
             sorted: sorted_with_cluster(clusters),
@@ -66,21 +66,21 @@ impl ClusterStatistic for ClusterLowQuantile {
     }
 }
 
-/// How the spread of a bootstrap distribution becomes a standard error.
+/// The conversion of the spread of a bootstrap distribution into a standard error.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum BootstrapSpread {
-    /// The standard error is the standard deviation of the resamples.
+    /// The standard deviation of the resamples.
     Deviation,
-    /// The standard error is the distance of the 2.5 and 97.5 % quantiles of the resamples over 3.92, that distance in the standard normal
+    /// The distance between the 2.5 and 97.5 % quantiles of the resamples, divided by 3.92, which is this distance in the standard normal
     /// distribution.
     Range95,
 }
 
-/// Estimates the standard error of the difference `new` - `base` by a bootstrap that draws the clusters of both together (Davison and Hinkley 1997,
-/// section 3.8). Its unit is that of the samples.
+/// Estimates the standard error of the difference `new` - `base` by a bootstrap that draws the clusters of both sides together (Davison and
+/// Hinkley 1997, section 3.8). Its unit is that of the samples.
 ///
-/// Cluster i of the one belongs with cluster i of the other. All resamples asked for are drawn. `None` with fewer than two clusters, with unequal
-/// numbers of them, or where more than half of the resamples have no finite value. Where both move alike the error is 0.
+/// Cluster i of one side is paired with cluster i of the other. All requested resamples are drawn. `None` with fewer than two clusters, with
+/// unequal numbers of them, or if more than half of the resamples have no finite value. If both sides always move together, the error is 0.
 pub fn paired_standard_error<S: ClusterStatistic>(
     new: &S,
     base: &S,
@@ -152,7 +152,7 @@ mod tests {
 
     #[test]
     fn the_standard_error_of_means_of_constant_clusters_is_that_of_their_differences() {
-        // Clusters of one sample, p at the median of the pool: checked against the spread of a known distribution.
+        // Clusters of one sample and p at the median of the pool: compare with the spread of a known distribution.
         let mut draws = Draws::new(
             Stream {
                 seed: 1,

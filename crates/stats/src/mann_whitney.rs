@@ -5,19 +5,19 @@ use super::ranks::Ranks;
 use super::u_distribution;
 
 crate::words! {
-    /// How the p of a [`MannWhitney`] test is found.
+    /// Method for the p-value of a [`MannWhitney`] test
     MannWhitneyMethod {
         Automatic = "auto": "Exact for up to 20 values without ties, else asymptotic-cc (NBenchmark, later)",
-        /// Without ties, up to 10,000 pairs (for ties see [`MannWhitney::permutation_p`]).
+        /// Without ties, up to 10,000 pairs (with ties see [`MannWhitney::permutation_p`]).
         Exact = "exact": "From all orders of the values; without ties",
         Asymptotic = "asymptotic": "Normal, corrected for ties (NBenchmark, at first)",
-        /// Asymptotic with continuity correction: `SciPy`'s asymptotic method.
+        /// Asymptotic with continuity correction, as `SciPy`'s asymptotic method.
         AsymptoticCorrected = "asymptotic-cc": "The same with continuity correction (serializers)",
     }
 }
 
 impl MannWhitneyMethod {
-    /// By how much U comes nearer to half of the pairs before an asymptotic p.
+    /// Returns the amount by which U is moved toward half of the pairs before an asymptotic p.
     pub(super) fn continuity_correction(self) -> f64 {
         if self == Self::Asymptotic { 0.0 } else { 0.5 }
     }
@@ -28,15 +28,15 @@ impl MannWhitneyMethod {
 pub struct MannWhitney {
     first: usize,
     second: usize,
-    /// U of the first group: the number of pairs in which its value is the larger one, ties counting half.
+    /// U of the first group: the number of pairs in which its value is the larger one; ties count half
     pub u_first: f64,
-    /// Sum of t^3 - t over groups of t tied values.
+    /// Sum of t^3 - t over groups of t tied values
     ties: f64,
 }
 
 impl MannWhitney {
-    /// Ranks the two groups, in any order and of any length: U1 = R1 - n1 (n1 + 1) / 2, R1 the sum of the mid-ranks of `first`. N log N steps; `None`
-    /// for an empty group or a value that is not a number.
+    /// Ranks the two groups, which may have any order and length: U1 = R1 - n1 (n1 + 1) / 2, with R1 the sum of the mid-ranks of `first`. N log N
+    /// steps. `None` for an empty group or a value that is not a number.
     pub fn of(first: &[f64], second: &[f64]) -> Option<Self> {
         let ranks = Ranks::of(&[first, second])?;
         let n = first.len() as f64;
@@ -58,7 +58,7 @@ impl MannWhitney {
         self.u_first.min(self.u_second())
     }
 
-    /// Whether no two values are equal.
+    /// Reports whether no two values are equal.
     pub fn is_without_ties(&self) -> bool {
         self.ties == 0.0
     }
@@ -77,11 +77,10 @@ impl MannWhitney {
         self.first as f64 * self.second as f64
     }
 
-    /// The two-sided p of "both groups are of one distribution" by `method`.
+    /// Returns the two-sided p-value for "both groups have the same distribution" by `method`.
     ///
-    /// Exact: twice the smaller tail, at most 1; `None` with ties or too many pairs. Asymptotic: 2 P(Z >= z),
-    /// z = (|U - mean| - correction) / sd, `mean = n1 n2 / 2`, `sd^2 = n1 n2 / 12 ((N + 1) - ties / (N (N - 1)))`, correction 0 or 1/2.
-    /// Where all values are equal p is 1.
+    /// Exact: twice the smaller tail, at most 1; `None` with ties or too many pairs. Asymptotic: 2 P(Z >= z), z = (|U - mean| - correction) / sd,
+    /// `mean = n1 n2 / 2`, `sd^2 = n1 n2 / 12 ((N + 1) - ties / (N (N - 1)))`, correction 0 or 1/2. If all values are equal, p is 1.
     pub fn p(&self, method: MannWhitneyMethod) -> Option<f64> {
         match method {
             exact if self.is_exact_by(exact) => self.exact(),
@@ -89,7 +88,7 @@ impl MannWhitney {
         }
     }
 
-    /// Whether the p of `method`, where it has one, is exact.
+    /// Reports whether `method` computes an exact p for these groups, if it computes one at all.
     pub fn is_exact_by(&self, method: MannWhitneyMethod) -> bool {
         match method {
             MannWhitneyMethod::Exact => true,
@@ -108,12 +107,12 @@ impl MannWhitney {
         Some((2.0 * cumulated[self.u() as usize]).min(1.0))
     }
 
-    /// The variance of U where both groups are of one distribution, with the correction for ties; 0 where all values are equal.
+    /// Returns the variance of U if both groups have the same distribution, corrected for ties; 0 if all values are equal.
     pub(super) fn variance(&self) -> f64 {
         let all = (self.first + self.second) as f64;
         let tied = self.ties / (all * (all - 1.0));
         let variance = self.pairs() / 12.0 * (all + 1.0 - tied);
-        // All values equal: the two terms cancel but for their rounding.
+        // If all values are equal, the two terms cancel except for rounding.
         if variance <= self.pairs() * all * 1e-14 {
             0.0
         } else {
@@ -160,7 +159,7 @@ mod tests {
         };
         // scipy.stats.mannwhitneyu(first, second, method="exact"); the asymptotic one is 0.2899.
         assert!((p(&second) - 0.314_999_242_243_824_4).abs() < 1e-12);
-        // With one value more method="asymptotic"; the exact one is 0.1971.
+        // One more value switches to method="asymptotic"; the exact p is 0.1971.
         second.push(50.0);
         assert!(
             (p(&second) - 0.192_666_695_998_871_98).abs() < 1e-12,

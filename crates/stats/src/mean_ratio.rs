@@ -1,14 +1,14 @@
-//! The ratio of two means with Student's interval on the scale of logarithms, for few values.
+//! The ratio of two means with Student's interval on the logarithmic scale, for few values.
 
 use super::description::{mean, sample_variance};
 use super::interval::IntervalEstimate;
 use super::t_interval::TInterval;
 
-/// The ratio mean(new) / mean(base) of independent values, each side in any order, with its interval at `level`.
+/// Returns the ratio mean(new) / mean(base) of independent values, each side in any order, with its interval at `level`.
 ///
-/// The logarithm of the ratio has the variance sum over sides of s^2 / (n mean^2) (delta method: Cox and Hinkley 1974,
-/// section 9.2) and the degrees of freedom of Welch (1947). `None` below two values a side, for a mean that is not positive, or a level
-/// outside 0..1. Without spread it is a point.
+/// The logarithm of the ratio has the variance sum over sides of s^2 / (n mean^2) (delta method: Cox and Hinkley 1974, section 9.2) and the
+/// degrees of freedom of Welch (1947). `None` below two values per side, for a mean that is not positive, or for a level outside 0..1. Without
+/// spread the interval is a single point.
 pub fn mean_ratio(new: &[f64], base: &[f64], level: f64) -> Option<IntervalEstimate> {
     let [a, b] = [Relative::of(new)?, Relative::of(base)?];
     let variance = a.variance + b.variance;
@@ -20,10 +20,10 @@ pub fn mean_ratio(new: &[f64], base: &[f64], level: f64) -> Option<IntervalEstim
     from_logarithm(a.mean / b.mean, variance.sqrt(), df, level)
 }
 
-/// The ratio mean(new) / mean(base) of values that belong together, pair by pair, with its interval at `level`.
+/// Returns the ratio mean(new) / mean(base) of paired values, with its interval at `level`.
 ///
-/// The standard error is that of the mean of new / mean(new) - base / mean(base), with one degree of freedom less than pairs (delta method, as
-/// for [`mean_ratio`]). `None` as there, and for sides of different length.
+/// The standard error is that of the mean of new / mean(new) - base / mean(base), with one degree of freedom less than there are pairs (delta
+/// method, as for [`mean_ratio`]). `None` as for [`mean_ratio`], and for sides of different length.
 pub fn paired_mean_ratio(new: &[f64], base: &[f64], level: f64) -> Option<IntervalEstimate> {
     if new.len() != base.len() {
         return None;
@@ -51,7 +51,7 @@ fn from_logarithm(
     })
 }
 
-/// One side: its mean, and the variance of the logarithm of that.
+/// The mean of one side, and the variance of the logarithm of this mean.
 struct Relative {
     mean: f64,
     variance: f64,
@@ -125,7 +125,7 @@ mod tests {
                     interval.lower <= 1.2 && 1.2 <= interval.upper
                 })
                 .count();
-            // Three standard errors are 1.2 %; Welch's degrees of freedom are cautious for so few.
+            // Three standard errors are 1.2 %; with so few values, Welch's degrees of freedom are conservative.
             let share = covered as f64 / f64::from(trials);
             assert!(
                 (0.938..0.985).contains(&share),

@@ -1,36 +1,37 @@
-//! The interval of a median that assumes nothing of the distribution.
+//! A distribution-free interval of a median.
 //!
-//! Whether a value lies below the median is a coin; so the order statistics of ranks l and n + 1 - l enclose the median with probability
-//! 1 - 2 P(Bin(n, 1/2) <= l - 1) or more (Thompson 1936; Conover 1999, section 3.2).
+//! A value is below the median with probability 1/2, so the order statistics of ranks l and n + 1 - l enclose the median with probability 1 - 2
+//! P(Bin(n, 1/2) <= l - 1) or more (Thompson 1936; Conover 1999, section 3.2).
 
 use super::interval::Interval;
 use super::normal;
 use super::special::beta_regularized;
 
-/// From so many values on, ranks are those of the normal approximation.
+/// The number of values from which ranks follow the normal approximation.
 const NORMAL_FROM: usize = 50;
 
-/// A level that a rank has exactly is not missed by the rounding of 1 - level.
+/// The tolerance for the rounding of 1 - level, so that a rank that has exactly the wanted level is accepted.
 const ROUNDING: f64 = 1e-12;
 
-/// A distribution-free interval of a median: two order statistics, and how often they enclose it (Thompson 1936; Conover 1999, section 3.2).
+/// A distribution-free interval of a median: two order statistics, and the probability that they enclose it (Thompson 1936; Conover 1999, section
+/// 3.2).
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct MedianInterval {
-    /// The two order statistics, in the unit of the values.
+    /// The two order statistics, in the unit of the values
     pub interval: Interval,
-    /// The ranks of the two, from 1.
+    /// Ranks of the two order statistics, from 1
     pub ranks: (usize, usize),
-    /// The probability that they enclose the median, at least (exactly, for a continuous distribution).
+    /// Probability that they enclose the median: a lower bound, and exact for a continuous distribution
     pub coverage: f64,
 }
 
 impl MedianInterval {
-    /// The interval of the median of the population that `values`, in any order, are from, at `level`.
+    /// Computes the interval, at `level`, of the median of the population that `values`, given in any order, are drawn from.
     ///
-    /// Order statistics of ranks l and n + 1 - l enclose the median with probability 1 - 2 P(Bin(n, 1/2) <= l - 1) or more.
-    /// Below 50 values they are the narrowest symmetric pair of ranks that covers `level`; from 50 on ranks floor((n - z sqrt n) / 2) and
-    /// ceil(1 + (n + z sqrt n) / 2). `None` where even the extremes do not cover (below 6 values at 95 %, 8 at 99 %), with a value that
-    /// is not a number, or for a level outside 0..1.
+    /// Order statistics of ranks l and n + 1 - l enclose the median with probability 1 - 2 P(Bin(n, 1/2) <= l - 1) or more. Below 50 values the
+    /// result is the narrowest symmetric pair of ranks that covers `level`; from 50 on it has ranks floor((n - z sqrt n) / 2) and ceil(1 + (n + z
+    /// sqrt n) / 2). `None` if even the extremes do not cover the level (below 6 values at 95 %, 8 at 99 %), with a value that is not a number, or
+    /// for a level outside 0..1.
     pub fn of(values: &[f64], level: f64) -> Option<Self> {
         if !(level > 0.0 && level < 1.0) || values.iter().any(|value| value.is_nan()) {
             return None;
@@ -62,14 +63,14 @@ impl MedianInterval {
     }
 }
 
-/// The largest rank l with P(Bin(n, 1/2) <= l - 1) <= `tail`, if there is one.
+/// Returns the largest rank l with P(Bin(n, 1/2) <= l - 1) <= `tail`, if there is one.
 fn exact_rank(n: usize, tail: f64) -> Option<usize> {
     (1..=n / 2)
         .take_while(|rank| heads_at_most(rank - 1, n) <= tail + ROUNDING)
         .last()
 }
 
-/// P(Bin(n, 1/2) <= k) for k < n.
+/// Returns P(Bin(n, 1/2) <= k) for k < n.
 fn heads_at_most(k: usize, n: usize) -> f64 {
     beta_regularized((n - k) as f64, (k + 1) as f64, 0.5, 0.5)
 }
@@ -91,7 +92,7 @@ mod tests {
         for level in [0.0, 1.0, f64::NAN] {
             assert_eq!(MedianInterval::of(&up_to(20), level), None);
         }
-        // So high a level that the ranks of the approximation leave the sample.
+        // At this level the approximate ranks lie outside the sample.
         assert_eq!(MedianInterval::of(&up_to(50), 1.0 - 1e-13), None);
     }
 

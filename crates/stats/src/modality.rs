@@ -1,16 +1,16 @@
-//! Does a sample have several modes? Two ways to ask.
+//! Two methods that detect several modes of a sample.
 
 use super::description::Description;
 use super::quantile::{Quantile, median};
 
-/// More bins than this are never laid out: a far outlier would ask for millions.
+/// The most bins of a histogram: a far outlier would otherwise need millions.
 const MOST_BINS: f64 = 10_000.0;
 
-/// Gregg's mvalue of `values` in any order, without a unit: `sum |h_i - h_{i-1}| / max h` over the bins of a histogram with an empty bin at each end
-/// (Gregg 2014, "Frequency Trails: Modes and Modality"): 2 for one mode, about 4 for two equal ones.
+/// Returns Gregg's mvalue of `values`, given in any order, without a unit: `sum |h_i - h_{i-1}| / max h` over the bins of a histogram with an
+/// empty bin at each end (Gregg 2014, "Frequency Trails: Modes and Modality"). It is 2 for one mode, about 4 for two equal ones.
 ///
-/// Bins are those of Freedman and Diaconis (1981), width 2 IQR / n^(1/3), `ceil(range / width)` of them over the range, at most 10,000. Without
-/// interquartile range, or below two values, there is one mode: 2. `None` without values or with one that is not finite.
+/// The bins are those of Freedman and Diaconis (1981): width 2 IQR / n^(1/3), `ceil(range / width)` of them over the range, at most 10,000.
+/// Without interquartile range, or below two values, there is one mode: 2. `None` without values or with a value that is not finite.
 pub fn mvalue(values: &[f64]) -> Option<f64> {
     let described = Description::of(values)?;
     let mut sorted = values.to_vec();
@@ -37,10 +37,11 @@ pub fn mvalue(values: &[f64]) -> Option<f64> {
     Some(f64::from(steps) / f64::from(highest))
 }
 
-/// The medians of the two groups that `values`, in any order, fall into, the smaller first: of all cuts that leave each group at least `least_share`
-/// of the values, that with the least sum of distances from the medians of the groups (the 2-medians of one dimension, Vinod 1969).
+/// Returns the medians of the two groups into which `values`, given in any order, divide, the smaller first. Of all cuts that leave each group at
+/// least `least_share` of the values, it takes the one with the smallest sum of distances from the medians of the groups (one-dimensional
+/// 2-medians, Vinod 1969).
 ///
-/// `None` where no cut is between two different values, or for a value that is not finite.
+/// `None` if no cut lies between two different values, or for a value that is not finite.
 pub fn two_groups(values: &[f64], least_share: f64) -> Option<[f64; 2]> {
     if values.iter().any(|value| !value.is_finite()) {
         return None;
@@ -53,7 +54,7 @@ pub fn two_groups(values: &[f64], least_share: f64) -> Option<[f64; 2]> {
         *sum += value - sorted[0];
         Some(*sum)
     }));
-    // The distances from a median: the upper half less the lower one.
+    // The sum of distances from a median is the sum of the upper half minus that of the lower half.
     let distances = |from: usize, to: usize| {
         let half = (to - from) / 2;
         sums[to] - sums[to - half] - (sums[from + half] - sums[from])
@@ -70,22 +71,22 @@ pub fn two_groups(values: &[f64], least_share: f64) -> Option<[f64; 2]> {
     Some([median(fast)?, median(slow)?])
 }
 
-/// A second mode above the bulk of a sample: outlying large values that lie so close together that they are no noise (`NBenchmark`).
+/// A second mode above the bulk of a sample: large outliers so close together that they are not noise (`NBenchmark`).
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct SlowMode {
-    /// How many values it has.
+    /// Number of values in the mode
     pub count: usize,
-    /// Their share of all values, a fraction.
+    /// Share of all values, as a fraction
     pub share: f64,
-    /// Their mean, in the unit of the values.
+    /// Mean of the mode, in the unit of the values
     pub mean: f64,
-    /// Their coefficient of variation, a fraction.
+    /// Coefficient of variation within the mode, as a fraction
     pub cv: f64,
 }
 
 impl SlowMode {
-    /// Looks at the values above the upper fence of `values` (Q3 + 1.5 IQR, quartiles of nearest rank), in any order: they are a mode if there are
-    /// `fewest` at least, `least_share` of all at least, and if their coefficient of variation is at most `highest_cv`. `None` where they are none,
+    /// Examines the values above the upper fence of `values` (Q3 + 1.5 IQR, nearest-rank quartiles), given in any order. They form a mode if there
+    /// are at least `fewest`, at least `least_share` of all, and if their coefficient of variation is at most `highest_cv`. `None` if they do not,
     /// without spread, or for a value that is not finite.
     pub fn within(
         values: &[f64],
@@ -128,10 +129,10 @@ mod tests {
 
     #[test]
     fn two_groups_are_cut_where_distances_are_least_and_a_few_values_are_none() {
-        // Between 3 and 10, not between 1 and 2.
+        // The cut is between 3 and 10, not between 1 and 2.
         let values = [12.0, 1.0, 3.0, 10.0, 2.0, 11.0];
         assert_eq!(two_groups(&values, 0.1), Some([2.0, 11.0]));
-        // The far value is farthest from all others, and is one of eleven: less than a fifth.
+        // The far value is farthest from all others, but it is only one of eleven: less than a fifth.
         let mut far = vec![1.0, 2.0, 3.0, 1.0, 2.0, 3.0, 10.0, 11.0, 12.0, 11.0];
         far.push(1e3);
         assert_eq!(two_groups(&far, 0.05), Some([3.0, 1e3]));
@@ -147,7 +148,7 @@ mod tests {
         assert_eq!(mvalue(&[5.0]), Some(2.0));
         assert_eq!(mvalue(&[]), None);
         assert_eq!(mvalue(&[f64::INFINITY]), None);
-        // Far beyond the number of bins: still a value.
+        // The value lies far beyond the most bins, and still counts.
         let mut far = around(0.0, 50);
         far.push(1e12);
         assert!(mvalue(&far).is_some());

@@ -2,23 +2,23 @@
 
 use std::f64::consts::{FRAC_1_SQRT_2, TAU};
 
-/// From three digits to more than there are.
+/// The number of steps that lead from three correct digits to full precision.
 const HALLEY_STEPS: u32 = 3;
 
-/// P(Z >= z), accurate in the far tail; NaN for NaN.
+/// Returns P(Z >= z), accurate in the far tail; NaN for NaN.
 pub fn upper_tail(z: f64) -> f64 {
     0.5 * libm::erfc(z * FRAC_1_SQRT_2)
 }
 
-/// P(Z <= z), accurate in the far tail; NaN for NaN.
+/// Returns P(Z <= z), accurate in the far tail; NaN for NaN.
 pub fn cdf(z: f64) -> f64 {
     upper_tail(-z)
 }
 
-/// The z that is not exceeded with probability `p`; `None` unless 0 < `p` < 1.
+/// Returns the `p` quantile: the z that is not exceeded with probability `p`. `None` unless 0 < `p` < 1.
 pub fn quantile(p: f64) -> Option<f64> {
     (p > 0.0 && p < 1.0).then(|| {
-        // The upper half loses no digit: 1 - p is exact from 1/2 on.
+        // The upper half loses no digits: 1 - p is exact from 1/2 on.
         if p > 0.5 {
             exceeded(1.0 - p)
         } else {
@@ -27,9 +27,10 @@ pub fn quantile(p: f64) -> Option<f64> {
     })
 }
 
-/// The z, not below 0, that is exceeded with the probability `tail`.
+/// Returns the z, at least 0, that is exceeded with the probability `tail`.
 ///
-/// A rational approximation (Abramowitz and Stegun 1964, 26.2.23), then steps of Halley's method, each of which triples the digits.
+/// It starts with a rational approximation (Abramowitz and Stegun 1964, 26.2.23); each following step of Halley's method triples the number of
+/// correct digits.
 fn exceeded(tail: f64) -> f64 {
     let t = (-2.0 * tail.ln()).sqrt();
     let numerator = 2.515_517 + t * (0.802_853 + t * 0.010_328);
@@ -42,9 +43,9 @@ fn exceeded(tail: f64) -> f64 {
     })
 }
 
-/// The z of a two-sided interval at `level`, the 1 - (1 - `level`) / 2 quantile; `None` unless 0 < `level` < 1.
+/// Returns the z of a two-sided interval at `level`: the 1 - (1 - `level`) / 2 quantile. `None` unless 0 < `level` < 1.
 pub fn two_sided(level: f64) -> Option<f64> {
-    // From the lower tail: 1 - a rounded `level` would lose digits near 1.
+    // Use the lower tail: near a `level` of 1, the upper quantile would lose digits.
     quantile((1.0 - level) / 2.0)
         .filter(|_| level > 0.0)
         .map(|z| -z)

@@ -1,21 +1,21 @@
-//! From times of one operation to operations per second.
+//! Operations per second, from times of single operations.
 
 use super::description::Description;
 
-/// Operations per second, from times of one operation.
+/// Operations per second, computed from times of single operations.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct OperationRates {
-    /// The rate at the mean time, 1e9 / ns.
+    /// Rate at the mean time, 1e9 / ns
     pub mean: f64,
-    /// The rate at the longest time.
+    /// Rate at the longest time
     pub least: f64,
-    /// The rate at the shortest time.
+    /// Rate at the shortest time
     pub most: f64,
 }
 
 impl OperationRates {
-    /// Turns `times_ns`, nanoseconds in any order, into rates. A time of 0 is no time that a clock saw: its rate is 0. `None` without values, with a
-    /// negative one or one that is not finite.
+    /// Converts `times_ns`, nanoseconds in any order, into rates. A time of 0 is below the clock's resolution, and gets the rate 0. `None` without
+    /// values, with a negative value or one that is not finite.
     pub fn of(times_ns: &[f64]) -> Option<Self> {
         let times = Description::of(times_ns).filter(|times| times.min >= 0.0)?;
         Some(Self {

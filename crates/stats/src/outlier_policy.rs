@@ -1,117 +1,117 @@
-//! What may be done about outliers before a summary, by name. The raw sample stays in the result, so that percentiles, extremes and every test can be
-//! of that, and no policy ever leaves nothing.
+//! Treatments of outliers before a summary. The result keeps the raw sample, so that percentiles, extremes and tests can use it. A policy never
+//! removes all values.
 
 use super::description::{Description, MAD_TO_SD};
 use super::quantile::Quantile;
 
-/// What is done about outliers before a summary. Tests should be of the raw values.
+/// A treatment of outliers before a summary. Tests should use the raw values.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum OutlierPolicy {
-    /// All values stay.
+    /// Keep all values.
     Keep,
-    /// The largest ceil(n / 20) values go.
+    /// Remove the largest ceil(n / 20) values.
     TopFivePercent,
-    /// The smallest and the largest floor(n / 20) values go.
+    /// Remove the smallest and the largest floor(n / 20) values.
     BothFivePercent,
-    /// Values beyond fences at some IQR from the quartiles go (Tukey 1977).
+    /// Remove values beyond fences at a multiple of the IQR from the quartiles (Tukey 1977).
     IqrFence(IqrFence),
-    /// Values further from the median than `multiple` times 1.4826 MAD go (`NBenchmark`); below three values nothing does.
+    /// Remove values further from the median than `multiple` times 1.4826 MAD (`NBenchmark`); below three values, remove none.
     Mad {
-        /// How many scaled MAD are allowed; 3 is usual.
+        /// Largest allowed distance in scaled MAD; 3 is usual
         multiple: f64,
     },
-    /// Values beyond the `Linear` 5 and 95 % quantiles become those.
+    /// Replace values beyond the `Linear` 5 and 95 % quantiles by these quantiles.
     Winsorise5To95,
 }
 
-/// Fences in units of the interquartile range; a value on a fence is within it.
+/// Fences in units of the interquartile range. A value on a fence is inside.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct IqrFence {
-    /// The definition of the quartiles.
+    /// Definition of the quartiles
     pub quartiles: Quantile,
-    /// How many IQR a fence is from its quartile.
+    /// Distance of a fence from its quartile, in IQR
     pub multiple: f64,
-    /// A sample of fewer values is left alone.
+    /// Fewest values to which the fence applies; a smaller sample stays as it is
     pub fewest: usize,
-    /// How a fence treats a sample whose quartiles are equal.
+    /// Treatment of a sample whose quartiles are equal
     pub without_spread: WithoutSpread,
 }
 
-/// How a fence treats a sample whose quartiles are equal.
+/// The treatment of a sample whose quartiles are equal.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum WithoutSpread {
-    /// All values stay (the serializer methodology).
+    /// Keep all values (the serializer methodology).
     KeepAll,
-    /// Every other value goes (`NBenchmark`).
+    /// Remove all values that differ from the quartiles (`NBenchmark`).
     Apply,
 }
 
 impl IqrFence {
-    /// `NBenchmark`'s: quartiles of nearest rank, 1.5 IQR, any number of values and any spread.
+    /// The fence of `NBenchmark`: nearest-rank quartiles, 1.5 IQR, any number of values and any spread.
     pub const NEAREST_RANK: Self = Self {
         quartiles: Quantile::InvertedCdf,
         multiple: 1.5,
         fewest: 1,
         without_spread: WithoutSpread::Apply,
     };
-    /// The serializer methodology's: interpolated quartiles, 1.5 IQR, 10 values at least.
+    /// The fence of the serializer methodology: interpolated quartiles, 1.5 IQR, at least 10 values.
     pub const INTERPOLATED: Self = Self {
         quartiles: Quantile::Linear,
         multiple: 1.5,
         fewest: 10,
         without_spread: WithoutSpread::KeepAll,
     };
-    /// The serializer methodology's wider one, at 3 IQR.
+    /// The wider fence of the serializer methodology, at 3 IQR.
     pub const INTERPOLATED_WIDE: Self = Self {
         multiple: 3.0,
         ..Self::INTERPOLATED
     };
 }
 
-/// Why a policy left all values as they are.
+/// The reason why a policy changed nothing.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum TreatmentSkipped {
-    /// There are fewer values than it asks for.
+    /// There are fewer values than the policy needs.
     TooFew,
     /// The interquartile range or the MAD is 0.
     NoSpread,
-    /// Nothing would be left.
+    /// No value would be left.
     WouldRemoveAll,
 }
 
-/// A sample after an [`OutlierPolicy`].
+/// A sample after an [`OutlierPolicy`] was applied.
 #[derive(Debug, Clone, PartialEq)]
 pub struct TreatedSample<'a> {
-    /// All values as measured.
+    /// All values as measured
     pub raw: &'a [f64],
-    /// The values left, in the order measured; replaced ones included.
+    /// Values after the treatment, in the order measured, including replaced ones
     pub values: Vec<f64>,
-    /// Says of each of all values whether it was removed.
+    /// For each raw value, whether it was removed
     pub gone: Vec<bool>,
-    /// How many low values were removed or replaced.
+    /// Number of low values that were removed or replaced
     pub low: usize,
-    /// How many high values were removed or replaced.
+    /// Number of high values that were removed or replaced
     pub high: usize,
-    /// The bounds beyond which values were removed or replaced, where the policy has such.
+    /// Bounds beyond which values were removed or replaced, if the policy has bounds
     pub bounds: Option<(f64, f64)>,
-    /// Why nothing was done, where a guard kept the policy from it.
+    /// Reason why a guard kept the policy from changing anything, if one did
     pub untouched: Option<TreatmentSkipped>,
 }
 
 impl TreatedSample<'_> {
-    /// Returns how many values were removed.
+    /// Returns the number of removed values.
     pub fn removed(&self) -> usize {
         self.raw.len() - self.values.len()
     }
 
-    /// Returns how many values were replaced.
+    /// Returns the number of replaced values.
     pub fn replaced(&self) -> usize {
         self.low + self.high - self.removed()
     }
 }
 
 impl OutlierPolicy {
-    /// Applies the policy to the sample `raw`, whose order it keeps; n log n steps. `None` without values or with one that is not finite.
+    /// Applies the policy to the sample `raw` and keeps its order; n log n steps. `None` without values or with a value that is not finite.
     pub fn apply(self, raw: &[f64]) -> Option<TreatedSample<'_>> {
         if raw.is_empty() || !raw.iter().all(|value| value.is_finite()) {
             return None;
@@ -182,7 +182,7 @@ fn whole(raw: &[f64], untouched: Option<TreatmentSkipped>) -> TreatedSample<'_> 
     }
 }
 
-/// The values from `low` to `high`, both included.
+/// Keeps the values from `low` to `high`, both included.
 fn within(raw: &[f64], low: f64, high: f64) -> TreatedSample<'_> {
     let inside = |value: &f64| low <= *value && *value <= high;
     let values: Vec<f64> = raw.iter().copied().filter(inside).collect();
@@ -200,7 +200,7 @@ fn within(raw: &[f64], low: f64, high: f64) -> TreatedSample<'_> {
     }
 }
 
-/// The values without the `low` smallest and the `high` largest; of equal ones the later go.
+/// Removes the `low` smallest and the `high` largest values; among equal ones, the later.
 fn without_ends(raw: &[f64], low: usize, high: usize) -> TreatedSample<'_> {
     if low + high >= raw.len() {
         return whole(raw, Some(TreatmentSkipped::WouldRemoveAll));
@@ -258,7 +258,7 @@ mod tests {
 
     #[test]
     fn fences_that_nothing_lies_within_are_not_applied() {
-        // A negative multiple is nonsense; the guard holds all the same.
+        // A negative multiple makes no sense; the guard must hold even then.
         let fence = IqrFence {
             multiple: -2.0,
             ..IqrFence::NEAREST_RANK

@@ -1,60 +1,60 @@
-//! Tukey's fences: outliers are labelled and counted, not dropped.
+//! Tukey's fences: outliers are labeled and counted, not removed.
 
 use serde::Serialize;
 
 use super::quantile::Quantile;
 
-/// Where a value lies with respect to [`TukeyFences`].
+/// The position of a value relative to [`TukeyFences`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum OutlierLabel {
-    /// The value lies below Q1 - 3 IQR.
+    /// Below Q1 - 3 IQR.
     LowSevere,
-    /// The value lies below Q1 - 1.5 IQR.
+    /// Below Q1 - 1.5 IQR.
     LowMild,
-    /// The value lies within the fences or on one.
+    /// Within the fences or on one of them.
     Inside,
-    /// The value lies above Q3 + 1.5 IQR.
+    /// Above Q3 + 1.5 IQR.
     HighMild,
-    /// The value lies above Q3 + 3 IQR.
+    /// Above Q3 + 3 IQR.
     HighSevere,
 }
 
 /// The four fences of a sample (Tukey 1977), from quartiles by [`Quantile::Linear`].
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
 pub struct TukeyFences {
-    /// Q1 - 3 IQR.
+    /// Q1 - 3 IQR
     pub low_severe: f64,
-    /// Q1 - 1.5 IQR.
+    /// Q1 - 1.5 IQR
     pub low_mild: f64,
-    /// Q3 + 1.5 IQR.
+    /// Q3 + 1.5 IQR
     pub high_mild: f64,
-    /// Q3 + 3 IQR.
+    /// Q3 + 3 IQR
     pub high_severe: f64,
 }
 
-/// How many values of a sample carry each outlier label.
+/// Numbers of outliers of a sample, by kind
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub struct OutlierCounts {
-    /// How many lie below Q1 - 3 IQR.
+    /// Values below Q1 - 3 IQR
     pub low_severe: usize,
-    /// How many lie below Q1 - 1.5 IQR and are not severe.
+    /// Values below Q1 - 1.5 IQR that are not severe
     pub low_mild: usize,
-    /// How many lie above Q3 + 1.5 IQR and are not severe.
+    /// Values above Q3 + 1.5 IQR that are not severe
     pub high_mild: usize,
-    /// How many lie above Q3 + 3 IQR.
+    /// Values above Q3 + 3 IQR
     pub high_severe: usize,
 }
 
 impl TukeyFences {
-    /// The fences of `values`, in any order and in their unit, at 1.5 and 3 IQR; linear in their number. `None` without values; NaN counts as the
-    /// largest.
+    /// Computes the fences of `values`, given in any order, in their unit, at 1.5 and 3 IQR, in linear time. `None` without values; NaN counts as
+    /// the largest value.
     pub fn of(values: &[f64]) -> Option<Self> {
         Self::at(values, 1.5, 3.0)
     }
 
-    /// The fences at `mild` and `severe` IQR, in everything else as [`Self::of`].
+    /// Like [`Self::of`], with fences at `mild` and `severe` IQR.
     pub fn at(values: &[f64], mild: f64, severe: f64) -> Option<Self> {
         let mut values = values.to_vec();
         let q1 = Quantile::Linear.select(&mut values, 0.25)?;
@@ -68,7 +68,7 @@ impl TukeyFences {
         })
     }
 
-    /// The fences from the lowest to the highest: severe, mild, mild, severe. `None` without spread, where there is nothing to lie beyond.
+    /// Returns the fences from the lowest to the highest: severe, mild, mild, severe. `None` without spread, because nothing is an outlier then.
     pub fn ascending(&self) -> Option<[f64; 4]> {
         let all = [
             self.low_severe,
@@ -79,7 +79,7 @@ impl TukeyFences {
         (self.low_severe != self.high_severe).then_some(all)
     }
 
-    /// The label of `value`; a value on a fence is within it. Without spread nothing is an outlier.
+    /// Returns the label of `value`; a value on a fence is inside. Without spread nothing is an outlier.
     pub fn label(&self, value: f64) -> OutlierLabel {
         if self.low_severe == self.high_severe {
             OutlierLabel::Inside
@@ -98,18 +98,18 @@ impl TukeyFences {
 }
 
 impl OutlierCounts {
-    /// Counts the outliers of `values`, in any order, by their own fences at 1.5 and 3 IQR; none without values.
+    /// Counts the outliers of `values`, given in any order, by their own fences at 1.5 and 3 IQR. All counts are 0 without values.
     pub fn of(values: &[f64]) -> Self {
         Self::at(values, 1.5, 3.0)
     }
 
-    /// Counts the outliers of `values` by their own fences at `mild` and `severe` IQR; none without values.
+    /// Counts the outliers of `values` by their own fences at `mild` and `severe` IQR. All counts are 0 without values.
     pub fn at(values: &[f64], mild: f64, severe: f64) -> Self {
         TukeyFences::at(values, mild, severe)
             .map_or_else(Self::default, |fences| Self::beyond(&fences, values))
     }
 
-    /// Counts those of `values` that lie beyond `fences`.
+    /// Counts the values beyond `fences`.
     pub fn beyond(fences: &TukeyFences, values: &[f64]) -> Self {
         let mut counts = Self::default();
         for value in values {

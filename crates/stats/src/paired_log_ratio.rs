@@ -1,4 +1,4 @@
-//! The mean ratio of paired values: Student's interval of the mean of ln(new / base), as a ratio again.
+//! The mean ratio of paired values, with Student's interval of the mean of ln(new / base), converted back to a ratio.
 
 use super::interval::Interval;
 use super::t_interval::TInterval;
@@ -6,19 +6,19 @@ use super::t_interval::TInterval;
 /// The geometric mean of the ratios new / base of pairs, with its interval.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct PairedLogRatio {
-    /// The ratio, exp(mean of ln(new / base)); of times, above 1 is slower.
+    /// Ratio, exp(mean of ln(new / base)); for times, above 1 is slower
     pub ratio: f64,
-    /// The interval of the ratio: Student's of the mean logarithm, with pairs - 1 degrees of freedom, as a ratio again.
+    /// Interval of the ratio: Student's interval of the mean logarithm, with pairs - 1 degrees of freedom, converted back to a ratio
     pub interval: Interval,
-    /// How many pairs were used.
+    /// Number of pairs used
     pub pairs: usize,
-    /// How many pairs were dropped: for a value that is not positive and finite, or has no partner.
+    /// Number of pairs dropped because a value is missing or not positive and finite
     pub dropped: usize,
 }
 
 impl PairedLogRatio {
-    /// Pairs `new` and `base` by index; what the longer one has more is dropped and counted. Constant ratios have a point. `None` below two usable
-    /// pairs or for a level outside 0..1.
+    /// Pairs `new` and `base` by index. Surplus values of the longer side are dropped and counted. Constant ratios give an interval of a single
+    /// point. `None` below two usable pairs or for a level outside 0..1.
     pub fn of(new: &[f64], base: &[f64], level: f64) -> Option<Self> {
         let usable = |value: f64| value > 0.0 && value.is_finite();
         let logs: Vec<f64> = new
@@ -36,7 +36,7 @@ impl PairedLogRatio {
         })
     }
 
-    /// Whether the ratio exceeds 1 by more than `threshold`, a fraction, and the whole interval lies above 1: the gate of `NBenchmark`.
+    /// Reports whether the ratio exceeds 1 by more than `threshold`, a fraction, and the whole interval is above 1: the gate of `NBenchmark`.
     pub fn is_beyond(&self, threshold: f64) -> bool {
         self.ratio > 1.0 + threshold && self.interval.lower > 1.0
     }

@@ -1,17 +1,17 @@
-//! Mann and Whitney's test with ties, exactly: over all ways in which the labels could have fallen on the values that there are.
+//! Mann and Whitney's exact test with ties: over all assignments of the group labels to the observed values.
 
 use super::mann_whitney::{MannWhitney, MannWhitneyMethod};
 
-/// Up to so many pairs of values the distribution is computed: milliseconds.
+/// The most pairs of values for which the distribution is computed; it takes milliseconds.
 const MOST_PAIRS: usize = 900;
 
 impl MannWhitney {
-    /// The two-sided permutation p of "both groups are of one distribution", given the tied values: the share of all assignments of the labels whose
-    /// rank sum lies at least as far from its mean as the one observed (Mann and Whitney 1947; for ties Pratt and Gibbons 1981, section 5.3). Without
-    /// ties it is their exact p. Above 900 pairs it is the asymptotic one with continuity correction. `None` for an empty group or a value that is no
-    /// number.
+    /// Returns the two-sided permutation p-value for "both groups have the same distribution", given the tied values: the share of all assignments
+    /// of the labels whose rank sum is at least as far from its mean as the observed one (Mann and Whitney 1947; for ties Pratt and Gibbons 1981,
+    /// section 5.3). Without ties it is their exact p. Above 900 pairs it is the asymptotic p with continuity correction. `None` for an empty
+    /// group or a value that is not a number.
     pub fn permutation_p(first: &[f64], second: &[f64]) -> Option<f64> {
-        // Two-sided p is the same for either group; the sums of the smaller one need less room and time.
+        // The two-sided p is the same for both groups; the rank sums of the smaller one need less memory and time.
         let (first, second) = if first.len() <= second.len() {
             (first, second)
         } else {
@@ -23,7 +23,7 @@ impl MannWhitney {
         }
         let mut pooled: Vec<f64> = first.iter().chain(second).copied().collect();
         pooled.sort_unstable_by(f64::total_cmp);
-        // Twice the mid-rank is whole.
+        // Twice a mid-rank is an integer.
         let mut doubled = Vec::with_capacity(pooled.len());
         for tied in pooled.chunk_by(|a, b| a == b) {
             let rank = 2 * doubled.len() + tied.len() + 1;
@@ -31,7 +31,7 @@ impl MannWhitney {
         }
         let n = first.len();
         let most: usize = doubled[doubled.len() - n..].iter().sum();
-        // ways[k][s]: in how many ways k of the values so far have the doubled rank sum s.
+        // ways[k][s] is the number of ways in which k of the values so far have the doubled rank sum s.
         let mut ways = vec![vec![0.0_f64; most + 1]; n + 1];
         ways[0][0] = 1.0;
         for (placed, rank) in doubled.iter().enumerate() {
@@ -44,7 +44,7 @@ impl MannWhitney {
                 }
             }
         }
-        // Doubled rank sum of U, and its mean.
+        // Compute the doubled rank sum that belongs to U, and its mean.
         let offset = (n * (n + 1)) as f64;
         let observed = 2.0 * test.u_first + offset;
         let mean = (n * (pooled.len() + 1)) as f64;
@@ -66,7 +66,7 @@ mod tests {
 
     #[test]
     fn tied_values_have_the_share_of_their_permutations() {
-        // {1, 2} against {2, 3}: of the six pairs of ranks 1, 2.5, 2.5, 4 the sums are 3.5, 3.5, 5, 5, 6.5, 6.5.
+        // {1, 2} against {2, 3}: the six pairs of the ranks 1, 2.5, 2.5, 4 have the sums 3.5, 3.5, 5, 5, 6.5, 6.5.
         assert_eq!(
             MannWhitney::permutation_p(&[1.0, 2.0], &[2.0, 3.0]),
             Some(2.0 / 3.0)
@@ -92,7 +92,7 @@ mod tests {
     #[test]
     fn one_value_against_many_is_ranked_in_little_room_whichever_side_it_is_on() {
         let many: Vec<f64> = (0..900).map(f64::from).collect();
-        // Below all of the 901 values, or above them.
+        // The single value is below all others or above all: 2 of 901 places.
         let expected = Some(2.0 / 901.0);
         assert_eq!(MannWhitney::permutation_p(&[-1.0], &many), expected);
         assert_eq!(MannWhitney::permutation_p(&many, &[-1.0]), expected);

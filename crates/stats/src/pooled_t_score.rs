@@ -1,33 +1,33 @@
-//! The t-score of two groups against its distribution where both are of one population: the comparison of Criterion.
+//! Criterion's comparison: the t-score of two groups, judged by its distribution if both groups come from one population.
 
 use super::bootstrap::{Resampling, finite_majority, replicates};
 use super::description::{deviations, mean_difference};
 use super::t_score::{Moments, moments};
 use super::welch_test::standard_error_and_df;
 
-/// Elementary steps that the null distribution may take; beyond it, fewer resamples are drawn, but never below 1000.
+/// Elementary steps that the null distribution may take. If it would need more, fewer resamples are drawn, but at least 1000.
 const STEPS: usize = 40_000_000;
 
-/// The t-score of new against base with its two-sided p: the values of both groups are pooled, and two groups of the same sizes are drawn from them
-/// with replacement (Efron and Tibshirani 1993, section 16.2; Criterion's comparison).
+/// The t-score of new against base with its two-sided p-value: the values of both groups are pooled, and two groups of the same sizes are drawn
+/// from the pool with replacement (Efron and Tibshirani 1993, section 16.2; Criterion's comparison).
 ///
-/// [`TScore`](crate::TScore) centres each group by itself, so that groups of different spread do not share it, and has a threshold.
+/// [`TScore`](crate::TScore), in contrast, centers each group separately, so that groups keep their different spreads, and has a threshold.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct PooledTScore {
-    /// Welch's `(mean_new - mean_base) / sqrt(s_new^2 / n_new + s_base^2 / n_base)`.
+    /// Welch's `(mean_new - mean_base) / sqrt(s_new^2 / n_new + s_base^2 / n_base)`
     pub t: f64,
-    /// `(1 + #{|t*| >= |t|}) / (B + 1)` of the B resamples that have a finite score.
+    /// `(1 + #{|t*| >= |t|}) / (B + 1)`, with B the number of resamples that have a finite score
     pub p: f64,
-    /// How many resamples were drawn.
+    /// Number of resamples drawn
     pub resamples: usize,
 }
 
 impl PooledTScore {
-    /// Tests whether the means of `new` and `base`, each in any order, differ. Where more than 40 million elementary steps would be needed, fewer
-    /// resamples are drawn, but never below 1000.
+    /// Tests whether the means of `new` and `base`, each in any order, differ. If this would take more than 40 million elementary steps, fewer
+    /// resamples are drawn, but at least 1000.
     ///
-    /// `None` with fewer than two values on a side, a value that is not finite, where neither side varies, or where more than half of the resamples
-    /// have no finite score.
+    /// `None` with fewer than two values on a side, a value that is not finite, if neither side varies, or if more than half of the resamples have
+    /// no finite score.
     pub fn of(new: &[f64], base: &[f64], resampling: Resampling<'_>) -> Option<Self> {
         let (standard_error, _) = standard_error_and_df(new, base)?;
         let t = mean_difference(new, base)? / standard_error;
@@ -81,7 +81,7 @@ mod tests {
         }
     }
 
-    // The two data sets and their t are those of scipy.stats.ttest_ind(a, b, equal_var=False).
+    // The expected t values are from scipy.stats.ttest_ind(a, b, equal_var=False).
     const A: [f64; 5] = [10.0, 10.2, 9.9, 10.1, 10.3];
     const B: [f64; 6] = [10.5, 10.7, 10.4, 10.6, 10.9, 10.6];
 
@@ -114,14 +114,14 @@ mod tests {
 
     #[test]
     fn d12_where_more_than_half_of_the_resamples_have_no_score_there_is_no_test() {
-        // One of four values is another one: both groups of two draw one value alone with a probability of (10 / 16)^2 = 39 %.
+        // One of four values differs from the rest: both groups of two draw equal values with a probability of (10 / 16)^2 = 39 %.
         let found = PooledTScore::of(&[0.0, 1.0], &[0.0, 0.0], resampling(20_000)).unwrap();
         assert_eq!(found.t, 1.0);
-        // Of all 4^4 draws the other 156 have scores: those with the odd one once on one side and not at all on the other (2 x 6 x 9 draws) have
-        // t = -+1, those with it twice against none (2 x 9) are without spread, once against twice (2 x 6) t = -+1, once on both (36) 0.
+        // The other 156 of all 4^4 draws have scores. With the differing value once on one side only (2 x 6 x 9 draws), t = -+1; twice on one side
+        // only (2 x 9), there is no spread; once against twice (2 x 6), t = -+1; once on both sides (36), t = 0.
         let expected = (108.0 + 12.0) / 156.0;
         assert!((found.p - expected).abs() < 0.02, "{found:?} {expected}");
-        // As far apart that the squares of the deviations lie below the smallest numbers: both sides vary, and hardly any resample does.
+        // The deviations are so small that their squares underflow: both sides vary, but hardly any resample does.
         assert_eq!(
             PooledTScore::of(&[0.0, 3.2e-162], &[0.0, 0.0], resampling(1_000)),
             None

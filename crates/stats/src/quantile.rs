@@ -1,7 +1,7 @@
-//! Quantiles. Three definitions are in use among benchmark tools; every consumer names the one it means.
+//! Quantiles. Benchmark tools use three definitions; each caller names the one that it needs.
 
 crate::words! {
-    /// A definition of the sample quantile.
+    /// Definition of a sample quantile
     Quantile {
         /// The order statistic of rank ceil(p n), at least 1 (Hyndman and Fan 1996, definition 1).
         InvertedCdf = "inverted-cdf": "Nearest rank (NBenchmark, BenchForge)",
@@ -13,7 +13,7 @@ crate::words! {
 }
 
 impl Quantile {
-    /// The `p` quantile of `sorted`, ascending, in its unit; constant time. `None` without values or with `p` outside 0..=1.
+    /// Returns the `p` quantile of `sorted`, in ascending order, in their unit; constant time. `None` without values or with `p` outside 0..=1.
     pub fn of_sorted(self, sorted: &[f64], p: f64) -> Option<f64> {
         let last = sorted.len().checked_sub(1)?;
         let (below, weight) = self.position(sorted.len(), p)?;
@@ -24,8 +24,8 @@ impl Quantile {
         Some(interpolate(low, sorted[(below + 1).min(last)], weight))
     }
 
-    /// The `p` quantile of `values` in any order, which are reordered; linear in their number. NaN counts as the largest. `None` without values or
-    /// with `p` outside 0..=1.
+    /// Returns the `p` quantile of `values`, given in any order, and reorders them; linear time. NaN counts as the largest value. `None` without
+    /// values or with `p` outside 0..=1.
     pub fn select(self, values: &mut [f64], p: f64) -> Option<f64> {
         let (below, weight) = self.position(values.len(), p)?;
         let (_, low, above) = values.select_nth_unstable_by(below, f64::total_cmp);
@@ -37,7 +37,7 @@ impl Quantile {
         Some(interpolate(low, next, weight))
     }
 
-    /// Index of the order statistic at or below the quantile, and the weight of the next one.
+    /// Returns the index of the order statistic at or below the quantile, and the weight of the next one.
     fn position(self, count: usize, p: f64) -> Option<(usize, f64)> {
         if count == 0 || !(0.0..=1.0).contains(&p) {
             return None;
@@ -46,7 +46,7 @@ impl Quantile {
         let nth = |rank: f64| (rank.max(1.0) as usize - 1).min(count - 1);
         Some(match self {
             Self::InvertedCdf => (nth((p * n).ceil()), 0.0),
-            // 0.29 times 100 falls short of 29.
+            // Without the factor, 0.29 times 100 would be rounded down to 28.
             Self::FloorRank => (nth((p * n * (1.0 + f64::EPSILON)).floor()), 0.0),
             Self::Linear => {
                 let position = p * (n - 1.0);
@@ -57,7 +57,7 @@ impl Quantile {
 }
 
 fn interpolate(low: f64, high: f64, weight: f64) -> f64 {
-    // Equal ends give themselves, infinities included.
+    // Return equal ends as they are; the formula would turn two infinities into NaN.
     if low == high {
         low
     } else {
@@ -65,8 +65,8 @@ fn interpolate(low: f64, high: f64, weight: f64) -> f64 {
     }
 }
 
-/// The median of `values` in any order, in their unit: the mean of the two middle ones for an even number. It is linear in their number; NaN counts
-/// as the largest. `None` without values.
+/// Returns the median of `values`, given in any order, in their unit: the mean of the two middle values for an even number. It takes linear time;
+/// NaN counts as the largest value. `None` without values.
 pub fn median(values: &[f64]) -> Option<f64> {
     Quantile::Linear.select(&mut values.to_vec(), 0.5)
 }
@@ -104,7 +104,7 @@ mod tests {
             Quantile::InvertedCdf.of_sorted(&up_to(100), 0.99),
             Some(99.0)
         );
-        // 0.07 * 100 is 7.000000000000001 in binary: the eighth, as in numpy.
+        // 0.07 * 100 is 7.000000000000001 in binary floating point: the result is the eighth value, as in numpy.
         assert_eq!(
             Quantile::InvertedCdf.of_sorted(&up_to(100), 0.07),
             Some(8.0)

@@ -1,7 +1,7 @@
-//! The nearest 64-bit number of a fraction.
+//! Correctly rounded quotients of integers.
 
-/// The quotient of two whole numbers, rounded once: the number nearest to the exact fraction, the even one of two that are as near. 0 / 0 is NaN, any
-/// other division by 0 infinite.
+/// Returns the quotient of two integers, rounded once: the float nearest to the exact fraction, and the even one of two equally near. 0 / 0 is
+/// NaN; any other division by 0 is infinite.
 pub fn quotient(numerator: u128, denominator: u128) -> f64 {
     let exact = 1 << f64::MANTISSA_DIGITS;
     if (numerator <= exact && denominator <= exact) || denominator == 0 {
@@ -9,7 +9,7 @@ pub fn quotient(numerator: u128, denominator: u128) -> f64 {
     }
     let (mut whole, mut rest) = (numerator / denominator, numerator % denominator);
     let mut scale = 1.0_f64;
-    // Two bits more than a number has: what is left then only says on which side of the middle between two numbers the fraction lies.
+    // Compute two bits more than a float has. The remainder then only decides on which side of a midpoint between two floats the fraction lies.
     while whole < 4 * exact && rest > 0 {
         let missing = denominator - rest;
         let fits = rest >= missing;
@@ -73,7 +73,7 @@ mod tests {
         fn the_middle_between_two_numbers_goes_to_the_even_one_and_what_is_beside_it_to_its_side(
             digits in (1_u128 << 52)..(1 << 53), power in 0_u32..50, odd in 0_u128..4_000_000
         ) {
-            // (2 digits + 1) / 2^(power + 1), both times an odd number.
+            // Numerator and denominator are those of (2 digits + 1) / 2^(power + 1), both multiplied by an odd number.
             let common = 2 * odd + 1;
             let (middle, of) = ((2 * digits + 1) * common, common << (power + 1));
             let number = |digits: u128| digits as f64 / 2_f64.powi(power.cast_signed());

@@ -1,8 +1,8 @@
 //! Random indices from a named generator with counter-based seeds.
 //!
-//! The generator is xoshiro256++ (Blackman and Vigna 2019). Block b of stream s under base seed z starts from the state
-//! that `SplitMix64` (Steele, Lea and Flood 2014) fills from mix(mix(z ^ mix(fnv1a(s))) + b). No state crosses a block, so the
-//! blocks can be worked on in any order and by any number of threads. These rules are part of the results: never change them silently.
+//! The generator is xoshiro256++ (Blackman and Vigna 2019). Block b of stream s under base seed z starts from the state that `SplitMix64` (Steele,
+//! Lea and Flood 2014) fills from mix(mix(z ^ mix(fnv1a(s))) + b). Blocks share no state, so any number of threads can process them in any order.
+//! Results depend on these rules: never change them silently.
 
 use rand_xoshiro::Xoshiro256PlusPlus;
 use rand_xoshiro::rand_core::{Rng, SeedableRng};
@@ -25,24 +25,24 @@ fn fnv1a(text: &str) -> u64 {
     })
 }
 
-/// Derives the seed that belongs to `name`, such as a benchmark's, under the seed `base`: different names have unrelated seeds.
+/// Derives a seed for `name`, such as a benchmark's, from the seed `base`. Different names have unrelated seeds.
 pub fn derived_seed(base: u64, name: &str) -> u64 {
     mix(base ^ mix(fnv1a(name)))
 }
 
-/// A named stream of random numbers, in numbered blocks that do not depend on each other: the results are the same for any number of threads.
+/// A named stream of random numbers, divided into numbered, independent blocks, so that results are the same for any number of threads.
 ///
-/// The generator is xoshiro256++ (Blackman and Vigna 2019). `SplitMix64` (Steele, Lea and Flood 2014) fills its state for block b of the stream named
-/// s under the seed z from mix(mix(z ^ mix(fnv1a(s))) + b). These rules are part of the results.
+/// The generator is xoshiro256++ (Blackman and Vigna 2019). `SplitMix64` (Steele, Lea and Flood 2014) fills its state for block b of the stream
+/// named s under the seed z from mix(mix(z ^ mix(fnv1a(s))) + b). Results depend on these rules.
 #[derive(Debug, Clone, Copy)]
 pub struct Stream<'a> {
-    /// The base seed.
+    /// Base seed
     pub seed: u64,
-    /// What the numbers are for: streams of different names are independent.
+    /// Purpose of the numbers: streams with different names are independent
     pub name: &'a str,
 }
 
-/// Uniform random indices: those of one block of a [`Stream`], in order.
+/// Uniform random indices from one block of a [`Stream`], in order.
 #[derive(Debug, Clone)]
 pub struct Draws {
     generator: Xoshiro256PlusPlus,
@@ -66,7 +66,7 @@ impl Draws {
 
     /// Draws an index below `count`, which must be at least 1.
     ///
-    /// Multiply and shift (Lemire 2019) without rejection: no index is off by more than `count` / 2^32 of its share.
+    /// It multiplies and shifts (Lemire 2019) without rejection: the probability of an index is off by at most a fraction of `count` / 2^32.
     pub fn index(&mut self, count: u32) -> usize {
         let bits = if let Some(bits) = self.spare.take() {
             bits
@@ -78,12 +78,12 @@ impl Draws {
         scaled(bits, count)
     }
 
-    /// Draws two indices below `count`: the same as two calls of [`Self::index`], only faster.
+    /// Draws two indices below `count`: the same as two calls of [`Self::index`], but faster.
     pub fn pair(&mut self, count: u32) -> (usize, usize) {
         self.unequal_pair(count, count)
     }
 
-    /// Draws an index below `first` and one below `second`: the same as two calls of [`Self::index`], only faster.
+    /// Draws an index below `first` and one below `second`: the same as two calls of [`Self::index`], but faster.
     pub(super) fn unequal_pair(&mut self, first: u32, second: u32) -> (usize, usize) {
         if self.spare.is_some() {
             return (self.index(first), self.index(second));
@@ -95,7 +95,7 @@ impl Draws {
         )
     }
 
-    /// Shuffles `items`, of which there must be fewer than 2^32: every order is equally likely (Fisher and Yates).
+    /// Shuffles `items`, which must be fewer than 2^32: every order is equally likely (Fisher and Yates).
     pub fn shuffle<T>(&mut self, items: &mut [T]) {
         for last in (1..items.len()).rev() {
             items.swap(last, self.index(last as u32 + 1));
@@ -103,7 +103,7 @@ impl Draws {
     }
 }
 
-/// 32 uniform bits as an index below `count`.
+/// Maps 32 uniform bits to an index below `count`.
 fn scaled(bits: u32, count: u32) -> usize {
     ((u64::from(bits) * u64::from(count)) >> 32) as usize
 }

@@ -1,18 +1,18 @@
 //! Mid-ranks of pooled groups: tied values share the mean of their ranks.
 
-/// The ranks of several groups, pooled.
+/// The ranks of several pooled groups.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct Ranks {
-    /// Sum of the ranks of each group.
+    /// Sum of the ranks of each group
     pub sums: Vec<f64>,
-    /// All values.
+    /// Number of all values
     pub count: usize,
-    /// Sum of t^3 - t over the groups of t tied values.
+    /// Sum of t^3 - t over the groups of t tied values
     pub ties: f64,
 }
 
 impl Ranks {
-    /// Ranks of the pooled `groups`; `None` where a group is empty or a value is not a number.
+    /// Ranks the pooled `groups`; `None` if a group is empty or a value is not a number.
     pub fn of(groups: &[&[f64]]) -> Option<Self> {
         if groups.iter().any(|group| group.is_empty()) {
             return None;
@@ -32,7 +32,7 @@ impl Ranks {
             ties: 0.0,
         };
         let mut before = 0;
-        // `==` and not the total order: 0 and -0 are tied.
+        // Compare with `==` rather than the total order, because 0 and -0 are tied.
         for tied in pooled.chunk_by(|a, b| a.0 == b.0) {
             let rank = before as f64 + (tied.len() + 1) as f64 / 2.0;
             for (_, label) in tied {

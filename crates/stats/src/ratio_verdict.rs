@@ -1,8 +1,8 @@
-//! Ratios of new over base, and a verdict by fixed bounds alone: `BenchForge`'s rule for 95th percentiles. It is a rule of thumb and no test.
+//! Ratios of new over base, and a verdict by fixed bounds alone: `BenchForge`'s rule for 95th percentiles. It is a rule of thumb, not a test.
 
 use super::quantile::Quantile;
 
-/// What a ratio of times says by [`RatioBounds`].
+/// The verdict on a ratio of times by [`RatioBounds`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum RatioVerdict {
     /// The ratio is at most the lower bound.
@@ -13,12 +13,12 @@ pub enum RatioVerdict {
     Slower,
 }
 
-/// Bounds of a ratio of times, new / base, themselves included in what lies beyond (`BenchForge`: 0.95 and 1.05 of 95th percentiles).
+/// Bounds of a ratio of times, new / base. A ratio on a bound counts as faster or slower (`BenchForge`: 0.95 and 1.05 of 95th percentiles).
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct RatioBounds {
-    /// A ratio from here down is faster.
+    /// Largest ratio that counts as faster
     pub faster: f64,
-    /// A ratio from here up is slower.
+    /// Smallest ratio that counts as slower
     pub slower: f64,
 }
 
@@ -37,13 +37,14 @@ impl RatioBounds {
     }
 }
 
-/// The ratio new / base of two positive numbers of one unit; `None` unless both are positive and finite.
+/// Returns the ratio new / base of two positive numbers in one unit; `None` unless both are positive and finite.
 pub fn positive_ratio(new: f64, base: f64) -> Option<f64> {
     let usable = |value: f64| value > 0.0 && value.is_finite();
     (usable(new) && usable(base)).then(|| new / base)
 }
 
-/// The ratio of the `p` quantiles of `new` and `base`, each in any order; `None` as for [`positive_ratio`], without values or for `p` outside 0..=1.
+/// Returns the ratio of the `p` quantiles of `new` and `base`, each in any order; `None` as for [`positive_ratio`], without values or for `p`
+/// outside 0..=1.
 pub fn quantile_ratio(new: &[f64], base: &[f64], p: f64, definition: Quantile) -> Option<f64> {
     let at = |values: &[f64]| definition.select(&mut values.to_vec(), p);
     positive_ratio(at(new)?, at(base)?)

@@ -1,11 +1,11 @@
-//! Straight lines through points, by least squares: through the origin, or with an intercept.
+//! Straight lines through points by least squares: through the origin, or with an intercept.
 
 use super::description::{deviations, mean, squared_deviations};
 use super::sums::sum;
 
-/// The least-squares slope of a line through the origin and the points (`x[i]`, `y[i]`), sum xy / sum x^2, in units of y per unit of x.
+/// Returns the least-squares slope of a line through the origin and the points (`x[i]`, `y[i]`), sum xy / sum x^2, in units of y per unit of x.
 ///
-/// Points are in any order. `None` for unequal lengths, no points, all x zero, or a result that is not finite.
+/// The points may have any order. `None` for unequal lengths, no points, all x zero, or a result that is not finite.
 pub fn slope_through_origin(x: &[f64], y: &[f64]) -> Option<f64> {
     if x.len() != y.len() {
         return None;
@@ -15,9 +15,9 @@ pub fn slope_through_origin(x: &[f64], y: &[f64]) -> Option<f64> {
     Some(xy / xx).filter(|slope| slope.is_finite())
 }
 
-/// R^2 of the least-squares line through the origin, b x: 1 - sum (y - b x)^2 / sum (y - mean y)^2, without a unit and at most 1.
+/// Returns R^2 of the least-squares line through the origin, b x: 1 - sum (y - b x)^2 / sum (y - mean y)^2, without a unit and at most 1.
 ///
-/// It is negative where the line fits worse than the mean. `None` where y does not vary, and as for [`slope_through_origin`].
+/// It is negative if the line fits worse than the mean. `None` if y does not vary, and as for [`slope_through_origin`].
 pub fn r_squared_through_origin(x: &[f64], y: &[f64]) -> Option<f64> {
     let slope = slope_through_origin(x, y)?;
     let residual = sum(x.iter().zip(y).map(|(x, y)| (y - slope * x).powi(2)));
@@ -28,15 +28,15 @@ pub fn r_squared_through_origin(x: &[f64], y: &[f64]) -> Option<f64> {
 /// A straight line with an intercept.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct LinearFit {
-    /// The value at x = 0, in units of y.
+    /// Value at x = 0, in units of y
     pub intercept: f64,
-    /// The rise of y per unit of x.
+    /// Rise of y per unit of x
     pub slope: f64,
 }
 
 impl LinearFit {
-    /// Fits the line to the points (`x[i]`, `y[i]`), in any order, by ordinary least squares. `None` below three points, for unequal lengths, where x
-    /// does not vary or for values that are not finite.
+    /// Fits a line to the points (`x[i]`, `y[i]`), in any order, by ordinary least squares. `None` below three points, for unequal lengths, if x
+    /// does not vary, or for values that are not finite.
     pub fn fit(x: &[f64], y: &[f64]) -> Option<Self> {
         if x.len() != y.len() || x.len() < 3 {
             return None;

@@ -1,23 +1,23 @@
-//! The exact sign-flip test: were these differences as likely to come out with the other sign?
+//! The exact sign-flip test of paired differences.
 //!
-//! Under exchange of the sides each difference keeps its size and takes either sign with probability 1/2, whatever its
-//! distribution (Fisher 1935, section 21). The distribution of the sum is computed whole, on a grid: nothing is drawn.
+//! If the sides are exchangeable, each difference keeps its magnitude and has either sign with probability 1/2, for any distribution (Fisher 1935,
+//! section 21). The distribution of the sum is computed completely, on a grid; nothing is drawn at random.
 
-/// The one-sided p of "these differences are as likely to come out with the other sign", against larger ones: P(sum of the flipped differences >= sum
-/// of `differences`) (Fisher 1935, section 21).
+/// Returns the one-sided p-value for "each difference could equally well have the other sign", against larger differences: P(sum of the
+/// differences with random signs >= sum of `differences`) (Fisher 1935, section 21).
 ///
-/// Differences are whole numbers in any order, such as multiples of a grid. Time and memory grow with the sum of their sizes, time with their number
-/// besides. Without differences, and for zeros alone, p is 1.
+/// Differences are integers in any order, such as multiples of a grid. Memory grows with the sum of their magnitudes, time also with their number.
+/// Without differences, or if all are zero, p is 1.
 pub fn sign_flip_upper_tail(differences: &[i64]) -> f64 {
     let span: i64 = differences.iter().map(|d| d.abs()).sum();
     let observed: i64 = differences.iter().sum();
     let chances = chances_of_sums(differences.iter().map(|d| d.unsigned_abs() as usize));
-    // Sum = 2 plus - span >= observed; both have the parity of span.
+    // The sum is 2 plus - span, with plus the sum of positive magnitudes, and must reach `observed`; both have the parity of `span`.
     let least = i64::midpoint(observed, span) as usize;
     chances[least..].iter().rev().sum::<f64>().min(1.0)
 }
 
-/// P(the sizes that come out with a plus add up to i) for i = 0, 1, ..., their sum, each plus or not with probability 1/2.
+/// Returns P(the sizes with a positive sign add up to i) for i = 0, 1, ..., their sum, if each is positive with probability 1/2.
 pub(super) fn chances_of_sums(sizes: impl Iterator<Item = usize> + Clone) -> Vec<f64> {
     let mut chances = vec![0.0_f64; sizes.clone().sum::<usize>() + 1];
     chances[0] = 1.0;

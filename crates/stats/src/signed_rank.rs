@@ -1,28 +1,29 @@
-//! Wilcoxon's signed-rank test and the interval that is its inversion (Wilcoxon 1945; Hodges and Lehmann 1963).
+//! Wilcoxon's signed-rank test and the interval that inverts it (Wilcoxon 1945; Hodges and Lehmann 1963).
 //!
-//! If differences are symmetric about a shift, the number of their Walsh averages above it has a distribution that does not depend on theirs: the
-//! test is exact for any number of them. Bounds are Walsh averages (Hollander, Wolfe and Chicken 2014, sections 3.1 to 3.3).
+//! If differences are symmetric about a shift, the distribution of the number of their Walsh averages above the shift does not depend on the
+//! distribution of the differences, so the test is exact for any number of them. Bounds are Walsh averages (Hollander, Wolfe and Chicken 2014,
+//! sections 3.1 to 3.3).
 
 use super::sign_flip::chances_of_sums;
 
-/// Up to so many differences the distribution is computed whole; beyond, the normal one stands in, whose tails are longer.
+/// The most differences for which the exact distribution is computed. Above, the normal distribution replaces it, whose tails are longer.
 const MOST_EXACT: usize = 200;
 
-/// Wilcoxon's signed-rank test of paired differences and its inversion into bounds, prepared for many questions (Wilcoxon 1945; Hodges and Lehmann
+/// Wilcoxon's signed-rank test of paired differences and its inversion into bounds, prepared for repeated use (Wilcoxon 1945; Hodges and Lehmann
 /// 1963).
 ///
-/// p-values are exact up to 200 differences; beyond, those of the normal distribution with continuity correction stand in.
+/// p-values are exact up to 200 differences. Above, they are those of the normal distribution with continuity correction.
 #[derive(Debug, Clone, PartialEq)]
 pub struct SignedRank {
-    /// The means of all pairs of differences, each with itself too; ascending.
+    /// Means of all pairs of differences, including each with itself, ascending
     averages: Vec<f64>,
-    /// tails[c]: P(at least c averages above the shift).
+    /// `tails[c]` is P(at least c averages above the shift)
     tails: Vec<f64>,
 }
 
 impl SignedRank {
-    /// Prepares the test of n finite `differences`, in any order and of one unit; n^2 log n steps and n^2 / 2 numbers of memory. `None` without any
-    /// or with one that is not finite.
+    /// Prepares the test of n finite `differences`, given in any order and in one unit. It takes n^2 log n steps and memory for n^2 / 2 numbers.
+    /// `None` without differences or with one that is not finite.
     pub fn new(differences: &[f64]) -> Option<Self> {
         if differences.is_empty() || !differences.iter().all(|x| x.is_finite()) {
             return None;
@@ -39,8 +40,8 @@ impl SignedRank {
         })
     }
 
-    /// Returns the Hodges-Lehmann estimate of the shift, in the unit of the differences: the median of the Walsh averages, which are the means of all
-    /// pairs.
+    /// Returns the Hodges-Lehmann estimate of the shift, in the unit of the differences: the median of the Walsh averages, which are the means of
+    /// all pairs.
     pub fn estimate(&self) -> f64 {
         let middle = self.averages.len() / 2;
         if self.averages.len() % 2 == 1 {
@@ -50,21 +51,21 @@ impl SignedRank {
         }
     }
 
-    /// The one-sided p of "the shift lies above `shift`": P(as many averages above it as there are, or more | the differences are symmetric about
-    /// `shift`).
+    /// Returns the one-sided p-value for "the shift is above `shift`": P(at least as many averages above `shift` as observed | the differences are
+    /// symmetric about `shift`).
     pub fn p_above(&self, shift: f64) -> f64 {
         let above = self.averages.len() - self.averages.partition_point(|x| *x <= shift);
         self.tails[above]
     }
 
-    /// The one-sided p of "the shift lies below `shift`": P(as many averages below it as there are, or more | the differences are symmetric about
-    /// `shift`).
+    /// Returns the one-sided p-value for "the shift is below `shift`": P(at least as many averages below `shift` as observed | the differences are
+    /// symmetric about `shift`).
     pub fn p_below(&self, shift: f64) -> f64 {
         self.tails[self.averages.partition_point(|x| *x < shift)]
     }
 
-    /// The one-sided lower bound of the shift at `level`, its probability of error: it lies above a shift exactly if `p_above` of that is at most
-    /// `level`. Minus infinity where the differences are too few.
+    /// Returns the one-sided lower bound of the shift at `level`, its probability of error: it lies above a given shift exactly if `p_above` of
+    /// that shift is at most `level`. It is minus infinity if there are too few differences.
     pub fn lower(&self, level: f64) -> f64 {
         match self.count(level) {
             Some(count) => self.averages[self.averages.len() - count],
@@ -72,8 +73,8 @@ impl SignedRank {
         }
     }
 
-    /// The one-sided upper bound of the shift at `level`: it lies below a shift exactly if `p_below` of that is at most `level`. Infinity where the
-    /// differences are too few.
+    /// Returns the one-sided upper bound of the shift at `level`: it lies below a given shift exactly if `p_below` of that shift is at most
+    /// `level`. It is infinity if there are too few differences.
     pub fn upper(&self, level: f64) -> f64 {
         match self.count(level) {
             Some(count) => self.averages[count - 1],
@@ -81,14 +82,14 @@ impl SignedRank {
         }
     }
 
-    /// The smallest number of averages above that is rejected at `level`.
+    /// Returns the smallest number of averages above the shift that is rejected at `level`.
     fn count(&self, level: f64) -> Option<usize> {
         let count = self.tails.partition_point(|tail| *tail > level);
         (count >= 1 && count < self.tails.len()).then_some(count)
     }
 }
 
-/// P(T >= c) for c = 0, 1, ..., n (n + 1) / 2.
+/// Returns P(T >= c) for c = 0, 1, ..., n (n + 1) / 2.
 fn tails(n: usize) -> Vec<f64> {
     let most = n * (n + 1) / 2;
     if n > MOST_EXACT {
@@ -129,7 +130,8 @@ mod tests {
 
     #[test]
     fn an_average_at_the_shift_lies_neither_above_nor_below() {
-        // Averages 1, 1.5, 2, 2, 2.5, 3: five lie on the other side of the last. Of the eight signs of ranks 1, 2, 3 two have a sum of 5 or more.
+        // The averages are 1, 1.5, 2, 2, 2.5, 3; five are on the other side of the last. Of the eight signings of the ranks 1, 2, 3, two have a
+        // sum of 5 or more.
         let test = SignedRank::new(&[1.0, 2.0, 3.0]).expect("three");
         assert_eq!((test.p_above(1.0), test.p_below(3.0)), (0.25, 0.25));
         assert_eq!((test.p_above(0.9), test.p_below(3.1)), (0.125, 0.125));

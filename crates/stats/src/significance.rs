@@ -1,4 +1,4 @@
-//! What a p-value says, in three words: "not tested" is never "no difference".
+//! The outcome of a test: significant, not significant or not tested. "Not tested" never means "no difference".
 
 use serde::{Deserialize, Serialize};
 
@@ -6,17 +6,17 @@ use serde::{Deserialize, Serialize};
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Significance {
-    /// There was a test, and p < alpha.
+    /// The test was made, and p < alpha.
     Significant,
-    /// There was a test, and p >= alpha.
+    /// The test was made, and p >= alpha.
     NotSignificant,
-    /// There was no test: too few values, or none that could be tested.
+    /// No test was made: there were too few values, or it had no p-value.
     NotTested,
 }
 
 impl Significance {
-    /// Reads the `p` of a two-sided test at the level `alpha`; p strictly below it is significant. Groups of which the smaller one has
-    /// `smaller_group` values count as not tested below `fewest`, as does a p that is `None` or NaN.
+    /// Classifies the `p` of a two-sided test at the level `alpha`; only p strictly below it is significant. If the smaller group has fewer than
+    /// `fewest` values (`smaller_group`), or if p is `None` or NaN, the result is not tested.
     pub fn of(p: Option<f64>, alpha: f64, smaller_group: usize, fewest: usize) -> Self {
         match p {
             Some(p) if smaller_group >= fewest && !p.is_nan() => {
@@ -30,7 +30,7 @@ impl Significance {
         }
     }
 
-    /// Applies a practical gate: a significant difference whose effect size `delta`, of either sign, is below `practical` is not significant.
+    /// Applies a practical gate: a significant difference whose effect size `delta`, of either sign, is below `practical` becomes not significant.
     #[must_use]
     pub fn unless_below(self, delta: f64, practical: f64) -> Self {
         match self {
@@ -39,12 +39,12 @@ impl Significance {
         }
     }
 
-    /// Whether there was a test at all.
+    /// Reports whether a test was made.
     pub fn is_tested(self) -> bool {
         self != Self::NotTested
     }
 
-    /// Returns the outcome in words with hyphens.
+    /// Returns the outcome as hyphenated words.
     pub fn word(self) -> &'static str {
         match self {
             Self::Significant => "significant",

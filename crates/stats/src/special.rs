@@ -1,23 +1,23 @@
-//! The incomplete beta and gamma functions, from which the distributions follow.
+//! The incomplete beta and gamma functions, from which the distributions are computed.
 //!
-//! Numbers of formulas are those of the NIST Digital Library of Mathematical Functions (DLMF, <https://dlmf.nist.gov>).
+//! Formula numbers refer to the NIST Digital Library of Mathematical Functions (DLMF, <https://dlmf.nist.gov>).
 
-/// A limit far above the steps needed, which grow as the square root of the largest argument.
+/// The most steps of a series or fraction, far above the number needed, which grows as the square root of the largest argument.
 const MOST_STEPS: u32 = 1_000_000;
 
-/// From here on four terms of the expansion are exact to the rounding.
+/// The argument from which four terms of the expansion are exact except for rounding.
 const EXPANDED_FROM: f64 = 30.0;
 
-/// Rounding alone moves a fraction by as much from step to step.
+/// The relative step at which a continued fraction has converged: rounding alone may change it by this much.
 const CONVERGED: f64 = 4.0 * f64::EPSILON;
 
-/// In place of a denominator of zero (Thompson and Barnett 1986).
+/// The value that replaces a denominator of zero (Thompson and Barnett 1986).
 const TINY: f64 = 1e-300;
 
-/// The regularised incomplete beta function `I_x(a, b)`, for `a` and `b` above 0 and `x` within 0 to 1; `complement` is 1 - `x`, which the caller knows without
-/// rounding where `x` is near 1.
+/// Returns the regularized incomplete beta function `I_x(a, b)`, for `a` and `b` above 0 and `x` within 0 to 1. `complement` is 1 - `x`; the
+/// caller passes it because it may know it without rounding for an `x` near 1.
 ///
-/// By its continued fraction (DLMF 8.17.22), at the end where that converges fast: `I_x(a, b) = 1 - I_(1 - x)(b, a)`.
+/// It uses the continued fraction (DLMF 8.17.22) at the end where it converges fast: `I_x(a, b) = 1 - I_(1 - x)(b, a)`.
 pub(super) fn beta_regularized(a: f64, b: f64, x: f64, complement: f64) -> f64 {
     if x <= 0.0 || complement <= 0.0 {
         return if x <= 0.0 { 0.0 } else { 1.0 };
@@ -31,7 +31,7 @@ pub(super) fn beta_regularized(a: f64, b: f64, x: f64, complement: f64) -> f64 {
     }
 }
 
-/// `1 / (1 + d1 / (1 + d2 / (1 + ...)))`.
+/// Returns `1 / (1 + d1 / (1 + d2 / (1 + ...)))`.
 fn beta_fraction(a: f64, b: f64, x: f64) -> f64 {
     1.0 / continued_fraction(1.0, |step| {
         let m = f64::from(step / 2);
@@ -45,9 +45,9 @@ fn beta_fraction(a: f64, b: f64, x: f64) -> f64 {
     })
 }
 
-/// The upper regularised incomplete gamma function `Q(a, x)`, for `a` above 0 and `x` from 0 on.
+/// Returns the upper regularized incomplete gamma function `Q(a, x)`, for `a` above 0 and `x` at least 0.
 ///
-/// By the series of its complement (DLMF 8.7.1) up to `a` + 1, by its continued fraction (DLMF 8.9.2) beyond.
+/// It uses the series of the complement (DLMF 8.7.1) up to `a` + 1, and the continued fraction (DLMF 8.9.2) beyond.
 pub(super) fn gamma_upper_regularized(a: f64, x: f64) -> f64 {
     if x <= 0.0 {
         return 1.0;
@@ -71,7 +71,8 @@ pub(super) fn gamma_upper_regularized(a: f64, x: f64) -> f64 {
     1.0 - front * sum
 }
 
-/// `first + n1 / (d1 + n2 / (d2 + ...))`, by the modified method of Lentz (Thompson and Barnett 1986). `step` tells each numerator and denominator.
+/// Returns `first + n1 / (d1 + n2 / (d2 + ...))`, by the modified method of Lentz (Thompson and Barnett 1986). `step` returns the numerator and
+/// denominator of a step.
 fn continued_fraction(first: f64, step: impl Fn(u32) -> (f64, f64)) -> f64 {
     let bounded = |value: f64| if value.abs() < TINY { TINY } else { value };
     let mut value = bounded(first);
@@ -80,7 +81,7 @@ fn continued_fraction(first: f64, step: impl Fn(u32) -> (f64, f64)) -> f64 {
         d = 1.0 / bounded(denominator + numerator * d);
         c = bounded(denominator + numerator / c);
         value *= c * d;
-        // Not a number ends it, too.
+        // Written so that NaN ends the loop too.
         let is_moving = (c * d - 1.0).abs() > CONVERGED;
         if !is_moving {
             break;
@@ -89,7 +90,7 @@ fn continued_fraction(first: f64, step: impl Fn(u32) -> (f64, f64)) -> f64 {
     value
 }
 
-/// The logarithm of `x`, from 1 - `x` where that says more.
+/// Returns the logarithm of `x`, computed from 1 - `x` if that is more accurate.
 fn logarithm(x: f64, complement: f64) -> f64 {
     if x < 0.5 {
         x.ln()
@@ -98,14 +99,14 @@ fn logarithm(x: f64, complement: f64) -> f64 {
     }
 }
 
-/// The logarithm of the beta function, for `a` and `b` above 0.
+/// Returns the logarithm of the beta function, for `a` and `b` above 0.
 fn log_beta(a: f64, b: f64) -> f64 {
     let (less, more) = if a < b { (a, b) } else { (b, a) };
     libm::lgamma(less) - log_gamma_growth(more, less)
 }
 
-/// By how much the logarithm of the gamma function grows from `x` to `x` + `step`, both above 0. The two logarithms of a large `x` would cancel: there, it is the
-/// difference of their asymptotic expansions (DLMF 5.11.1).
+/// Returns the growth of the logarithm of the gamma function from `x` to `x` + `step`, both above 0. For a large `x` the two logarithms would
+/// cancel, so the result is the difference of their asymptotic expansions (DLMF 5.11.1).
 pub(super) fn log_gamma_growth(x: f64, step: f64) -> f64 {
     let end = x + step;
     if x < EXPANDED_FROM {

@@ -6,18 +6,18 @@ use std::f64::consts::PI;
 
 use super::special::{beta_regularized, log_gamma_growth};
 
-/// Steps until a quantile no longer moves: bisection alone takes fewer.
+/// The most steps of the search for a quantile: bisection alone takes fewer.
 const MOST_STEPS: u32 = 200;
 
-/// The square of a larger t is about to leave the range of a float.
+/// The largest t whose square is safely within the range of a float.
 const LARGEST: f64 = 1e150;
 
-/// P(T <= `t`) with `df` degrees of freedom; `None` unless `df` is finite and positive and `t` is a number.
+/// Returns P(T <= `t`) with `df` degrees of freedom; `None` unless `df` is finite and positive and `t` is a number.
 pub fn cdf(t: f64, df: f64) -> Option<f64> {
     upper_tail(-t, df)
 }
 
-/// P(T >= `t`) with `df` degrees of freedom, accurate in the far tail; `None` as for [`cdf`].
+/// Returns P(T >= `t`) with `df` degrees of freedom, accurate in the far tail; `None` as for [`cdf`].
 pub fn upper_tail(t: f64, df: f64) -> Option<f64> {
     if !has_distribution(df) || t.is_nan() {
         return None;
@@ -26,12 +26,13 @@ pub fn upper_tail(t: f64, df: f64) -> Option<f64> {
     Some(if t < 0.0 { 1.0 - tail } else { tail })
 }
 
-/// The `p` quantile with `df` degrees of freedom; `None` unless 0 < p < 1 and `df` is finite and positive, and where the quantile lies beyond 1e150.
+/// Returns the `p` quantile with `df` degrees of freedom; `None` unless 0 < p < 1 and `df` is finite and positive, or if the quantile is beyond
+/// 1e150.
 pub fn quantile(p: f64, df: f64) -> Option<f64> {
     if !(has_distribution(df) && p > 0.0 && p < 1.0) {
         return None;
     }
-    // The upper half loses no digit: 1 - p is exact from 1/2 on.
+    // The upper half loses no digits: 1 - p is exact from 1/2 on.
     let found = match p {
         0.5 => 0.0,
         _ if p > 0.5 => recall_exceeded(1.0 - p, df),
@@ -40,7 +41,8 @@ pub fn quantile(p: f64, df: f64) -> Option<f64> {
     Some(found).filter(|t| t.is_finite())
 }
 
-/// The t that is exceeded with probability `level`, with `df` degrees of freedom and without the rounding of 1 - `level`; `None` as for [`quantile`].
+/// Returns the t that is exceeded with probability `level`, with `df` degrees of freedom and without the rounding of 1 - `level`; `None` as for
+/// [`quantile`].
 pub fn critical(level: f64, df: f64) -> Option<f64> {
     quantile(level, df).map(|t| -t)
 }
@@ -49,10 +51,10 @@ fn has_distribution(df: f64) -> bool {
     df.is_finite() && df > 0.0
 }
 
-/// P(T >= `t`) for `t` from 0 on: half of `I_(df / (df + t^2))(df / 2, 1 / 2)` (Abramowitz and Stegun 1964, 26.7.1). It is 0 where the square of `t` is
-/// beyond the range of a float.
+/// Returns P(T >= `t`) for `t` from 0 on: half of `I_(df / (df + t^2))(df / 2, 1 / 2)` (Abramowitz and Stegun 1964, 26.7.1). It is 0 if the square
+/// of `t` is beyond the range of a float.
 fn tail(t: f64, df: f64) -> f64 {
-    // Divided first: the square of a large t is infinite.
+    // Divide first: the square of a large t is infinite.
     let ratio = t / df.sqrt() * (t / df.sqrt());
     let x = 1.0 / (1.0 + ratio);
     let complement = if ratio.is_finite() {
@@ -69,14 +71,14 @@ fn density(t: f64, df: f64) -> f64 {
 }
 
 thread_local! {
-    /// Results of [`exceeded`] by the bits of its arguments, because thousands of benchmarks ask for the same level and degrees of freedom.
+    /// Results of [`exceeded`] by the bits of its arguments: thousands of benchmarks need the same level and degrees of freedom.
     static EXCEEDED: RefCell<HashMap<(u64, u64), f64>> = RefCell::new(HashMap::new());
 }
 
-/// Most quantiles that a thread remembers.
+/// The most quantiles that a thread remembers.
 const MOST_REMEMBERED: usize = 1024;
 
-/// [`exceeded`], computed once for each probability and degrees of freedom.
+/// Like [`exceeded`], but remembers its results.
 fn recall_exceeded(probability: f64, df: f64) -> f64 {
     let asked = (probability.to_bits(), df.to_bits());
     EXCEEDED.with_borrow_mut(|known| {
@@ -89,9 +91,9 @@ fn recall_exceeded(probability: f64, df: f64) -> f64 {
     })
 }
 
-/// The t, not below 0, that is exceeded with this probability; not a number where it is too large for [`tail`].
+/// Returns the t, at least 0, that is exceeded with this probability; NaN if it is too large for [`tail`].
 ///
-/// By Newton's method on the logarithm of the probability, and by bisection where a step leaves the bounds.
+/// It uses Newton's method on the logarithm of the probability, and bisection if a step leaves the bounds.
 fn exceeded(probability: f64, df: f64) -> f64 {
     let (mut low, mut high) = (0.0, 1.0);
     while tail(high, df) > probability {
@@ -170,7 +172,7 @@ mod tests {
             let a = 2.0 * p - 1.0;
             let two = a * (2.0 / (1.0 - a * a)).sqrt();
             close(quantile(p, 2.0), two, 1e-4 * two.abs());
-            // 1 - a^2 loses digits out there; the tail does not.
+            // 1 - a^2 loses digits this far out; the tail does not.
             let tail = upper_tail(-quantile(p, 2.0).unwrap(), 2.0).unwrap();
             assert!((tail / p - 1.0).abs() < 1e-9, "{p}: {tail}");
         }

@@ -1,6 +1,6 @@
-//! A centre by subsampling, the "subselection" of mmtests: the median of the means of many random parts of a cluster, averaged over clusters.
+//! A center by subsampling, the "subselection" of mmtests: the median of the means of many random parts of a cluster, averaged over clusters.
 //!
-//! The parts damp single outliers without any rule of what an outlier is (Kalibera, Bulej and Tuma 2005).
+//! The parts dampen single outliers without a definition of an outlier (Kalibera, Bulej and Tuma 2005).
 
 use super::description::{deviations, mean, mean_distance};
 use super::interval::Interval;
@@ -9,65 +9,65 @@ use super::quantile::median;
 use super::random::{Draws, Stream};
 use super::sums::sum;
 
-/// Whether a part may hold a sample twice.
+/// Whether a part may contain a sample more than once.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Replacement {
-    /// A part holds each sample at most once, as mmtests documents it.
+    /// A part contains each sample at most once, as mmtests documents it.
     Without,
-    /// A part may hold a sample several times, as the script of mmtests has it: a bootstrap of a smaller size.
+    /// A part may contain a sample several times, as in the script of mmtests: a bootstrap of a smaller size.
     With,
 }
 
-/// How the parts of a [`SubsampledCentre`] are drawn.
+/// The rule by which the parts of a [`SubsampledCentre`] are drawn.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Subsampling {
-    /// How many parts are drawn from a cluster.
+    /// Number of parts drawn from a cluster
     pub parts: usize,
-    /// How many samples a part has, as a share of the cluster's n: max(1, floor(share n)) of them.
+    /// Size of a part as a share of the cluster's n samples: max(1, floor(share n)) of them
     pub share: f64,
-    /// Whether a part may hold a sample twice.
+    /// Whether a part may contain a sample more than once
     pub replacement: Replacement,
 }
 
 impl Subsampling {
-    /// 100 parts of 80 %, without replacement: what mmtests documents.
+    /// The documented rule of mmtests: 100 parts of 80 %, without replacement.
     pub const DOCUMENTED: Self = Self {
         parts: 100,
         share: 0.8,
         replacement: Replacement::Without,
     };
-    /// 1000 parts of 80 %, with replacement: what the script of mmtests does.
+    /// The rule in the script of mmtests: 1000 parts of 80 %, with replacement.
     pub const SCRIPTED: Self = Self {
         parts: 1_000,
         share: 0.8,
         replacement: Replacement::With,
     };
 
-    /// Returns how many samples a part of a cluster of `count` has.
+    /// Returns the number of samples in a part of a cluster of `count`.
     pub fn size(&self, count: usize) -> usize {
-        // The addition keeps a whole number from falling below itself by rounding.
+        // The addition compensates for rounding that would push an integer just below itself.
         ((self.share * count as f64 + 1e-9) as usize).clamp(1, count.max(1))
     }
 }
 
-/// A centre by subsampling, in the unit of the samples.
+/// A center by subsampling, in the unit of the samples.
 #[derive(Debug, Clone, PartialEq)]
 pub struct SubsampledCentre {
-    /// The mean of the clusters' medians.
+    /// Mean of the clusters' medians
     pub centre: f64,
-    /// For each cluster the median of the means of its parts.
+    /// For each cluster, the median of the means of its parts
     pub medians: Vec<f64>,
-    /// The medians less a common centre, before they are rounded.
+    /// Unrounded medians minus a common center
     distances: Vec<f64>,
-    /// For each cluster the median of the population variances of its parts.
+    /// For each cluster, the median of the population variances of its parts
     variances: Vec<f64>,
-    /// For each cluster the number of its samples.
+    /// For each cluster, its number of samples
     counts: Vec<usize>,
 }
 
 impl SubsampledCentre {
-    /// Draws the parts of all `clusters` from `stream`, a block a cluster. The order of samples matters only for which are drawn. `None` without
-    /// clusters, with an empty one, with a value that is not finite, or for a rule without parts or with a share outside 0..=1.
+    /// Draws the parts of all `clusters` from `stream`, with one block per cluster. The order of samples only affects which ones are drawn. `None`
+    /// without clusters, with an empty one, with a value that is not finite, or for a rule without parts or with a share outside 0..=1.
     pub fn of(clusters: &[&[f64]], rule: Subsampling, stream: Stream<'_>) -> Option<Self> {
         let valid = rule.parts > 0 && rule.share > 0.0 && rule.share <= 1.0;
         let usable =
@@ -92,8 +92,8 @@ impl SubsampledCentre {
         })
     }
 
-    /// The interval of the centre at `level` as mmtests has it, `centre -+ z sqrt((s + v) / N)`: s the sum of `n_j (median_j - centre)^2` over k - 1,
-    /// v the mean of the variances, N all samples. `None` below two clusters or for a level outside 0..1.
+    /// Returns the interval of the center at `level` as in mmtests, `centre -+ z sqrt((s + v) / N)`, with s the sum of `n_j (median_j - centre)^2`
+    /// over k - 1, v the mean of the variances, and N the number of all samples. `None` below two clusters or for a level outside 0..1.
     pub fn interval(&self, level: f64) -> Option<Interval> {
         let z = normal::two_sided(level)?;
         if self.medians.len() < 2 {
@@ -109,7 +109,7 @@ impl SubsampledCentre {
     }
 }
 
-/// Medians of the means, less `centre`, and of the variances of the parts of a cluster.
+/// Returns the median of the means of a cluster's parts, minus `centre`, and the median of their variances.
 fn of_cluster(
     cluster: &[f64],
     centre: f64,
@@ -117,7 +117,7 @@ fn of_cluster(
     draws: &mut Draws,
 ) -> Option<(f64, f64)> {
     let size = rule.size(cluster.len());
-    // About the mean of the cluster, so that the sums of a part keep their digits without a second look at it.
+    // Use deviations from the cluster's mean, so that the sums of a part keep their digits in a single pass.
     let distance = mean_distance(cluster, centre)?;
     let mut pool: Vec<f64> = deviations(cluster).collect();
     let (mut means, mut variances) = (Vec::new(), Vec::new());
@@ -126,7 +126,7 @@ fn of_cluster(
         for at in 0..size {
             let drawn = match rule.replacement {
                 Replacement::With => pool[draws.index(pool.len() as u32)],
-                // Fisher and Yates: what was drawn goes to the front, whatever order the rest is in.
+                // Fisher and Yates: drawn samples move to the front; the order of the rest does not matter.
                 Replacement::Without => {
                     let drawn = at + draws.index((pool.len() - at) as u32);
                     pool.swap(at, drawn);

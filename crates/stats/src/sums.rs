@@ -1,10 +1,11 @@
-//! Sums that keep what an offset would swallow.
+//! Sums that keep digits which plain addition would lose.
 
-/// The sum of `values`, with the rounding error of each addition carried along (Knuth's exact addition: Ogita, Rump and Oishi 2005): as if it were formed
-/// with twice the digits and rounded once. Without values it is 0; where a value or the sum is not finite, it is what plain addition gives.
+/// Returns the sum of `values`, with the rounding error of each addition carried along (Knuth's exact addition: Ogita, Rump and Oishi 2005), as if
+/// it were computed with twice the digits and rounded once. Without values it is 0. If a value or the sum is not finite, the result is that of
+/// plain addition.
 pub fn sum(values: impl IntoIterator<Item = f64>) -> f64 {
     let mut values = values.into_iter();
-    // Two sums at once: one addition need not wait for the other, and carrying errors costs little time.
+    // Form two sums at once: the processor can overlap their additions, so carrying errors costs little time.
     let (mut even, mut odd) = ((0.0, 0.0), (0.0, 0.0));
     while let Some(value) = values.next() {
         let next = values.next().unwrap_or(0.0);
@@ -13,11 +14,11 @@ pub fn sum(values: impl IntoIterator<Item = f64>) -> f64 {
     }
     let (sum, lost) = added(even, odd.0);
     let lost = lost + odd.1;
-    // The error of an addition that overflows is no number.
+    // The error of an overflowing addition is NaN.
     if lost.is_finite() { sum + lost } else { sum }
 }
 
-/// A sum as it is rounded, and what rounding took from it, after one more addition.
+/// Adds a value to a sum; both sums are pairs of the rounded sum and the accumulated rounding error.
 fn added((sum, lost): (f64, f64), value: f64) -> (f64, f64) {
     let next = sum + value;
     let taken = next - sum;
@@ -49,7 +50,7 @@ mod tests {
         fn the_sum_is_that_of_whole_numbers_rounded_once(
             x in prop::collection::vec((-(1_i64 << 53)..(1 << 53), 0_u32..30), 0..200)
         ) {
-            // value = digits 2^shift: the exact sum is one of 128-bit integers, whose conversion rounds to the nearest.
+            // Each value is digits 2^shift, so the exact sum is one of 128-bit integers; its conversion rounds to the nearest float.
             let exact: i128 = x.iter().map(|(digits, shift)| i128::from(*digits) << shift).sum();
             let found = sum(x.iter().map(|(digits, shift)| *digits as f64 * f64::from(*shift).exp2()));
             prop_assert_eq!(found, exact as f64);

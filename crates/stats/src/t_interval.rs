@@ -7,20 +7,21 @@ use super::student_t;
 /// A mean with Student's interval (Student 1908).
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct TInterval {
-    /// The mean, in the unit of the values.
+    /// Mean, in the unit of the values
     pub mean: f64,
-    /// The standard error of the mean.
+    /// Standard error of the mean
     pub standard_error: f64,
-    /// The degrees of freedom.
+    /// Degrees of freedom
     pub df: f64,
-    /// The margin of error, half the width of the interval: t(1 - (1 - level) / 2, df) times the standard error.
+    /// Margin of error, half the width of the interval: t(1 - (1 - level) / 2, df) times the standard error
     pub margin: f64,
 }
 
 impl TInterval {
-    /// The interval of the mean of `values`, in any order, at `level`: s / sqrt(n) and n - 1 degrees of freedom.
+    /// Computes the interval of the mean of `values`, given in any order, at `level`, with the standard error s / sqrt(n) and n - 1 degrees of
+    /// freedom.
     ///
-    /// `None` below two values, with one that is not finite, or for a level outside 0..1. Without spread it is a point.
+    /// `None` below two values, with a value that is not finite, or for a level outside 0..1. Without spread the interval is a single point.
     pub fn of(values: &[f64], level: f64) -> Option<Self> {
         Self::with(
             mean(values)?,
@@ -30,8 +31,8 @@ impl TInterval {
         )
     }
 
-    /// The interval about `mean` at `level` from its `standard_error`, with `df` degrees of freedom. `None` for a level outside 0..1, df that are not
-    /// positive, or values that are not finite.
+    /// Computes the interval about `mean` at `level` from its `standard_error`, with `df` degrees of freedom. `None` for a level outside 0..1, a
+    /// `df` that is not positive, or values that are not finite.
     pub fn with(mean: f64, standard_error: f64, df: f64, level: f64) -> Option<Self> {
         if !(level > 0.0 && level < 1.0) {
             return None;

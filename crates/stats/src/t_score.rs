@@ -10,47 +10,45 @@ use super::random::{Draws, Stream};
 use super::student_t;
 use super::welch_test::standard_error_and_df;
 
-/// Elementary steps that the null distribution may take; beyond it, fewer resamples are drawn.
+/// Elementary steps that the null distribution may take. If it would need more, fewer resamples are drawn.
 const STEPS: usize = 4_000_000;
 
 /// The bootstrap t-test of two independent means: the t-score of new against base with its null distribution (Efron and Tibshirani 1993, algorithm
 /// 16.2).
 ///
-/// `T = (mean_new - mean_base - shift) / sqrt(s_new^2 / k_new + s_base^2 / k_base)`. The null is that of both sides centred and
-/// resampled with replacement. `p = (1 + #{T* >= T}) / (B + 1)` for "larger by more than the shift", likewise for "smaller".
-/// With fewer than [`FEWEST_FOR_BOOTSTRAP`] values on a side, p is the larger one of this and Welch's, whose degrees of freedom are held
-/// to what the smaller side can give.
-/// Where more than 4 million elementary steps would be needed, fewer resamples are drawn, but never below 1000.
+/// `T = (mean_new - mean_base - shift) / sqrt(s_new^2 / k_new + s_base^2 / k_base)`. For the null distribution, both sides are centered and
+/// resampled with replacement. `p = (1 + #{T* >= T}) / (B + 1)` for "larger by more than the shift", and correspondingly for "smaller". With fewer
+/// than [`FEWEST_FOR_BOOTSTRAP`] values on a side, p is the larger of this and Welch's p, whose degrees of freedom are limited by the smaller
+/// side. If more than 4 million elementary steps would be needed, fewer resamples are drawn, but at least 1000.
 #[derive(Debug, Clone)]
 pub struct TScore {
-    /// The mean of new less the mean of base, in the unit of the values.
+    /// Mean of new minus mean of base, in the unit of the values
     pub difference: f64,
-    /// The standard error of the difference; 0 where neither side varies.
+    /// Standard error of the difference; 0 if neither side varies
     pub standard_error: f64,
-    /// The one-sided p of "new exceeds base by more than the threshold".
+    /// One-sided p-value for "new exceeds base by more than the threshold"
     pub p_greater: f64,
-    /// The one-sided p of "new falls below base by more than the threshold".
+    /// One-sided p-value for "new falls below base by more than the threshold"
     pub p_less: f64,
-    /// How many resamples have a finite score.
+    /// Number of resamples that have a finite score
     pub kept: usize,
-    /// How many have none.
+    /// Number of resamples without a finite score
     pub dropped: usize,
-    /// The largest scores, descending, and the smallest, ascending: as many as any level asked for needs.
+    /// Largest scores, descending; `lower_tail` has the smallest, ascending. Both are as long as `max_level` needs
     upper_tail: Vec<f64>,
     lower_tail: Vec<f64>,
-    /// Degrees of freedom of the guard, where it applies.
+    /// Degrees of freedom of the guard by Student's t, if it applies
     guard_df: Option<f64>,
-    /// Where neither side varies: differences up to this are not told apart.
+    /// Largest difference that counts as none if neither side varies
     resolution: f64,
 }
 
 impl TScore {
-    /// Tests whether the means of `new` and `base`, each in any order, differ by more than `threshold`, in their unit; bounds can be asked for at
-    /// levels up to `max_level`, the probability of error on one side.
+    /// Tests whether the means of `new` and `base`, each in any order, differ by more than `threshold`, in their unit. Bounds are available at
+    /// levels up to `max_level`, the one-sided probability of error.
     ///
-    /// `resolution` is the smallest difference that the clock can show; it matters only where neither side varies.
-    /// `None` with fewer than two values on a side, a value that is not finite, or where more than half
-    /// of the resamples have no finite score.
+    /// `resolution` is the smallest difference that the clock can show. It matters only if neither side varies. `None` with fewer than two values
+    /// on a side, a value that is not finite, or if more than half of the resamples have no finite score.
     pub fn unpaired(
         new: &[f64],
         base: &[f64],
@@ -78,7 +76,7 @@ impl TScore {
                 .then(|| df.min(most_df(new.len(), base.len()))),
             resolution,
         };
-        // Equal values whose mean is rounded vary by some units in the last place.
+        // Equal values seem to vary by some units in the last place if their mean is rounded.
         if standard_error <= 1e-13 * new_mean.abs().max(base_mean.abs()).max(1.0) {
             score.decide_constants(threshold);
             return Some(score);
@@ -101,19 +99,19 @@ impl TScore {
         Some(score)
     }
 
-    /// Whether neither side varies.
+    /// Reports whether neither side varies.
     pub fn is_constant(&self) -> bool {
         self.standard_error == 0.0
     }
 
-    /// The one-sided lower confidence bound of the difference at `level`, its probability of error: it lies beyond the threshold exactly when
-    /// p(greater) is within `level`. Minus infinity where the resamples are too few for the level.
+    /// Returns the one-sided lower confidence bound of the difference at `level`, its probability of error. It exceeds the threshold exactly if
+    /// `p_greater` is at most `level`. It is minus infinity if there are too few resamples for the level.
     pub fn lower(&self, level: f64) -> f64 {
         self.difference - self.margin(level, &self.upper_tail, 1.0)
     }
 
-    /// The one-sided upper confidence bound of the difference at `level`: it lies beyond minus the threshold exactly when p(less) is within `level`.
-    /// Infinity where the resamples are too few.
+    /// Returns the one-sided upper confidence bound of the difference at `level`. It is below minus the threshold exactly if `p_less` is at most
+    /// `level`. It is infinity if there are too few resamples.
     pub fn upper(&self, level: f64) -> f64 {
         self.difference + self.margin(level, &self.lower_tail, -1.0)
     }
@@ -130,20 +128,20 @@ impl TScore {
         }
     }
 
-    /// `hits` resamples are at least as extreme; `t` is the score, positive when extreme.
+    /// Returns the p-value if `hits` resamples are at least as extreme as the score. `t` is the score, positive if extreme.
     fn p_value(&self, hits: usize, t: f64) -> f64 {
         let bootstrap = (1 + hits) as f64 / (self.kept + 1) as f64;
         let guard = self.guard_df.and_then(|df| student_t::upper_tail(t, df));
         bootstrap.max(guard.unwrap_or(0.0))
     }
 
-    /// How many resamples p = `level` corresponds to.
+    /// Returns the number of resamples that corresponds to p = `level`.
     fn rank(&self, level: f64) -> usize {
-        // The addition keeps a level that is a whole number of resamples from falling below it by rounding.
+        // The addition compensates for rounding that would push an integer just below itself.
         (level * (self.kept + 1) as f64 + 1e-9).floor() as usize
     }
 
-    /// Distance from the difference to the bound at `level`. `sign` is 1 for the upper tail of the null, -1 for the lower.
+    /// Returns the distance from the difference to the bound at `level`. `sign` is 1 for the upper tail of the null distribution, -1 for the lower.
     fn margin(&self, level: f64, tail: &[f64], sign: f64) -> f64 {
         let rank = self.rank(level);
         if rank == 0 {
@@ -160,20 +158,20 @@ impl TScore {
     }
 }
 
-/// Mean and variance of the mean of a resample.
+/// Mean of a resample, and the variance of this mean.
 pub(super) type Moments = (f64, f64);
 
-/// Sum and sum of squares of some draws.
+/// Sum and sum of squares of a number of draws.
 type Sums = (f64, f64);
 
-/// At most so many groups of draws are tabulated: they stay in the processor's cache.
+/// The most groups of draws that are tabulated, so that they stay in the processor's cache.
 const GROUPS: usize = 1 << 16;
 
-/// One side, centred, ready to be resampled.
+/// One side, centered and prepared for resampling.
 enum CentredSide {
     /// The moments of every possible resample.
     Table(TabulatedStatistic<Moments>),
-    /// The sums of every possible group of a few draws: as many groups as fit make up a resample, and single draws its rest.
+    /// The sums of every possible group of a few draws. A resample consists of as many groups as fit and single draws for the rest.
     Groups {
         values: Vec<f64>,
         sums: Vec<Sums>,
@@ -214,7 +212,7 @@ impl CentredSide {
         }
     }
 
-    /// Elementary steps of a resample.
+    /// Returns the elementary steps of a resample.
     fn cost(&self) -> usize {
         match self {
             Self::Table(_) => 1,
@@ -233,7 +231,7 @@ impl CentredSide {
                 groups,
                 singles,
             } => {
-                // Two sums at once: one addition need not wait for the other.
+                // Form two sums at once: the processor can overlap their additions.
                 let count = sums.len() as u32;
                 let (mut even, mut odd) = ((0.0, 0.0), (0.0, 0.0));
                 for _ in 0..groups / 2 {
@@ -260,8 +258,8 @@ fn added(a: Sums, b: Sums) -> Sums {
     (a.0 + b.0, a.1 + b.1)
 }
 
-/// Mean and variance of the mean of `count` draws. The values are centred already, so what cancels is a resample that
-/// hardly varies: one whose SD is lost in the rounding of its values has none.
+/// Returns the mean of `count` draws and the variance of this mean. The values are centered, so cancellation happens only in a resample that
+/// hardly varies: if its SD is lost in the rounding of its values, it counts as 0.
 pub(super) fn moments(count: usize, sum: f64, squares: f64) -> Moments {
     let n = count as f64;
     let deviations = squares - sum * sum / n;
@@ -271,7 +269,7 @@ pub(super) fn moments(count: usize, sum: f64, squares: f64) -> Moments {
     (sum / n, deviations / (n - 1.0) / n)
 }
 
-/// The moments where value i was drawn `weights[i]` times.
+/// Returns the moments of a resample in which value i was drawn `weights[i]` times.
 fn weighted_moments(weights: &[u32], values: &[f64]) -> Moments {
     let drawn = weights.iter().zip(values);
     let (sum, squares) = drawn.fold((0.0, 0.0), |(sum, squares), (weight, value)| {
@@ -281,7 +279,7 @@ fn weighted_moments(weights: &[u32], values: &[f64]) -> Moments {
     moments(values.len(), sum, squares)
 }
 
-/// A score of the null distribution, and how many resamples have it.
+/// A score of the null distribution, with the number of resamples that have it.
 #[derive(Debug, Clone, Copy)]
 struct NullScore {
     score: f64,
@@ -316,7 +314,7 @@ impl NullScores {
         }
     }
 
-    /// Counts how often each pair of resamples is drawn: two sides of five have 126 resamples each, fewer pairs than are drawn.
+    /// Counts the draws of each pair of resamples. Two sides of five have 126 distinct resamples each, so there are fewer pairs than draws.
     fn of_tables(
         new: &TabulatedStatistic<Moments>,
         base: &TabulatedStatistic<Moments>,
@@ -344,13 +342,13 @@ impl NullScores {
         }
     }
 
-    /// How many resamples have such a score.
+    /// Returns the number of resamples whose score satisfies `is_counted`.
     fn count(&self, is_counted: impl Fn(f64) -> bool) -> usize {
         let counted = self.scores.iter().filter(|found| is_counted(found.score));
         counted.map(|found| found.count as usize).sum()
     }
 
-    /// The first `size` scores in this order, one for each resample.
+    /// Returns the first `size` scores in this order, one for each resample.
     fn first(&mut self, size: usize, order: impl Fn(&f64, &f64) -> Ordering) -> Vec<f64> {
         if size == 0 {
             return Vec::new();
@@ -367,7 +365,7 @@ impl NullScores {
     }
 }
 
-/// The t-score of a resample of each side.
+/// Returns the t-score of a pair of resamples, one from each side.
 fn t_of((new_mean, new_variance): Moments, (base_mean, base_variance): Moments) -> f64 {
     (new_mean - base_mean) / (new_variance + base_variance).sqrt()
 }

@@ -52,7 +52,7 @@ fn against_many_values_five_have_hardly_more_degrees_of_freedom_than_their_own()
     let held = student_t::upper_tail(t, 4.0 * 1.05).unwrap();
     assert!(held > 1.5 * student_t::upper_tail(t, df).unwrap());
     assert_eq!(score(&new, &base, 0.0).p_greater, held);
-    // Alike sides keep Welch's.
+    // Sides of equal size keep Welch's degrees of freedom.
     assert!((most_df(A.len(), A.len()) - 8.0).abs() < 1e-12);
 }
 
@@ -131,7 +131,7 @@ fn fewer_than_two_values_or_values_that_are_not_finite_cannot_be_tested() {
 
 #[test]
 fn resamples_without_a_finite_score_are_counted_and_too_many_of_them_leave_no_test() {
-    // Two values a side: half the resamples of each are constant, a quarter of all scores is not finite.
+    // With two values per side, half the resamples of each side are constant, so a quarter of all scores is not finite.
     let two = TScore::unpaired(
         &[1.0, 2.0],
         &[1.5, 2.5],
@@ -143,7 +143,7 @@ fn resamples_without_a_finite_score_are_counted_and_too_many_of_them_leave_no_te
     .unwrap();
     assert_eq!(two.kept + two.dropped, 10_000);
     assert!((2_300..2_700).contains(&two.dropped), "{}", two.dropped);
-    // Two values against a constant side: just half of the scores are finite, with some seeds a few more, with some a few less.
+    // With two values against a constant side, about half of the scores are finite: slightly more with some seeds, slightly fewer with others.
     let spiked = |seed| {
         let side = [1.0; 60];
         TScore::unpaired(&[1.0, 2.0], &side, 0.0, 0.0, 0.05, resampling(10_000, seed))
@@ -173,7 +173,7 @@ fn groups_of_draws_are_distributed_as_single_draws() {
         );
         let error = (expected / 20_000.0).sqrt();
         assert!(mean(&means).unwrap().abs() < 4.0 * error);
-        // The variance of a resample's mean is estimated without bias: its mean is the population variance over k.
+        // The estimate of the variance of a resample's mean is unbiased: its mean is the population variance over k.
         let variances: Vec<f64> = moments.iter().map(|moment| moment.1).collect();
         assert!((mean(&variances).unwrap() / expected - 1.0).abs() < 0.03);
     }
@@ -219,7 +219,7 @@ fn the_number_of_threads_changes_nothing() {
     assert_eq!(run(8), one);
 }
 
-/// The logarithm of a log-normal launch effect, by inversion (Student's t with 10,000 degrees of freedom is normal enough).
+/// Returns the logarithm of a log-normal effect of a process, by inversion (Student's t with 10,000 degrees of freedom is close enough to normal).
 fn normal(draws: &mut Draws) -> f64 {
     let u = (draws.index(1 << 24) as f64 + 0.5) / f64::from(1 << 24);
     student_t::quantile(u, 1e4).unwrap()
@@ -243,7 +243,7 @@ fn with_five_launches_a_side_false_alarms_stay_within_the_nominal_rate() {
         alarms[0] += u32::from(score.p_greater <= 0.05);
         alarms[1] += u32::from(score.p_less <= 0.05);
     }
-    // Binomial(600, .05): mean 30, SD 5.3; the upper end is its .999 quantile, the lower leaves room for the guard's caution.
+    // Binomial(600, .05) has mean 30, SD 5.3. The upper end is its .999 quantile; the lower end allows for the conservative guard.
     for count in alarms {
         assert!((8..=48).contains(&count), "{alarms:?}");
     }
@@ -272,7 +272,7 @@ proptest! {
     ) {
         let slower: Vec<f64> = new.iter().map(|y| y + more).collect();
         let test = |new: &[f64]| TScore::unpaired(new, &base, 0.01, 0.0, 0.05, resampling(2_000, 3)).unwrap();
-        // Centring rounds, so scores equal to the observed one may fall to either side of it.
+        // Centering rounds, so scores equal to the observed one may be counted on either side of it.
         prop_assert!(test(&slower).p_greater <= test(&new).p_greater + 3.0 / 2_001.0);
     }
 

@@ -1,23 +1,23 @@
-//! The mean of what a policy left, with a standard error that knows of what it took away (Yuen 1974).
+//! The mean of the values that an outlier policy kept, with a standard error that accounts for the removed ones (Yuen 1974).
 
 use super::description::{mean, sample_variance};
 use super::outlier_policy::TreatedSample;
 use super::t_interval::TInterval;
 
-/// The trimmed or winsorised mean of a [`TreatedSample`] (Yuen 1974), in the unit of the values.
+/// The trimmed or winsorized mean of a [`TreatedSample`] (Yuen 1974), in the unit of the values.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct TrimmedMean {
-    /// The mean of the treated values.
+    /// Mean of the treated values
     pub mean: f64,
-    /// The standard error, `s_w sqrt(n) / h`: `s_w` the deviation of all n values with removed ones replaced by the nearest that stayed,
-    /// h the number of values that are as they were measured. It is s / sqrt(n) where nothing was done.
+    /// Standard error, `s_w sqrt(n) / h`: `s_w` is the deviation of all n values with removed ones replaced by the nearest kept value, h the
+    /// number of unchanged values; it is s / sqrt(n) if nothing was changed
     pub standard_error: f64,
-    /// The degrees of freedom, h - 1.
+    /// Degrees of freedom, h - 1
     pub df: f64,
 }
 
 crate::words! {
-    /// The standard error of a mean of which outliers were taken.
+    /// Standard error of a mean after the removal of outliers
     TrimmedError {
         Winsorized = "winsorized": "It knows of the values that were taken away (Yuen 1974)",
         Plain = "plain": "s / sqrt(n) of the values left, as if they were all (NBenchmark)",
@@ -25,7 +25,7 @@ crate::words! {
 }
 
 impl TrimmedMean {
-    /// Takes the mean of `treated`; `None` where fewer than two values are left as measured.
+    /// Computes the mean of `treated`; `None` if fewer than two values are unchanged.
     pub fn of(treated: &TreatedSample<'_>) -> Option<Self> {
         let untouched = treated.raw.len() - treated.low - treated.high;
         if untouched < 2 {
@@ -50,8 +50,8 @@ impl TrimmedMean {
         })
     }
 
-    /// Takes the mean of the values that `treated` has left as if they were the whole sample, with the standard error s / sqrt(n) and n - 1 degrees of freedom;
-    /// `None` for fewer than two. The error is too small, because what was taken away widens the whole sample's.
+    /// Computes the mean of the kept values as if they were the whole sample, with the standard error s / sqrt(n) and n - 1 degrees of freedom;
+    /// `None` for fewer than two. This error is too small, because the removed values widen the whole sample.
     pub fn of_values_left(treated: &TreatedSample<'_>) -> Option<Self> {
         let n = treated.values.len() as f64;
         Some(Self {
@@ -61,7 +61,7 @@ impl TrimmedMean {
         })
     }
 
-    /// Student's interval of the mean at `level`; `None` for a level outside 0..1.
+    /// Returns Student's interval of the mean at `level`; `None` for a level outside 0..1.
     pub fn t_interval(&self, level: f64) -> Option<TInterval> {
         TInterval::with(self.mean, self.standard_error, self.df, level)
     }

@@ -1,19 +1,19 @@
-//! The exact distribution of Mann and Whitney's U without ties (Mann and Whitney 1947, their recurrence).
+//! The exact distribution of Mann and Whitney's U without ties, by their recurrence (Mann and Whitney 1947).
 
-/// Up to so many pairs of values the distribution is computed: a fraction of a second.
+/// The most pairs of values for which the distribution is computed; it takes a fraction of a second.
 const MOST_PAIRS: usize = 10_000;
 
-/// P(U <= u) for u = 0, 1, ..., `m` `n`, U counting the pairs in which the value of the first group is the larger one.
+/// Returns P(U <= u) for u = 0, 1, ..., `m` `n`, where U counts the pairs in which the value of the first group is the larger one.
 ///
-/// The largest value of all belongs to the first group with probability i / (i + j) and then exceeds all j others. `None` for an empty group or more
-/// than 10,000 pairs.
+/// The recurrence: the largest value belongs to the first group with probability i / (i + j), and then exceeds all j values of the other group.
+/// `None` for an empty group or more than 10,000 pairs.
 pub(super) fn distribution(m: usize, n: usize) -> Option<Vec<f64>> {
-    // The distribution is symmetric in the groups; the table is as long as the smaller one.
+    // The distribution is symmetric in the groups; let the smaller one decide the length of the table.
     let (m, n) = (m.max(n), m.min(n));
     if n == 0 || m.checked_mul(n)? > MOST_PAIRS {
         return None;
     }
-    // row[j][u] = P(U = u) of i values against j.
+    // row[j][u] is P(U = u) for i values against j.
     let mut row: Vec<Vec<f64>> = vec![vec![1.0]; n + 1];
     for i in 1..=m {
         for j in 1..=n {

@@ -1,17 +1,17 @@
-//! The empirical distribution of several random samples that stand for unequal numbers of operations.
+//! The empirical distribution of several random samples that represent unequal numbers of operations.
 //!
-//! A reservoir holds as many values whether they were drawn from ten thousand operations or from ten million. Pooled as they are, the values of the
-//! short measurement would count too much; here each value stands for as many operations as were measured per value.
+//! A reservoir holds the same number of values whether they were drawn from ten thousand operations or from ten million. If they were simply
+//! pooled, the values of a short measurement would have too much weight. Here each value represents the number of operations measured per value.
 
-/// The weighted empirical distribution function of several random samples: which share of all operations had at most which value.
+/// The weighted empirical distribution function of several random samples: the share of all operations with at most a given value.
 #[derive(Debug, Clone, PartialEq)]
 pub struct WeightedEcdf {
-    /// (value, share of operations at or below it), ascending in both; each value once.
+    /// (value, share of operations at or below it), ascending in both, each value once
     steps: Vec<(f64, f64)>,
 }
 
 impl WeightedEcdf {
-    /// Merges `samples`, each the number of operations and the values drawn from them, in any order and of one unit; n log n steps. Samples without
+    /// Merges `samples`, each a number of operations and the values drawn from them, in any order and in one unit; n log n steps. Samples without
     /// values or operations are left out. `None` if none is left or a value is not finite.
     pub fn of(samples: &[(u64, &[f64])]) -> Option<Self> {
         let mut weighted: Vec<(f64, f64)> = samples
@@ -36,7 +36,7 @@ impl WeightedEcdf {
                 _ => steps.push((value, sum / total)),
             }
         }
-        // What rounding left.
+        // Remove the rounding error of the last share.
         if let Some((_, share)) = steps.last_mut() {
             *share = 1.0;
         }

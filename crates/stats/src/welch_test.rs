@@ -6,40 +6,40 @@ use super::interval::Interval;
 use super::student_t;
 use super::t_interval::TInterval;
 
-/// How the degrees of freedom enter a [`WelchTest`].
+/// The treatment of fractional degrees of freedom in a [`WelchTest`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum WelchDf {
-    /// They enter as Welch has them.
+    /// Used as they are, as by Welch.
     Fractional,
-    /// They are rounded down, as tables ask for and mmtests does; 1 at least.
+    /// Rounded down, as tables require and mmtests does, but at least 1.
     Floored,
 }
 
 /// Welch's two-sided t-test of the difference of two means of independent values (Welch 1947).
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct WelchTest {
-    /// The mean of new less the mean of base, in the unit of the values.
+    /// Mean of new minus mean of base, in the unit of the values
     pub difference: f64,
-    /// The standard error of the difference, sqrt(s1^2 / n1 + s2^2 / n2).
+    /// Standard error of the difference, sqrt(s1^2 / n1 + s2^2 / n2)
     pub standard_error: f64,
-    /// The statistic: difference over standard error.
+    /// Statistic: difference divided by standard error
     pub t: f64,
-    /// The degrees of freedom.
+    /// Degrees of freedom
     pub df: f64,
-    /// The two-sided p, 2 P(T >= |t|).
+    /// Two-sided p-value, 2 P(T >= |t|)
     pub p: f64,
 }
 
 impl WelchTest {
-    /// Tests whether the means of `new` and `base`, each in any order and of one unit, differ; linear in their number. `None` below two values a
-    /// side, for values that are not finite, and where neither side varies: there the difference is exact, and needs no test.
+    /// Tests whether the means of `new` and `base`, each in any order and in one unit, differ; linear time. `None` below two values per side, for
+    /// values that are not finite, or if neither side varies: the difference is exact then and needs no test.
     pub fn of(new: &[f64], base: &[f64], df: WelchDf) -> Option<Self> {
         let spread = standard_error_and_df(new, base)?;
         Self::of_difference(mean_difference(new, base)?, spread, df)
     }
 
-    /// Tests the harmonic means of rates, as mmtests does. The deviation is by the delta method ([`HarmonicMean`]), but over n - 1, as Welch's test
-    /// asks for: over n it finds a difference in 6.6 % of pairs of five equal rates. `None` also if a rate is not positive.
+    /// Tests the harmonic means of rates, as mmtests does. The deviation is computed by the delta method ([`HarmonicMean`]), but over n - 1, as
+    /// Welch's test requires: over n, it would find a difference in 6.6 % of pairs of five equal rates. `None` also if a rate is not positive.
     pub fn of_harmonic_means(new: &[f64], base: &[f64], df: WelchDf) -> Option<Self> {
         let (a, b) = (HarmonicMean::of(new)?, HarmonicMean::of(base)?);
         let side = |mean: HarmonicMean, values: usize| SampleVariance {
@@ -57,7 +57,7 @@ impl WelchTest {
     ) -> Option<Self> {
         let df = match df {
             WelchDf::Fractional => fractional,
-            // Never below the smallest that two values a side can have.
+            // Keep at least 1, the smallest df of two values per side.
             WelchDf::Floored => fractional.floor().max(1.0),
         };
         let t = difference / standard_error;
@@ -71,15 +71,15 @@ impl WelchTest {
         })
     }
 
-    /// Student's interval of the difference at `level`; `None` for a level outside 0..1.
+    /// Returns Student's interval of the difference at `level`; `None` for a level outside 0..1.
     pub fn interval(&self, level: f64) -> Option<Interval> {
         let interval = TInterval::with(self.difference, self.standard_error, self.df, level)?;
         Some(interval.interval())
     }
 }
 
-/// Standard error and degrees of freedom of a difference of means (Welch 1947).
-/// `None` with fewer than two values on a side; df is not finite where neither side varies.
+/// Returns the standard error and degrees of freedom of a difference of means (Welch 1947). `None` with fewer than two values on a side; df is not
+/// finite if neither side varies.
 pub(super) fn standard_error_and_df(new: &[f64], base: &[f64]) -> Option<(f64, f64)> {
     let side = |values: &[f64]| -> Option<SampleVariance> {
         Some(SampleVariance {
@@ -90,7 +90,7 @@ pub(super) fn standard_error_and_df(new: &[f64], base: &[f64]) -> Option<(f64, f
     spread_of_difference(side(new)?, side(base)?)
 }
 
-/// The variance of so many values of one side.
+/// The variance and the number of values of one side.
 #[derive(Clone, Copy)]
 struct SampleVariance {
     variance: f64,
@@ -128,7 +128,8 @@ mod tests {
 
     #[test]
     fn an_offset_that_the_values_still_resolve_changes_nothing() {
-        // scipy.stats.ttest_ind(new, base, equal_var=False) of the values in steps of 2^-13 without the offset: with it SciPy says t = 4.81.
+        // Expected values are from scipy.stats.ttest_ind(new, base, equal_var=False) for the values in steps of 2^-13 without the offset: with the
+        // offset SciPy returns t = 4.81.
         let new = [17.0, 22.0, 15.0, 29.0, 20.0, 12.0, 25.0, 18.0];
         let base = [3.0, 9.0, 14.0, 6.0, 11.0, 2.0, 8.0, 13.0];
         for offset in [0.0, 1e3, 1e9, 1e12] {

@@ -1,9 +1,10 @@
-//! Enums whose variants are words: in what people write and read, in messages and in stores. The macros are for the crates of this workspace alone.
+//! Enums whose variants have a word each, used in command lines, messages and stores. The macros are for the crates of this workspace only.
 
-/// Words with what they mean.
+/// Words with their meanings.
 pub type Words = &'static [(&'static str, &'static str)];
 
-/// An enum whose variants have a word each. With what is said of a text that is none of them, before they are listed, it can be read as well.
+/// Defines an enum whose variants have a word each. With the beginning of a refusal, which the list of all words completes, the enum can also be
+/// parsed.
 #[doc(hidden)]
 #[macro_export]
 macro_rules! worded {
@@ -15,10 +16,10 @@ macro_rules! worded {
         }
 
         impl $name {
-            /// All of them.
+            /// All variants.
             pub const ALL: &[Self] = &[$(Self::$variant,)+];
 
-            /// The word.
+            /// Returns the word.
             pub fn word(self) -> &'static str {
                 match self {
                     $(Self::$variant => $word,)+
@@ -46,7 +47,8 @@ macro_rules! worded {
     };
 }
 
-/// An enum whose variants are words, also where it is stored; what each of them means is its documentation and the help of a flag.
+/// Defines an enum whose variants have a word each, and serializes it by these words. The meaning of each word becomes its documentation and the
+/// help of a flag.
 #[doc(hidden)]
 #[macro_export]
 macro_rules! words {
@@ -61,7 +63,7 @@ macro_rules! words {
         }
 
         impl $name {
-            /// Each word with what it means, for the help of a flag.
+            /// Each word with its meaning, for the help of a flag.
             pub const WORDS: $crate::Words = &[$(($word, $help),)+];
         }
     };

@@ -1,5 +1,5 @@
-//! The bencher's methods for routines that return futures. A sample is one `block_on`; it is measured inside, so entering and leaving
-//! the executor is no part of it, and set-up may use the executor's context.
+//! The bencher's methods for routines that return futures. A sample is one `block_on`, which is measured inside: entering and leaving the executor is
+//! not measured, and set-up may use the executor's context.
 
 use std::hint::black_box;
 
@@ -10,7 +10,7 @@ use crate::batch::BatchSize;
 use crate::measurement::{Measurement, WallTime};
 use crate::sample::TimedSample;
 
-/// A [`Bencher`](crate::Bencher) for routines that return futures, made by [`Bencher::to_async`](crate::Bencher::to_async).
+/// A [`Bencher`](crate::Bencher) for routines that return futures, created by [`Bencher::to_async`](crate::Bencher::to_async).
 pub struct AsyncBencher<'a, 'b, A: AsyncExecutor, M: Measurement = WallTime> {
     sample: &'b mut TimedSample<'a, M>,
     runner: A,
@@ -21,7 +21,7 @@ impl<'a, 'b, A: AsyncExecutor, M: Measurement> AsyncBencher<'a, 'b, A, M> {
         Self { sample, runner }
     }
 
-    /// Measures `routine`, awaited to its end; the drop of its output is part of it.
+    /// Measures `routine` until its future is ready, including the drop of its output.
     #[inline(never)]
     #[expect(clippy::iter_not_returning_iterator, reason = "Criterion's name")]
     pub fn iter<O, R, F>(&mut self, mut routine: R)
@@ -42,14 +42,14 @@ impl<'a, 'b, A: AsyncExecutor, M: Measurement> AsyncBencher<'a, 'b, A, M> {
         }));
     }
 
-    /// Leaves the measuring to `routine`, which is given the number of iterations.
+    /// Lets `routine` measure itself; its argument is the number of iterations.
     pub fn iter_custom<R, F>(&mut self, mut routine: R)
     where
         R: FnMut(u64) -> F,
         F: Future<Output = M::Value>,
     {
         let (iterations, _, value) = self.sample.parts();
-        // `routine` may need the executor's context before it returns a future.
+        // Call `routine` inside, because it may need the executor's context before it returns a future.
         *value = Some(self.runner.block_on(async {
             let counted = Window::open();
             let value = routine(iterations).await;
@@ -67,7 +67,7 @@ impl<'a, 'b, A: AsyncExecutor, M: Measurement> AsyncBencher<'a, 'b, A, M> {
         self.iter_batched(|| (), |()| routine(), BatchSize::SmallInput);
     }
 
-    /// Measures `routine` on inputs made by `setup`. Neither `setup` nor the drop of the output is measured.
+    /// Measures `routine` on inputs made by `setup`. The time of `setup` and the drop of outputs are not measured.
     #[inline(never)]
     pub fn iter_batched<I, O, S, R, F>(&mut self, mut setup: S, mut routine: R, size: BatchSize)
     where
@@ -93,7 +93,7 @@ impl<'a, 'b, A: AsyncExecutor, M: Measurement> AsyncBencher<'a, 'b, A, M> {
         }));
     }
 
-    /// Measures `routine` on inputs made by `setup`, by reference. Neither `setup` nor the drop of input or output is measured.
+    /// Measures `routine` on references to inputs made by `setup`. The time of `setup` and the drop of inputs and outputs are not measured.
     #[inline(never)]
     pub fn iter_batched_ref<I, O, S, R, F>(&mut self, mut setup: S, mut routine: R, size: BatchSize)
     where
@@ -119,7 +119,7 @@ impl<'a, 'b, A: AsyncExecutor, M: Measurement> AsyncBencher<'a, 'b, A, M> {
         }));
     }
 
-    /// As [`iter_batched`](Self::iter_batched), one input at a time.
+    /// Like [`iter_batched`](Self::iter_batched), one input at a time.
     #[doc(hidden)]
     pub fn iter_with_setup<I, O, S, R, F>(&mut self, setup: S, routine: R)
     where
@@ -130,7 +130,7 @@ impl<'a, 'b, A: AsyncExecutor, M: Measurement> AsyncBencher<'a, 'b, A, M> {
         self.iter_batched(setup, routine, BatchSize::PerIteration);
     }
 
-    /// As [`iter_batched`](Self::iter_batched), all inputs of a sample at once.
+    /// Like [`iter_batched`](Self::iter_batched), with all inputs of a sample at once.
     #[doc(hidden)]
     pub fn iter_with_large_setup<I, O, S, R, F>(&mut self, setup: S, routine: R)
     where

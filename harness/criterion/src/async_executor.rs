@@ -1,6 +1,6 @@
-//! What runs the futures of asynchronous benchmarks.
+//! Executors for the futures of asynchronous benchmarks.
 
-/// Runs a future to its end on the calling thread.
+/// An executor that runs a future to completion on the calling thread.
 pub trait AsyncExecutor {
     /// Runs `future` until it is ready.
     fn block_on<T>(&self, future: impl Future<Output = T>) -> T;

@@ -1,24 +1,24 @@
-//! How the iterations of a sample are divided into batches of inputs.
+//! The division of a sample's iterations into batches of inputs.
 
 use perfcheck::sequence::Batches;
 
-/// How many inputs `iter_batched` and `iter_batched_ref` prepare at a time.
+/// The number of inputs that `iter_batched` and `iter_batched_ref` prepare at a time.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum BatchSize {
-    /// Inputs are small: ten batches a sample.
+    /// For small inputs: ten batches per sample.
     SmallInput,
-    /// Inputs are large: a thousand batches a sample.
+    /// For large inputs: a thousand batches per sample.
     LargeInput,
     /// One input at a time.
     PerIteration,
-    /// This many batches a sample.
+    /// This number of batches per sample.
     NumBatches(u64),
-    /// This many iterations a batch.
+    /// This number of iterations per batch.
     NumIterations(u64),
 }
 
 impl BatchSize {
-    /// The batches of a sample of `iterations`, with room for the first one.
+    /// Returns the batches of a sample of `iterations`, with room for the first one.
     #[track_caller]
     pub(crate) fn batches<I, O>(self, iterations: u64) -> Batches<I, O> {
         let per_batch = self.iterations_per_batch(iterations);
@@ -27,7 +27,7 @@ impl BatchSize {
         batches
     }
 
-    /// Iterations in each batch of a sample of `iterations`; the last batch may be shorter.
+    /// Returns the number of iterations in each batch of a sample; the last batch may be shorter.
     #[track_caller]
     fn iterations_per_batch(self, iterations: u64) -> u64 {
         let size = match self {

@@ -1,5 +1,5 @@
-//! What a benchmark's closure is given. As in Criterion, the closure is called once for each sample, with the number of iterations
-//! that the sample has: what it sets up before `iter*` is made anew each time, and is never timed.
+//! The argument of a benchmark's closure. As in Criterion, the closure is called once for each sample, with the sample's number of iterations: its
+//! set-up before `iter*` is repeated for each sample, and is never measured.
 
 use std::hint::black_box;
 
@@ -9,13 +9,13 @@ use crate::batch::BatchSize;
 use crate::measurement::{Measurement, WallTime};
 use crate::sample::TimedSample;
 
-/// Runs the iterations of one sample and measures them. A closure calls one of the methods `iter*`.
+/// Runs and measures the iterations of one sample. The benchmark's closure calls one of the methods `iter*`.
 pub struct Bencher<'a, M: Measurement = WallTime> {
     sample: TimedSample<'a, M>,
 }
 
 impl<'a, M: Measurement> Bencher<'a, M> {
-    /// One sample: what `iterations` iterations of the closure came to.
+    /// Takes one sample: returns the measured value of `iterations` iterations.
     #[track_caller]
     pub(crate) fn sample(
         measurement: &'a M,
@@ -36,7 +36,7 @@ impl<'a, M: Measurement> Bencher<'a, M> {
         measurement.to_f64(&value)
     }
 
-    /// Measures `routine`; the drop of its output is part of it.
+    /// Measures `routine`, including the drop of its output.
     #[inline(never)]
     #[expect(clippy::iter_not_returning_iterator, reason = "Criterion's name")]
     pub fn iter<O, R>(&mut self, mut routine: R)
@@ -52,7 +52,7 @@ impl<'a, M: Measurement> Bencher<'a, M> {
         counted.close();
     }
 
-    /// Leaves the measuring to `routine`, which is given the number of iterations.
+    /// Lets `routine` measure itself; its argument is the number of iterations.
     pub fn iter_custom<R>(&mut self, mut routine: R)
     where
         R: FnMut(u64) -> M::Value,
@@ -70,19 +70,19 @@ impl<'a, M: Measurement> Bencher<'a, M> {
         self.iter_batched(|| (), |()| routine(), BatchSize::SmallInput);
     }
 
-    /// Measures `routine` on inputs made by `setup`. Neither `setup` nor the drop of the output is measured.
+    /// Measures `routine` on inputs made by `setup`. The time of `setup` and the drop of outputs are not measured.
     pub fn iter_batched<I, O, S, R>(&mut self, setup: S, mut routine: R, size: BatchSize)
     where
         S: FnMut() -> I,
         R: FnMut(I) -> O,
     {
-        // `extend` from a drain knows its length: it writes without a check of the capacity and moves no buffer.
+        // Extend from `drain`, whose length is known: this writes without capacity checks and moves no buffer.
         self.batches(setup, size, |inputs, outputs| {
             outputs.extend(inputs.drain(..).map(&mut routine));
         });
     }
 
-    /// Measures `routine` on inputs made by `setup`, by reference. Neither `setup` nor the drop of input or output is measured.
+    /// Measures `routine` on references to inputs made by `setup`. The time of `setup` and the drop of inputs and outputs are not measured.
     pub fn iter_batched_ref<I, O, S, R>(&mut self, setup: S, mut routine: R, size: BatchSize)
     where
         S: FnMut() -> I,
@@ -93,7 +93,7 @@ impl<'a, M: Measurement> Bencher<'a, M> {
         });
     }
 
-    /// Measures `window` for each batch. The buffers are made before the first one.
+    /// Measures `window` for each batch. The buffers are allocated before the first one.
     #[inline(never)]
     fn batches<I, O>(
         &mut self,
@@ -114,7 +114,7 @@ impl<'a, M: Measurement> Bencher<'a, M> {
         self.sample.value = Some(sum);
     }
 
-    /// As [`iter_batched`](Self::iter_batched), one input at a time.
+    /// Like [`iter_batched`](Self::iter_batched), one input at a time.
     #[doc(hidden)]
     pub fn iter_with_setup<I, O, S, R>(&mut self, setup: S, routine: R)
     where
@@ -124,7 +124,7 @@ impl<'a, M: Measurement> Bencher<'a, M> {
         self.iter_batched(setup, routine, BatchSize::PerIteration);
     }
 
-    /// As [`iter_batched`](Self::iter_batched), all inputs of a sample at once.
+    /// Like [`iter_batched`](Self::iter_batched), with all inputs of a sample at once.
     #[doc(hidden)]
     pub fn iter_with_large_setup<I, O, S, R>(&mut self, setup: S, routine: R)
     where
@@ -134,7 +134,7 @@ impl<'a, M: Measurement> Bencher<'a, M> {
         self.iter_batched(setup, routine, BatchSize::NumBatches(1));
     }
 
-    /// The same methods for routines that return futures, which `runner` runs.
+    /// Returns a bencher for routines that return futures, which `runner` executes.
     #[cfg(feature = "async")]
     pub fn to_async<'b, A: crate::async_executor::AsyncExecutor>(
         &'b mut self,
@@ -155,7 +155,7 @@ mod tests {
     use std::cell::{Cell, RefCell};
     use std::time::Duration;
 
-    /// Counts its own windows, and notes where they begin and end.
+    /// Counts its windows and logs their beginnings and ends.
     #[derive(Default)]
     struct Windows {
         count: Cell<u32>,

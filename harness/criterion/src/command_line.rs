@@ -1,4 +1,5 @@
-//! The command line of a plain call, as Criterion has it. Read once; what has no meaning here is told once.
+//! The command line if the executable is not called by `cargo perfcheck`, compatible with Criterion's. It is read once, with one warning for each
+//! option without effect.
 
 use std::sync::OnceLock;
 use std::time::Duration;
@@ -8,7 +9,7 @@ use perfcheck::sequence::{note, print};
 use crate::configuration::Configuration;
 use crate::filter::BenchmarkFilter;
 
-/// What the executable is asked to do with each benchmark.
+/// The treatment of each benchmark.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum VisitMode {
     /// Measure it and print a row.
@@ -17,30 +18,30 @@ pub(crate) enum VisitMode {
     Test,
     /// Print its id.
     List(ListingFormat),
-    /// Run it for a time, unmeasured.
+    /// Run it for a time without measuring.
     Profile(Duration),
 }
 
-/// How results are printed.
+/// The format of results.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(crate) enum ResultFormat {
     /// A table.
     #[default]
     Table,
-    /// The results of the table alone.
+    /// The table without its heading.
     Quiet,
-    /// As libtest does.
+    /// Lines in libtest's format.
     Bencher,
 }
 
-/// How a listing looks.
+/// The format of a listing.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum ListingFormat {
     Pretty,
     Terse,
 }
 
-/// What is asked of the store of `cargo perfcheck`.
+/// A request to the store of `cargo perfcheck`.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum StoreRequest {
     Save(String),
@@ -49,7 +50,7 @@ pub(crate) enum StoreRequest {
     Both(String, String),
 }
 
-/// The command line, read.
+/// The parsed command line.
 #[derive(Debug, Clone)]
 pub(crate) struct CommandLine {
     pub(crate) mode: VisitMode,
@@ -59,7 +60,7 @@ pub(crate) struct CommandLine {
     pub(crate) configuration: Configuration,
     pub(crate) is_quick: bool,
     pub(crate) stored: Option<StoreRequest>,
-    /// What has no meaning here.
+    /// Options without effect, for which a warning is printed.
     pub(crate) ignored: Vec<String>,
 }
 
@@ -98,7 +99,7 @@ Examples:
   cargo perfcheck --baseline before
 ";
 
-/// Flags that mean nothing here: of libtest and nextest, and those that ask for what is done anyway.
+/// Flags without effect: those of libtest and nextest, and those that request the default behavior.
 const FLAGS: [&str; 12] = [
     "--nocapture",
     "--no-capture",
@@ -114,7 +115,7 @@ const FLAGS: [&str; 12] = [
     "-q",
 ];
 
-/// Options with a value that mean nothing here; the flag says whether that should be told.
+/// Options with a value and without effect; `true` if there should be a warning.
 const OPTIONS: [(&str, bool); 9] = [
     ("--color", false),
     ("--colour", false),
@@ -127,7 +128,7 @@ const OPTIONS: [(&str, bool); 9] = [
     ("--confidence-level", true),
 ];
 
-/// The command line of the process, read once. An error ends the process as Criterion's would.
+/// Returns the command line of the process. An error ends the process, as in Criterion.
 pub(crate) fn command_line() -> &'static CommandLine {
     static LINE: OnceLock<CommandLine> = OnceLock::new();
     LINE.get_or_init(|| {
@@ -137,7 +138,7 @@ pub(crate) fn command_line() -> &'static CommandLine {
         match CommandLine::parse(arguments) {
             Ok(Some(line)) => {
                 for argument in &line.ignored {
-                    note(&format!("warning: `{argument}` has no effect here: see docs/src/coming-from.md of cargo-perfcheck"));
+                    note(&format!("warning: `{argument}` has no effect here: see the chapter *Coming from Criterion* of cargo-perfcheck's guide"));
                 }
                 line
             }
@@ -154,7 +155,7 @@ pub(crate) fn command_line() -> &'static CommandLine {
 }
 
 impl CommandLine {
-    /// Reads the arguments after the program's name; `None` is a call for help.
+    /// Parses the arguments after the program's name; `None` is a request for help.
     pub(crate) fn parse(
         arguments: impl IntoIterator<Item = String>,
     ) -> Result<Option<Self>, String> {
@@ -250,7 +251,7 @@ impl CommandLine {
     }
 }
 
-/// What the mode follows from.
+/// The flags that determine the mode and the request to the store.
 #[derive(Debug, Clone, Default)]
 #[expect(clippy::struct_excessive_bools, reason = "one for each flag")]
 struct ModeFlags {

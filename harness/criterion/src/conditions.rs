@@ -1,4 +1,4 @@
-//! The conditions under which a `Criterion` and its groups measure: settings, a filter, a measurement, and what else the command line says.
+//! The conditions under which a `Criterion` and its groups measure: settings, filter, measurement, and other parts of the command line.
 
 use std::cell::RefCell;
 use std::path::{Path, PathBuf};
@@ -10,10 +10,10 @@ use crate::filter::BenchmarkFilter;
 use crate::measurement::WallTime;
 use crate::profiler::{ExternalProfiler, Profiler};
 
-/// `--quick`: settings for a look.
+/// Warm-up time and measurement time of `--quick`.
 const QUICK: (Duration, Duration) = (Duration::from_millis(30), Duration::from_millis(100));
 
-/// What holds for all benchmarks of a `Criterion`.
+/// The conditions that apply to all benchmarks of a `Criterion`.
 pub(crate) struct BenchmarkConditions<M> {
     pub(crate) configuration: Configuration,
     pub(crate) filter: BenchmarkFilter,
@@ -39,7 +39,7 @@ impl Default for BenchmarkConditions<WallTime> {
 }
 
 impl<M> BenchmarkConditions<M> {
-    /// The same, measuring something else.
+    /// Replaces the measurement.
     pub(crate) fn with_measurement<M2>(self, measurement: M2) -> BenchmarkConditions<M2> {
         BenchmarkConditions {
             configuration: self.configuration,
@@ -52,7 +52,7 @@ impl<M> BenchmarkConditions<M> {
         }
     }
 
-    /// The settings of a benchmark whose group has set `above`.
+    /// Returns the settings of a benchmark whose group has the settings `above`.
     pub(crate) fn settings(&self, above: &Configuration) -> Configuration {
         let mut settings = above.over(&self.configuration);
         if self.is_quick {
@@ -64,7 +64,7 @@ impl<M> BenchmarkConditions<M> {
         settings
     }
 
-    /// A directory for what a profiler writes about the benchmark `id`.
+    /// Returns the directory for a profiler's files about the benchmark `id`.
     pub(crate) fn profile_directory(&self, id: &str) -> PathBuf {
         let home = || std::env::var_os("CRITERION_HOME").map(PathBuf::from);
         let root = self
@@ -73,7 +73,7 @@ impl<M> BenchmarkConditions<M> {
             .or_else(home)
             .unwrap_or_else(|| {
                 let executable = std::env::current_exe().unwrap_or_default();
-                // target/release/deps/NAME-HASH
+                // Path of the executable: target/release/deps/NAME-HASH.
                 let target = executable.ancestors().nth(3).unwrap_or(Path::new("target"));
                 target.join("criterion")
             });
@@ -90,7 +90,7 @@ impl<M> BenchmarkConditions<M> {
                 })
                 .take(60)
                 .collect();
-            // A part of dots alone would lead elsewhere.
+            // A part that consists of dots would point to another directory.
             directory.push(if part.bytes().all(|byte| byte == b'.') {
                 "_"
             } else {

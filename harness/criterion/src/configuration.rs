@@ -1,4 +1,4 @@
-//! Settings: of a `Criterion`, and laid over them those of a group.
+//! Settings of a `Criterion`, and those of a group, which take precedence.
 
 use std::time::Duration;
 
@@ -6,19 +6,19 @@ use perfcheck::sequence::Declaration;
 
 use crate::throughput::Throughput;
 
-/// How the iteration counts of samples are laid out.
+/// The distribution of iterations over samples.
 #[derive(Debug, Clone, Copy, Default)]
 pub enum SamplingMode {
-    /// Linear, but flat where linear would take more than twice the measurement time.
+    /// Linear, or flat if linear would take more than twice the measurement time.
     #[default]
     Auto,
-    /// d, 2d, 3d, ... iterations.
+    /// Samples of d, 2d, 3d, ... iterations.
     Linear,
-    /// All samples alike.
+    /// Samples of equal numbers of iterations.
     Flat,
 }
 
-/// What was set; the rest is up to who drives.
+/// Settings in code. `cargo perfcheck`, or the plain call, chooses those that are `None`.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
 pub(crate) struct Configuration {
     pub(crate) sample_size: Option<usize>,
@@ -29,7 +29,7 @@ pub(crate) struct Configuration {
 }
 
 impl Configuration {
-    /// These, and where they are silent those of `below`.
+    /// Returns these settings, completed by those of `below`.
     pub(crate) fn over(&self, below: &Self) -> Self {
         Self {
             sample_size: self.sample_size.or(below.sample_size),
@@ -40,7 +40,7 @@ impl Configuration {
         }
     }
 
-    /// The benchmark `id` with these settings.
+    /// Declares the benchmark `id` with these settings.
     pub(crate) fn declare(
         &self,
         id: String,
@@ -72,13 +72,13 @@ impl From<SamplingMode> for perfcheck::SamplingMode {
     }
 }
 
-/// The setters that `Criterion`, by value, and groups, by reference, share. `$set` makes what they take of what they have.
+/// The setters that `Criterion` has by value and groups have by reference. Each calls `set` with a change of the configuration.
 macro_rules! setting_methods {
     ($this:ty, $returned:ty) => {
-        /// Samples per launch; at least 10.
+        /// Sets the number of samples of each process; at least 10.
         ///
         /// # Panics
-        /// If there are fewer.
+        /// If `n` is less than 10.
         #[track_caller]
         pub fn sample_size(self: $this, n: usize) -> $returned {
             assert!(
@@ -88,7 +88,7 @@ macro_rules! setting_methods {
             self.set(|configuration| configuration.sample_size = Some(n))
         }
 
-        /// Warm-up time per launch.
+        /// Sets the warm-up time of each process.
         ///
         /// # Panics
         /// If it is zero.
@@ -98,7 +98,7 @@ macro_rules! setting_methods {
             self.set(|configuration| configuration.warm_up_time = Some(dur))
         }
 
-        /// Time per launch in which samples are taken.
+        /// Sets the measurement time of each process.
         ///
         /// # Panics
         /// If it is zero.
@@ -108,7 +108,7 @@ macro_rules! setting_methods {
             self.set(|configuration| configuration.measurement_time = Some(dur))
         }
 
-        /// The relative change that counts as noise, as a fraction: 0.03 is 3 %.
+        /// Sets the noise threshold: relative changes up to this fraction are noise (0.03 is 3 %).
         ///
         /// # Panics
         /// If it is negative or not a number.
@@ -121,7 +121,7 @@ macro_rules! setting_methods {
             self.set(|configuration| configuration.noise_threshold = Some(threshold))
         }
 
-        /// Accepted, and left to `cargo perfcheck`, which analyses: see its `--resamples`.
+        /// Accepted without effect: `cargo perfcheck` makes the analysis, and has the flag `--resamples`.
         ///
         /// # Panics
         /// If it is zero.
@@ -131,7 +131,7 @@ macro_rules! setting_methods {
             self.set(|_| ())
         }
 
-        /// Accepted, and left to `cargo perfcheck`, which analyses: see its `--confidence-level`.
+        /// Accepted without effect: `cargo perfcheck` makes the analysis, and has the flag `--confidence-level`.
         ///
         /// # Panics
         /// If it is not between 0 and 1.
@@ -144,7 +144,7 @@ macro_rules! setting_methods {
             self.set(|_| ())
         }
 
-        /// Accepted, and left to `cargo perfcheck`, which analyses: see its `--significance-level`.
+        /// Accepted without effect: `cargo perfcheck` makes the analysis, and has the flag `--significance-level`.
         ///
         /// # Panics
         /// If it is not between 0 and 1.

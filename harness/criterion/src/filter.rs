@@ -1,32 +1,33 @@
-//! Which benchmarks are wanted.
+//! The filter that selects benchmarks.
 
 #[cfg(not(feature = "regex"))]
 use crate::pattern::Pattern as Expression;
 #[cfg(feature = "regex")]
 use regex::Regex as Expression;
 
-/// Which benchmarks of a [`Criterion`](crate::Criterion) run.
+/// A filter that selects the benchmarks of a [`Criterion`](crate::Criterion).
 #[derive(Debug, Clone)]
 pub enum BenchmarkFilter {
-    /// All.
+    /// Selects all benchmarks.
     AcceptAll,
-    /// Those in whose id it is found. With the feature `regex` this is the crate `regex`'s type, else [`Pattern`](crate::Pattern).
+    /// Selects benchmarks whose id contains a match. With the feature `regex` this is the type of the crate `regex`, otherwise
+    /// [`Pattern`](crate::Pattern).
     Regex(Expression),
-    /// The one that is called so.
+    /// Selects the benchmark with this id.
     Exact(String),
-    /// None.
+    /// Selects no benchmark.
     RejectAll,
 }
 
 impl BenchmarkFilter {
-    /// Benchmarks in whose id the expression `text` is found.
+    /// Creates a filter from the regular expression `text`.
     pub(crate) fn expression(text: &str) -> Result<Self, String> {
         Expression::new(text)
             .map(Self::Regex)
             .map_err(|error| format!("the filter `{text}` is no regular expression: {error}"))
     }
 
-    /// Whether the benchmark `id` is wanted, which a listing calls `escaped`.
+    /// Reports whether the filter selects the benchmark `id`; `escaped` is the id as listings print it.
     pub(crate) fn accepts(&self, id: &str, escaped: &str) -> bool {
         match self {
             Self::AcceptAll => true,

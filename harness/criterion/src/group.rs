@@ -1,4 +1,4 @@
-//! Groups of benchmarks, and the declaration of each one.
+//! Groups of benchmarks, and the declaration of each benchmark.
 
 use std::collections::HashSet;
 
@@ -14,7 +14,7 @@ use crate::throughput::Throughput;
 use crate::visit::{Profiling, Visit};
 use perfcheck::sequence::{escape, note};
 
-/// Benchmarks whose ids begin with the same name, made by [`Criterion::benchmark_group`](crate::Criterion::benchmark_group).
+/// Benchmarks whose ids begin with the same name, created by [`Criterion::benchmark_group`](crate::Criterion::benchmark_group).
 pub struct BenchmarkGroup<'a, M: Measurement> {
     conditions: &'a BenchmarkConditions<M>,
     name: String,
@@ -43,23 +43,23 @@ impl<'a, M: Measurement> BenchmarkGroup<'a, M> {
 
     setting_methods!(&mut Self, &mut Self);
 
-    /// Accepted; nothing is plotted.
+    /// Accepted without effect: nothing is plotted.
     pub fn plot_config(&mut self, _: PlotConfiguration) -> &mut Self {
         self
     }
 
-    /// What one iteration of the benchmarks that follow processes.
+    /// Sets the amount that one iteration of the following benchmarks processes.
     pub fn throughput(&mut self, throughput: Throughput) -> &mut Self {
         self.throughput = Some(throughput);
         self
     }
 
-    /// How the iteration counts of the benchmarks that follow are laid out.
+    /// Sets the distribution of iterations over samples for the following benchmarks.
     pub fn sampling_mode(&mut self, new_mode: SamplingMode) -> &mut Self {
         self.set(|configuration| configuration.sampling_mode = Some(new_mode.into()))
     }
 
-    /// Declares a benchmark. `f` calls one of the methods `iter*` of its [`Bencher`], and is called once for each sample.
+    /// Declares a benchmark. `f` is called once for each sample, and must call one of the methods `iter*` of its [`Bencher`].
     #[track_caller]
     pub fn bench_function<ID: IntoBenchmarkId, F>(&mut self, id: ID, mut f: F) -> &mut Self
     where
@@ -69,7 +69,7 @@ impl<'a, M: Measurement> BenchmarkGroup<'a, M> {
         self
     }
 
-    /// Declares a benchmark whose closure is given `input`.
+    /// Declares a benchmark whose closure receives `input`.
     #[track_caller]
     pub fn bench_with_input<ID: IntoBenchmarkId, F, I>(
         &mut self,
@@ -119,7 +119,7 @@ impl<'a, M: Measurement> BenchmarkGroup<'a, M> {
         });
     }
 
-    /// Ends the group, as its drop does.
+    /// Ends the group. Dropping it has the same effect.
     pub fn finish(self) {}
 }
 

@@ -1,4 +1,4 @@
-//! Ids: `group[/function][/parameter]`.
+//! Benchmark ids: `group[/function][/parameter]`.
 
 use std::fmt::Display;
 
@@ -10,7 +10,7 @@ pub struct BenchmarkId {
 }
 
 impl BenchmarkId {
-    /// `function/parameter`.
+    /// Creates the id `function/parameter`.
     pub fn new<S: Into<String>, P: Display>(function_name: S, parameter: P) -> Self {
         Self {
             function: Some(function_name.into()),
@@ -18,7 +18,7 @@ impl BenchmarkId {
         }
     }
 
-    /// `parameter` alone.
+    /// Creates the id `parameter`.
     pub fn from_parameter<P: Display>(parameter: P) -> Self {
         Self {
             function: None,
@@ -26,7 +26,7 @@ impl BenchmarkId {
         }
     }
 
-    /// The group's name is the whole id.
+    /// Creates an empty id: the group's name is the whole id.
     pub(crate) fn of_group() -> Self {
         Self {
             function: None,
@@ -34,7 +34,7 @@ impl BenchmarkId {
         }
     }
 
-    /// The full id within `group`.
+    /// Returns the full id within `group`.
     pub(crate) fn within(&self, group: &str) -> String {
         let mut id = group.to_owned();
         for part in [&self.function, &self.parameter].into_iter().flatten() {
@@ -51,9 +51,9 @@ mod sealed {
     impl<S: Into<String>> Sealed for S {}
 }
 
-/// What a group takes for an id: a [`BenchmarkId`], or the text of a function's name.
+/// Values that a group accepts as an id: a [`BenchmarkId`], or the name of a function.
 pub trait IntoBenchmarkId: sealed::Sealed {
-    /// The id.
+    /// Converts the value into an id.
     fn into_benchmark_id(self) -> BenchmarkId;
 }
 

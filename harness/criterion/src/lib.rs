@@ -12,10 +12,9 @@
 //! | `cargo test --benches` | each benchmark once |
 //! | `cargo nextest run` | each benchmark once, a process for each |
 //!
-//! The interface is that of criterion 0.8.2, with what 0.3 to 0.7 called otherwise. Nothing is plotted, no file is written below
-//! `target/criterion`, and no crate is pulled in but `perfcheck`: tokio, futures and smol come with the features `async_*`, and
-//! the feature `regex` replaces the small expressions of filters with those of that crate. What is the same and what cannot
-//! be is listed in `docs/src/coming-from.md` of cargo-perfcheck.
+//! The interface is that of criterion 0.8.2, including the names that 0.3 to 0.7 used. Nothing is plotted, no file is written below
+//! `target/criterion`, and the only dependency is `perfcheck`: the features `async_*` add tokio, futures and smol, and the feature `regex` replaces
+//! the simple expressions of filters by those of that crate. The chapter *Coming from Criterion* of cargo-perfcheck's guide lists the differences.
 //!
 //! As in Criterion, a benchmark's closure is called once for each sample, and code around benchmarks runs once per process.
 
@@ -63,13 +62,13 @@ pub use perfcheck::CountingAllocator;
 pub use presentation::{AxisScale, Baseline, PlotConfiguration, PlottingBackend};
 pub use throughput::Throughput;
 
-/// What [`criterion_main!`] expands to.
+/// Runs the groups of [`criterion_main!`].
 #[doc(hidden)]
 pub fn run_groups(groups: &[&dyn Fn()]) -> std::process::ExitCode {
     session::run(groups)
 }
 
-/// The runner of a custom test framework.
+/// Runs benchmarks as the runner of a custom test framework.
 #[doc(hidden)]
 pub fn runner(benches: &[&dyn Fn()]) {
     if session::run(benches) != std::process::ExitCode::SUCCESS {

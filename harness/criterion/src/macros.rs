@@ -1,6 +1,6 @@
-//! The macros that make groups and `main`.
+//! The macros that define groups and `main`.
 
-/// Makes a function that runs benchmarks: `criterion_group!(name, target, ...)`, or with `name = ...; config = ...; targets = ...`.
+/// Defines a function that runs benchmarks: `criterion_group!(name, target, ...)`, or with `name = ...; config = ...; targets = ...`.
 ///
 /// ```no_run
 /// use std::time::Duration;
@@ -36,7 +36,7 @@ macro_rules! criterion_group {
     };
 }
 
-/// Makes `main` of functions that [`criterion_group!`] has made.
+/// Defines `main`, which runs functions defined by [`criterion_group!`].
 #[macro_export]
 macro_rules! criterion_main {
     ($($group:path),+ $(,)*) => {

@@ -1,4 +1,4 @@
-//! `Criterion`: settings, a filter and a measurement, and the way to benchmarks and groups of them.
+//! `Criterion`: settings, a filter and a measurement, and methods to declare benchmarks and groups.
 
 use std::cell::RefCell;
 use std::path::Path;
@@ -16,13 +16,13 @@ use crate::presentation::PlottingBackend;
 use crate::profiler::Profiler;
 use crate::{session, stored};
 
-/// Where benchmarks are declared; handed to each target of [`criterion_group!`](crate::criterion_group).
+/// Declares benchmarks. Each target of [`criterion_group!`](crate::criterion_group) receives one.
 pub struct Criterion<M: Measurement = WallTime> {
     conditions: BenchmarkConditions<M>,
 }
 
 impl Default for Criterion {
-    /// Nothing is set, so `cargo perfcheck`, or the table of `cargo bench`, decides.
+    /// Creates a `Criterion` without settings of its own, so those of `cargo perfcheck` or of the plain call apply.
     fn default() -> Self {
         session::begin();
         Self {
@@ -36,14 +36,14 @@ impl Default for Criterion {
     reason = "as in Criterion, whose users' lints are not to change"
 )]
 impl<M: Measurement> Criterion<M> {
-    /// The same, measuring something else.
+    /// Replaces the measurement, which is wall time by default.
     pub fn with_measurement<M2: Measurement>(self, m: M2) -> Criterion<M2> {
         Criterion {
             conditions: self.conditions.with_measurement(m),
         }
     }
 
-    /// The same, with hooks for `--profile-time`.
+    /// Sets the profiler that `--profile-time` calls.
     pub fn with_profiler<P: Profiler + 'static>(mut self, p: P) -> Self {
         self.conditions.profiler = RefCell::new(Box::new(p));
         self
@@ -56,41 +56,41 @@ impl<M: Measurement> Criterion<M> {
 
     setting_methods!(Self, Self);
 
-    /// Accepted; nothing is plotted.
+    /// Accepted without effect: nothing is plotted.
     pub fn plotting_backend(self, _: PlottingBackend) -> Self {
         self
     }
 
-    /// Accepted; nothing is plotted.
+    /// Accepted without effect: nothing is plotted.
     pub fn with_plots(self) -> Self {
         self
     }
 
-    /// Nothing is plotted anyway.
+    /// Accepted without effect: nothing is plotted anyway.
     pub fn without_plots(self) -> Self {
         self
     }
 
-    /// Whether plots can be made: they cannot.
+    /// Returns `false`: plots are not supported.
     #[doc(hidden)]
     pub fn can_plot(&self) -> bool {
         false
     }
 
-    /// Accepted; as in Criterion the command line decides. See `cargo perfcheck --save-baseline`.
+    /// Accepted without effect: as in Criterion, the command line decides. See `cargo perfcheck --save-baseline`.
     pub fn save_baseline(self, _: String) -> Self {
         self
     }
 
-    /// Accepted; as in Criterion the command line decides. See `cargo perfcheck --baseline`.
+    /// Accepted without effect: as in Criterion, the command line decides. See `cargo perfcheck --baseline`.
     pub fn retain_baseline(self, _: String, _strict: bool) -> Self {
         self
     }
 
-    /// Only benchmarks in whose id the regular expression `filter` is found.
+    /// Selects benchmarks whose id contains a match of the regular expression `filter`.
     ///
     /// # Panics
-    /// If it is none.
+    /// If it is not a regular expression.
     #[track_caller]
     pub fn with_filter<S: Into<String>>(self, filter: S) -> Self {
         match BenchmarkFilter::expression(&filter.into()) {
@@ -99,25 +99,25 @@ impl<M: Measurement> Criterion<M> {
         }
     }
 
-    /// Only the benchmarks that `filter` accepts.
+    /// Selects the benchmarks that `filter` accepts.
     pub fn with_benchmark_filter(mut self, filter: BenchmarkFilter) -> Self {
         self.conditions.filter = filter;
         self
     }
 
-    /// Accepted; the table has no colours.
+    /// Accepted without effect: the table has no colors.
     pub fn with_output_color(self, _: bool) -> Self {
         self
     }
 
-    /// Where profilers put their files.
+    /// Sets the directory for the files of profilers.
     #[doc(hidden)]
     pub fn output_directory(mut self, path: &Path) -> Self {
         self.conditions.output_directory = Some(path.to_owned());
         self
     }
 
-    /// As `--profile-time`.
+    /// Has the effect of `--profile-time`.
     #[doc(hidden)]
     pub fn profile_time(mut self, profile_time: Option<Duration>) -> Self {
         self.conditions.mode =
@@ -125,11 +125,11 @@ impl<M: Measurement> Criterion<M> {
         self
     }
 
-    /// Nothing is left to say at the end.
+    /// Accepted without effect: there is no summary at the end.
     #[doc(hidden)]
     pub fn final_summary(&self) {}
 
-    /// The same, as the command line says. Where `cargo perfcheck` drives, that is nothing.
+    /// Applies the command line. Has no effect if `cargo perfcheck` controls the process.
     pub fn configure_from_args(mut self) -> Self {
         if session::is_driven() {
             return self;
@@ -143,7 +143,7 @@ impl<M: Measurement> Criterion<M> {
         self
     }
 
-    /// A group of benchmarks: their ids begin with `group_name/`.
+    /// Creates a group of benchmarks whose ids begin with `group_name/`.
     ///
     /// # Panics
     /// If the name is empty.
@@ -154,7 +154,7 @@ impl<M: Measurement> Criterion<M> {
         BenchmarkGroup::new(&self.conditions, name)
     }
 
-    /// Declares the benchmark `id`. `f` calls one of the methods `iter*` of its [`Bencher`], and is called once for each sample.
+    /// Declares the benchmark `id`. `f` is called once for each sample, and must call one of the methods `iter*` of its [`Bencher`].
     #[track_caller]
     pub fn bench_function<F>(&mut self, id: &str, f: F) -> &mut Self
     where
@@ -165,10 +165,10 @@ impl<M: Measurement> Criterion<M> {
         self
     }
 
-    /// Declares the benchmark `id`, whose closure is given `input`.
+    /// Declares the benchmark `id`, whose closure receives `input`.
     ///
     /// # Panics
-    /// If `id` has no function's name.
+    /// If `id` has no function name.
     #[track_caller]
     pub fn bench_with_input<F, I>(&mut self, id: BenchmarkId, input: &I, f: F) -> &mut Self
     where

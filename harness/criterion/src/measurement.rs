@@ -1,4 +1,4 @@
-//! What is measured, and how it is shown: wall time, or anything else that an author's [`Measurement`] makes a number of.
+//! Measurements and their formats: wall time, or any quantity that an author's [`Measurement`] converts to a number.
 
 use std::time::{Duration, Instant};
 
@@ -6,26 +6,26 @@ use perfcheck::sequence;
 
 use crate::throughput::Throughput;
 
-/// Shows measured values to people. Values are as [`Measurement::to_f64`] gives them.
+/// Formats measured values for people. Values are those that [`Measurement::to_f64`] returns.
 pub trait ValueFormatter {
-    /// `value` with its unit.
+    /// Formats `value` with its unit.
     fn format_value(&self, value: f64) -> String {
         let mut values = [value];
         let unit = self.scale_values(value, &mut values);
         format!("{} {unit}", four_digits(values[0]))
     }
 
-    /// What `throughput` comes to where an iteration measured `value`.
+    /// Formats the rate at which `throughput` is processed if an iteration measured `value`.
     fn format_throughput(&self, throughput: &Throughput, value: f64) -> String {
         let mut values = [value];
         let unit = self.scale_throughputs(value, throughput, &mut values);
         format!("{} {unit}", four_digits(values[0]))
     }
 
-    /// Scales `values` to a unit that suits `typical_value`, and names the unit.
+    /// Converts `values` to a unit that suits `typical_value`. Returns the unit.
     fn scale_values(&self, typical_value: f64, values: &mut [f64]) -> &'static str;
 
-    /// Turns `values` into rates of a unit that suits `typical_value`, and names the unit.
+    /// Converts `values` to rates in a unit that suits `typical_value`. Returns the unit.
     fn scale_throughputs(
         &self,
         typical_value: f64,
@@ -33,38 +33,38 @@ pub trait ValueFormatter {
         values: &mut [f64],
     ) -> &'static str;
 
-    /// Scales `values` to one unit for all benchmarks, and names the unit: `cargo perfcheck` stores this.
+    /// Converts `values` to the same unit for all benchmarks. Returns the unit. `cargo perfcheck` stores these values.
     fn scale_for_machines(&self, values: &mut [f64]) -> &'static str;
 }
 
-/// Something that can be measured about a stretch of code.
+/// A measurement of a section of code.
 pub trait Measurement {
-    /// What [`start`](Self::start) hands to [`end`](Self::end).
+    /// The state that [`start`](Self::start) passes to [`end`](Self::end).
     type Intermediate;
 
     /// A measured value.
     type Value;
 
-    /// Called right before the iterations.
+    /// Starts the measurement, right before the iterations.
     fn start(&self) -> Self::Intermediate;
 
-    /// Called right after the iterations.
+    /// Ends the measurement, right after the iterations.
     fn end(&self, i: Self::Intermediate) -> Self::Value;
 
-    /// The sum of two values.
+    /// Adds two values.
     fn add(&self, v1: &Self::Value, v2: &Self::Value) -> Self::Value;
 
-    /// The value of nothing.
+    /// Returns the value of an empty section of code.
     fn zero(&self) -> Self::Value;
 
-    /// The value as a number.
+    /// Converts the value to a number.
     fn to_f64(&self, value: &Self::Value) -> f64;
 
-    /// How values are shown.
+    /// Returns the format of values.
     fn formatter(&self) -> &dyn ValueFormatter;
 }
 
-/// The time that passes: what is measured unless [`Criterion::with_measurement`](crate::Criterion::with_measurement) says otherwise.
+/// Wall time, the default measurement; [`Criterion::with_measurement`](crate::Criterion::with_measurement) replaces it.
 pub struct WallTime;
 
 impl Measurement for WallTime {
@@ -96,7 +96,7 @@ impl Measurement for WallTime {
     }
 }
 
-/// Values that are nanoseconds.
+/// The format of values in nanoseconds.
 struct Nanoseconds;
 
 impl ValueFormatter for Nanoseconds {
@@ -177,7 +177,7 @@ impl ValueFormatter for Nanoseconds {
     }
 }
 
-/// The largest of the ascending `units` that leaves at least 1 of `value`, else the smallest.
+/// Returns the largest of the ascending `units` in which `value` is at least 1; if there is none, the smallest.
 fn largest_below(value: f64, units: &[(f64, &'static str)]) -> (f64, &'static str) {
     let fitting = units.iter().rev().find(|(size, _)| value >= *size);
     *fitting.unwrap_or(&units[0])
@@ -193,18 +193,18 @@ fn four_digits(value: f64) -> String {
     format!("{value:.decimals$}")
 }
 
-/// How measured values become the whole numbers that `cargo perfcheck` stores.
+/// The conversion of measured values into the whole numbers that `cargo perfcheck` stores.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct StoredScale {
-    /// Stored units in a measured unit.
+    /// Number of stored units in a measured unit.
     factor: f64,
-    /// The stored unit; absent where it is the nanosecond.
+    /// The stored unit; `None` if it is the nanosecond.
     pub(crate) unit: Option<String>,
 }
 
 impl StoredScale {
-    /// Of a measurement: nanoseconds where its unit for machines is one of time. Else that unit, or as small a part of it as
-    /// makes a measured unit at least 1.
+    /// Chooses the stored unit of a measurement: nanoseconds if its unit for machines is a time. Otherwise that unit, divided by powers of 1000 until
+    /// a measured unit is at least one stored unit.
     pub(crate) fn of(formatter: &dyn ValueFormatter) -> Self {
         let mut one = [1.0];
         let name = formatter.scale_for_machines(&mut one);
@@ -242,13 +242,13 @@ impl StoredScale {
         }
     }
 
-    /// A measured value in stored units.
+    /// Converts a measured value to stored units.
     pub(crate) fn store(&self, value: f64) -> Duration {
-        // What is negative or not a number becomes 0: the conversion saturates.
+        // The conversion saturates: negative values and NaN become 0.
         Duration::from_nanos((value * self.factor).round() as u64)
     }
 
-    /// A number of stored units as a measured value.
+    /// Converts a number of stored units to a measured value.
     pub(crate) fn restore(&self, stored: f64) -> f64 {
         stored / self.factor
     }
@@ -258,7 +258,7 @@ impl StoredScale {
 mod tests {
     use super::*;
 
-    /// Says that a measured unit is `size` of `unit`.
+    /// A format whose measured unit equals this number of a named unit.
     struct Unit(f64, &'static str);
 
     impl ValueFormatter for Unit {

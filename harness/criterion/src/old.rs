@@ -1,4 +1,4 @@
-//! What Criterion 0.3 had and 0.4 dropped: benchmarks as values, and functions over inputs.
+//! Types of Criterion 0.3 that 0.4 removed: benchmarks as values, and functions over inputs.
 
 use std::fmt::Debug;
 
@@ -11,23 +11,23 @@ use crate::measurement::{Measurement, WallTime};
 use crate::presentation::PlotConfiguration;
 use crate::throughput::Throughput;
 
-/// What an iteration processes, given its parameter.
+/// Returns the amount that an iteration processes for a parameter.
 type Processed<T> = Box<dyn Fn(&T) -> Throughput>;
 
 type Body<T, M> = Box<dyn FnMut(&mut Bencher<'_, M>, &T)>;
 
-/// Something that declares the benchmarks of a group.
+/// A value that declares the benchmarks of a group.
 pub trait BenchmarkDefinition<M: Measurement> {
-    /// Declares them in the group `group_id`.
+    /// Declares the benchmarks in the group `group_id`.
     fn run(self, group_id: &str, c: &mut Criterion<M>);
 }
 
-/// Functions under the name of a group. Criterion 0.3; today a [`BenchmarkGroup`](crate::BenchmarkGroup).
+/// Functions under the name of a group. From Criterion 0.3; replaced by [`BenchmarkGroup`](crate::BenchmarkGroup).
 pub struct Benchmark<M: Measurement = WallTime> {
     inner: ParameterizedBenchmark<(), M>,
 }
 
-/// Functions under the name of a group, each over all parameters. Criterion 0.3; today a [`BenchmarkGroup`](crate::BenchmarkGroup).
+/// Functions under the name of a group, each called with all parameters. From Criterion 0.3; replaced by [`BenchmarkGroup`](crate::BenchmarkGroup).
 pub struct ParameterizedBenchmark<T: Debug, M: Measurement = WallTime> {
     configuration: Configuration,
     bodies: Vec<(String, Body<T, M>)>,
@@ -36,14 +36,14 @@ pub struct ParameterizedBenchmark<T: Debug, M: Measurement = WallTime> {
     has_parameters: bool,
 }
 
-/// A named function over an input, for [`Criterion::bench_functions`].
+/// A named function of an input, for [`Criterion::bench_functions`].
 pub struct Fun<I: Debug, M: Measurement + 'static = WallTime> {
     name: String,
     body: Body<I, M>,
 }
 
 impl<I: Debug, M: Measurement> Fun<I, M> {
-    /// The function `f`, called `name`.
+    /// Names the function `f`.
     pub fn new<F>(name: &str, f: F) -> Self
     where
         F: FnMut(&mut Bencher<'_, M>, &I) + 'static,
@@ -60,7 +60,7 @@ impl<I: Debug, M: Measurement> Fun<I, M> {
     reason = "as in Criterion, whose users' lints are not to change"
 )]
 impl<M: Measurement + 'static> Benchmark<M> {
-    /// With one function.
+    /// Creates a benchmark with one function.
     pub fn new<S, F>(id: S, mut f: F) -> Self
     where
         S: Into<String>,
@@ -71,7 +71,7 @@ impl<M: Measurement + 'static> Benchmark<M> {
         Self { inner }
     }
 
-    /// With another function.
+    /// Adds a function.
     pub fn with_function<S, F>(mut self, id: S, mut f: F) -> Self
     where
         S: Into<String>,
@@ -81,18 +81,18 @@ impl<M: Measurement + 'static> Benchmark<M> {
         self
     }
 
-    /// What an iteration processes.
+    /// Sets the amount that an iteration processes.
     pub fn throughput(mut self, throughput: Throughput) -> Self {
         self.inner = self.inner.throughput(move |()| throughput.clone());
         self
     }
 
-    /// How iteration counts are laid out.
+    /// Sets the distribution of iterations over samples.
     pub fn sampling_mode(self, new_mode: SamplingMode) -> Self {
         self.set(|configuration| configuration.sampling_mode = Some(new_mode.into()))
     }
 
-    /// Accepted; nothing is plotted.
+    /// Accepted without effect: nothing is plotted.
     pub fn plot_config(self, _: PlotConfiguration) -> Self {
         self
     }
@@ -110,7 +110,7 @@ impl<M: Measurement + 'static> Benchmark<M> {
     reason = "as in Criterion, whose users' lints are not to change"
 )]
 impl<T: Debug + 'static, M: Measurement + 'static> ParameterizedBenchmark<T, M> {
-    /// With one function.
+    /// Creates a benchmark with one function.
     pub fn new<S, F, I>(id: S, f: F, parameters: I) -> Self
     where
         S: Into<String>,
@@ -126,7 +126,7 @@ impl<T: Debug + 'static, M: Measurement + 'static> ParameterizedBenchmark<T, M> 
         }
     }
 
-    /// With another function.
+    /// Adds a function.
     pub fn with_function<S, F>(mut self, id: S, f: F) -> Self
     where
         S: Into<String>,
@@ -136,7 +136,7 @@ impl<T: Debug + 'static, M: Measurement + 'static> ParameterizedBenchmark<T, M> 
         self
     }
 
-    /// What an iteration processes, given its parameter.
+    /// Sets a function that returns the amount that an iteration processes for a parameter.
     pub fn throughput<F>(mut self, throughput: F) -> Self
     where
         F: Fn(&T) -> Throughput + 'static,
@@ -145,12 +145,12 @@ impl<T: Debug + 'static, M: Measurement + 'static> ParameterizedBenchmark<T, M> 
         self
     }
 
-    /// How iteration counts are laid out.
+    /// Sets the distribution of iterations over samples.
     pub fn sampling_mode(self, new_mode: SamplingMode) -> Self {
         self.set(|configuration| configuration.sampling_mode = Some(new_mode.into()))
     }
 
-    /// Accepted; nothing is plotted.
+    /// Accepted without effect: nothing is plotted.
     pub fn plot_config(self, _: PlotConfiguration) -> Self {
         self
     }
@@ -175,7 +175,7 @@ impl<T: Debug + 'static, M: Measurement + 'static> BenchmarkDefinition<M>
     fn run(mut self, group_id: &str, c: &mut Criterion<M>) {
         let mut group = c.benchmark_group(group_id);
         group.lay(self.configuration);
-        // As 0.3 named them: an only function called like its group is not named twice, nor is an only parameter named.
+        // Criterion 0.3 omits the name of a single function if it is the group's name, and a single parameter.
         let is_alone = self.bodies.len() == 1;
         let names_parameters = self.has_parameters && self.parameters.len() != 1;
         for (name, body) in &mut self.bodies {
@@ -194,21 +194,21 @@ impl<T: Debug + 'static, M: Measurement + 'static> BenchmarkDefinition<M>
 }
 
 impl<M: Measurement> BenchmarkGroup<'_, M> {
-    /// Lays settings over those that are there.
+    /// Adds settings, which take precedence over the group's existing ones.
     fn lay(&mut self, above: Configuration) {
         self.set(|configuration| *configuration = above.over(configuration));
     }
 }
 
 impl<M: Measurement + 'static> Criterion<M> {
-    /// Declares the benchmarks of `benchmark` in the group `group_id`. Criterion 0.3.
+    /// Declares the benchmarks of `benchmark` in the group `group_id`. From Criterion 0.3.
     #[doc(hidden)]
     pub fn bench<B: BenchmarkDefinition<M>>(&mut self, group_id: &str, benchmark: B) -> &mut Self {
         benchmark.run(group_id, self);
         self
     }
 
-    /// Declares several functions over one input. Criterion 0.3.
+    /// Declares several functions of one input. From Criterion 0.3.
     #[doc(hidden)]
     pub fn bench_functions<I>(&mut self, id: &str, funs: Vec<Fun<I, M>>, input: I) -> &mut Self
     where
@@ -225,7 +225,7 @@ impl<M: Measurement + 'static> Criterion<M> {
         self
     }
 
-    /// Declares a function over several inputs. Criterion 0.3.
+    /// Declares a function of several inputs. From Criterion 0.3.
     #[doc(hidden)]
     pub fn bench_function_over_inputs<I, F>(&mut self, id: &str, f: F, inputs: I) -> &mut Self
     where

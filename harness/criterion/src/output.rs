@@ -1,4 +1,4 @@
-//! What a plain call prints: a table of medians, or lines as libtest's; listings; tests.
+//! The output if the executable is not called by `cargo perfcheck`: a table of medians or lines in libtest's format, listings, and tests.
 
 use std::time::Instant;
 
@@ -7,23 +7,23 @@ use perfcheck::sequence::{escape, print};
 use crate::command_line::{ListingFormat, ResultFormat, VisitMode};
 use crate::visit::{Profiling, Visit};
 
-/// Ids are not known beforehand, so the first column has the width of most.
+/// Width of the first column. It suits most ids, which are not known before the benchmarks run.
 const ID_WIDTH: usize = 40;
 
-/// What has been printed.
+/// The state of the output.
 #[derive(Debug, Default)]
 pub(crate) struct Output {
     has_header: bool,
 }
 
 impl Output {
-    /// Runs the benchmark in the way that its mode asks for.
+    /// Runs the benchmark in its mode and prints the result.
     pub(crate) fn visit(&mut self, visit: &mut Visit<'_>) {
         let id = escape(&visit.declaration.id);
         match visit.mode {
             VisitMode::List(_) => print(&format!("{id}: benchmark\n")),
             VisitMode::Test => {
-                // Before it runs: where a benchmark aborts or hangs, its name is the last thing printed.
+                // Print first: if the benchmark aborts or hangs, its name is the last line.
                 print(&format!("Testing {id}\n"));
                 (visit.sampler)(1);
                 print("Success\n");
@@ -35,7 +35,7 @@ impl Output {
                 while start.elapsed() < time {
                     let began = Instant::now();
                     (visit.sampler)(iterations);
-                    // Long enough that the profile shows the routine alone, short enough to end in time.
+                    // Double the iterations while a call is short, so that the profile mainly shows the routine; stop early enough to end in time.
                     if began.elapsed() * 50 < time {
                         iterations = iterations.saturating_mul(2);
                     }
@@ -65,7 +65,7 @@ impl Output {
     }
 }
 
-/// The benchmark `id` has panicked, which was told already.
+/// Prints the failure of the benchmark `id`; the panic message was printed before.
 pub(crate) fn failed(id: &str, mode: VisitMode) {
     match mode {
         VisitMode::Bench(_) => print(&format!("{:<ID_WIDTH$}  FAILED\n", escape(id))),
@@ -73,7 +73,7 @@ pub(crate) fn failed(id: &str, mode: VisitMode) {
     }
 }
 
-/// The end of a group of which something was wanted.
+/// Prints the end of a group of which at least one benchmark was selected.
 pub(crate) fn group_ended(mode: VisitMode) {
     if matches!(
         mode,
@@ -105,7 +105,7 @@ fn row(id: &str, sorted: &[f64], show: &dyn Fn(f64) -> (String, String)) -> Stri
     format!("{}\n", row.trim_end())
 }
 
-/// `test ID ... bench: MEDIAN ns/iter (+/- SD)`, as tools read it that know libtest.
+/// Returns `test ID ... bench: MEDIAN ns/iter (+/- SD)`, which tools for libtest can parse.
 fn bencher_line(id: &str, sorted: &[f64]) -> String {
     let mean = sorted.iter().sum::<f64>() / sorted.len().max(1) as f64;
     let squares: f64 = sorted.iter().map(|value| (value - mean).powi(2)).sum();
@@ -117,7 +117,7 @@ fn bencher_line(id: &str, sorted: &[f64]) -> String {
     )
 }
 
-/// A whole number with commas between thousands.
+/// Formats a whole number with commas between thousands.
 fn grouped(value: f64) -> String {
     let digits = format!("{value:.0}");
     let mut text = String::new();

@@ -1,16 +1,16 @@
-//! A small kind of regular expressions, for filters: literals, `.`, classes, groups, alternatives, repetitions and anchors. It tries one way
-//! after the other, which is quick enough for an id of a benchmark. What it does not know it refuses.
+//! Simple regular expressions for filters: literals, `.`, classes, groups, alternatives, repetitions and anchors. Matching backtracks, which is fast
+//! enough for the id of a benchmark. Unsupported syntax is rejected.
 
 use std::iter::Peekable;
 use std::str::{Chars, FromStr};
 
-/// A regular expression without the crate `regex`. The feature `regex` replaces it with that crate's.
+/// A regular expression that does not need the crate `regex`. The feature `regex` replaces it by that crate's type.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Pattern {
     alternatives: Alternatives,
 }
 
-/// Sequences of which one is to match.
+/// Sequences of which one must match.
 type Alternatives = Vec<Vec<PatternPiece>>;
 
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -18,7 +18,7 @@ enum PatternPiece {
     One(Set),
     Start,
     End,
-    /// `\b`, or `\B` where the flag is false.
+    /// `\b`; `\B` if `false`.
     Boundary(bool),
     Group(Alternatives),
     Repeat(Box<PatternPiece>, usize, usize),
@@ -48,7 +48,7 @@ impl Set {
     }
 }
 
-/// More repetitions than these are a mistake.
+/// Maximum number of repetitions in an expression.
 const MOST_REPETITIONS: usize = 1000;
 
 const WORD: [(char, char); 4] = [('0', '9'), ('A', 'Z'), ('_', '_'), ('a', 'z')];
@@ -56,7 +56,7 @@ const DIGIT: [(char, char); 1] = [('0', '9')];
 const SPACE: [(char, char); 2] = [('\t', '\r'), (' ', ' ')];
 
 impl Pattern {
-    /// Reads an expression. The error says what is not understood.
+    /// Parses an expression. The error describes the unsupported part.
     pub fn new(text: &str) -> Result<Self, String> {
         let mut parser = Parser {
             rest: text.chars().peekable(),
@@ -68,7 +68,7 @@ impl Pattern {
         }
     }
 
-    /// Whether it is found anywhere in `text`.
+    /// Reports whether there is a match anywhere in `text`.
     pub fn is_match(&self, text: &str) -> bool {
         let text: Vec<char> = text.chars().collect();
         (0..=text.len()).any(|start| any_of(&self.alternatives, &text, start, &mut |_| true))
@@ -83,7 +83,7 @@ impl FromStr for Pattern {
     }
 }
 
-/// Whether one of the sequences matches from `at` on, and `then` agrees with where it ends.
+/// Reports whether one of the sequences matches at `at`, and `then` accepts the end of the match.
 fn any_of(
     alternatives: &Alternatives,
     text: &[char],
@@ -142,7 +142,7 @@ fn repeat(
 ) -> bool {
     let again = most > 0
         && one(piece, text, at, &mut |end| {
-            // A repetition of nothing would go on for ever, and is as good as the least number of them.
+            // Stop after an empty repetition, which could be repeated forever, and count it as the minimum number of repetitions.
             let left = if end == at { 0 } else { most - 1 };
             repeat(
                 piece,
@@ -204,12 +204,12 @@ impl Parser<'_> {
         Ok(piece)
     }
 
-    /// Whether a match is the shortest or the longest makes no difference to whether there is one.
+    /// Skips `?` after a repetition: whether the longest or the shortest match is preferred does not affect whether there is one.
     fn skip_laziness(&mut self) {
         self.rest.next_if_eq(&'?');
     }
 
-    /// What follows `{`.
+    /// Parses the part of a repetition after `{`.
     fn bounds(&mut self) -> Result<(usize, usize), String> {
         let inner: String = self.rest.by_ref().take_while(|c| *c != '}').collect();
         let number = |text: &str| {
@@ -261,7 +261,7 @@ impl Parser<'_> {
         }
     }
 
-    /// What follows `[`.
+    /// Parses the part of a class after `[`.
     fn class(&mut self) -> Result<Set, String> {
         let is_negated = self.rest.next_if_eq(&'^').is_some();
         let mut ranges = Vec::new();
@@ -301,7 +301,7 @@ impl Parser<'_> {
     }
 }
 
-/// What stands behind a backslash.
+/// Parses the character after a backslash.
 fn escape(escaped: Option<char>) -> Result<Set, String> {
     let exactly = |character| Ok(Set::of(&[(character, character)], false));
     match escaped {
@@ -379,7 +379,7 @@ mod tests {
         }
     }
 
-    /// The crate `regex` is the judge, where it is there.
+    /// If the crate `regex` is available, it defines the correct results.
     #[cfg(feature = "regex")]
     #[test]
     fn expressions_mean_what_they_mean_to_the_crate_regex() {

@@ -1,48 +1,47 @@
-//! Choices that Criterion offers for its plots and its files. They are accepted and change nothing: nothing is plotted here,
-//! and `cargo perfcheck` keeps the numbers.
+//! Criterion's options for plots and files. They are accepted without effect: nothing is plotted here, and `cargo perfcheck` stores the numbers.
 
-/// What Criterion does with the directory of a baseline.
+/// The use of a baseline's directory in Criterion.
 #[derive(Debug, Clone, Copy)]
 pub enum Baseline {
-    /// Compares with it where it has the benchmark.
+    /// Compare with the baseline if it contains the benchmark.
     CompareLenient,
-    /// Compares with it, and fails where it lacks the benchmark.
+    /// Compare with the baseline, and fail if it lacks the benchmark.
     CompareStrict,
-    /// Writes it.
+    /// Write the baseline.
     Save,
-    /// Does not write it.
+    /// Do not write the baseline.
     Discard,
 }
 
-/// What Criterion plots with.
+/// The program or crate with which Criterion plots.
 #[derive(Debug, Clone, Copy)]
 pub enum PlottingBackend {
     /// The program `gnuplot`.
     Gnuplot,
     /// The crate `plotters`.
     Plotters,
-    /// Nothing.
+    /// No plots.
     None,
 }
 
-/// How an axis is divided.
+/// The scale of an axis.
 #[derive(Debug, Clone, Copy, Default)]
 pub enum AxisScale {
-    /// Evenly.
+    /// Linear.
     #[default]
     Linear,
-    /// By powers.
+    /// Logarithmic.
     Logarithmic,
 }
 
-/// How Criterion plots a group.
+/// The plot settings of a group.
 #[derive(Debug, Clone, Default)]
 pub struct PlotConfiguration {
     summary_scale: AxisScale,
 }
 
 impl PlotConfiguration {
-    /// The scale of the summary's axes.
+    /// Sets the scale of the summary's axes.
     #[must_use]
     pub fn summary_scale(mut self, new_scale: AxisScale) -> Self {
         self.summary_scale = new_scale;

@@ -1,17 +1,17 @@
-//! Hooks around `--profile-time`.
+//! Hooks for `--profile-time`.
 
 use std::path::Path;
 
-/// Something that profiles a benchmark while `--profile-time` runs it.
+/// A profiler for the benchmarks that `--profile-time` runs.
 pub trait Profiler {
-    /// Called before the benchmark `benchmark_id`; `benchmark_dir` is for the profiler's files, and exists.
+    /// Starts profiling the benchmark `benchmark_id`; `benchmark_dir` exists and is for the profiler's files.
     fn start_profiling(&mut self, benchmark_id: &str, benchmark_dir: &Path);
 
-    /// Called after it, with the same arguments.
+    /// Stops profiling; the arguments are those of [`start_profiling`](Self::start_profiling).
     fn stop_profiling(&mut self, benchmark_id: &str, benchmark_dir: &Path);
 }
 
-/// For profilers that watch from outside: does nothing.
+/// A profiler that does nothing, for use with profilers that observe the process from outside.
 pub struct ExternalProfiler;
 
 impl Profiler for ExternalProfiler {

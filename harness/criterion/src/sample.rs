@@ -1,8 +1,8 @@
-//! The sample that a benchmark's closure takes when it is called.
+//! The sample that one call of a benchmark's closure takes.
 
 use crate::measurement::Measurement;
 
-/// One sample: so many iterations, and what they came to once they have been measured.
+/// One sample: the number of iterations, and the value once it has been measured.
 pub(crate) struct TimedSample<'a, M: Measurement> {
     pub(crate) iterations: u64,
     pub(crate) measurement: &'a M,
@@ -11,7 +11,7 @@ pub(crate) struct TimedSample<'a, M: Measurement> {
 
 #[cfg(feature = "async")]
 impl<'a, M: Measurement> TimedSample<'a, M> {
-    /// Iterations, measurement, and where the value goes.
+    /// Returns the iterations, the measurement, and the place for the value.
     pub(crate) fn parts(&mut self) -> (u64, &'a M, &mut Option<M::Value>) {
         (self.iterations, self.measurement, &mut self.value)
     }

@@ -1,5 +1,5 @@
-//! The process's only session: who has called the executable, which ids there are, what has failed. Each benchmark is dealt with where it is
-//! declared, once and in program order, as in Criterion; so code around benchmarks runs once per process.
+//! The session, of which a process has one: the caller of the executable, the ids so far, and the failures. As in Criterion, each benchmark runs
+//! where it is declared, once and in program order, so code around benchmarks runs once per process.
 
 use std::any::Any;
 use std::cell::RefCell;
@@ -14,23 +14,23 @@ use crate::command_line::command_line;
 use crate::output::{self, Output};
 use crate::visit::Visit;
 
-/// How the benchmarks are reached that one thread declares after another.
+/// A global, because all `Criterion` values of the process share one session.
 static SESSION: Mutex<Option<ExecutableSession>> = Mutex::new(None);
 
 struct ExecutableSession {
     parent: Option<Parent>,
-    /// `criterion_main!` catches what unwinds, and decides about the status.
+    /// Whether `criterion_main!` catches panics and chooses the exit status.
     is_guarded: bool,
     ids: BTreeSet<String>,
     failed: usize,
     output: Output,
 }
 
-/// What unwinds when the parent has said goodbye, so that the author's values are dropped.
+/// The payload of the unwinding that ends the process at the parent's request, so that the author's values are dropped.
 struct Farewell;
 
 thread_local! {
-    /// Ends the conversation with the thread that began it, where there is no `criterion_main!`.
+    /// Ends the conversation when the thread that began it ends, if there is no `criterion_main!`.
     static AT_EXIT: RefCell<Option<AtExit>> = const { RefCell::new(None) };
 }
 
@@ -52,7 +52,7 @@ fn session() -> MutexGuard<'static, Option<ExecutableSession>> {
     match SESSION.try_lock() {
         Ok(session) => session,
         Err(TryLockError::Poisoned(poisoned)) => poisoned.into_inner(),
-        // Another thread's benchmark, or that of a caller, is under way.
+        // Another thread runs a benchmark or holds the session; wait for it.
         Err(TryLockError::WouldBlock) => SESSION.lock().unwrap_or_else(PoisonError::into_inner),
     }
 }
@@ -71,7 +71,7 @@ impl ExecutableSession {
     }
 }
 
-/// Connects if that has not been done. Where there is no `criterion_main!`, the first `Criterion` does it.
+/// Connects unless connected already. Without `criterion_main!`, the first `Criterion` does this.
 pub(crate) fn begin() {
     let mut session = session();
     if session.is_none() {
@@ -83,21 +83,21 @@ pub(crate) fn begin() {
     }
 }
 
-/// Whether `cargo perfcheck` drives: then the command line says nothing.
+/// Reports whether `cargo perfcheck` controls the process. If so, the command line is ignored.
 pub(crate) fn is_driven() -> bool {
     session()
         .as_ref()
         .is_some_and(|session| session.parent.is_some())
 }
 
-/// What `criterion_main!` expands to.
+/// Runs the groups of `criterion_main!`.
 pub(crate) fn run(groups: &[&dyn Fn()]) -> ExitCode {
     match ExecutableSession::connect(Moment::StartOfMain) {
         Ok(connected) => *session() = Some(connected),
         Err(status) => return status,
     }
     if !is_driven() {
-        // Before code of the author runs: a call for help or a mistake costs nothing.
+        // Do this before any code of the author runs, so that a request for help or a mistake costs nothing.
         crate::stored::hand_over(command_line());
     }
     for group in groups {
@@ -136,7 +136,7 @@ fn ended_early(payload: &(dyn Any + Send)) -> ExitCode {
     ExitCode::from(101)
 }
 
-/// Deals with a benchmark. Gives whether it was wanted.
+/// Treats a benchmark according to the mode or the parent's request. Returns whether it was selected.
 pub(crate) fn visit(mut visit: Visit<'_>) -> bool {
     let Ok(mut guard) = SESSION.try_lock().or_else(|error| match error {
         TryLockError::Poisoned(poisoned) => Ok(poisoned.into_inner()),
@@ -155,7 +155,7 @@ pub(crate) fn visit(mut visit: Visit<'_>) -> bool {
         let flow = parent.visit(&visit.declaration, visit.sampler);
         if flow == Flow::Bye {
             let is_guarded = session.is_guarded;
-            // Nothing is left to say when the thread ends.
+            // The conversation has ended, so the end of the thread must not end it again.
             session.parent = None;
             drop(guard);
             leave(is_guarded);
@@ -183,7 +183,7 @@ fn leave(is_guarded: bool) -> ! {
 }
 
 impl ExecutableSession {
-    /// `id`, with a number where another benchmark is called so.
+    /// Returns `id`, with a number appended if another benchmark has the same id.
     fn unique(&mut self, id: &str) -> String {
         let mut unique = id.to_owned();
         let mut number = 2;

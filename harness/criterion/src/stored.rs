@@ -1,5 +1,5 @@
-//! `--save-baseline` and `--baseline`: handed over to `cargo perfcheck`, which builds the same target, measures it and has the store.
-//! It never passes these flags on to the executable, so it cannot come back here.
+//! `--save-baseline` and `--baseline` are passed on to `cargo perfcheck`, which builds and measures the same target and owns the store. It never
+//! passes these flags to the executable, so there is no recursion.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -9,7 +9,7 @@ use perfcheck::sequence::note;
 
 use crate::command_line::{CommandLine, StoreRequest, VisitMode};
 
-/// Set for `cargo perfcheck`, and for everything below it: a second guard against coming back.
+/// Environment variable for `cargo perfcheck` and its child processes, as a second guard against recursion.
 const HANDED_OVER: &str = "PERFCHECK_HANDED_OVER";
 
 const EXECUTABLE: &str = if cfg!(windows) {
@@ -18,7 +18,7 @@ const EXECUTABLE: &str = if cfg!(windows) {
     "cargo-perfcheck"
 };
 
-/// Where the command line asks for stored runs, lets `cargo perfcheck` answer and ends the process with its status.
+/// If the command line refers to stored runs, runs `cargo perfcheck` and exits with its status.
 pub(crate) fn hand_over(line: &CommandLine) {
     let Some(stored) = &line.stored else {
         return;
@@ -54,7 +54,7 @@ fn fail(message: &str) -> ! {
     std::process::exit(2)
 }
 
-/// `cargo-perfcheck`, where cargo would find it.
+/// Finds `cargo-perfcheck` where cargo would find it.
 fn find() -> Option<PathBuf> {
     let path = std::env::var_os("PATH").unwrap_or_default();
     let cargo_home = std::env::var_os("CARGO_HOME").map(PathBuf::from);
@@ -66,7 +66,7 @@ fn find() -> Option<PathBuf> {
         .find(|candidate| candidate.is_file())
 }
 
-/// The command line of `cargo perfcheck`.
+/// Returns the arguments for `cargo`.
 fn arguments(stored: &StoreRequest, line: &CommandLine) -> Result<Vec<String>, String> {
     let mut arguments = vec!["perfcheck".to_owned()];
     let mut push = |words: &[&str]| arguments.extend(words.iter().map(|word| (*word).to_owned()));
@@ -107,7 +107,7 @@ fn arguments(stored: &StoreRequest, line: &CommandLine) -> Result<Vec<String>, S
         ));
     }
     if !line.filters.is_empty() {
-        // A filter may be called like a command.
+        // Separate the filters, because one could have the name of a command.
         push(&["--"]);
     }
     for filter in &line.filters {
@@ -116,14 +116,14 @@ fn arguments(stored: &StoreRequest, line: &CommandLine) -> Result<Vec<String>, S
     Ok(arguments)
 }
 
-/// Whether an expression means itself. A dot does so well enough: it finds what it finds itself in, too.
+/// Reports whether an expression only matches itself. A dot is allowed: its matches include itself.
 fn is_literal(filter: &str) -> bool {
     !filter.contains([
         '\\', '^', '$', '|', '?', '*', '+', '(', ')', '[', ']', '{', '}',
     ])
 }
 
-/// The bench target of an executable that cargo has built, as a pattern: its file has `_` where the target may have `-`.
+/// Returns the bench target of an executable that cargo built, as a pattern: the file's name has `_` where the target's name may have `-`.
 fn target(executable: &Path) -> Option<String> {
     let stem = executable.file_stem()?.to_str()?;
     let (name, hash) = stem.rsplit_once('-')?;
@@ -139,7 +139,7 @@ mod tests {
         let words = line.split_whitespace().map(ToOwned::to_owned);
         let line = CommandLine::parse(words).unwrap().unwrap();
         arguments(line.stored.as_ref().unwrap(), &line).map(|mut arguments| {
-            // Of this test's own executable and package.
+            // Remove the flags that depend on this test's own executable and package.
             for flag in ["--manifest-path", "--bench"] {
                 if let Some(at) = arguments.iter().position(|argument| argument == flag) {
                     arguments.drain(at..at + 2);

@@ -1,27 +1,27 @@
-//! What one iteration processes, in Criterion's words and in ours.
+//! The throughput of a benchmark, and its conversion to the harness's type.
 
-/// What one iteration of a benchmark processes.
+/// The amount that one iteration of a benchmark processes.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Throughput {
-    /// So many bits.
+    /// Number of bits.
     Bits(u64),
-    /// So many bytes.
+    /// Number of bytes.
     Bytes(u64),
-    /// So many bytes, shown in powers of 1000. Here as [`Bytes`](Self::Bytes), which are shown so too.
+    /// Number of bytes, shown in powers of 1000. The same as [`Bytes`](Self::Bytes) here, which are shown in this way too.
     BytesDecimal(u64),
-    /// So many elements: lines, values, requests.
+    /// Number of elements: lines, values, requests.
     Elements(u64),
-    /// Both.
+    /// Both elements and bytes.
     ElementsAndBytes {
-        /// So many elements.
+        /// Number of elements.
         elements: u64,
-        /// So many bytes.
+        /// Number of bytes.
         bytes: u64,
     },
 }
 
 impl Throughput {
-    /// In terms of what `cargo perfcheck` knows: bits are bytes where they fill them.
+    /// Converts to the type that `cargo perfcheck` knows. Bits are converted to bytes if they are divisible by 8, and are unknown otherwise.
     pub(crate) fn known(&self) -> perfcheck::Throughput {
         match *self {
             Self::Bits(bits) if bits % 8 == 0 => perfcheck::Throughput::bytes(bits / 8),

@@ -1,4 +1,4 @@
-//! A benchmark where it is declared, with all that is needed to deal with it.
+//! A benchmark at its declaration, with everything that is needed to run it.
 
 use std::time::Duration;
 
@@ -6,20 +6,20 @@ use perfcheck::sequence::Declaration;
 
 use crate::command_line::VisitMode;
 
-/// A benchmark to deal with.
+/// A declared benchmark.
 pub(crate) struct Visit<'v> {
     pub(crate) declaration: Declaration,
     pub(crate) mode: VisitMode,
     pub(crate) accepts: &'v dyn Fn(&str) -> bool,
-    /// Takes a sample: what it came to, in stored units.
+    /// Takes a sample of the given number of iterations. Returns its value in stored units.
     pub(crate) sampler: &'v mut dyn FnMut(u64) -> Duration,
-    /// Shows a value of stored units per iteration, and the throughput that it comes to.
+    /// Formats a value in stored units per iteration, and its throughput.
     pub(crate) show: &'v dyn Fn(f64) -> (String, String),
-    /// Told before and after a profiled benchmark.
+    /// Called before and after a profiled benchmark.
     pub(crate) profile: &'v dyn Fn(Profiling, &str),
 }
 
-/// A moment of `--profile-time`.
+/// The start or the end of a profiled benchmark.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Profiling {
     Starts,

@@ -1,4 +1,4 @@
-//! Iterations are counted where a `CountingAllocator` is the global allocator.
+//! Iterations are counted if a `CountingAllocator` is the global allocator.
 
 #![cfg(feature = "allocations")]
 

@@ -1,4 +1,4 @@
-//! Criterion's interface: it compiles, its benchmarks run, and ids are Criterion's.
+//! Tests of Criterion's interface: it compiles, its benchmarks run, and its ids are Criterion's.
 
 mod support;
 
@@ -26,7 +26,7 @@ fn ids_are_those_of_criterion() {
         listed("^(borrowed|formatted|with_input|unsized|ids)"),
         "borrowed\nformatted 1\nwith_input/7\nunsized/x\nids/str\nids/string\nids/id/(1, 2)\nids/str_with_input\nids/3.5\n"
     );
-    // Of 0.3: names that say nothing new are left out.
+    // Criterion 0.3 omits names that add nothing.
     assert_eq!(
         listed("^(old|parameterized|alone|over|functions)"),
         "old/first\nold/second\nparameterized/first/1\nparameterized/first/2\nparameterized/second/1\nparameterized/second/2\n\

@@ -1,4 +1,4 @@
-//! The plain callers: cargo bench, cargo test and nextest, with Criterion's command line.
+//! Tests of calls by cargo bench, cargo test and nextest, with Criterion's command line.
 
 mod support;
 
@@ -110,7 +110,7 @@ fn plain_cargo_bench_prints_a_table_in_the_units_of_each_measurement() {
         .collect();
     assert_eq!(rows[0][0], "sort/stable/10");
     assert!(rows[0].last().unwrap().ends_with("elem/s"));
-    // `iter_custom` says what they take.
+    // `iter_custom` returns these times.
     assert_eq!(rows[1].join(" "), "closures 1.000 µs 1.000 µs .. 1.000 µs");
     assert_eq!(
         rows[2].join(" "),
@@ -125,7 +125,7 @@ fn a_closure_is_called_once_for_each_sample() {
         SUBJECT,
         "--bench --exact closures --sample-size 12 --measurement-time 0.001",
     );
-    // Rounds of warm-up, of 1, 2, 4, ... us until there is more than 100 ms, and then the samples.
+    // Warm-up takes rounds of 1, 2, 4, ... µs until their sum exceeds 100 ms; then come the samples.
     let rounds = (1..=17).find(|rounds| (1 << rounds) - 1 > 100_000).unwrap();
     let closures = measured
         .stderr

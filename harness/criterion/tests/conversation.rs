@@ -1,4 +1,4 @@
-//! Driven by the protocol, as a sequential harness: docs/src/protocol.md.
+//! Tests of the bench protocol, in which this crate is a sequential harness.
 
 mod support;
 
@@ -6,7 +6,7 @@ use support::conversation;
 
 const SUBJECT: &str = "criterion_subject";
 
-/// The ids that frames of the type `benchmark` announce.
+/// Returns the ids that frames of the type `benchmark` announce.
 fn announced(frames: &[String]) -> Vec<&str> {
     frames
         .iter()
@@ -61,7 +61,7 @@ fn settings_and_throughput_are_announced() {
         "{}",
         frames[5]
     );
-    // What the config expression of `criterion_group!` sets.
+    // The config expression of `criterion_group!` sets this.
     assert!(
         frames[6].ends_with(r#""settings":{"samples":10}}"#),
         "{}",
@@ -177,7 +177,7 @@ fn a_main_written_by_hand_is_driven_too() {
     assert_eq!(announced(&frames), ["first", "second", "grouped"]);
     assert_eq!(frames.last().map(String::as_str), Some(r#"{"type":"bye"}"#));
     assert_eq!(ended.code, Some(0));
-    // It is over before the end of main: values are dropped, or the process ends, but nothing hangs.
+    // The conversation ends before the end of `main`: values are dropped, or the process exits, but nothing hangs.
     let (frames, ended) = conversation(name, &["begin", "skip", "bye"]);
     assert_eq!((announced(&frames).len(), ended.code), (2, Some(0)));
 }

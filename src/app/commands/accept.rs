@@ -1,4 +1,4 @@
-//! `cargo perfcheck accept RUN | BENCH...`: a change of level that was meant, of a whole run or of some of its benchmarks; and the way back.
+//! `cargo perfcheck accept RUN | BENCH...`: accepts an intended change of level, of a whole run or of some benchmarks, and undoes this.
 
 use crate::app::context::{Context, World, resolve_reference};
 use crate::app::error::AppError;
@@ -24,26 +24,26 @@ Examples:
 
 Exit status: 0, 2 usage or no such benchmark, 5 store unusable, 6 no such run.";
 
-/// What is to be accepted.
+/// Options of `accept`.
 #[derive(Debug, Clone, PartialEq, Eq, Args)]
 #[command(after_long_help = AFTER_ACCEPT)]
 pub struct AcceptOptions {
-    /// Runs (number, baseline, `latest` or `@commit`), or benchmarks: ids, or parts of ids of those that were regressed or suspect
+    /// Runs (number, baseline, `latest` or `@commit`), or benchmarks: ids, or parts of ids of regressed or suspect ones
     #[arg(
         value_name = "RUN|BENCH",
         required = true,
         allow_negative_numbers = true
     )]
     pub what: Vec<String>,
-    /// The run whose level of these benchmarks is meant [default: the newest]
+    /// Accept the level of the benchmarks in this run [default: the newest]
     #[arg(long, value_name = "RUN", allow_negative_numbers = true)]
     pub run: Option<String>,
-    /// Take it back
+    /// Undo an acceptance
     #[arg(long)]
     pub undo: bool,
 }
 
-/// What the words stand for.
+/// The targets that the words select.
 enum Meant {
     Runs(Vec<RunId>),
     Benchmarks(RunId, Vec<BenchmarkKey>),
@@ -113,19 +113,19 @@ fn withdraw_run(store: &mut Store, run: RunId) -> Result<String, StoreError> {
     })
 }
 
-/// Several benchmarks, a line each; one has been named already.
+/// Lists several benchmarks, one per line. Returns an empty string for a single one, which the caller has named already.
 fn lines(keys: &[BenchmarkKey]) -> String {
     let line = |key: &BenchmarkKey| format!("\n    {}", listed(key));
     keys.iter().map(line).collect()
 }
 
-/// A word is a run if it can be, and so are several that can be nothing else; where `--run` is given all words are benchmarks.
+/// Resolves the words: to runs if possible, several words only if all must be runs. With `--run`, all words are benchmarks.
 fn meant(
     options: &AcceptOptions,
     store: &Store,
     workspace: WorkspaceId,
 ) -> Result<Meant, AppError> {
-    // What an earlier version accepted can be taken back.
+    // Allow undo in any case: an earlier version may have accepted a base.
     let refuse = |run| {
         refuse_incomplete(store, run)?;
         if options.undo {
@@ -169,7 +169,7 @@ fn is_run_word(word: &str) -> bool {
     word == "latest" || word.starts_with('@') || word.parse::<RunId>().is_ok()
 }
 
-/// A baseline and a benchmark may have one name.
+/// Refuses a word that names both a baseline and a benchmark.
 fn refuse_ambiguity(word: &str, store: &Store, workspace: WorkspaceId) -> Result<(), AppError> {
     let benchmarks = store.benchmarks(workspace)?;
     let is_id = benchmarks.iter().any(|benchmark| benchmark.key.id == word);
@@ -195,7 +195,7 @@ fn refuse_side(store: &Store, run: RunId) -> Result<(), AppError> {
     Ok(())
 }
 
-/// The benchmarks of the run that a word stands for: a whole id, or of those that contain the word the ones that looked slower.
+/// Resolves a word to benchmarks of the run: a complete id, else all benchmarks whose ids contain the word and that looked slower.
 fn of_word(
     word: &str,
     run: RunId,

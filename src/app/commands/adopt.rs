@@ -1,4 +1,4 @@
-//! `cargo perfcheck store adopt [FROM]`: runs follow a workspace that moved.
+//! `cargo perfcheck store adopt [FROM]`: assigns the runs of a moved workspace to its new location.
 
 use crate::app::context::{Context, World};
 use crate::app::error::AppError;

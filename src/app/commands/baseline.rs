@@ -1,4 +1,4 @@
-//! `cargo perfcheck baseline list|save|rename|remove`: names for runs.
+//! `cargo perfcheck baseline list|save|rename|remove`: manages the names of runs.
 
 use crate::app::context::{Context, World, resolve_reference};
 use crate::app::error::AppError;
@@ -9,28 +9,28 @@ use perfcheck_analysis::exit_code::ExitCode;
 use perfcheck_engine::host;
 use perfcheck_engine::store::check_baseline_name;
 
-/// Work on names of runs.
+/// An action on the names of runs.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum BaselineAction {
-    /// Show them.
+    /// List all names
     List,
-    /// Name a run.
+    /// Name a run
     Save {
-        /// The name.
+        /// The name
         name: String,
-        /// The run.
+        /// The run
         run: String,
     },
-    /// Change a name.
+    /// Rename a baseline
     Rename {
-        /// The name.
+        /// The old name
         from: String,
-        /// The new one.
+        /// The new name
         to: String,
     },
-    /// Forget a name.
+    /// Remove a name
     Remove {
-        /// The name.
+        /// The name
         name: String,
     },
 }

@@ -1,4 +1,4 @@
-//! `cargo perfcheck store export RUN...`: stored runs for other machines and other programs.
+//! `cargo perfcheck store export RUN...`: exports stored runs for other machines and other programs.
 
 use clap::{Args, ValueEnum};
 use std::path::{Path, PathBuf};
@@ -19,13 +19,13 @@ use perfcheck_analysis::exit_code::ExitCode;
 use perfcheck_analysis::model::RunId;
 use perfcheck_engine::store::{Store, WorkspaceId};
 
-/// A format that can be written.
+/// A supported export format.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub enum ExportFormat {
-    /// Everything the store has of a run, for `store import`
+    /// All stored data of a run, for `store import`
     #[value(name = "jsonl")]
     Portable,
-    /// The tree that Criterion writes, each run a baseline
+    /// Criterion's directory tree, each run as a baseline
     Criterion,
     /// Lines for benchstat, one per process
     #[value(alias = "go")]
@@ -58,7 +58,7 @@ Examples:
 
 Exit status: 0, 2 usage, 5 store unusable, or a file that cannot be written, 6 no such run.";
 
-/// What is exported, and where to.
+/// Options of `store export`.
 #[derive(Debug, Clone, Args)]
 #[command(after_long_help = AFTER_HELP)]
 pub struct ExportOptions {
@@ -72,7 +72,7 @@ pub struct ExportOptions {
     /// Write this format
     #[arg(long, value_name = "FMT", default_value = "jsonl")]
     pub format: ExportFormat,
-    /// Write to this file, or directory of Criterion's format; `-` is stdout
+    /// Write to this file, or to this directory with Criterion's format; `-` is stdout
     #[arg(short, long, value_name = "PATH")]
     pub output: Option<PathBuf>,
 }
@@ -102,7 +102,7 @@ pub fn export(
         .output
         .as_deref()
         .filter(|path| *path != Path::new("-"));
-    // Criterion's directories are made.
+    // Criterion's directories are created if missing.
     if let Some(path) = output.filter(|_| options.format != ExportFormat::Criterion) {
         check_place(path)?;
     }
@@ -146,7 +146,7 @@ pub fn export(
     Ok(ExitCode::Clean)
 }
 
-/// The runs as one file has them.
+/// Serializes the runs into one file.
 fn bytes(
     store: &Store,
     workspace: WorkspaceId,
@@ -184,7 +184,7 @@ fn benchmarks_of(runs: &[ExportedRun]) -> usize {
     runs.iter().map(|run| run.measurements.len()).sum()
 }
 
-/// The runs, and the other sides of those that are sides of an A/B measurement; ascending, so that bases come before candidates.
+/// Adds the other sides of side-by-side measurements. Sorts in ascending order, which puts bases before candidates.
 fn with_partners(store: &Store, runs: &[RunId]) -> Result<Vec<RunId>, AppError> {
     let mut all = runs.to_vec();
     for run in runs {

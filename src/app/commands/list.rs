@@ -1,4 +1,4 @@
-//! `cargo perfcheck list [FILTER]...`: the benchmarks that a run would measure, built and asked for their ids alone.
+//! `cargo perfcheck list [FILTER]...`: builds the benches and lists the benchmarks that a run would measure.
 
 use std::time::Duration;
 
@@ -10,12 +10,12 @@ use crate::app::options::StoreOptions;
 use perfcheck_analysis::exit_code::ExitCode;
 use perfcheck_engine::measure::Filter;
 
-/// List benchmarks.
+/// Options of `list`.
 #[derive(Debug, Clone)]
 pub struct ListOptions {
-    /// Which benchmarks are listed.
+    /// The filter of benchmarks
     pub filter: Filter,
-    /// The part of every deadline that does not depend on the request.
+    /// The part of every deadline that does not depend on the request
     pub timeout: Option<Duration>,
 }
 

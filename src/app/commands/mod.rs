@@ -1,6 +1,6 @@
-//! One file per command: what it is asked for, and what it does, in that order.
+//! One module per command: its options first, then its work.
 //!
-//! A command knows everything below; no command knows another one's file.
+//! A command may use every layer below, but no other command's module.
 
 mod accept;
 mod adopt;

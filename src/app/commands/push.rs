@@ -1,4 +1,4 @@
-//! `cargo perfcheck store push`, `--push` and `store init`: this machine's runs in a team's store.
+//! `cargo perfcheck store push`, `--push` and `store init`: sends this machine's runs to a team's store.
 
 use std::collections::HashMap;
 use std::path::Path;
@@ -40,11 +40,11 @@ Examples:
 
 Exit status: 0, 2 usage, 5 the server not reached, or the schema made by another program.";
 
-/// Where the team's store is.
+/// Options of `store push`.
 #[derive(Debug, Clone, Args)]
 #[command(after_long_help = AFTER_PUSH)]
 pub struct PushOptions {
-    /// The address of the store; as the environment says where none is given.
+    /// Address of the store; `None` to use the environment.
     #[arg(
         value_name = "ADDRESS",
         help = "Send the runs to this store, e.g. `postgres://user@host/database` [env: PERFCHECK_TEAM_STORE] [default: `team-store` of Cargo.toml]"
@@ -52,11 +52,11 @@ pub struct PushOptions {
     pub address: Option<String>,
 }
 
-/// Which store is made.
+/// Options of `store init`.
 #[derive(Debug, Clone, Args)]
 #[command(after_long_help = AFTER_INIT)]
 pub struct CreateOptions {
-    /// The address of the store; as the environment says where none is given.
+    /// Address of the store; `None` to use the environment.
     #[arg(
         value_name = "ADDRESS",
         help = "Create the store in this database, e.g. `postgres://user@host/database` [env: PERFCHECK_TEAM_STORE]"
@@ -95,8 +95,8 @@ pub fn push(
     outcome.map(|()| ExitCode::Clean)
 }
 
-/// Carries out `command`, which stores a run, and sends what the team's store lacks afterwards if that is `wanted`. How the command ends does not depend on
-/// the server: what could not be sent stays in the store.
+/// Runs `command`, which stores a run, then sends new runs to the team's store if `wanted`. The command's exit status does not depend on the server:
+/// unsent runs stay in the local store.
 pub fn then_push(
     wanted: bool,
     common: &StoreOptions,
@@ -106,7 +106,7 @@ pub fn then_push(
     if !wanted {
         return command(world);
     }
-    // What is wrong with the address is said before anything is measured.
+    // Report problems with the address before measuring anything.
     let context = Context::load(common, world)?;
     let address = named(team_address(&context, None, world)?)?;
     context.team_key()?;
@@ -132,7 +132,7 @@ pub fn then_push(
     }
 }
 
-/// Sends every complete run that the team's store lacks: what was sent, and how that ended.
+/// Sends every complete run that the team's store lacks. Returns the runs sent, and the error that ended the transfer, if any.
 fn send(
     address: &str,
     context: &Context,
@@ -170,7 +170,7 @@ fn send(
     Ok((pushed, outcome))
 }
 
-/// The address that something says, or what to do.
+/// Returns the address, or an error with advice if there is none.
 fn named(address: Option<String>) -> Result<String, AppError> {
     let Some(address) = address else {
         return Err(AppError::Usage(
@@ -187,14 +187,14 @@ fn named(address: Option<String>) -> Result<String, AppError> {
     )))
 }
 
-/// Runs on their way from one store into another.
+/// A transfer of runs from one store to another.
 struct Transfer<'s> {
     local: &'s Store,
     workspace: WorkspaceId,
     of_team: WorkspaceId,
-    /// What the team's store knows of the runs of this one.
+    /// State in the team's store of each local run
     known: HashMap<PortableReference, KnownRun>,
-    /// Those that were sent, by their numbers there.
+    /// Numbers in the team's store of the runs sent
     sent: Vec<RunId>,
 }
 
@@ -220,7 +220,7 @@ impl<'s> Transfer<'s> {
         })
     }
 
-    /// How many runs are there already.
+    /// Returns the number of runs that the team's store already has.
     fn stored(&self) -> usize {
         let known = self.known.values();
         known
@@ -228,9 +228,9 @@ impl<'s> Transfer<'s> {
             .count()
     }
 
-    /// Complete runs that are not there, oldest first; both sides of an A/B measurement together.
+    /// Returns groups of complete runs that the team's store lacks, oldest first. The sides of a side-by-side measurement form one group.
     fn waiting(&self, runs: &[Run]) -> Vec<Vec<RunId>> {
-        // A part of a suite goes with the run that it is merged to.
+        // A shard's run is sent as part of the merged run.
         let is_whole =
             |run: &&Run| run.status == RunStatus::Complete && run.begun.partition.is_none();
         let whole: HashMap<RunId, &Run> = (runs.iter().filter(is_whole))
@@ -243,7 +243,7 @@ impl<'s> Transfer<'s> {
                 groups.extend(is_waiting(run).then(|| vec![run.id]));
                 continue;
             };
-            // The group stands at its newer side; a side alone is not sent.
+            // The group takes the place of its newer side. A single side is never sent.
             let partner = whole.get(&pair.partner).filter(|other| other.id < run.id);
             if partner.is_some_and(|partner| is_waiting(partner) && is_waiting(run)) {
                 groups.push(vec![pair.partner, run.id]);
@@ -252,7 +252,7 @@ impl<'s> Transfer<'s> {
         groups
     }
 
-    /// Sends runs that belong together, whole or not at all.
+    /// Sends a group of runs, all or none.
     fn send(&mut self, group: &[RunId], team: &mut Store) -> Result<(), AppError> {
         let portable = portable_runs(self.local, self.workspace, group, &Work::silent())?;
         let sent: Vec<PortableReference> =
@@ -280,7 +280,7 @@ impl<'s> Transfer<'s> {
                 }
                 Ok(())
             }
-            // Somebody else sent them meanwhile.
+            // Another machine has sent them meanwhile.
             Err(StoreError::AlreadyThere) => Ok(()),
             Err(error) => Err(error.into()),
         }

@@ -1,4 +1,4 @@
-//! `cargo perfcheck report`: a page and other reports about a stored run, or about two that are compared.
+//! `cargo perfcheck report`: writes a page and other reports on a stored run, or on a comparison of two.
 
 use clap::Args;
 use std::path::{Path, PathBuf};
@@ -27,7 +27,7 @@ use perfcheck_engine::host;
 use perfcheck_engine::measure::Filter;
 use perfcheck_engine::store::{Store, WorkspaceId};
 
-/// The newest runs have pages when all runs are reported; each is a file of its own.
+/// Maximum number of pages when all runs are reported; each page is a separate file.
 const MOST_PAGES: usize = 50;
 
 const AFTER_REPORT: &str = "\
@@ -44,17 +44,17 @@ Examples:
 
 Exit status: 0 whatever the verdicts are, 2 usage, 4 nothing to compare, 5 store or file unusable, 6 no such run.";
 
-/// Which reports of what.
+/// Options of `report`.
 #[derive(Debug, Clone, PartialEq, Eq, Args)]
 #[command(after_long_help = AFTER_REPORT)]
 pub struct PageOptions {
     /// Report this run (default: latest), or compare two: the reference, then the run to report. Numbers, baselines, `latest` or `@commit`
     #[arg(value_name = "RUN", num_args = 0..=2, allow_negative_numbers = true)]
     pub runs: Vec<String>,
-    /// Report the newest 50 runs of the branch: a page for each in the directory of `--report html=DIR/`, and an index of them
+    /// Report the newest 50 runs of the branch: a page for each in the directory of `--report html=DIR/`, and an index
     #[arg(long, conflicts_with = "runs")]
     pub all: bool,
-    /// Open the page in the browser; without `--report html=FILE` it goes to a temporary directory
+    /// Open the page in the browser; without `--report html=FILE`, write it to a temporary directory
     #[arg(long)]
     pub open: bool,
     #[command(flatten)]
@@ -62,7 +62,7 @@ pub struct PageOptions {
 }
 
 impl PageOptions {
-    /// Refuses what could not be written or shown.
+    /// Refuses options whose result could not be written or shown.
     fn check(&self, common: &StoreOptions) -> Result<(), AppError> {
         let wanted = &self.reports.wanted;
         if wanted.is_empty() && !self.open {
@@ -128,7 +128,7 @@ pub fn report(
     Ok(ExitCode::Clean)
 }
 
-/// One call of the command, with what it stands on.
+/// A call of the command with its context.
 struct Delivery<'a> {
     options: &'a PageOptions,
     common: &'a StoreOptions,
@@ -138,7 +138,7 @@ struct Delivery<'a> {
 }
 
 impl Delivery<'_> {
-    /// Reports a run with the verdicts that it has; of an A/B measurement the candidate has them.
+    /// Reports a run with its verdicts. For a side-by-side measurement, this is the candidate.
     fn of_run(&self, word: &str, world: &mut World<'_>) -> Result<(), AppError> {
         let run = resolve_run(self.store, self.workspace, word)?;
         let head = run_with_verdicts(self.store, run)?;
@@ -149,7 +149,7 @@ impl Delivery<'_> {
         self.deliver(&findings, world)
     }
 
-    /// Writes a page of each run of the branch into a directory, the newest ones, and an index of them.
+    /// Writes pages of the newest runs of the branch into a directory, with an index.
     fn of_all(&self, world: &mut World<'_>) -> Result<(), AppError> {
         let mut wanted = self.options.reports.wanted.iter();
         let Some(directory) = wanted.find_map(|wanted| wanted.file.as_deref()) else {
@@ -201,7 +201,7 @@ impl Delivery<'_> {
         self.show(&index, world)
     }
 
-    /// Reports two runs, compared as `compare BASE CANDIDATE` does it.
+    /// Reports a comparison of two runs, as `compare BASE CANDIDATE` makes it.
     fn of_two(
         &self,
         [base_word, word]: [&String; 2],
@@ -226,7 +226,7 @@ impl Delivery<'_> {
         } else {
             format!("`{base_word}` (run {base})")
         };
-        // A report about two runs is about their verdicts: limits are those of a run.
+        // Such a report shows verdicts only: limits belong to the report of a single run.
         concluded.verdicts.limits = Limits::default();
         let findings = Findings::of(&both.heads.candidate, concluded);
         self.deliver(&findings, world)
@@ -255,7 +255,7 @@ impl Delivery<'_> {
         reporting.write_reports(findings, world)
     }
 
-    /// Writes the page to each place, or to a temporary one where it is only to be shown; and shows the first.
+    /// Writes the page to each place, or to a temporary one if it is only shown. Opens the first in the browser if requested.
     fn pages(
         &self,
         findings: &Findings<'_>,
@@ -304,7 +304,7 @@ impl Delivery<'_> {
         Ok(())
     }
 
-    /// Shows a page in the browser, where that is wanted.
+    /// Opens a page in the browser if requested.
     fn show(&self, file: &Path, world: &mut World<'_>) -> Result<(), AppError> {
         if self.options.open
             && let Err(error) = host::open_in_viewer(file)

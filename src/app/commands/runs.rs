@@ -1,4 +1,4 @@
-//! `cargo perfcheck store runs`: the stored runs, newest first.
+//! `cargo perfcheck store runs`: lists the stored runs, newest first.
 
 use crate::app::context::{Context, World};
 use crate::app::error::AppError;
@@ -31,7 +31,7 @@ pub fn runs(
     Ok(ExitCode::Clean)
 }
 
-/// The newest runs, at most `limit` of them, with their names.
+/// Returns the newest runs with their names, at most `limit`.
 pub(super) fn run_lines(
     store: &Store,
     workspace: WorkspaceId,

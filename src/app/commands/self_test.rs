@@ -1,4 +1,4 @@
-//! `cargo perfcheck doctor --benches`: each executable against itself, and against itself slowed down by a known amount.
+//! `cargo perfcheck doctor --benches`: compares each executable with itself, and with itself slowed down by a known amount.
 
 use std::collections::BTreeMap;
 use std::ffi::OsString;
@@ -6,37 +6,38 @@ use std::time::Duration;
 
 use crate::app::context::{Context, World};
 use crate::app::error::AppError;
-use crate::app::measuring::in_turn::InTurn;
+use crate::app::measuring::paired::PairedMeasurement;
 use crate::app::measuring::prepare::{build, find_benchmarks, nothing_found, timeout};
 use crate::app::measuring::recorded::Recorded;
 use crate::app::measuring::request::Request;
 use crate::app::options::{PairedOptions, StoreOptions};
 use crate::report::{self, ProgressMode, Rate, SelfTestFindings, SelfTestRow, SkippedBenchmark};
+use crate::settings::Layer;
 use perfcheck_analysis::compare::{PairedSeries, Plan, judge};
 use perfcheck_analysis::exit_code::ExitCode;
 use perfcheck_analysis::findings::Order;
-use perfcheck_analysis::model::{BenchmarkKey, Environment, LaunchRecord, Purpose, Side, Verdict};
+use perfcheck_analysis::model::{BenchmarkKey, BySide, Environment, LaunchRecord, Side, Verdict};
 use perfcheck_engine::host;
 use perfcheck_engine::measure::{Discovered, Ended, Filter, PairedTarget};
 use perfcheck_stats::{binomial, derived_seed};
 
-/// What a harness says that can slow itself down (docs/src/protocol.md, section 8).
+/// Capability of a harness that can slow itself down (docs/internals/src/protocol.md, section 8).
 const CAPABILITY: &str = "slowdown";
-/// The variable that tells it to.
+/// Environment variable that sets the slowdown.
 const VARIABLE: &str = "PERFCHECK_SLOWDOWN";
-/// Level of the bounds of rates, one-sided.
+/// One-sided confidence level of the bounds of rates.
 const BOUND_LEVEL: f64 = 0.95;
 
-/// Measure known differences.
+/// Options of the self-test.
 #[derive(Debug, Clone)]
 pub struct SelfTestOptions {
-    /// Which benchmarks.
+    /// The filter of benchmarks
     pub filter: Filter,
-    /// By how much one side is slowed down, a fraction.
+    /// Slowdown of one side, as a fraction
     pub slowdown: f64,
-    /// Comparisons of each kind.
+    /// Number of comparisons of each kind
     pub trials: u32,
-    /// How to measure.
+    /// Measurement options
     pub paired: PairedOptions,
 }
 
@@ -53,8 +54,11 @@ pub fn self_test(
     }
     let paired = &options.paired;
     let load = host::load();
-    let mut context = Context::load(common, world)?;
-    context.tables.layers.command_line.noise_threshold = paired.noise_threshold;
+    let layer = Layer {
+        noise_threshold: paired.noise_threshold,
+        ..Layer::default()
+    };
+    let context = Context::load(common, world)?.with_command_line(layer);
     let (toolchain, targets) = build(&context, common, world)?;
     let timeout = timeout(paired.timeout, &context);
     let found = find_benchmarks(&options.filter, timeout, targets, None, world)?;
@@ -83,12 +87,12 @@ pub fn self_test(
         build: toolchain,
     };
     let count = subjects.count();
-    let usual = InTurn::of(&request, &environment, None, count, Purpose::Comparison);
+    let usual = PairedMeasurement::new(&request, &environment, BySide::default(), count);
     let (decision, rounds) = (usual.decision, most_rounds(&usual.plan));
     let mut rows: BTreeMap<BenchmarkKey, SelfTestRow> = subjects.rows(&usual);
     let mut ended = Ended::Complete;
     if world.progress == ProgressMode::Lines {
-        // The trials are progress enough.
+        // The trials already show the progress.
         world.progress = ProgressMode::Quiet;
     }
     let comparisons = 2 * options.trials;
@@ -100,8 +104,12 @@ pub fn self_test(
     }
     'trials: for trial in 0..options.trials {
         for kind in [HarnessKind::Same, HarnessKind::Slowed] {
-            let mut run = InTurn::of(&request, &environment, None, count, Purpose::Comparison);
-            run.plan.seed = derived_seed(seed, &format!("self-test/{}/{trial}", kind.word()));
+            let usual = PairedMeasurement::new(&request, &environment, BySide::default(), count);
+            let seed = derived_seed(seed, &format!("self-test/{}/{trial}", kind.word()));
+            let run = PairedMeasurement {
+                plan: Plan { seed, ..usual.plan },
+                ..usual
+            };
             if !common.output.quiet {
                 let done = 2 * trial + u32::from(kind == HarnessKind::Slowed);
                 let words = format!(
@@ -115,7 +123,7 @@ pub fn self_test(
             }
             let pairs = subjects.pairs(kind.millionths(options.slowdown));
             ended = carry_out(&run, kind, pairs, &mut rows, world)?;
-            // The machine's load from now on is our own.
+            // From now on the tool itself loads the machine.
             request.load = None;
             if ended == Ended::Interrupted {
                 break 'trials;
@@ -163,7 +171,7 @@ fn in_order(mut rows: Vec<SelfTestRow>, order: Order) -> Vec<SelfTestRow> {
 
 const NO_SUBJECTS: &str = "no bench has a harness that can slow itself down\n  help: those written with the crate `perfcheck` can, once it is as new as this tool; so can those of Criterion on the crate `perfcheck-criterion`";
 
-/// What differs between the sides of a trial.
+/// The difference between the sides of a trial.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum HarnessKind {
     Same,
@@ -193,7 +201,7 @@ impl HarnessKind {
     }
 }
 
-/// What can be tested, and what cannot and why.
+/// The benchmarks that can be tested, and those that cannot, with reasons.
 struct Subjects {
     targets: Vec<PairedTarget>,
     skipped: Vec<SkippedBenchmark>,
@@ -231,7 +239,7 @@ impl Subjects {
             .sum()
     }
 
-    fn rows(&self, run: &InTurn<'_>) -> BTreeMap<BenchmarkKey, SelfTestRow> {
+    fn rows(&self, run: &PairedMeasurement<'_>) -> BTreeMap<BenchmarkKey, SelfTestRow> {
         let benchmarks = self.targets.iter().flat_map(|target| &target.benchmarks);
         benchmarks
             .map(|benchmark| {
@@ -241,7 +249,7 @@ impl Subjects {
             .collect()
     }
 
-    /// The same on both sides, but for what the variable says; it has the same length on both.
+    /// Pairs each target with itself; only the variable differs. Its value has the same length on both sides.
     fn pairs(&self, millionths: u32) -> Vec<PairedTarget> {
         let mut pairs = self.targets.clone();
         for pair in &mut pairs {
@@ -255,9 +263,9 @@ impl Subjects {
     }
 }
 
-/// One comparison of every benchmark.
+/// Makes one comparison of every benchmark.
 fn carry_out(
-    run: &InTurn<'_>,
+    run: &PairedMeasurement<'_>,
     kind: HarnessKind,
     pairs: Vec<PairedTarget>,
     rows: &mut BTreeMap<BenchmarkKey, SelfTestRow>,
@@ -268,9 +276,9 @@ fn carry_out(
         recorded.record(side, launch);
         Ok(())
     };
-    let (ended, spent) = run.campaign(pairs, &mut record, "", world)?;
+    let (ended, spent) = run.run_rounds(pairs, &mut record, "", world)?;
     if ended == Ended::Interrupted {
-        // Rounds that are missing would make this trial another one than the others.
+        // Discard a trial with missing rounds, which is not comparable to complete ones.
         return Ok(ended);
     }
     let failed = std::mem::take(&mut recorded.failed);
@@ -322,7 +330,7 @@ fn rate(
     }
 }
 
-/// What the other comparisons should take, if they take as long as those before.
+/// Estimates the time of the remaining comparisons from the time of those before.
 fn time_left(rows: &BTreeMap<BenchmarkKey, SelfTestRow>, done: u32, all: u32) -> String {
     let spent: Duration = rows.values().map(|row| row.time).sum();
     if done == 0 {

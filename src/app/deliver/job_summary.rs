@@ -1,15 +1,15 @@
-//! The summary of a job of GitHub Actions: a file that every call of a step adds to, each whole or not at all.
+//! The summary of a GitHub Actions job: a file to which every step appends complete reports.
 
 use std::fs::File;
 use std::io::{self, Write};
 use std::path::Path;
 
-/// Bytes that GitHub takes of a step. Of a larger file it shows nothing, so what is there already would be lost, too.
+/// Maximum bytes of a step's summary. GitHub shows nothing of a larger file, so exceeding it would lose earlier reports, too.
 ///
 /// GitHub Docs, "Workflow commands for GitHub Actions", "Step isolation and limits".
 const MOST: u64 = 1024 * 1024;
 
-/// Adds `text` to the file, which may not be there yet.
+/// Appends `text` to the file, creating it if necessary.
 pub(in crate::app) fn append(path: &Path, text: &[u8]) -> io::Result<()> {
     let mut file = File::options().append(true).create(true).open(path)?;
     let before = file.metadata()?;
@@ -20,7 +20,7 @@ pub(in crate::app) fn append(path: &Path, text: &[u8]) -> io::Result<()> {
     }
     let written = file.write_all(text);
     if written.is_err() && before.is_file() {
-        // Half a report would swallow what comes after it. The error that is told is the first.
+        // Remove a partial report, which would garble what follows. The write error is the one to report.
         let _ = file.set_len(before.len());
     }
     written

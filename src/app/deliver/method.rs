@@ -1,4 +1,4 @@
-//! `--method SYSTEM --explain`: what the conventions of a system come to in this workspace.
+//! `--method SYSTEM --explain`: lists the settings that a system's conventions mean in this workspace.
 
 use crate::app::context::{Context, World};
 use crate::app::error::AppError;
@@ -7,7 +7,7 @@ use crate::report::{MethodExplained, MethodSetting, SettingSource, write_method}
 use perfcheck_analysis::exit_code::ExitCode;
 use perfcheck_analysis::model::{Analysis, DecisionSettings, Outliers, System, Thresholds};
 
-/// Writes what `options` come to, and measures and compares nothing.
+/// Writes the settings that `options` result in. Measures and compares nothing.
 pub fn explain_method(
     options: &ComparisonOptions,
     common: &StoreOptions,
@@ -33,10 +33,10 @@ pub fn explain_method(
     Ok(ExitCode::Clean)
 }
 
-/// How the value of a setting is written; `None` where it follows from the test.
+/// Formats the value of a setting; `None` if the test determines the value.
 type Written = fn(&DecisionSettings) -> Option<String>;
 
-/// Every setting in force with where it comes from.
+/// Lists every setting in force with its source.
 fn settings(
     options: &ComparisonOptions,
     decision: &DecisionSettings,
@@ -44,7 +44,7 @@ fn settings(
 ) -> Vec<MethodSetting> {
     let said = &options.analysis;
     let (of_method, default) = (method.decision(), DecisionSettings::default());
-    // Without `--method` tables are stronger than the method that they name.
+    // Unless `--method` is given, tables take precedence over the method that they name.
     let is_named = said.method.is_some();
     let of_tests: [(&str, bool, Written); 9] = [
         ("--test", said.test().is_some(), |found| {
@@ -112,7 +112,7 @@ fn settings(
         .collect()
 }
 
-/// Thresholds that are not the default.
+/// Lists the thresholds that differ from the default.
 fn thresholds(
     in_force: Thresholds,
     of_method: Thresholds,
@@ -130,7 +130,7 @@ fn thresholds(
         })
 }
 
-/// Where `value` comes from: the method sets `set`, and without anything it is `usual`.
+/// Determines the source of `value`: the command line, the method (which sets `set`), a table, or the default `usual`.
 fn source<T: PartialEq>(
     is_said: bool,
     is_named: bool,
@@ -157,7 +157,7 @@ fn setting(name: &str, value: Option<String>, from: SettingSource) -> MethodSett
     }
 }
 
-/// What is done about outliers, as the flag takes it.
+/// Formats the outlier policy as the flag expects it.
 fn outliers(analysis: &Analysis) -> String {
     match (analysis.outliers, analysis.drop_first) {
         (outliers, false) => outliers.to_string(),

@@ -1,4 +1,4 @@
-//! Where results go: streams, files, reports, the summary of a CI job, the page.
+//! Delivers results to streams, files, reports, the summary of a CI job and the page.
 //!
 //! Must not decide or measure.
 

@@ -1,4 +1,4 @@
-//! What to do after a run: the last lines of its report, each with its command.
+//! Advice after a run: the last lines of its report, each with a command.
 
 use std::path::PathBuf;
 
@@ -11,32 +11,32 @@ use perfcheck_analysis::findings::Row;
 use perfcheck_analysis::model::{BenchmarkKey, RunId, Tally, Verdict};
 use perfcheck_engine::store::public_location;
 
-/// Of so many benchmarks each is named.
+/// Maximum number of benchmarks to list by name.
 const FEW: usize = 3;
 
-/// What the next run with the same command line is compared with.
+/// The reference of the next run with the same command line.
 #[derive(Debug, Clone, Copy)]
 pub(in crate::app) enum NextReference<'a> {
-    /// The last accepted run.
+    /// The last accepted run
     Accepted,
-    /// The run that has this name then.
+    /// The run that a baseline names at that time
     Named(&'a str),
-    /// What the command line says, whatever is accepted.
+    /// A reference that the command line fixes; accepting runs does not change it
     Fixed,
 }
 
-/// The run that advice is about.
+/// The run that the advice is about.
 #[derive(Debug, Clone, Copy)]
 pub(in crate::app) struct AdvisedRun<'a> {
     pub(in crate::app) run: RunId,
-    /// The command line up to a benchmark's name.
+    /// Command line of the run up to the name of a benchmark
     pub(in crate::app) again: &'a str,
-    /// What leads other commands to this workspace.
+    /// Flags that lead other commands to this workspace and store
     pub(in crate::app) place: &'a str,
     pub(in crate::app) next: NextReference<'a>,
 }
 
-/// What to do next.
+/// Returns advice on what to do next.
 pub(in crate::app) fn next_steps(rows: &[Row<'_>], advised: &AdvisedRun<'_>) -> Vec<String> {
     let tally: Tally = rows.iter().filter_map(|row| row.verdict).collect();
     let count = |verdict| tally.count(verdict);
@@ -74,8 +74,8 @@ pub(in crate::app) fn next_steps(rows: &[Row<'_>], advised: &AdvisedRun<'_>) -> 
 }
 
 impl AdvisedRun<'_> {
-    /// The line with the command after which the next run is compared with this one: `accepting`, or another. None where the command line alone
-    /// says what the next run is compared with.
+    /// Returns the line with the command that makes this run the reference of the next: `accepting`, or saving a baseline. Returns `None` if the
+    /// command line alone fixes the reference.
     fn accept(&self, accepting: String) -> Option<String> {
         let Self { run, place, .. } = self;
         let command = match self.next {
@@ -89,7 +89,7 @@ impl AdvisedRun<'_> {
         Some(format!("Accept: {command}   (if the change is intended)"))
     }
 
-    /// The lines about a benchmark in doubt: what is known of it, how to measure it again, how to accept it unless that was told.
+    /// Returns the lines about a benchmark in doubt: the findings, how to measure it again, and how to accept it unless `told` said so already.
     fn doubt(&self, known: String, row: &Row<'_>, accepting: String, told: Option<&str>) -> String {
         let again = format!("Measure again: {}", alone(self.again, row));
         let accept = self.accept(accepting);
@@ -98,7 +98,7 @@ impl AdvisedRun<'_> {
         lines.join("\n")
     }
 
-    /// That the next run is not compared with this one, where it might have been.
+    /// Notes that this run is not the reference of the next, if it could have been.
     fn no_reference(&self) -> String {
         match self.next {
             NextReference::Accepted => format!("\nRun {} is not accepted.", self.run),
@@ -107,7 +107,7 @@ impl AdvisedRun<'_> {
     }
 }
 
-/// Why a comparison with a run that the user named ends with status 6.
+/// Explains exit status 6 of a comparison with a run that the user named.
 pub(in crate::app) fn nothing_compared(
     exit_code: ExitCode,
     named: Option<&(RunId, String)>,
@@ -127,12 +127,12 @@ pub(in crate::app) fn nothing_compared(
     ))
 }
 
-/// The command that accepts the run.
+/// Returns the command that accepts the run.
 fn accept_all(advised: &AdvisedRun<'_>) -> String {
     format!("cargo perfcheck accept {}{}", advised.run, advised.place)
 }
 
-/// The command that accepts what has this verdict: the benchmarks where they are few, the run where they are many or all.
+/// Returns the command that accepts all benchmarks with this verdict: by name if they are few, else the whole run.
 fn accept(rows: &[Row<'_>], verdict: Verdict, advised: &AdvisedRun<'_>) -> String {
     let AdvisedRun { run, place, .. } = advised;
     let meant: Vec<&Row<'_>> = rows
@@ -149,12 +149,12 @@ fn accept(rows: &[Row<'_>], verdict: Verdict, advised: &AdvisedRun<'_>) -> Strin
     shell_command("cargo perfcheck accept", &words, &flags)
 }
 
-/// The word by which commands about this run find the benchmark of a row.
+/// Returns the word by which commands about this run find the benchmark of a row.
 fn word_of(row: &Row<'_>, rows: &[Row<'_>]) -> String {
     word_among(&row.key, rows.iter().map(|row| &row.key))
 }
 
-/// The command that explains the worst regression.
+/// Returns the command that explains the worst regression.
 fn why(rows: &[Row<'_>], advised: &AdvisedRun<'_>) -> Option<String> {
     let AdvisedRun { run, place, .. } = advised;
     let seen = |row: &&Row<'_>| estimate(row.comparison.as_ref());
@@ -167,13 +167,13 @@ fn why(rows: &[Row<'_>], advised: &AdvisedRun<'_>) -> Option<String> {
     Some(format!("Why: {explain}"))
 }
 
-/// What to do about suspects.
+/// Returns advice on suspects.
 fn suspects(rows: &[Row<'_>], advised: &AdvisedRun<'_>, told: Option<&str>) -> Option<String> {
     let seen = |row: &&Row<'_>| estimate(row.comparison.as_ref());
     let worst = rows
         .iter()
         .filter(|row| row.verdict == Some(Verdict::Suspect))
-        // Others were measured in turn: drift is not what they are in doubt about.
+        // Skip side-by-side measurements: drift between runs does not affect them.
         .filter(|row| {
             let comparison = row.comparison.as_ref();
             comparison.is_some_and(|comparison| comparison.run_grounds().is_some())
@@ -193,7 +193,7 @@ fn suspects(rows: &[Row<'_>], advised: &AdvisedRun<'_>, told: Option<&str>) -> O
     Some(advised.doubt(known, worst, accepting, told))
 }
 
-/// What to do about what looks slower and is not shown to be.
+/// Returns advice on benchmarks that look slower without proof.
 fn undecided(rows: &[Row<'_>], advised: &AdvisedRun<'_>, told: Option<&str>) -> Option<String> {
     let slower: Vec<&Row<'_>> = rows
         .iter()
@@ -214,7 +214,7 @@ fn undecided(rows: &[Row<'_>], advised: &AdvisedRun<'_>, told: Option<&str>) -> 
     Some(advised.doubt(known, worst, accept_all(advised), told))
 }
 
-/// The command that measures one benchmark alone, with the rounds that should settle it.
+/// Returns the command that measures one benchmark alone, with enough rounds to settle it.
 fn alone(again: &str, row: &Row<'_>) -> String {
     let BenchmarkKey {
         package,
@@ -235,14 +235,14 @@ fn estimate(comparison: Option<&Comparison>) -> f64 {
         .map_or(f64::NAN, |change| change.estimate)
 }
 
-/// Flags with their values, a space before each.
+/// Formats flags with their values, each after a space.
 pub(in crate::app) fn flags<const N: usize>(pairs: [(&str, Option<String>); N]) -> String {
     let flag =
         |(flag, value): (&str, Option<String>)| Some(format!(" {flag} {}", shell_quoted(&value?)));
     pairs.into_iter().filter_map(flag).collect()
 }
 
-/// What leads any command to the workspace and store of `common`.
+/// Returns the flags that lead any command to the workspace and store of `common`.
 pub(in crate::app) fn place(common: &StoreOptions) -> String {
     let path = |path: &Option<PathBuf>| path.as_ref().map(|path| path.display().to_string());
     flags([

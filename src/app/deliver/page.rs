@@ -1,6 +1,6 @@
-//! What a page is about: verdicts of a run, or of two that are compared, with both sides of each and how they came about.
+//! The content of a page: verdicts of a run or of two compared runs, with the measurements of both sides and the evidence.
 //!
-//! Statistics are those of `show --stats` of the run that they are of: its levels, its seed.
+//! Statistics equal those of `show --stats` of the same run, with its confidence levels and its seed.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -20,30 +20,30 @@ use perfcheck_analysis::model::{BenchmarkKey, Measurement, Metric, Run, RunId, W
 use perfcheck_engine::host;
 use perfcheck_engine::store::{BranchFilter, Store, StoreError, WorkspaceId};
 
-/// Samples of a side that are drawn, over all benchmarks of a page: its size stays within bounds.
+/// Samples drawn per side, summed over all benchmarks of a page; this bounds the page's size.
 const POINTS_OF_ALL: usize = 12_000;
-/// Of each benchmark no fewer and no more than so many.
+/// Minimum and maximum number of samples drawn per benchmark.
 const FEWEST_POINTS: usize = 60;
 const MOST_POINTS: usize = 1_500;
 
-/// Runs of histories, over all benchmarks of a page: each is read, analysed, and takes room.
+/// Runs in histories, summed over all benchmarks of a page: each run costs reading, analysis and space.
 const RUNS_OF_ALL: usize = 6_000;
-/// A history of fewer runs has no band and hardly a change point: the page has none.
+/// Minimum number of runs for a history on the page: shorter ones have no band and hardly any change points.
 const FEWEST_RUNS: usize = 10;
 const MOST_RUNS: usize = 60;
 
-/// How many runs of each benchmark its history has at most; `None`: there are too many benchmarks to look back far enough.
+/// Returns the maximum number of runs in each benchmark's history, or `None` if the page has too many benchmarks for histories.
 fn runs_of_each(benchmarks: usize) -> Option<usize> {
     let limit = (RUNS_OF_ALL / benchmarks.max(1)).min(MOST_RUNS);
     (limit >= FEWEST_RUNS).then_some(limit)
 }
 
-/// What a page is about: the findings of a run, without the measurements, which are read for both sides.
+/// The findings for a page, without measurements, which are read later for both sides.
 pub(in crate::app) struct PageSubject {
     head: Run,
     rows: Vec<Row<'static>>,
     reference: Option<String>,
-    /// The changes that the columns of the store have, where nothing more is known.
+    /// Changes from the verdicts in the store, for rows without details
     changes: BTreeMap<BenchmarkKey, f64>,
     plan: Option<Plan>,
     method: Option<Method>,
@@ -53,7 +53,7 @@ pub(in crate::app) struct PageSubject {
 }
 
 impl PageSubject {
-    /// What these findings say.
+    /// Extracts the content of a page from these findings.
     pub(in crate::app) fn of(store: &Store, findings: &Findings<'_>) -> Result<Self, StoreError> {
         let rows: Vec<Row<'static>> = findings
             .rows
@@ -84,7 +84,7 @@ impl PageSubject {
         };
         if let Some(verdicts) = findings.verdicts.clone() {
             subject.method = Some(verdicts.method);
-            // Where nothing was compared, nothing was compared with.
+            // Name a reference only if something was compared with it.
             subject.reference = subject.reference.map(|_| verdicts.reference);
             subject.warnings = verdicts.warnings;
             subject.remarks = verdicts.remarks;
@@ -112,7 +112,7 @@ impl PageSubject {
         let mut shown = BTreeMap::new();
         let mut sides = BTreeMap::new();
         for (run, keys) in wanted {
-            // It may have been deleted since.
+            // The run may have been deleted since.
             let Ok(head) = store.run(run) else { continue };
             let keys: Vec<BenchmarkKey> = keys.into_iter().cloned().collect();
             let measurements = store.measurements(run, Some(&keys))?;
@@ -147,7 +147,7 @@ impl PageSubject {
 }
 
 impl PageSubject {
-    /// The histories on the branch of the run; none where there are too many benchmarks to look back far enough.
+    /// Reads the histories on the run's branch. Returns none if the page has too many benchmarks for histories.
     fn histories(
         &self,
         store: &Store,
@@ -175,7 +175,7 @@ impl PageSubject {
     }
 }
 
-/// The runs that the verdicts compare with, in words; `None` where nothing was compared.
+/// Describes the runs that the verdicts compare with; `None` if nothing was compared.
 fn references(rows: &[Row<'_>]) -> Option<String> {
     let first = |row: &Row<'_>| row.reference.first().copied().flatten();
     let runs: BTreeSet<RunId> = rows.iter().filter_map(first).collect();
@@ -189,23 +189,23 @@ fn references(rows: &[Row<'_>]) -> Option<String> {
     })
 }
 
-/// A subject with everything that is shown of it.
+/// The findings of a page with the measurements to show.
 pub(in crate::app) struct GatheredPage {
     subject: PageSubject,
     heads: BTreeMap<RunId, (Run, HostSigns)>,
     shown: BTreeMap<(RunId, BenchmarkKey), Measurement>,
-    /// What each run measured in short, also of runs whose samples are not drawn.
+    /// Summary of each run's measurement, also of runs whose samples are not drawn
     sides: BTreeMap<(RunId, BenchmarkKey), MeasuredSide>,
     histories: BTreeMap<BenchmarkKey, BenchmarkHistory>,
 }
 
 impl GatheredPage {
-    /// How many benchmarks it has.
+    /// Returns the number of benchmarks on the page.
     pub(in crate::app) fn benchmarks(&self) -> usize {
         self.subject.rows.len()
     }
 
-    /// The page. `workspace`: what it is called.
+    /// Builds the page. `workspace` is the name shown for the workspace.
     pub(in crate::app) fn page(&self, workspace: String, told: &Work<'_>) -> Page<'_> {
         let subject = &self.subject;
         let points = (POINTS_OF_ALL / subject.rows.len().max(1)).clamp(FEWEST_POINTS, MOST_POINTS);
@@ -245,7 +245,7 @@ impl GatheredPage {
         }
     }
 
-    /// Facts of the runs that differ without making the sides incomparable.
+    /// Returns facts that differ between the runs without making the sides incomparable.
     fn warnings(&self, benchmarks: &[PageBenchmark<'_>]) -> Vec<Difference> {
         let sides = benchmarks
             .iter()
@@ -260,7 +260,7 @@ impl GatheredPage {
         }))
     }
 
-    /// What is left out of a page about so many benchmarks, and where it is to be had.
+    /// Describes data omitted from the page because of its size, and where to find it.
     fn omissions(&self, points: usize, benchmarks: &[PageBenchmark<'_>]) -> Vec<String> {
         let count = benchmarks.len();
         let mut sides = benchmarks.iter().flat_map(PageBenchmark::sides);
@@ -309,7 +309,7 @@ impl GatheredPage {
         }
     }
 
-    /// The change that is known of a row.
+    /// Returns the known change of a row.
     fn stored_change(&self, row: &Row<'_>) -> Option<f64> {
         let known = || self.subject.changes.get(&row.key).copied();
         row.change().or_else(known)
@@ -336,7 +336,7 @@ impl GatheredPage {
         })
     }
 
-    /// How the verdict came about, as `explain` tells it.
+    /// Describes how the verdict came about, as `explain` does.
     fn sentences(
         &self,
         row: &Row<'_>,
@@ -369,14 +369,14 @@ impl GatheredPage {
             failures: candidate.map_or(&[][..], |found| &found.failures),
             row: self.subject.method.map(|_| row),
             method: self.subject.method,
-            // The page names the functions once, for all benchmarks of a target.
+            // The page names changed functions once, for all benchmarks of a target.
             code: None,
             plan: self.subject.plan.as_ref(),
         })
     }
 }
 
-/// Facts that differ between two sides, each once; what makes sides incomparable is said of the benchmark.
+/// Lists facts that differ between two sides, each once. Facts that make sides incomparable appear at the benchmark instead.
 fn differing<'a>(sides: impl Iterator<Item = [(&'a Run, &'a Measurement); 2]>) -> Vec<Difference> {
     let mut found: Vec<Difference> = Vec::new();
     for both in sides {

@@ -1,4 +1,4 @@
-//! The place of a page: its file, its directory, and what it calls the workspace.
+//! The location of an HTML page, and the name that the page gives the workspace.
 
 use std::fs;
 use std::io;
@@ -6,23 +6,23 @@ use std::path::{Path, PathBuf};
 
 use crate::app::context::Context;
 
-/// The file of a page in a directory.
+/// Name of the page's file in a directory.
 const INDEX: &str = "index.html";
 
-/// What a page calls the workspace. Pages are sent to others, whom the rest of the path does not concern.
+/// Returns the workspace's name for a page. Pages are sent to others, so the name omits the rest of the path.
 pub(in crate::app) fn name_of(context: &Context) -> String {
     let root = context.workspace.root();
     let name = root.file_name().unwrap_or(root.as_os_str());
     name.to_string_lossy().into_owned()
 }
 
-/// Whether a place is meant as a directory.
+/// Reports whether a path denotes a directory.
 pub(in crate::app) fn is_directory(place: &Path) -> bool {
     let text = place.as_os_str().to_string_lossy();
     text.ends_with(std::path::is_separator) || place.is_dir()
 }
 
-/// The file that a place stands for: of a directory, which is made where it is said to be one, its index.
+/// Returns the file for a path. For a directory, which is created if the path ends in a separator, this is its index file.
 pub(in crate::app) fn file_at(place: &Path) -> io::Result<PathBuf> {
     let about =
         |error: io::Error| io::Error::new(error.kind(), format!("{}: {error}", place.display()));

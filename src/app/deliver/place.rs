@@ -1,4 +1,4 @@
-//! The place of a single result: a file, whole or not at all, or stdout.
+//! The destination of a single result: a file, written completely or not at all, or stdout.
 
 use std::io::{self, Write};
 use std::path::Path;
@@ -9,13 +9,13 @@ use crate::app::error::AppError;
 use crate::exchange::ExchangeError;
 use crate::report::without_colours;
 
-/// The directory that is not there, so that nothing can be written to `file`: better said before much is computed for it.
+/// Returns the parent directory of `file` if it is missing. Checking first avoids long computations whose result cannot be written.
 pub(in crate::app) fn missing_directory(file: &Path) -> Option<&Path> {
     let parent = file.parent().filter(|parent| *parent != Path::new(""))?;
     (!parent.is_dir()).then_some(parent)
 }
 
-/// Refuses a place for a result where no file can be.
+/// Refuses a path in a missing directory.
 pub(in crate::app) fn check_place(file: &Path) -> Result<(), ExchangeError> {
     let Some(missing) = missing_directory(file) else {
         return Ok(());
@@ -27,7 +27,7 @@ pub(in crate::app) fn check_place(file: &Path) -> Result<(), ExchangeError> {
     })
 }
 
-/// Writes a result to `file`, without colours, or to stdout where that is `-` or none is given.
+/// Writes a result to `file`, without colors, or to stdout if `file` is `-` or `None`.
 pub(in crate::app) fn write_to(
     file: Option<&Path>,
     world: &mut World<'_>,

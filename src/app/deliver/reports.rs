@@ -1,4 +1,4 @@
-//! `--report`: what a run or a comparison found, for CI systems and pull requests; on GitHub Actions also without being asked.
+//! `--report`: findings for CI systems and pull requests. On GitHub Actions, reports are also written without the flag.
 
 use clap::Args;
 use std::fmt;
@@ -26,18 +26,20 @@ use perfcheck_analysis::findings::Findings;
 use perfcheck_analysis::model::{BenchmarkKey, Verdict};
 use perfcheck_engine::host;
 
-/// The key of a report where nobody says another.
+/// The key of a report unless the user names one.
 const USUAL_KEY: &str = "benchmarks";
 
-/// Which reports are written beside the table, in the order in which they were asked for.
+/// Reports to write in addition to the table, in the order of the command line.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Args)]
 pub struct ReportOptions {
     /// Write a report to FILE, or to stdout instead of the table
     ///
-    /// It may be given more than once. About verdicts: markdown (a comment for a pull request), github (annotations, beside the table), gitlab (code quality), gitlab-metrics, junit, html (a page; also into a directory). Of `compare`: text, csv and markdown-table are the table in this form; svg draws groups of two. In a job of GitHub Actions a run writes annotations and the summary of the job without being asked.
+    /// May be given more than once. Reports on verdicts: markdown (a comment for a pull request), github (annotations, in addition to the table),
+    /// gitlab (code quality), gitlab-metrics, junit, html (a page, or a directory for it). Of `compare`: text, csv and markdown-table write the table
+    /// in this form; svg draws groups of two. On GitHub Actions, a run writes annotations and the job summary without this flag.
     #[arg(long = "report", value_name = "KIND[=FILE]", value_parser = WantedReport::from_str)]
     pub wanted: Vec<WantedReport>,
-    /// Tell reports of several jobs about one commit apart by this key [default: the name of the CI job, else `benchmarks`]
+    /// Distinguish reports of several jobs on one commit by this key [default: the name of the CI job, else `benchmarks`]
     #[arg(
         id = "report_key",
         long = "report-key",
@@ -47,12 +49,12 @@ pub struct ReportOptions {
     pub key: Option<String>,
 }
 
-/// One of them.
+/// One requested report.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct WantedReport {
-    /// Which kind.
+    /// The kind of report
     pub kind: WantedKind,
-    /// The file, of a page also a directory; `None`: stdout.
+    /// The file, or for a page possibly a directory; `None` for stdout
     pub file: Option<PathBuf>,
 }
 
@@ -73,21 +75,21 @@ impl FromStr for WantedReport {
     }
 }
 
-/// What a report is.
+/// The kind of a report.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum WantedKind {
-    /// The findings in the form that somebody else wants.
+    /// Findings in the format of another tool
     Findings(ReportKind),
-    /// The page, which has more than the findings: what the store knows of both sides.
+    /// An HTML page, which also shows stored measurements of both sides
     Page,
-    /// The table itself in this form, which the command writes that has it.
+    /// The table in another form, written by the command that owns the table
     Table(TableFormat),
-    /// A picture, which the command draws that has one.
+    /// A picture, drawn by the command that owns it
     Picture,
 }
 
 impl WantedKind {
-    /// The words of those that are no form of findings.
+    /// The words of the kinds that are not forms of findings.
     const OTHERS: [(&str, Self); 5] = [
         ("html", Self::Page),
         ("text", Self::Table(TableFormat::Text)),
@@ -96,7 +98,7 @@ impl WantedKind {
         ("svg", Self::Picture),
     ];
 
-    /// All of them, each with its word.
+    /// Lists all kinds, each with its word.
     fn all() -> impl Iterator<Item = (&'static str, Self)> {
         let findings = ReportKind::ALL.iter();
         findings
@@ -104,7 +106,7 @@ impl WantedKind {
             .chain(Self::OTHERS)
     }
 
-    /// Whether it is a result by itself: on stdout it stands in place of the table, not below it.
+    /// Reports whether this is a complete result that replaces the table on stdout.
     fn is_whole(self) -> bool {
         match self {
             Self::Findings(kind) => kind.is_whole(),
@@ -112,7 +114,7 @@ impl WantedKind {
         }
     }
 
-    /// Whether it is about verdicts, as runs have them.
+    /// Reports whether this kind shows the verdicts of a run.
     pub(in crate::app) fn is_about_verdicts(self) -> bool {
         matches!(self, Self::Findings(_) | Self::Page)
     }
@@ -141,7 +143,7 @@ impl FromStr for WantedKind {
 }
 
 impl ReportOptions {
-    /// Refuses what could not be written, before anything is measured.
+    /// Refuses reports that could not be written, before anything is measured.
     pub(in crate::app) fn check(&self, format: MessageFormat) -> Result<(), AppError> {
         let on_stdout: Vec<WantedKind> = self
             .wanted
@@ -196,7 +198,7 @@ impl ReportOptions {
         Ok(())
     }
 
-    /// Refuses what could not be written of a run and its verdicts.
+    /// Refuses reports that could not be written for a run and its verdicts.
     pub(in crate::app) fn check_of_run(&self, format: MessageFormat) -> Result<(), AppError> {
         self.refuse(
             WantedKind::is_about_verdicts,
@@ -205,7 +207,7 @@ impl ReportOptions {
         self.check(format)
     }
 
-    /// Refuses kinds that the command does not have.
+    /// Refuses kinds that the command does not support.
     pub(in crate::app) fn refuse(
         &self,
         is_known: impl Fn(WantedKind) -> bool,
@@ -218,7 +220,7 @@ impl ReportOptions {
         }
     }
 
-    /// The forms of the table that are asked for, each with its file; `None`: stdout.
+    /// Lists the requested forms of the table, each with its file; `None` is stdout.
     pub(in crate::app) fn tables(&self) -> impl Iterator<Item = (TableFormat, Option<&Path>)> {
         self.wanted.iter().filter_map(|wanted| match wanted.kind {
             WantedKind::Table(form) => Some((form, wanted.file.as_deref())),
@@ -226,7 +228,7 @@ impl ReportOptions {
         })
     }
 
-    /// Whether a report stands on stdout in place of the table.
+    /// Reports whether a report replaces the table on stdout.
     pub(in crate::app) fn replaces_table(&self) -> bool {
         let mut wanted = self.wanted.iter();
         wanted.any(|wanted| wanted.file.is_none() && wanted.kind.is_whole())
@@ -238,7 +240,7 @@ impl ReportOptions {
     }
 }
 
-/// What reports need beside the findings.
+/// Everything that reports need in addition to the findings.
 pub(in crate::app) struct Reporting<'a> {
     pub(in crate::app) options: &'a ReportOptions,
     pub(in crate::app) fail_on: &'a [Verdict],
@@ -246,7 +248,7 @@ pub(in crate::app) struct Reporting<'a> {
 }
 
 impl Reporting<'_> {
-    /// Writes findings as the user wants them: the table or the messages, then the reports.
+    /// Writes findings as requested: the table or the messages, then the reports.
     pub(in crate::app) fn publish(
         &self,
         findings: &Findings<'_>,
@@ -259,11 +261,11 @@ impl Reporting<'_> {
             (world.interrupt)
                 .while_computing(&unreported(findings), || write(findings, common, world))
         };
-        // Where stdout is full, the files may have room.
+        // Write the files even if stdout failed, e.g. because its disk is full.
         shown.and(self.write_reports(findings, world))
     }
 
-    /// Writes the reports: all that can be written, then the first error.
+    /// Writes as many reports as possible, then returns the first error.
     pub(in crate::app) fn write_reports(
         &self,
         findings: &Findings<'_>,
@@ -276,7 +278,7 @@ impl Reporting<'_> {
             let found = sources
                 .iter()
                 .find(|found| found.package == key.package && found.target == key.target)?;
-            // What cannot be read any more has its first line.
+            // An unreadable source falls back to its first line.
             let source = fs::read_to_string(&found.path).unwrap_or_default();
             Some(SourcePlace {
                 file: found.file.clone(),
@@ -302,7 +304,7 @@ impl Reporting<'_> {
         result
     }
 
-    /// What a job of GitHub Actions gets without asking: annotations, and the summary of the job.
+    /// Writes the annotations and the job summary that a GitHub Actions job gets without asking.
     fn tell_github(
         &self,
         findings: &Findings<'_>,
@@ -312,7 +314,7 @@ impl Reporting<'_> {
         if !self.options.asks_for(ReportKind::GitHub) {
             let mut commands = Vec::new();
             write_report(&mut commands, ReportKind::GitHub, findings, context)?;
-            // The runner reads both streams, and stdout may lead elsewhere.
+            // The runner reads both streams, and stdout may be redirected.
             let stderr = &mut world.stderr;
             world.commands.let_through(|| stderr.write_all(&commands))?;
         }
@@ -341,7 +343,7 @@ impl Reporting<'_> {
         world: &mut World<'_>,
     ) -> Result<(), AppError> {
         if !wanted.kind.is_about_verdicts() {
-            // The command has written it.
+            // The command itself has written this report.
             return Ok(());
         }
         let interrupt = world.interrupt;
@@ -377,7 +379,7 @@ impl Reporting<'_> {
     }
 }
 
-/// What is left behind where a report is interrupted.
+/// Describes the state in which an interrupted report leaves the run.
 fn unreported(findings: &Findings<'_>) -> String {
     format!(
         "; run {} is stored, and not all of it is reported",
@@ -385,7 +387,7 @@ fn unreported(findings: &Findings<'_>) -> String {
     )
 }
 
-/// Whether two paths lead to one file, which has room for one report. Devices and pipes take several.
+/// Reports whether two paths lead to the same regular file, which holds one report only. Devices and pipes accept several.
 fn is_same_file(a: &Path, b: &Path) -> bool {
     let place = |path: &Path| {
         let known = fs::canonicalize(path).ok();

@@ -1,11 +1,11 @@
-//! Where the source of a bench target names a benchmark.
+//! Finds the line that names a benchmark in the source of its bench target.
 //!
-//! Every kind of bench writes the names that make up an id as texts or as functions, so the source itself tells, and no harness has to.
+//! Benches of every harness spell the parts of an id as string literals or function names, so the source alone suffices.
 
-/// The number of the line that names the benchmark `id`, for annotations; 1 where none does.
+/// Returns the number of the line that names the benchmark `id`, for annotations; 1 if no line does.
 ///
-/// The parts of an id are looked for one after the other, each from the line of the part before: a name may occur in several groups. What is not written in
-/// the source, such as an input, is passed over.
+/// Searches the parts of the id in order, each from the line of the previous part on: a name may occur in several groups. Skips parts that are not in
+/// the source, such as inputs.
 pub(super) fn line_of(source: &str, id: &str) -> usize {
     let lines: Vec<&str> = source.lines().collect();
     let mut place = None;
@@ -17,7 +17,7 @@ pub(super) fn line_of(source: &str, id: &str) -> usize {
     place.map_or(1, |place| place + 1)
 }
 
-/// Whether code on the line has the name as a text or declares a function of that name.
+/// Reports whether the line's code contains the name as a string literal or declares a function with it.
 fn names(line: &str, name: &str) -> bool {
     let code = line.trim_start();
     if name.is_empty() || code.starts_with("//") {

@@ -1,23 +1,23 @@
-//! Results in files: written whole or not at all.
+//! Writes result files completely or not at all.
 
 use std::ffi::OsString;
 use std::fs::{self, File};
 use std::io::{self, Write};
 use std::path::Path;
 
-/// Names for the file beside that are tried; others may be writing theirs.
+/// Maximum number of names tried for the temporary file; other processes may use some at the same time.
 const TRIES: u32 = 100;
 
-/// Writes `bytes` into a file beside `path`, then gives it that name: whoever reads sees the old content or the new one.
+/// Writes `bytes` to a temporary file in the same directory and renames it to `path`: readers see either the old content or the new.
 pub(in crate::app) fn write_whole(path: &Path, bytes: &[u8]) -> io::Result<()> {
     let named =
         |error: io::Error| io::Error::new(error.kind(), format!("{}: {error}", path.display()));
     replace(path, bytes).map_err(named)
 }
 
-/// The same, where the caller names the file.
+/// Like [`write_whole`], but leaves naming the file in errors to the caller.
 pub(in crate::app) fn replace(path: &Path, bytes: &[u8]) -> io::Result<()> {
-    // What a link leads to is what the user means; a device or a pipe cannot be replaced.
+    // Write through symbolic links, to the file the user means. Devices and pipes cannot be replaced, so write to them directly.
     let target = fs::canonicalize(path).unwrap_or_else(|_| path.to_owned());
     if fs::metadata(&target).is_ok_and(|found| !found.is_file()) {
         return File::options().write(true).open(&target)?.write_all(bytes);
@@ -39,7 +39,7 @@ pub(in crate::app) fn replace(path: &Path, bytes: &[u8]) -> io::Result<()> {
             .and_then(|()| file.sync_all())
             .and_then(|()| fs::rename(&beside, &target));
         if written.is_err() {
-            // The error that is told is the first.
+            // The first error is the one to report.
             let _ = fs::remove_file(&beside);
         }
         return written;

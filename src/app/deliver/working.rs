@@ -1,10 +1,10 @@
-//! What is shown while benchmarks are read, worked on and written, which takes long where there are many.
+//! Progress display for reading, analyzing and writing many benchmarks, which takes long.
 
 use crate::app::context::World;
 use crate::report::Progress;
 use perfcheck_analysis::model::Work;
 
-/// Does the work on so many benchmarks, while a bar or a line says `what` it is and how far; 0: nobody knows yet how many there are.
+/// Runs `work` on this many benchmarks while a bar or line shows the progress of `what`. Pass 0 while their number is unknown.
 pub(in crate::app) fn working<T>(
     what: &str,
     benchmarks: usize,

@@ -1,4 +1,4 @@
-//! Findings on stdout, in the format that the user wants.
+//! Findings on stdout, in the requested format.
 
 use crate::app::context::World;
 use crate::app::error::AppError;
@@ -6,7 +6,7 @@ use crate::app::options::StoreOptions;
 use crate::report::{MessageFormat, write_json, write_table};
 use perfcheck_analysis::findings::Findings;
 
-/// Writes the table, or the messages.
+/// Writes the table or the messages.
 pub(in crate::app) fn write(
     findings: &Findings<'_>,
     common: &StoreOptions,

@@ -1,12 +1,12 @@
-//! Both builds of an A/B measurement: the work tree beside a revision, or beside an executable.
+//! Both builds of a side-by-side measurement: the work tree with a revision or with an executable.
 
 use std::path::{Path, PathBuf};
 
-use super::cache_build::{AskedOfWorkTree, CacheBuild, cache_directory, in_words};
+use super::cache_build::{CacheBuild, cache_directory, in_words};
 use super::layouts::Relinking;
 use super::machine_code::CodeVerdict;
 use super::pairing::{Alike, name};
-use super::prepare::{build, find_benchmarks, nothing_found};
+use super::prepare::{build, find_benchmarks};
 use super::request::Request;
 use crate::app::context::World;
 use crate::app::error::AppError;
@@ -20,46 +20,44 @@ use perfcheck_engine::sides::{
     BenchesFrom, BuiltSide, PreparedSides, SideTarget, SidesError, Stage, TargetPair,
 };
 
-/// What the work tree is measured against, in turn.
+/// The reference build of a side-by-side measurement.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Against {
-    /// This git revision.
+    /// A git revision
     Revision(String),
-    /// The commit where the work tree's history left this branch.
+    /// The commit where the work tree's history left this branch
     MergeBase(String),
-    /// This bench executable.
+    /// A bench executable
     Executable(PathBuf),
 }
 
-/// Both builds, and how the reference is called.
+/// Both builds, with the user's name for the reference.
 pub(in crate::app) struct BothBuilds {
     pub(in crate::app) targets: BySide<Vec<BenchTarget>>,
-    /// Targets that run the same on both sides.
+    /// Targets whose executables run the same code on both sides
     pub(in crate::app) alike: Alike,
     pub(in crate::app) environment: Environment,
-    /// The names that they are kept under.
+    /// Names under which the builds are kept
     pub(in crate::app) builds: BySide<Option<String>>,
     pub(in crate::app) git: BySide<Option<GitState>>,
     pub(in crate::app) words: String,
-    /// What can be linked anew.
+    /// Executables that can be linked again
     pub(in crate::app) relinking: Relinking,
-    /// What a reader must know of the builds.
+    /// Notes on the builds
     pub(in crate::app) remarks: Vec<RunRemark>,
-    /// The benchmarks of the candidate, where they were listed before the base was built.
-    pub(in crate::app) listed: Option<Discovered>,
     pub(in crate::app) _in_use: InUse,
 }
 
-/// What keeps the executables where they are.
+/// Guard that keeps the executables in place.
 pub(in crate::app) enum InUse {
-    /// They lie in the cache.
+    /// Builds in the cache
     Sides(#[expect(dead_code, reason = "held")] Vec<BuiltSide>),
-    /// They are copies.
+    /// Copies of executables
     Stage(#[expect(dead_code, reason = "held")] Stage),
 }
 
 impl BothBuilds {
-    /// Two builds of the cache. `current_does_not_build`: the base has its own benchmarks although the current ones were asked for.
+    /// Combines two builds from the cache. `current_does_not_build`: the base has its own benchmarks because the current ones did not compile there.
     pub(in crate::app) fn of(
         built: PreparedSides,
         current_does_not_build: bool,
@@ -78,7 +76,7 @@ impl BothBuilds {
             let code = world
                 .interrupt
                 .while_computing("", || code_of_sides(base, candidate));
-            // Beside what differs, other files and programs may change what runs.
+            // Equal code runs the same only if accompanying programs and data files are equal, too.
             if base.has_companions_of(candidate) && base.differing_data(candidate).is_empty() {
                 alike.extend(code.same.map(|same| (name(&candidate.target), same)));
             }
@@ -127,53 +125,37 @@ impl BothBuilds {
             words: String::new(),
             relinking,
             remarks,
-            listed: None,
             _in_use: InUse::Sides(vec![built.base, built.candidate]),
         })
     }
 }
 
-/// Builds the work tree and what it is to be measured against.
-pub(in crate::app) fn build_both(
-    against: &Against,
-    benches_from: BenchesFrom,
-    request: &Request<'_>,
-    world: &mut World<'_>,
-) -> Result<BothBuilds, AppError> {
-    let checkout = || request.context.require_checkout();
-    let revision = match against {
-        Against::Executable(path) => return beside_executable(path, request, world),
-        Against::Revision(name) => checkout()?.revision(name)?,
-        Against::MergeBase(branch) => checkout()?.merge_base(branch)?,
-    };
-    beside_revision(&revision, benches_from, request, world)
-}
-
-/// The benchmarks of both sides.
+/// Discovers the benchmarks of both sides.
 pub(in crate::app) fn discover_both(
-    built: &mut BothBuilds,
+    built: &BothBuilds,
+    listed: Option<Discovered>,
     request: &Request<'_>,
     world: &mut World<'_>,
 ) -> Result<BySide<Discovered>, AppError> {
-    let mut of = |targets, beside: Option<BesideCandidate<'_>>| {
+    let mut discover = |targets: &[BenchTarget], beside: Option<BesideCandidate<'_>>| {
+        let targets = targets.to_vec();
         find_benchmarks(request.filter, request.timeout, targets, beside, world)
     };
-    let targets = std::mem::take(&mut built.targets);
-    let candidate = match built.listed.take() {
+    let candidate = match listed {
         Some(listed) => listed,
-        None => of(targets.candidate, None)?,
+        None => discover(&built.targets.candidate, None)?,
     };
     let beside = BesideCandidate {
         candidate: &candidate,
         reference: &built.words,
     };
     Ok(BySide {
-        base: of(targets.base, Some(beside))?,
+        base: discover(&built.targets.base, Some(beside))?,
         candidate,
     })
 }
 
-fn beside_executable(
+pub(in crate::app) fn beside_executable(
     path: &Path,
     request: &Request<'_>,
     world: &mut World<'_>,
@@ -211,12 +193,11 @@ fn beside_executable(
         words: format!("the executable {}", path.display()),
         relinking: Relinking::Impossible("nobody knows what an executable was linked from"),
         remarks,
-        listed: None,
         _in_use: InUse::Stage(stage),
     })
 }
 
-/// The work tree and a revision, both built in the cache.
+/// Builds the work tree and a revision in the cache.
 pub(in crate::app) fn beside_revision(
     revision: &Revision,
     benches_from: BenchesFrom,
@@ -229,54 +210,35 @@ pub(in crate::app) fn beside_revision(
         benches_from,
         quiet: request.common.output.quiet,
     };
-    let mut listed = None;
-    let mut has_wanted = |side: &BuiltSide, world: &mut World<'_>| {
-        let (filter, timeout) = (request.filter, request.timeout);
-        let found = find_benchmarks(filter, timeout, side.bench_targets(), None, world)?;
-        if found.is_empty() && found.failures.is_empty() {
-            return Err(nothing_found(filter, &found));
+    let (built, current_does_not_build) = match order.sides(revision, world) {
+        // The current benches may call functions that the revision does not have. Its own benches are better than no measurement.
+        Err(AppError::Sides(SidesError::Revision { source, .. }))
+            if benches_from == BenchesFrom::WorkTree
+                && matches!(source, CargoError::Build { .. }) =>
+        {
+            report::write_warning(
+                world.stderr,
+                &format!(
+                    "{} does not build with the current benchmarks; it is built with its own",
+                    in_words(revision)
+                ),
+            )?;
+            let own = CacheBuild {
+                benches_from: BenchesFrom::Revision,
+                ..order
+            };
+            (own.sides(revision, world)?, true)
         }
-        listed = Some(found);
-        Ok(())
+        built => (built?, false),
     };
-    // That there is nothing to measure is better told before the base is built.
-    let has_targets = request
-        .context
-        .workspace
-        .has_bench_targets(&request.common.cargo);
-    let may_want_nothing = !request.filter.words.is_empty() || !has_targets;
-    let mut is_wanted = may_want_nothing.then_some(&mut has_wanted as &mut AskedOfWorkTree<'_>);
-    let (built, current_does_not_build) =
-        match order.sides(revision, is_wanted.as_deref_mut(), world) {
-            // The current benches may call what the revision has not got yet; its own are better than no measurement.
-            Err(AppError::Sides(SidesError::Revision { source, .. }))
-                if benches_from == BenchesFrom::WorkTree
-                    && matches!(source, CargoError::Build { .. }) =>
-            {
-                report::write_warning(
-                    world.stderr,
-                    &format!(
-                        "{} does not build with the current benchmarks; it is built with its own",
-                        in_words(revision)
-                    ),
-                )?;
-                let own = CacheBuild {
-                    benches_from: BenchesFrom::Revision,
-                    ..order
-                };
-                (own.sides(revision, is_wanted, world)?, true)
-            }
-            built => (built?, false),
-        };
     let both = BothBuilds::of(built, current_does_not_build, request, world)?;
     Ok(BothBuilds {
         words: in_words(revision),
-        listed,
         ..both
     })
 }
 
-/// The file of an executable, before anything is built for it.
+/// Returns the canonical path of an executable; called before anything is built.
 fn file_at(path: &Path) -> Result<PathBuf, AppError> {
     let found = path.canonicalize().map_err(|error| error.to_string());
     let found = found.and_then(|found| {
@@ -294,7 +256,7 @@ fn file_at(path: &Path) -> Result<PathBuf, AppError> {
     })
 }
 
-/// The bench target that `path` is an earlier build of, with that executable.
+/// Finds the bench target of which `path` is an earlier build, and replaces its executable by `path`.
 fn with_executable(targets: &[BenchTarget], path: &Path) -> Result<BenchTarget, AppError> {
     let name = path.file_name().unwrap_or_default().to_string_lossy();
     // Cargo appends a hash to the target's name.
@@ -315,7 +277,7 @@ fn with_executable(targets: &[BenchTarget], path: &Path) -> Result<BenchTarget, 
     Ok(target.clone().with_executable(path.to_owned()))
 }
 
-/// What the code of two executables says.
+/// Compares the code of two executables.
 pub(in crate::app) fn code_of(base: &BenchTarget, candidate: &BenchTarget) -> CodeVerdict {
     let read = |target: &BenchTarget| std::fs::read(target.executable());
     match (read(base), read(candidate)) {
@@ -326,12 +288,12 @@ pub(in crate::app) fn code_of(base: &BenchTarget, candidate: &BenchTarget) -> Co
             };
             CodeVerdict::of(candidate, &executables)
         }
-        // Whoever runs it will say what is wrong with it.
+        // Running the unreadable executable will report the error.
         _ => CodeVerdict::NONE,
     }
 }
 
-/// What the code of two built sides says. Paths in them that lead to their own sides are no difference.
+/// Compares the code of two built sides. Embedded paths to their own directories do not count as a difference.
 pub(in crate::app) fn code_of_sides(base: &SideTarget, candidate: &SideTarget) -> CodeVerdict {
     if base.is_identical_to(candidate) {
         return CodeVerdict::IDENTICAL;
@@ -348,7 +310,7 @@ pub(in crate::app) fn code_of_sides(base: &SideTarget, candidate: &SideTarget) -
     }
 }
 
-/// Copies both sides of each target to paths of equal length: what an executable is called shifts its memory.
+/// Copies both sides of each target to paths of equal length: the length of an executable's path shifts its memory.
 pub(in crate::app) fn on_stage(
     stage: &Stage,
     targets: &mut BySide<Vec<BenchTarget>>,

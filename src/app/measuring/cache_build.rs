@@ -1,6 +1,5 @@
-//! Builds of revisions and work trees in the cache, told about on stderr as cargo tells about its own.
+//! Builds revisions and work trees in the cache, with progress on stderr in cargo's style.
 
-use std::cell::RefCell;
 use std::io::Write;
 use std::path::PathBuf;
 
@@ -12,115 +11,102 @@ use perfcheck_analysis::model::{BuildFacts, BySide, Run};
 use perfcheck_engine::cargo::CargoOptions;
 use perfcheck_engine::host::Revision;
 use perfcheck_engine::sides::{
-    BenchesFrom, BuildEvent, BuiltSide, PreparedSides, Provenance, SidesRequest, UncopiedFile,
-    UncopiedReason, build_commit, build_sides, build_work_tree, default_cache, kept_build,
-    kept_builds, kept_executables,
+    BenchesFrom, BuildEvent, BuiltSide, PreparedSides, Provenance, SidesError, SidesRequest,
+    UncopiedFile, UncopiedReason, build_commit, build_sides, build_work_tree, default_cache,
+    kept_build, kept_builds, kept_executables,
 };
 
-/// What the candidate is called, whatever commit it may be.
+/// Name of the candidate in messages, whatever its commit.
 const WORK_TREE: &str = "the work tree";
 
-/// What kept builds may take on the disk, in MiB, where the workspace says nothing.
+/// Default size limit of kept builds, in MiB.
 const ROOM_MIB: u32 = 2048;
 
-/// What is to be built, and how.
+/// The sources to build, and the way to build them.
 pub(in crate::app) struct CacheBuild<'a> {
     pub(in crate::app) context: &'a Context,
-    /// What cargo is asked to build.
+    /// Build options for cargo
     pub(in crate::app) cargo: &'a CargoOptions,
     pub(in crate::app) benches_from: BenchesFrom,
     pub(in crate::app) quiet: bool,
 }
 
-/// Something asked of the work tree as it was built, before the revision is: an error says that the revision is not wanted.
-pub(super) type AskedOfWorkTree<'q> =
-    dyn FnMut(&BuiltSide, &mut World<'_>) -> Result<(), AppError> + 'q;
-
 impl CacheBuild<'_> {
-    /// A revision and the work tree, which comes first where there is something to be asked of it.
+    /// Builds a revision and the work tree.
     pub(in crate::app) fn sides(
         &self,
         revision: &Revision,
-        is_wanted: Option<&mut AskedOfWorkTree<'_>>,
         world: &mut World<'_>,
     ) -> Result<PreparedSides, AppError> {
-        let built = self.told(world, |request, events, world| {
-            let mut ask =
-                is_wanted.map(|ask| move |side: &BuiltSide| ask(side, &mut world.borrow_mut()));
-            build_sides(request, revision, events, ask.as_mut().map(|ask| ask as _))
+        let built = self.with_cache(world, |request, events| {
+            build_sides(request, revision, events)
         })?;
         self.ready(&in_words(revision), &built.base, world)?;
         self.ready(WORK_TREE, &built.candidate, world)?;
         Ok(built)
     }
 
-    /// The work tree alone, with the facts of its build.
+    /// Builds the work tree alone. Returns it with the facts of its build.
     pub(in crate::app) fn work_tree(
         &self,
         world: &mut World<'_>,
     ) -> Result<(BuiltSide, BuildFacts), AppError> {
-        let (built, facts) = self.told(world, |request, events, _| {
-            Ok(build_work_tree(request, events)?)
-        })?;
+        let (built, facts) =
+            self.with_cache(world, |request, events| build_work_tree(request, events))?;
         self.ready(WORK_TREE, &built, world)?;
         Ok((built, facts))
     }
 
-    /// A build that was made before, if it is still kept.
+    /// Returns an earlier build if it is still kept.
     pub(in crate::app) fn kept(
         &self,
         name: &str,
         world: &mut World<'_>,
     ) -> Result<Option<BuiltSide>, AppError> {
-        self.told(world, |request, events, _| {
-            Ok(kept_build(request, name, events)?)
-        })
+        self.with_cache(world, |request, events| kept_build(request, name, events))
     }
 
-    /// The builds of two runs, where they are still kept.
+    /// Returns the builds of two runs, if they are still kept.
     pub(in crate::app) fn kept_of_runs(
         &self,
         runs: &BySide<&Run>,
         world: &mut World<'_>,
     ) -> Result<BySide<Option<BuiltSide>>, AppError> {
-        self.told(world, |request, events, _| {
-            Ok(kept_builds(request, &names(runs), events)?)
+        self.with_cache(world, |request, events| {
+            kept_builds(request, &names(runs), events)
         })
     }
 
-    /// The executables of a bench target, its package and its name, in the builds of two runs, where they are still kept.
+    /// Returns the executables of a bench target (package and name) in the builds of two runs, if they are still kept.
     pub(in crate::app) fn kept_executables(
         &self,
         runs: &BySide<&Run>,
         target: (&str, &str),
         world: &mut World<'_>,
     ) -> Result<BySide<Option<Vec<u8>>>, AppError> {
-        self.told(world, |request, events, _| {
-            Ok(kept_executables(request, &names(runs), target, events)?)
+        self.with_cache(world, |request, events| {
+            kept_executables(request, &names(runs), target, events)
         })
     }
 
-    /// A revision alone.
+    /// Builds a revision alone.
     pub(in crate::app) fn commit(
         &self,
         revision: &Revision,
         world: &mut World<'_>,
     ) -> Result<BuiltSide, AppError> {
-        let built = self.told(world, |request, events, _| {
-            Ok(build_commit(request, revision, events)?)
+        let built = self.with_cache(world, |request, events| {
+            build_commit(request, revision, events)
         })?;
         self.ready(&in_words(revision), &built, world)?;
         Ok(built)
     }
 
-    fn told<'w, T>(
+    /// Calls `build` with the cache and the compiler of the workspace, and shows its events.
+    fn with_cache<T>(
         &self,
-        world: &mut World<'w>,
-        build: impl FnOnce(
-            &SidesRequest<'_>,
-            &mut dyn FnMut(BuildEvent<'_>),
-            &RefCell<&mut World<'w>>,
-        ) -> Result<T, AppError>,
+        world: &mut World<'_>,
+        build: impl FnOnce(&SidesRequest<'_>, &mut dyn FnMut(BuildEvent<'_>)) -> Result<T, SidesError>,
     ) -> Result<T, AppError> {
         let cache = cache_directory(world)?;
         let room = self.context.tables.workspace.kept_builds_mib;
@@ -129,10 +115,9 @@ impl CacheBuild<'_> {
             None => Vec::new(),
         };
         let stand_in = std::env::current_exe().ok();
-        let cargo = world.variables.cargo.clone();
         let request = SidesRequest {
             cache: &cache,
-            cargo: &cargo,
+            cargo: &world.variables.cargo,
             options: self.cargo,
             toolchain: self.context.toolchain(self.cargo, world.supervisor)?,
             workspace: &self.context.workspace,
@@ -143,16 +128,15 @@ impl CacheBuild<'_> {
             stand_in: stand_in.as_deref(),
             supervisor: world.supervisor,
         };
-        let world = RefCell::new(world);
-        let mut tell = |event: BuildEvent<'_>| {
+        let stderr = &mut *world.stderr;
+        let mut show = |event: BuildEvent<'_>| {
             if let BuildEvent::LeftOut(left_out) = event {
-                let _ =
-                    report::write_warning(world.borrow_mut().stderr, &left_out_in_words(left_out));
+                let _ = report::write_warning(stderr, &left_out_in_words(left_out));
             } else if !self.quiet {
-                write_event(&event, world.borrow_mut().stderr);
+                write_event(&event, stderr);
             }
         };
-        build(&request, &mut tell, &world)
+        Ok(build(&request, &mut show)?)
     }
 
     fn ready(&self, what: &str, side: &BuiltSide, world: &mut World<'_>) -> Result<(), AppError> {
@@ -163,7 +147,7 @@ impl CacheBuild<'_> {
     }
 }
 
-/// The names that the builds of two runs are kept under.
+/// Returns the names under which the builds of two runs are kept.
 fn names<'r>(runs: &BySide<&'r Run>) -> BySide<Option<&'r str>> {
     BySide {
         base: runs.base.begun.build.as_deref(),
@@ -171,7 +155,7 @@ fn names<'r>(runs: &BySide<&'r Run>) -> BySide<Option<&'r str>> {
     }
 }
 
-/// Where builds are kept: as the user's environment says, else in the user's cache directory.
+/// Returns the directory of kept builds: from the environment, else in the user's cache directory.
 pub(in crate::app) fn cache_directory(world: &World<'_>) -> Result<PathBuf, AppError> {
     match &world.variables.cache {
         Some(path) => Ok(path.clone()),
@@ -179,7 +163,7 @@ pub(in crate::app) fn cache_directory(world: &World<'_>) -> Result<PathBuf, AppE
     }
 }
 
-/// A revision as people call it, with its commit.
+/// Describes a revision by its name and commit.
 pub(in crate::app) fn in_words(revision: &Revision) -> String {
     if revision.commit.starts_with(&revision.name) {
         format!("commit {}", revision.short())
@@ -215,11 +199,11 @@ fn write_event(event: &BuildEvent<'_>, stderr: &mut dyn Write) {
         BuildEvent::CheckingOut(revision) => ("Checking out", in_words(revision)),
         BuildEvent::Building(revision) => ("Building", side_in_words(*revision)),
     };
-    // A stderr that is gone is no reason to stop.
+    // Ignore a closed stderr.
     let _ = report::write_build_event(stderr, &words);
 }
 
-/// How many files a warning names.
+/// Maximum number of files listed in a warning.
 const MOST_NAMED: usize = 5;
 
 fn left_out_in_words(left_out: &[UncopiedFile]) -> String {

@@ -1,24 +1,24 @@
-//! What is counted of benchmarks, and why it is not.
+//! Instruction counts of benchmarks, and reasons for missing ones.
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use perfcheck_analysis::findings::RunRemark;
 use perfcheck_analysis::model::{BenchmarkKey, CountsOfBenchmark};
 
-/// What was counted on one side.
+/// Counts of one side.
 pub(super) type CountsByBenchmark = BTreeMap<BenchmarkKey, CountsOfBenchmark>;
 
-/// Reasons, each with the benchmarks for which it holds.
+/// Reasons, each with the affected benchmarks.
 #[derive(Debug, Default)]
 pub(super) struct Reasons(BTreeMap<String, BTreeSet<BenchmarkKey>>);
 
 impl Reasons {
-    /// It holds for these benchmarks.
+    /// Records a reason for these benchmarks.
     pub(super) fn note(&mut self, reason: String, keys: impl IntoIterator<Item = BenchmarkKey>) {
         self.0.entry(reason).or_default().extend(keys);
     }
 
-    /// A remark for each.
+    /// Converts each reason to a note.
     pub(super) fn remarks(
         self,
         remark: impl Fn(Vec<BenchmarkKey>, String) -> RunRemark,

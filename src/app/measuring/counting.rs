@@ -1,5 +1,5 @@
-//! Instructions of what was measured, counted after it: of every benchmark where a verdict or a limit is about them, else of those whose time has
-//! changed. Where they cannot be counted the time of those is sampled.
+//! Counts instructions after a measurement: of every benchmark if a verdict or limit needs them, else of benchmarks whose time changed. Samples the
+//! time of the latter if instructions cannot be counted.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
@@ -8,12 +8,12 @@ use std::time::Duration;
 
 use super::cache_build::cache_directory;
 use super::counted::{CountsByBenchmark, Reasons};
-use super::measured::MeasuredInTurn;
 use super::request::Request;
 use super::sampling::{can_sample, sample_in_turn};
 use crate::app::context::World;
 use crate::app::error::AppError;
 use crate::app::options::Counting;
+use crate::app::pipeline::judge::PairedMeasured;
 use crate::report::{self, Progress};
 use perfcheck_analysis::findings::RunRemark;
 use perfcheck_analysis::model::{
@@ -29,17 +29,17 @@ use perfcheck_engine::process::start_work_in;
 use perfcheck_engine::sides::Stage;
 use perfcheck_engine::store::Store;
 
-/// Of benchmarks whose time has changed so many are counted, those that have changed most: each takes seconds, and tells less than the one before.
+/// Maximum number of changed benchmarks to count, largest changes first: each takes seconds, with diminishing returns.
 const MOST_CHANGED: usize = 10;
 
-/// Where nobody asks for counts and the time can be sampled, a process is busy with a benchmark for so long at most.
+/// Maximum time per process and benchmark if the user did not request counts and time can be sampled instead.
 const LONGEST_UNASKED: Duration = Duration::from_secs(3);
 
-/// An iteration of a benchmark of which no time is known: it is counted once.
+/// Assumed time of an iteration if none is known; such a benchmark is counted once.
 const UNKNOWN_NS: f64 = 1e6;
 
 impl Request<'_> {
-    /// Of which benchmarks instructions are counted: of all where a verdict or a limit is about them.
+    /// Returns which benchmarks to count: all if a verdict or limit needs instructions.
     pub(in crate::app) fn counting(&self) -> Counting {
         let subject = self.decision_in_turn().analysis.subject;
         let limits = self.comparison.failure.limits(&self.context.tables);
@@ -52,10 +52,10 @@ impl Request<'_> {
     }
 }
 
-/// Counts on both sides of what was measured in turn, and stores it. `apart`: what cannot run on both sides at once. `left`: what is left behind by an
-/// interrupt.
-pub(super) fn count_in_turn(
-    measured: &mut MeasuredInTurn,
+/// Counts instructions on both sides of a side-by-side measurement and stores them. `apart` has benchmarks that cannot run on both sides at once.
+/// `left` describes the state that an interrupt leaves.
+pub(super) fn count_paired(
+    measured: &mut PairedMeasured,
     pairs: &[PairedTarget],
     apart: &BTreeSet<BenchmarkKey>,
     request: &Request<'_>,
@@ -71,7 +71,7 @@ pub(super) fn count_in_turn(
     let valgrind = Valgrind::find(world.supervisor);
     let may_sample = can_sample(world);
     if !is_asked && valgrind.is_err() && !may_sample {
-        // Nobody has asked for it, so nobody misses it.
+        // The user did not request counts, so no note is needed.
         return Ok(());
     }
     let interrupt = world.interrupt;
@@ -112,7 +112,7 @@ pub(super) fn count_in_turn(
         let remarks = sample_in_turn(pairs, &uncounted, &mut found, request, left, world)?;
         measured.remarks.extend(remarks);
     }
-    // Where nobody asked for counts, sampled time does as well.
+    // Unless the user requested counts, sampled time replaces them.
     let is_missed = |key: &BenchmarkKey| is_asked || !is_counted(&found, key);
     measured.remarks.extend(
         not_counted
@@ -126,19 +126,19 @@ pub(super) fn count_in_turn(
     Ok(())
 }
 
-/// What is counted on both sides.
+/// The benchmarks to count on both sides.
 struct CountedPairs<'p> {
     pairs: &'p [PairedTarget],
-    /// What cannot run on both sides at once.
+    /// Benchmarks that cannot run on both sides at once
     apart: &'p BTreeSet<BenchmarkKey>,
     wanted: &'p BTreeSet<BenchmarkKey>,
     times: &'p BTreeMap<BenchmarkKey, f64>,
-    /// For how long at most a process is busy with a benchmark.
+    /// Maximum time that a process spends on a benchmark
     limit: Option<Duration>,
 }
 
 impl CountedPairs<'_> {
-    /// Counts instructions; both sides at the same time, but for what is apart. Remarks say what was not counted.
+    /// Counts instructions, on both sides at once except for benchmarks in `apart`. Returns notes on uncounted benchmarks.
     fn count(
         &self,
         found: &mut BySide<CountsByBenchmark>,
@@ -166,7 +166,7 @@ impl CountedPairs<'_> {
     }
 }
 
-/// Those of `benchmarks` that are wanted, in the order of the program: a bench that goes through its benchmarks by itself is launched once.
+/// Returns the wanted benchmarks in program order: a bench that iterates over its own benchmarks is started only once.
 fn to_count(
     benchmarks: &[Benchmark],
     wanted: &BTreeSet<BenchmarkKey>,
@@ -196,7 +196,7 @@ fn keys(measurements: &[Measurement]) -> BTreeSet<BenchmarkKey> {
     keys.collect()
 }
 
-/// Counts every benchmark that was measured alone, where that is wanted, and stores it.
+/// Counts instructions of every benchmark measured alone, if requested, and stores them.
 pub(in crate::app) fn count_alone(
     run: RunId,
     measurements: &mut [Measurement],
@@ -234,7 +234,7 @@ pub(in crate::app) fn count_alone(
     Ok(counter.remarks())
 }
 
-/// The quickest time of an iteration of each benchmark, in nanoseconds: in warm-ups, or in samples if no warm-up is known.
+/// Returns the shortest iteration time of each benchmark, in nanoseconds: from warm-ups, or from samples if no warm-up is known.
 fn times(measurements: &[Measurement]) -> BTreeMap<BenchmarkKey, f64> {
     let times = measurements
         .iter()
@@ -251,7 +251,7 @@ fn quickest_ns(measurement: &Measurement) -> f64 {
     Sample::quickest_ns(series().flat_map(Series::deciding))
 }
 
-/// What is to be counted of a benchmark, if so much is known of it.
+/// Returns the counting request for a benchmark, with its time if it was measured.
 pub(in crate::app) fn one_to_count(
     key: &BenchmarkKey,
     measurement: Option<&Measurement>,
@@ -263,7 +263,7 @@ pub(in crate::app) fn one_to_count(
     }
 }
 
-/// Adds what was counted to what was measured, in the store and here.
+/// Adds counts to the measurements, in the store and in memory.
 fn keep(
     store: &mut Store,
     run: RunId,
@@ -284,10 +284,10 @@ fn keep(
     Ok(store.record_counts(run, &counted)?)
 }
 
-/// The counts of the benchmarks of one side, or why none of them can be counted.
+/// Counts of one side's benchmarks, or the reason why none can be counted.
 type CountedSide = Result<BTreeMap<BenchmarkKey, CountResult>, CountError>;
 
-/// What failed on the side at `place` and may have failed because of the other one.
+/// Returns the benchmarks that failed on the side at `place`, perhaps because the other side ran at the same time.
 fn failed_beside(counted: &[CountedSide], place: usize, here: &[ToCount]) -> Vec<ToCount> {
     let error_of = |place: usize, key: &BenchmarkKey| {
         let side = counted.get(place)?.as_ref().ok()?;
@@ -303,23 +303,23 @@ fn failed_beside(counted: &[CountedSide], place: usize, here: &[ToCount]) -> Vec
     here.iter().filter(may_pass).cloned().collect()
 }
 
-/// An executable that is ready to be counted, how it is driven, and where its files go.
+/// An executable ready to be counted, its driver, and the directory of its files.
 type Prepared<'d> = (BenchTarget, &'d Driver, PathBuf);
 
-/// Counts executables, and keeps why benchmarks have no counts.
+/// Counts instructions of executables, and records reasons for missing counts.
 struct InstructionCounter<'c> {
     request: &'c Request<'c>,
     left: &'c str,
-    /// Has the files of the processes.
+    /// Directory with the files of the processes
     stage: Stage,
     targets: usize,
-    /// For how long at most a process is busy with a benchmark.
+    /// Maximum time that a process spends on a benchmark
     limit: Option<Duration>,
     failed: Reasons,
 }
 
 impl<'c> InstructionCounter<'c> {
-    /// A remark says why nothing can be counted.
+    /// Opens a counter. If nothing can be counted, returns a note with the reason.
     fn open(
         request: &'c Request<'c>,
         left: &'c str,
@@ -345,8 +345,8 @@ impl<'c> InstructionCounter<'c> {
         })
     }
 
-    /// Counts these benchmarks on both sides: at the same time, but for those that are known to be `apart`. What fails beside the other side may fail
-    /// because of it, so it is counted once more, alone.
+    /// Counts these benchmarks on both sides, at the same time unless they `are_apart`. Benchmarks that fail while the other side runs may fail
+    /// because of it, so they are counted again alone.
     fn count_both(
         &mut self,
         pair: &PairedTarget,
@@ -371,7 +371,7 @@ impl<'c> InstructionCounter<'c> {
         Ok(counted.map(|counted| self.found(counted, here)).collect())
     }
 
-    /// Counts alone, once more, what has `failed` on one side.
+    /// Counts the benchmarks that `failed` on one side again, alone.
     fn count_again(
         &mut self,
         side: (&BenchTarget, &Driver),
@@ -382,14 +382,14 @@ impl<'c> InstructionCounter<'c> {
         let Ok(counted) = counted else {
             return Ok(());
         };
-        // Where all of them fail for one reason, what is known of each says more.
+        // If all fail again for a common reason, the individual reasons from before are more informative.
         let again = self.count(&[side], failed, world)?;
         counted.extend(again.into_iter().flatten().flatten());
         Ok(())
     }
 
-    /// Counts these benchmarks of `sides`, at the same time: a count does not depend on what else runs. Who waits sees how far the last one is, and what
-    /// it prints; what the others print comes after it.
+    /// Counts these benchmarks on all `sides` at the same time, since concurrent load does not affect counts. Shows progress and output of the last
+    /// side; the output of the others follows.
     fn count(
         &mut self,
         sides: &[(&BenchTarget, &Driver)],
@@ -443,7 +443,7 @@ impl<'c> InstructionCounter<'c> {
         Ok(counted)
     }
 
-    /// The counts of one side; notes why there are none.
+    /// Returns the counts of one side and records reasons for missing ones.
     fn found(&mut self, counted: CountedSide, here: &[ToCount]) -> CountsByBenchmark {
         let mut found = CountsByBenchmark::new();
         match counted {

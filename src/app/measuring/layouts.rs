@@ -1,4 +1,4 @@
-//! Layouts of the code: what of both builds can be linked anew, so that its functions lie at the same places on both sides.
+//! Code layouts: relinks both builds so that functions have the same addresses on both sides.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
@@ -13,21 +13,21 @@ use perfcheck_engine::link::{CodeLayouts, LinkError};
 use perfcheck_engine::measure::PairedTarget;
 use perfcheck_engine::sides::{SideTarget, Stage};
 
-/// What of two builds can be linked anew.
+/// The extent to which two builds can be relinked.
 pub(in crate::app) enum Relinking {
-    /// These bench targets; the executables go to the stage.
+    /// These bench targets can be relinked; the executables are staged
     Possible {
         targets: BTreeMap<TargetName, BySide<SideTarget>>,
         stage: Stage,
     },
-    /// Nothing, for this reason.
+    /// Relinking is impossible for this reason
     Impossible(&'static str),
-    /// Nothing, as the user wishes.
+    /// The user disabled relinking
     Unwanted,
 }
 
 impl Relinking {
-    /// Of bench targets that were built for this comparison.
+    /// Determines relinking for bench targets that were built for this comparison.
     pub(in crate::app) fn of<'t>(
         pairs: impl Iterator<Item = BySide<&'t SideTarget>>,
         as_built: bool,
@@ -49,7 +49,7 @@ impl Relinking {
         })
     }
 
-    /// Lets the executables of `pairs` be linked anew. What is said of those that stay as they were built, if there are any.
+    /// Sets up relinking of the executables of `pairs`. Returns a note on executables that stay as built, if any.
     pub(in crate::app) fn prepare(
         &self,
         pairs: &mut [PairedTarget],
@@ -60,7 +60,7 @@ impl Relinking {
         let mut why = String::new();
         for (ordinal, pair) in pairs.iter_mut().enumerate() {
             if world.interrupt.requested() {
-                // Nothing of them will be measured.
+                // An interrupt ends the command before any measurement.
                 return None;
             }
             let found = match self {

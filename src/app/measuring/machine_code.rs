@@ -1,34 +1,34 @@
-//! What the machine code of two builds says before anything is measured: benchmarks that cannot differ, and the functions that do.
+//! Compares the machine code of two builds before measuring: benchmarks that cannot differ, and functions that do.
 
 use perfcheck_analysis::findings::{ChangedFunction, CodeChange, RunRemark, Sameness};
 use perfcheck_analysis::model::BySide;
 use perfcheck_code::{Entrances, Reach, Unknown, compare};
 use perfcheck_engine::cargo::BenchTarget;
 
-/// In how far two executables of a bench target run the same.
+/// The extent to which two executables of a bench target run the same code.
 #[derive(Debug)]
 pub(in crate::app) enum SameCode {
-    /// Whatever runs is the same.
+    /// All code that can run is the same
     Wholly(Sameness),
-    /// What runs is the same until one of them comes to where code that differs is entered.
+    /// The code is the same until execution enters one of these places
     Outside(Entrances),
 }
 
-/// What the code of two executables of a bench target says.
+/// The result of comparing two executables of a bench target.
 pub(in crate::app) struct CodeVerdict {
-    /// `None`: nothing is known to be the same.
+    /// `None` if no equality is known
     pub(in crate::app) same: Option<SameCode>,
-    /// What a reader must know of it.
+    /// A note for readers, if any
     pub(in crate::app) remark: Option<RunRemark>,
 }
 
 impl CodeVerdict {
-    /// Both are the same file.
+    /// The result for identical files.
     pub(in crate::app) const IDENTICAL: Self = Self {
         same: Some(SameCode::Wholly(Sameness::Executable)),
         remark: None,
     };
-    /// There is nothing to be said of them.
+    /// The result without any information.
     pub(in crate::app) const NONE: Self = Self {
         same: None,
         remark: None,
@@ -42,7 +42,7 @@ impl CodeVerdict {
         let (package, target) = (target.package.clone(), target.target.clone());
         let found = match compare(&executables.base, &executables.candidate) {
             Ok(found) => found,
-            // Everywhere but on this one kind of machine it is so: nothing that a reader could change.
+            // The format is unsupported on most platforms, and readers cannot change it, so no note.
             Err(Unknown::Format) => return Self::NONE,
             Err(unknown) => {
                 return Self {

@@ -1,4 +1,4 @@
-//! The wait for other measurements on this machine.
+//! The lock that keeps measurements on this machine from overlapping.
 
 use super::cache_build::cache_directory;
 use super::request::Request;
@@ -7,13 +7,13 @@ use crate::app::error::AppError;
 use perfcheck_engine::sides::MeasuringLock;
 
 impl Request<'_> {
-    /// Waits until no other cargo-perfcheck measures with this cache, which none does then while the value lives. A command asks for it once
-    /// everything is built and before a run begins, and gives it back when it has measured.
+    /// Waits until no other cargo-perfcheck that uses this cache is measuring, and blocks others while the returned value lives. Commands take the
+    /// lock after building and before they begin a run, and release it after measuring.
     pub(in crate::app) fn measuring_lock(
         &self,
         world: &mut World<'_>,
     ) -> Result<Option<MeasuringLock>, AppError> {
-        // Without a place for caches nobody can know of anybody.
+        // Without a cache directory, processes have no place for a common lock.
         let Ok(cache) = cache_directory(world) else {
             return Ok(None);
         };

@@ -1,17 +1,15 @@
-//! How commands measure: building, pairing, measuring alone and in turn.
+//! Measures on behalf of commands: building, pairing, measuring alone or side by side.
 //!
-//! Must not print results. Invariant: whatever was measured is in the store before anything is decided about it.
+//! Must not print results. Invariant: every measurement is stored before anything is decided about it.
 
-pub(in crate::app) mod alone;
 pub(in crate::app) mod builds;
 pub(in crate::app) mod cache_build;
 pub(in crate::app) mod counted;
 pub(in crate::app) mod counting;
-pub(in crate::app) mod in_turn;
 pub(in crate::app) mod layouts;
 pub(in crate::app) mod machine_code;
-pub(in crate::app) mod measured;
 pub(in crate::app) mod measuring_lock;
+pub(in crate::app) mod paired;
 pub(in crate::app) mod pairing;
 pub(in crate::app) mod partition;
 pub(in crate::app) mod pins;
@@ -19,6 +17,7 @@ pub(in crate::app) mod prepare;
 pub(in crate::app) mod recorded;
 pub(in crate::app) mod request;
 pub(in crate::app) mod sampling;
+pub(in crate::app) mod single;
 pub(in crate::app) mod trial;
 pub(in crate::app) mod work_tree;
 

@@ -1,4 +1,4 @@
-//! Which benchmarks of two builds are measured against which, and which need no measurement.
+//! Pairs benchmarks of two builds, and finds those that need no measurement.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -8,7 +8,7 @@ use perfcheck_analysis::model::{Benchmark, BenchmarkKey, BySide, Verdict};
 use perfcheck_engine::cargo::BenchTarget;
 use perfcheck_engine::measure::{Discovered, PairedTarget, TargetFailure};
 
-/// Targets of which not all benchmarks are known, each once.
+/// Returns targets whose benchmarks are not all known, each once.
 pub(in crate::app) fn failed_targets<'f>(
     failures: impl IntoIterator<Item = &'f TargetFailure>,
 ) -> Vec<FailedTarget> {
@@ -30,17 +30,17 @@ pub(in crate::app) fn failed_targets<'f>(
     found
 }
 
-/// Which benchmarks are measured against which, and which are left alone.
+/// Pairs of benchmarks to measure, and benchmarks settled without measurement.
 #[derive(Default)]
 pub(in crate::app) struct Pairing {
     pub(in crate::app) pairs: Vec<PairedTarget>,
-    /// Verdicts that need no measurement.
+    /// Verdicts that need no measurement
     pub(in crate::app) settled: Vec<Row<'static>>,
     pub(in crate::app) failed_targets: Vec<FailedTarget>,
 }
 
 impl Pairing {
-    /// Pairs what both builds have. `declined`: these were not measured before, so that nothing is known of them even where the code is the same.
+    /// Pairs the benchmarks of both builds. Benchmarks in `declined` were not measured before, so even equal code proves nothing about them.
     pub(in crate::app) fn of(
         found: BySide<Discovered>,
         alike: &Alike,
@@ -139,27 +139,27 @@ impl Pairing {
         pairing
     }
 
-    /// Takes over what is measured beside another base.
+    /// Adds the pairs with another base.
     pub(in crate::app) fn join(&mut self, other: Self) {
         self.pairs.extend(other.pairs);
         self.settled.extend(other.settled);
         self.failed_targets.extend(other.failed_targets);
     }
 
-    /// All benchmarks, measured or not.
+    /// Returns all benchmarks, measured or not.
     pub(in crate::app) fn keys(&self) -> impl Iterator<Item = &BenchmarkKey> {
         let measured = self.pairs.iter().flat_map(|pair| &pair.benchmarks);
         let measured = measured.map(|benchmark| &benchmark.key);
         measured.chain(self.settled.iter().map(|row| &row.key))
     }
 
-    /// Whether any benchmark is compared with the other build. New and missing benchmarks are compared with none.
+    /// Reports whether any benchmark is compared with the other build. New and missing benchmarks are not.
     pub(in crate::app) fn compares_any(&self) -> bool {
         let is_alone = |row: &Row<'_>| matches!(row.verdict, Some(Verdict::New | Verdict::Missing));
         !self.pairs.is_empty() || !self.settled.iter().all(is_alone)
     }
 
-    /// Lets those benchmarks alone that are `wanted`.
+    /// Keeps only `wanted` benchmarks.
     pub(in crate::app) fn retain(&mut self, wanted: impl Fn(&BenchmarkKey) -> bool) {
         for pair in &mut self.pairs {
             pair.benchmarks.retain(|benchmark| wanted(&benchmark.key));
@@ -168,7 +168,7 @@ impl Pairing {
         self.settled.retain(|row| wanted(&row.key));
     }
 
-    /// These need no measurement, as both sides run the same.
+    /// Settles benchmarks without measurement because both sides run the same code.
     pub(in crate::app) fn settle_as(&mut self, benchmarks: Vec<Benchmark>, same: Sameness) {
         self.settle(benchmarks, Verdict::Unchanged, Some(Remark::Same(same)));
     }
@@ -182,7 +182,7 @@ impl Pairing {
         self.settled.extend(rows);
     }
 
-    /// Whether something is to be measured, and all of it is the same executable on both sides.
+    /// Reports whether there is something to measure, and all of it has identical executables on both sides.
     pub(in crate::app) fn is_of_identical(&self, alike: &Alike) -> bool {
         let mut pairs = self.pairs.iter();
         let same = |pair: &PairedTarget| alike.get(&name(&pair.targets.candidate));
@@ -195,13 +195,13 @@ impl Pairing {
     }
 }
 
-/// In how far the executables of bench targets run the same.
+/// The extent to which executables of bench targets run the same code.
 pub(in crate::app) type Alike = BTreeMap<TargetName, SameCode>;
 
 /// Package and target.
 pub(in crate::app) type TargetName = (String, String);
 
-/// The name of a target.
+/// Returns the name of a target.
 pub(in crate::app) fn name(target: &BenchTarget) -> TargetName {
     (target.package.clone(), target.target.clone())
 }

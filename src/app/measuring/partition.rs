@@ -1,28 +1,28 @@
-//! Which benchmarks of a suite one of several jobs measures.
+//! Assignment of a suite's benchmarks to shards, one per job.
 //!
-//! The plan follows from the names of the benchmarks alone, so that jobs with stores of their own, which never talk to each other, make the same one.
+//! The assignment depends on the names of benchmarks alone, so that independent jobs with separate stores agree on it.
 
 use std::collections::BTreeSet;
 
 use perfcheck_analysis::model::{AskedReference, BenchmarkKey, Partition, SuitePart};
 use perfcheck_engine::measure::Filter;
 
-/// What is asked for of a part.
+/// The requested shard.
 pub(in crate::app) struct AskedPart<'a> {
     pub(in crate::app) part: SuitePart,
     pub(in crate::app) filter: &'a Filter,
     pub(in crate::app) reference: AskedReference,
 }
 
-/// The benchmarks of one part.
+/// The benchmarks of one shard.
 pub(in crate::app) struct Deal {
     own: BTreeSet<BenchmarkKey>,
-    /// What the run of the part knows of the others.
+    /// Facts about the whole suite that the shard's run records
     pub(in crate::app) partition: Partition,
 }
 
 impl Deal {
-    /// Deals out `all` benchmarks in their natural order, one to each part in turn: neighbours, which are often alike, go to different jobs.
+    /// Assigns `all` benchmarks round-robin in natural order: neighbors, which are often similar, go to different jobs.
     pub(in crate::app) fn of<'k>(
         asked: AskedPart<'_>,
         all: impl Iterator<Item = &'k BenchmarkKey>,
@@ -55,12 +55,12 @@ impl Deal {
         }
     }
 
-    /// Whether a benchmark belongs to the part.
+    /// Reports whether a benchmark belongs to the shard.
     pub(in crate::app) fn has(&self, key: &BenchmarkKey) -> bool {
         self.own.contains(key)
     }
 
-    /// Whether the part has no benchmark, as there are fewer than parts.
+    /// Reports whether the shard has no benchmark because there are fewer benchmarks than shards.
     pub(in crate::app) fn is_empty(&self) -> bool {
         self.own.is_empty()
     }

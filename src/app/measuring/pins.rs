@@ -1,4 +1,4 @@
-//! How the references of a run were sampled, which the run follows, and how long that took.
+//! Sampling schedules of a run's references, which the run follows, and their duration.
 
 use std::time::Duration;
 
@@ -7,16 +7,16 @@ use perfcheck_analysis::model::{BenchmarkKey, Series};
 use perfcheck_engine::measure::FlatSchedule;
 use perfcheck_engine::store::{Store, StoreError};
 
-/// How the reference of a benchmark was sampled.
+/// The sampling schedule of a benchmark's reference.
 pub(in crate::app) struct Pin {
     pub(in crate::app) key: BenchmarkKey,
     pub(in crate::app) flat: Option<FlatSchedule>,
     pub(in crate::app) samples: u32,
-    /// Duration of one launch with its warm-up; `None` where amounts were measured instead of times.
+    /// Duration of one process with its warm-up; `None` if amounts were measured instead of times
     pub(in crate::app) visit: Option<Duration>,
 }
 
-/// The schedules of the reference runs: the new run follows them, so that equal samples are compared.
+/// Returns the schedules of the reference runs. The new run follows them so that the samples are comparable.
 pub(in crate::app) fn pinned_schedules(
     store: &Store,
     references: &References,

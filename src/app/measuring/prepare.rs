@@ -1,4 +1,4 @@
-//! What a run needs before it begins: the built bench targets and the benchmarks they announce.
+//! Prepares a run: builds the bench targets and discovers their benchmarks.
 
 use std::io::Write;
 use std::time::Duration;
@@ -14,7 +14,7 @@ use perfcheck_engine::cargo::{BenchTarget, BuildOrder, SkipReason, SkippedTarget
 use perfcheck_engine::child::{ChildError, Launcher};
 use perfcheck_engine::measure::{BesideCandidate, Discovered, Filter, discover};
 
-/// The part of every deadline that does not depend on the request.
+/// Default for the part of every deadline that does not depend on the request.
 const TIMEOUT: Duration = Duration::from_secs(30);
 
 pub(in crate::app) fn build(
@@ -30,7 +30,7 @@ pub(in crate::app) fn build(
     Ok((facts, built.targets))
 }
 
-/// Orders the selected bench targets to be built where the user builds.
+/// Orders the selected bench targets to be built in the user's own target directory.
 fn order_in_place<'a>(
     context: &'a Context,
     common: &'a StoreOptions,
@@ -46,7 +46,7 @@ fn order_in_place<'a>(
     })
 }
 
-/// Refuses a workspace that has nothing to measure.
+/// Returns an error if the workspace has nothing to measure.
 pub(in crate::app) fn refuse_no_targets(
     context: &Context,
     common: &StoreOptions,
@@ -55,14 +55,14 @@ pub(in crate::app) fn refuse_no_targets(
     if context.workspace.has_bench_targets(&common.cargo) {
         return Ok(());
     }
-    // Cargo's metadata has no targets whose files are missing. Asked to bench them, it says which.
+    // Cargo's metadata omits targets whose files are missing, but building them names the missing files.
     order_in_place(context, common, world)?.check_selection()?;
     Err(AppError::NothingToMeasure(
-        "the selected packages have no bench targets\n  help: `--workspace` selects all packages; docs/src/writing.md shows how to write a first benchmark".to_owned(),
+        "the selected packages have no bench targets\n  help: `--workspace` selects all packages; `cargo perfcheck init` shows how to write a first benchmark".to_owned(),
     ))
 }
 
-/// Names the bench targets that cargo passed over.
+/// Warns of bench targets that cargo skipped.
 pub(in crate::app) fn name_skipped(skipped: &[SkippedTarget], stderr: &mut dyn Write) {
     for one in skipped {
         let SkippedTarget {
@@ -85,12 +85,12 @@ pub(in crate::app) fn name_skipped(skipped: &[SkippedTarget], stderr: &mut dyn W
         let message = format!(
             "{package}/{target} is left out, as in `cargo bench`: {reason}\n  help: {help}"
         );
-        // A stderr that is gone is no reason to stop.
+        // Ignore a closed stderr.
         let _ = report::write_warning(stderr, &message);
     }
 }
 
-/// Launches `targets`, which have so much time for each answer, and asks for the benchmarks that `filter` wants.
+/// Starts `targets` and lists the benchmarks that match `filter`. Each answer must arrive within `timeout`.
 pub(in crate::app) fn find_benchmarks(
     filter: &Filter,
     timeout: Duration,
@@ -143,7 +143,7 @@ pub(in crate::app) fn nothing_found(filter: &Filter, discovered: &Discovered) ->
     })
 }
 
-/// The part of every deadline that does not depend on the request; `said`: on the command line.
+/// Returns the part of every deadline that does not depend on the request; `said` is the command line's value.
 pub(in crate::app) fn timeout(said: Option<Duration>, context: &Context) -> Duration {
     said.or(context.tables.workspace.timeout).unwrap_or(TIMEOUT)
 }

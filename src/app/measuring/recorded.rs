@@ -1,4 +1,4 @@
-//! Rounds of an A/B measurement that nobody stores: `doctor --benches` and `doctor` compare them as they are.
+//! Rounds kept in memory instead of the store, for `doctor` and `doctor --benches`.
 
 use std::collections::BTreeMap;
 
@@ -6,17 +6,17 @@ use perfcheck_analysis::model::{
     BenchmarkKey, BySide, LaunchOutcome, LaunchRecord, Metric, Round, Sample, Side,
 };
 
-/// Rounds as they are recorded, without a store.
+/// Rounds recorded in memory.
 #[derive(Default)]
 pub(in crate::app) struct Recorded {
     samples: BTreeMap<BenchmarkKey, BySide<BTreeMap<u32, Vec<Sample>>>>,
-    /// The metric that the samples measure.
+    /// The metric that the samples measure
     pub(in crate::app) metrics: BTreeMap<BenchmarkKey, Metric>,
     pub(in crate::app) failed: Vec<BenchmarkKey>,
 }
 
 impl Recorded {
-    /// Takes in a launch of a side.
+    /// Records a process of one side.
     pub(in crate::app) fn record(&mut self, side: Side, launch: &LaunchRecord) {
         for launched in &launch.benchmarks {
             let key = launched.benchmark.key.clone();
@@ -33,7 +33,7 @@ impl Recorded {
         }
     }
 
-    /// The rounds that both sides have.
+    /// Returns the rounds with measurements of both sides.
     pub(in crate::app) fn rounds(self) -> BTreeMap<BenchmarkKey, Vec<Round>> {
         let both = |mut sides: BySide<BTreeMap<u32, Vec<Sample>>>| {
             let base = sides.base.into_iter();

@@ -1,4 +1,4 @@
-//! What every measurement of a command starts from.
+//! The common input of every measurement.
 
 use std::ffi::OsString;
 use std::time::Duration;
@@ -13,32 +13,32 @@ use perfcheck_engine::child::LATENCY_DIGITS;
 use perfcheck_engine::host::GitError;
 use perfcheck_engine::measure::Filter;
 
-/// What is to be measured, and under which circumstances.
+/// The benchmarks to measure and the circumstances of the measurement.
 pub(in crate::app) struct Request<'a> {
     pub(in crate::app) context: &'a Context,
     pub(in crate::app) common: &'a StoreOptions,
-    /// Which benchmarks are wanted.
+    /// The filter of benchmarks
     pub(in crate::app) filter: &'a Filter,
     pub(in crate::app) comparison: &'a ComparisonOptions,
-    /// How much may be measured.
+    /// Maximum amount of measurement
     pub(in crate::app) effort: Effort,
-    /// The part of every deadline that does not depend on what a bench is asked.
+    /// The part of every deadline that does not depend on the request to a bench
     pub(in crate::app) timeout: Duration,
-    /// The load average before anything was built, which is a load of its own.
+    /// Load average before the build, which is a load itself
     pub(in crate::app) load: Option<f64>,
-    /// Seed of everything random.
+    /// Seed of all randomness
     pub(in crate::app) seed: u64,
-    /// The checkout as it is.
+    /// State of the checkout
     pub(in crate::app) git: Option<GitState>,
 }
 
 impl Request<'_> {
-    /// Lets `target` know what is set for whole executables.
+    /// Sets the environment of `target` as configured for whole executables.
     pub(in crate::app) fn instruct(&self, target: &mut BenchTarget) {
         instruct(self.context, target);
     }
 
-    /// The checkout after the work tree was built in its place: changed where git tells something else than before.
+    /// Returns the state of the checkout after building in place. It counts as changed if git's answer changed during the build.
     pub(in crate::app) fn git_after_build(&self) -> Result<Option<GitState>, AppError> {
         let now = match self.context.checkout() {
             Some(checkout) => checkout.state()?,
@@ -54,7 +54,7 @@ impl Request<'_> {
         }))
     }
 
-    /// Names the branch that a CI system names where git knows none.
+    /// Fills in the CI system's branch if git knows none.
     pub(in crate::app) fn with_branch(&self, git: GitState) -> GitState {
         let branch = git.branch.clone();
         GitState {
@@ -63,7 +63,7 @@ impl Request<'_> {
         }
     }
 
-    /// Says what begins, as cargo does, unless it is to be quiet.
+    /// Announces a phase in cargo's style, unless quiet.
     pub(in crate::app) fn announce(
         &self,
         status: &str,
@@ -76,14 +76,14 @@ impl Request<'_> {
         Ok(write_build_event(world.stderr, &(status, what))?)
     }
 
-    /// The settings of a decision about two builds that are measured in turn.
+    /// Returns the decision settings of a side-by-side measurement.
     pub(in crate::app) fn decision_in_turn(&self) -> DecisionSettings {
         self.comparison
             .decision_in_turn(&self.context.tables.workspace)
     }
 }
 
-/// Lets `target` know what is set for whole executables.
+/// Sets the environment of `target` as configured for whole executables.
 pub(in crate::app) fn instruct(context: &Context, target: &mut BenchTarget) {
     let layers = &context.tables.layers;
     if let Some(digits) = layers.latency_digits(&target.package) {
@@ -94,9 +94,9 @@ pub(in crate::app) fn instruct(context: &Context, target: &mut BenchTarget) {
     }
 }
 
-/// The checkout of a workspace; the branch is the one that a CI system names where git knows none.
+/// Returns the state of the workspace's checkout, with the CI system's branch if git knows none.
 ///
-/// Where git cannot tell, a warning says so, and the run is stored without commit and branch.
+/// If git fails, prints a warning; the run is then stored without commit and branch.
 pub(in crate::app) fn git_state(
     context: &Context,
     world: &mut World<'_>,
@@ -121,7 +121,7 @@ pub(in crate::app) fn git_state(
     Ok(state)
 }
 
-/// The warning that others keep the machine busy: more than half of the cores, by the one-minute load average.
+/// Returns a warning if other programs keep more than half of the cores busy, by the one-minute load average.
 pub(in crate::app) fn busy(load: Option<f64>, cores: u32) -> Option<String> {
     let load = load?;
     let plural = if cores == 1 { "" } else { "s" };

@@ -1,4 +1,4 @@
-//! The time of benchmarks that have changed, sampled by function where their instructions could not be counted.
+//! Samples the time of changed benchmarks by function if their instructions could not be counted.
 
 use std::collections::BTreeSet;
 use std::time::Duration;
@@ -14,19 +14,19 @@ use perfcheck_engine::child::Launcher;
 use perfcheck_engine::measure::{PairedTarget, sample_time};
 use perfcheck_engine::process::try_time_samples;
 
-/// A side is sampled for so long at most, shared by all benchmarks.
+/// Maximum sampling time of a side, shared by all benchmarks.
 const TIME_OF_A_SIDE: Duration = Duration::from_secs(2);
-/// Of a benchmark so long is enough: about 5,000 samples.
+/// Sufficient sampling time of a benchmark: about 5,000 samples.
 const ENOUGH: Duration = Duration::from_secs(1);
 
-/// Whether the time can be sampled here, and means anything: times that are made up say nothing of where they go.
+/// Reports whether time can be sampled here and is real: a scripted clock contains no information on functions.
 pub(super) fn can_sample(world: &World<'_>) -> bool {
     let variables = &world.variables;
     let is_wanted = !variables.no_sampling && variables.scripted_clock.is_none();
     is_wanted && try_time_samples().is_ok()
 }
 
-/// Samples benchmarks on both sides, one after the other, and adds what was found to `found`. Remarks say of which nothing was found.
+/// Samples benchmarks on both sides, one after the other, and adds the results to `found`. Returns notes on benchmarks without results.
 pub(super) fn sample_in_turn(
     pairs: &[PairedTarget],
     wanted: &BTreeSet<BenchmarkKey>,

@@ -1,6 +1,6 @@
-//! Which benchmarks come to nothing that differs in the machine code of two builds: each is run on both sides, with a trap wherever code that
-//! differs is entered. A process that comes to a trap dies, and its benchmark is measured as any other. Criterion's benchmarks are rehearsed, so that
-//! its analysis and reports do not count; others are measured for a round.
+//! Finds benchmarks that never execute differing code: runs each on both sides, with a trap wherever differing code is entered. A process that hits a
+//! trap dies, and its benchmark is measured as usual. Criterion benchmarks run in rehearsal mode, so that Criterion's analysis and reports do not
+//! count; others are measured for a round.
 
 use std::cell::RefCell;
 use std::collections::BTreeSet;
@@ -26,14 +26,14 @@ use perfcheck_engine::measure::{
 use perfcheck_engine::process::without_core_dumps;
 use perfcheck_engine::sides::Stage;
 
-/// Settles what comes to nothing that differs.
+/// Settles benchmarks that never execute differing code.
 pub(in crate::app) fn settle_by_trial(
     pairing: &mut Pairing,
     alike: &Alike,
     request: &Request<'_>,
     world: &mut World<'_>,
 ) -> Result<(), AppError> {
-    // A clock of a script says what a benchmark takes, whatever its code is.
+    // Under a scripted clock, a benchmark's time does not depend on its code.
     if world.variables.scripted_clock.is_some() {
         return Ok(());
     }
@@ -53,7 +53,7 @@ pub(in crate::app) fn settle_by_trial(
     Ok(())
 }
 
-/// The benchmarks that came to no trap on either side.
+/// Returns the benchmarks that hit no trap on either side.
 fn untouched(
     pair: &PairedTarget,
     entrances: &Entrances,
@@ -66,18 +66,18 @@ fn untouched(
     };
     request.instruct(&mut on_trial.targets.base);
     request.instruct(&mut on_trial.targets.candidate);
-    // That processes die in it is what it is for.
+    // Suppress messages about dying processes, which are expected here.
     let launcher = Launcher::new(world.supervisor, world.interrupt, &Silence, request.timeout);
-    // A trap ends a process as a fault would.
+    // A trap would dump core like a crash.
     let came_through = without_core_dumps(|| match on_trial.drivers.candidate {
         Driver::Criterion(_) => rehearsed(&on_trial, launcher),
         Driver::Own | Driver::Printed(_) => measured(on_trial, request.seed, launcher),
     });
-    // It ends early for one reason.
+    // An interrupt is the only error that ends a trial early.
     came_through.map_err(|_| AppError::Interrupted(String::new()))
 }
 
-/// The benchmarks that could be measured on both sides.
+/// Returns the benchmarks that could be measured on both sides.
 fn measured(
     pair: PairedTarget,
     seed: u64,
@@ -113,7 +113,7 @@ fn measured(
     }
 }
 
-/// Copies of both executables with their traps; `None` if one cannot be read or written, which its measurement will tell.
+/// Copies both executables with traps inserted; `None` if one cannot be read or written, which measuring it will report.
 fn with_traps(
     pair: &PairedTarget,
     entrances: &Entrances,

@@ -1,4 +1,4 @@
-//! The work tree as it was built, and the builds of earlier runs beside it.
+//! The built work tree, paired with builds of earlier runs.
 
 use std::time::Duration;
 
@@ -17,17 +17,26 @@ use perfcheck_engine::host::{self, Checkout};
 use perfcheck_engine::measure::{Discovered, Filter};
 use perfcheck_engine::sides::{BenchesFrom, BuiltSide, PreparedSides, SidesError};
 
-/// The work tree as it was built.
+/// The built work tree.
 pub(in crate::app) struct WorkTree {
-    /// Its build in the cache; else why it was built in place.
+    /// Its build in the cache, else the reason why it was built in place
     pub(in crate::app) build: Result<BuiltSide, String>,
     pub(in crate::app) environment: Environment,
-    /// The benchmarks that are wanted.
+    /// The selected benchmarks
     pub(in crate::app) found: Discovered,
 }
 
+/// The build of an earlier run, beside that of the work tree.
+pub(in crate::app) enum EarlierBuild {
+    Available(Box<BothBuilds>),
+    /// It is not kept, and its commit cannot be built again.
+    Gone {
+        reason: String,
+    },
+}
+
 impl WorkTree {
-    /// Builds it, in the cache where that is possible and wanted, and asks for its benchmarks.
+    /// Builds the work tree, in the cache if possible and wanted, and discovers its benchmarks.
     pub(in crate::app) fn of(
         (context, common): (&Context, &StoreOptions),
         (filter, timeout): (&Filter, Duration),
@@ -63,22 +72,26 @@ impl WorkTree {
         })
     }
 
-    /// The name that its build is kept under.
+    /// Returns the name under which its build is kept.
     pub(in crate::app) fn name(&self) -> Option<&str> {
         self.build.as_ref().ok().map(|build| &*build.name)
     }
 
-    /// This build beside that of an earlier run, which is called `words`: as it is kept, else built again from its commit. A text says why there is neither.
+    /// Pairs this build with that of an earlier run, called `words`: the kept build, else a new build of its commit.
     pub(in crate::app) fn beside(
         &self,
         earlier: &Run,
         words: &str,
         request: &Request<'_>,
         world: &mut World<'_>,
-    ) -> Result<Result<BothBuilds, String>, AppError> {
+    ) -> Result<EarlierBuild, AppError> {
         let candidate = match &self.build {
             Ok(build) => build,
-            Err(reason) => return Ok(Err(reason.clone())),
+            Err(reason) => {
+                return Ok(EarlierBuild::Gone {
+                    reason: reason.clone(),
+                });
+            }
         };
         let mut is_alike = self.is_comparable_with(earlier, request);
         let kept = match &earlier.begun.build {
@@ -101,11 +114,11 @@ impl WorkTree {
                 base: earlier.begun.git.clone(),
                 candidate: both.git.candidate,
             };
-            return Ok(Ok(BothBuilds {
+            return Ok(EarlierBuild::Available(Box::new(BothBuilds {
                 git,
                 words: words.to_owned(),
                 ..both
-            }));
+            })));
         }
         let reason = match (&earlier.begun.build, is_alike) {
             (None, _) => format!("the build of {words} was not kept"),
@@ -114,28 +127,31 @@ impl WorkTree {
         };
         let clean = earlier.begun.git.as_ref().filter(|git| !git.dirty);
         let (Some(git), Some(checkout)) = (clean, request.context.checkout()) else {
-            return Ok(Err(format!(
-                "{reason}, and its sources are not a commit that could be built again"
-            )));
+            let reason =
+                format!("{reason}, and its sources are not a commit that could be built again");
+            return Ok(EarlierBuild::Gone { reason });
         };
-        // Git is not handed what a store says, which may come from elsewhere, but the hash that git knows by that name.
+        // Pass git the hash that it resolves itself: the store's text may come from elsewhere.
         let revision = match checkout.revision(&git.commit) {
             Ok(revision) => revision,
-            Err(error) => return Ok(Err(format!("{reason}, and {error}"))),
+            Err(error) => {
+                let reason = format!("{reason}, and {error}");
+                return Ok(EarlierBuild::Gone { reason });
+            }
         };
         match beside_revision(&revision, BenchesFrom::Revision, request, world) {
-            Ok(built) => Ok(Ok(BothBuilds {
+            Ok(built) => Ok(EarlierBuild::Available(Box::new(BothBuilds {
                 words: format!("{words}, built again"),
                 ..built
-            })),
-            Err(AppError::Sides(error)) if !error.is_interruption() => {
-                Ok(Err(format!("{reason}, and {error}")))
-            }
+            }))),
+            Err(AppError::Sides(error)) if !error.is_interruption() => Ok(EarlierBuild::Gone {
+                reason: format!("{reason}, and {error}"),
+            }),
             Err(other) => Err(other),
         }
     }
 
-    /// Whether machine and build are such that both sides can be compared at all.
+    /// Reports whether machine and build allow a comparison of both sides at all.
     fn is_comparable_with(&self, earlier: &Run, request: &Request<'_>) -> bool {
         let target = TargetFacts::default();
         let circumstances = |environment| Circumstances {
@@ -153,7 +169,7 @@ impl WorkTree {
     }
 }
 
-/// Whether there is a build of an earlier run, or its commit could be built again.
+/// Reports whether a build of an earlier run exists, or its commit could be built again.
 pub(in crate::app) fn could_launch(
     earlier: &Run,
     request: &Request<'_>,
@@ -177,7 +193,7 @@ pub(in crate::app) fn could_launch(
     matches!(kept, Some(Ok(Some(_))))
 }
 
-/// Whether the bench targets that both builds have were built with the same features.
+/// Reports whether the bench targets that both builds contain have the same features.
 fn has_features_of(candidate: &BuiltSide, base: &BuiltSide) -> bool {
     base.targets.iter().all(|old| {
         let mut targets = candidate.targets.iter();
@@ -186,7 +202,7 @@ fn has_features_of(candidate: &BuiltSide, base: &BuiltSide) -> bool {
     })
 }
 
-/// Whether a target of an earlier build is what the user asks for: the work tree has it, or it is gone.
+/// Reports whether the user's flags select a target of an earlier build: the work tree has it, or it was removed.
 fn is_asked_for(target: &BenchTarget, candidate: &BuiltSide, request: &Request<'_>) -> bool {
     let cargo = &request.common.cargo;
     let mut built = candidate.targets.iter();
@@ -195,7 +211,7 @@ fn is_asked_for(target: &BenchTarget, candidate: &BuiltSide, request: &Request<'
             && (request.context.workspace.selected_packages(cargo)).contains(&target.package)
 }
 
-/// Builds in the cache as the user's flags say, of revisions with their own benchmarks.
+/// Prepares builds in the cache with the user's flags, in which revisions use their own benchmarks.
 pub(in crate::app) fn cache_build<'a>(
     context: &'a Context,
     common: &'a StoreOptions,
@@ -208,7 +224,7 @@ pub(in crate::app) fn cache_build<'a>(
     }
 }
 
-/// Whether the workspace can be built where it is and nowhere else.
+/// Reports whether the workspace can be built only in place.
 fn needs_place(error: &SidesError) -> bool {
     matches!(
         error,

@@ -1,4 +1,4 @@
-//! The comparison of a stored run with another one: as both sides were measured in turn, or as runs of different times.
+//! Comparison of two stored runs: by their rounds if they were measured side by side, else as runs of different times.
 
 use std::collections::BTreeSet;
 
@@ -11,7 +11,7 @@ use crate::app::naming::{alike, list, no_match};
 use crate::app::options::ComparisonOptions;
 use perfcheck_analysis::compare::Rules;
 use perfcheck_analysis::findings::{
-    Conclusion, RoundsEvidence, Row, RunRemark, StoredEvidence, Terms, Verdicts, conclude,
+    Conclusion, Evidence, RoundsEvidence, Row, RunRemark, StoredEvidence, Terms, Verdicts, conclude,
 };
 use perfcheck_analysis::model::{
     BenchmarkKey, BySide, DecisionSettings, Measurement, Pair, Run, RunId, RunStatus, Side, Test,
@@ -20,31 +20,31 @@ use perfcheck_analysis::model::{
 use perfcheck_engine::measure::Filter;
 use perfcheck_engine::store::{Store, StoreError, WorkspaceId};
 
-/// What is asked about stored runs.
+/// A query about stored runs.
 pub(in crate::app) struct StoredComparison<'a> {
     pub(in crate::app) store: &'a Store,
     pub(in crate::app) workspace: WorkspaceId,
     pub(in crate::app) context: &'a Context,
-    /// Which benchmarks are wanted.
+    /// The filter of benchmarks
     pub(in crate::app) filter: &'a Filter,
     pub(in crate::app) options: &'a ComparisonOptions,
 }
 
-/// Two stored runs, with what they measured of the benchmarks that are wanted.
+/// Two stored runs with their selected measurements.
 pub(in crate::app) struct BothRuns {
     pub(in crate::app) heads: BySide<Run>,
     pub(in crate::app) measured: BySide<Vec<Measurement>>,
 }
 
 impl StoredComparison<'_> {
-    /// Reads what `run` measured of the benchmarks that are wanted.
+    /// Reads the selected measurements of `run`.
     pub(in crate::app) fn measurements(&self, run: RunId) -> Result<Vec<Measurement>, StoreError> {
         let mut measurements = self.store.measurements(run, None)?;
         measurements.retain(|found| self.filter.wants(&found.benchmark.key));
         Ok(measurements)
     }
 
-    /// Reads two runs; a run is no reference for itself.
+    /// Reads two different runs; a run cannot be its own reference.
     pub(in crate::app) fn read(
         &self,
         (base, base_name): (RunId, &str),
@@ -58,7 +58,7 @@ impl StoredComparison<'_> {
             candidate: self.store.run(candidate)?,
         };
         let in_turn = self.in_turn_with(&heads)?.map(|pair| pair.partner);
-        // Of the other side of itself it is.
+        // A shard may still be compared with the other side of its own pair.
         if in_turn != Some(base) {
             refuse_part(&heads.base)?;
         }
@@ -80,7 +80,7 @@ impl StoredComparison<'_> {
         Ok(both)
     }
 
-    /// The pair that the candidate was measured in, if that was with the base, or with the build of the base and of no other run.
+    /// Returns the candidate's pair if it was measured side by side with the base, or with a build of the base and of no other run.
     fn in_turn_with(&self, heads: &BySide<Run>) -> Result<Option<Pair>, StoreError> {
         let BySide { base, candidate } = heads;
         let Some(pair) = candidate.pair else {
@@ -94,8 +94,8 @@ impl StoredComparison<'_> {
         Ok((is_base && pair.side == Side::Candidate).then_some(pair))
     }
 
-    /// Concludes the comparison of two runs, of which the user calls the base `name`: the one place that asks whether they were measured in
-    /// turn.
+    /// Concludes the comparison of two runs; `name` is the user's name for the base. This is the only place that distinguishes runs measured side by
+    /// side from others.
     pub(in crate::app) fn conclude<'m>(
         &self,
         both: &'m BothRuns,
@@ -135,7 +135,7 @@ impl StoredComparison<'_> {
         Ok(conclude(rows, basis, terms))
     }
 
-    /// Two builds that were measured in turn: as it was concluded at that time, or judged anew where other settings are asked for.
+    /// Compares two builds measured side by side: returns the stored conclusion, or judges anew if other settings are requested.
     fn in_turn<'m>(
         &self,
         both: &'m BothRuns,
@@ -181,7 +181,7 @@ impl StoredComparison<'_> {
             .into_iter()
             .filter(|row| wanted(row) && !measured.contains(&row.key))
             .collect();
-        let evidence = RoundsEvidence {
+        let evidence = Evidence::Paired(RoundsEvidence {
             runs: BySide {
                 base: base.id,
                 candidate: candidate.id,
@@ -194,13 +194,15 @@ impl StoredComparison<'_> {
             noise_threshold: self.options.noise_threshold,
             settled: &settled,
             cost: None,
-        };
-        let host = self.context.host_class(&candidate.begun.environment);
-        let basis = evidence.basis(format!("run {}", base.id), host);
-        Ok((evidence.rows(), basis))
+            reference: &format!("run {}", base.id),
+            host: self.context.host_class(&candidate.begun.environment),
+        });
+        let rows = evidence.rows(told);
+        let basis = evidence.basis(&rows);
+        Ok((rows, basis))
     }
 
-    /// Runs of different times, compared as if the candidate had just been measured.
+    /// Compares runs of different times, as if the candidate had just been measured.
     fn of_stored<'m>(
         &self,
         both: &'m BothRuns,
@@ -229,10 +231,10 @@ impl StoredComparison<'_> {
         let rules = Rules {
             decision: options.decision(&self.context.tables.workspace),
             host: self.context.host_class(&candidate.begun.environment),
-            // A comparison of stored runs is always the same: the seed is stored too.
+            // Use the stored seed, so that repeating the comparison yields the same result.
             seed: options.seed.unwrap_or(candidate.begun.seed),
         };
-        // A threshold that was in force with the conventions of one system is none of another's.
+        // The stored thresholds belong to the conventions of the run's own system, so they do not apply under others.
         let has_other_conventions = self.options.analysis.test().is_none()
             && self
                 .options
@@ -243,7 +245,7 @@ impl StoredComparison<'_> {
         let unmeasured = self.same_code(candidate, measurements)?;
         let in_scope = |key: &BenchmarkKey| self.filter.wants(key) && !unmeasured.contains(key);
         let stored = StoredReferences::read(self.store, references, in_scope)?;
-        let evidence = StoredEvidence {
+        let evidence = Evidence::Stored(StoredEvidence {
             measurements,
             past: &stored.past,
             expected: &stored.expected,
@@ -263,7 +265,8 @@ impl StoredComparison<'_> {
             failed_targets: &BTreeSet::new(),
             had_time_budget: false,
             references: &stored.references,
-        };
+            allowed: &self.options.allow_different,
+        });
         let rows = evidence.rows(told);
         let is_unknown_host = rules.decision.analysis.test == Test::BootstrapT
             && self
@@ -274,18 +277,18 @@ impl StoredComparison<'_> {
             .into_iter()
             .chain(is_unknown_host.then_some(RunRemark::HostUnknown))
             .chain(sampled_differently(base, candidate))
-            // The table says it of the candidate.
+            // The table marks an incomplete candidate itself.
             .chain(incomplete(base))
             .chain(measured_in_turn.then_some(RunRemark::RoundsAsLaunches));
         let basis = Verdicts {
             remarks: remarks.collect(),
-            ..evidence.basis(&rows, &self.options.allow_different)
+            ..evidence.basis(&rows)
         };
         Ok((rows, basis))
     }
 
-    /// The benchmarks that a run did not measure, as both builds ran the same code: it has them, and no numbers of them. Of those that it measured,
-    /// `measured` has all that are wanted.
+    /// Returns the benchmarks that a run did not measure because both builds ran the same code. `measured` must contain all of its selected
+    /// measurements.
     fn same_code(
         &self,
         run: &Run,
@@ -300,12 +303,12 @@ impl StoredComparison<'_> {
         Ok(keys)
     }
 
-    /// That no benchmark is left to compare.
+    /// Returns the error for a comparison without any benchmark.
     pub(in crate::app) fn nothing_to_compare(&self, base: RunId, candidate: RunId) -> AppError {
         AppError::NothingToCompare(if self.filter.words.is_empty() {
             format!("neither run {base} nor run {candidate} has a benchmark")
         } else {
-            // A store that cannot be read now could be a moment ago: the names are a help alone.
+            // Ignore store errors: the names only serve as suggestions.
             let verdicts = self.store.verdicts(candidate).unwrap_or_default();
             let all: Vec<&BenchmarkKey> = verdicts.iter().map(|found| &found.key).collect();
             let mut near: Vec<&BenchmarkKey> = Vec::new();
@@ -327,19 +330,19 @@ impl StoredComparison<'_> {
     }
 }
 
-/// That two words stand for one run, which is no reference for itself.
+/// Returns the error for two words that name the same run.
 pub(in crate::app) fn same_run((base, run): (&str, RunId), name: &str) -> AppError {
     AppError::Usage(format!(
         "`{base}` and `{name}` are the same run ({run}): a run cannot be compared with itself"
     ))
 }
 
-/// That a run was stopped before its end, if it was.
+/// Returns a note if the run was interrupted.
 pub(in crate::app) fn incomplete(run: &Run) -> Option<RunRemark> {
     (run.status == RunStatus::Incomplete).then_some(RunRemark::Incomplete { run: run.id })
 }
 
-/// That one of two runs is a side of an A/B measurement and the other none.
+/// Returns a note if exactly one of two runs is a side of a side-by-side measurement.
 fn sampled_differently(base: &Run, candidate: &Run) -> Option<RunRemark> {
     let (in_turn, alone) = match (base.pair, candidate.pair) {
         (Some(_), None) => (base.id, candidate.id),

@@ -1,43 +1,19 @@
-//! Conclusions as they are stored: written at the end of a run, read by whoever tells of the run later.
+//! Stored conclusions: written at the end of a run, read by every command that reports on the run later.
 
 use std::collections::BTreeMap;
 
 use crate::app::context::Context;
 use crate::app::error::AppError;
-use perfcheck_analysis::compare::{Comparison, Plan};
+use perfcheck_analysis::compare::Plan;
 use perfcheck_analysis::findings::{
-    Conclusion, Findings, RoundsEvidence, Row, Verdicts, summarize_all,
+    Conclusion, Evidence, Findings, RoundsEvidence, Row, Verdicts, summarize_all,
 };
 use perfcheck_analysis::model::{
-    Acceptance, BenchmarkKey, BySide, Measurement, Run, RunEnd, RunId, RunVerdict, Side, Work,
+    BenchmarkKey, BySide, Measurement, Run, RunId, RunVerdict, Side, Work,
 };
-use perfcheck_engine::host;
 use perfcheck_engine::store::{Store, StoreError};
 
-/// The end of a run of which this was concluded.
-pub(in crate::app) fn end_of(concluded: &Conclusion<'_>, acceptance: Acceptance) -> RunEnd {
-    RunEnd {
-        finished: host::now(),
-        acceptance,
-        exit_code: concluded.exit_code.number(),
-        verdicts: concluded.rows.iter().filter_map(verdict_of).collect(),
-        conclusion: Some(concluded.to_bytes()),
-    }
-}
-
-/// The verdict of a row, as a run keeps it.
-pub(in crate::app) fn verdict_of(row: &Row<'_>) -> Option<RunVerdict> {
-    Some(RunVerdict {
-        key: row.key.clone(),
-        verdict: row.verdict?,
-        typical_ns: row.summary.as_ref().map(|found| found.median.estimate),
-        change: row.change(),
-        standard_error: row.comparison.as_ref().and_then(Comparison::standard_error),
-        reference: row.reference.first().copied().flatten(),
-    })
-}
-
-/// What was concluded of `run` at its end; `None` where it has not ended, or another program measured it.
+/// Reads the conclusion of `run`; `None` if the run has not ended, or another program measured it.
 pub(in crate::app) fn conclusion_of(
     store: &Store,
     run: RunId,
@@ -54,7 +30,7 @@ pub(in crate::app) fn conclusion_of(
     }
 }
 
-/// What is to be told of a stored run, by key: what was concluded at its end, with what it measured.
+/// Combines the conclusion of a stored run with its measurements, by key.
 pub(in crate::app) fn findings_of<'m>(
     context: &Context,
     store: &Store,
@@ -81,12 +57,12 @@ pub(in crate::app) fn findings_of<'m>(
     })
 }
 
-/// The plan of a run that was measured in turn.
+/// Reads the plan of a run that was measured side by side.
 pub(in crate::app) fn plan_of(run: &Run) -> Option<Plan> {
     serde_json::from_str(run.plan.as_deref()?).ok()
 }
 
-/// The candidate of a pair of which no conclusion is stored, as it was interrupted: its plan and the rounds so far give its verdicts.
+/// Judges the candidate of an interrupted pair, which has no stored conclusion, from its plan and the rounds so far.
 fn judged_again<'m>(
     context: &Context,
     store: &Store,
@@ -99,7 +75,7 @@ fn judged_again<'m>(
     };
     let base = store.measurements(pair.partner, None)?;
     let settled = unmeasured(store, run, measured)?;
-    let evidence = RoundsEvidence {
+    let evidence = Evidence::Paired(RoundsEvidence {
         runs: BySide {
             base: pair.partner,
             candidate: run.id,
@@ -112,13 +88,15 @@ fn judged_again<'m>(
         noise_threshold: None,
         settled: &settled,
         cost: None,
-    };
-    let host = context.host_class(&run.begun.environment);
-    let verdicts = evidence.basis(format!("run {}", pair.partner), host);
-    Ok(Some((evidence.rows(), verdicts)))
+        reference: &format!("run {}", pair.partner),
+        host: context.host_class(&run.begun.environment),
+    });
+    let rows = evidence.rows(&Work::silent());
+    let verdicts = evidence.basis(&rows);
+    Ok(Some((rows, verdicts)))
 }
 
-/// The runs that the verdicts of a run are about, where it was measured in turn with an earlier build.
+/// Returns the reference run of each verdict, if the run was measured side by side with an earlier build.
 pub(in crate::app) fn earlier_of(
     store: &Store,
     run: &Run,
@@ -129,7 +107,7 @@ pub(in crate::app) fn earlier_of(
         .collect())
 }
 
-/// The verdicts of a run about benchmarks that it did not measure, from the columns of the store.
+/// Returns rows for verdicts on benchmarks that the run did not measure, from the columns of the store.
 pub(in crate::app) fn unmeasured(
     store: &Store,
     run: &Run,
@@ -146,7 +124,7 @@ pub(in crate::app) fn unmeasured(
         .collect())
 }
 
-/// Rows of a run of which the columns of the store are all that is known.
+/// Builds the rows of a run from the columns of the store alone, if it has no readable conclusion.
 fn rows_of_columns<'m>(
     store: &Store,
     run: &Run,

@@ -1,8 +1,9 @@
-//! Which earlier run each benchmark is measured beside.
+//! Selection of the earlier run with which each benchmark is measured side by side.
 //!
-//! It is the newest accepted run of the branch that knows the benchmark, else of the branch that this one left, else of the time before the first commit. A run knows what it measured, and what it
-//! found to run the same code as its own reference. So a run with a filter becomes the reference of what it was about, and of nothing else. What a run left
-//! undecided keeps the reference that it had, unless the user accepts the run.
+//! It is the newest accepted run of the branch that knows the benchmark, else of the branch that this one forked from, else of the time before the
+//! first commit. A run knows the benchmarks that it measured, and those whose code it found to equal its own reference. So a run with a filter
+//! becomes the reference of its own benchmarks only. Benchmarks that a run left undecided keep their former reference, unless the user accepts the
+//! run.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -12,19 +13,20 @@ use perfcheck_analysis::model::{Acceptance, BenchmarkKey, Run, Verdict};
 use perfcheck_engine::host::Checkout;
 use perfcheck_engine::store::{Store, StoreError, WorkspaceId};
 
-/// So many accepted runs of a branch are looked at.
+/// Maximum number of accepted runs examined per branch.
 const HORIZON: usize = 100;
 
-/// An earlier run, and the benchmarks that are measured beside its build.
+/// An earlier run, with the benchmarks to measure side by side with its build.
 pub(in crate::app) struct Earlier {
     pub(in crate::app) run: Run,
     pub(in crate::app) benchmarks: BTreeSet<BenchmarkKey>,
 }
 
-/// The earlier runs of `benchmarks`, newest first; what none knows goes with the newest. Empty where no run is accepted yet.
+/// Returns the earlier runs of `benchmarks`, newest first. Benchmarks unknown to all of them are assigned to the newest. Returns none if no run is
+/// accepted yet.
 ///
-/// `can_launch` says whether there is a build of a run, or could be one. A run of which there is none passes on what it found unchanged: that has the level
-/// of an older run.
+/// `can_launch` reports whether a build of a run exists or could be made. A run without a build passes the benchmarks that it found unchanged to an
+/// older run, whose level they have.
 pub(in crate::app) fn earlier_runs(
     store: &Store,
     workspace: WorkspaceId,
@@ -46,7 +48,7 @@ pub(in crate::app) fn earlier_runs(
                 .partition(|key| known.contains_key(key) && !(passes_on && is_unchanged(key)));
             *open = rest;
             newest.get_or_insert_with(|| run.clone());
-            // The newest one takes what nobody knows, and tells what is gone.
+            // The newest run receives unknown benchmarks, and reveals missing ones.
             if found.is_empty() && !passes_on || !taken.is_empty() {
                 found.push(Earlier {
                     run,
@@ -65,7 +67,7 @@ pub(in crate::app) fn earlier_runs(
         let branches = branches.iter().map(String::as_str);
         if let Some(parent) = parent_branch(checkout, branch, branches)? {
             let runs = store.accepted_runs(workspace, Some(&parent), HORIZON)?;
-            // What this branch has not got yet is no reference while there is a run that it has.
+            // Prefer runs whose commit this branch contains.
             let (mut own, mut others) = (Vec::new(), Vec::new());
             for run in runs {
                 if is_ancestor(checkout, &run)? {
@@ -96,15 +98,15 @@ pub(in crate::app) fn earlier_runs(
     Ok(found)
 }
 
-/// Whose level an accepted run has in a benchmark.
+/// Origin of an accepted run's level of a benchmark.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum KnownLevel {
-    /// That of an older run: it was found unchanged.
+    /// The level of an older run, from which it did not differ
     Older,
     Own,
 }
 
-/// The benchmarks that an accepted run is a reference of.
+/// Returns the benchmarks for which an accepted run is a reference.
 fn known_to(store: &Store, run: &Run) -> Result<BTreeMap<BenchmarkKey, KnownLevel>, StoreError> {
     if run.acceptance == Acceptance::Pending {
         let steps = store.accepted_steps(run.id)?.into_iter();

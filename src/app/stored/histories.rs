@@ -1,4 +1,4 @@
-//! From the store to the histories of benchmarks: which runs there are, and what they measured.
+//! Reads the histories of benchmarks from the store: their runs and measurements.
 
 use std::collections::btree_map::Entry;
 use std::collections::{BTreeMap, BTreeSet};
@@ -15,29 +15,29 @@ use perfcheck_engine::store::{
     WorkspaceId,
 };
 
-/// So many runs of a benchmark are followed back.
+/// Maximum number of runs read per benchmark.
 const MOST_LINKS: usize = 1_000;
-/// Series of so many benchmarks are in memory at once.
+/// Number of benchmarks whose samples are in memory at once.
 const AT_ONCE: usize = 64;
 
-/// Which part of the history is wanted.
+/// The part of the history to read.
 #[derive(Debug, Clone, Copy)]
 pub(in crate::app) struct HistoryRequest<'a> {
     pub(in crate::app) branch: BranchFilter<'a>,
-    /// At most so many runs of each benchmark, the newest.
+    /// Maximum number of newest runs per benchmark
     pub(in crate::app) limit: usize,
-    /// Only runs that began then or later.
+    /// Earliest start of the runs
     pub(in crate::app) since: Option<Timestamp>,
-    /// Facts that may differ.
+    /// Facts that may differ between runs
     pub(in crate::app) allowed: &'a [Fact],
-    /// Whether the median of each run is wanted with its interval, which takes time.
+    /// Whether to compute the interval of each run's median, which takes time
     pub(in crate::app) medians: bool,
 }
 
-/// The histories of `benchmarks`, in their order; those that no such run measured are left out.
+/// Returns the histories of `benchmarks`, in their order, without those that no such run measured.
 ///
-/// A history has the complete runs that a user asked for, oldest first. Runs that the newest one cannot be compared with are in it, but not in its course.
-/// Runs that were measured in turn are placed by what such measurements say together, however fast the machine was in each.
+/// A history contains complete runs within the request, oldest first. Runs incomparable with the newest one are listed, but do not count for the
+/// trend. Runs measured side by side are placed by all such comparisons together, which cancels the speed of the machine in each run.
 pub(in crate::app) fn histories(
     store: &Store,
     workspace: WorkspaceId,
@@ -109,7 +109,7 @@ pub(in crate::app) fn histories(
     Ok(found)
 }
 
-/// Reads the first of these runs that measured anything of the benchmark.
+/// Reads the first of these runs that measured the benchmark.
 fn first_measured(
     store: &Store,
     key: &BenchmarkKey,
@@ -124,7 +124,7 @@ fn first_measured(
     Ok(None)
 }
 
-/// The runs of a benchmark, oldest first: imported ones may be older than their numbers say.
+/// Returns the runs of a benchmark, oldest first. Imported runs may be older than their numbers suggest.
 fn chronological<'h>(
     key: &BenchmarkKey,
     history: &'h History,
@@ -139,7 +139,7 @@ fn chronological<'h>(
     past
 }
 
-/// The runs in which nothing of a benchmark was measured, as both sides ran the same code: each is at the level of its reference.
+/// Adds runs that did not measure the benchmark because both sides ran the same code: each has the level of its reference.
 fn add_unmeasured(
     history: &mut History,
     key: &BenchmarkKey,

@@ -1,4 +1,4 @@
-//! What is special about comparing imported runs: which test suits them, and what they cannot say.
+//! Special rules for comparing imported runs: the suitable test, and notes on their limits.
 
 use crate::app::options::ComparisonOptions;
 use crate::settings::WorkspaceOnly;
@@ -6,10 +6,10 @@ use perfcheck_analysis::compare::{Readings, absurd};
 use perfcheck_analysis::findings::RunRemark;
 use perfcheck_analysis::model::{LeftOutSamples, Measurement, Run, Source, Test, Thresholds};
 
-/// How `new` and `base` are compared, if the user did not choose.
+/// Returns the settings for comparing imported runs, if the user chose none.
 ///
-/// Where nothing tells launches apart there is one value a side at the level of launches, which no test can judge. So imported runs are
-/// compared as their own methodology does it: ranks of single repetitions, Holm over all benchmarks.
+/// Without information on processes, each side has a single process-level value, which no test can judge. So imported runs are compared as in their
+/// own methodology: rank tests of single repetitions, with Holm's correction over all benchmarks.
 pub(in crate::app) fn suited(
     said: &ComparisonOptions,
     workspace: &WorkspaceOnly,
@@ -32,7 +32,7 @@ fn of_one_launch(run: &Run) -> bool {
         .is_some_and(|source| !source.launches_known)
 }
 
-/// What is absurd of what the run that the user calls `name` measured, a sentence for each benchmark: it is to be looked at before the numbers are believed.
+/// Describes absurd measurements of the run that the user calls `name`, one sentence per benchmark, so that the user inspects them first.
 pub(in crate::app) fn absurdities<'m>(
     name: &str,
     measurements: impl IntoIterator<Item = &'m Measurement>,
@@ -46,7 +46,7 @@ pub(in crate::app) fn absurdities<'m>(
     each.collect()
 }
 
-/// What a reader must know of a comparison in which a side was imported.
+/// Returns notes for readers of a comparison with imported sides.
 pub(in crate::app) fn remarks_on_imports(base: &Run, candidate: &Run) -> Vec<RunRemark> {
     let sources: Vec<(&Run, &Source)> = [base, candidate]
         .into_iter()

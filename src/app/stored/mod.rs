@@ -1,8 +1,7 @@
-//! What commands read from the store: which runs are references, what was concluded of a run, comparisons of stored runs.
+//! Reads from the store on behalf of commands: references, conclusions, and comparisons of stored runs.
 //!
 //! Must not measure or print.
 
-pub(in crate::app) mod acceptance;
 pub(in crate::app) mod comparison;
 pub(in crate::app) mod conclusions;
 pub(in crate::app) mod earlier;

@@ -1,11 +1,11 @@
-//! Names of runs, and which runs can have one.
+//! Names of runs, and conditions for naming a run.
 
 use crate::app::error::AppError;
 use perfcheck_analysis::findings::Conclusion;
 use perfcheck_analysis::model::{RunId, RunStatus};
 use perfcheck_engine::store::{Store, StoreError, WorkspaceId};
 
-/// Gives a run a name, and says so: a name that another run had has moved.
+/// Gives a run a name and reports it. Moves the name if another run has it.
 pub(in crate::app) fn give_name(
     store: &mut Store,
     workspace: WorkspaceId,
@@ -20,7 +20,7 @@ pub(in crate::app) fn give_name(
     })
 }
 
-/// Refuses a run that was interrupted: later runs would be compared with a part of it.
+/// Refuses an interrupted run: later runs would be compared with only a part of the suite.
 pub(in crate::app) fn refuse_incomplete(store: &Store, run: RunId) -> Result<(), AppError> {
     if store.run(run)?.status == RunStatus::Incomplete {
         return Err(AppError::Usage(format!(
@@ -30,10 +30,10 @@ pub(in crate::app) fn refuse_incomplete(store: &Store, run: RunId) -> Result<(),
     Ok(())
 }
 
-/// Gives a run of which this was concluded the name that the user wants; what to say of that. `place` leads commands to the store.
+/// Gives a concluded run the name that the user wants, and returns a message about it. `place` has the flags that lead commands to the store.
 ///
-/// A run that was compared with that very name and found wanting does not get it: the next run would be
-/// compared with the bad one, and the gate would have switched itself off.
+/// A run that was compared with this name and is worse does not get it: otherwise the next run would be compared with the slower one, which would
+/// disable the gate.
 pub(in crate::app) fn give_name_unless_worse(
     store: &mut Store,
     (workspace, run): (WorkspaceId, RunId),

@@ -1,8 +1,8 @@
-//! The runs of a benchmark that were measured in turn, as a network of edges between states of the code.
+//! Network of a benchmark's runs that were measured side by side: states of the code are nodes, comparisons are edges.
 //!
-//! A state of the code is a clean commit built in one way, else the run itself. So runs of the same two commits on several machines are edges between the
-//! same nodes, and a run against a commit of long ago is an edge over all between. States of the branch in question are places of the history, oldest
-//! first, also those that are not shown; the others are nodes without a place.
+//! A state of the code is a clean commit built in one way, else the run itself. So runs of the same two commits on several machines are edges between
+//! the same nodes, and a comparison with a much older commit is an edge across all commits between. States on the selected branch are places of the
+//! history, oldest first, including those that are not shown; other states are nodes without a place.
 
 use std::collections::{BTreeMap, HashMap};
 
@@ -10,43 +10,43 @@ use perfcheck_analysis::compare::{CourseRules, Edge, Estimate, Fact, Network, Pl
 use perfcheck_analysis::model::{BuildFacts, RunId, Verdict};
 use perfcheck_engine::store::{CodeState, RunLink, RunLinks};
 
-/// Standard error of a comparison that says next to nothing: a factor of e.
+/// Standard error of a comparison with almost no information: a factor of e.
 const NEXT_TO_NOTHING: f64 = 1.0;
 
-/// Where the runs of a benchmark stand by what was measured in turn.
+/// Levels of a benchmark's runs, estimated from side-by-side comparisons.
 pub(super) struct PlacedRuns {
     pub(super) placement: Placement,
-    /// The place of each run of the branch.
+    /// Place of each run on the branch
     places: BTreeMap<RunId, usize>,
-    /// The first run of each place.
+    /// First run of each place
     first_runs: Vec<RunId>,
-    /// Of runs of other branches the part and the value of what they were measured in turn with, and their own change behind that.
+    /// For runs of other branches: the part of the network that contains their base, and their level in it
     others: BTreeMap<RunId, (usize, f64)>,
-    /// Of the runs that were measured in turn the class of the machine.
+    /// Host class of each run that was measured side by side
     classes: BTreeMap<RunId, usize>,
-    /// The processor of each class.
+    /// Processor of each host class
     processors: Vec<String>,
-    /// The class of the newest run.
+    /// Host class of the newest run
     pub(super) newest_class: usize,
 }
 
 /// A state of the code.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 enum CodeKey {
-    /// A clean commit, built in this way.
+    /// A clean commit, built in this way
     Commit(String, BuildFacts),
-    /// What nobody else can have: uncommitted changes.
+    /// A run with uncommitted changes, which no other run can share
     Run(RunId),
 }
 
-/// How the runs of a benchmark become a network.
+/// The rules for building the network.
 pub(super) struct PlacingRules<'a> {
-    /// The branch of the newest run; `None`: of a detached `HEAD` or outside of git.
+    /// Branch of the newest run; `None` for a detached `HEAD` or outside git
     pub(super) branch: Option<&'a str>,
-    /// Facts that may differ within a state of the code.
+    /// Facts that may differ within a state of the code
     pub(super) allowed: &'a [Fact],
     pub(super) course: &'a CourseRules,
-    /// The newest run, whose class of machines counts where classes disagree.
+    /// The newest run, whose host class applies if classes disagree
     pub(super) newest: RunId,
 }
 
@@ -81,7 +81,7 @@ impl PlacedRuns {
         };
         let tolerance = rules.course.noise_threshold.ln_1p();
         let mut edges = Vec::new();
-        // Oldest first, whatever the order in which numbers were given.
+        // Order by time: run numbers may be assigned in a different order.
         let mut in_turn: Vec<(&RunLink, &CodeState)> = found
             .links
             .iter()
@@ -120,12 +120,12 @@ impl PlacedRuns {
         }
     }
 
-    /// Whether a run was measured in turn.
+    /// Reports whether a run was measured side by side.
     pub(super) fn is_in_turn(&self, run: RunId) -> bool {
         self.classes.contains_key(&run)
     }
 
-    /// The part of a run that edges connect with others, and ln of its value against the first of that part.
+    /// Returns the connected part of a run, and the log of its value relative to the first run of that part.
     pub(super) fn place(&self, run: RunId) -> Option<(usize, f64)> {
         if self.is_of_another_class(run) {
             return None;
@@ -136,13 +136,13 @@ impl PlacedRuns {
         }
     }
 
-    /// The change from one run to another, as far as edges connect them.
+    /// Returns the change from one run to another, if edges connect them.
     pub(super) fn change(&self, from: RunId, to: RunId) -> Option<Estimate> {
         self.placement
             .change(self.own_place(from)?, self.own_place(to)?)
     }
 
-    /// Half the width of the interval of the step between two runs of one part, in logarithms; `None` within a level.
+    /// Returns half the width of the interval of the step between two runs of one part, as a logarithm; `None` within a level.
     pub(super) fn step(&self, before: RunId, here: RunId) -> Option<f64> {
         let (one, other) = (self.own_place(before)?, self.own_place(here)?);
         let is_step = !self.placement.is_one_level(one, other);
@@ -150,30 +150,30 @@ impl PlacedRuns {
         Some((change.upper.ln_1p() - change.lower.ln_1p()) / 2.0)
     }
 
-    /// Whether a run has no place because its machine measures other changes than that of the newest run.
+    /// Reports whether a run has no place because its host class disagrees with that of the newest run.
     pub(super) fn is_of_another_class(&self, run: RunId) -> bool {
         let class = self.classes.get(&run);
         let disagrees = self.placement.disagreement.is_some();
         disagrees && class.is_some_and(|class| *class != self.newest_class)
     }
 
-    /// The place of a run whose machine counts.
+    /// Returns the place of a run unless its host class is excluded.
     fn own_place(&self, run: RunId) -> Option<usize> {
         let place = self.places.get(&run).copied();
         place.filter(|_| !self.is_of_another_class(run))
     }
 
-    /// The first run of a place.
+    /// Returns the first run of a place.
     pub(super) fn first_run(&self, place: usize) -> RunId {
         self.first_runs[place]
     }
 
-    /// The processor of a class.
+    /// Returns the processor of a host class.
     pub(super) fn processor(&self, class: usize) -> &str {
         &self.processors[class]
     }
 
-    /// The runs of a part, newest first, also those that are not shown.
+    /// Returns the runs of a part, newest first, including those that are not shown.
     pub(super) fn runs_of(&self, part: usize) -> impl Iterator<Item = RunId> + '_ {
         let of_part = move |place: usize| self.placement.part(place) == Some(part);
         let runs = self.places.iter().rev();
@@ -182,7 +182,7 @@ impl PlacedRuns {
     }
 }
 
-/// The numbers of states of the code.
+/// Node numbers of states of the code.
 struct Nodes<'a> {
     known: HashMap<CodeKey, usize>,
     found: &'a RunLinks,
@@ -207,7 +207,7 @@ impl<'a> Nodes<'a> {
         *self.known.entry(key).or_insert(next)
     }
 
-    /// How it was built, but for what may differ.
+    /// Returns the facts of the build, without those that may differ.
     fn build(&self, code: &CodeState) -> BuildFacts {
         let mut build = self.found.environments[&code.environment].build.clone();
         for fact in self.allowed {
@@ -223,7 +223,7 @@ impl<'a> Nodes<'a> {
     }
 }
 
-/// Runs whose code has no place, by what they were measured in turn with.
+/// Returns the part and value of runs whose code has no place, from the runs that they were compared with side by side.
 fn others(
     placement: &Placement,
     of_runs: &[(RunId, Edge)],
@@ -232,7 +232,7 @@ fn others(
 ) -> BTreeMap<RunId, (usize, f64)> {
     let mut known: HashMap<usize, (usize, f64)> = HashMap::new();
     let mut found = BTreeMap::new();
-    // Where processors disagree, the placement is that of the newest run's.
+    // If processors disagree, the placement is that of the newest run's host class.
     let counts = |edge: &Edge| placement.disagreement.is_none() || edge.class == class;
     for (run, edge) in of_runs
         .iter()
@@ -249,10 +249,10 @@ fn others(
     found
 }
 
-/// The standard error of a change that was told without an interval, at least.
+/// Minimum standard error of a change that was reported without an interval.
 const LEAST_TOLD: f64 = 0.001;
 
-/// What a comparison in turn says; `None` where it says nothing of the time.
+/// Converts a side-by-side comparison to an edge; `None` if it contains no information on time.
 fn edge(link: &RunLink, (from, to): (usize, usize), class: usize, tolerance: f64) -> Option<Edge> {
     let is_called = matches!(link.verdict, Verdict::Regressed | Verdict::Improved);
     let is_settled = is_called || link.verdict == Verdict::Unchanged;
@@ -262,7 +262,7 @@ fn edge(link: &RunLink, (from, to): (usize, usize), class: usize, tolerance: f64
         }
         (None, _) if link.verdict != Verdict::Inconclusive => return None,
         (Some(_), Some(error)) if error > 0.0 && error.is_finite() => error,
-        // What was told of it elsewhere came without an interval.
+        // Comparisons from other stores come without an interval.
         (Some(_), _) if is_settled && tolerance > 0.0 => tolerance.max(LEAST_TOLD),
         _ => NEXT_TO_NOTHING,
     };

@@ -1,7 +1,7 @@
-//! What each benchmark is compared with: the choice of reference runs from the history.
+//! Selection of the reference runs for each benchmark from the history.
 //!
-//! The reference is the run that the user named, else the accepted runs of the segment that ends with the newest
-//! comparable accepted run of the branch; else that of the branch which this one forked from.
+//! The reference is the run that the user named, else the accepted runs of the segment that ends with the newest comparable accepted run of the
+//! branch, else of the branch that this one forked from.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -17,13 +17,13 @@ use perfcheck_engine::store::{
     BranchFilter, History, HistoryQuery, PastMeasurement, RunFilter, Store, StoreError, WorkspaceId,
 };
 
-/// At most so many runs make up a reference and its spread.
+/// Maximum number of runs in a reference and its spread.
 pub(in crate::app) const MOST_RUNS: usize = 20;
-/// So far back is looked for comparable runs of the same branch, and of any branch.
+/// Number of runs searched for comparable ones: on the same branch, and on any branch.
 const BRANCH_HORIZON: usize = 100;
 const FORK_HORIZON: usize = 400;
 
-/// A benchmark that wants something to be compared with.
+/// A benchmark that needs a reference.
 #[derive(Debug, Clone)]
 pub(in crate::app) struct Wanting {
     pub(in crate::app) key: BenchmarkKey,
@@ -33,7 +33,7 @@ pub(in crate::app) struct Wanting {
 }
 
 impl Wanting {
-    /// A benchmark that was measured.
+    /// Describes a measured benchmark.
     pub(in crate::app) fn of(measurement: &Measurement) -> Self {
         Self {
             key: measurement.benchmark.key.clone(),
@@ -44,31 +44,31 @@ impl Wanting {
     }
 }
 
-/// Which run the user wants as the reference.
+/// The reference that the user wants.
 #[derive(Debug, Clone)]
 pub(in crate::app) enum Wanted<'a> {
-    /// This one, by the name that the user gave it.
+    /// This run, with the user's name for it
     Named(RunId, &'a str),
-    /// The last accepted one before this run, if it is stored already, of this branch.
+    /// The last accepted run of this branch, before this run if it is stored already
     LastAccepted {
         before: Option<RunId>,
         branch: Option<&'a str>,
     },
 }
 
-/// Where and under which circumstances references are looked for.
+/// The context in which references are selected.
 pub(in crate::app) struct Chooser<'a> {
     pub(in crate::app) store: &'a Store,
     pub(in crate::app) workspace: WorkspaceId,
     pub(in crate::app) checkout: Option<&'a Checkout>,
     pub(in crate::app) environment: &'a Environment,
     pub(in crate::app) allowed: &'a [Fact],
-    /// The run that is compared, if it is stored already: it says nothing about how far its references drift.
+    /// The compared run if it is stored already: it is excluded from estimating the drift of its references
     pub(in crate::app) candidate: Option<RunId>,
 }
 
 impl Chooser<'_> {
-    /// Chooses for all `subjects`.
+    /// Selects the references of all `subjects`.
     pub(in crate::app) fn choose(
         &self,
         wanted: &Wanted<'_>,
@@ -86,7 +86,7 @@ impl Chooser<'_> {
         let measured = self.measured_for(&named, keys.clone())?;
         let candidate = self.candidate.map(|candidate| self.store.run(candidate));
         let is_in_turn = candidate.transpose()?.is_some_and(|run| run.pair.is_some());
-        // What came after the candidate does not change what is said of it.
+        // Exclude runs after the candidate: they must not change its verdicts.
         let branch = named
             .begun
             .git
@@ -135,7 +135,8 @@ impl Chooser<'_> {
         })
     }
 
-    /// What `named` measured of the benchmarks; of one that it did not measure, as it ran the code of an earlier run, what that one measured.
+    /// Returns the measurements of `named`. For benchmarks that it did not measure because it ran the code of an earlier run, returns those of that
+    /// run.
     fn measured_for(
         &self,
         named: &Run,
@@ -143,12 +144,12 @@ impl Chooser<'_> {
     ) -> Result<BTreeMap<BenchmarkKey, (Run, Measurement)>, StoreError> {
         let mut found = BTreeMap::new();
         let mut wanted = BTreeMap::from([(named.id, keys)]);
-        // Newest first; a reference is older than the run that has it.
+        // Process the newest run first: a reference is always older than the runs that rely on it.
         while let Some((at, keys)) = wanted.pop_last() {
             let head = match at {
                 at if at == named.id => named.clone(),
                 at => match self.store.run(at) {
-                    // It may have been deleted since.
+                    // The run may have been deleted since.
                     Err(StoreError::NoSuchRun(_)) => continue,
                     head => head?,
                 },
@@ -179,7 +180,7 @@ impl Chooser<'_> {
         Ok(found)
     }
 
-    /// The runs like `named` that tell how far runs drift: those of its commit, or of its segment, and runs of earlier levels.
+    /// Returns runs for estimating the drift around `named`: those of its commit or its segment, and runs of earlier levels.
     fn spread_around(
         &self,
         named: &Run,
@@ -289,7 +290,7 @@ impl Chooser<'_> {
         })
     }
 
-    /// The newest segment of comparable runs among those that `eligible` lets pass.
+    /// Returns the newest segment of comparable runs among the `eligible` ones.
     fn newest_segment(
         &self,
         subject: &Wanting,
@@ -314,7 +315,7 @@ impl Chooser<'_> {
         let present = segments.first().filter(|one| !one.runs.is_empty());
         match (present, comparable.first()) {
             (None, None) => refused.unwrap_or(Chosen::New),
-            // The present level is known from runs in turn alone; one before it would be another one.
+            // Only side-by-side runs know the present level; an older segment would have a different level.
             (None, Some(past)) => Chosen::Incomparable(past.run, vec![Difference::in_turn()]),
             (Some(segment), _) => {
                 let runs: Vec<RunId> = segment.ids().take(MOST_RUNS).collect();
@@ -365,17 +366,17 @@ impl Chooser<'_> {
     }
 }
 
-/// References with everything that a comparison reads of their runs, which may be removed after that.
+/// References with all data that a comparison reads of their runs, which may be deleted afterwards.
 pub(in crate::app) struct StoredReferences {
     pub(in crate::app) references: References,
-    /// The measurements of their runs, by run and key.
+    /// Measurements of the reference runs, by run and key
     pub(in crate::app) past: BTreeMap<(RunId, BenchmarkKey), Measurement>,
-    /// The benchmarks that should be there again.
+    /// Benchmarks expected to exist again
     pub(in crate::app) expected: Vec<BenchmarkKey>,
 }
 
 impl StoredReferences {
-    /// Reads the runs. Of the benchmarks that they had, those `in_scope` are expected again.
+    /// Reads the reference runs. Of their benchmarks, those `in_scope` are expected again.
     pub(in crate::app) fn read(
         store: &Store,
         references: References,
@@ -388,14 +389,14 @@ impl StoredReferences {
         })
     }
 
-    /// Takes `other`'s choices for the benchmarks that it is about.
+    /// Replaces the choices for the benchmarks that `other` contains.
     pub(in crate::app) fn replace(&mut self, other: Self) {
         self.references.chosen.extend(other.references.chosen);
         self.past.extend(other.past);
     }
 }
 
-/// What the reference runs measured of the benchmarks that are compared with them, by run and key.
+/// Reads the measurements of the reference runs for the compared benchmarks, by run and key.
 fn past_measurements(
     store: &Store,
     references: &References,
@@ -408,7 +409,7 @@ fn past_measurements(
             wanted.entry(run).or_default().push(key.clone());
         }
     }
-    // Most runs are wanted for the same benchmarks.
+    // Most runs serve the same set of benchmarks, so read them together.
     let mut together: BTreeMap<Vec<BenchmarkKey>, Vec<RunId>> = BTreeMap::new();
     for (run, keys) in wanted {
         together.entry(keys).or_default().push(run);
@@ -423,7 +424,7 @@ fn past_measurements(
     Ok(past)
 }
 
-/// The benchmarks that should be there again, because the expected run had them and they are in scope.
+/// Returns the benchmarks that the expected run had and that are in scope, so that their absence counts as missing.
 fn expected_again(
     store: &Store,
     references: &References,
@@ -440,7 +441,7 @@ fn expected_again(
         .collect())
 }
 
-/// The runs that measured a benchmark, newest first. Where it failed there is nothing to compare with.
+/// Returns the runs that measured a benchmark, newest first, without failed measurements.
 fn measured<'h>(
     subject: &Wanting,
     history: &'h History,
@@ -451,7 +452,7 @@ fn measured<'h>(
         .filter(|past| past.verdict != Some(Verdict::Failed))
 }
 
-/// The newest of the runs that anything is compared with.
+/// Returns the newest of all reference runs.
 fn newest(chosen: &BTreeMap<BenchmarkKey, Chosen>) -> Option<RunId> {
     chosen
         .values()
@@ -460,7 +461,7 @@ fn newest(chosen: &BTreeMap<BenchmarkKey, Chosen>) -> Option<RunId> {
         .copied()
 }
 
-/// That one of `branches` which `HEAD` left most recently.
+/// Returns the branch among `branches` from which `HEAD` forked most recently.
 pub(in crate::app) fn parent_branch<'b>(
     checkout: &Checkout,
     own: Option<&str>,
@@ -475,23 +476,23 @@ pub(in crate::app) fn parent_branch<'b>(
     Ok(nearest.map(|(_, branch)| branch.to_owned()))
 }
 
-/// The branches of a history's runs.
+/// Returns the branches of a history's runs.
 pub(in crate::app) fn branches_of(history: &History) -> BTreeSet<&str> {
     history.runs.values().filter_map(branch_of).collect()
 }
 
-/// Whether `HEAD` contains the commit of a run.
+/// Reports whether `HEAD` contains the commit of a run.
 pub(in crate::app) fn is_ancestor(checkout: &Checkout, run: &Run) -> Result<bool, GitError> {
     let git = run.begun.git.as_ref();
     git.map_or(Ok(false), |git| checkout.is_ancestor(&git.commit))
 }
 
-/// Whether the repository had no commit yet, so that no branch was known.
+/// Reports whether the repository had no commit yet, and so no branch.
 pub(super) fn is_before_commits(run: &Run) -> bool {
     run.begun.git.is_none()
 }
 
-/// The runs of `branch` whose commit `HEAD` contains.
+/// Returns the runs of `branch` whose commit `HEAD` contains.
 fn ancestors(
     checkout: &Checkout,
     branch: &str,

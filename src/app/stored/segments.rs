@@ -1,24 +1,24 @@
-//! Segments: stretches of history without a known change of level, as references are chosen from them.
+//! Segments: stretches of history without a known change of level, from which references are chosen.
 //!
-//! A segment begins with what was known when a run ended or what the user said since: its verdict, and `accept`. Change points that a longer
-//! history shows later (`compare::Course`) do not count here: what a run was compared with must not change afterwards.
+//! Only facts known at the end of each run, and acceptances by the user, delimit segments. Change points found later in a longer history
+//! (`compare::Course`) do not: the reference of an old run must not change.
 //!
-//! Runs that were measured in turn are in no segment: they are sampled in another way, so that their numbers are no reference of a run alone. But what they
-//! found ends segments like the rest.
+//! Segments exclude runs measured side by side, which are sampled differently, so that they cannot serve as references of single runs. But changes
+//! found in such runs end segments as usual.
 
 use perfcheck_analysis::model::{Acceptance, Run, RunId, Verdict};
 use perfcheck_engine::store::{History, PastMeasurement};
 
-/// Runs without a known change of level between them, newest first; none where all of them were measured in turn.
+/// Runs without a known change of level between them, newest first; empty if all were measured side by side.
 #[derive(Debug, Clone)]
 pub(in crate::app) struct Segment<'p> {
     pub(in crate::app) runs: Vec<&'p PastMeasurement>,
-    /// Whether its oldest run begins it because the user accepted it: a level that is meant to be another one, on a host that is the same.
+    /// Whether the oldest run begins the segment because the user accepted its level: an intended change on an unchanged host
     is_accepted: bool,
 }
 
 impl Segment<'_> {
-    /// Its runs, newest first.
+    /// Returns its runs, newest first.
     pub(in crate::app) fn ids(&self) -> impl Iterator<Item = RunId> {
         self.runs.iter().map(|past| past.run)
     }
@@ -52,8 +52,8 @@ pub(in crate::app) fn segments<'p>(
     segments
 }
 
-/// The segments behind the one at `place` that tell of drift as well as it does itself: those that end where the user accepted a new level. At most
-/// `most` runs.
+/// Returns earlier segments that show the drift as well as the segment at `place`: those that end where the user accepted a new level. Returns at
+/// most `most` runs.
 pub(in crate::app) fn earlier_of_same_noise(
     segments: &[Segment<'_>],
     place: usize,

@@ -1,11 +1,11 @@
-//! The sides of a stored comparison: the run that has the verdicts, and what a run measured of a benchmark in short.
+//! The sides of a stored comparison: the run with the verdicts, and summaries of measurements.
 
 use crate::report::MeasuredSide;
 use perfcheck_analysis::model::{BenchmarkKey, Measurement, Run, RunId, Side};
 use perfcheck_engine::host;
 use perfcheck_engine::store::{Store, StoreError};
 
-/// The run whose verdicts are meant: of an A/B measurement the candidate has them.
+/// Returns the run with the verdicts: the candidate if `run` is the base of a pair, else `run` itself.
 pub(in crate::app) fn run_with_verdicts(store: &Store, run: RunId) -> Result<Run, StoreError> {
     let head = store.run(run)?;
     match head.pair.filter(|pair| pair.side == Side::Base) {
@@ -14,13 +14,13 @@ pub(in crate::app) fn run_with_verdicts(store: &Store, run: RunId) -> Result<Run
     }
 }
 
-/// What a run measured of a benchmark, as far as it is still there.
+/// Summarizes a run's measurement of a benchmark, if it is still stored.
 pub(in crate::app) fn side_of(
     store: &Store,
     run: RunId,
     key: &BenchmarkKey,
 ) -> Result<Option<MeasuredSide>, StoreError> {
-    // It may have been deleted since.
+    // The run may have been deleted since.
     let Ok(head) = store.run(run) else {
         return Ok(None);
     };
@@ -30,7 +30,7 @@ pub(in crate::app) fn side_of(
         .map(|found| measured_side(&head, found)))
 }
 
-/// What a run measured of a benchmark, in short.
+/// Summarizes a measurement of a run.
 pub(in crate::app) fn measured_side(head: &Run, measurement: &Measurement) -> MeasuredSide {
     let launches = measurement.launches.iter();
     let samples = launches.map(|launch| launch.series.deciding().len());

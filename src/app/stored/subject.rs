@@ -1,4 +1,4 @@
-//! From what was read of a benchmark to its history: which runs count, their values, and the course that these take.
+//! Builds the history of a benchmark from stored data: the runs that count, their values, and the trend.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -18,42 +18,42 @@ use perfcheck_analysis::model::{
 use perfcheck_engine::host;
 use perfcheck_engine::store::{BranchFilter, History, PastMeasurement, RunLinks};
 
-/// So many runs that are not shown are asked for what they measured.
+/// Maximum number of runs outside the shown history that are searched for a measurement.
 const MOST_LOOKED_AT: usize = 100;
-/// Of the intervals of medians, which are for the eye.
+/// Bootstrap resamples for intervals of medians, which serve display only.
 const RESAMPLES: u32 = 1_000;
-/// The permutations of a history do not depend on its newest run.
+/// Fixed seed, so that the permutations of a history do not depend on its newest run.
 const SEED: u64 = 0;
 
-/// A benchmark with what was read of it.
+/// A benchmark with its stored data.
 pub(super) struct HistorySubject<'a> {
     pub(super) key: &'a BenchmarkKey,
-    /// The runs that are shown, oldest first, and what they measured.
+    /// The shown runs, oldest first, and their measurements
     pub(super) past: &'a [&'a PastMeasurement],
     pub(super) runs: &'a [Option<&'a Measurement>],
     pub(super) links: &'a RunLinks,
     pub(super) history: &'a History,
     pub(super) branch: BranchFilter<'a>,
-    /// Facts that may differ.
+    /// Facts that may differ between runs
     pub(super) allowed: &'a [Fact],
-    /// Whether the median of each run is wanted.
+    /// Whether to compute the median of each run
     pub(super) has_medians: bool,
 }
 
-/// A run that is not shown, of the part that the newest run belongs to, with its measurement.
+/// A measured run outside the shown history, in the same part of the network as the newest run.
 #[derive(Clone, Copy)]
 pub(super) enum UnshownRun<'a> {
-    /// It has not been looked for.
+    /// Not searched yet
     Unread,
-    /// It has been read, if there is one.
+    /// The result of the search
     Read(Option<&'a (RunId, Measurement)>),
 }
 
-/// A history needs one of these runs, the first that measured the benchmark: none that is shown did, of the part that the newest run belongs to.
+/// The request for one of these runs, the first that measured the benchmark: no shown run in the newest run's part did.
 pub(super) struct NeedsUnshownRun(pub(super) Vec<RunId>);
 
 impl HistorySubject<'_> {
-    /// Its history; `None` without runs.
+    /// Returns the history; `None` without runs.
     pub(super) fn history<'n>(
         &self,
         baselines: impl Iterator<Item = (&'n str, RunId)>,
@@ -157,8 +157,8 @@ impl HistorySubject<'_> {
         }))
     }
 
-    /// The median of a run, if it is wanted and on the scale of the history's values: among runs measured alone, those measured in turn have samples
-    /// of other lengths.
+    /// Returns the median of a run if it is wanted and on the scale of the history's values: side-by-side samples have a different length than
+    /// samples of runs measured alone.
     fn median(&self, place: usize, placed: &PlacedRuns, level: f64) -> Option<Estimate> {
         let is_alone = |past: &&PastMeasurement| !placed.is_in_turn(past.run);
         let is_on_scale = is_alone(&self.past[place]) || !self.past.iter().any(is_alone);
@@ -166,7 +166,7 @@ impl HistorySubject<'_> {
         summarize(run, level, RESAMPLES, SEED).map(|summary| summary.median)
     }
 
-    /// What makes a run incomparable with the newest one.
+    /// Returns the facts that make a run incomparable with the newest one.
     fn differing(&self, newest: &PastMeasurement, one: &PastMeasurement) -> Vec<Difference> {
         let of = |past: &PastMeasurement| &self.history.runs[&past.run].begun.environment;
         let differences = differences(
@@ -176,8 +176,8 @@ impl HistorySubject<'_> {
         differences.allowing(self.allowed).blocking
     }
 
-    /// The values of runs, oldest first, on one scale: that of runs which can be compared with the newest one. What was measured in turn is placed by that, and by
-    /// the values of such runs of its part: of those that were measured alone, if there are any.
+    /// Returns the values of runs, oldest first, on the scale of runs comparable with the newest one. Side-by-side runs are placed by their
+    /// comparisons, anchored at measured values in the same part: of runs measured alone if there are any.
     fn series(
         &self,
         placed: &PlacedRuns,
@@ -196,7 +196,7 @@ impl HistorySubject<'_> {
             .filter(|at| is_usable(at) && !is_by_edges(*at) && !is_apart(*at))
             .collect();
         let parts: BTreeSet<usize> = (0..count).filter_map(part).collect();
-        // Of each part the runs whose values say where it lies.
+        // For each part, choose the runs whose values anchor its level.
         let mut anchors: BTreeMap<usize, Vec<usize>> = BTreeMap::new();
         for of in &parts {
             let here = |at: &usize| part(*at) == Some(*of);
@@ -220,7 +220,8 @@ impl HistorySubject<'_> {
                 ));
             }
         };
-        // The anchors of the newest run decide how values are taken, or few samples there would leave out all that hangs from them.
+        // The anchors in the newest run's part determine how values are read. Otherwise few samples there would exclude every run placed relative to
+        // them.
         let mut measured: Vec<usize> = alone
             .iter()
             .copied()
@@ -269,7 +270,7 @@ impl HistorySubject<'_> {
         })
     }
 
-    /// The points of the course: those runs that count.
+    /// Returns the points of the trend: the runs that count.
     fn points(
         &self,
         placed: &PlacedRuns,
@@ -293,7 +294,7 @@ impl HistorySubject<'_> {
         points.collect()
     }
 
-    /// The first of the runs that count which edges connect with the newest of them.
+    /// Returns the first counted run that edges connect with the newest counted run.
     fn first_with_newest(&self, placed: &PlacedRuns, counted: &[usize]) -> Option<RunId> {
         let run = |at: &usize| self.past[*at].run;
         let (part, _) = placed.place(run(counted.last()?))?;
@@ -302,7 +303,7 @@ impl HistorySubject<'_> {
     }
 }
 
-/// The trends, by runs.
+/// Returns the trends, identified by their runs.
 fn trends(placed: &PlacedRuns) -> Vec<TrendOfRuns> {
     let trends = placed.placement.trends().into_iter();
     let named = trends.map(|trend| TrendOfRuns {
@@ -313,7 +314,7 @@ fn trends(placed: &PlacedRuns) -> Vec<TrendOfRuns> {
     named.collect()
 }
 
-/// What processors say otherwise than one another.
+/// Returns the differences between processors, if they disagree.
 fn processors(placed: &PlacedRuns) -> Option<Processors> {
     let found = placed.placement.disagreement.as_ref()?;
     let changes = found.changes.iter().map(|one| ProcessorChange {
@@ -328,7 +329,8 @@ fn processors(placed: &PlacedRuns) -> Option<Processors> {
     })
 }
 
-/// Which runs are of another branch than the newest, where all are asked for: branches may be at levels that no commit led from one to the other.
+/// Marks runs of other branches than the newest run's if all branches are shown: levels may differ between branches without a commit that changed
+/// them.
 fn elsewhere(heads: &[&Run], asked: BranchFilter<'_>) -> Vec<bool> {
     let newest = heads.last().map(|run| branch(run));
     let differs = |run: &&Run| matches!(asked, BranchFilter::Any) && Some(branch(run)) != newest;
@@ -348,7 +350,7 @@ fn is_accepted(run: &Run) -> bool {
     run.acceptance == Acceptance::ByCommand
 }
 
-/// The branch of a run; `None`: of a detached `HEAD` or outside of git.
+/// Returns the branch of a run; `None` for a detached `HEAD` or outside git.
 fn branch(run: &Run) -> Option<&str> {
     run.begun.git.as_ref()?.branch.as_deref()
 }

@@ -1,4 +1,4 @@
-//! The team's store as other commands meet it: where it is, and the baselines that this machine has not got.
+//! Access to a team's store from other commands: its address, and its baselines that this machine lacks.
 
 use std::path::Path;
 
@@ -7,7 +7,7 @@ use crate::app::error::AppError;
 use perfcheck_analysis::model::RunId;
 use perfcheck_engine::store::{Store, public_location};
 
-/// Where the team's store is: as the command line, the environment or the workspace's table says. `None`: nothing says so.
+/// Returns the address of the team's store from the command line, the environment or the workspace's table, in this order.
 pub(in crate::app) fn team_address(
     context: &Context,
     given: Option<&str>,
@@ -27,15 +27,15 @@ pub(in crate::app) fn team_address(
     Ok(table.cloned())
 }
 
-/// A run that has a name in the team's store.
+/// A named run in the team's store.
 pub(in crate::app) struct TeamBaseline {
-    /// Its number there.
+    /// Number of the run in the team's store
     pub(in crate::app) run: RunId,
-    /// The commit that it measured: executables stay where they were built, so it is built here.
+    /// Commit of the run, which is built here: the team's store has no executables
     pub(in crate::app) commit: String,
 }
 
-/// The run that is called `name` in the team's store; `None` where there is no such store, or no such name in it.
+/// Returns the run named `name` in the team's store; `None` without such a store or name.
 pub(in crate::app) fn team_baseline(
     context: &Context,
     name: &str,

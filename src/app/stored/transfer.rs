@@ -1,4 +1,4 @@
-//! Between the store's records and runs as they are exchanged: the same facts, without numbers that mean something in one store alone.
+//! Converts between records of the store and portable runs, which contain the same facts without numbers of a particular store.
 
 use std::collections::{BTreeMap, HashMap};
 
@@ -13,7 +13,7 @@ use perfcheck_engine::store::{
     RunSummary, Store, StoreError, TransferredPair, TransferredRun, WorkspaceId,
 };
 
-/// Runs of a workspace as they are exchanged; the partner of each one that is a side of a pair must be among them.
+/// Returns runs of a workspace in portable form. `runs` must include the partner of each side of a pair.
 pub(in crate::app) fn portable_runs(
     store: &Store,
     workspace: WorkspaceId,
@@ -54,7 +54,7 @@ fn portable(
     let mut references = HashMap::new();
     let mut named = |run: RunId| {
         *references.entry(run).or_insert_with(|| {
-            // It may have been deleted since.
+            // The run may have been deleted since.
             store.run(run).ok().as_ref().map(reference_to)
         })
     };
@@ -89,7 +89,7 @@ fn portable(
     })
 }
 
-/// What names a run in every store.
+/// Returns the store-independent identity of a run.
 pub(in crate::app) fn reference_to(run: &Run) -> PortableReference {
     PortableReference {
         started: run.begun.started,
@@ -98,7 +98,7 @@ pub(in crate::app) fn reference_to(run: &Run) -> PortableReference {
     }
 }
 
-/// The number that a run has in this store, if it is there.
+/// Returns the number of a run in this store, if it is stored.
 pub(in crate::app) fn number_of(
     reference: PortableReference,
     store: &Store,
@@ -113,14 +113,14 @@ pub(in crate::app) fn number_of(
     Ok(found.first().copied())
 }
 
-/// The runs that the verdicts of a run and its conclusion name.
+/// Returns the runs to which the verdicts and the conclusion of a run refer.
 pub(in crate::app) fn references(run: &PortableRun) -> impl Iterator<Item = PortableReference> {
     let of_verdicts = run.verdicts.iter().filter_map(|found| found.reference);
     let concluded = run.conclusion.iter();
     of_verdicts.chain(concluded.flat_map(|concluded| concluded.runs.values().copied()))
 }
 
-/// A conclusion with what names each of its runs in every store; a run that is not stored any more has no name.
+/// Makes a conclusion store-independent. Runs that are no longer stored have no identity.
 fn portable_conclusion(
     mut concluded: Conclusion<'static>,
     named: &mut dyn FnMut(RunId) -> Option<PortableReference>,
@@ -137,19 +137,19 @@ fn portable_conclusion(
     PortableConclusion { concluded, runs }
 }
 
-/// A run that another one names.
+/// Location of a run to which another run refers.
 #[derive(Debug, Clone, Copy)]
 pub(in crate::app) enum ReferencePlace {
-    /// It is in the store.
+    /// In the store
     Stored(RunId),
-    /// It is taken over together with the other one, as the run of this place.
+    /// Among the runs transferred together, at this index
     Together(usize),
-    /// It is in neither.
+    /// In neither
     Nowhere,
 }
 
 impl ReferencePlace {
-    /// Its number, where the runs that are taken over have these.
+    /// Returns the number of the run, given the numbers of the runs transferred `together`.
     fn number(self, together: &[RunId]) -> Option<RunId> {
         match self {
             Self::Stored(run) => Some(run),
@@ -159,7 +159,7 @@ impl ReferencePlace {
     }
 }
 
-/// A run as the store takes it, whose verdicts and conclusion name the runs of `named`.
+/// Builds the record of a run for the store. `named` has the locations of the runs to which it refers.
 pub(in crate::app) fn transferred(
     run: PortableRun,
     baselines: Vec<String>,
@@ -213,7 +213,7 @@ pub(in crate::app) fn transferred(
     }
 }
 
-/// A conclusion with the numbers that this store has for the runs.
+/// Returns the conclusion with this store's run numbers.
 pub(in crate::app) fn renumbered(
     found: &PortableConclusion,
     number: impl Fn(&PortableReference) -> Option<RunId>,

@@ -1,4 +1,4 @@
-//! The Go benchmark data format, which benchstat reads: a line for each launch, its median, as launches are what is independent.
+//! Writes the Go benchmark data format for benchstat. Each line is the median of one process, because only processes are independent.
 
 use std::fmt::Write as _;
 use std::io::{self, Write};
@@ -89,10 +89,11 @@ fn write_lines(writer: &mut dyn Write, measurement: &Measurement) -> io::Result<
     Ok(())
 }
 
-/// `BenchmarkFib/10`: no spaces, and no small letter behind `Benchmark`. What `import` put behind a name for its unit goes again.
+/// Returns a Go benchmark name such as `BenchmarkFib/10`: no spaces, and a capital letter after `Benchmark`.
+/// Removes the unit that `import` appended to the name.
 fn name(id: &str, unit: &str) -> String {
     let unitless = id.strip_suffix(&format!(" ({unit})"));
-    // Go says MB/s of what is bytes a second here.
+    // Go's `MB/s` is `B/s` here.
     let rate = id.strip_suffix(" (MB/s)").filter(|_| unit == "B/s");
     let id = unitless.or(rate).unwrap_or(id);
     let mut letters = id.chars();

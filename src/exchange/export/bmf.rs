@@ -1,4 +1,4 @@
-//! Bencher Metric Format: for each benchmark its measures, each a value with bounds.
+//! Writes the Bencher Metric Format: for each benchmark its measures, each a value with bounds.
 
 use std::io::{self, Write};
 
@@ -10,7 +10,7 @@ use crate::escape;
 use perfcheck_analysis::model::{Metric, Work};
 use perfcheck_stats::{ClusterMean, Resampling, Stream, mean, percentile_interval};
 
-/// Writes one run: means with their bootstrap intervals, resampled by launch where there are several.
+/// Writes one run: means with bootstrap intervals, which resample whole processes if there are several.
 pub fn write_bmf(writer: &mut dyn Write, run: &ExportedRun, told: &Work<'_>) -> io::Result<()> {
     let mut benchmarks = Map::new();
     for (done, (name, measurement)) in run.names().into_iter().zip(run.measured()).enumerate() {
@@ -61,7 +61,7 @@ pub fn write_bmf(writer: &mut dyn Write, run: &ExportedRun, told: &Work<'_>) -> 
     writeln!(writer, "{}", escape::json(&text))
 }
 
-/// A measure's name: small letters, digits and dashes.
+/// Returns the name of a measure: lowercase letters, digits and dashes.
 fn slug(unit: &str) -> String {
     let lower = unit.to_lowercase();
     let letters = lower.chars();

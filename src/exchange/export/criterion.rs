@@ -1,7 +1,7 @@
-//! Criterion's tree: `benchmark.json`, `sample.json`, `estimates.json` and `tukey.json` of each benchmark, as criterion 0.8 writes them.
+//! Writes Criterion's tree: `benchmark.json`, `sample.json`, `estimates.json` and `tukey.json` of each benchmark, as criterion 0.8 does.
 //!
-//! The rule of names is Criterion's (`make_filename_safe`), and stricter where that would lead out of the tree or could not be a file:
-//! control characters, and parts of dots alone, are replaced, too.
+//! File names follow Criterion's rule (`make_filename_safe`). Control characters and names made of dots are replaced, too: they could lead
+//! out of the tree or be invalid as a file name.
 
 use std::collections::HashMap;
 use std::fs;
@@ -18,16 +18,17 @@ use perfcheck_stats::{
     MAD_TO_SD, Resampling, Stream, TukeyFences, percentile_interval, slope_through_origin,
 };
 
-/// Criterion cuts names of directories at so many bytes.
+/// Length in bytes to which Criterion cuts names of directories.
 const LONGEST_NAME_BYTES: usize = 64;
-/// The level of exported intervals.
+/// Confidence level of exported intervals.
 pub(super) const CONFIDENCE_LEVEL: f64 = 0.95;
-/// The resamples of exported intervals.
+/// Number of resamples for exported intervals.
 pub(super) const RESAMPLES: usize = 10_000;
-/// The 97.5 % quantile of the normal distribution: half an interval of 95 % is so many standard errors.
+/// The 97.5 % quantile of the normal distribution: half the width of a 95 % interval in standard errors.
 const STANDARD_ERRORS: f64 = 1.959_963_984_540_054;
 
-/// Writes runs below `root`, each as a baseline of its name; tells how many benchmarks were written, and what was left out.
+/// Writes runs below `root`, each as a baseline of its name.
+/// Returns the number of benchmarks written, and a sentence about each one left out.
 pub fn write_criterion(
     root: &Path,
     runs: &[ExportedRun],
@@ -66,7 +67,7 @@ pub fn write_criterion(
     Ok((written, left_out))
 }
 
-/// The name of a directory for a part of an id.
+/// Returns the directory name for a part of an id.
 pub fn file_name(part: &str) -> String {
     let harmless = |c: char| match c {
         '?' | '"' | '/' | '\\' | '*' | '<' | '>' | ':' | '|' | '^' => '_',
@@ -82,13 +83,13 @@ pub fn file_name(part: &str) -> String {
         name = name.trim_end().to_lowercase();
     }
     if name.chars().all(|c| c == '.') {
-        // Nothing, here, or one up: none of them is a name.
+        // An empty name, `.` and `..` are not usable.
         name = "_".repeat(name.len().max(1));
     }
     name
 }
 
-/// `name`, or with `_2`, `_3` behind it where it is taken; file systems may not tell small letters from capitals.
+/// Returns `name`, with `_2` or `_3` appended if it is taken. The comparison ignores case, as some file systems do.
 fn free(name: &str, taken: &mut HashMap<String, usize>) -> String {
     let mut free = name.to_owned();
     while taken.contains_key(&free.to_lowercase()) {
@@ -105,7 +106,7 @@ fn write(path: &Path, content: &Value) -> Result<(), ExchangeError> {
         path: path.to_owned(),
         source,
     };
-    // A link that somebody put here would lead elsewhere.
+    // A symbolic link could redirect the file to another place.
     let is_link = fs::symlink_metadata(path).is_ok_and(|found| found.is_symlink());
     if is_link {
         return Err(failed(io::Error::other("it is a link")));
@@ -124,7 +125,7 @@ fn files(
     let samples: Vec<Sample> = (measurement.launches.iter())
         .flat_map(|launch| launch.series.deciding().iter().copied())
         .collect();
-    // Flat samples of one launch beside a ramp of another are no ramp.
+    // Flat samples of one process and linear ones of another do not form a linear series.
     let is_linear = (measurement.launches.iter()).all(|launch| launch.series.flat.is_empty());
     let iterations: Vec<f64> = samples.iter().map(|one| one.iterations as f64).collect();
     let times: Vec<f64> = samples.iter().map(|one| one.elapsed.as_f64()).collect();
@@ -153,7 +154,7 @@ fn files(
         ])
     });
     let estimates = estimates(run, id, measurement, &samples, is_linear);
-    // `benchmark.json` last, as Criterion does: what has none was interrupted.
+    // `benchmark.json` comes last, as in Criterion: a directory without it was interrupted.
     vec![
         ("sample.json", sampled),
         ("tukey.json", tukey),
@@ -173,7 +174,7 @@ fn throughput(throughput: Throughput) -> Value {
     }
 }
 
-/// The estimates: the slope of all samples, all others of those that are described.
+/// Returns the estimates. The slope uses all samples, the others only the samples that describe the run.
 fn estimates(
     run: &ExportedRun,
     id: &str,
@@ -215,7 +216,7 @@ fn estimates(
     })
 }
 
-/// A value with its interval; of one sample there is none, and it is as wide as the value.
+/// Returns a value with its interval. With a single sample the interval is the value itself.
 fn estimate(value: f64, interval: Option<(f64, f64)>) -> Value {
     let (lower, upper) = interval.unwrap_or((value, value));
     json!({
@@ -229,7 +230,7 @@ fn estimate(value: f64, interval: Option<(f64, f64)>) -> Value {
     })
 }
 
-/// A percentile bootstrap interval over single samples, as Criterion draws it.
+/// Returns a percentile bootstrap interval over single samples, as Criterion computes it.
 fn interval(
     statistic: &impl ClusterStatistic,
     factor: f64,

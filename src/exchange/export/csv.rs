@@ -1,4 +1,4 @@
-//! Every sample of every run as a table.
+//! Writes every sample of every run as a table.
 
 use std::io::{self, Write};
 
@@ -20,7 +20,7 @@ const COLUMNS: [&str; 11] = [
     "elapsed",
 ];
 
-/// Writes it; `elapsed` is the total of the iterations, in nanoseconds or the unit of an amount.
+/// Writes the table. `elapsed` is the total over the iterations, in nanoseconds or in the unit of an amount.
 pub fn write_csv(writer: &mut dyn Write, runs: &[ExportedRun], told: &Work<'_>) -> io::Result<()> {
     let all = runs.iter().map(|run| run.measurements.len()).sum();
     let mut done = 0;

@@ -1,23 +1,23 @@
-//! What is exported: a run's measurements with what names them.
+//! The input of an export: the measurements of a run, with their names.
 
 use std::collections::HashMap;
 
 use perfcheck_analysis::compare::described_launches;
 use perfcheck_analysis::model::{LaunchSeries, Measurement, Metric, Run};
 
-/// A run that is to be exported.
+/// A run to export.
 #[derive(Debug, Clone)]
 pub struct ExportedRun {
-    /// What it is called: a baseline's name, or `run-12`.
+    /// Name of the run: a baseline's name, or `run-12`
     pub name: String,
-    /// Its head.
+    /// The run without its measurements
     pub run: Run,
-    /// Its benchmarks, by key. Those without a series are left out.
+    /// Its benchmarks, by key. Those without samples are not exported
     pub measurements: Vec<Measurement>,
 }
 
 impl ExportedRun {
-    /// Its measurements that have a series.
+    /// Returns the measurements that have samples.
     pub(super) fn measured(&self) -> impl Iterator<Item = &Measurement> {
         let measurements = self.measurements.iter();
         measurements.filter(|measurement| {
@@ -25,7 +25,7 @@ impl ExportedRun {
         })
     }
 
-    /// A name for each measured benchmark: its id, with package and target before it where two have the same id.
+    /// Returns a name for each measured benchmark: its id, with package and target before it if two have the same id.
     pub(super) fn names(&self) -> Vec<String> {
         let mut ids: HashMap<&str, usize> = HashMap::new();
         for measurement in self.measured() {
@@ -44,7 +44,7 @@ impl ExportedRun {
     }
 }
 
-/// Values of one iteration by launch, as the metric means them: rates are units per second. They are those that are described.
+/// Returns the values per iteration that describe the run, by process. Rates are in units per second.
 pub(super) fn by_launch(measurement: &Measurement) -> Vec<(&LaunchSeries, Vec<f64>)> {
     let value = |per_iteration: f64| match measurement.benchmark.metric {
         Metric::Rate { .. } => 1e9 / per_iteration,

@@ -1,7 +1,7 @@
-//! Runs in the formats of other programs: what each can hold of them, written as that program writes it.
+//! Writes runs in the formats of other programs, exactly as those programs write them.
 //!
-//! Must not decide anything: numbers are those of the samples, summaries those that the format asks for. Names of benchmarks are not trusted:
-//! they become names of files only by the rules of `criterion`, which lead nowhere but below the directory that was given.
+//! Must not decide anything: numbers come from the samples, summaries follow the format. Names of benchmarks are not trusted: they become
+//! file names only by the rules of `criterion`, which keep every file below the given directory.
 
 mod benchstat;
 mod bmf;

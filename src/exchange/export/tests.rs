@@ -1,4 +1,4 @@
-//! What is written, as the other programs read it.
+//! Exported files must be readable by the other programs.
 
 use proptest::prelude::*;
 use serde_json::Value;
@@ -222,7 +222,7 @@ fn names_of_directories_follow_criterions_rule_and_never_lead_out() {
         assert_eq!(file_name(part), expected);
     }
     assert_eq!(file_name(&"x".repeat(300)).len(), 64);
-    // Cut between characters: 32 of two bytes.
+    // The cut falls between characters: 32 characters of two bytes each.
     assert_eq!(file_name(&"é".repeat(300)).chars().count(), 32);
 }
 

@@ -1,4 +1,4 @@
-//! What `critcmp --export` writes (0.1.8): Criterion's estimates of one baseline, without samples.
+//! Reads the output of `critcmp --export` (0.1.8): Criterion's estimates of one baseline, without samples.
 
 use serde::Deserialize;
 
@@ -46,7 +46,7 @@ struct CritcmpEstimate {
     point_estimate: f64,
 }
 
-/// One run for each baseline name: files of the same name are sessions of one run.
+/// Returns one run for each baseline name. Files of the same name are sessions of one run.
 pub(super) fn read(
     files: &[InputContent],
     unit: &ValueUnit,

@@ -1,7 +1,7 @@
-//! A `target/criterion` directory (criterion 0.2 to 0.8): every baseline with its raw samples.
+//! Reads a `target/criterion` directory (criterion 0.2 to 0.8): every baseline with its raw samples.
 //!
-//! A benchmark is a directory with `benchmark.json`, which Criterion writes last, and `sample.json`; its name is the baseline. Links are not
-//! followed, depth, number and size of what is read are bounded.
+//! A benchmark is a directory with `benchmark.json`, which Criterion writes last, and `sample.json`; its name is the baseline. Links are
+//! not followed, and the depth, number and size of files are bounded.
 
 use std::collections::{BTreeMap, HashMap};
 use std::fs::{self, File};
@@ -15,19 +15,19 @@ use super::gathering::{ForeignRun, Gathering, broken, free_id, sample_of};
 use super::json::parse_named;
 use perfcheck_analysis::model::{CriterionBenchmark, CriterionSamples, SourceFile, Work};
 
-/// Group, function, parameter and baseline are four; a few more do no harm.
+/// Maximum depth. Group, function, parameter and baseline make four levels; a few more do no harm.
 const DEEPEST: usize = 10;
 const MOST_ENTRIES: usize = 1_000_000;
 const MOST_BYTES_OF_A_FILE: u64 = 64 << 20;
 const MOST_BYTES: u64 = 512 << 20;
-/// Criterion's comparison with an earlier run, and its pictures: no baselines.
+/// Directories that are no baselines: Criterion's comparison with an earlier run, and its plots.
 const NO_BASELINES: [&str; 2] = ["change", "report"];
-/// What ran last; a copy of the baseline that it was saved as.
+/// The baseline of the latest run, which is a copy if that run was saved under another name.
 const NEWEST: &str = "new";
 
 /// One benchmark of one baseline.
 struct StoredBenchmark {
-    /// Of its directory, below the root.
+    /// Path of its directory below the root, for messages
     place: String,
     directory: PathBuf,
 }
@@ -37,7 +37,7 @@ struct TreeBaseline {
     files: Vec<SourceFile>,
 }
 
-/// The benchmarks below a directory by baseline.
+/// The benchmarks below a directory, by baseline.
 struct Walk {
     root: PathBuf,
     found: BTreeMap<String, Vec<StoredBenchmark>>,
@@ -45,7 +45,7 @@ struct Walk {
     interrupted: Vec<String>,
 }
 
-/// Whether a directory is, or has in it, a Criterion tree.
+/// Returns the root of the Criterion tree: the directory `criterion` inside, or the directory itself.
 pub(super) fn root_of(directory: &Path) -> PathBuf {
     let inner = directory.join("criterion");
     if inner.is_dir() {
@@ -55,7 +55,7 @@ pub(super) fn root_of(directory: &Path) -> PathBuf {
     }
 }
 
-/// What a directory is called, without those above it.
+/// Returns the name of a directory without its parents.
 fn tree_name(directory: &Path) -> String {
     let whole = directory.canonicalize();
     let whole = whole.as_deref().unwrap_or(directory);
@@ -63,7 +63,8 @@ fn tree_name(directory: &Path) -> String {
     name.to_string_lossy().into_owned()
 }
 
-/// A run for each baseline. Several trees are sessions of the same runs. Of `new` there is one only where no other baseline is the same.
+/// Returns a run for each baseline. Several trees are sessions of the same runs.
+/// The baseline `new` is a run of its own only if it is not a copy of another one.
 pub(super) fn read(
     directories: &[PathBuf],
     unit: &ValueUnit,
@@ -194,7 +195,7 @@ impl Walk {
 }
 
 impl TreeBaseline {
-    /// Takes over what one tree has of this baseline.
+    /// Adds the benchmarks that one tree has of this baseline.
     fn take(
         &mut self,
         (tree, ordinal): (&str, usize),
@@ -220,7 +221,7 @@ impl TreeBaseline {
             let benchmark: CriterionBenchmark = parse_named(&named, &described)?;
             let place = format!("{}/sample.json", one.place);
             let samples: CriterionSamples = parse_named(&place, &sampled)?;
-            // Criterion tells two of the same id in one program apart by their directories alone.
+            // Two benchmarks of one program may have the same id: Criterion only keeps their directories apart.
             let id = free_id(&benchmark.full_id, &mut seen);
             let phase = phase(&samples, &place)?;
             let number = (self.gathering).benchmark(&named, &id, unit.metric(), phase)?;
@@ -276,7 +277,7 @@ impl TreeBaseline {
     }
 }
 
-/// How its iterations were laid out.
+/// Returns the layout of the iteration counts.
 fn phase(samples: &CriterionSamples, place: &str) -> Result<IterationLayout, ExchangeError> {
     match samples.sampling_mode.as_str() {
         "Linear" => Ok(IterationLayout::Linear),
@@ -288,7 +289,7 @@ fn phase(samples: &CriterionSamples, place: &str) -> Result<IterationLayout, Exc
     }
 }
 
-/// A file of bounded size; what is read counts against `left`.
+/// Reads a file of bounded size and subtracts its length from `left`.
 fn bounded(path: &Path, left: &mut u64) -> Result<Vec<u8>, ExchangeError> {
     let failed = |source: io::Error| ExchangeError::File {
         path: path.to_owned(),

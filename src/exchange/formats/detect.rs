@@ -1,4 +1,4 @@
-//! Which format a file is of, by what is in it.
+//! Detects the format of a file by its content.
 
 use clap::ValueEnum;
 use serde::Deserialize;
@@ -10,36 +10,36 @@ use super::super::portable;
 use super::json::parse;
 use super::{divan, libtest};
 
-/// A format that can be read.
+/// A format that can be imported.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub enum FileFormat {
     /// A table of separated values, with `--columns`
     Csv,
-    /// What `cargo perfcheck store export` writes
+    /// The output of `cargo perfcheck store export`
     #[value(name = "jsonl")]
     Portable,
-    /// A `target/criterion` directory: every baseline a run
+    /// A `target/criterion` directory; each baseline is a run
     Criterion,
-    /// `critcmp --export`
+    /// The output of `critcmp --export`
     Critcmp,
-    /// `hyperfine --export-json`
+    /// The output of `hyperfine --export-json`
     Hyperfine,
     /// The tree that divan prints
     Divan,
-    /// The lines that libtest prints, or Criterion with `--output-format bencher`
+    /// The output of libtest, or of Criterion with `--output-format bencher`
     #[value(alias = "bencher")]
     Libtest,
 }
 
 impl FileFormat {
-    /// Its name, as `--format` takes it.
+    /// Returns the name that `--format` accepts.
     pub fn name(self) -> String {
         let word = self.to_possible_value();
         word.map_or_else(String::new, |word| word.get_name().to_owned())
     }
 }
 
-/// The members that tell JSON formats apart.
+/// The members that distinguish JSON formats.
 #[derive(Deserialize)]
 struct TellingMembers {
     #[serde(default)]
@@ -50,7 +50,7 @@ struct TellingMembers {
     name: Option<IgnoredAny>,
 }
 
-/// The format of a file by its content. Tables of values show none: they need a column map.
+/// Detects the format of a file. Tables of values cannot be detected: they need a column map.
 pub fn detect(file: &InputContent) -> Result<FileFormat, ExchangeError> {
     let unknown = || ExchangeError::UnknownFormat(file.name.clone());
     let bytes = (file.bytes.strip_prefix(b"\xef\xbb\xbf")).unwrap_or(&file.bytes);

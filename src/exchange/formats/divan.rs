@@ -1,4 +1,4 @@
-//! The tree that divan prints (0.1.21): the median of each benchmark, with its path in the tree as its id.
+//! Reads the tree that divan prints (0.1.21): the median of each benchmark, with its path in the tree as its id.
 
 use std::collections::HashMap;
 
@@ -7,12 +7,12 @@ use super::super::groups::IterationLayout;
 use super::super::input::InputContent;
 use super::gathering::{ForeignRun, Gathering, broken, sample_of_text, unit};
 
-/// Columns that the head of a tree names, in order.
+/// Columns of the head of a tree, in order.
 const COLUMNS: [&str; 4] = ["fastest", "slowest", "median", "mean"];
-/// Each level of the tree is indented by so many characters.
+/// Characters of indentation per level of the tree.
 const INDENTATION: usize = 3;
 
-/// The character that the first column begins at, if the line is the head of a tree.
+/// Returns the index of the character at which the first column begins, if the line is the head of a tree.
 pub(super) fn head(line: &str) -> Option<usize> {
     let cells: Vec<&str> = line.split('│').map(str::trim).collect();
     let [first, rest @ ..] = cells.as_slice() else {
@@ -23,7 +23,7 @@ pub(super) fn head(line: &str) -> Option<usize> {
     Some(line[..at].chars().count())
 }
 
-/// The same benchmark again in one file is another launch.
+/// Reads the files as one run. A benchmark that occurs again in a file belongs to another process.
 pub(super) fn read(files: &[InputContent]) -> Result<Vec<ForeignRun>, ExchangeError> {
     let mut run = Gathering::new();
     for file in files {
@@ -65,7 +65,7 @@ pub(super) fn read(files: &[InputContent]) -> Result<Vec<ForeignRun>, ExchangeEr
                 1 => file.name.clone(),
                 nth => format!("{}, time {nth}", file.name),
             })?;
-            // A picosecond is a thousandth of a nanosecond: of a thousand iterations.
+            // Samples have whole nanoseconds: store picoseconds as the nanoseconds of 1000 iterations.
             let (unit, iterations) =
                 unit.map_or_else(|| (super::gathering::unit("ns"), 1000), |unit| (unit, 1));
             let number = run.benchmark(&place, &id, unit.metric(), IterationLayout::Flat)?;
@@ -84,7 +84,7 @@ pub(super) fn read(files: &[InputContent]) -> Result<Vec<ForeignRun>, ExchangeEr
     Ok(vec![run.finish(None, sources, "by line", false)?])
 }
 
-/// Depth, name and cells of a node: `│  ├─ name    1.2 µs │ ...`. Lines of throughputs and allocations have no branch.
+/// Returns depth, name and cells of a node: `│  ├─ name    1.2 µs │ ...`. Lines with throughputs or allocations have no branch.
 fn node(line: &str, width: usize) -> Option<(usize, &str, &str)> {
     let branch = line.find("├─ ").or_else(|| line.find("╰─ "))?;
     let before = &line[..branch];

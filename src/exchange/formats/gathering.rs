@@ -1,4 +1,4 @@
-//! Benchmarks of one run as a reader finds them: ids are checked, launches numbered, samples exact.
+//! Collects the benchmarks of one run for the readers: checks ids, numbers processes, keeps samples exact.
 
 use std::collections::HashMap;
 
@@ -10,25 +10,25 @@ use super::super::groups::{
 use super::super::unit::ValueUnit;
 use perfcheck_analysis::model::{Metric, Sample, SourceFile, Throughput, limits};
 
-/// So many caveats are said.
+/// Maximum number of caveats reported.
 const MOST_CAVEATS: usize = 20;
 
-/// What another program measured, as one run.
+/// A run that another program measured.
 #[derive(Debug, Clone, PartialEq)]
 pub struct ForeignRun {
-    /// What it calls the run, where it has a name.
+    /// Name of the run, if its format has one
     pub name: Option<String>,
-    /// The files, or the directory, that it comes from.
+    /// The files or the directory that the run comes from
     pub files: Vec<SourceFile>,
-    /// Its benchmarks, each with one column of values.
+    /// Its benchmarks, each with one column of values
     pub imported: Imported,
-    /// The unit of the values, in words.
+    /// Unit of the values, in words
     pub unit: String,
-    /// What the format does not hold, and what was left out.
+    /// Information that the format lacks, and benchmarks left out
     pub caveats: Vec<String>,
 }
 
-/// Collects a run.
+/// Collects the benchmarks of one run.
 pub(super) struct Gathering {
     groups: Vec<IdGroup>,
     known: HashMap<String, usize>,
@@ -48,7 +48,7 @@ impl Gathering {
         }
     }
 
-    /// The number of a benchmark, new where the id is. `place` is where it stands, for errors.
+    /// Returns the index of a benchmark, adding it if its id is new. Errors name `place`.
     pub(super) fn benchmark(
         &mut self,
         place: &str,
@@ -89,7 +89,7 @@ impl Gathering {
         self.groups[benchmark].throughput = throughput;
     }
 
-    /// The ordinal of a launch by its name.
+    /// Returns the ordinal of a process by its name, adding it if it is new.
     pub(super) fn launch(&mut self, name: &str) -> Result<u32, ExchangeError> {
         if let Some(known) = self.ordinals.get(name) {
             return Ok(*known);
@@ -114,14 +114,14 @@ impl Gathering {
         });
     }
 
-    /// Something that a reader of the numbers must know.
+    /// Records a limitation that readers of the numbers must know.
     pub(super) fn caveat(&mut self, text: String) {
         if !self.caveats.contains(&text) && self.caveats.len() < MOST_CAVEATS {
             self.caveats.push(text);
         }
     }
 
-    /// The run; `launches_known` says that the format itself tells processes apart.
+    /// Returns the run. `launches_known` says that the format itself distinguishes processes.
     pub(super) fn finish(
         mut self,
         name: Option<String>,
@@ -157,7 +157,7 @@ impl Gathering {
     }
 }
 
-/// `id`, or the id with ` #2`, ` #3` behind it where `taken` has it.
+/// Returns `id`, with ` #2` or ` #3` appended if it is `taken`.
 pub(super) fn free_id(id: &str, taken: &mut HashMap<String, usize>) -> String {
     let mut free = id.to_owned();
     while taken.contains_key(&free) {
@@ -169,7 +169,7 @@ pub(super) fn free_id(id: &str, taken: &mut HashMap<String, usize>) -> String {
     free
 }
 
-/// The sample of a float, exact in the digits that name it; `place` is where it stands.
+/// Creates the sample of a float, exact in its shortest decimal digits. Errors name `place`.
 pub(super) fn sample_of(
     place: &str,
     value: f64,
@@ -179,7 +179,7 @@ pub(super) fn sample_of(
     sample_of_text(place, &value.to_string(), iterations, unit)
 }
 
-/// The sample of a number as it was written.
+/// Creates the sample of a number, exact in its written digits.
 pub(super) fn sample_of_text(
     place: &str,
     value: &str,
@@ -191,7 +191,7 @@ pub(super) fn sample_of_text(
         .map_err(|reason| broken(place, reason))
 }
 
-/// A unit that this program's own code names.
+/// Parses a unit whose name is a constant of this program.
 pub(super) fn unit(name: &str) -> ValueUnit {
     name.parse().unwrap_or_else(|_| ValueUnit::nanoseconds())
 }

@@ -1,4 +1,4 @@
-//! Reads what `hyperfine --export-json` writes (1.20, 2.0): wall time, peak memory and exit code of every run of a command.
+//! Reads the output of `hyperfine --export-json` (1.20, 2.0): wall time, peak memory and exit code of every run of a command.
 
 use std::collections::{BTreeMap, HashMap};
 
@@ -11,7 +11,7 @@ use super::super::unit::ValueUnit;
 use super::gathering::{ForeignRun, Gathering, broken, free_id, sample_of, unit};
 use super::json::parse;
 
-/// The version of the schema that hyperfine 2 writes; hyperfine 1 names none.
+/// Schema version of hyperfine 2; hyperfine 1 writes none.
 const NEWEST_SCHEMA: u32 = 2;
 
 #[derive(Deserialize)]
@@ -21,11 +21,11 @@ struct HyperfineExport {
     results: Vec<HyperfineResult>,
 }
 
-/// The measurements of one command. Those of hyperfine 1 are lists of values, those of hyperfine 2 one list of runs.
+/// The measurements of one command: lists of values in hyperfine 1, one list of runs in hyperfine 2.
 #[derive(Deserialize)]
 struct HyperfineResult {
     command: String,
-    /// A name of its own, where it has one.
+    /// Name from `--command-name`, if set
     #[serde(default)]
     name: Option<String>,
     #[serde(default)]
@@ -42,7 +42,7 @@ struct HyperfineResult {
     exit_codes: Vec<Option<i32>>,
 }
 
-/// A parameter: hyperfine 1 writes its value alone.
+/// A parameter; hyperfine 1 writes only its value.
 #[derive(Deserialize)]
 #[serde(untagged)]
 enum HyperfineParameter {
@@ -56,7 +56,7 @@ struct HyperfineRun {
     time_wall_clock: HyperfineQuantity,
     #[serde(default)]
     memory_peak_resident: Option<HyperfineQuantity>,
-    /// Null where a signal ended it.
+    /// Null if a signal ended the run
     exit_code: Option<i32>,
 }
 
@@ -66,9 +66,9 @@ struct HyperfineQuantity {
     unit: String,
 }
 
-/// The values of one kind of all runs of a command, each with its path in the JSON.
+/// The values of one kind over all runs of a command, each with its path in the JSON.
 struct MeasuredValues {
-    /// Text that is appended to the id; empty for times.
+    /// Text appended to the id; empty for times
     suffix: &'static str,
     unit: ValueUnit,
     values: Vec<PlacedValue>,
@@ -81,7 +81,7 @@ struct PlacedValue {
 }
 
 impl HyperfineResult {
-    /// The name with all parameters, so that nothing else in the file has to tell two results of one name apart.
+    /// Returns the name with all parameters, so that results of the same name stay distinct.
     fn id(&self) -> String {
         let name = self.name.as_deref().unwrap_or(&self.command).trim();
         if self.parameters.is_empty() {
@@ -96,7 +96,7 @@ impl HyperfineResult {
         format!("{name} ({})", parameters.join(", "))
     }
 
-    /// The exit code of each run, `None` where a signal ended it.
+    /// Returns the exit code of each run, `None` if a signal ended it.
     fn exit_codes(&self) -> Vec<Option<i32>> {
         match &self.measurements {
             Some(runs) => runs.iter().map(|run| run.exit_code).collect(),
@@ -104,7 +104,7 @@ impl HyperfineResult {
         }
     }
 
-    /// Times, peak memory and exit codes, as far as they are there; `place` is where the result stands.
+    /// Returns times, peak memory and exit codes, as far as the file has them. Errors name `place`.
     fn measured_values(&self, place: &str) -> Result<Vec<MeasuredValues>, ExchangeError> {
         let (times, memory) = match &self.measurements {
             Some(runs) => (
@@ -125,7 +125,7 @@ impl HyperfineResult {
             ),
         };
         let exit_codes = self.exit_codes();
-        // No change is a percentage of 0: codes of runs that all succeed tell nothing.
+        // A percentage change from 0 does not exist, so exit codes matter only if a run failed.
         let has_failed = exit_codes.iter().flatten().any(|code| *code != 0);
         let exit_codes = exit_codes.into_iter().enumerate();
         let exit_codes = exit_codes.filter(|_| has_failed).filter_map(|(run, code)| {
@@ -153,7 +153,7 @@ impl HyperfineResult {
     }
 }
 
-/// A list of hyperfine 1.
+/// Returns the values of a list of hyperfine 1.
 fn listed(place: &str, name: &str, values: Option<&[f64]>) -> Vec<PlacedValue> {
     let values = values.unwrap_or_default().iter().enumerate();
     values
@@ -165,7 +165,7 @@ fn listed(place: &str, name: &str, values: Option<&[f64]>) -> Vec<PlacedValue> {
         .collect()
 }
 
-/// One quantity of all runs of hyperfine 2, in seconds or bytes.
+/// Returns one quantity of all runs of hyperfine 2, in seconds or bytes.
 fn quantities(
     place: &str,
     runs: &[HyperfineRun],
@@ -189,7 +189,7 @@ fn quantities(
     Ok(found)
 }
 
-/// Each run of a command is a process of its own, and so a launch.
+/// Reads the files as one run. Each run of a command is a process.
 pub(super) fn read(files: &[InputContent]) -> Result<Vec<ForeignRun>, ExchangeError> {
     let mut run = Gathering::new();
     for (ordinal, file) in files.iter().enumerate() {

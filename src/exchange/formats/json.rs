@@ -1,4 +1,4 @@
-//! JSON of strangers: errors with line and column, objects whose members may not occur twice, numbers that may be null.
+//! Parses JSON of other programs: errors have line and column, and objects with duplicate members are refused.
 
 use std::fmt;
 use std::marker::PhantomData;
@@ -10,12 +10,12 @@ use super::super::error::{ExchangeError, without_place};
 use super::super::input::InputContent;
 use super::gathering::broken;
 
-/// The value of a whole file. Nesting is bounded by the parser (128 levels).
+/// Parses a whole file. The parser bounds nesting to 128 levels.
 pub(super) fn parse<T: DeserializeOwned>(file: &InputContent) -> Result<T, ExchangeError> {
     parse_named(&file.name, &file.bytes)
 }
 
-/// The value of `bytes`, which `name` names.
+/// Parses `bytes`; errors name `name`.
 pub(super) fn parse_named<T: DeserializeOwned>(
     name: &str,
     bytes: &[u8],
@@ -33,7 +33,8 @@ pub(super) fn parse_named<T: DeserializeOwned>(
     })
 }
 
-/// The word for a number that JSON has not got, if it stands where the parser stopped. Programs write them that print floats by themselves.
+/// Returns the word for a non-finite number at the place where the parser stopped. JSON has no such words, but programs that print floats
+/// themselves write them.
 fn no_number(bytes: &[u8], error: &serde_json::Error) -> Option<&'static str> {
     let mut lines = bytes.split(|byte| *byte == b'\n');
     let line = lines.nth(error.line().checked_sub(1)?)?;
@@ -44,7 +45,7 @@ fn no_number(bytes: &[u8], error: &serde_json::Error) -> Option<&'static str> {
         .find(|word| rest.starts_with(word.as_bytes()))
 }
 
-/// The members of an object in order; a name that occurs twice is an error.
+/// The members of an object in order; a duplicate name is an error.
 #[derive(Debug, Clone)]
 pub(super) struct JsonMembers<T>(pub(super) Vec<(String, T)>);
 

@@ -1,4 +1,5 @@
-//! What libtest prints of `#[bench]` functions: `test NAME ... bench:       1,234.56 ns/iter (+/- 12.34)`; Criterion's `--output-format bencher` is the same.
+//! Reads libtest's output for `#[bench]` functions: `test NAME ... bench:       1,234.56 ns/iter (+/- 12.34)`.
+//! Criterion writes the same with `--output-format bencher`.
 
 use std::collections::HashMap;
 
@@ -7,36 +8,36 @@ use super::super::groups::IterationLayout;
 use super::super::input::InputContent;
 use super::gathering::{ForeignRun, Gathering, broken, sample_of_text, unit};
 
-/// What libtest prints of other tests before a result, in the same line, where it was told to be quiet: passed, ignored, failed.
+/// Marks for other tests (passed, ignored, failed) that libtest prints before a result on the same line with `--quiet`.
 const QUIET: [char; 3] = ['.', 'i', 'F'];
 
 /// The word before a time.
 const RESULT: &str = "bench:";
 
-/// The results in an output, and the benchmarks that have none.
+/// The results in an output, and the benchmarks without a result.
 #[derive(Default)]
 pub(super) struct LibtestOutput<'t> {
     pub(super) results: Vec<LibtestResult<'t>>,
     unfinished: Vec<BegunBenchmark<'t>>,
-    /// Lines with a result that belongs to no benchmark.
+    /// Lines with a result that belongs to no benchmark
     nameless: Vec<usize>,
 }
 
-/// A result: `NAME ... bench: TIME`, in one line or with output of the benchmark in between.
+/// A result, `NAME ... bench: TIME`, on one line or with output of the benchmark in between.
 pub(super) struct LibtestResult<'t> {
     line: usize,
     name: &'t str,
     time: &'t str,
 }
 
-/// A benchmark whose result has not been seen yet.
+/// A benchmark whose result has not appeared yet.
 struct BegunBenchmark<'t> {
     line: usize,
     name: &'t str,
 }
 
 impl<'t> LibtestOutput<'t> {
-    /// Reads an output. A benchmark that prints something puts it between its name and its result, which then stands in a later line.
+    /// Parses an output. The output of a benchmark separates its name from its result, which then is on a later line.
     pub(super) fn parse(text: &'t str) -> Self {
         let mut found = Self::default();
         let mut begun: Option<BegunBenchmark<'t>> = None;
@@ -81,20 +82,20 @@ impl<'t> LibtestOutput<'t> {
     }
 }
 
-/// Whether libtest has said in the same line how the test or benchmark ended, without a time.
+/// Reports whether the line ends with the outcome of a test, without a time.
 fn is_outcome_of_test(text: &str) -> bool {
     let text = text.trim();
     ["ok", "FAILED", "ignored"].contains(&text) || text.starts_with("ignored,")
 }
 
-/// The time in a line that ends with a result, behind anything else.
+/// Returns the time of a line that ends with a result, after any other text.
 fn time_at_end(line: &str) -> Option<&str> {
     let (_, time) = line.rsplit_once(RESULT)?;
     let time = time.trim();
     (time.starts_with(|c: char| c.is_ascii_digit()) && time.contains("/iter (+/- ")).then_some(time)
 }
 
-/// The median of a launch is all that is printed. The same benchmark again in one file is another launch.
+/// Reads the files as one run. Each value is the median of a process; a benchmark that occurs again in a file belongs to another process.
 pub(super) fn read(files: &[InputContent]) -> Result<Vec<ForeignRun>, ExchangeError> {
     let mut run = Gathering::new();
     for file in files {

@@ -1,7 +1,7 @@
-//! What other benchmark programs write, each format in a file of its own, read into plain runs.
+//! Reads the output of other benchmark programs, one file per format.
 //!
-//! Owns how the formats look and how they are told apart. Must not trust them: every number is checked, sizes and depths are bounded, and what
-//! cannot be read is an error with its place. What a format does not hold (raw samples, launches) is said as a caveat and never made up.
+//! Owns the syntax of the formats and their detection. Must not trust them: every number is checked, sizes and depths are bounded, and
+//! unreadable input is an error with its place. Data that a format lacks (raw samples, processes) becomes a caveat and is never made up.
 
 mod critcmp;
 mod criterion_tree;

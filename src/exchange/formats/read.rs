@@ -1,4 +1,4 @@
-//! From files to runs: one reader for each format.
+//! Selects the reader of a format.
 
 use std::path::PathBuf;
 
@@ -9,15 +9,15 @@ use super::gathering::ForeignRun;
 use super::{FileFormat, critcmp, criterion_tree, divan, hyperfine, libtest};
 use perfcheck_analysis::model::Work;
 
-/// What is to be read.
+/// The files or directories to read.
 pub enum Requested<'a> {
-    /// Directories that Criterion wrote.
+    /// Directories that Criterion wrote
     Trees(&'a [PathBuf]),
-    /// Files of one format.
+    /// Files of one format
     Files(&'a [InputContent], FileFormat),
 }
 
-/// The runs of foreign files; `unit` is that of Criterion's values, which its files do not name.
+/// Reads the runs. `unit` applies to Criterion's values, whose files do not name a unit.
 pub fn read_foreign(
     requested: &Requested<'_>,
     unit: Option<&ValueUnit>,

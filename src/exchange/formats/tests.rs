@@ -1,4 +1,4 @@
-//! Files in the programs' formats with what is rare in them, and what they may not do. Files that the programs wrote are in `tests/exchange`.
+//! Hand-made files with rare or invalid content. Files that the programs themselves wrote are in `tests/exchange`.
 
 use clap::ValueEnum;
 use proptest::prelude::*;
@@ -7,7 +7,7 @@ use super::super::input::InputContent;
 use super::{FileFormat, ForeignRun, Requested, detect, read_foreign};
 use perfcheck_analysis::model::{Throughput, Work};
 
-/// As `cargo bench` with divan 0.1.21 printed it.
+/// Output of `cargo bench` with divan 0.1.21.
 const DIVAN: &str = "\
 Timer precision: 20 ns
 sample            fastest       │ slowest       │ median        │ mean          │ samples │ iters
@@ -29,7 +29,7 @@ sample            fastest       │ slowest       │ median        │ mean    
       ├─ String   6.021 ns      │ 6.449 ns      │ 6.032 µs      │ 6.053 ns      │ 20      │ 10240
       ╰─ Vec<u8>  6.021 ns      │ 6.043 ns      │ 6.034 ms      │ 6.033 ns      │ 20      │ 10240
 ";
-/// As libtest of Rust 1.95 printed it; the last line as libtest did before 1.80.
+/// Output of libtest of Rust 1.95; the last line has the format before 1.80.
 const LIBTEST: &str = "
 running 3 tests
 test add          ... bench:           0.51 ns/iter (+/- 0.13)
@@ -39,7 +39,7 @@ test old ... bench:       1,234 ns/iter (+/- 12)
 
 test result: ok. 0 passed; 0 failed; 1 ignored; 3 measured; 0 filtered out; finished in 7.58s
 ";
-/// As hyperfine writes it with `--export-json`; older versions have no memory.
+/// Output of `hyperfine --export-json`; older versions do not write memory.
 const HYPERFINE: &str = r#"{
   "results": [
     {
@@ -59,7 +59,7 @@ const HYPERFINE: &str = r#"{
     }
   ]
 }"#;
-/// As hyperfine 2.0 writes it, with parameters that are not part of the command, shortened to what is read and some of what is not.
+/// Output of hyperfine 2.0 with parameters that are not part of the command, shortened to the members that are read and some others.
 const HYPERFINE_2: &str = r#"{
   "schema_version": 2,
   "metadata": {"hyperfine_version": "2.0.0", "platform": {"os": "Linux", "architecture": "x86_64"}},
@@ -84,7 +84,7 @@ const HYPERFINE_2: &str = r#"{
     }
   ]
 }"#;
-/// As critcmp 0.1.8 writes it with `--export base`.
+/// Output of `critcmp --export base` 0.1.8.
 const CRITCMP: &str = r#"{"name":"base","benchmarks":{"grp/fib/10":{"baseline":"base","fullname":"grp/fib/10",
 "criterion_benchmark_v1":{"group_id":"grp","function_id":"fib","value_str":"10","throughput":{"Bytes":10,"Elements":null},"full_id":"grp/fib/10","directory_name":"grp/fib/10"},
 "criterion_estimates_v1":{"mean":{"confidence_interval":{"confidence_level":0.95,"lower_bound":130.0,"upper_bound":140.0},"point_estimate":135.25,"standard_error":2.5},
@@ -119,7 +119,7 @@ fn read(texts: &[&str], format: FileFormat) -> Result<ForeignRun, String> {
     Ok(runs.remove(0))
 }
 
-/// Id, metric and values of one iteration by launch.
+/// Id, metric and values per iteration by process.
 type Values = (String, String, Vec<(u32, f64)>);
 
 fn values(run: &ForeignRun) -> Vec<Values> {
@@ -166,7 +166,7 @@ fn every_format_is_known_by_its_content() {
         let refused = refused.to_string();
         assert!(refused.contains("of no format that is known"), "{refused}");
     }
-    // What this tool writes, written again by another program.
+    // The first line of an export that another program has rewritten.
     let export = "{ \"reason\" : \"perfcheck-export\", \"format\": 1 }\n{}\n";
     let found = detect(&content("a", export.as_bytes()));
     assert_eq!(found.unwrap(), FileFormat::Portable);
@@ -233,7 +233,7 @@ fn libtests_medians_are_read_old_and_new() {
             time("old", &[(0, 1234.0)]),
         ],
     );
-    // What a quiet libtest has printed of other tests stands before.
+    // With `--quiet`, libtest prints marks for other tests before the result.
     let quiet = read(
         &["..iFtest a ... bench: 5 ns/iter (+/- 0)"],
         FileFormat::Libtest,
@@ -321,14 +321,14 @@ fn what_hyperfine_2_measures_is_read_and_parameters_not_order_tell_results_apart
     ];
     assert_values(&run, &expected);
     assert!(run.caveats[0].contains("2 runs of"), "{:?}", run.caveats);
-    // The results in another order are the same benchmarks.
+    // Results in another order are the same benchmarks.
     let mut swapped: serde_json::Value = serde_json::from_str(HYPERFINE_2).unwrap();
     swapped["results"].as_array_mut().unwrap().swap(0, 1);
     let swapped = read(&[&swapped.to_string()], FileFormat::Hyperfine).unwrap();
     let mut found = values(&swapped);
     found.rotate_left(2);
     assert_eq!(found, expected);
-    // Without parameters only the order is left, and that is said.
+    // Without parameters only the order distinguishes the results, and a caveat says so.
     let same = HYPERFINE_2.replace("\"parameters\"", "\"other\"");
     let same = read(&[&same], FileFormat::Hyperfine).unwrap();
     let said = same.caveats.join("\n");
@@ -440,7 +440,7 @@ fn a_file_without_benchmarks_is_refused() {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(300))]
 
-    /// What comes out holds together; most of all, nothing panics.
+    /// Damaged input either yields consistent runs or an error, and never a panic.
     #[test]
     fn damaged_files_are_read_or_refused_and_never_panic(
         which in 0..ALL.len(),

@@ -1,4 +1,4 @@
-//! What must hold of a run that comes from elsewhere, before it may be stored: everything that compares it relies on it.
+//! Checks a run from elsewhere before it is stored. All later comparisons rely on these conditions.
 
 use super::wire::{PortableConclusion, PortableHead, PortableRun, PortableVerdict};
 use perfcheck_analysis::model::{
@@ -60,12 +60,12 @@ fn name(what: &str, text: &str) -> Result<(), String> {
     limits::name(text).map_err(|why| format!("a {what} {why}"))
 }
 
-/// A launch, before it joins `run`.
+/// Checks a process before it joins `run`.
 pub(super) fn launch(run: &PortableRun, launch: &LaunchRecord) -> Result<(), String> {
     let head = &launch.head;
     name("package", &head.package)?;
     name("target", &head.target)?;
-    // They come in order; so only the last one can be the same.
+    // Processes are sorted, so a duplicate can only follow its original.
     let place = |launch: &LaunchRecord| {
         let head = &launch.head;
         (
@@ -84,7 +84,7 @@ pub(super) fn launch(run: &PortableRun, launch: &LaunchRecord) -> Result<(), Str
     }
 }
 
-/// What a launch gave of a benchmark, before it joins `launch`.
+/// Checks the series of a benchmark before it joins `launch`.
 pub(super) fn series(launch: &LaunchRecord, launched: &LaunchedBenchmark) -> Result<(), String> {
     let key = &launched.benchmark.key;
     name("benchmark's id", &key.id)?;
@@ -111,7 +111,7 @@ pub(super) fn series(launch: &LaunchRecord, launched: &LaunchedBenchmark) -> Res
     Ok(())
 }
 
-/// Counters and drawn times are in order, and there are such counters.
+/// Checks that counters and times of the reservoir are sorted, and that the counters exist.
 fn latencies(found: &Latencies) -> Result<(), &'static str> {
     let ascending = found.counts.windows(2).all(|pair| pair[0].0 < pair[1].0);
     let exist = found.histogram().is_some() && found.counts.iter().all(|(_, count)| *count > 0);
@@ -126,7 +126,7 @@ fn latencies(found: &Latencies) -> Result<(), &'static str> {
     }
 }
 
-/// What was counted of a benchmark, before it joins `run`.
+/// Checks the counts of a benchmark before they join `run`.
 pub(super) fn counted(run: &PortableRun, found: &CountedBenchmark) -> Result<(), String> {
     let key = &found.benchmark;
     if (run.counted.last()).is_some_and(|last| last.benchmark >= *key) {
@@ -164,7 +164,7 @@ pub(super) fn counted(run: &PortableRun, found: &CountedBenchmark) -> Result<(),
     Ok(())
 }
 
-/// The functions of a count of the benchmark `key`.
+/// Checks the functions of a count of the benchmark `key`.
 fn functions(key: &BenchmarkKey, found: &[FunctionCount]) -> Result<(), String> {
     if found.len() > limits::MOST_COUNTED_FUNCTIONS {
         return Err(format!("too many functions are named for `{key}`"));
@@ -175,7 +175,7 @@ fn functions(key: &BenchmarkKey, found: &[FunctionCount]) -> Result<(), String> 
     Ok(())
 }
 
-/// A verdict, before it joins `run`.
+/// Checks a verdict before it joins `run`.
 pub(super) fn verdict(run: &PortableRun, verdict: &PortableVerdict) -> Result<(), String> {
     name("benchmark's id", &verdict.benchmark.id)?;
     match run.verdicts.last() {
@@ -187,7 +187,7 @@ pub(super) fn verdict(run: &PortableRun, verdict: &PortableVerdict) -> Result<()
     }
 }
 
-/// What was concluded of `run`: of the same verdicts, with the same end, and of runs that are known by more than a number.
+/// Checks that the conclusion has the verdicts and the exit code of `run`, and that `runs` identifies every run that it names.
 pub(super) fn conclusion(run: &PortableRun, found: &PortableConclusion) -> Result<(), String> {
     if run.conclusion.is_some() {
         return Err("it is there twice".to_owned());
@@ -217,7 +217,7 @@ pub(super) fn conclusion(run: &PortableRun, found: &PortableConclusion) -> Resul
     }
 }
 
-/// Both sides of a pair are there, name each other, and one of them is the base.
+/// Checks that both sides of a pair are present, name each other, and one of them is the base.
 pub(super) fn pairs(runs: &[PortableRun]) -> Result<(), String> {
     for (at, run) in runs.iter().enumerate() {
         let Some(pair) = run.head.pair else { continue };

@@ -1,7 +1,7 @@
-//! Runs as JSON lines, without loss: how they move between machines and CI jobs. docs/src/exchange.md describes every line.
+//! Moves runs between machines and CI jobs, as JSON lines without loss. docs/internals/src/exchange.md describes every line.
 //!
-//! Owns the format and its version. Invariant: a run that was written and read is equal to itself, number for number, and what was cut short,
-//! written by a later version or does not hold together is an error with its line.
+//! Owns the format and its version. Invariant: a run equals itself after writing and reading, number for number. A file that is truncated,
+//! inconsistent or of a later version is an error with its line.
 
 mod check;
 mod read;

@@ -1,4 +1,4 @@
-//! Lines into runs: what is missing, twice or of a later version is refused with its line.
+//! Reads runs from lines. Missing, duplicate or unknown lines are errors with their line number.
 
 use std::collections::HashSet;
 
@@ -12,10 +12,10 @@ use perfcheck_analysis::model::{
     BenchmarkKey, CountedBenchmark, LaunchRecord, LaunchedBenchmark, Work,
 };
 
-/// How every file of the format begins.
+/// Value of `reason` in the first line of every file.
 const REASON: &str = "perfcheck-export";
 
-/// Whether bytes begin as the format does, with or without blanks between the parts of the JSON.
+/// Reports whether bytes begin with the first line of the format. JSON may have spaces between its tokens.
 pub fn looks_like(bytes: &[u8]) -> bool {
     #[derive(serde::Deserialize)]
     struct FirstLine {
@@ -25,7 +25,7 @@ pub fn looks_like(bytes: &[u8]) -> bool {
     serde_json::from_slice(line).is_ok_and(|first: FirstLine| first.reason == REASON)
 }
 
-/// The runs of a file. What is told are the bytes from the first number on of so many.
+/// Reads the runs of a file. Progress counts `before` bytes of earlier files out of a total of `of`.
 pub fn read_portable(
     file: &InputContent,
     (before, of): (usize, usize),
@@ -64,7 +64,7 @@ struct PortableReader<'a> {
     file: &'a InputContent,
     line: u64,
     runs: Vec<PortableRun>,
-    /// The benchmarks of the launch that is being read.
+    /// Benchmarks of the current process, to find duplicates
     launched: HashSet<BenchmarkKey>,
     ended: bool,
 }
@@ -186,7 +186,7 @@ impl PortableReader<'_> {
     }
 }
 
-/// A later format may have lines that this program does not know: it is named before they are tripped over.
+/// Checks the version before any other line, because a later format may have lines that this program does not know.
 fn check_format(text: &str) -> Result<(), String> {
     let header: serde_json::Value =
         serde_json::from_str(text).map_err(|error| error.to_string())?;

@@ -1,4 +1,4 @@
-//! What is written is read again as it was; what was damaged is refused.
+//! Written runs read back unchanged; damaged files are refused.
 
 use proptest::prelude::*;
 
@@ -175,7 +175,7 @@ fn both_sides_of_a_pair_come_back_and_one_alone_is_refused() {
     assert_eq!(read(&written(&runs)), Ok(runs.clone()));
     let alone = read(&written(&runs[..1])).unwrap_err();
     assert!(alone.contains("one side of a pair"), "{alone}");
-    // The base is written first.
+    // The base must come first.
     let mut turned = runs;
     for run in &mut turned {
         let pair = run.head.pair.as_mut().expect("a side");
@@ -379,7 +379,7 @@ proptest! {
     }
 }
 
-/// A run with a conclusion that names run 7 and a run that is not known any more.
+/// Returns a run with a conclusion that names run 7 and a run that does not exist anymore.
 fn concluded() -> PortableRun {
     let mut run = run(&[(1, 2)], None);
     let mut row = Row::unmeasured(run.verdicts[0].benchmark.clone(), Verdict::Unchanged, None);

@@ -1,4 +1,4 @@
-//! The lines of the format as types, and a run put together from them.
+//! The lines of the format as types, and the run that they form.
 
 use std::collections::{BTreeMap, HashSet};
 use std::fmt::Write;
@@ -11,28 +11,28 @@ use perfcheck_analysis::model::{
     NewRun, Purpose, RunId, Side, Source, TargetFacts, Timestamp, Verdict,
 };
 
-/// Counts up where a line gets a new member or meaning: earlier programs refuse it rather than lose something.
+/// Version of the format. A new member or meaning needs a new version, so that earlier programs refuse the file and lose nothing.
 pub(super) const FORMAT: u32 = 1;
 
 /// A line of the file.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "reason", rename_all = "kebab-case")]
 pub(super) enum PortableLine {
-    /// The first one.
+    /// The first line
     PerfcheckExport(Header),
-    /// A run begins.
+    /// The head of a run
     Run(Box<PortableHead>),
-    /// A launch of the run begins.
+    /// The head of a process of the run
     Launch(WireLaunch),
-    /// What the launch gave of a benchmark.
+    /// The series of a benchmark in the process
     Series(Box<LaunchedBenchmark>),
-    /// What was counted of a benchmark of the run.
+    /// Instruction counts and sampled time of a benchmark of the run
     CountsOfBenchmark(CountedBenchmark),
-    /// What the run found of a benchmark.
+    /// The verdict about a benchmark of the run
     Verdict(PortableVerdict),
-    /// What was concluded of the run.
+    /// The conclusion of the run
     Conclusion(WireConclusion),
-    /// The last one.
+    /// The last line
     End(End),
 }
 
@@ -46,69 +46,69 @@ pub(super) struct Header {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct End {
-    /// All lines, with the first and this one.
+    /// Number of all lines, including the first and this one
     pub(super) lines: u64,
 }
 
-/// A run with everything that the store keeps of it, but for executables.
+/// A run with everything that the store has about it, except executables.
 #[derive(Debug, Clone, PartialEq)]
 pub struct PortableRun {
-    /// Its head.
+    /// Facts about the whole run
     pub head: PortableHead,
-    /// By package, target, ordinal and attempt.
+    /// Processes, by package, target, ordinal and attempt
     pub launches: Vec<LaunchRecord>,
-    /// What was counted, by benchmark.
+    /// Instruction counts and sampled times, by benchmark
     pub counted: Vec<CountedBenchmark>,
-    /// By benchmark.
+    /// Verdicts, by benchmark
     pub verdicts: Vec<PortableVerdict>,
-    /// What was concluded at its end, where that is known.
+    /// Conclusion at the end of the run, if it is known
     pub conclusion: Option<PortableConclusion>,
 }
 
-/// What was concluded of a run.
+/// The conclusion of a run.
 #[derive(Debug, Clone, PartialEq)]
 pub struct PortableConclusion {
-    /// The conclusion, as it was stored.
+    /// The conclusion, as stored
     pub concluded: Conclusion<'static>,
-    /// The runs that it names, by the numbers that they have in it.
+    /// The runs that the conclusion names, by their numbers in it
     pub runs: BTreeMap<RunId, PortableReference>,
 }
 
-/// What is known of a run as a whole.
+/// The facts about a whole run.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct PortableHead {
-    /// What was known when it began.
+    /// Facts known at its start
     pub begun: NewRun,
-    /// When it ended.
+    /// End of the run
     pub finished: Timestamp,
-    /// Whether it may be a reference.
+    /// Whether the run may be a reference
     pub acceptance: Acceptance,
-    /// The exit code that it ended with.
+    /// Exit code of the command
     pub exit_code: u8,
-    /// The other side of an A/B measurement.
+    /// The other side of a side-by-side measurement
     pub pair: Option<PortablePair>,
-    /// The plan of an A/B measurement.
+    /// Plan of a side-by-side measurement
     pub plan: Option<String>,
-    /// Where an imported run came from.
+    /// Source of an imported run
     pub source: Option<Source>,
-    /// The baselines that named it.
+    /// Baselines that name the run
     pub baselines: Vec<String>,
 }
 
-/// One side of an A/B measurement.
+/// One side of a side-by-side measurement.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct PortablePair {
-    /// Number of the other side among the runs of the file, from 0.
+    /// Index of the other side among the runs of the file
     pub partner: usize,
-    /// Which side this is.
+    /// Side of this run
     pub side: Side,
-    /// What it was measured for.
+    /// Purpose of the measurement
     pub purpose: Purpose,
 }
 
-/// A launch as a line; the lines after it are what it gave.
+/// The head of a process as a line; the lines after it have its results.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct WireLaunch {
@@ -116,52 +116,52 @@ pub(super) struct WireLaunch {
     pub(super) target_facts: TargetFacts,
 }
 
-/// What a run found about a benchmark.
+/// The verdict of a run about a benchmark.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct PortableVerdict {
-    /// The benchmark.
+    /// The benchmark
     pub benchmark: BenchmarkKey,
-    /// The verdict.
+    /// The verdict
     pub verdict: Verdict,
-    /// The run's value.
+    /// Value of the run
     pub typical_ns: Option<f64>,
-    /// Relative change, a fraction.
+    /// Relative change, a fraction
     pub change: Option<f64>,
-    /// Standard error of ln(1 + change).
+    /// Standard error of ln(1 + change)
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub standard_error: Option<f64>,
-    /// The run that it was compared with, by what no other run shares with it.
+    /// The reference run
     pub reference: Option<PortableReference>,
-    /// Whether the user accepted what was measured as a new level of this benchmark alone.
+    /// Whether the user accepted the measured value as a new level of this benchmark alone
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub accepted: bool,
 }
 
-/// A conclusion as a line: its bytes, as bounds may be infinite, which JSON does not have.
+/// A conclusion as a line. It is encoded as CBOR, because bounds may be infinite and JSON has no infinity.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct WireConclusion {
-    /// Each run number in it, with the run that it stands for.
+    /// Each run number in the conclusion, with the run that it stands for
     runs: Vec<(RunId, PortableReference)>,
-    /// CBOR, in hexadecimal digits.
+    /// CBOR in hexadecimal digits
     cbor: String,
 }
 
-/// A run named by what stays the same in every store.
+/// Identifies a run in every store, independent of its number.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct PortableReference {
-    /// When it began.
+    /// Start of the run
     pub started: Timestamp,
-    /// Its seed.
+    /// Seed of the run
     pub seed: u64,
-    /// Which side of a pair it is.
+    /// Side of the run, if it belongs to a pair
     pub side: Option<Side>,
 }
 
 impl PortableHead {
-    /// What names the run in every store.
+    /// Returns the identification of the run, which is the same in every store.
     pub fn reference(&self) -> PortableReference {
         PortableReference {
             started: self.begun.started,
@@ -172,7 +172,7 @@ impl PortableHead {
 }
 
 impl PortableRun {
-    /// How many benchmarks were asked for.
+    /// Counts the requested benchmarks.
     pub fn benchmarks(&self) -> usize {
         let keys: HashSet<_> = (self.launches.iter())
             .flat_map(|launch| &launch.benchmarks)
@@ -181,7 +181,8 @@ impl PortableRun {
         keys.len()
     }
 
-    /// Whether both are the same measurement: apart from names, acceptance and what else users may change later, and from what was concluded of it.
+    /// Reports whether both are the same measurement. Baselines, acceptance, references and conclusions may differ: users can change them
+    /// later.
     pub fn is_same_measurement(&self, other: &Self) -> bool {
         let bare = |run: &Self| {
             let mut run = run.clone();
@@ -205,7 +206,7 @@ impl From<&PortableConclusion> for WireConclusion {
     fn from(conclusion: &PortableConclusion) -> Self {
         let mut cbor = String::new();
         for byte in conclusion.concluded.to_bytes() {
-            // A string takes everything.
+            // Writing to a string never fails.
             let _ = write!(cbor, "{byte:02x}");
         }
         Self {

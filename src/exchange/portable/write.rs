@@ -1,4 +1,4 @@
-//! Runs into lines.
+//! Writes runs as lines.
 
 use std::io::{self, Write};
 
@@ -8,7 +8,7 @@ use super::wire::{End, FORMAT, Header, PortableLine, PortableRun, WireLaunch};
 use crate::escape;
 use perfcheck_analysis::model::Work;
 
-/// Writes runs; the partners of pairs are named by their place in `runs`.
+/// Writes runs; a pair names its partner by its index in `runs`.
 pub fn write_portable(
     writer: &mut dyn Write,
     runs: &[PortableRun],

@@ -1,16 +1,16 @@
-//! Axes: from values to places, ticks at round values, labels in one unit.
+//! Axes: positions of values, and ticks at round values with labels in one unit.
 
 use crate::report::scale::Scale;
 
-/// At most about so many ticks along an axis.
+/// Approximate maximum number of ticks on an axis.
 const TICKS: f64 = 8.0;
 
-/// What the values of an axis are.
+/// The kind of values on an axis, which determines its units.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Quantity {
-    /// Nanoseconds.
+    /// Times, in nanoseconds.
     Time,
-    /// Things that are counted.
+    /// Counts.
     Count,
 }
 
@@ -23,7 +23,7 @@ pub(super) struct Axis {
 }
 
 impl Axis {
-    /// From the place of the smallest value to that of the largest, whichever lies further left or up.
+    /// Creates an axis whose smallest and largest values are drawn at `places`; the first place may be right of or below the second.
     pub(super) fn new(quantity: Quantity, values: (f64, f64), places: (f64, f64)) -> Self {
         Self {
             scale: Scale::new(values),
@@ -32,18 +32,18 @@ impl Axis {
         }
     }
 
-    /// The place of a value; beyond the ends it stays at the end.
+    /// Returns the place of a value. A value beyond the axis is drawn at its end.
     pub(super) fn place(&self, value: f64) -> f64 {
         let share = self.scale.part(value).clamp(0.0, 1.0);
         self.places.0 + share * (self.places.1 - self.places.0)
     }
 
-    /// The smallest and the largest value.
+    /// Returns the smallest and the largest value.
     pub(super) fn values(&self) -> (f64, f64) {
         self.scale.ends()
     }
 
-    /// Places and labels of the ticks, without the unit.
+    /// Returns places and labels of the ticks, without the unit.
     pub(super) fn ticks(&self) -> Vec<(f64, String)> {
         let (lower, upper) = self.scale.ends();
         let step = round_step((upper - lower) / TICKS);
@@ -60,7 +60,7 @@ impl Axis {
             .collect()
     }
 
-    /// What the labels count.
+    /// Returns the size and the name of the labels' unit.
     pub(super) fn unit(&self) -> (f64, &'static str) {
         let (lower, upper) = self.scale.ends();
         let largest = lower.abs().max(upper.abs());
@@ -84,7 +84,7 @@ impl Axis {
     }
 }
 
-/// 1, 2 or 5 times a power of ten, not below `least`.
+/// Returns the smallest of 1, 2 or 5 times a power of ten that is not below `least`.
 fn round_step(least: f64) -> f64 {
     let power = 10_f64.powf(least.log10().floor());
     [1.0, 2.0, 5.0, 10.0]

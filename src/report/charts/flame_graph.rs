@@ -1,5 +1,5 @@
-//! Two flame graphs, one for each build of a benchmark, on one scale: how wide a function is drawn says how many instructions an iteration executes in
-//! it and in what it calls, the colour how that differs between the builds.
+//! Differential flame graphs of both builds of a benchmark, on one scale. The width of a function is the number of instructions that an iteration
+//! executes in it and its callees. The color shows the difference between the builds.
 
 use std::cmp::Ordering;
 use std::io::{self, Write};
@@ -16,35 +16,35 @@ use perfcheck_analysis::model::{BenchmarkKey, BySide, RunId, Side};
 pub struct FlameGraph<'a> {
     /// The benchmark.
     pub key: &'a BenchmarkKey,
-    /// The runs that the builds are of.
+    /// Runs of the two builds.
     pub runs: BySide<RunId>,
-    /// What an iteration executes in both builds.
+    /// Instructions of an iteration by call stack, in both builds.
     pub tree: &'a CallTree,
 }
 
 const WIDTH: f64 = 1200.0;
 const LEFT: f64 = 16.0;
 const RIGHT: f64 = WIDTH - LEFT;
-/// The height of a frame.
+/// Height of a frame.
 const ROW: f64 = 18.0;
-/// From the top of a frame to the line that its name stands on.
+/// Distance from the top of a frame to the base line of its name.
 const BASE_LINE: f64 = 13.0;
-/// Room for the heading of a graph.
+/// Height of a graph's heading.
 const HEAD: f64 = 28.0;
-/// Between the graphs.
+/// Distance between the graphs.
 const GAP: f64 = 22.0;
-/// The width of a letter; no usual font of the class `code` has wider ones.
+/// Width of a letter; no common font of the class `code` has wider ones.
 const LETTER: f64 = 7.3;
-/// The same in the legend, where words may come somewhat closer.
+/// Width of a letter in the legend, whose words may be closer together.
 const LEGEND_LETTER: f64 = 6.6;
-/// Between the edge of a frame and its name, on both sides together.
+/// Total distance between a frame's name and its left and right edges.
 const PADDING: f64 = 6.0;
-/// A name of fewer letters says nothing.
+/// Minimum length of a name; a shorter one would be useless.
 const FEWEST_LETTERS: usize = 4;
-/// Frames that take less than this share of the width are not drawn.
+/// Minimum width of a frame, as a share of the picture; narrower ones are not drawn.
 const NARROWEST: f64 = 0.001;
 
-/// Colours of frames, strong where the function itself differs, pale where only what it calls does.
+/// Colors of frames: strong if the function itself differs, pale if only its callees do.
 const STYLE: &str = "\
 .code{font:12px ui-monospace,SFMono-Regular,Menlo,Consolas,'DejaVu Sans Mono',monospace}\
 .more,.calls-more,.same,.calls-fewer,.fewer{stroke:#fff;stroke-width:.75}\
@@ -52,7 +52,7 @@ const STYLE: &str = "\
 @media(prefers-color-scheme:dark){.more,.calls-more,.same,.calls-fewer,.fewer{stroke:#0d1117}\
 .more{fill:#b3261e}.calls-more{fill:#582824}.same{fill:#30363d}.calls-fewer{fill:#1f3a5f}.fewer{fill:#1a5fb4}}";
 
-/// What the colours mean, behind [`LEGEND_HEAD`].
+/// The colors and their meanings, shown after [`LEGEND_HEAD`].
 const LEGEND: [(&str, &str); 5] = [
     ("more", "more itself"),
     ("calls-more", "more in what it calls"),
@@ -127,7 +127,7 @@ pub fn write_flame_graph(writer: &mut dyn Write, graph: &FlameGraph<'_>) -> io::
     writer.write_all(document.as_bytes())
 }
 
-/// Says that the graphs were written, and where.
+/// Reports that the graphs were written, and where.
 pub fn write_flame_graph_place(
     writer: &mut dyn Write,
     graph: &FlameGraph<'_>,
@@ -156,7 +156,7 @@ pub fn write_flame_graph_place(
     )
 }
 
-/// Squares of all colours with what they mean.
+/// Draws a square of each color with its meaning.
 fn legend(svg: &mut Svg, top: f64) {
     let mut left = LEFT;
     let text = |svg: &mut Svg, left: f64, text: &str| {
@@ -170,7 +170,7 @@ fn legend(svg: &mut Svg, top: f64) {
     }
 }
 
-/// `24806 → 25810: +1004 (+4.05 %)`.
+/// Formats a change of instructions: `24806 → 25810: +1004 (+4.05 %)`.
 fn change(instructions: &BySide<f64>) -> String {
     let BySide { base, candidate } = *instructions;
     if base == candidate {
@@ -184,7 +184,7 @@ fn change(instructions: &BySide<f64>) -> String {
     )
 }
 
-/// `+1004 (+4.05 %)`.
+/// Formats a difference of instructions: `+1004 (+4.05 %)`.
 fn more(instructions: &BySide<f64>) -> String {
     let BySide { base, candidate } = *instructions;
     if base == candidate {
@@ -198,25 +198,25 @@ fn more(instructions: &BySide<f64>) -> String {
     }
 }
 
-/// Where the frames of a side stand.
+/// The frames of one side with their positions.
 #[derive(Default)]
 struct Placed<'t> {
     frames: Vec<PlacedFrame<'t>>,
-    /// Frames that are too narrow.
+    /// Number of frames that are too narrow to draw.
     left_out: usize,
 }
 
-/// Where a frame stands.
+/// A frame with its position.
 struct PlacedFrame<'t> {
     frame: &'t CallFrame,
     left: f64,
     width: f64,
-    /// How many frames are below it.
+    /// Number of frames below it.
     depth: usize,
 }
 
 impl<'t> Placed<'t> {
-    /// The frames of `side`, on the scale of both sides.
+    /// Places all frames of `side`, on the common scale of both sides.
     fn all(tree: &'t CallTree, side: Side) -> Self {
         let most = tree.instructions.base.max(tree.instructions.candidate);
         let scale = (RIGHT - LEFT) / most.max(f64::MIN_POSITIVE);
@@ -225,7 +225,7 @@ impl<'t> Placed<'t> {
         placed
     }
 
-    /// Puts frames one beside the other.
+    /// Places frames next to each other, and their callees above them.
     fn put(
         &mut self,
         frames: &'t [CallFrame],
@@ -245,7 +245,7 @@ impl<'t> Placed<'t> {
             } else if width > 0.0 {
                 self.left_out += 1;
             }
-            // What a narrow frame calls is counted, too.
+            // The callees of a narrow frame are counted too.
             self.put(&frame.callees, side, scale, (left, depth + 1));
             left += width;
         }
@@ -276,7 +276,7 @@ impl PlacedFrame<'_> {
         });
     }
 
-    /// What is known of the function.
+    /// Describes the instructions of the function, for its tooltip.
     fn title(&self, tree: &CallTree) -> String {
         let CallFrame {
             name, whole, own, ..
@@ -298,12 +298,12 @@ impl PlacedFrame<'_> {
     }
 }
 
-/// As much of a name as so many letters hold: the whole of it, else the last parts of its path, else how the last one begins.
+/// Shortens a name to `letters`: to the last parts of its path if they fit, else to the beginning of the last part.
 fn label(name: &str, letters: usize) -> Option<String> {
     let name = units::on_one_line(name);
     let starts = part_starts(&name);
     let last = starts.last().copied().unwrap_or(0);
-    // A closure has the name of what is around it.
+    // A closure is shown with the function around it.
     let before = starts.len().checked_sub(2).map_or(0, |at| starts[at]);
     let mut ways = [0, before, last].into_iter().map(|start| &name[start..]);
     let fitting = ways.find(|way| units::width(way) <= letters);
@@ -317,7 +317,7 @@ fn label(name: &str, letters: usize) -> Option<String> {
     }
 }
 
-/// Where the parts of a path begin; what stands in brackets is within a part.
+/// Returns the indices at which the parts of a path begin. Separators within brackets do not count.
 fn part_starts(name: &str) -> Vec<usize> {
     let mut starts = vec![0];
     let mut depth = 0_usize;
@@ -372,7 +372,7 @@ mod tests {
         String::from_utf8(bytes).expect("text")
     }
 
-    /// One function that executes more, one that is new, one that is gone and one of which too little is left to be drawn.
+    /// A tree with a function that executes more, a new one, a removed one, and one that is too narrow to draw.
     fn changed() -> CallTree {
         const LOOP: &str = "perfcheck::timing::time_loop";
         CallTree::of(&BySide {
@@ -481,7 +481,7 @@ mod tests {
     }
 
     proptest! {
-        /// What a function calls is drawn within its width, one beside the other, and no name is longer than its frame.
+        /// Callees are drawn next to each other within the width of their caller, and no label is wider than its frame.
         #[test]
         fn frames_stand_on_their_callers(base in stacks(), candidate in stacks()) {
             let tree = CallTree::of(&BySide { base, candidate });

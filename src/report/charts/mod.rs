@@ -1,7 +1,7 @@
 //! Pictures: self-contained SVG files, written without a library.
 //!
-//! Must not compute statistics: what is drawn comes from `compare`. Invariants: every text is escaped; colours follow the reader's
-//! scheme, light or dark; the whole has a title and a description for those who cannot see it.
+//! Must not compute statistics: `compare` provides all numbers. Invariants: all text is escaped; colors follow the reader's color scheme, light or
+//! dark; each picture has a title and a description for people who cannot see it.
 
 mod axis;
 mod flame_graph;

@@ -1,4 +1,4 @@
-//! The panels of a picture: density with samples, iterations against time, launches side by side. Each draws from `top` downwards and tells
+//! The panels of a picture: density with samples, iterations against time, a violin for each process. Each is drawn from `top` downward and returns
 //! where the next one begins.
 
 use super::axis::{Axis, Quantity};
@@ -11,21 +11,21 @@ use perfcheck_analysis::model::Metric;
 
 const LEFT: f64 = 64.0;
 const RIGHT: f64 = WIDTH - 16.0;
-/// From the top of a panel to its frame.
+/// Distance from the top of a panel to its frame.
 const HEAD: f64 = 44.0;
-/// From the bottom of a frame to the next panel: ticks, and what they count.
+/// Distance from the bottom of a frame to the next panel: room for ticks and the axis title.
 const FOOT: f64 = 58.0;
 const PLOT: f64 = 150.0;
-/// Room for the samples below the density.
+/// Height of the samples below the density.
 const SAMPLES: f64 = 44.0;
-/// Of single operations this share is drawn: the last thousandth would squeeze the rest.
+/// Share of single operations that is drawn: the slowest thousandth would compress the rest.
 const DRAWN_SHARE: f64 = 0.999;
-/// What a picture of single operations is called.
+/// Title of the panel of single operations.
 pub(super) const OPERATIONS: &str = "Single operations";
-/// Labels of launches stand at least so far apart.
+/// Minimum distance between the labels of processes.
 const LABEL_ROOM: f64 = 28.0;
 
-/// How densely the samples lie, with every sample, a row for each launch with its fences, and the median with its interval.
+/// Draws the density of the samples, all samples in a row for each process with its fences, and the median with its interval.
 pub(super) fn density(
     svg: &mut Svg,
     shape: &Shape,
@@ -58,7 +58,7 @@ pub(super) fn density(
         let fences = summary.fences.get(index);
         let top = below + row * (index as f64 + 0.1);
         rug(svg, &x, &launch.times, fences, (top, row * 0.8));
-        // Of one launch they are the fences of the whole curve.
+        // The fences of a single process also apply to the density curve.
         let from = if is_alone {
             above
         } else {
@@ -78,7 +78,7 @@ pub(super) fn density(
     bottom + FOOT
 }
 
-/// The fences that are drawn.
+/// Returns the fences within the drawn range.
 fn within(fences: Option<&TukeyFences>, (from, to): (f64, f64)) -> impl Iterator<Item = f64> {
     let fences = fences
         .and_then(TukeyFences::ascending)
@@ -87,7 +87,7 @@ fn within(fences: Option<&TukeyFences>, (from, to): (f64, f64)) -> impl Iterator
     fences.filter(move |at| (from..=to).contains(at))
 }
 
-/// Samples as strokes from `top` down; those beyond fences in other colours.
+/// Draws samples as strokes below `top`; samples beyond the fences have other colors.
 fn rug(
     svg: &mut Svg,
     x: &Axis,
@@ -115,7 +115,7 @@ fn rug(
     }
 }
 
-/// Which share of the operations took no longer, in steps, of single ones drawn at random.
+/// Draws the cumulative distribution of randomly drawn single operations, as steps.
 pub(super) fn operations(svg: &mut Svg, ecdf: &WeightedEcdf, top: f64) -> f64 {
     let (above, below) = (top + HEAD, top + HEAD + PLOT);
     let quantile = |p| ecdf.quantile(p).unwrap_or(0.0);
@@ -136,7 +136,7 @@ pub(super) fn operations(svg: &mut Svg, ecdf: &WeightedEcdf, top: f64) -> f64 {
     let mut line = vec![(x.place(first), y.place(0.0))];
     let mut before = 0.0;
     for (value, share) in ecdf.steps().iter().filter(|(value, _)| *value <= last) {
-        // Steps that nobody can tell apart are one.
+        // Merge steps that are too close together to be visible.
         let at = x.place(*value);
         if line.len() < 2 || at - line[line.len() - 1].0 > 0.33 {
             line.push((at, y.place(before)));
@@ -154,7 +154,7 @@ pub(super) fn operations(svg: &mut Svg, ecdf: &WeightedEcdf, top: f64) -> f64 {
     below + FOOT
 }
 
-/// The linear phases: what so many iterations took, with the slope and its interval.
+/// Draws the linear phases: time against iterations, with the slope and its interval.
 pub(super) fn ramp(svg: &mut Svg, ramp: &Ramp, slope: &Estimate, metric: &Metric, top: f64) -> f64 {
     let (above, below) = (top + HEAD, top + HEAD + PLOT);
     let iterations = ramp.iterations;
@@ -166,7 +166,7 @@ pub(super) fn ramp(svg: &mut Svg, ramp: &Ramp, slope: &Estimate, metric: &Metric
         Metric::Amount { unit } => format!("Iterations and {unit}"),
     };
     head(svg, top, &title, &stated("slope", slope, metric));
-    // No line leaves the frame: one that is too steep for it ends where it meets its upper edge.
+    // Lines must not leave the frame: a line that is too steep ends at the frame's upper edge.
     let at_end = |slope: f64| match slope * iterations {
         end if end > most => (x.place(most / slope), y.place(most)),
         end => (x.place(iterations), y.place(end.max(0.0))),
@@ -193,7 +193,7 @@ pub(super) fn ramp(svg: &mut Svg, ramp: &Ramp, slope: &Estimate, metric: &Metric
     below + FOOT
 }
 
-/// A violin for each launch, its median across it.
+/// Draws a violin for each process, with a line at its median.
 pub(super) fn violins(svg: &mut Svg, shape: &Shape, metric: &Metric, top: f64) -> f64 {
     let launches = &shape.launches;
     let (above, below) = (top + HEAD, top + HEAD + PLOT + SAMPLES);
@@ -243,7 +243,7 @@ pub(super) fn violins(svg: &mut Svg, shape: &Shape, metric: &Metric, top: f64) -
     below + FOOT
 }
 
-/// Two densities over one axis, the first upwards and the second downwards, each with its median. Equal areas are equal shares of the samples.
+/// Draws two densities on one axis, the first upward and the second downward, each with its median. Equal areas are equal shares of the samples.
 pub(super) fn split_violin(
     svg: &mut Svg,
     name: &str,
@@ -291,13 +291,13 @@ pub(super) fn split_violin(
     below + FOOT
 }
 
-/// A line at the right below a panel: where the next one begins.
+/// Writes a line at the right below a panel. Returns where the next panel begins.
 pub(super) fn remark(svg: &mut Svg, text: &str, bottom: f64) -> f64 {
     svg.text((RIGHT, bottom - 4.0), Anchor::End, "small faint", text);
     bottom + 17.0
 }
 
-/// What the values are.
+/// Returns the title of the axis of values.
 pub(super) fn measured(metric: &Metric) -> String {
     match metric {
         Metric::Time => "time of an iteration".to_owned(),
@@ -318,7 +318,7 @@ fn head(svg: &mut Svg, top: f64, title: &str, stated: &str) {
     svg.text((RIGHT, top + 18.0), Anchor::End, "small", stated);
 }
 
-/// `median 100.3 ns [100.2 ns, 100.4 ns]`
+/// Formats an estimate with its interval: `median 100.3 ns [100.2 ns, 100.4 ns]`.
 fn stated(name: &str, estimate: &Estimate, metric: &Metric) -> String {
     let spent = |value: f64| units::spent(metric, value);
     let value = spent(estimate.estimate);
@@ -330,7 +330,7 @@ fn stated(name: &str, estimate: &Estimate, metric: &Metric) -> String {
     }
 }
 
-/// The value as a line from top to bottom, its interval as a band.
+/// Draws an estimate as a line from top to bottom, and its interval as a band.
 fn band(svg: &mut Svg, x: &Axis, estimate: &Estimate, (above, below): (f64, f64)) {
     if estimate.lower.is_finite() && estimate.upper.is_finite() {
         let corners = (x.place(estimate.lower), x.place(estimate.upper));
@@ -340,7 +340,7 @@ fn band(svg: &mut Svg, x: &Axis, estimate: &Estimate, (above, below): (f64, f64)
     svg.line("line", [(at, above), (at, below)]);
 }
 
-/// Ticks and labels below a frame.
+/// Draws ticks, labels and the axis title below a frame.
 fn across(svg: &mut Svg, x: &Axis, bottom: f64, what: &str) {
     for (place, label) in x.ticks() {
         svg.strokes("frame", bottom, 5.0, &[place]);
@@ -363,7 +363,7 @@ fn across(svg: &mut Svg, x: &Axis, bottom: f64, what: &str) {
     );
 }
 
-/// Labels at the left of a frame, their unit above them.
+/// Draws ticks and labels at the left of a frame, and the unit above them.
 fn upwards(svg: &mut Svg, y: &Axis, top: f64) {
     for (place, label) in y.ticks() {
         svg.line("frame", [(LEFT - 5.0, place), (LEFT, place)]);
@@ -382,7 +382,7 @@ fn upwards(svg: &mut Svg, y: &Axis, top: f64) {
     );
 }
 
-/// Places at least a third of a unit apart: more cannot be seen.
+/// Removes places less than a third of a unit from another one, which would be invisible.
 fn distinct(mut places: Vec<f64>) -> Vec<f64> {
     places.sort_by(f64::total_cmp);
     places.dedup_by(|next, kept| *next - *kept < 0.33);

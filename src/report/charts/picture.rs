@@ -9,22 +9,22 @@ use crate::report::words::analysis;
 use perfcheck_analysis::compare::{Ramp, Shape, Summary, WeightedEcdf};
 use perfcheck_analysis::model::{BenchmarkKey, Metric, RunId};
 
-/// What a picture shows.
+/// The content of a picture.
 #[derive(Debug, Clone, Copy)]
 pub struct Picture<'a> {
     /// The benchmark.
     pub key: &'a BenchmarkKey,
-    /// What its samples mean.
+    /// Metric of the samples.
     pub metric: &'a Metric,
     /// The run.
     pub run: RunId,
-    /// The level of the intervals.
+    /// Confidence level of the intervals.
     pub confidence_level: f64,
-    /// The numbers that it states.
+    /// Numbers that are written in the picture.
     pub summary: &'a Summary,
-    /// What it draws.
+    /// Curves to draw.
     pub shape: &'a Shape,
-    /// How single operations are distributed, where they were timed.
+    /// Distribution of single operations, if they were timed.
     pub operations: Option<&'a WeightedEcdf>,
 }
 
@@ -74,13 +74,13 @@ pub fn write_picture(writer: &mut dyn Write, picture: &Picture<'_>) -> io::Resul
     writer.write_all(document.as_bytes())
 }
 
-/// What a filter left out, in words.
+/// Describes the samples that a filter left out.
 fn left_out(picture: &Picture<'_>) -> Option<String> {
     let left_out = picture.summary.left_out?;
     Some(left_out.in_words())
 }
 
-/// Where Tukey's fences lie, of one launch; of several each has its own.
+/// Describes Tukey's fences of a single process. With several processes, each has its own fences.
 fn fences(picture: &Picture<'_>) -> Option<String> {
     let [only] = &picture.summary.fences[..] else {
         return None;
@@ -91,7 +91,7 @@ fn fences(picture: &Picture<'_>) -> Option<String> {
     ))
 }
 
-/// What lies too far from the other samples.
+/// Describes the samples that are too far from the others to be drawn.
 fn outside(picture: &Picture<'_>) -> Option<String> {
     let outside = picture.shape.outside;
     (outside > 0).then(|| {
@@ -103,7 +103,7 @@ fn outside(picture: &Picture<'_>) -> Option<String> {
     })
 }
 
-/// What lies above the panel of the linear phases.
+/// Describes the samples above the panel of the linear phases.
 fn above(picture: &Picture<'_>) -> Option<String> {
     let (ramp, slope) = (picture.shape.ramp.as_ref()?, picture.summary.slope?);
     let top = Ramp::top(&[(ramp, slope.estimate)]);
@@ -117,7 +117,7 @@ fn above(picture: &Picture<'_>) -> Option<String> {
     })
 }
 
-/// The picture in words.
+/// Describes the picture in words.
 fn described(picture: &Picture<'_>) -> String {
     let (summary, shape) = (picture.summary, picture.shape);
     let spent = |value: f64| units::spent(picture.metric, value);

@@ -1,4 +1,4 @@
-//! Split violins: two benchmarks a row, one above the line and one below it, such as what writes and what reads.
+//! Split violins: each row compares two benchmarks, one above and one below a line, such as writing and reading.
 
 use std::io::{self, Write};
 
@@ -8,27 +8,27 @@ use crate::report::units;
 use perfcheck_analysis::compare::Shape;
 use perfcheck_analysis::model::{Metric, RunId};
 
-/// What a picture of split violins shows.
+/// The content of a picture of split violins.
 #[derive(Debug, Clone)]
 pub struct SplitPicture<'a> {
     /// The run.
     pub run: RunId,
-    /// What the series are called, the upper one first.
+    /// Names of the series, the upper one first.
     pub series: [&'a str; 2],
     /// The rows.
     pub rows: Vec<SplitRow<'a>>,
-    /// What else to know, below the title.
+    /// A note below the title.
     pub note: Option<String>,
 }
 
-/// Two benchmarks side by side.
+/// Two benchmarks in one row.
 #[derive(Debug, Clone)]
 pub struct SplitRow<'a> {
-    /// What they have in common.
+    /// Common part of their ids.
     pub name: &'a str,
-    /// What their samples mean.
+    /// Metric of their samples.
     pub metric: &'a Metric,
-    /// Upper and lower half, where there are such benchmarks with samples.
+    /// Upper and lower half; `None` if there is no such benchmark with samples.
     pub halves: [Option<Shape>; 2],
 }
 
@@ -56,7 +56,7 @@ pub fn write_split(writer: &mut dyn Write, picture: &SplitPicture<'_>) -> io::Re
     writer.write_all(document.as_bytes())
 }
 
-/// The picture in words.
+/// Describes the picture in words.
 fn described(picture: &SplitPicture<'_>) -> String {
     let rows = picture.rows.iter().map(|row| {
         let halves = row.halves.iter().zip(picture.series);

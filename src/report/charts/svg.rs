@@ -4,10 +4,10 @@ use std::fmt::{Display, Write as _};
 
 use crate::escape;
 
-/// Width of a picture in its own units, if it needs no other; it scales to whatever room it gets.
+/// Default width of a picture in its own units. The picture scales to the available room.
 pub(super) const WIDTH: f64 = 600.0;
 
-/// Light unless the reader prefers dark. Classes only, as readers without style sheets of their own know them too.
+/// Light unless the reader prefers dark. The rules select by class only, because viewers without style sheets of their own support that too.
 const STYLE: &str = "\
 text{font:15px system-ui,sans-serif;fill:#1f2328}.small{font-size:13px}.faint{fill:#59636e}.head{font-weight:600}\
 .page{fill:#fff}.frame{stroke:#d1d9e0;fill:none}.area{fill:#0969da;fill-opacity:.18;stroke:#0969da;stroke-width:1.5}\
@@ -19,7 +19,7 @@ text{font:15px system-ui,sans-serif;fill:#1f2328}.small{font-size:13px}.faint{fi
 .area{fill:#4493f8;stroke:#4493f8}.second{fill:#f0883e;stroke:#f0883e}.samples{stroke:#4493f8}.dots{fill:#4493f8}.line{stroke:#f0883e}.band{fill:#f0883e}\
 .curve{stroke:#4493f8}.mild{stroke:#d29922}.severe{stroke:#f85149}.fence{stroke:#9198a1}}";
 
-/// Where a text stands against its place.
+/// The alignment of a text relative to its place.
 #[derive(Debug, Clone, Copy)]
 pub(super) enum Anchor {
     Start,
@@ -27,12 +27,12 @@ pub(super) enum Anchor {
     End,
 }
 
-/// The elements so far.
+/// A document under construction.
 #[derive(Debug)]
 pub(super) struct Svg {
     body: String,
     width: f64,
-    /// Classes beyond those that all pictures have.
+    /// Style rules in addition to those of all pictures.
     style: &'static str,
 }
 
@@ -43,7 +43,7 @@ impl Default for Svg {
 }
 
 impl Svg {
-    /// An empty picture of this width, with classes of its own.
+    /// Creates an empty picture with this width and additional style rules.
     pub(super) fn new(width: f64, style: &'static str) -> Self {
         Self {
             body: String::new(),
@@ -52,7 +52,7 @@ impl Svg {
         }
     }
 
-    /// Elements that belong together; a browser shows `title` where somebody points at one of them.
+    /// Draws a group of elements. Browsers show `title` when the pointer is on one of them.
     pub(super) fn group(&mut self, title: &str, draw: impl FnOnce(&mut Self)) {
         let title = escape::xml(title);
         self.element(format_args!("<g><title>{title}</title>"));
@@ -60,7 +60,7 @@ impl Svg {
         self.element("</g>");
     }
 
-    /// A line of text.
+    /// Draws a line of text.
     pub(super) fn text(&mut self, (x, y): (f64, f64), anchor: Anchor, class: &str, text: &str) {
         let anchor = match anchor {
             Anchor::Start => "start",
@@ -73,19 +73,19 @@ impl Svg {
         ));
     }
 
-    /// A path through `points`.
+    /// Draws a path through `points`.
     pub(super) fn line(&mut self, class: &str, points: impl IntoIterator<Item = (f64, f64)>) {
         let data = polyline(points);
         self.element(format_args!(r#"<path class="{class}" d="{data}"/>"#));
     }
 
-    /// A closed path through `points`.
+    /// Draws a closed area with corners at `points`.
     pub(super) fn area(&mut self, class: &str, points: impl IntoIterator<Item = (f64, f64)>) {
         let data = polyline(points);
         self.element(format_args!(r#"<path class="{class}" d="{data}Z"/>"#));
     }
 
-    /// A rectangle between two corners.
+    /// Draws a rectangle between two corners.
     pub(super) fn rectangle(
         &mut self,
         class: &str,
@@ -98,7 +98,7 @@ impl Svg {
         ));
     }
 
-    /// Upright strokes of this height, in one path.
+    /// Draws vertical strokes of the same height, in one path.
     pub(super) fn strokes(&mut self, class: &str, top: f64, height: f64, places: &[f64]) {
         let mut data = String::new();
         for x in places {
@@ -107,7 +107,6 @@ impl Svg {
         self.element(format_args!(r#"<path class="{class}" d="{data}"/>"#));
     }
 
-    /// A dot.
     pub(super) fn dot(&mut self, (x, y): (f64, f64)) {
         self.element(format_args!(
             r#"<circle class="dots" cx="{x:.1}" cy="{y:.1}" r="2.5"/>"#
@@ -118,7 +117,7 @@ impl Svg {
         let _ = writeln!(self.body, "{element}");
     }
 
-    /// The whole document. `name` keeps its ids apart from those of other pictures on a page.
+    /// Returns the complete document. `name` makes its element ids distinct from those of other pictures on the same page.
     pub(super) fn document(
         &self,
         name: &str,

@@ -1,28 +1,28 @@
-//! What reports for other programs and for people elsewhere are told beside the findings.
+//! The input of CI reports in addition to the findings.
 
 use std::path::Path;
 
 use perfcheck_analysis::model::{BenchmarkKey, Verdict};
 
-/// What reports are told beside the findings.
+/// The input of CI reports in addition to the findings.
 #[derive(Clone, Copy)]
 pub struct ReportContext<'a> {
-    /// Tells this report apart from those of other jobs about the same commit.
+    /// Key that distinguishes this report from those of other jobs for the same commit.
     pub key: &'a str,
-    /// When the run began, as RFC 3339 has it.
+    /// Start of the run, RFC 3339.
     pub started: &'a str,
-    /// Where the store lies that the advised commands read.
+    /// Path of the store that the suggested commands read.
     pub store: &'a Path,
-    /// Verdicts that make the exit status 1.
+    /// Verdicts that make the command exit with status 1.
     pub fail_on: &'a [Verdict],
-    /// Where the source names a benchmark.
+    /// Finds the line of the source that names a benchmark.
     pub source_place: &'a dyn Fn(&BenchmarkKey) -> Option<SourcePlace>,
 }
 
 /// A line of a source file.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct SourcePlace {
-    /// The file, relative to the top of the repository, with `/`.
+    /// The file, relative to the top of the repository, with `/` as separator.
     pub file: String,
     /// The line, from 1.
     pub line: usize,

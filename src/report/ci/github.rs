@@ -1,6 +1,7 @@
-//! Annotations of a GitHub Actions job: commands in its log that mark what got worse.
+//! Annotations of a GitHub Actions job: commands in its log that mark what became worse.
 //!
-//! A step shows ten errors and ten warnings; what is left out is counted in the last one, and is in the Markdown of the job's summary.
+//! GitHub shows ten errors and ten warnings of each step. If there are more, the last annotation counts the others; the Markdown in the job's summary
+//! contains all.
 
 use std::io::{self, Write};
 
@@ -10,13 +11,13 @@ use crate::report::units;
 use crate::report::words::sentences::{self, Gravity};
 use perfcheck_analysis::findings::{FailedTarget, Findings, Row};
 
-/// More of one kind are not shown.
+/// Maximum number of annotations of each kind.
 const SHOWN: usize = 10;
-/// A title has to fit on a line.
+/// Maximum length of a title, which must fit on a line.
 const LONGEST_TITLE: usize = 100;
 const LONGEST_MESSAGE: usize = 2_000;
 
-/// A command that marks something in the log.
+/// A command that marks a place of the source in the log.
 struct Annotation {
     place: Option<SourcePlace>,
     title: String,
@@ -64,7 +65,6 @@ impl Annotation {
     }
 }
 
-/// Writes the annotations.
 pub(crate) fn write_annotations(
     writer: &mut dyn Write,
     findings: &Findings<'_>,
@@ -82,7 +82,7 @@ pub(crate) fn write_annotations(
         })
         .into_iter()
         .collect();
-    // What could not be measured stands first: whoever sees ten of these must see that nothing is known of some benchmarks.
+    // Put benchmarks that could not be measured first: readers of a truncated list must see that nothing is known about some benchmarks.
     let mut rows = sentences::worst_first(findings);
     rows.sort_by_key(|row| Gravity::of(row, findings, context.fail_on));
     for row in rows {

@@ -1,7 +1,7 @@
-//! GitLab's code quality report: an issue for each benchmark that got worse.
+//! GitLab's code quality report: an issue for each benchmark that became worse.
 //!
-//! The members are those of <https://docs.gitlab.com/ci/testing/code_quality/>, "Code Quality report format". GitLab tells new issues from old
-//! ones by their fingerprints, so these name the benchmark and what is wrong with it, and hold no number.
+//! The members are those of <https://docs.gitlab.com/ci/testing/code_quality/>, "Code Quality report format". GitLab distinguishes new issues from
+//! old ones by their fingerprints, so a fingerprint is made from the benchmark and the kind of problem, without numbers.
 
 use serde::Serialize;
 use std::io::{self, Write};
@@ -12,11 +12,11 @@ use crate::report::words::sentences::{self, Gravity};
 use perfcheck_analysis::findings::{FailedTarget, Findings, Row};
 use perfcheck_analysis::model::BenchmarkKey;
 
-/// Where no source file is known: a path there has to be.
+/// Path for benchmarks without a known source file: GitLab requires a path.
 const NO_FILE: &str = "Cargo.toml";
 const LONGEST_DESCRIPTION: usize = 1_000;
 
-/// An issue, as GitLab reads it.
+/// An issue in GitLab's format.
 #[derive(Serialize)]
 struct Issue {
     check_name: String,
@@ -26,20 +26,18 @@ struct Issue {
     severity: &'static str,
 }
 
-/// A place in the sources.
 #[derive(Serialize)]
 struct IssueLocation {
     lines: IssueLines,
     path: String,
 }
 
-/// The lines that an issue is about.
 #[derive(Serialize)]
 struct IssueLines {
     begin: usize,
 }
 
-/// Writes the report; an empty list where nothing got worse.
+/// Writes the report; an empty list if nothing became worse.
 pub(crate) fn write_code_quality(
     writer: &mut dyn Write,
     findings: &Findings<'_>,
@@ -105,11 +103,11 @@ impl Issue {
     }
 }
 
-/// A text that is the same for the same benchmark with the same thing wrong with it.
+/// Returns a text that identifies a benchmark with a kind of problem.
 fn fingerprint(check: &str, key: &BenchmarkKey) -> String {
     let mut hasher = blake3::Hasher::new();
     for part in [check, &key.package, &key.target, &key.id] {
-        // The lengths keep parts apart, whatever they hold.
+        // The lengths separate the parts unambiguously.
         hasher.update(&(part.len() as u64).to_le_bytes());
         hasher.update(part.as_bytes());
     }

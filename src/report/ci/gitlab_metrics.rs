@@ -9,10 +9,9 @@ use crate::escape;
 use perfcheck_analysis::findings::{Findings, Row};
 use perfcheck_analysis::model::Metric;
 
-/// A metric: its name, its unit, what it is, and its value of a row.
+/// A metric: its name, its unit, its help text, and a function that returns its value for a row.
 type MetricFamily<'a> = (&'a str, &'a str, &'a str, fn(&Row<'_>) -> Option<f64>);
 
-/// Writes the metrics.
 pub(crate) fn write_metrics(writer: &mut dyn Write, findings: &Findings<'_>) -> io::Result<()> {
     let families: [MetricFamily<'_>; 4] = [
         (
@@ -56,7 +55,7 @@ pub(crate) fn write_metrics(writer: &mut dyn Write, findings: &Findings<'_>) -> 
         }
         writeln!(writer, "# HELP {name} {help}")?;
         for (row, value) in samples {
-            // Four digits: GitLab compares values as text, and more of them are noise.
+            // Write four digits: GitLab compares values as text, and more digits would only show noise.
             writeln!(writer, "{name}{{{}}} {value:.3e}", labels(row))?;
         }
     }
@@ -86,7 +85,7 @@ fn labels(row: &Row<'_>) -> String {
         let Some(value) = value else { continue };
         let comma = if labels.is_empty() { "" } else { "," };
         let value = escape::openmetrics_label(value);
-        // Writing into memory does not fail.
+        // Writing to memory does not fail.
         let _ = write!(labels, "{comma}{name}=\"{value}\"");
     }
     labels

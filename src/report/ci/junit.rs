@@ -1,6 +1,6 @@
 //! `JUnit`'s XML: a test suite for each bench target, a test case for each benchmark.
 //!
-//! There is no standard. This keeps to what the schemas in use have in common: those of Ant, of Maven's Surefire and of Jenkins' xUnit plugin
+//! There is no standard. The output uses only the common subset of the schemas in use: those of Ant, of Maven's Surefire and of Jenkins' xUnit plugin
 //! (`junit-10.xsd`). None of them allows properties of test cases, so these are properties of the suite, named after the benchmark.
 
 use std::collections::BTreeMap;
@@ -13,7 +13,7 @@ use crate::report::words::sentences::{self, Gravity};
 use perfcheck_analysis::findings::{FailedTarget, Findings, Row};
 use perfcheck_analysis::model::{BenchmarkKey, Measurement, Unit, Verdict};
 
-/// How a test case ended.
+/// The outcome of a test case.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum CaseOutcome {
     Passed,
@@ -27,7 +27,7 @@ impl CaseOutcome {
         match (Gravity::of(row, findings, context.fail_on), row.verdict) {
             (Gravity::Error, _) => Self::Error,
             (Gravity::Failure, _) => Self::Failure,
-            // Nothing was shown, one way or the other.
+            // Skipped, because neither success nor failure was shown.
             (
                 _,
                 Some(
@@ -51,12 +51,12 @@ impl CaseOutcome {
     }
 }
 
-/// A bench target: its benchmarks, and itself where not all of them are known.
+/// A bench target with its benchmarks, and its failure if it failed.
 #[derive(Default)]
 struct TestSuite<'f, 'm> {
     rows: Vec<&'f Row<'m>>,
     failed: Option<&'f FailedTarget>,
-    /// Benchmarks that declined to be measured, and why.
+    /// Benchmarks that declined to be measured, with their reasons.
     declined: Vec<(&'f BenchmarkKey, &'f str)>,
 }
 
@@ -66,13 +66,12 @@ impl TestSuite<'_, '_> {
     }
 }
 
-/// Writes the test suites.
 pub(crate) fn write_junit(
     writer: &mut dyn Write,
     findings: &Findings<'_>,
     context: &ReportContext<'_>,
 ) -> io::Result<()> {
-    // Whatever the order of the table is: one suite for a target.
+    // Group the rows by target, since the table may be in another order.
     let mut suites: BTreeMap<(&str, &str), TestSuite<'_, '_>> = BTreeMap::new();
     for row in &findings.rows {
         let suite = suites.entry((&row.key.package, &row.key.target));
@@ -114,7 +113,7 @@ pub(crate) fn write_junit(
             outcomes(rows, CaseOutcome::Error) + usize::from(suite.failed.is_some()),
             outcomes(rows, CaseOutcome::Skipped) + suite.declined.len(),
             seconds(rows, findings),
-            // Schemas that look at it want no zone; it is UTC.
+            // The time is in UTC; schemas that check it allow no time zone.
             attribute(context.started.trim_end_matches('Z')),
         )?;
         write_properties(writer, rows, findings)?;
@@ -136,7 +135,7 @@ pub(crate) fn write_junit(
     writeln!(writer, "</testsuites>")
 }
 
-/// A case that stands for all that the target would have had.
+/// Writes one test case in place of all benchmarks of a failed target.
 fn write_failed_target(writer: &mut dyn Write, failed: &FailedTarget) -> io::Result<()> {
     let sentence = sentences::of_target(failed);
     writeln!(
@@ -156,7 +155,7 @@ fn write_failed_target(writer: &mut dyn Write, failed: &FailedTarget) -> io::Res
     )
 }
 
-/// A benchmark that was not measured, as its author says.
+/// Writes a test case for a benchmark that declined to be measured, with its author's reason.
 fn write_declined(writer: &mut dyn Write, key: &BenchmarkKey, reason: &str) -> io::Result<()> {
     writeln!(
         writer,
@@ -171,16 +170,16 @@ fn attribute(text: &str) -> String {
     escape::xml(&escape::one_line(text))
 }
 
-/// How long the samples of these took. Imported ones took no time here, and most are stored with iterations that are made up.
+/// Returns the duration of the samples; 0 for imported ones, which were not measured here and mostly have made-up iteration counts.
 fn seconds(rows: &[&Row<'_>], findings: &Findings<'_>) -> String {
     let is_known = findings.run.source.is_none();
     let measured = rows.iter().filter_map(|row| row.measurement);
     let measured = measured.filter(|_| is_known);
-    // A sum of nothing would be -0.
+    // Start at 0: the sum of an empty iterator would be -0.
     let spent = measured
         .map(measured_seconds)
         .fold(0.0, |sum, one| sum + one);
-    // Jenkins' schema has no room for more digits.
+    // Jenkins' schema allows no more digits.
     format!("{spent:.3}")
 }
 
@@ -224,7 +223,7 @@ fn write_properties(
         let id = &row.key.id;
         let mut number = |name: &str, value: Option<f64>| {
             if let Some(value) = value.filter(|value| value.is_finite()) {
-                // Small ones with an exponent.
+                // Debug formatting writes small numbers with an exponent.
                 properties.push((format!("{id}: {name}"), format!("{value:?}")));
             }
         };

@@ -1,4 +1,4 @@
-//! Reports for other programs and for people elsewhere: which kinds there are.
+//! The kinds of reports for other programs and for readers elsewhere.
 
 use std::io::{self, Write};
 
@@ -12,11 +12,11 @@ use perfcheck_analysis::findings::Findings;
 use perfcheck_analysis::model::worded;
 
 worded! {
-    /// A form of what was found about a run.
+    /// A format in which the findings of a run are reported.
     ReportKind {
-        /// For comments on pull requests.
+        /// Markdown for comments on pull requests.
         Markdown = "markdown",
-        /// Annotations of a GitHub Actions job: commands in its log.
+        /// Annotations of a GitHub Actions job, which are commands in its log.
         GitHub = "github",
         /// GitLab's code quality report.
         GitLab = "gitlab",
@@ -28,7 +28,7 @@ worded! {
 }
 
 impl ReportKind {
-    /// Whether it is a result by itself: on stdout it stands in place of the table, not below it.
+    /// Reports whether the format is a complete result. On stdout, a complete result replaces the table; others follow it.
     pub fn is_whole(self) -> bool {
         self != Self::GitHub
     }

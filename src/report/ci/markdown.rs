@@ -1,7 +1,7 @@
-//! Markdown for comments on pull requests and for summaries of jobs: what got worse first, everything else folded.
+//! Markdown for comments on pull requests and summaries of jobs: regressions first, everything else folded.
 //!
-//! The first line is a comment that readers do not see: a bot finds the comment by it that it has to update. GitHub takes comments of 65,536
-//! characters, so every part has its share of 60 KB; what does not fit is left out, the least grave first, and counted.
+//! The first line is an invisible comment by which a bot finds the comment that it must update. GitHub limits comments to 65,536 characters, so each
+//! part has its share of 60 KB. If a part is too long, the least severe entries are omitted and counted.
 
 use std::io::{self, Write};
 
@@ -15,27 +15,25 @@ use crate::report::{theme, units};
 use perfcheck_analysis::findings::{Findings, Method, Row, RunRemark, Verdicts};
 use perfcheck_analysis::model::{Statistic, Test, Verdict, first_digits};
 
-/// Bytes that the report may have at the end of each part. What says how much was left out, and where it was measured, fits into the
-/// rest of 60,000.
+/// Maximum size of the report at the end of each part, in bytes. The rest of 60,000 is enough for the counts of omissions and the machine.
 const MOST_WITH_TARGETS: usize = 12_000;
 const MOST_WITH_FIRST: usize = 22_000;
 const MOST_WITH_LIMITS: usize = 28_000;
 const MOST_WITH_REMARKS: usize = 36_000;
 const MOST_WITH_TABLE: usize = 46_000;
 const MOST_WITH_NOTES: usize = 51_000;
-/// Sentences about the comparison as a whole.
+/// Maximum number of sentences about the comparison as a whole.
 const MOST_REMARKS: usize = 20;
-/// Characters of a name, and of a sentence.
+/// Maximum length of a name and of a sentence, in characters.
 const LONGEST_NAME: usize = 120;
 const LONGEST_REMARK: usize = 500;
-/// What advice has that names a command.
+/// Prefix by which advice that names a command is recognized.
 const COMMAND: &str = "cargo perfcheck ";
-/// Bytes of a sentence with its escapes.
+/// Maximum size of a sentence with its escapes, in bytes.
 const MOST_OF_REMARK: usize = 2_400;
-/// Characters that a key of a report may have.
+/// Maximum length of a report's key, in characters.
 const LONGEST_KEY: usize = 100;
 
-/// Writes the Markdown.
 pub(crate) fn write_markdown(
     writer: &mut dyn Write,
     findings: &Findings<'_>,
@@ -53,7 +51,7 @@ pub(crate) fn write_markdown(
     writer.write_all(text.as_bytes())
 }
 
-/// The comment that says whose report this is: the same for the same key and for no other, with nothing that ends a comment.
+/// Returns the comment that identifies the report. Different keys give different comments, and no key can end the comment.
 fn marker(key: &str) -> String {
     let plain = |c: char| c.is_ascii_alphanumeric() || matches!(c, '.' | '_' | '/' | ' ');
     let mut name = String::new();
@@ -61,7 +59,7 @@ fn marker(key: &str) -> String {
         if plain(c) {
             name.push(c);
         } else if !name.ends_with('-') {
-            // Two dashes have a meaning in a comment.
+            // Avoid two consecutive dashes, which have a meaning in a comment.
             name.push('-');
         }
     }
@@ -69,7 +67,7 @@ fn marker(key: &str) -> String {
     if name == key {
         return format!("<!-- cargo-perfcheck: {key} -->");
     }
-    // Keys of which the same is left are told apart all the same.
+    // Add a hash, because different keys may have become the same name.
     let hash = &blake3::hash(key.as_bytes()).to_hex()[..8];
     format!("<!-- cargo-perfcheck: {name} {hash} -->")
 }
@@ -109,7 +107,7 @@ fn add_head(text: &mut String, findings: &Findings<'_>, context: &ReportContext<
     }
 }
 
-/// What is missing in all that follows.
+/// Adds the bench targets that failed, whose benchmarks are missing from all other parts.
 fn add_failed_targets(text: &mut String, findings: &Findings<'_>) {
     let paragraphs = findings.failed_targets.iter().map(|failed| {
         let name = name_of(&format!("{}/{}", failed.package, failed.target));
@@ -124,7 +122,7 @@ fn add_failed_targets(text: &mut String, findings: &Findings<'_>) {
     }
 }
 
-/// The reference and how the verdicts were reached, as far as there was something to compare.
+/// Describes the reference and the method of the verdicts, if there was something to compare.
 fn compared_with(findings: &Findings<'_>, verdicts: &Verdicts) -> String {
     let is_new = |row: &Row<'_>| row.verdict == Some(Verdict::New);
     if !findings.rows.is_empty() && findings.rows.iter().all(is_new) {
@@ -137,7 +135,7 @@ fn compared_with(findings: &Findings<'_>, verdicts: &Verdicts) -> String {
     format!(", compared with {reference}; {}", method(verdicts))
 }
 
-/// How the verdicts were reached, in words.
+/// Describes the method of the verdicts.
 fn method(verdicts: &Verdicts) -> String {
     let decision = &verdicts.decision;
     match verdicts.method {
@@ -164,7 +162,7 @@ fn method(verdicts: &Verdicts) -> String {
     }
 }
 
-/// What a reader has to see: what got worse, and what got better.
+/// Adds the benchmarks and limits that every reader must see: what became worse or better.
 fn add_first_rows(
     text: &mut String,
     rows: &[&Row<'_>],
@@ -182,7 +180,7 @@ fn add_first_rows(
     if first.is_empty() {
         if rows.iter().any(|row| row.verdict != Some(Verdict::New)) {
             let undecided = sentences::undecided(findings);
-            // Where nothing was decided, nothing is known to be well.
+            // Do not reassure readers if nothing was decided.
             if rows
                 .iter()
                 .any(|row| row.verdict == Some(Verdict::Unchanged))
@@ -209,7 +207,7 @@ fn add_first_rows(
     }
 }
 
-/// Adds some of the first of these lines, and tells how many there are more.
+/// Adds the first sentences that fit. Returns how many are left out.
 fn add_sentences(
     text: &mut String,
     mut sentences: impl Iterator<Item = String>,
@@ -224,13 +222,13 @@ fn add_sentences(
     0
 }
 
-/// A table of these, as many as fit, and how many do not.
+/// Adds a table with as many of the rows as fit, and counts the others.
 fn add_table(text: &mut String, rows: &[&Row<'_>], findings: &Findings<'_>, most: usize) {
     let level = sentences::change_level(findings);
     let interval = level.map_or_else(String::new, |level| format!("{level} interval"));
     let of_median = units::percent(findings.confidence_level());
     let is_compared = findings.verdicts.is_some();
-    // Without a change anywhere there is no interval of one.
+    // Omit the columns of the change if no row has one.
     let has_changes = rows.iter().any(|row| sentences::change(row).is_some());
     let heading = if is_compared && has_changes {
         format!(
@@ -258,7 +256,7 @@ fn add_table(text: &mut String, rows: &[&Row<'_>], findings: &Findings<'_>, most
             let (before, after) = sentences::compared(row, findings)
                 .map(|values| (values.base, values.candidate))
                 .unzip();
-            // Of what was not compared it is the median.
+            // A benchmark that was not compared has only a median.
             let after = match row.comparison {
                 Some(_) => after,
                 None => sentences::median(row),
@@ -301,13 +299,13 @@ fn add_left_out(text: &mut String, left_out: usize) {
     }
 }
 
-/// Numbers that stay with their units where a cell is narrow.
+/// Keeps numbers with their units in narrow cells.
 fn unbroken(text: &str) -> String {
     let parts = text.split(", ").map(|part| part.replace(' ', "\u{a0}"));
     parts.collect::<Vec<_>>().join(", ")
 }
 
-/// Bold where somebody has to act.
+/// Formats the verdict of a row; in bold if it needs action.
 fn verdict_of(row: &Row<'_>, findings: &Findings<'_>) -> String {
     let Some(verdict) = row.verdict else {
         return "-".to_owned();
@@ -333,7 +331,7 @@ fn verdict_of(row: &Row<'_>, findings: &Findings<'_>) -> String {
     }
 }
 
-/// What is to be known of the comparison as a whole, and what to do next.
+/// Adds remarks about the comparison as a whole, and advice for the next step.
 fn add_remarks(text: &mut String, findings: &Findings<'_>, context: &ReportContext<'_>) {
     let Some(verdicts) = &findings.verdicts else {
         return;
@@ -367,7 +365,7 @@ fn add_remarks(text: &mut String, findings: &Findings<'_>, context: &ReportConte
         .iter()
         .any(|advice| advice.contains(COMMAND))
     {
-        // Whoever reads this is mostly not where it was measured.
+        // Most readers are not at the machine that measured.
         let store = sentences::shortened(&context.store.display().to_string(), LONGEST_REMARK);
         line(
             text,
@@ -388,7 +386,7 @@ fn add_all_rows(text: &mut String, rows: &[&Row<'_>], findings: &Findings<'_>) {
     close(text);
 }
 
-/// Each thing that is to be known of single benchmarks, once for all that it applies to.
+/// Adds the notes about single benchmarks, each once, with the benchmarks that it applies to.
 fn add_notes(text: &mut String, rows: &[&Row<'_>], findings: &Findings<'_>) {
     let mut notes: Vec<(String, Vec<&Row<'_>>)> = Vec::new();
     for row in rows {
@@ -430,7 +428,7 @@ fn add_notes(text: &mut String, rows: &[&Row<'_>], findings: &Findings<'_>) {
     close(text);
 }
 
-/// Where and how it was measured.
+/// Adds the machine and the build.
 fn add_circumstances(text: &mut String, findings: &Findings<'_>, context: &ReportContext<'_>) {
     let run = findings.run;
     let build = &run.begun.environment.build;
@@ -463,7 +461,7 @@ fn add_circumstances(text: &mut String, findings: &Findings<'_>, context: &Repor
 }
 
 fn open(text: &mut String, summary: &str) {
-    // Markdown inside of the element needs the empty line.
+    // Markdown inside the element requires the empty line.
     line(text, &format!("<details>\n<summary>{summary}</summary>\n"));
 }
 
@@ -487,16 +485,16 @@ fn remark(sentence: &str) -> String {
         if written.len() <= MOST_OF_REMARK {
             return written;
         }
-        // Escapes of hardly any text are as long as this.
+        // The escapes of hardly any text are this long.
         characters /= 2;
     }
 }
 
-/// A sentence of ours in which names stand between backticks.
+/// Escapes a sentence and turns names between backticks into code.
 fn with_code(sentence: &str) -> String {
     let parts: Vec<&str> = sentence.split('`').collect();
     if parts.len().is_multiple_of(2) {
-        // One backtick has no partner: a name may hold it.
+        // One backtick has no partner; it may be part of a name.
         return escape::markdown(sentence);
     }
     let mut text = String::new();
@@ -505,7 +503,7 @@ fn with_code(sentence: &str) -> String {
             text.push_str(&escape::markdown_code(part));
             continue;
         }
-        // Blanks at the ends stand between words and code.
+        // Keep the blanks between words and code, which escaping removes.
         let blank = |is_there: bool| if is_there { " " } else { "" };
         let escaped = escape::markdown(part);
         text.push_str(blank(part.starts_with(' ')));

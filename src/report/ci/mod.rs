@@ -1,6 +1,6 @@
-//! Results for other programs and for people elsewhere: GitHub, GitLab, whatever reads `JUnit`'s XML, and Markdown for comments.
+//! Reports for other programs and for readers elsewhere: GitHub, GitLab, readers of `JUnit`'s XML, and Markdown for comments.
 //!
-//! Must not decide. Invariant: a name from a bench can neither end the form that it stands in nor begin a command.
+//! Must not decide. Invariant: a benchmark's name cannot break out of its place in a format, or start a command.
 
 mod context;
 mod github;

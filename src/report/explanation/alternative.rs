@@ -1,4 +1,4 @@
-//! How stored runs were compared by the test of a published system.
+//! Explains a comparison of stored runs by the test of a published system, and verdicts about another statistic than time.
 
 use super::content::Explanation;
 use super::effects::effects;
@@ -10,7 +10,7 @@ use crate::report::words::analysis;
 use perfcheck_analysis::compare::{Comparison, Share, SharedLevel, Tested};
 use perfcheck_analysis::model::{Observations, Statistic, Test, Thresholds, Verdict};
 
-/// The statements from the observations to what decided.
+/// Returns the statements from the observations to the decision.
 pub(super) fn statements(explanation: &Explanation<'_>, comparison: &Comparison) -> Vec<Statement> {
     let thresholds = &explanation.run.begun.decision.thresholds;
     let mut statements = failures(explanation.failures);
@@ -35,7 +35,7 @@ pub(super) fn statements(explanation: &Explanation<'_>, comparison: &Comparison)
     statements
 }
 
-/// The statements on a verdict that is not about the time.
+/// Returns the statements on a verdict about another statistic than time.
 pub(super) fn about(subject: Statistic, comparison: &Comparison) -> Vec<Statement> {
     let seen = if let Some(count) = comparison.count(subject) {
         let how = if count.exact {
@@ -84,7 +84,7 @@ pub(super) fn about(subject: Statistic, comparison: &Comparison) -> Vec<Statemen
     statements
 }
 
-/// The interval that decides, and its level.
+/// Describes the interval that decides, and its confidence level.
 fn of_interval(comparison: &Comparison) -> String {
     let (
         Some(change),

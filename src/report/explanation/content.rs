@@ -1,76 +1,76 @@
-//! What an explanation is made from, and the sentences that it is made of.
+//! The input of an explanation.
 
 use crate::escape::shell_command;
 use perfcheck_analysis::compare::{Comparison, HostSigns, Plan};
 use perfcheck_analysis::findings::{CodeChange, Method, Row};
 use perfcheck_analysis::model::{BenchmarkKey, Failure, GitState, Metric, Run, RunId, Verdict};
 
-/// What one run measured of the benchmark.
+/// The measurement of a benchmark in one run.
 #[derive(Debug, Clone)]
 pub struct MeasuredSide {
-    /// The run.
+    /// The run
     pub run: RunId,
-    /// When it began, RFC 3339.
+    /// Start of the run, RFC 3339
     pub started: String,
-    /// The checkout.
+    /// The checkout
     pub git: Option<GitState>,
-    /// Launches with samples; with A/B rounds.
+    /// Processes with samples; rounds, if measured side by side
     pub launches: usize,
-    /// Samples that decide, of all launches together.
+    /// Samples that count, of all processes together
     pub samples: usize,
 }
 
-/// Everything that is known of one verdict.
+/// All facts about one verdict.
 #[derive(Debug, Clone)]
 pub struct Explanation<'a> {
-    /// The benchmark.
+    /// The benchmark
     pub key: &'a BenchmarkKey,
-    /// What its samples mean.
+    /// Unit and meaning of its samples
     pub metric: &'a Metric,
-    /// The run that has the verdict.
+    /// The run that has the verdict
     pub run: &'a Run,
-    /// The verdict, as it was written down.
+    /// The verdict, as stored
     pub verdict: Verdict,
-    /// The change, as it was written down, a fraction.
+    /// The change, as stored, a fraction
     pub change: Option<f64>,
-    /// The run that it was compared with, as it was written down.
+    /// The reference run, as stored
     pub reference: Option<RunId>,
-    /// What the run in question measured; with A/B the candidate's side. `None` without measurement.
+    /// The measurement of the run, or of the candidate if measured side by side; `None` if the benchmark was not measured
     pub candidate: Option<MeasuredSide>,
-    /// What the runs measured that it was compared with, newest first, as far as they are still there.
+    /// The measurements of the reference runs that still exist, newest first
     pub base: Vec<MeasuredSide>,
-    /// What the run saw of its host.
+    /// Properties of the host that the run measured
     pub signs: HostSigns,
-    /// The launches that failed.
+    /// Processes that failed
     pub failures: &'a [Failure],
-    /// What was found, as it was stored; `None` where that is not known.
+    /// The stored findings; `None` if they are unknown
     pub row: Option<&'a Row<'a>>,
-    /// How the verdict was reached; `None` where that is not known.
+    /// Method of the comparison; `None` if it is unknown
     pub method: Option<Method>,
-    /// The functions in which the executables of both sides differ, where that is known.
+    /// Functions that differ between the executables of both sides, if known
     pub code: Option<&'a CodeChange>,
-    /// The plan of an A/B measurement.
+    /// Plan of a side-by-side measurement
     pub plan: Option<&'a Plan>,
 }
 
 impl Explanation<'_> {
-    /// The comparison that the verdict rests on, where there was one.
+    /// Returns the comparison behind the verdict, if there was one.
     pub(crate) fn comparison(&self) -> Option<&Comparison> {
         self.row?.comparison.as_ref()
     }
 }
 
-/// How commands find the benchmark again.
+/// The command-line arguments that select the benchmark again.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct BenchmarkArguments {
-    /// The word for the benchmark, not quoted.
+    /// Argument that names the benchmark, not quoted
     pub word: String,
-    /// The flags that lead to its workspace and store, a space before each.
+    /// Flags that select its workspace and store, each after a space
     pub place: String,
 }
 
 impl BenchmarkArguments {
-    /// Writes `command` about the benchmark, with `flags` that have a space before each.
+    /// Returns `command` for the benchmark, with `flags` that each follow a space.
     pub(super) fn command(&self, command: &str, flags: &str) -> String {
         let flags = format!("{flags}{}", self.place);
         shell_command(command, &[&self.word], &flags)

@@ -1,11 +1,11 @@
-//! How large a difference is, whichever procedure decided about it.
+//! Explains the effect size of a difference, for every method of comparison.
 
 use crate::report::messages::{Numbers, Statement};
 use crate::report::units;
 use perfcheck_analysis::compare::Comparison;
 use perfcheck_analysis::model::{Metric, Observations};
 
-/// Says how large the difference is, where that was asked for.
+/// Describes the effect sizes, if they were requested.
 pub(super) fn effects(comparison: &Comparison, metric: &Metric) -> Option<Statement> {
     let effects = comparison.description.effects.as_ref()?;
     let delta = effects.cliffs_delta?;

@@ -1,4 +1,4 @@
-//! How allocations, instructions, sampled time and latencies were compared, on which a verdict rests only with `--metric`.
+//! Explains the comparison of allocations, instructions, sampled time and latencies. They decide a verdict only with `--metric`.
 
 use crate::report::messages::{Numbers, Statement};
 use crate::report::units;
@@ -12,7 +12,7 @@ use perfcheck_analysis::compare::{
 use perfcheck_analysis::findings::Method;
 use perfcheck_analysis::model::{Statistic, Verdict};
 
-/// A statement about each that was compared, beside a verdict about `subject`.
+/// Returns a statement for each of these comparisons, next to a verdict about `subject`.
 pub(super) fn statements(
     comparison: &Comparison,
     method: Method,
@@ -33,7 +33,7 @@ pub(super) fn statements(
     counts.chain(latencies).collect()
 }
 
-/// Says that the verdict does not rest on this; of a verdict about something else than time the statement about its metric says on what.
+/// Says that the verdict is about `time` alone, or nothing if the verdict is about another statistic: its own statement says so.
 fn of_time_alone(subject: Statistic, time: &str) -> String {
     if subject == Statistic::Time {
         format!(" The verdict above is about {time} alone.")

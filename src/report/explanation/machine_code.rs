@@ -1,4 +1,4 @@
-//! The machine code of a function in two builds: side by side where there is room, else one below the other.
+//! Prints the machine code of a function in two builds: side by side if the terminal is wide enough, else one above the other.
 
 use std::io::{self, Write};
 
@@ -10,39 +10,39 @@ use crate::report::theme::Ink;
 use crate::report::view::{MessageFormat, prose};
 use crate::report::{theme, units};
 
-/// How much of the code people read.
+/// The part of the code that people see.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum CodeShown {
-    /// What differs, with some rows around it.
+    /// Rows that differ, with some rows around them
     Differences,
-    /// Everything.
+    /// All rows
     Whole,
 }
 
-/// So many rows that are the same are shown before and after those that differ.
+/// Number of equal rows shown before and after rows that differ.
 const AROUND: usize = 8;
-/// In so many columns both sides have room beside one another, long names shortened.
+/// Width at which both sides fit beside each other with long names shortened, in columns.
 const WIDE: usize = 100;
 
-/// How the instructions of both sides are arranged.
+/// The arrangement of both sides.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum CodeShape {
-    /// Both stand in one row.
+    /// Base and candidate in one row
     Beside,
-    /// The base stands above the candidate.
+    /// The base above the candidate
     Below,
-    /// One column is enough: there is only one side, or both are the same.
+    /// A single column, because there is only one side or both are the same
     One,
 }
 
-/// What is written in the place of a row.
+/// A row of the output.
 enum ShownRow<'r> {
     Row(&'r MachineCodeRow),
-    /// So many rows are left out.
+    /// Stands for this many omitted rows
     LeftOut(usize),
 }
 
-/// Writes the code in lines of so many columns; JSON has all of it.
+/// Writes the code in lines of at most `columns`; JSON always has all of it.
 pub fn write_machine_code(
     writer: &mut dyn Write,
     code: &MachineCode,
@@ -102,7 +102,7 @@ fn shape(pair: &MachineCodePair, columns: usize) -> CodeShape {
         let texts = pair.rows.iter().filter_map(|row| of(row).as_deref());
         texts.map(units::width).max().unwrap_or(0)
     };
-    // Labels, the mark and the gaps take a few.
+    // Labels, the mark and the gaps take 12 columns.
     let needed = widest(|row| &row.base) + widest(|row| &row.candidate) + 12;
     if columns >= needed.min(WIDE) {
         CodeShape::Beside
@@ -111,7 +111,7 @@ fn shape(pair: &MachineCodePair, columns: usize) -> CodeShape {
     }
 }
 
-/// The rows that are shown: long stretches that are the same are left out, unless all are the same.
+/// Selects the rows to show: long runs of equal rows are omitted, unless all rows are equal.
 fn picked(rows: &[MachineCodeRow], shown: CodeShown) -> Vec<ShownRow<'_>> {
     let differing: Vec<usize> = (0..rows.len()).filter(|at| rows[*at].differs).collect();
     if shown == CodeShown::Whole || differing.is_empty() {
@@ -125,7 +125,7 @@ fn picked(rows: &[MachineCodeRow], shown: CodeShown) -> Vec<ShownRow<'_>> {
             next.into_iter().chain(last).any(|away| away <= AROUND)
         })
         .collect();
-    // What stands for a single row would take as much room.
+    // A single row is never omitted: the placeholder would take as much space.
     let is_shown = |at: usize| {
         let before = at.checked_sub(1).is_none_or(|before| is_near[before]);
         is_near[at] || before && is_near.get(at + 1).is_none_or(|after| *after)
@@ -141,7 +141,7 @@ fn picked(rows: &[MachineCodeRow], shown: CodeShown) -> Vec<ShownRow<'_>> {
     picked
 }
 
-/// `base: run 1, 31 bytes`.
+/// Formats `base: run 1, 31 bytes`.
 fn heading(side: &str, run: impl std::fmt::Display, bytes: Option<u64>) -> String {
     match bytes {
         Some(bytes) => format!("{side}: run {run}, {bytes} bytes"),
@@ -172,7 +172,7 @@ fn ink(row: &MachineCodeRow) -> Ink {
     }
 }
 
-/// One row for both sides, marked as `diff --side-by-side` marks it.
+/// Returns a table with both sides in one row, marked as in `diff --side-by-side`.
 fn beside(code: &MachineCode, pair: &MachineCodePair, rows: &[ShownRow<'_>]) -> Table {
     let mark = |row: &MachineCodeRow| match (&row.base, &row.candidate) {
         _ if !row.differs => "",
@@ -210,7 +210,7 @@ fn beside(code: &MachineCode, pair: &MachineCodePair, rows: &[ShownRow<'_>]) -> 
     ])
 }
 
-/// What the marks of [`below`] stand for.
+/// Explains the marks of [`below`].
 fn sides(code: &MachineCode, pair: &MachineCodePair, shape: CodeShape) -> String {
     let base = heading("base", code.base_run, pair.bytes.base);
     let candidate = heading("candidate", code.run, pair.bytes.candidate);
@@ -222,7 +222,7 @@ fn sides(code: &MachineCode, pair: &MachineCodePair, shape: CodeShape) -> String
     }
 }
 
-/// A row for each side where they differ, marked as `diff --unified` marks it; the rows of the base come first.
+/// Returns a table with a row for each side where they differ, marked as in `diff --unified`; the base comes first.
 fn below(rows: &[ShownRow<'_>], shape: CodeShape) -> Table {
     let (mut marks, mut labels, mut lines) = (Vec::new(), Vec::new(), Vec::new());
     let mut put = |mark: &str, label: Cell, line: Cell| {
@@ -270,7 +270,7 @@ fn below(rows: &[ShownRow<'_>], shape: CodeShape) -> Table {
     ])
 }
 
-/// What the rows come to.
+/// Summarizes the rows.
 fn notes(code: &MachineCode) -> Vec<String> {
     let mut notes = Vec::new();
     let rows = || code.pairs.iter().flat_map(|pair| &pair.rows);

@@ -1,4 +1,4 @@
-//! What was measured, where and when, on which sides; how launches failed.
+//! Explains the measurement: runs, sides, host and time, and failed processes.
 
 use super::content::{Explanation, MeasuredSide};
 use crate::report::messages::{Numbers, Statement};
@@ -8,10 +8,10 @@ use perfcheck_analysis::compare::HostSigns;
 use perfcheck_analysis::findings::Method;
 use perfcheck_analysis::model::{Failure, first_digits};
 
-/// More reference runs than these are counted and not named.
+/// Maximum number of reference runs listed one by one.
 const MOST_RUNS_NAMED: usize = 3;
 
-/// The sides of a comparison.
+/// Describes the sides of a comparison.
 pub(super) fn sides(explanation: &Explanation<'_>) -> Vec<Statement> {
     let Some(candidate) = &explanation.candidate else {
         return Vec::new();
@@ -59,7 +59,7 @@ pub(super) fn sides(explanation: &Explanation<'_>) -> Vec<Statement> {
     statements
 }
 
-/// What clock and control workload showed, a sentence each.
+/// Describes clock and control workload, a sentence each.
 fn seen_of_host(signs: &HostSigns) -> String {
     let clock = signs
         .clock_step
@@ -154,7 +154,7 @@ fn reference(explanation: &Explanation<'_>) -> Statement {
     )
 }
 
-/// `1, 2, 3`, or how far many reach.
+/// Lists run numbers as `1, 2, 3`, or many as `from 1 to 9`.
 fn numbers(sides: &[MeasuredSide]) -> String {
     let name = |side: &MeasuredSide| side.run.to_string();
     match sides {
@@ -165,7 +165,7 @@ fn numbers(sides: &[MeasuredSide]) -> String {
     }
 }
 
-/// `run 3 of 2026-01-01T00:00:00Z (commit 0123456789ab, main, modified)`
+/// Formats `run 3 of 2026-01-01T00:00:00Z (commit 0123456789ab, main, modified)`.
 fn named(side: &MeasuredSide) -> String {
     let git = side.git.as_ref().map_or_else(String::new, |git| {
         let hash = first_digits(&git.commit, 12);
@@ -176,7 +176,7 @@ fn named(side: &MeasuredSide) -> String {
     format!("run {} of {}{git}", side.run, side.started)
 }
 
-/// A statement about each failure.
+/// Returns a statement for each failure.
 pub(super) fn failures(failures: &[Failure]) -> Vec<Statement> {
     let failures = sentences::by_message(failures).into_iter();
     let statements = failures.map(|(message, launches)| {
@@ -189,7 +189,7 @@ pub(super) fn failures(failures: &[Failure]) -> Vec<Statement> {
     statements.collect()
 }
 
-/// `p = 0.0123`, or that it is less than what is printed.
+/// Formats `p = 0.0123`, or `p < ...` below the smallest value that is printed.
 pub(super) fn p_is(p: f64) -> String {
     match units::p_value(p) {
         small if small.starts_with('<') => format!("p {}", small.replace('<', "< ")),
@@ -197,7 +197,7 @@ pub(super) fn p_is(p: f64) -> String {
     }
 }
 
-/// A level or share with three significant digits: `0.333 %`.
+/// Formats a level or share with three significant digits: `0.333 %`.
 pub(super) fn level(fraction: f64) -> String {
     let percent = fraction * 100.0;
     if percent <= 0.0 || !percent.is_finite() {

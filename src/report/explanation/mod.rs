@@ -1,6 +1,6 @@
-//! How a verdict came about, in sentences: what was measured, what was taken of it, which condition decided, what would have made it another.
+//! Explains a verdict in sentences: the measurement, the estimates, the condition that decided, and what would have led to another verdict.
 //!
-//! Every sentence carries its numbers, exact, for the JSON message. Must not decide: the numbers are those that the decision left behind
+//! Every sentence carries its exact numbers for the JSON message. Must not decide anything: all numbers come from the stored decision
 //! ([`Grounds`](perfcheck_analysis::compare::Grounds)).
 
 mod alternative;

@@ -1,4 +1,4 @@
-//! How two builds that were measured in turn were compared: the look, both halves of the speed test, the slow-path test.
+//! Explains a side-by-side comparison: the interim analysis (look), both halves of the speed test, and the slow-path test.
 
 use super::content::Explanation;
 use super::measured::{failures, level, p_is};
@@ -15,7 +15,7 @@ use perfcheck_analysis::compare::{
 };
 use perfcheck_analysis::model::{Side, Verdict};
 
-/// The statements from what was taken of the samples to what decided.
+/// Returns the statements from the estimates to the decision.
 pub(super) fn statements(explanation: &Explanation<'_>, comparison: &Comparison) -> Vec<Statement> {
     let mut statements = failures(explanation.failures);
     let rounds = comparison.extent.launches_candidate();
@@ -188,7 +188,7 @@ fn decision(comparison: &Comparison) -> Statement {
     so_it_is(&text, comparison)
 }
 
-/// The condition that decided, in the order in which they are looked at.
+/// Describes the condition that decided. The arms follow the order of the decision rules.
 fn condition(comparison: &Comparison, look: &LookGrounds, lower: f64, upper: f64) -> String {
     let threshold = comparison.noise_threshold;
     let (low, high) = slower_and_faster(threshold);

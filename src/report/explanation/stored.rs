@@ -1,4 +1,4 @@
-//! How stored runs were compared: by the prediction interval at the level of runs, or by the t-score alone.
+//! Explains a comparison of stored runs: by the prediction interval over runs, or by the t-score alone.
 
 use super::content::Explanation;
 use super::effects::effects;
@@ -11,7 +11,7 @@ use perfcheck_analysis::compare::{
 };
 use perfcheck_analysis::model::{Correction, Test, Verdict};
 
-/// The statements from what was taken of the samples to what decided.
+/// Returns the statements from the estimates to the decision.
 pub(super) fn statements(
     explanation: &Explanation<'_>,
     comparison: &Comparison,
@@ -134,7 +134,7 @@ fn family(grounds: &RunGrounds, change: Estimate) -> Statement {
     at_levels(&shared, test, change, (1.0, ""))
 }
 
-/// How a test shares its level, and what it says at that: of several looks with the share of this one.
+/// Describes how a test shares its level, and its result at that level. `share` is the part of the level that this look has.
 pub(super) fn at_levels(
     shared: &str,
     test: &FamilyTest,
@@ -167,7 +167,7 @@ pub(super) fn at_levels(
     )
 }
 
-/// What counts as noise.
+/// Describes the noise threshold.
 pub(super) fn threshold(comparison: &Comparison) -> Statement {
     let threshold = comparison.noise_threshold;
     let raised = comparison
@@ -222,7 +222,7 @@ fn decision(comparison: &Comparison, test: Test) -> Statement {
     so_it_is(&text, comparison)
 }
 
-/// A statement with the condition that decided.
+/// Returns a statement with the condition that decided.
 pub(super) fn so_it_is(condition: &str, comparison: &Comparison) -> Statement {
     Statement::new(
         format!("{condition} So it is {}.", comparison.verdict).trim_start(),
@@ -230,12 +230,13 @@ pub(super) fn so_it_is(condition: &str, comparison: &Comparison) -> Statement {
     )
 }
 
-/// The change from which on one is faster than noise. Decisions are made on logarithms, so it is a little less than the threshold.
+/// Returns the change below which a benchmark is faster than noise.
+/// Decisions use logarithms, so its size is a little less than the threshold.
 pub(super) fn faster_than_noise(threshold: f64) -> f64 {
     (-threshold.ln_1p()).exp_m1()
 }
 
-/// Why an interval shows nothing.
+/// Explains why an interval leaves the question open.
 pub(super) fn open_interval(lower: f64, upper: f64, threshold: f64) -> String {
     let (low, high) = slower_and_faster(threshold);
     let all = units::change_interval(lower, upper);
@@ -252,7 +253,7 @@ pub(super) fn open_interval(lower: f64, upper: f64, threshold: f64) -> String {
     }
 }
 
-/// The threshold in both directions, as changes.
+/// Formats the threshold as a change in both directions: faster, slower.
 pub(super) fn slower_and_faster(threshold: f64) -> (String, String) {
     let faster = faster_than_noise(threshold);
     (units::change(faster), units::change(threshold))
@@ -308,7 +309,7 @@ fn t_score(found: &TScoreGrounds, comparison: &Comparison) -> Statement {
     )
 }
 
-/// A statement for each note.
+/// Returns a statement for each note.
 pub(super) fn notes(notes: &[Note]) -> Vec<Statement> {
     let statement = |note: &Note| {
         let text = format!("{}.", capital(&note.to_string()));
@@ -318,7 +319,7 @@ pub(super) fn notes(notes: &[Note]) -> Vec<Statement> {
     notes.iter().map(statement).collect()
 }
 
-/// The smallest slowdown that could have been called, in a sentence.
+/// Describes the smallest slowdown that could have been called.
 pub(super) fn callable(comparison: &Comparison) -> Option<String> {
     let smallest = finite(comparison.smallest_callable)?;
     Some(format!(

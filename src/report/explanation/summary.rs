@@ -1,4 +1,4 @@
-//! A verdict in a few lines: what changed, compared with what, how certain that is, where in the code, and what to do.
+//! Summarizes a verdict in a few lines: the change, the reference, the certainty, the functions behind it, and the next command.
 
 use super::content::{BenchmarkArguments, Explanation};
 use super::unmeasured::sameness;
@@ -8,10 +8,10 @@ use crate::report::words::{analysis, extras, remarks};
 use perfcheck_analysis::compare::{Comparison, Difference};
 use perfcheck_analysis::model::Verdict;
 
-/// Functions that the summary names where nothing but their machine code tells them.
+/// Maximum number of functions that the summary names if only their machine code is known to differ.
 const MOST_NAMED: usize = 3;
 
-/// The lines, each with what it is about; `bench` is for the commands among them.
+/// Returns the lines, each with its subject; `bench` serves the commands among them.
 pub(super) fn summary(
     explanation: &Explanation<'_>,
     bench: &BenchmarkArguments,
@@ -26,7 +26,7 @@ pub(super) fn summary(
     lines
 }
 
-/// The functions that execute more or fewer instructions where something changed, or take more or less time; else those whose machine code differs.
+/// Names the functions whose instructions or time changed; if no such numbers exist, those whose machine code differs.
 fn whereabouts(explanation: &Explanation<'_>) -> Option<String> {
     let has_changed = matches!(
         explanation.verdict,
@@ -45,7 +45,7 @@ fn whereabouts(explanation: &Explanation<'_>) -> Option<String> {
     Some(format!("{}.", capital(&text)))
 }
 
-/// What a verdict means.
+/// Describes the meaning of the verdict.
 pub(super) fn meaning(explanation: &Explanation<'_>) -> &'static str {
     match explanation.verdict {
         Verdict::Regressed => "slower by more than noise",
@@ -83,7 +83,7 @@ fn compared_with(explanation: &Explanation<'_>) -> String {
     };
     let is_in_turn = explanation.comparison().is_some_and(Comparison::is_in_turn);
     let mut sides = explanation.base.iter();
-    // In turn the base is the build of the reference, measured anew.
+    // A side-by-side run has one base: the reference's build, measured again.
     let base = sides.find(|side| side.run == reference || is_in_turn);
     let git = base.and_then(|side| side.git.as_ref());
     let commit = git.map_or_else(String::new, |git| {

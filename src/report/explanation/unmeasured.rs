@@ -1,4 +1,4 @@
-//! Verdicts that rest on no comparison: new, missing, failed, incomparable, and executables that are the same.
+//! Explains verdicts without a comparison: new, missing, failed, incomparable, and identical executables.
 
 use super::content::Explanation;
 use super::measured::failures;
@@ -9,7 +9,7 @@ use crate::report::words::sentences::capital;
 use perfcheck_analysis::findings::{Method, Row, Sameness};
 use perfcheck_analysis::model::{MIN_LAUNCHES, Verdict};
 
-/// What decided, and what would have made it another verdict.
+/// Returns the reason for the verdict, and what would have led to another one.
 pub(super) fn statements(explanation: &Explanation<'_>) -> Vec<Statement> {
     let mut statements = failures(explanation.failures);
     let in_turn = explanation.run.pair.is_some();
@@ -55,7 +55,7 @@ pub(super) fn statements(explanation: &Explanation<'_>) -> Vec<Statement> {
     statements
 }
 
-/// In what both sides are the same, where nothing was measured for that reason.
+/// Returns in which respect both sides are the same, if that is why nothing was measured.
 pub(super) fn sameness(explanation: &Explanation<'_>) -> Option<Sameness> {
     let in_turn = explanation.run.pair.is_some();
     let same = explanation.row.and_then(Row::same);
@@ -77,7 +77,7 @@ fn incomparable(
     }
     let facts: Vec<&str> = blocking.iter().map(|found| found.fact.word()).collect();
     let facts = if facts.is_empty() {
-        // Of an A/B measurement only versions can be.
+        // A side-by-side measurement without stored differences can only differ in the benchmark's version.
         "benchmark-version".to_owned()
     } else {
         facts.join(",")

@@ -1,4 +1,4 @@
-//! Puts the sentences in order and writes them: as a few lines, as text that fits 80 columns, or as one JSON message.
+//! Orders the statements of an explanation and writes them: a few lines, text that fits 80 columns, or one JSON message.
 
 use std::io::{self, Write};
 
@@ -14,20 +14,20 @@ use crate::report::{theme, units};
 use perfcheck_analysis::findings::{CodeChange, Method};
 use perfcheck_analysis::model::{Statistic, Verdict};
 
-/// Columns of the text, and of the words at its left.
+/// Width of the text and of its left margin, in columns.
 const WIDTH: usize = 80;
 const MARGIN: usize = 11;
 
-/// How much of an explanation people read.
+/// The length of an explanation for people.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Depth {
-    /// A few lines, with commands about the benchmark.
+    /// A few lines, with commands for the benchmark
     Summary(BenchmarkArguments),
-    /// The whole derivation.
+    /// The whole derivation
     Full,
 }
 
-/// Writes how a verdict came about; the JSON message has all of it.
+/// Writes how a verdict was reached; the JSON message always has the whole derivation.
 pub fn write_explanation(
     writer: &mut dyn Write,
     explanation: &Explanation<'_>,
@@ -45,7 +45,7 @@ pub fn write_explanation(
     }
 }
 
-/// The sentences in order, each with what it is about: for readers that lay them out themselves.
+/// Returns the sentences in order, each with its subject, for outputs with a layout of their own.
 pub fn explained(explanation: &Explanation<'_>) -> Vec<(&'static str, String)> {
     let statements = statements(explanation).into_iter();
     statements
@@ -95,7 +95,7 @@ fn verdict(explanation: &Explanation<'_>) -> Statement {
     )
 }
 
-/// All that is known of the functions that differ.
+/// Lists all functions that differ.
 fn changed_code(change: &CodeChange) -> Statement {
     let text = format!("{}.", capital(&code_differs(change, usize::MAX)));
     Statement::new(
@@ -107,7 +107,7 @@ fn changed_code(change: &CodeChange) -> Statement {
     )
 }
 
-/// Says that nothing is stored of how the verdict was reached.
+/// Says that the store does not know how the verdict was reached.
 fn unknown(explanation: &Explanation<'_>) -> Statement {
     let compare = explanation.reference.map_or_else(String::new, |reference| {
         format!(

@@ -1,4 +1,4 @@
-//! Benchmarks as the rows of a table: below their bench targets and groups.
+//! Tables with a row for each benchmark, grouped by bench targets and groups.
 
 use std::collections::HashMap;
 use std::hash::Hash;
@@ -11,7 +11,7 @@ use crate::report::view::RowOrder;
 use perfcheck_analysis::model::BenchmarkKey;
 
 impl Table {
-    /// A row for each of `keys`, with what `columns` tell of it. Without any key there is nothing to write.
+    /// Creates a table with a row for each of `keys`. Without keys the table is empty.
     pub(crate) fn of_benchmarks(
         keys: &[&BenchmarkKey],
         arrangement: RowOrder,
@@ -23,7 +23,7 @@ impl Table {
     }
 }
 
-/// The names of the rows of `keys` in this arrangement, and their sections, in the order in which targets and groups come first.
+/// Arranges the rows of `keys` in sections. Returns their names and the sections; targets and groups are in the order of their first benchmark.
 fn rows_of_benchmarks(keys: &[&BenchmarkKey], arrangement: RowOrder) -> (Column, Vec<Section>) {
     let mut targets = rows_by((0..keys.len()).map(|at| (target(keys[at]), at)));
     let mut names: Vec<String> = keys.iter().map(|key| whole(&key.id)).collect();
@@ -54,7 +54,7 @@ fn target(key: &BenchmarkKey) -> String {
     format!("{}/{}", key.package, key.target)
 }
 
-/// Collects the rows of each name, names in the order in which they come first.
+/// Collects the rows of each name; names are in the order of their first row.
 fn rows_by<N: Clone + Eq + Hash>(named: impl Iterator<Item = (N, usize)>) -> Vec<(N, Vec<usize>)> {
     let mut found: Vec<(N, Vec<usize>)> = Vec::new();
     let mut places: HashMap<N, usize> = HashMap::new();
@@ -68,11 +68,11 @@ fn rows_by<N: Clone + Eq + Hash>(named: impl Iterator<Item = (N, usize)>) -> Vec
     found
 }
 
-/// Rows by group, with the rest of their ids as names. A benchmark alone in its group needs no heading.
+/// Arranges rows by group and shortens their names to the rest of the ids. A benchmark alone in its group gets no heading.
 fn grouped(rows: &[usize], keys: &[&BenchmarkKey], names: &mut [String]) -> Vec<SectionRow> {
     let group = |at: usize| keys[at].id.rsplit_once('/').map(|(group, _)| group);
     let found = rows_by(rows.iter().map(|at| (group(*at), *at)));
-    // What stands below no group's heading must not stand behind a group's rows.
+    // Rows without a heading come first, otherwise they would seem to belong to the group above them.
     let (named, nameless): (Vec<_>, Vec<_>) = found
         .into_iter()
         .partition(|(name, rows)| name.is_some() && rows.len() > 1);

@@ -1,48 +1,48 @@
-//! Cells: text in its colours, or a number with its text for people.
+//! Cells: colored text, or a number with its text for people.
 
 use crate::escape;
 use crate::report::theme::{self, Ink};
 use crate::report::units::{self, NO_BREAK};
 use perfcheck_analysis::model::Verdict;
 
-/// A cell of a table: raw text, piece by piece in its colour.
+/// A cell of a table: pieces of raw text, each with its color.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub(crate) struct Cell {
     pieces: Vec<(Ink, String)>,
-    /// A word that stands behind the text, below the marks of other rows.
+    /// A word after the text, aligned with the marks of other rows.
     mark: Option<(Ink, String)>,
     value: Value,
 }
 
-/// What a cell is for machines.
+/// The value of a cell in machine-readable forms.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
 enum Value {
-    /// Its text.
+    /// The text.
     #[default]
     Words,
-    /// This number.
+    /// A number.
     Number(f64),
-    /// There is none.
+    /// No value.
     Nothing,
 }
 
 impl Cell {
-    /// Text in one colour.
+    /// Creates a cell with text in one color.
     pub(crate) fn inked(ink: Ink, text: impl Into<String>) -> Self {
         Self::of_pieces(vec![(ink, text.into())])
     }
 
-    /// Text that matters less.
+    /// Creates a cell with less important text.
     pub(crate) fn faint(text: impl Into<String>) -> Self {
         Self::inked(Ink::Faint, text)
     }
 
-    /// Text in the colour of a verdict.
+    /// Creates a cell with text in the color of a verdict.
     pub(crate) fn in_colour_of(verdict: Verdict, text: impl Into<String>) -> Self {
         Self::inked(Ink::Verdict(verdict), text)
     }
 
-    /// Text of several colours.
+    /// Creates a cell with text in several colors.
     pub(crate) fn of_pieces(pieces: Vec<(Ink, String)>) -> Self {
         Self {
             pieces,
@@ -50,7 +50,7 @@ impl Cell {
         }
     }
 
-    /// A number, and how people read it.
+    /// Creates a cell with a number and its text for people.
     pub(crate) fn number(value: f64, text: impl Into<String>) -> Self {
         Self {
             value: Value::Number(value),
@@ -58,7 +58,7 @@ impl Cell {
         }
     }
 
-    /// The cell of a value that there is not: a dash for people, empty for machines.
+    /// Creates a cell for a missing value: a dash for people, empty in machine-readable forms.
     pub(crate) fn nothing() -> Self {
         Self {
             value: Value::Nothing,
@@ -66,7 +66,7 @@ impl Cell {
         }
     }
 
-    /// Puts a mark behind the text.
+    /// Adds a mark after the text.
     pub(crate) fn with_mark(self, ink: Ink, mark: impl Into<String>) -> Self {
         Self {
             mark: Some((ink, mark.into())),
@@ -74,12 +74,12 @@ impl Cell {
         }
     }
 
-    /// Whether it says nothing at all.
+    /// Reports whether the cell has no text and no mark.
     pub(super) fn is_empty(&self) -> bool {
         self.mark.is_none() && self.pieces.iter().all(|(_, text)| text.is_empty())
     }
 
-    /// The columns that its text takes on one line, without its mark.
+    /// Returns the width of the text on one line, without the mark, in columns.
     pub(super) fn width(&self) -> usize {
         let pieces = self.pieces.iter();
         pieces
@@ -87,19 +87,19 @@ impl Cell {
             .sum()
     }
 
-    /// The columns that its mark takes.
+    /// Returns the width of the mark, in columns.
     pub(super) fn mark_width(&self) -> usize {
         let mark = self.mark.as_ref();
         mark.map_or(0, |(_, text)| units::width(&escape::one_line(text)))
     }
 
-    /// The columns of its longest word.
+    /// Returns the width of the longest word, in columns.
     pub(super) fn longest_word(&self) -> usize {
         let plain = escape::one_line(&self.plain());
         plain.split(' ').map(units::width).max().unwrap_or(0)
     }
 
-    /// Its text for machines that know no colours, as it was given; a mark without the blanks that align it.
+    /// Returns the text without colors and escapes, with the mark but without the blanks that align it.
     pub(super) fn raw(&self) -> String {
         match &self.mark {
             Some((_, mark)) => format!("{} {}", self.plain(), mark.replace(' ', "")),
@@ -107,7 +107,7 @@ impl Cell {
         }
     }
 
-    /// Its number; `None` where it is words or nothing.
+    /// Returns the number; `None` if the cell has text or no value.
     pub(super) fn exact(&self) -> Option<f64> {
         match self.value {
             Value::Number(value) => Some(value),
@@ -115,7 +115,7 @@ impl Cell {
         }
     }
 
-    /// Whether it stands for a value that there is not.
+    /// Reports whether the value is missing.
     pub(super) fn is_nothing(&self) -> bool {
         self.value == Value::Nothing
     }
@@ -125,7 +125,7 @@ impl Cell {
         pieces.map(|(_, text)| text.as_str()).collect()
     }
 
-    /// Its text on one line.
+    /// Returns the colored text on one line.
     pub(super) fn shown(&self) -> String {
         let pieces = self.pieces.iter();
         pieces
@@ -133,7 +133,7 @@ impl Cell {
             .collect()
     }
 
-    /// Its mark.
+    /// Returns the colored mark.
     pub(super) fn shown_mark(&self) -> String {
         let mark = self.mark.as_ref();
         mark.map_or_else(String::new, |(ink, text)| {
@@ -141,7 +141,7 @@ impl Cell {
         })
     }
 
-    /// Its text on one line of at most so many columns, shortened in its middle.
+    /// Returns the text on one line of at most `columns`, shortened in its middle.
     pub(super) fn shortened(&self, columns: usize) -> String {
         if self.width() <= columns {
             return self.shown();
@@ -151,7 +151,7 @@ impl Cell {
         theme::inked(ink, &units::in_the_middle(&plain, columns))
     }
 
-    /// Its text in lines of so many columns, broken between words. A longer word is shortened to `longest_word`.
+    /// Breaks the text into lines of `columns`, between words. Words longer than `longest_word` are shortened.
     pub(super) fn folded(&self, columns: usize, longest_word: usize) -> Vec<String> {
         let mut lines = Vec::new();
         for paragraph in self.paragraphs(longest_word) {
@@ -163,7 +163,7 @@ impl Cell {
         lines
     }
 
-    /// Its paragraphs. Each word has its colour by itself: a style that runs over a line end is cut off by some pagers.
+    /// Returns the paragraphs. Each word is colored separately, because some pagers end a color at a line end.
     fn paragraphs(&self, longest_word: usize) -> Vec<String> {
         let mut paragraphs = vec![String::new()];
         for (ink, text) in &self.pieces {
@@ -184,7 +184,7 @@ impl Cell {
     }
 }
 
-/// Makes a cell of what is said of each of `things`, column by column.
+/// Returns a function that creates a column of cells from a description of each of `things`.
 pub(crate) fn cells_of<T>(things: &[T]) -> impl Fn(&dyn Fn(&T) -> String) -> Vec<Cell> {
     move |said| things.iter().map(|thing| said(thing).into()).collect()
 }

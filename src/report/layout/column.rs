@@ -1,52 +1,52 @@
-//! Columns, before it is known which of them there is room for.
+//! Columns before the layout decides which of them fit.
 
 use super::cell::Cell;
 use crate::report::units;
 
-/// A name is not shortened to fewer columns than this.
+/// Minimum width to which a name is shortened.
 const NARROWEST_NAME: usize = 10;
-/// A longer word of a list may be shortened.
+/// Words in lists are shortened if they are longer.
 const LONGEST_WORD: usize = 15;
-/// A longer word of a sentence may stand out of its column.
+/// Words in sentences may exceed their column if they are longer.
 const WIDEST_WORD: usize = 24;
-/// Names of rows have at least this room.
+/// Minimum width of row names.
 pub(super) const NARROWEST_ROW_NAME: usize = 12;
-/// Names of rows that are longer than this do not push columns out: they have a line of their own.
+/// Maximum width of row names that other columns make room for. Longer names get a line of their own.
 const LONGEST_NAME_BESIDE: usize = 44;
-/// Longer titles of sections have a line of their own, unless names are as long.
+/// Maximum width of a section title that the first column makes room for. Longer titles get a line of their own, unless row names are as long.
 const LONGEST_TITLE_BESIDE: usize = 24;
-/// So many of a hundred names of rows are to fit beside their numbers.
+/// Percentage of row names that should fit on the line of their numbers.
 const NAMES_BESIDE: usize = 80;
 
-/// What may be done with the cells of a column where there is little room.
+/// The ways in which a column may become narrower.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Kind {
-    /// They stay whole, to the right.
+    /// Never shortened, aligned to the right.
     Number,
-    /// They stay whole, to the left.
+    /// Never shortened, aligned to the left.
     Fact,
-    /// They are shortened in their middle.
+    /// Shortened in the middle.
     Name,
-    /// They take several lines, broken between words, of which long ones are shortened.
+    /// Broken into several lines between words; long words are shortened.
     Words,
-    /// They take several lines, broken between words, all of them whole.
+    /// Broken into several lines between words, which stay complete.
     Prose,
-    /// They are never cut off: one that is too long has a line of its own above its row.
+    /// Never shortened: a name that is too long gets a line of its own above its row.
     RowName,
 }
 
-/// A column: what stands above it, a cell for each row, and what may be done with it.
+/// A column: its heading, a cell for each row, and the way in which it may become narrower.
 #[derive(Debug, Clone)]
 pub(crate) struct Column {
     pub(super) kind: Kind,
-    /// All forms that it may have, the widest first: only drawings have several.
+    /// All forms of the column, the widest first. Only drawings have more than one.
     pub(super) forms: Vec<ColumnForm>,
-    /// How soon it is left out where nothing else helps; 0: never.
+    /// Order in which columns are left out if nothing else helps: higher numbers first, and 0 never.
     pub(super) dispensable: u8,
     at_least: usize,
 }
 
-/// Heading and cells of a column.
+/// The heading and the cells of a column.
 #[derive(Debug, Clone)]
 pub(super) struct ColumnForm {
     /// A cell for each line of the heading.
@@ -54,49 +54,49 @@ pub(super) struct ColumnForm {
     pub(super) cells: Vec<Cell>,
 }
 
-/// How much room a column wants.
+/// The widths that a column asks for.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct ColumnRoom {
-    /// Everything is whole on one line.
+    /// Width with which everything is complete on one line.
     pub(super) wanted: usize,
-    /// It does not want others to be left out for more than this.
+    /// Width for which columns with a high `dispensable` number are left out.
     pub(super) fair: usize,
-    /// What it needs.
+    /// Minimum width.
     pub(super) least: usize,
 }
 
 impl Column {
-    /// Numbers: whole, to the right.
+    /// Creates a column of numbers, which are never shortened, aligned to the right.
     pub(crate) fn number<C: Into<Cell>>(heading: &str, cells: impl IntoIterator<Item = C>) -> Self {
         Self::new(Kind::Number, heading, cells)
     }
 
-    /// Dates, hashes, verdicts: whole, to the left.
+    /// Creates a column of dates, hashes or verdicts, which are never shortened, aligned to the left.
     pub(crate) fn fact<C: Into<Cell>>(heading: &str, cells: impl IntoIterator<Item = C>) -> Self {
         Self::new(Kind::Fact, heading, cells)
     }
 
-    /// Names: shortened in their middle.
+    /// Creates a column of names, which may be shortened in the middle.
     pub(crate) fn name<C: Into<Cell>>(heading: &str, cells: impl IntoIterator<Item = C>) -> Self {
         Self::new(Kind::Name, heading, cells)
     }
 
-    /// Lists of words: on several lines, long words shortened.
+    /// Creates a column of word lists, which may be broken into lines; long words are shortened.
     pub(crate) fn words<C: Into<Cell>>(heading: &str, cells: impl IntoIterator<Item = C>) -> Self {
         Self::new(Kind::Words, heading, cells)
     }
 
-    /// Sentences: on several lines, words whole.
+    /// Creates a column of sentences, which may be broken into lines; words stay complete.
     pub(crate) fn prose<C: Into<Cell>>(heading: &str, cells: impl IntoIterator<Item = C>) -> Self {
         Self::new(Kind::Prose, heading, cells)
     }
 
-    /// What rows are called; stands before all other columns.
+    /// Creates the column of row names, which is the first one.
     pub(super) fn row_names(cells: Vec<Cell>) -> Self {
         Self::new(Kind::RowName, "", cells)
     }
 
-    /// Drawings with their heading, the widest first; `None` where there is none.
+    /// Combines several widths of a drawing, the widest first, into one column; `None` without drawings.
     pub(crate) fn drawn(drawings: Vec<Self>) -> Option<Self> {
         let mut drawings = drawings.into_iter();
         let mut widest = drawings.next()?;
@@ -119,7 +119,7 @@ impl Column {
         }
     }
 
-    /// Puts the column below another heading, a cell for each of its lines.
+    /// Replaces the heading, with a cell for each of its lines.
     pub(crate) fn headed(mut self, heading: &[Cell]) -> Self {
         for form in &mut self.forms {
             form.heading = heading.to_vec();
@@ -127,7 +127,7 @@ impl Column {
         self
     }
 
-    /// To be left out where there is no room for it; a higher number sooner. From 4 on it is left out before anything becomes narrower.
+    /// Allows the column to be left out: columns with higher numbers first. Those with 4 or more are left out before any column is narrowed.
     pub(crate) fn dispensable(self, dispensable: u8) -> Self {
         Self {
             dispensable,
@@ -135,23 +135,23 @@ impl Column {
         }
     }
 
-    /// Takes so many columns at least, so that several tables are aligned.
+    /// Sets a minimum width, which aligns several tables with each other.
     pub(crate) fn at_least(self, at_least: usize) -> Self {
         Self { at_least, ..self }
     }
 
-    /// Has room for titles above its cells, unless they are very long.
+    /// Makes room for section titles above the cells, except for very long ones.
     pub(super) fn below(&mut self, titles: impl Iterator<Item = usize>) {
         let longest = titles.max().unwrap_or(0).min(LONGEST_TITLE_BESIDE);
         self.at_least = self.at_least.max(longest);
     }
 
-    /// Its cells in their widest form.
+    /// Returns the cells in their widest form.
     pub(super) fn cells(&self) -> &[Cell] {
         &self.forms[0].cells
     }
 
-    /// Whether there is anything in it for readers. A table without rows shows what it would be about.
+    /// Reports whether the column has any content. A table without rows keeps all columns, to show what it would contain.
     pub(super) fn says_something(&self) -> bool {
         self.cells().is_empty() || self.cells().iter().any(|cell| !cell.is_empty())
     }
@@ -188,7 +188,7 @@ impl Column {
         }
     }
 
-    /// The room that most names of rows need.
+    /// Returns the width that most row names need.
     fn fair_row_name(&self) -> usize {
         let mut widths: Vec<usize> = self.cells().iter().map(Cell::width).collect();
         widths.sort_unstable();
@@ -200,7 +200,7 @@ impl Column {
 }
 
 impl ColumnForm {
-    /// The columns that its marks take, with the blank before them.
+    /// Returns the width of the marks, with the blank before them.
     pub(super) fn mark_width(&self) -> usize {
         let marks = self.cells.iter().map(Cell::mark_width);
         match marks.max().unwrap_or(0) {
@@ -209,7 +209,7 @@ impl ColumnForm {
         }
     }
 
-    /// The columns that it takes where everything is whole.
+    /// Returns the width with which everything is complete.
     pub(super) fn width(&self) -> usize {
         let cells = self.cells.iter().map(Cell::width);
         let cells = cells.max().unwrap_or(0) + self.mark_width();
@@ -221,7 +221,7 @@ impl ColumnForm {
     }
 }
 
-/// The lines that a cell takes in so many columns.
+/// Returns the lines of a cell at this width.
 pub(super) fn lines(kind: Kind, cell: &Cell, width: usize) -> Vec<String> {
     match kind {
         Kind::Number | Kind::Fact | Kind::RowName => vec![cell.shown()],
@@ -231,7 +231,7 @@ pub(super) fn lines(kind: Kind, cell: &Cell, width: usize) -> Vec<String> {
     }
 }
 
-/// `text` with blanks up to so many columns, on the side that its kind asks for.
+/// Pads `text` with blanks to `width`; numbers are aligned to the right.
 pub(super) fn padded(kind: Kind, text: &str, width: usize) -> String {
     let blank = " ".repeat(width.saturating_sub(units::width(text)));
     match kind {

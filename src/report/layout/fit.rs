@@ -1,17 +1,17 @@
-//! Which columns there is room for, how wide each is, and in which block.
+//! The choice of columns that fit, their widths, and their division into blocks.
 
 use super::column::{Column, ColumnForm, ColumnRoom, Kind, NARROWEST_ROW_NAME};
 
-/// Between two columns.
+/// Blanks between two columns.
 pub(super) const GAP: usize = 2;
-/// Columns that are left out before anything becomes narrower: from this number on.
+/// Columns with at least this `dispensable` number are left out before any column is narrowed.
 const LEFT_OUT_FIRST: u8 = 4;
-/// Labels are shortened to this together, no further, so that all values stand beside them.
+/// Total width to which labels may be shortened so that all values fit next to them.
 const READABLE_LABELS: usize = 24;
-/// They are not shortened to less for a single value.
+/// Total width to which labels may be shortened so that a single value fits.
 const NARROWEST_LABELS: usize = 12;
 
-/// Names of rows have no more room than this, also where lines are endless.
+/// Maximum width of row names, even if lines are not broken.
 const WIDEST_NAMES: usize = 160;
 
 /// A column that is shown, in one of its forms.
@@ -19,11 +19,11 @@ pub(super) struct Fitted<'t> {
     pub(super) kind: Kind,
     pub(super) form: &'t ColumnForm,
     pub(super) width: usize,
-    /// The columns that its marks take: of all cells, so it is not asked again for each row.
+    /// Width of its marks, computed once for all rows.
     pub(super) mark_width: usize,
 }
 
-/// A column on its way to its width.
+/// A column whose width is being determined.
 struct Narrowed<'t> {
     column: &'t Column,
     extent: ColumnRoom,
@@ -56,7 +56,7 @@ impl<'t> Narrowed<'t> {
     }
 }
 
-/// The columns that fit into `room`: first those are left out that matter least, then others become narrower, then more are left out.
+/// Selects the columns that fit into `room`. The least important ones are left out first, then the others are narrowed, then more are left out.
 pub(super) fn fitted(columns: &[Column], room: usize) -> Vec<Fitted<'_>> {
     let told = columns.iter().filter(|column| column.says_something());
     let mut shown: Vec<Narrowed<'_>> = told.map(Narrowed::new).collect();
@@ -79,7 +79,7 @@ pub(super) fn fitted(columns: &[Column], room: usize) -> Vec<Fitted<'_>> {
     shown.iter().map(Narrowed::fitted).collect()
 }
 
-/// Drawings become narrower first, then the widest of what can be shortened or broken; names of rows have what is left.
+/// Narrows drawings first, then the widest column that can be shortened or broken. Row names get the remaining room.
 fn narrow(shown: &mut [Narrowed<'_>], room: usize) {
     while taken(shown.iter().map(|one| one.width)) > room {
         let mut drawings = shown.iter_mut();
@@ -103,19 +103,19 @@ fn narrow(shown: &mut [Narrowed<'_>], room: usize) {
         let ColumnRoom { wanted, fair, .. } = shown[at].extent;
         let names = shown[at].column.forms[0].width();
         let width = if names > WIDEST_NAMES && left > WIDEST_NAMES {
-            // A few endless names have lines of their own, rather than blanks behind all others.
+            // Put a few very long names on lines of their own, to avoid wide blanks in all other rows.
             fair
         } else if wanted <= left {
             wanted
         } else {
-            // Part of the room for a title would be of no use.
+            // A title gets either all the room that it needs or none.
             names.min(left)
         };
         shown[at].width = width.max(NARROWEST_ROW_NAME);
     }
 }
 
-/// The room that columns of such widths take, with the gaps between them.
+/// Returns the total width of columns with the gaps between them.
 fn taken(widths: impl Iterator<Item = usize>) -> usize {
     widths
         .map(|width| width + GAP)
@@ -123,7 +123,7 @@ fn taken(widths: impl Iterator<Item = usize>) -> usize {
         .saturating_sub(GAP)
 }
 
-/// All columns in blocks that fit into `room`, each with the first `labels` columns and at least one other.
+/// Divides all columns into blocks that fit into `room`. Each block has the first `labels` columns and at least one other.
 pub(super) fn in_blocks(columns: &[Column], labels: usize, room: usize) -> Vec<Vec<Fitted<'_>>> {
     let mut shown: Vec<Narrowed<'_>> = columns.iter().map(Narrowed::new).collect();
     let labels = labels.min(shown.len());
@@ -143,7 +143,7 @@ pub(super) fn in_blocks(columns: &[Column], labels: usize, room: usize) -> Vec<V
     blocks.into_iter().map(fitted).collect()
 }
 
-/// The room of labels that take so many columns: beside all values where they stay readable, else beside the widest.
+/// Returns the total width of the labels: next to all values if the labels stay readable, else next to the widest value.
 fn room_for_labels(labels: usize, values: &[usize], room: usize) -> usize {
     let all: usize = values.iter().map(|width| width + GAP).sum();
     let beside_all = room.saturating_sub(all);
@@ -154,13 +154,13 @@ fn room_for_labels(labels: usize, values: &[usize], room: usize) -> usize {
     labels.min(room.saturating_sub(widest).max(NARROWEST_LABELS))
 }
 
-/// Columns of such widths in blocks, each with all labels and at least one value.
+/// Divides columns into blocks, each with all labels and at least one value. Returns their indices.
 fn blocks(widths: &[usize], labels: usize, room: usize) -> Vec<Vec<usize>> {
     let taken: usize = widths[..labels].iter().map(|width| width + GAP).sum();
     let mut blocks: Vec<Vec<usize>> = Vec::new();
     let mut used = 0_usize;
     for (at, width) in widths.iter().enumerate().skip(labels) {
-        // The last column needs no gap behind it.
+        // The last column has no gap after it.
         if blocks.is_empty() || used.saturating_add(*width) > room {
             blocks.push((0..labels).collect());
             used = taken;

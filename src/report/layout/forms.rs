@@ -1,4 +1,4 @@
-//! A table in other forms than text: Markdown, and values separated by commas.
+//! Tables as Markdown and as comma-separated values.
 
 use clap::ValueEnum;
 use std::io::{self, Write};
@@ -7,7 +7,7 @@ use super::cell::Cell;
 use super::column::{Column, Kind};
 use crate::escape;
 
-/// How a table is written.
+/// The format of a table.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub enum TableFormat {
     /// Aligned columns
@@ -18,7 +18,7 @@ pub enum TableFormat {
     Csv,
 }
 
-/// Writes columns as a Markdown table, in which no cell has markup of its own.
+/// Writes columns as a Markdown table. Markup in cells is escaped.
 pub(super) fn write_markdown(writer: &mut dyn Write, columns: &[Column]) -> io::Result<()> {
     let line = |cells: Vec<String>| format!("| {} |", cells.join(" | "));
     let heading = headings(columns).map(|text| escape::markdown(&text));
@@ -41,12 +41,12 @@ pub(super) fn write_markdown(writer: &mut dyn Write, columns: &[Column]) -> io::
     Ok(())
 }
 
-/// Writes columns as CSV, in which no cell is a formula.
+/// Writes columns as CSV. Cells that a spreadsheet would read as formulas are escaped.
 pub(super) fn write_csv(writer: &mut dyn Write, columns: &[Column]) -> io::Result<()> {
     let heading: Vec<String> = headings(columns)
         .map(|text| escape::csv_cell(&text))
         .collect();
-    // The line ends of the standard.
+    // RFC 4180 requires these line ends.
     write!(writer, "{}\r\n", heading.join(","))?;
     for row in rows(columns) {
         let cells: Vec<String> = row

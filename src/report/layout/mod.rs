@@ -1,8 +1,7 @@
-//! The one layout of tables: how columns of cells become aligned text within a width, a Markdown table, or CSV.
+//! The layout of all tables: aligned text within a width, Markdown, or CSV.
 //!
-//! Whoever has something to tell gives a [`Table`] columns and cells, and says of each column what may be done with it where there
-//! is little room. Knows neither what is told nor what a terminal is. Invariants: numbers stay whole; cells hold raw text, and each
-//! form makes it harmless for its reader.
+//! Callers fill a [`Table`] with columns and cells, and choose for each column how it may become narrower. Must not depend on the content of tables
+//! or on terminals. Invariants: numbers are never shortened; cells contain raw text, which each form escapes for its reader.
 
 mod benchmarks;
 mod cell;

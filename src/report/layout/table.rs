@@ -1,4 +1,4 @@
-//! A table, and how it is written as text.
+//! Tables, and their output as text.
 
 use std::io::{self, Write};
 
@@ -9,22 +9,22 @@ use super::forms::{self, TableFormat};
 use crate::report::view::prose;
 use crate::report::{theme, units};
 
-/// Columns, and the sections that their rows stand in.
+/// The columns of a table, and the sections of its rows.
 #[derive(Debug, Clone)]
 pub(crate) struct Table {
     columns: Vec<Column>,
     sections: Vec<Section>,
-    /// Where there is little room: `None` leaves columns out, else they go on in further blocks, each with so many of the first.
+    /// If columns do not fit: `None` leaves some out; otherwise further blocks contain them, each with this number of first columns repeated.
     labels: Option<usize>,
 }
 
-/// Rows below one heading, and what is to be said of them.
+/// The rows below one heading, with remarks about them.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Section {
-    /// Stands beside the headings of the columns, where there is room.
+    /// Title, shown on the line of the column headings if it fits.
     pub(crate) title: Option<String>,
     pub(crate) rows: Vec<SectionRow>,
-    /// What is to be said below the rows, a sentence each.
+    /// Remarks below the rows, a sentence each.
     pub(crate) remarks: Vec<String>,
 }
 
@@ -33,12 +33,12 @@ pub(crate) struct Section {
 pub(crate) enum SectionRow {
     /// A heading of some rows.
     Title(String),
-    /// The cells of this row.
+    /// The row with this index.
     At(usize),
 }
 
 impl Table {
-    /// A table of columns with equally many cells.
+    /// Creates a table of columns that have equally many cells.
     pub(crate) fn new(columns: Vec<Column>) -> Self {
         let rows = columns.first().map_or(0, |column| column.cells().len());
         let all = Section {
@@ -52,7 +52,7 @@ impl Table {
         }
     }
 
-    /// A table of rows: the first `labels` cells of each name it, the others are values. What does not fit goes on below.
+    /// Creates a table from rows. The first `labels` cells of a row name it, the others are values. Columns that do not fit are continued below.
     pub(crate) fn of_rows(labels: usize, heading: &[String], rows: Vec<Vec<Cell>>) -> Self {
         let mut cells: Vec<Vec<Cell>> = vec![Vec::with_capacity(rows.len()); heading.len()];
         for row in rows {
@@ -71,7 +71,7 @@ impl Table {
         Self::new(columns.collect()).in_blocks_after(labels)
     }
 
-    /// Puts the rows in sections.
+    /// Arranges the rows in sections.
     pub(crate) fn in_sections(mut self, sections: Vec<Section>) -> Self {
         let titles = sections
             .iter()
@@ -83,7 +83,7 @@ impl Table {
         Self { sections, ..self }
     }
 
-    /// Lets columns that do not fit go on below, each block with so many of the first columns, so that nothing is left out.
+    /// Continues columns that do not fit in further blocks, each with the first `labels` columns. No column is left out.
     pub(crate) fn in_blocks_after(self, labels: usize) -> Self {
         Self {
             labels: Some(labels),
@@ -91,7 +91,7 @@ impl Table {
         }
     }
 
-    /// Shortens names of rows to one line of so many columns: their ends tell them apart.
+    /// Shortens row names in the middle to one line of `room` columns: their ends distinguish them.
     pub(crate) fn with_names_on_one_line(mut self, room: usize) -> Self {
         if let Some(names) = self.columns.first_mut() {
             for cell in names.forms.iter_mut().flat_map(|form| &mut form.cells) {
@@ -108,7 +108,7 @@ impl Table {
         self
     }
 
-    /// Adds what is to be said of each section: a sentence each, of the rows at these places.
+    /// Adds remarks to each section. `remarks` receives the indices of the section's rows and returns a sentence for each remark.
     pub(crate) fn with_remarks(mut self, remarks: impl Fn(&[usize]) -> Vec<String>) -> Self {
         for section in &mut self.sections {
             let places = section.rows.iter().filter_map(|row| match row {
@@ -120,7 +120,7 @@ impl Table {
         self
     }
 
-    /// Writes it in one of its forms; as text in lines of so many columns.
+    /// Writes the table in a format; text in lines of `room` columns.
     pub(crate) fn write_as(
         &self,
         writer: &mut dyn Write,
@@ -134,7 +134,7 @@ impl Table {
         }
     }
 
-    /// Writes it as text in lines of so many columns.
+    /// Writes the table as text in lines of `room` columns.
     pub(crate) fn write(&self, writer: &mut dyn Write, room: usize) -> io::Result<()> {
         let blocks = match self.labels {
             Some(labels) => fit::in_blocks(&self.columns, labels, room),
@@ -146,7 +146,7 @@ impl Table {
             }
             let block = Block { columns, room };
             for (index, section) in self.sections.iter().enumerate() {
-                // What stands below no heading belongs to what is above it.
+                // Rows without a heading belong to the section above them.
                 let begins = index == 0 || section.title.is_some();
                 if index > 0 && begins {
                     writeln!(writer)?;
@@ -161,14 +161,14 @@ impl Table {
     }
 }
 
-/// Columns that stand side by side.
+/// Columns that are next to each other.
 struct Block<'t> {
     columns: Vec<Fitted<'t>>,
     room: usize,
 }
 
 impl Block<'_> {
-    /// The headings of all columns, with the title before them where there is room.
+    /// Writes the headings of all columns, with the title before them if it fits.
     fn write_heading(&self, writer: &mut dyn Write, title: Option<&str>) -> io::Result<()> {
         let of = |column: &Fitted<'_>, line: usize| {
             let cell = column.form.heading.get(line);
@@ -214,7 +214,7 @@ impl Block<'_> {
         Ok(())
     }
 
-    /// Writes all of a text that stands in no column.
+    /// Writes a text that is in no column, in as many lines as it needs.
     fn write_whole(&self, writer: &mut dyn Write, text: &str) -> io::Result<()> {
         for part in units::wrapped(&units::on_one_line(text), self.room) {
             writeln!(writer, "{part}")?;

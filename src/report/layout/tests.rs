@@ -1,4 +1,4 @@
-//! Tables in all their forms, in terminals of any width.
+//! Tests of tables in all formats and terminal widths.
 
 use super::{Cell, Column, Section, SectionRow, Table, TableFormat};
 use crate::report::theme::{Ink, without_colours};

@@ -1,61 +1,61 @@
-//! A search through a history (`bisect`).
+//! Messages of `bisect`, which searches a history for the commit that made a benchmark slower.
 
 use serde::{Deserialize, Serialize};
 
 use perfcheck_analysis::compare::Estimate;
 use perfcheck_analysis::model::{BenchmarkKey, Commit, RunId, Verdict};
 
-/// Whether a commit is slow.
+/// The finding about one commit.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case")]
 pub enum Finding {
-    /// It is no slower than the good one.
+    /// The commit is not slower than the good one.
     Fast,
-    /// It is slower than the good one.
+    /// The commit is slower than the good one.
     Slow,
-    /// Nothing was found about it.
+    /// The commit could not be judged.
     Skipped,
 }
 
-/// What was found about a commit, as messages have it and as a search remembers it from call to call.
+/// The result for one commit. It is part of the `bisect-step` message and of the state that an interrupted search resumes from.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct CommitOutcome {
-    /// What was found about it.
+    /// The finding.
     pub finding: Finding,
-    /// The verdict of the comparison with the good commit; null without one.
+    /// Verdict of the comparison with the good commit; null without a comparison.
     pub verdict: Option<Verdict>,
-    /// The change against the good commit; null without a comparison.
+    /// Change against the good commit; null without a comparison.
     pub change: Option<Estimate>,
-    /// The change, a fraction, beyond which the commit is slow; null without a comparison.
+    /// Change beyond which the commit counts as slow, as a fraction; null without a comparison.
     pub threshold: Option<f64>,
-    /// Why it was skipped or not measured; null where it was measured.
+    /// Reason why the commit was skipped or not measured; null if it was measured.
     pub why: Option<String>,
-    /// The stored run of the commit's side; null where nothing is stored.
+    /// Stored run of this commit's side of the comparison; null if nothing was stored.
     pub run: Option<RunId>,
-    /// How many seconds its rounds took; null where it was not measured now.
+    /// Duration of the rounds in seconds; null if the commit was not measured by this call.
     pub seconds: Option<f64>,
 }
 
-/// A commit that was looked at; written as soon as something is known of it.
+/// A commit that the search examined. The message is written as soon as its result is known.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct BisectStep {
     /// The commit.
     pub commit: Commit,
-    /// Which of the commits after the good one it is, from 1.
+    /// Position of the commit after the good one, from 1.
     pub place: usize,
-    /// How many commits there are after the good one.
+    /// Number of commits after the good one.
     pub of: usize,
-    /// What was found about it.
+    /// The result.
     #[serde(flatten)]
     pub found: CommitOutcome,
-    /// Whether an earlier, interrupted call found it.
+    /// Whether the result is from an earlier, interrupted call.
     pub remembered: bool,
 }
 
-/// What the search came to.
+/// The outcome of a search.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case")]
@@ -66,40 +66,40 @@ pub enum BisectOutcome {
     Narrowed,
     /// The last commit is not slower than the good one.
     NotSlower,
-    /// Whether the last commit is slower could not be told.
+    /// The last commit could not be shown to be slower, or not slower.
     Undecided,
 }
 
-/// The answer of the search.
+/// The result of a search.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 #[cfg_attr(test, schemars(rename = "BisectFinished"))]
 pub struct BisectFindings {
     /// The benchmark that was measured.
     pub benchmark: BenchmarkKey,
-    /// What the search came to.
+    /// The outcome.
     pub outcome: BisectOutcome,
-    /// The first slow commit, or all that it can be, oldest first; the last of them is known to be slow. Where the outcome is `not-slower` or
+    /// The first slow commit, or all candidates for it, oldest first; the last of them is known to be slow. If the outcome is `not-slower` or
     /// `undecided`, the last commit.
     pub commits: Vec<BisectStep>,
-    /// The commit that everything was compared with.
+    /// The commit that all others were compared with.
     pub good: Commit,
     /// The last commit.
     pub bad: Commit,
-    /// How many commits there are after the good one.
+    /// Number of commits after the good one.
     pub commits_in_all: usize,
-    /// How many comparisons the search took.
+    /// Number of comparisons that the search made.
     pub measurements: u32,
-    /// The change of the last of `commits` against the good one; null without a comparison.
+    /// Change of the last of `commits` against the good one; null without a comparison.
     pub change: Option<Estimate>,
-    /// The change of `bad` against `good`; null without a comparison.
+    /// Change of `bad` against `good`; null without a comparison.
     pub total_change: Option<Estimate>,
-    /// The status that the process ends with.
+    /// Exit code of the command.
     pub exit_code: u8,
-    /// What the user calls `good`.
+    /// The user's name for `good`.
     #[serde(skip)]
     pub good_name: String,
-    /// What the user calls `bad`.
+    /// The user's name for `bad`.
     #[serde(skip)]
     pub bad_name: String,
 }

@@ -1,4 +1,4 @@
-//! Runs side by side (`compare` of several runs).
+//! Messages of `compare` for several runs, which are the columns.
 
 use serde::Serialize;
 
@@ -16,11 +16,11 @@ use perfcheck_analysis::model::{BenchmarkKey, LeftOutSamples, Metric, RunId, Sta
 pub(crate) struct BenchmarkColumns<'a> {
     /// The benchmark.
     benchmark: &'a BenchmarkKey,
-    /// What its samples mean.
+    /// Metric of the samples.
     metric: &'a Metric,
-    /// What a test of all runs together says before they are compared one by one; null unless `--test kruskal` has three runs or more.
+    /// Test of all runs together, made before they are compared in pairs; null unless `--test kruskal` is given and there are at least three runs.
     gate: Option<&'a GateGroup>,
-    /// One for each run, the reference first.
+    /// One entry for each run, the reference first.
     columns: Vec<BenchmarkColumn<'a>>,
 }
 
@@ -28,17 +28,17 @@ pub(crate) struct BenchmarkColumns<'a> {
 #[derive(Debug, Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 struct BenchmarkColumn<'a> {
-    /// The number of the run.
+    /// Number of the run.
     run: RunId,
-    /// The statistics that were asked for.
+    /// The statistics that `--statistic` selects.
     statistics: Vec<ColumnStatistic>,
-    /// The verdict, as in `benchmark-compared`; null in the reference and where neither run measured the benchmark.
+    /// The verdict, as in `benchmark-compared`; null for the reference, and if no run of the pair measured the benchmark.
     verdict: Option<Verdict>,
-    /// The change against the reference that was judged; null where nothing was.
+    /// The change against the reference that was judged; null if none was.
     change: Option<Estimate>,
-    /// The p-value of the deciding test, adjusted for the benchmarks of the column; null without a test.
+    /// P-value of the deciding test, adjusted for all benchmarks of the column; null without a test.
     p_value: Option<f64>,
-    /// The facts that make the run incomparable with the reference.
+    /// Facts that make the run incomparable with the reference.
     differences: &'a [Difference],
 }
 
@@ -46,49 +46,49 @@ struct BenchmarkColumn<'a> {
 #[derive(Debug, Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 struct ColumnStatistic {
-    /// The name of the statistic, as `--statistic` has it.
+    /// Name of the statistic, as in `--statistic`.
     statistic: String,
-    /// The unit of the value: `ns`, `fraction`, or the unit of the metric.
+    /// Unit of the value: `ns`, `fraction`, or the unit of the metric.
     unit: String,
-    /// The value; null where the run has none.
+    /// The value; null if the run has none.
     value: Option<f64>,
-    /// How much worse it is than the reference's, a fraction: positive is slower, more, or a lower rate; null where it cannot be told.
+    /// How much worse the value is than the reference's, as a fraction. Positive means slower, more, or a lower rate. Null if unknown.
     worse_by: Option<f64>,
 }
 
-/// What is known of the runs as a whole; after all benchmarks.
+/// A summary of all compared runs. It follows the messages about the benchmarks.
 #[derive(Debug, Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub(crate) struct ColumnsFinished<'a> {
-    /// One for each run, the reference first.
+    /// One entry for each run, the reference first.
     columns: Vec<ColumnSummary<'a>>,
-    /// How many benchmarks there are.
+    /// Number of benchmarks.
     benchmarks: usize,
-    /// The one-sided level for all benchmarks of a column together.
+    /// One-sided significance level for all benchmarks of a column together.
     significance_level: f64,
-    /// The status that the process ends with.
+    /// Exit code of the command.
     exit_code: u8,
 }
 
-/// One of the runs.
+/// A summary of one of the runs.
 #[derive(Debug, Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 struct ColumnSummary<'a> {
-    /// The number of the run.
+    /// Number of the run.
     run: RunId,
-    /// What the user called it.
+    /// The name under which the user gave the run.
     name: &'a str,
-    /// How its verdicts were reached, as in `benchmark-compared`; null for the reference.
+    /// Method of the verdicts, as in `benchmark-compared`; null for the reference.
     decided_by: Option<&'static str>,
-    /// Each verdict with its count.
+    /// Number of benchmarks with each verdict.
     verdicts: VerdictCounts,
-    /// The facts in which it differs from the reference without being incomparable.
+    /// Differences from the reference that do not prevent a comparison.
     warnings: &'a [Difference],
-    /// What else to know of its comparison, a sentence each.
+    /// Remarks about the comparison, a sentence each.
     remarks: Vec<String>,
-    /// What its benchmarks changed by together; null for the reference and without ratios.
+    /// Geometric mean of the changes of all benchmarks, as a ratio; null for the reference, and if there are no ratios.
     geometric_mean: Option<Together>,
-    /// What is left out of its figures; null where all samples are described.
+    /// Samples that are left out of the run's figures; null if all samples are used.
     left_out: Option<LeftOutSamples>,
 }
 
@@ -164,7 +164,7 @@ impl<'a> ColumnSummary<'a> {
     }
 }
 
-/// The unit of exact values.
+/// Returns the unit of the unrounded values of a statistic.
 pub(crate) fn unit_of_statistic(figure: Statistic, metric: &Metric) -> String {
     match metric {
         _ if figure == Statistic::Variation => "fraction".to_owned(),

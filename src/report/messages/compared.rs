@@ -1,4 +1,4 @@
-//! What a comparison says of a benchmark.
+//! The message about the comparison of one benchmark.
 
 use serde::Serialize;
 
@@ -11,130 +11,131 @@ use perfcheck_analysis::compare::{
 use perfcheck_analysis::findings::{Findings, Method, Row, Sameness, Verdicts};
 use perfcheck_analysis::model::{BenchmarkKey, BySide, RunId, Side, Statistic, Verdict};
 
-/// What a comparison says of a benchmark.
+/// The comparison of a benchmark.
 #[derive(Debug, Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub(crate) struct BenchmarkCompared<'a> {
-    /// The number of the run in question.
+    /// Number of the candidate run.
     run: RunId,
     /// The benchmark.
     benchmark: &'a BenchmarkKey,
-    /// What was found.
+    /// The verdict.
     verdict: Verdict,
-    /// The runs that it was compared with, newest first; with A/B the base. Of an imported run null for each that the store does not have.
+    /// Runs that it was compared with, newest first; for builds measured side by side, the run of the base. In an imported run, null stands for each
+    /// run that is not in this store.
     reference_runs: &'a [Option<RunId>],
-    /// The change that was judged, a fraction; its interval decided: the lower bound lies beyond the threshold exactly when the verdict is
-    /// `regressed`. Null where nothing was tested.
+    /// The change that was judged, as a fraction. Its interval decides: its lower bound is beyond the threshold exactly when the verdict is
+    /// `regressed`. Null if nothing was tested.
     change: Option<Estimate>,
-    /// The value of the base, and that value with the change: `candidate` / `base` - 1 is its estimate. Nanoseconds per iteration (of `metric` a count, bytes or
-    /// nanoseconds); null without a change.
+    /// Value of the base, and for the candidate that value with the change applied, so that `candidate` / `base` - 1 is the estimated change. In
+    /// nanoseconds per iteration; for another `metric` a count, bytes or nanoseconds. Null without a change.
     compared: Option<BySide<f64>>,
-    /// The p-value of the deciding test, in the direction seen, adjusted for all benchmarks of the run; null without a test.
+    /// P-value of the deciding test in the direction of the change, adjusted for all benchmarks of the run; null without a test.
     p_value: Option<f64>,
-    /// The p-value of the bootstrap t-score, likewise.
+    /// P-value of the bootstrap t-score in the direction of the change, adjusted for all benchmarks of the run; null without that test.
     t_score_p_value: Option<f64>,
-    /// The change of the mean of all samples, a fraction, with its interval at the confidence level.
+    /// Change of the mean of all samples, as a fraction, with its interval at the confidence level.
     change_of_mean: Option<Estimate>,
-    /// The change of the median of all samples, a fraction, with its interval at the confidence level.
+    /// Change of the median of all samples, as a fraction, with its interval at the confidence level.
     change_of_median: Option<Estimate>,
-    /// Changes up to this are noise, a fraction; null where nothing was compared.
+    /// Noise threshold, as a fraction: smaller changes are noise. Null if nothing was compared.
     noise_threshold: Option<f64>,
-    /// The smallest slowdown that this comparison could have called, a fraction; null where it is not known.
+    /// Smallest slowdown that this comparison could have reported, as a fraction; null if unknown.
     smallest_callable: Option<f64>,
-    /// The level for all benchmarks of the run together: one-sided, with `tested` two-sided.
+    /// Significance level for all benchmarks of the run together: one-sided, but two-sided if `tested` is given.
     significance_level: f64,
-    /// How many resamples the bootstrap draws.
+    /// Number of bootstrap resamples.
     resamples: u32,
-    /// How the verdict was reached: `bootstrap-t`; `t-score` (with `--ignore-drift`); `paired`: both sides were measured in turn; `metric`: by the rules
-    /// for what `metric` names; or the word of `--test`.
+    /// Method of the verdict: `bootstrap-t`; `t-score` (with `--ignore-drift`); `paired`: both builds were measured side by side; `metric`: the rules
+    /// for the statistic that `metric` names; or the test that `--test` names.
     decided_by: &'static str,
-    /// What was taken of each launch, with A/B of all samples of a side; null where nothing was tested.
+    /// Location statistic of the samples, taken of each process, or of all samples of a side if measured side by side; null if nothing was tested.
     location: Option<Location>,
-    /// The launches used, with A/B rounds; null where nothing was compared.
+    /// Number of processes used, or of rounds if measured side by side; null if nothing was compared.
     launches: Option<SideCounts>,
-    /// How many runs make up the reference; null where nothing was compared.
+    /// Number of runs that make up the reference; null if nothing was compared.
     runs_averaged: Option<usize>,
-    /// From how many runs the drift between runs was estimated; null where nothing was compared.
+    /// Number of runs from which the drift between runs was estimated; null if nothing was compared.
     runs_spread: Option<usize>,
-    /// The standard deviation between runs that was assumed, a fraction; null where none was.
+    /// Standard deviation between runs that the test assumed, as a fraction; null if it assumed none.
     run_std_dev: Option<f64>,
-    /// How many seconds the rounds of this benchmark took, both sides and their launches; null where nothing was measured in turn now.
+    /// Duration of this benchmark's rounds in seconds, all processes of both sides included; null unless this command measured builds side by side.
     seconds: Option<f64>,
-    /// In what both sides are the same, where nothing was measured for that reason: `executable`, byte for byte; `reachable`: nothing that they can
-    /// come to differs; `run`: nothing that differs ran with the benchmark.
+    /// Reason not to measure, because both sides are the same: `executable`: the executables are identical byte for byte; `reachable`: all code that
+    /// the benchmark can reach is the same; `run`: all code that ran with the benchmark is the same. Null if there is no such reason.
     same: Option<Sameness>,
-    /// What else to know of this verdict, a sentence each.
+    /// Remarks about this verdict, a sentence each.
     remarks: Vec<String>,
-    /// How an A/B comparison went; null of stored runs.
+    /// Details of a side-by-side measurement; null for a comparison of stored runs.
     paired: Option<InTurnNumbers>,
-    /// What the test of `--test` said; null without it.
+    /// Result of the test that `--test` names; null without `--test`.
     tested: Option<&'a Tested>,
-    /// How large the difference is, whatever its p; null unless stored runs were compared.
+    /// Effect sizes, which do not depend on p-values; null unless stored runs were compared.
     effects: Option<&'a Effects>,
-    /// The summary that `--outliers`, `--center` or `--quantile` asked for; null without them.
+    /// Summary according to `--outliers`, `--center` or `--quantile`; null without these flags.
     centers: Option<Centers>,
-    /// What change and verdict are about.
+    /// The statistic that the change and the verdict are about.
     metric: Statistic,
-    /// The level that the verdict shares with others; null of times and of counts that do not vary.
+    /// The error level that the verdict shares with other verdicts; null for times and for counts that do not vary.
     shared_level: Option<SharedLevel>,
-    /// How allocations changed; null unless both sides counted.
+    /// Changes of allocations; null unless both sides counted them.
     allocations: Option<&'a AllocationComparison>,
-    /// How instructions changed; null unless both sides counted them.
+    /// Changes of executed instructions; null unless both sides counted them.
     instructions: Option<&'a InstructionComparison>,
-    /// How the time changed by function; null unless both sides were sampled, because instructions could not be counted.
+    /// Changes of the time by function; null unless both sides were sampled, which is done if instructions cannot be counted.
     sampled_time: Option<&'a SampledTime>,
-    /// How latencies changed; null unless both sides timed operations.
+    /// Changes of latencies; null unless both sides timed single operations.
     latencies: Option<LatencyChanges>,
-    /// The facts that make the sides incomparable.
+    /// Facts that make the sides incomparable.
     differences: &'a [Difference],
-    /// What to know of the numbers.
+    /// Notes about the measurements.
     notes: &'a [Note],
 }
 
-/// A count on both sides.
+/// A count for each side.
 #[derive(Debug, Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 struct SideCounts {
-    /// The count of the run in question.
+    /// Count of the candidate.
     candidate: usize,
-    /// The count of the reference.
+    /// Count of the reference.
     base: usize,
 }
 
-/// How an A/B comparison went.
+/// The details of a side-by-side measurement.
 #[derive(Debug, Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 struct InTurnNumbers {
-    /// How many rounds the verdict rests on.
+    /// Number of rounds that the verdict is based on.
     rounds: usize,
-    /// Whether it was settled before the last look.
+    /// Whether the verdict was certain before the last planned look at the data.
     stopped_early: bool,
-    /// How many layouts of the code the rounds had; 0: the executables ran as they were built.
+    /// Number of code layouts that the rounds were distributed over; 0: the executables ran as they were built.
     layouts: usize,
-    /// The standard error of the difference of logarithms; null where nothing was tested.
+    /// Standard error of the difference of logarithms; null if nothing was tested.
     standard_error: Option<f64>,
-    /// The finding of the slow-path test; null where it has none.
+    /// Slow path that the test found; null if it found none.
     slow_path: Option<SlowPath>,
-    /// How many rounds in all would settle an inconclusive comparison; null where none would.
+    /// Total number of rounds that would settle an inconclusive comparison; null if no number would.
     rounds_needed: Option<u64>,
 }
 
-/// Samples of one side that are slower than their neighbours of the other, while its fastest ones are not.
+/// A slow path: many samples of one side are slower than the neighboring samples of the other side, although its fastest samples are not.
 #[derive(Debug, Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 struct SlowPath {
     /// The slower side.
     side: Side,
-    /// The share of the candidate's samples that lie more than 10 % above its floor.
+    /// Share of the candidate's samples that are more than 10 % above its floor.
     share_candidate: f64,
-    /// The same share of the base's samples.
+    /// Share of the base's samples that are more than 10 % above its floor.
     share_base: f64,
-    /// The p-value of the slow-path test, adjusted for looks and family.
+    /// P-value of the slow-path test, adjusted for the number of looks and benchmarks.
     p_value: f64,
 }
 
 impl InTurnNumbers {
-    /// `None` of runs that were measured at different times.
+    /// Returns the details of a side-by-side measurement; `None` if the sides were measured at different times.
     fn of(comparison: &Comparison) -> Option<Self> {
         let Extent::InTurn {
             rounds,
@@ -167,7 +168,7 @@ impl InTurnNumbers {
 }
 
 impl<'a> BenchmarkCompared<'a> {
-    /// What `row` says, whose verdict is `verdict`.
+    /// Creates the message about `row`, to which `verdict` was given.
     pub fn of(
         findings: &Findings<'_>,
         row: &'a Row<'_>,
@@ -231,7 +232,7 @@ impl From<&Comparison> for SideCounts {
     }
 }
 
-/// The word for how a verdict was reached.
+/// Returns the name of the method that reached a verdict.
 pub(crate) fn decided_by(method: Method, subject: Statistic) -> &'static str {
     if subject != Statistic::Time {
         return "metric";

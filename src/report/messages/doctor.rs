@@ -1,124 +1,124 @@
-//! What is known of the machine (`doctor`).
+//! Messages of `doctor`, which checks the machine.
 
 use serde::{Serialize, Serializer};
 
 use perfcheck_analysis::compare::Estimate;
 use perfcheck_analysis::model::{Happenings, HostFacts, MachineState, Nanos};
 
-/// What a fact means for measurements.
+/// The effect of a fact about the machine on measurements.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case")]
 pub enum Severity {
-    /// It is as it should be.
+    /// The fact is as it should be.
     Good,
-    /// The system does not tell.
+    /// The system does not reveal the fact.
     Unknown,
-    /// It can be better.
+    /// The fact can be improved.
     Improvable,
-    /// It makes results unsteady.
+    /// The fact makes results unsteady.
     Bad,
 }
 
-/// A fact about the machine and what to think of it.
+/// A fact about the machine, with advice.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct DoctorFinding {
-    /// What the fact is about.
+    /// Topic of the fact.
     pub topic: &'static str,
-    /// What it means for measurements.
+    /// Effect of the fact on measurements.
     pub severity: Severity,
     /// The fact, in words.
     pub found: String,
-    /// Why it matters and what to do; null where nothing has to be done.
+    /// Why the fact matters and how to change it; null if there is nothing to do.
     pub advice: Option<String>,
-    /// The commands that do it.
+    /// Commands that follow the advice.
     pub commands: Vec<String>,
 }
 
-/// The machine as a whole; after all findings.
+/// A description of the machine. It follows the messages about single facts.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 #[cfg_attr(test, schemars(rename = "DoctorFinished"))]
 pub struct DoctorFindings {
-    /// The machine by name.
+    /// Processor, architecture and operating system of the machine.
     #[serde(rename = "machine", serialize_with = "by_name")]
     #[cfg_attr(test, schemars(with = "MachineName<'static>"))]
     pub host: HostFacts,
-    /// What was read of it before the measurement.
+    /// State of the machine, read before the measurement.
     pub state: MachineState,
-    /// What it did during the measurement.
+    /// Events on the machine during the measurement.
     #[serde(rename = "meanwhile")]
     pub happenings: Happenings,
     /// The findings, in the order in which they are shown.
     #[serde(skip)]
     pub findings: Vec<DoctorFinding>,
-    /// The noise, workload by workload.
+    /// The noise of each workload.
     #[serde(skip)]
     pub noise: Vec<NoiseFindings>,
-    /// How many rounds an A/B comparison has at most where the user says nothing.
+    /// Maximum number of rounds of a side-by-side comparison, if the user sets none.
     pub usual_rounds: u32,
-    /// The noise threshold of an A/B comparison where the user says nothing, a fraction.
+    /// Noise threshold of a side-by-side comparison, as a fraction, if the user sets none.
     pub usual_threshold: f64,
-    /// The share of comparisons that find a slowdown which is said to be found.
+    /// Statistical power: the share of comparisons that must find a slowdown for it to count as found.
     pub power: f64,
-    /// The two-sided level of `difference`.
+    /// Two-sided confidence level of `difference`.
     pub confidence_level: f64,
-    /// The seed of everything random.
+    /// Random seed.
     pub seed: u64,
-    /// The status that the process ends with.
+    /// Exit code of the command.
     pub exit_code: u8,
 }
 
-/// What one workload against itself has shown.
+/// The noise of one workload, which was compared with itself.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 #[cfg_attr(test, schemars(rename = "DoctorNoise"))]
 pub struct NoiseFindings {
-    /// What the time of the workload hangs on: `processor` or `memory`.
+    /// Resource that limits the workload: `processor` or `memory`.
     pub workload: String,
-    /// The step of the clock that it was timed by, nanoseconds.
+    /// Step of the clock that timed the workload, in nanoseconds.
     #[serde(rename = "clock_step_ns")]
     pub clock_step: Option<Nanos>,
-    /// How many rounds the workload was measured against itself.
+    /// Number of rounds that compared the workload with itself.
     pub rounds: usize,
-    /// How many seconds they took.
+    /// Duration of the rounds in seconds.
     pub seconds: f64,
-    /// The difference of its two sides, a fraction; null with fewer than five rounds.
+    /// Difference between both sides of the workload, as a fraction; null with fewer than five rounds.
     pub difference: Option<Estimate>,
-    /// The smallest slowdown that a comparison of `usual_rounds` finds, a fraction; null with fewer than five rounds.
+    /// Smallest slowdown that a comparison of `usual_rounds` finds, as a fraction; null with fewer than five rounds.
     pub smallest_change: Option<f64>,
-    /// What it takes to find slowdowns of some sizes.
+    /// Effort to find slowdowns of several sizes.
     pub resolvable: Vec<Resolvable>,
 }
 
-/// What it takes to find a slowdown.
+/// The effort to find a slowdown of a given size.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct Resolvable {
-    /// The slowdown, a fraction.
+    /// The slowdown, as a fraction.
     pub change: f64,
-    /// The noise threshold that it needs, a fraction.
+    /// Noise threshold that is needed to find it, as a fraction.
     pub noise_threshold: f64,
-    /// How many rounds find it; null where 1000 are too few.
+    /// Number of rounds that find it; null if 1000 are too few.
     pub rounds: Option<u32>,
-    /// How many rounds the comparison must be allowed; null where 1000 are too few.
+    /// Maximum number of rounds to allow for the comparison; null if 1000 are too few.
     pub rounds_at_most: Option<u32>,
-    /// How many seconds the rounds take; null where 1000 rounds are too few.
+    /// Duration of the rounds in seconds; null if 1000 rounds are too few.
     pub seconds: Option<f64>,
 }
 
-/// A machine by name.
+/// The processor, architecture and operating system of a machine.
 #[derive(Debug, Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 struct MachineName<'a> {
-    /// The model of the processor, as the system names it.
+    /// Model of the processor, as the system names it.
     cpu: &'a str,
-    /// The instruction set, e.g. `x86_64`.
+    /// Instruction set, such as `x86_64`.
     architecture: &'a str,
-    /// The operating system, e.g. `linux`.
+    /// Operating system, such as `linux`.
     os: &'a str,
-    /// The release of the kernel.
+    /// Release of the kernel.
     kernel: &'a str,
 }
 

@@ -1,4 +1,4 @@
-//! How a verdict came about (`explain`): sentences, each with its numbers.
+//! The message of `explain`: how a verdict was reached, in sentences with their numbers.
 
 use serde::Serialize;
 
@@ -12,24 +12,24 @@ use perfcheck_analysis::compare::{
 use perfcheck_analysis::findings::ChangedFunction;
 use perfcheck_analysis::model::{BenchmarkKey, Nanos, Observations, RunId, Statistic, Verdict};
 
-/// How a verdict came about.
+/// An explanation of how a verdict was reached.
 #[derive(Debug, Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 #[cfg_attr(test, schemars(rename = "Explanation"))]
 pub(crate) struct ExplanationMessage<'a> {
-    /// The run that has the verdict; with A/B the candidate.
+    /// Run that has the verdict; for builds measured side by side, the run of the candidate.
     run: RunId,
     /// The benchmark.
     benchmark: &'a BenchmarkKey,
-    /// The verdict as it was stored.
+    /// The stored verdict.
     verdict: Verdict,
-    /// How it was reached, as in `benchmark-compared`; null where nothing was compared.
+    /// Method of the verdict, as in `benchmark-compared`; null if nothing was compared.
     decided_by: Option<&'static str>,
-    /// The sentences in the order in which they are to be read.
+    /// The sentences, in reading order.
     sentences: &'a [Statement],
 }
 
-/// A sentence or a few about one thing.
+/// One or more sentences on one topic, with the numbers that they mention.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 #[cfg_attr(test, schemars(rename = "Sentence"))]
@@ -40,207 +40,207 @@ pub(crate) struct Statement {
     pub numbers: Numbers,
 }
 
-/// What a sentence is about, with its numbers.
+/// The topic of a sentence, with its numbers.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(tag = "about", content = "numbers", rename_all = "kebab-case")]
 pub(crate) enum Numbers {
-    /// The verdict as it was stored.
+    /// The stored verdict.
     Verdict {
-        /// The change, a fraction; null without a comparison.
+        /// The change, as a fraction; null without a comparison.
         change: Option<f64>,
-        /// The run that it was compared with; null without a comparison.
+        /// Run that the benchmark was compared with; null without a comparison.
         reference_run: Option<RunId>,
     },
-    /// What the run measured.
+    /// Measurement of the run.
     Measured {
-        /// The number of the run; with A/B that of the candidate.
+        /// Number of the run; for builds measured side by side, the run of the candidate.
         run: RunId,
-        /// The run of the base, where both sides were measured in turn; else null.
+        /// Run of the base if both builds were measured side by side; else null.
         base_run: Option<RunId>,
-        /// How many launches have samples; with A/B how many rounds.
+        /// Number of processes with samples, or of rounds if measured side by side.
         launches: usize,
-        /// How many samples decide.
+        /// Number of samples that the verdict is based on.
         samples: usize,
     },
-    /// What it was compared with.
+    /// Measurement of the reference.
     Reference {
         /// The runs, newest first.
         runs: Vec<RunId>,
-        /// How many launches of them have samples.
+        /// Number of their processes with samples.
         launches: usize,
-        /// How many samples of them decide.
+        /// Number of their samples that the verdict is based on.
         samples: usize,
-        /// From how many runs the drift between runs was estimated.
+        /// Number of runs from which the drift between runs was estimated.
         runs_spread: usize,
     },
-    /// Where it was measured.
+    /// Host of the measurement.
     Place {
-        /// How many logical processors there were.
+        /// Number of logical processors.
         cores: u32,
-        /// Whether the machine was shared with others; null where nobody knows.
+        /// Whether the machine was shared with other users; null if unknown.
         shared: Option<bool>,
-        /// The one-minute load average at the start; null where the system does not tell.
+        /// One-minute load average at the start; null if the system does not report it.
         load: Option<f64>,
-        /// The largest step of the benches' clocks, nanoseconds; null where no clock is known.
+        /// Largest step of the benches' clocks, in nanoseconds; null if unknown.
         clock_step_ns: Option<Nanos>,
-        /// The jitter of the control workload, as in `run-finished`.
+        /// Jitter of the control workload, as in `run-finished`.
         jitter: Option<f64>,
-        /// The range of the control workload, as in `run-finished`.
+        /// Range of the control workload, as in `run-finished`.
         control_range: Option<f64>,
     },
-    /// The functions in which the executables of both sides differ.
+    /// Functions that differ between the executables of both sides.
     Code {
-        /// Those that changed, then those that were added, then those that were removed, the longest first.
+        /// Changed functions, then added ones, then removed ones, the longest first.
         functions: Vec<ChangedFunction>,
-        /// How many more there are.
+        /// Number of functions that are not listed.
         left_out: usize,
     },
-    /// A failure of launches.
+    /// Failure of processes.
     Failure {
-        /// The launches in which it happened, from 1.
+        /// Numbers of the processes that failed, from 1.
         launches: Vec<u32>,
     },
-    /// The look of an A/B measurement that decided.
+    /// Look at the data of a side-by-side measurement that decided.
     Look {
-        /// After how many rounds it was.
+        /// Number of rounds before the look.
         rounds: usize,
-        /// Whether it was before the last one.
+        /// Whether the look was before the last planned one.
         stopped_early: bool,
-        /// How many layouts of the code the rounds had; 0: the executables ran as they were linked.
+        /// Number of code layouts that the rounds were distributed over; 0: the executables ran as they were linked.
         layouts: usize,
-        /// The share of each level that it has for itself, a fraction.
+        /// Share of each error level that this look may spend, as a fraction.
         share: f64,
-        /// After how many rounds looks were planned; null where the plan is not known.
+        /// Numbers of rounds after which looks were planned; null if the plan is unknown.
         looks: Option<Vec<u32>>,
     },
-    /// What was taken of the samples.
+    /// Location statistic of the samples.
     Location {
         /// The statistic.
         location: Location,
     },
-    /// The change that was seen, and how uncertain it is.
+    /// The observed change and its uncertainty.
     Estimate {
-        /// The change, a fraction.
+        /// The change, as a fraction.
         change: f64,
-        /// The standard error of the difference of logarithms; null where it is not known.
+        /// Standard error of the difference of logarithms; null if unknown.
         standard_error: Option<f64>,
-        /// The degrees of freedom of Student's t; null with A/B and where they are not known.
+        /// Degrees of freedom of Student's t; null if measured side by side, or if unknown.
         degrees_of_freedom: Option<f64>,
-        /// The standard deviation between runs that was assumed; null with A/B.
+        /// Standard deviation between runs that the test assumed; null if measured side by side.
         run_std_dev: Option<f64>,
     },
-    /// The interval that decided, and its levels.
+    /// The deciding interval and its levels.
     Interval {
-        /// The change with its interval, a fraction.
+        /// The change with its interval, as a fraction.
         change: Estimate,
-        /// How many benchmarks share the level.
+        /// Number of benchmarks that share the level.
         family: usize,
-        /// The one-sided level of all of them together.
+        /// One-sided significance level for all these benchmarks together.
         family_level: f64,
-        /// The one-sided level of the lower bound.
+        /// One-sided level of the lower bound.
         level_slower: f64,
-        /// The one-sided level of the upper bound.
+        /// One-sided level of the upper bound.
         level_faster: f64,
-        /// The p-value for slower, before the family; with A/B over the share of the look.
+        /// P-value for slower, not adjusted for the number of benchmarks; if measured side by side, divided by the look's share.
         p_slower: f64,
-        /// The p-value for faster, likewise.
+        /// P-value for faster, with the same adjustment as `p_slower`.
         p_faster: f64,
-        /// The p-value for slower, adjusted for the family.
+        /// P-value for slower, adjusted for the number of benchmarks.
         adjusted_p_slower: f64,
-        /// The p-value for faster, adjusted for the family.
+        /// P-value for faster, adjusted for the number of benchmarks.
         adjusted_p_faster: f64,
     },
-    /// What the test of `--test` was made of.
+    /// Observations of the test that `--test` names.
     Observations {
-        /// What counts as one observation.
+        /// Unit of observation.
         observations: Observations,
-        /// What stands for a launch.
+        /// Statistic that represents a process.
         center: Statistic,
-        /// How many observations the run has.
+        /// Number of observations of the run.
         candidate: usize,
-        /// How many observations the reference has.
+        /// Number of observations of the reference.
         base: usize,
     },
-    /// What the test of `--test` said.
+    /// Result of the test that `--test` names.
     Test {
         /// The test, as in `benchmark-compared`.
         tested: Tested,
-        /// The change with its interval, a fraction; null where nothing was tested.
+        /// The change with its interval, as a fraction; null if nothing was tested.
         change: Option<Estimate>,
     },
-    /// How large the difference is.
+    /// Effect sizes.
     Effect(Effects),
-    /// The summary that was asked for.
+    /// Summary according to `--outliers`, `--center` or `--quantile`.
     Summary {
         /// The summary, as in `benchmark-compared`.
         centers: Centers,
     },
-    /// What a verdict that is not about the time is about.
+    /// Statistic of a verdict about something other than the time.
     Metric {
-        /// What it is about.
+        /// The statistic.
         metric: Statistic,
-        /// The change with its interval, a fraction; null where it has none.
+        /// The change with its interval, as a fraction; null if there is none.
         change: Option<Estimate>,
-        /// The level that it shares with others, as in `benchmark-compared`.
+        /// Error level that the verdict shares with other verdicts, as in `benchmark-compared`.
         shared_level: Option<SharedLevel>,
     },
-    /// What counts as noise.
+    /// Noise threshold.
     Threshold {
-        /// Changes up to this are noise, a fraction.
+        /// The threshold, as a fraction: smaller changes are noise.
         noise_threshold: f64,
     },
-    /// What the t-score says, which knows nothing of drift between runs.
+    /// Result of the t-score, which ignores drift between runs.
     TScore {
-        /// The change with its interval, a fraction.
+        /// The change with its interval, as a fraction.
         change: Estimate,
-        /// The p-value for slower, adjusted for the family.
+        /// P-value for slower, adjusted for the number of benchmarks.
         adjusted_p_slower: f64,
-        /// The p-value for faster, adjusted for the family.
+        /// P-value for faster, adjusted for the number of benchmarks.
         adjusted_p_faster: f64,
     },
-    /// What the slow-path test of an A/B measurement says.
+    /// Result of the slow-path test of a side-by-side measurement.
     SlowPath {
-        /// The share of the candidate's samples that lie more than 10 % above its floor.
+        /// Share of the candidate's samples that are more than 10 % above its floor.
         share_candidate: f64,
-        /// The same of the base.
+        /// Share of the base's samples that are more than 10 % above its floor.
         share_base: f64,
-        /// The one-sided level of all benchmarks together.
+        /// One-sided significance level for all benchmarks together.
         family_level: f64,
-        /// The p-value for the candidate, before look and family.
+        /// P-value for a slow path of the candidate, not adjusted for the number of looks and benchmarks.
         p_slower: f64,
-        /// Up to this p-value nothing is called unchanged.
+        /// Level of suspicion: if the p-value is at or below it, the benchmark is not called unchanged.
         suspicion: f64,
-        /// The p-value for the candidate, adjusted.
+        /// P-value for a slow path of the candidate, adjusted for the number of looks and benchmarks.
         adjusted_p_slower: f64,
-        /// The p-value for the base, adjusted.
+        /// P-value for a slow path of the base, adjusted for the number of looks and benchmarks.
         adjusted_p_faster: f64,
     },
-    /// A fact that makes the sides incomparable.
+    /// Fact that makes the sides incomparable.
     Difference(Difference),
-    /// What decided.
+    /// Numbers that decided.
     Decision(DecisionNumbers),
-    /// How allocations changed.
+    /// Changes of allocations.
     Allocations(AllocationComparison),
-    /// How instructions changed.
+    /// Changes of executed instructions.
     Instructions(InstructionComparison),
-    /// How the time changed by function.
+    /// Changes of the time by function.
     SampledTime(SampledTime),
-    /// How latencies changed.
+    /// Changes of latencies.
     Latencies(LatencyChanges),
-    /// What to know of the numbers.
+    /// Note about the measurements.
     Note {
-        /// The note, an array of one, as in `benchmark-compared`.
+        /// An array of one note, as in `benchmark-compared`.
         notes: [Note; 1],
     },
-    /// What would have made it another verdict.
+    /// Conditions under which the verdict would have been different.
     Otherwise {
-        /// The smallest slowdown that could have been called, a fraction; null where it is not known.
+        /// Smallest slowdown that the comparison could have reported, as a fraction; null if unknown.
         smallest_callable: Option<f64>,
-        /// How many rounds of an A/B measurement would settle it; null where none would.
+        /// Number of rounds that would settle a side-by-side measurement; null if no number would.
         rounds_needed: Option<u64>,
     },
-    /// That the store has the verdict alone, and not how it was reached.
+    /// Statement that only the verdict is stored, without its derivation.
     Origin {},
 }
 
@@ -251,16 +251,16 @@ pub(crate) enum Numbers {
 pub(crate) enum DecisionNumbers {
     /// Two measurements were compared.
     Compared {
-        /// The lower bound of the change, a fraction; null where the data do not give one.
+        /// Lower bound of the change, as a fraction; null if the data give none.
         lower: Option<f64>,
-        /// The upper bound, likewise.
+        /// Upper bound of the change, as a fraction; null if the data give none.
         upper: Option<f64>,
-        /// Changes up to this are noise, a fraction.
+        /// Noise threshold, as a fraction: smaller changes are noise.
         noise_threshold: f64,
     },
     /// Nothing was compared.
     Uncompared {
-        /// The run that it would have been compared with; null where there is none.
+        /// Run that would have been the reference; null if there is none.
         reference_run: Option<RunId>,
     },
 }
@@ -275,7 +275,7 @@ impl Statement {
 }
 
 impl Numbers {
-    /// The word for what the sentence is about.
+    /// Returns the name of the topic, which is the tag in JSON.
     pub fn about(&self) -> &'static str {
         match self {
             Self::Verdict { .. } => "verdict",
@@ -308,7 +308,7 @@ impl Numbers {
         }
     }
 
-    /// The bounds of `comparison` beside its threshold.
+    /// Returns the bounds of the change and the noise threshold of `comparison`.
     pub fn decision(comparison: &Comparison) -> Self {
         Self::Decision(DecisionNumbers::Compared {
             lower: comparison.change.map(|change| change.lower),

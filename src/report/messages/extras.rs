@@ -1,65 +1,65 @@
-//! Extras of launches: allocations of iterations, latencies of single operations.
+//! Message parts about allocations of iterations and latencies of single operations.
 
 use serde::Serialize;
 
 use perfcheck_analysis::compare::{Estimate, LatencyComparison};
 use perfcheck_analysis::model::{Allocations, Latencies, Nanos, Verdict};
 
-/// What one launch counted: arrays with an entry for each iteration that was counted.
+/// The allocations that one process counted. All arrays have one entry for each counted iteration.
 #[derive(Debug, Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub(crate) struct LaunchAllocations {
-    /// How often memory was allocated or enlarged by the thread that ran the iteration.
+    /// Number of times that the thread of the iteration allocated or enlarged memory.
     count: Vec<u64>,
-    /// How many bytes these allocations asked for.
+    /// Bytes that these allocations requested.
     bytes: Vec<u64>,
-    /// The most bytes alive at once beyond those alive when the iteration began.
+    /// Peak of live bytes, beyond those that were alive when the iteration began.
     peak_bytes: Vec<u64>,
-    /// How often other threads allocated meanwhile.
+    /// Number of allocations by other threads during the iteration.
     other_count: Vec<u64>,
-    /// How many bytes these threads asked for.
+    /// Bytes that other threads requested.
     other_bytes: Vec<u64>,
 }
 
-/// What the operations of one launch took.
+/// The latencies of the operations of one process.
 #[derive(Debug, Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub(crate) struct LaunchLatencies<'a> {
-    /// The counters of the histogram that are not 0: pairs of index and operations, ascending (docs/src/protocol.md, section 10).
+    /// Nonzero counters of the histogram: pairs of index and number of operations, ascending (docs/internals/src/protocol.md, section 10).
     counters: &'a [(u32, u64)],
-    /// How many significant digits the histogram tells apart: where its counters lie.
+    /// Precision of the histogram in significant digits, which determines the range of each counter.
     digits: u8,
-    /// How many operations took longer than the histogram reaches; they are in its last counter.
+    /// Number of operations that took longer than the histogram's range; its last counter includes them.
     clamped: u64,
-    /// How many operations failed; they are in no counter.
+    /// Number of failed operations; no counter includes them.
     errors: u64,
-    /// What the first errors said.
+    /// First error messages.
     error_messages: &'a [String],
-    /// What ended within each second, from the first sample on.
+    /// Operations completed in each second, counted from the first sample.
     windows: Vec<LaunchWindow>,
 }
 
-/// What ended within one second of a launch.
+/// The operations that completed within one second of a process.
 #[derive(Debug, Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 struct LaunchWindow {
-    /// How many operations succeeded.
+    /// Number of successful operations.
     operations: u64,
-    /// How many operations failed.
+    /// Number of failed operations.
     errors: u64,
-    /// The median of those that succeeded, nanoseconds; null without any.
+    /// Median of the successful operations, in nanoseconds; null if there are none.
     p50_ns: Option<Nanos>,
-    /// Their 95th percentile, nanoseconds.
+    /// 95th percentile of the successful operations, in nanoseconds; null if there are none.
     p95_ns: Option<Nanos>,
-    /// Their 99th percentile, nanoseconds.
+    /// 99th percentile of the successful operations, in nanoseconds; null if there are none.
     p99_ns: Option<Nanos>,
 }
 
-/// How the latencies of single operations differ.
+/// The changes of the latencies of single operations.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub(crate) struct LatencyChanges {
-    /// The changes of the percentiles 0.5, 0.95, 0.99, 0.999 and 1, the longest.
+    /// Changes of the percentiles 0.5, 0.95, 0.99, 0.999 and 1 (the longest operation).
     percentiles: Vec<ChangedPercentile>,
 }
 
@@ -67,20 +67,20 @@ pub(crate) struct LatencyChanges {
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 struct ChangedPercentile {
-    /// Which percentile it is, as a fraction; 1 is the longest operation.
+    /// The percentile, as a fraction; 1 is the longest operation.
     quantile: f64,
-    /// The mean over the launches of the reference, nanoseconds.
+    /// Mean over the processes of the reference, in nanoseconds.
     base_ns: f64,
-    /// The mean over the launches of the run in question, nanoseconds.
+    /// Mean over the processes of the candidate, in nanoseconds.
     candidate_ns: f64,
-    /// The change, a fraction with its interval.
+    /// The change with its interval, as a fraction.
     change: Estimate,
-    /// What the interval says.
+    /// Verdict that the interval implies.
     verdict: Verdict,
 }
 
 impl LaunchAllocations {
-    /// `None` where nothing was counted.
+    /// Returns `None` if nothing was counted.
     pub fn of(counted: &[Allocations]) -> Option<Self> {
         let column = |pick: fn(&Allocations) -> u64| counted.iter().map(pick).collect();
         (!counted.is_empty()).then(|| Self {

@@ -1,4 +1,4 @@
-//! Where the flame graph of a benchmark went (`explain --flamegraph`).
+//! The message of `explain --flamegraph`.
 
 use serde::Serialize;
 
@@ -8,16 +8,16 @@ use perfcheck_analysis::model::{BenchmarkKey, BySide, RunId};
 #[derive(Debug, Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub(crate) struct FlameGraphWritten<'a> {
-    /// The run that has the verdict; its build is the candidate.
+    /// Run that has the verdict; its build is the candidate.
     pub run: RunId,
-    /// The run whose build is the base.
+    /// Run whose build is the base.
     pub base_run: RunId,
     /// The benchmark.
     pub benchmark: &'a BenchmarkKey,
-    /// Where the file is.
+    /// Path of the file.
     pub path: &'a str,
-    /// How large the file is.
+    /// Size of the file in bytes.
     pub bytes: usize,
-    /// The instructions of an iteration in each build, as they are drawn.
+    /// Instructions of an iteration in each build, as drawn.
     pub instructions: BySide<f64>,
 }

@@ -1,4 +1,4 @@
-//! Benchmarks of one run side by side (`compare --group-by`).
+//! Messages of `compare --group-by`, which compares benchmarks of one run with each other.
 
 use serde::Serialize;
 
@@ -6,62 +6,62 @@ use crate::report::text::columns::ValueTerms;
 use perfcheck_analysis::compare::Contender;
 use perfcheck_analysis::model::{LeftOutSamples, Metric, RunId};
 
-/// One run, laid out by a part of its ids.
+/// The benchmarks of one run, arranged in rows and columns by a part of their ids.
 #[derive(Debug, Clone, Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 #[cfg_attr(test, schemars(rename = "GroupFinished"))]
 pub struct Grouped {
-    /// The number of the run.
+    /// Number of the run.
     pub run: RunId,
-    /// What the user called it.
+    /// The name under which the user gave the run.
     #[serde(skip)]
     pub name: String,
     /// The regular expression.
     pub pattern: String,
-    /// What it captured, in the order of the columns.
+    /// Captured texts, in the order of the columns.
     pub columns: Vec<String>,
-    /// The rest of the ids, in the order in which they are to be shown.
+    /// The rows, in the order in which they are shown.
     #[serde(skip)]
     pub rows: Vec<GroupedRow>,
-    /// The geometric mean of the ratios of each column, over the rows that have all columns; null for fewer than two of these.
+    /// Geometric mean of the ratios of each column, over the rows that have all columns; null if there are fewer than two such rows.
     pub geometric_means: Option<Vec<f64>>,
-    /// How many benchmarks the expression does not match.
+    /// Number of benchmarks that the expression does not match.
     pub left_out: usize,
-    /// How many benchmarks it matches that have no cell: without a value above zero, or of another metric than the first of their row.
+    /// Number of matching benchmarks without a cell, because they have no value above zero, or another metric than the first benchmark of their row.
     pub without_value: usize,
-    /// What is left out of the values by the filter of the run or by `--outliers`; null where all samples are described.
+    /// Samples that are left out by the filter of the run or by `--outliers`; null if all samples are used.
     pub filtered: Option<LeftOutSamples>,
-    /// One less the confidence that the fastest is among those called `fastest` or `open`.
+    /// Significance level: 1 minus the confidence that the truly fastest benchmark is among those called `fastest` or `open`.
     pub level: f64,
     /// Whether times or ratios are shown.
     #[serde(skip)]
     pub terms: ValueTerms,
 }
 
-/// A row: contenders for the fastest.
+/// A row of alternatives, of which the fastest is sought.
 #[derive(Debug, Clone)]
 pub struct GroupedRow {
     /// Name of the package.
     pub package: String,
     /// Name of the bench target.
     pub target: String,
-    /// The id with `*` for what the columns tell apart.
+    /// The id, with `*` in place of the captured text.
     pub name: String,
-    /// What its values mean.
+    /// Metric of the values.
     pub metric: Metric,
-    /// One for each column; `None` where there is no such benchmark, or no sample of it.
+    /// One entry for each column; `None` if there is no such benchmark, or no sample of it.
     pub cells: Vec<Option<GroupedCell>>,
 }
 
-/// A benchmark beside its alternatives.
+/// A benchmark, compared with its alternatives.
 #[derive(Debug, Clone, Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct GroupedCell {
-    /// The whole id of the benchmark.
+    /// Complete id of the benchmark.
     pub id: String,
-    /// How many launches have samples.
+    /// Number of processes with samples.
     pub launches: usize,
-    /// How it stands.
+    /// Its standing among the alternatives.
     #[serde(flatten)]
     pub contender: Contender,
 }
@@ -70,23 +70,23 @@ pub struct GroupedCell {
 #[derive(Debug, Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub(crate) struct GroupMessage<'a> {
-    /// The name of the package.
+    /// Name of the package.
     package: &'a str,
-    /// The name of the bench target.
+    /// Name of the bench target.
     target: &'a str,
-    /// What the ids have in common, with `*` for what was captured.
+    /// Common part of the ids, with `*` in place of the captured text.
     row: &'a str,
-    /// What the samples of all of them mean.
+    /// Metric of all samples in the row.
     metric: &'a Metric,
-    /// One for each column that there is a benchmark of.
+    /// One entry for each column that has a benchmark in this row.
     cells: Vec<GroupCell<'a>>,
 }
 
-/// A benchmark with the column that it stands in.
+/// A benchmark with its column.
 #[derive(Debug, Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 struct GroupCell<'a> {
-    /// What was captured.
+    /// Captured text of the column.
     column: &'a str,
     #[serde(flatten)]
     cell: &'a GroupedCell,

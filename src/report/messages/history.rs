@@ -1,4 +1,4 @@
-//! A benchmark over runs (`history`).
+//! Messages of `history` about one benchmark over runs.
 
 use serde::Serialize;
 
@@ -17,69 +17,69 @@ pub(crate) struct HistoryPointMessage<'a> {
     benchmark: &'a BenchmarkKey,
     #[serde(flatten)]
     point: &'a HistoryPoint,
-    /// The value of the level that the run belongs to; null where it is left out.
+    /// Value of the level that the run belongs to; null if the run is left out.
     level: Option<f64>,
-    /// How the level began, for the first run of a level but the first; else null.
+    /// The step up or down with which the level begins, given for the first run of each level but the first; else null.
     step: Option<Step>,
-    /// Whether the value lies so far off its level that the level is taken without it.
+    /// Whether the value is so far from its level that the level was estimated without it.
     stray: bool,
-    /// Why the run does not count; null where it does.
+    /// Reason why the run does not count; null if it counts.
     left_out: Option<&'a LeftOut>,
 }
 
-/// The course that a benchmark takes; after its points.
+/// A summary of a benchmark's history. It follows the points.
 #[derive(Debug, Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 #[cfg_attr(test, schemars(rename = "BenchmarkHistory"))]
 pub(crate) struct HistoryCourse<'a> {
     /// The benchmark.
     benchmark: &'a BenchmarkKey,
-    /// What its samples mean.
+    /// Metric of the samples.
     metric: &'a Metric,
-    /// What was taken of each launch; null without values.
+    /// Location statistic of each process; null without values.
     location: Option<Location>,
-    /// Steps up to this are noise, a fraction.
+    /// Noise threshold, as a fraction: smaller steps are noise.
     noise_threshold: f64,
-    /// The level of all intervals.
+    /// Confidence level of all intervals.
     confidence_level: f64,
-    /// How many points there are.
+    /// Number of points.
     runs: usize,
-    /// How many of them have a value.
+    /// Number of points with a value.
     counted: usize,
     /// The levels, oldest first.
     levels: Vec<HistoryLevel>,
-    /// Where the newest run was to be expected, at 99.8 %; null before ten runs of its level are known.
+    /// Interval in which the newest run was expected, at 99.8 %; null unless ten runs of its level are known.
     band: Option<Band>,
-    /// Where the newest run lies.
+    /// Position of the newest run relative to the interval.
     newest: Position,
-    /// The standard deviation between the runs of a level, of logarithms; null if unknown.
+    /// Standard deviation of logarithms between the runs of a level; null if unknown.
     run_sd: Option<f64>,
-    /// Levels whose runs go in one direction, by changes that no single run shows.
+    /// Levels with a gradual trend, made of changes that are too small to show in any single run.
     trends: &'a [TrendOfRuns],
-    /// What processors say otherwise than one another; null where they agree. Then the runs in turn on one of them alone count.
+    /// Disagreement between processor models; null if they agree. If they disagree, only the side-by-side runs on one of them count.
     processors: Option<&'a Processors>,
-    /// How far the present level is from each baseline of the history.
+    /// Change of the current level against each baseline in the history.
     since_baselines: &'a [SinceBaseline],
 }
 
-/// Runs without a change between them.
+/// A series of runs without a change between them.
 #[derive(Debug, Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 struct HistoryLevel {
-    /// The number of its first run.
+    /// Number of the first run.
     first_run: RunId,
-    /// The number of its last run.
+    /// Number of the last run.
     last_run: RunId,
-    /// How many runs it has.
+    /// Number of runs.
     runs: usize,
-    /// The geometric mean of its values, nanoseconds per iteration or as the metric says.
+    /// Geometric mean of the values, in nanoseconds per iteration or in the unit of the metric.
     value: f64,
-    /// How it began; null for the first level.
+    /// The step with which the level begins; null for the first level.
     step: Option<Step>,
 }
 
 impl<'a> HistoryPointMessage<'a> {
-    /// The point at a place of the history.
+    /// Creates the message about the point at index `place` of the history.
     pub fn of(history: &'a BenchmarkHistory, place: usize) -> Self {
         let point = &history.points[place];
         let level = history.level_of(place);

@@ -1,88 +1,88 @@
-//! What an import brought, what an export wrote, and where a page went.
+//! Messages about imported, exported, pushed and reported runs.
 
 use serde::Serialize;
 
 use perfcheck_analysis::compare::ValueSummary;
 use perfcheck_analysis::model::{BenchmarkKey, Metric, RunId, Source};
 
-/// What an import brought.
+/// The result of an import.
 #[derive(Debug)]
 pub struct ImportFindings<'a> {
-    /// The run; `None` where nothing was to be stored.
+    /// The run; `None` if nothing was to be stored.
     pub run: Option<RunId>,
-    /// Where it comes from.
+    /// Source of the values.
     pub source: &'a Source,
-    /// How many launches were told apart.
+    /// Number of processes that the files distinguish.
     pub launches: usize,
-    /// The name that the run got.
+    /// Baseline that names the run, if any.
     pub baseline: Option<&'a str>,
-    /// In the order in which they are to be shown.
+    /// The benchmarks, in the order in which they are shown.
     pub rows: Vec<ImportedBenchmark>,
-    /// Only what it comes to.
+    /// Whether to print only the summary.
     pub quiet: bool,
 }
 
-/// A benchmark that was imported, as its values are summarised. All of them are stored.
+/// An imported benchmark with a summary of its values, all of which are stored.
 #[derive(Debug, Clone, Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct ImportedBenchmark {
     /// The benchmark.
     #[serde(rename = "benchmark")]
     pub key: BenchmarkKey,
-    /// What its samples mean.
+    /// Metric of the samples.
     pub metric: Metric,
-    /// What its values come to.
+    /// Summary of the values.
     #[serde(flatten)]
     pub summary: ValueSummary,
 }
 
-/// A benchmark that was imported, with its run.
+/// An imported benchmark with its run.
 #[derive(Debug, Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub(crate) struct BenchmarkImported<'a> {
-    /// The number of the run; null with `--dry-run`.
+    /// Number of the run; null with `--dry-run`.
     pub run: Option<RunId>,
     #[serde(flatten)]
     pub row: &'a ImportedBenchmark,
 }
 
-/// What an import brought; after its benchmarks.
+/// The result of an import. It follows the messages about the benchmarks.
 #[derive(Debug, Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub(crate) struct ImportFinished<'a> {
-    /// The number of the run; null with `--dry-run`.
+    /// Number of the run; null with `--dry-run`.
     run: Option<RunId>,
-    /// The name that the run got; null without one.
+    /// Baseline that names the run; null without one.
     baseline: Option<&'a str>,
-    /// How many benchmarks there are.
+    /// Number of benchmarks.
     benchmarks: usize,
-    /// How many launches were told apart.
+    /// Number of processes that the files distinguish.
     launches: usize,
-    /// Where the values come from.
+    /// Source of the values.
     source: &'a Source,
 }
 
-/// A run that was exported elsewhere and imported here.
+/// A run that another store exported, imported into this one.
 #[derive(Debug, Clone, Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 #[cfg_attr(test, schemars(rename = "RunImported"))]
 pub struct TakenOver {
-    /// Its number here; null with `--dry-run` for a run that is new.
+    /// Number of the run in this store; null for a new run with `--dry-run`.
     pub run: Option<RunId>,
-    /// Whether it was here already; then nothing was stored.
+    /// Whether this store had the run already; then nothing was stored.
     pub known: bool,
-    /// The file that it is in.
+    /// File that contains the run.
     pub file: String,
-    /// When it was measured, RFC 3339.
+    /// Start of the measurement, RFC 3339.
     pub started: String,
-    /// How many benchmarks it has.
+    /// Number of benchmarks.
     pub benchmarks: usize,
-    /// How many launches it has.
+    /// Number of processes.
     pub launches: usize,
-    /// Whether it is the base of an A/B measurement.
+    /// Whether the run is the base of a side-by-side measurement.
     #[serde(skip)]
     pub is_base: bool,
-    /// The names that it got.
+    /// Baselines that name the run.
     pub baselines: Vec<String>,
 }
 
@@ -90,11 +90,11 @@ pub struct TakenOver {
 #[derive(Debug, Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub(crate) struct ExportFinished<'a> {
-    /// The numbers of the runs that were asked for.
+    /// Numbers of the exported runs.
     pub runs: &'a [RunId],
-    /// The name of the format.
+    /// Name of the format.
     pub format: &'a str,
-    /// Where the file is.
+    /// Path of the file.
     pub path: &'a str,
 }
 
@@ -102,11 +102,11 @@ pub(crate) struct ExportFinished<'a> {
 #[derive(Debug, Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct Pushed {
-    /// The store, without user and password.
+    /// The team's store, without user and password.
     pub store: String,
-    /// The numbers that the runs have there.
+    /// Numbers of the runs in the team's store.
     pub sent: Vec<RunId>,
-    /// How many runs of this store were there already.
+    /// Number of runs that the team's store had already.
     pub already: usize,
 }
 
@@ -114,15 +114,15 @@ pub struct Pushed {
 #[derive(Debug, Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub(crate) struct ReportWritten<'a> {
-    /// The run that the page is about.
+    /// Run that the page describes.
     pub run: RunId,
-    /// The format of the file.
+    /// Format of the file.
     pub format: PageFormat,
-    /// Where the file is.
+    /// Path of the file.
     pub path: &'a str,
-    /// How large the file is.
+    /// Size of the file in bytes.
     pub bytes: usize,
-    /// How many benchmarks are on the page.
+    /// Number of benchmarks on the page.
     pub benchmarks: usize,
 }
 
@@ -131,7 +131,7 @@ pub(crate) struct ReportWritten<'a> {
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case")]
 pub(crate) enum PageFormat {
-    /// One file of HTML that needs no other.
+    /// A self-contained HTML file.
     Html,
 }
 

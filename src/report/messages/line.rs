@@ -1,4 +1,4 @@
-//! One line of `--message-format json`: which message it is, the version of the contract, and the message.
+//! The envelope of each line of `--message-format json`: the name of the message and the version of the format.
 
 use serde::Serialize;
 use std::io::{self, Write};
@@ -25,21 +25,21 @@ use super::self_test::{SelfTestBenchmark, SelfTestFindings};
 use super::statistics::BenchmarkStatisticsMessage;
 use crate::escape;
 
-/// Version of the messages: it grows when a member changes its meaning or goes away, not when one is added.
+/// Version of the message format. It grows when a member is removed or changes its meaning, not when one is added.
 pub const SCHEMA: u32 = 1;
 
-/// One line that `--message-format json` writes. Readers ignore members that they do not know: one may be added at any time. Times are nanoseconds,
-/// changes and levels are fractions (0.05 is 5 %, and slower), counts are integers; null stands for what is not known or does not apply.
+/// One line of `--message-format json`. Readers must ignore members that they do not know: new ones may be added at any time. Times are in
+/// nanoseconds. Changes and levels are fractions (0.05 is 5 %, slower). Counts are integers. Null means unknown or not applicable.
 #[derive(Debug, Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub(super) struct Line<'a> {
-    /// The version of these messages. It grows when a member goes away or changes its meaning, its unit or its type.
+    /// Version of the message format. It grows when a member is removed or changes its meaning, unit or type.
     schema: u32,
     #[serde(flatten)]
     message: JsonMessage<'a>,
 }
 
-/// All messages; `reason` says which one it is.
+/// All messages; `reason` names the message.
 #[derive(Debug, Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(tag = "reason", rename_all = "kebab-case")]
@@ -87,7 +87,7 @@ pub(crate) enum JsonMessage<'a> {
     MethodExplained(&'a MethodExplained),
 }
 
-/// Writes a message on a line of its own, in characters that neither a terminal nor the log of a CI system obeys.
+/// Writes a message on a line of its own. Escapes all characters that could control a terminal or the log of a CI system.
 pub(crate) fn write_message(writer: &mut dyn Write, message: JsonMessage<'_>) -> io::Result<()> {
     let line = Line {
         schema: SCHEMA,

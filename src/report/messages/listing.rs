@@ -1,4 +1,4 @@
-//! What is in the store: benchmarks, runs, baselines, workspaces.
+//! Messages of commands that list the store: benchmarks, runs, baselines, workspaces.
 
 use serde::Serialize;
 
@@ -8,7 +8,7 @@ use perfcheck_analysis::model::{
     SuitePart, Tally, Verdict,
 };
 
-/// A benchmark was found and not measured (`cargo perfcheck list`).
+/// A benchmark was found but not measured (`cargo perfcheck list`).
 #[derive(Debug, Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub(crate) struct BenchmarkFound<'a> {
@@ -16,47 +16,47 @@ pub(crate) struct BenchmarkFound<'a> {
     pub benchmark: &'a BenchmarkKey,
 }
 
-/// A benchmark that the store knows (`history` without a benchmark).
+/// A benchmark in the store (`history` without a benchmark).
 #[derive(Debug, Clone, Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct BenchmarkLine {
     /// The benchmark.
     #[serde(rename = "benchmark")]
     pub key: BenchmarkKey,
-    /// How many runs measured it.
+    /// Number of runs that measured it.
     pub runs: usize,
-    /// The newest run that measured it and came to its end; without any, the newest.
+    /// Newest complete run that measured it; if none is complete, the newest.
     pub last_run: RunId,
-    /// When that run began, RFC 3339.
+    /// Start of that run, RFC 3339.
     pub last_started: String,
-    /// The median that the last run measured, nanoseconds per iteration; null without samples.
+    /// Median in that run, in nanoseconds per iteration; null without samples.
     pub typical_ns: Option<f64>,
-    /// The same of the last runs, at most 16, oldest first; null where a run has no samples of it.
+    /// Medians in the last runs, at most 16, oldest first, in nanoseconds per iteration; null for a run without samples.
     pub last_values_ns: Vec<Option<f64>>,
-    /// What its samples mean.
+    /// Metric of the samples.
     pub metric: Metric,
-    /// Its change against the reference of the last run, a fraction; null without a comparison.
+    /// Change against the reference of the last run, as a fraction; null without a comparison.
     pub change: Option<f64>,
-    /// The verdict of the last run about it; null where that run has none.
+    /// Verdict of the last run; null if it has none.
     pub verdict: Option<Verdict>,
 }
 
-/// A stored run, as lists are given it.
+/// A stored run, as an entry of a list.
 #[derive(Debug, Clone)]
 pub struct RunLine {
-    /// Its head.
+    /// The run without its samples.
     pub run: Run,
-    /// When it began, RFC 3339.
+    /// Start of the run, RFC 3339.
     pub started: String,
-    /// How long ago that was, for people.
+    /// Age of the run, in words.
     pub ago: String,
-    /// The baselines that name it.
+    /// Baselines that name the run.
     pub names: Vec<String>,
-    /// How many benchmarks it launched.
+    /// Number of benchmarks that the run started.
     pub benchmarks: usize,
-    /// Its verdicts.
+    /// Number of benchmarks with each verdict.
     pub tally: Tally,
-    /// The benchmarks whose level in this run was accepted by itself.
+    /// Benchmarks whose level in this run the user accepted individually.
     pub accepted_benchmarks: Vec<BenchmarkKey>,
 }
 
@@ -64,33 +64,33 @@ pub struct RunLine {
 #[derive(Debug, Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub(crate) struct ListedRun<'a> {
-    /// The number of the run.
+    /// Number of the run.
     run: RunId,
-    /// When it began, RFC 3339.
+    /// Start of the run, RFC 3339.
     started: &'a str,
-    /// How far it came.
+    /// Whether the run is complete.
     status: RunStatus,
-    /// Whether it may serve as a reference by itself.
+    /// Whether the run as a whole may serve as a reference.
     acceptance: Acceptance,
-    /// The names of the baselines that point to it.
+    /// Names of the baselines that point to the run.
     baselines: &'a [String],
-    /// The checkout that it measured; null outside of a repository.
+    /// Checkout that was measured; null outside a repository.
     git: Option<&'a GitState>,
-    /// The machine and the build.
+    /// Host and build of the run.
     environment: &'a Environment,
-    /// The seed of everything random in the run.
+    /// Random seed of the run.
     seed: u64,
-    /// How many benchmarks it launched.
+    /// Number of benchmarks that the run started.
     benchmarks: usize,
-    /// Each verdict with its count.
+    /// Number of benchmarks with each verdict.
     verdicts: VerdictCounts,
-    /// The benchmarks whose level in this run the user accepted by itself.
+    /// Benchmarks whose level in this run the user accepted individually.
     accepted_benchmarks: &'a [BenchmarkKey],
-    /// Where it was imported from; null for a run that was measured here.
+    /// Source of an imported run; null for a run that was measured here.
     source: Option<&'a Source>,
-    /// The other side of an A/B measurement; null for any other run.
+    /// Other side of a side-by-side measurement; null for any other run.
     pair: Option<Pair>,
-    /// Which part of a suite it measured (`--partition`); null for a run of all.
+    /// Part of the suite that the run measured (`--partition`); null if it measured all.
     part: Option<SuitePart>,
 }
 
@@ -120,32 +120,32 @@ impl<'a> From<&'a RunLine> for ListedRun<'a> {
 #[derive(Debug, Clone, Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct BaselineLine {
-    /// The name of the baseline.
+    /// Name of the baseline.
     pub name: String,
-    /// The run that it names.
+    /// Run that the baseline names.
     pub run: RunId,
-    /// When that run began, RFC 3339.
+    /// Start of that run, RFC 3339.
     pub started: String,
-    /// How long ago that was, for people.
+    /// Age of that run, in words.
     #[serde(skip)]
     pub ago: String,
-    /// The checkout that the run measured; null outside of a repository.
+    /// Checkout that the run measured; null outside a repository.
     pub git: Option<GitState>,
-    /// What that run is a side of.
+    /// Side-by-side measurement that the run is a side of.
     #[serde(skip)]
     pub pair: Option<Pair>,
 }
 
-/// A workspace that the store knows (`store adopt`).
+/// A workspace in the store (`store adopt`).
 #[derive(Debug, Clone, Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct WorkspaceLine {
-    /// What the store knows it by.
+    /// Key of the workspace in the store.
     pub key: String,
-    /// Where it was last seen.
+    /// Directory in which the workspace was last seen.
     pub label: String,
-    /// How many runs it has.
+    /// Number of runs.
     pub runs: usize,
-    /// Whether it is the workspace that the command was called in.
+    /// Whether the command was called in this workspace.
     pub own: bool,
 }

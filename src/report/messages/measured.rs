@@ -1,4 +1,4 @@
-//! What a run measured of a benchmark, with the raw series.
+//! The message about the measurement of one benchmark, with the raw series.
 
 use serde::Serialize;
 
@@ -12,104 +12,104 @@ use perfcheck_analysis::model::{
     SamplingMode, SamplingSettings, Throughput,
 };
 
-/// What a run measured of a benchmark, with the raw series. Of an A/B measurement it is the candidate's; `show BASE` has the base's.
+/// The measurement of a benchmark, with the raw series. If two builds were measured side by side, this is the candidate; `show BASE` prints the base.
 #[derive(Debug, Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub(crate) struct BenchmarkMeasured<'a> {
-    /// The number of the run.
+    /// Number of the run.
     run: RunId,
     /// The benchmark.
     benchmark: &'a BenchmarkKey,
     /// The author's version of the benchmark; null without one.
     version: Option<&'a str>,
-    /// What one iteration processes.
+    /// Amount that one iteration processes.
     throughput: Throughput,
-    /// The same in the author's words where it is neither bytes nor elements: `Frames(3)`.
+    /// Throughput in the author's own unit, if it is not bytes or elements: `Frames(3)`.
     other_throughput: Option<&'a str>,
-    /// What the samples mean.
+    /// Metric of the samples.
     metric: &'a Metric,
-    /// The features of the package as cargo built it.
+    /// Features with which cargo built the package.
     features: &'a [String],
-    /// How it was sampled.
+    /// Sampling settings.
     sampling: SamplingAsSet,
-    /// The level of the intervals in `summary`.
+    /// Confidence level of the intervals in `summary`.
     confidence_level: f64,
-    /// The samples that decide, described; null without samples.
+    /// Summary of the samples that the verdict is based on; null without samples.
     summary: Option<&'a Summary>,
     /// Units per second; null unless the metric is a rate.
     rate_per_second: Option<Rates>,
-    /// What iterations allocated; null where the bench does not count.
+    /// Allocations per iteration; null if the bench does not count them.
     allocations: Option<AllocationSummary>,
-    /// The instructions of an iteration; null where they were not counted.
+    /// Instructions per iteration; null if they were not counted.
     instructions: Option<InstructionSummary>,
-    /// What single operations took; null where they were not timed one by one or none succeeded.
+    /// Latencies of single operations; null if operations were not timed one by one, or none succeeded.
     latencies: Option<&'a LatencySummary>,
-    /// The raw series; of an A/B measurement a launch is a round.
+    /// Raw series of each process, or of each round if measured side by side.
     launches: Vec<MeasuredLaunch<'a>>,
-    /// The launches that failed.
+    /// Processes that failed.
     failures: &'a [Failure],
 }
 
-/// How a benchmark was sampled, as it was set.
+/// The sampling settings of a benchmark.
 #[derive(Debug, Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 struct SamplingAsSet {
-    /// How many processes a run launches.
+    /// Number of processes in a run.
     launches: u32,
-    /// How many samples a launch takes; null: as many as fit.
+    /// Number of samples of each process; null: as many as fit in the time.
     samples: Option<u32>,
-    /// The time that a launch warms up, nanoseconds.
+    /// Warm-up time of a process, in nanoseconds.
     warm_up_ns: Nanos,
-    /// The iterations of the warm-up, where they were counted in place of its time; else null.
+    /// Number of warm-up iterations, if set in place of a time; else null.
     warm_up_iterations: Option<u32>,
-    /// The time that a launch measures, nanoseconds.
+    /// Measurement time of a process, in nanoseconds.
     measurement_ns: Nanos,
-    /// How iterations are laid out over samples.
+    /// Distribution of iterations over samples.
     mode: SamplingMode,
 }
 
-/// Units per second: reciprocals of the times of a unit.
+/// Units per second: reciprocals of the times per unit.
 #[derive(Debug, Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 struct Rates {
-    /// The harmonic mean.
+    /// Harmonic mean.
     mean: Estimate,
-    /// The median.
+    /// Median.
     median: Estimate,
 }
 
-/// The series of one launch.
+/// The series of one process.
 #[derive(Debug, Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 struct MeasuredLaunch<'a> {
-    /// Which launch of the run it is, from 0.
+    /// Index of the process in the run, from 0.
     launch: u32,
-    /// The smallest step of the clock, nanoseconds; 0 where no clock is known.
+    /// Smallest step of the clock, in nanoseconds; 0 if unknown.
     quantum_ns: Nanos,
-    /// The warm-up as one total; never part of the samples.
+    /// Warm-up as one total, which is never part of the samples.
     warm_up: Samples,
-    /// The linear phase: d, 2d, ..., Nd iterations. It may be empty.
+    /// Linear phase: samples of d, 2d, ..., Nd iterations. It may be empty.
     linear: Samples,
-    /// The flat phase: the same number of iterations in every sample. It may be empty.
+    /// Flat phase: samples of equal numbers of iterations. It may be empty.
     flat: Samples,
-    /// What single iterations of an untimed pass allocated; null where they were not counted.
+    /// Allocations of single iterations in an untimed pass; null if they were not counted.
     allocations: Option<LaunchAllocations>,
-    /// What single operations took; null where they were not timed.
+    /// Latencies of single operations; null if they were not timed.
     latencies: Option<LaunchLatencies<'a>>,
 }
 
-/// Samples in the order taken, as arrays of equal length.
+/// Samples in the order in which they were taken, as arrays of equal length.
 #[derive(Debug, Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 struct Samples {
-    /// How often the body ran in each sample.
+    /// Number of iterations in each sample.
     iterations: Vec<u64>,
-    /// The time of each sample, nanoseconds; of an amount its units.
+    /// Time of each sample in nanoseconds; if the metric is an amount, the amount in its unit.
     elapsed_ns: Vec<Nanos>,
 }
 
 impl<'a> BenchmarkMeasured<'a> {
-    /// What `row` has of `measurement`; `latencies` are those of [`LatencySummary::of`].
+    /// Creates the message about `measurement`, which belongs to `row`; `latencies` are computed by [`LatencySummary::of`].
     pub fn of(
         findings: &'a Findings<'a>,
         row: &'a Row<'a>,
@@ -157,7 +157,7 @@ impl From<&SamplingSettings> for SamplingAsSet {
 }
 
 impl Rates {
-    /// The rates of a benchmark whose metric is one.
+    /// Returns the rates of a benchmark; `None` unless its metric is a rate.
     fn of(benchmark: &Benchmark, summary: &Summary) -> Option<Self> {
         matches!(benchmark.metric, Metric::Rate { .. }).then(|| Self {
             mean: per_second(&summary.mean),
@@ -166,7 +166,7 @@ impl Rates {
     }
 }
 
-/// The rate that a time of one unit means.
+/// Converts the time of one unit into units per second, which exchanges the bounds.
 fn per_second(time: &Estimate) -> Estimate {
     Estimate {
         estimate: 1e9 / time.estimate,

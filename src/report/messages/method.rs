@@ -1,16 +1,16 @@
-//! The conventions of a published system as they hold in a workspace.
+//! The message of `--method SYSTEM --explain`: the conventions of a published system, as they apply in this workspace.
 
 use serde::Serialize;
 
 use perfcheck_analysis::model::System;
 
-/// The conventions of a published system as they hold here (`--method SYSTEM --explain`).
+/// The conventions of a published system as they apply here (`--method SYSTEM --explain`).
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct MethodExplained {
     /// The system.
     pub method: System,
-    /// Every setting of the comparison, and where it comes from.
+    /// All settings of the comparison, with their sources.
     pub settings: Vec<MethodSetting>,
 }
 
@@ -18,25 +18,25 @@ pub struct MethodExplained {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct MethodSetting {
-    /// The flag, or the key of a threshold.
+    /// Flag, or key of a threshold.
     pub setting: String,
-    /// The value in force, as the flag takes it; null where it follows from the test.
+    /// Value in force, in the syntax of the flag; null if the test determines it.
     pub value: Option<String>,
-    /// Where it comes from.
+    /// Source of the value.
     pub from: SettingSource,
 }
 
-/// Where a setting comes from, the strongest first.
+/// The source of a setting, the strongest first.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case")]
 pub enum SettingSource {
-    /// The command line says so.
+    /// The command line.
     Flag,
-    /// The system says so.
+    /// The conventions of the system.
     Method,
-    /// A table in Cargo.toml says so.
+    /// A table in Cargo.toml.
     Table,
-    /// Nothing says otherwise.
+    /// The built-in default.
     Default,
 }

@@ -1,7 +1,7 @@
-//! The JSON messages of docs/src/messages.md as types, a file for each family, with the conversion from what a sink is given.
+//! The JSON messages that docs/internals/src/messages.md describes: one type for each message, in a file for each family, with conversions from the findings.
 //!
-//! Must not lay out text. Doc comments of members are for users: they are the descriptions in docs/src/messages.schema.json. Invariant: what is
-//! not known or does not apply is `null`.
+//! Must not lay out text. Doc comments of members are for users: they become the descriptions in docs/internals/src/messages.schema.json. Invariant: a member
+//! that is unknown or does not apply is `null`.
 
 mod bisect;
 mod columns;

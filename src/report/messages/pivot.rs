@@ -1,95 +1,95 @@
-//! Pivot tables, row by row (`compare --pivot`).
+//! Messages of `compare --pivot`: one for each row, and one that describes the table.
 
 use serde::Serialize;
 
 use perfcheck_analysis::model::{LeftOutSamples, Metric, RunId};
 
-/// A pivot, laid out. As a message, after its rows, it says how to read them.
+/// A description of a pivot table. It follows the rows.
 #[derive(Debug, Clone, Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 #[cfg_attr(test, schemars(rename = "PivotFinished"))]
 pub struct PivotTable {
-    /// The dimensions that tell rows apart.
+    /// Dimensions of the rows.
     #[serde(rename = "rows")]
     pub row_names: Vec<String>,
-    /// The dimensions that tell columns apart.
+    /// Dimensions of the columns.
     #[serde(rename = "columns")]
     pub column_names: Vec<String>,
-    /// What each cell says.
+    /// Names of the values in each cell.
     #[serde(skip)]
     pub values: Vec<String>,
-    /// The labels of each column, by dimension.
+    /// Labels of each column, by dimension.
     #[serde(skip)]
     pub columns: Vec<Vec<String>>,
     /// The rows.
     #[serde(skip)]
     pub rows: Vec<PivotRow>,
-    /// What relative values are relative to; null without such values.
+    /// Reference of relative values; null if no value is relative.
     pub versus: Option<String>,
-    /// What was left out of the runs that have a filter, of their own or by `--outliers`.
+    /// Samples that filters left out, for each run with a filter of its own or by `--outliers`.
     pub filters: Vec<PivotFilter>,
-    /// What else to know, a sentence each.
+    /// Remarks about the table, a sentence each.
     #[serde(rename = "remarks")]
     pub notes: Vec<String>,
-    /// What to look at, a sentence each.
+    /// Warnings, a sentence each.
     pub warnings: Vec<String>,
 }
 
-/// A run of a pivot of which samples are left out.
+/// A run of a pivot table with a filter, and the samples that the filter left out.
 #[derive(Debug, Clone, Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct PivotFilter {
-    /// Its number.
+    /// Number of the run.
     pub run: RunId,
-    /// As the user named it.
+    /// The name under which the user gave the run.
     pub name: String,
-    /// What is left out.
+    /// The filter and its counts of samples.
     #[serde(flatten)]
     pub left_out: LeftOutSamples,
 }
 
-/// A row of a pivot.
+/// A row of a pivot table.
 #[derive(Debug, Clone)]
 pub struct PivotRow {
-    /// Its labels, by dimension.
+    /// Labels of the row, by dimension.
     pub labels: Vec<String>,
-    /// For each column, a cell for each value.
+    /// Cells of each column: one for each value.
     pub cells: Vec<Vec<PivotCell>>,
 }
 
-/// A cell of a pivot.
+/// A cell of a pivot table.
 #[derive(Debug, Clone, Default, PartialEq, Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct PivotCell {
-    /// The number, exact; null where there is none.
+    /// The number, not rounded; null if there is none.
     pub number: Option<f64>,
-    /// The unit of the number: `ns`, `ops/s` or another rate, `count`, `fraction`, `ratio`, `effect-size`, `probability`, or the unit of the metric.
+    /// Unit of the number: `ns`, `ops/s` or another rate, `count`, `fraction`, `ratio`, `effect-size`, `probability`, or the unit of the metric.
     #[serde(rename = "unit", serialize_with = "unit")]
     #[cfg_attr(test, schemars(with = "String"))]
     pub kind: PivotKind,
-    /// The size of an effect in a word, or `significant` for a p below the level; else null.
+    /// Size of an effect in a word, or `significant` if the p-value is below the level; else null.
     pub word: Option<&'static str>,
-    /// Whether it is what others are relative to.
+    /// Whether other cells are relative to this one.
     pub is_reference: bool,
-    /// Whether it has no number because its run cannot be compared with that of the reference.
+    /// Whether the number is missing because the run cannot be compared with the reference's.
     pub is_incomparable: bool,
-    /// How many benchmarks it stands for.
+    /// Number of benchmarks that the cell summarizes.
     pub benchmarks: usize,
 }
 
-/// How a number is read.
+/// The kind of a number, which determines its unit and form.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub enum PivotKind {
-    /// It is read as the metric says.
+    /// A number in the unit of the metric.
     Metric(Metric),
     /// Operations per second.
     OperationRate,
     /// A count.
     #[default]
     Count,
-    /// A share of one, without a sign.
+    /// A share of a whole, without a sign.
     Share,
-    /// A change, a fraction.
+    /// A change, as a fraction.
     Change,
     /// A ratio.
     Ratio,
@@ -99,24 +99,24 @@ pub enum PivotKind {
     PValue,
 }
 
-/// A row of a pivot, as a message.
+/// A row of a pivot table, as a message.
 #[derive(Debug, Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 #[cfg_attr(test, schemars(rename = "PivotRow"))]
 pub(crate) struct PivotRowMessage<'a> {
-    /// The labels of the row, by dimension.
+    /// Labels of the row, by dimension.
     row: &'a [String],
     /// The cells, column by column.
     cells: Vec<PlacedCell<'a>>,
 }
 
-/// A cell with its place.
+/// A cell with its column and the name of its value.
 #[derive(Debug, Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 struct PlacedCell<'a> {
-    /// The labels of its column, by dimension.
+    /// Labels of the column, by dimension.
     column: &'a [String],
-    /// What it says, as the pivot names it.
+    /// Name of the value, as the pivot table names it.
     value: &'a str,
     #[serde(flatten)]
     cell: &'a PivotCell,

@@ -1,66 +1,66 @@
-//! What pruning takes and what it leaves.
+//! Messages of `store prune` and `store remove`.
 
 use serde::Serialize;
 
 use perfcheck_analysis::model::RunId;
 
-/// What becomes of a run.
+/// The effect of pruning on a run, with the reason.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case")]
 pub enum RunFate {
-    /// The run goes.
+    /// The run is removed.
     Goes,
-    /// A rule of the policy keeps it. There is no message about such a run.
+    /// A rule of the policy keeps the run. There is no message about such a run.
     Kept,
-    /// It stays because a baseline names it.
+    /// The run stays because a baseline names it.
     Named,
-    /// It stays because later runs are compared with it.
+    /// The run stays because later runs are compared with it.
     Reference,
-    /// It stays because it may still be measuring.
+    /// The run stays because it may still be measuring.
     UnderWay,
-    /// It stays because it belongs to a run that stays.
+    /// The run stays because it belongs to a run that stays.
     Together,
 }
 
-/// A run that goes, or that only a protection keeps (`store prune`, `store remove`).
+/// A run that is removed, or that stays although no rule keeps it (`store prune`, `store remove`).
 #[derive(Debug, Clone, Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct PruneLine {
-    /// The number of the run.
+    /// Number of the run.
     pub run: RunId,
-    /// When it began, RFC 3339.
+    /// Start of the run, RFC 3339.
     pub started: String,
-    /// The branch that it measured; null for a detached `HEAD` or outside of a repository.
+    /// Branch that was measured; null for a detached `HEAD` or outside a repository.
     pub branch: Option<String>,
-    /// The full hash of the commit that it measured; null outside of a repository.
+    /// Full hash of the commit that was measured; null outside a repository.
     pub commit: Option<String>,
-    /// The names of the baselines that point to it.
+    /// Names of the baselines that point to the run.
     pub baselines: Vec<String>,
-    /// How many benchmarks it launched.
+    /// Number of benchmarks that the run started.
     pub benchmarks: usize,
-    /// How many bytes its samples take.
+    /// Size of the samples in bytes.
     pub bytes: u64,
-    /// What becomes of it.
+    /// Effect of pruning on the run.
     pub fate: RunFate,
 }
 
-/// What pruning did, or would do.
+/// A summary of what pruning did, or would do.
 #[derive(Debug, Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub(crate) struct PruneFinished {
-    /// Whether runs were removed; otherwise this is what would happen.
+    /// Whether the removal was carried out; if not, this message describes what would happen.
     pub executed: bool,
-    /// Whether the samples of runs go and the runs stay.
+    /// Whether only the samples are removed and the runs stay.
     pub samples_only: bool,
-    /// How many runs go.
+    /// Number of runs to remove.
     pub going: usize,
-    /// How many runs stay.
+    /// Number of runs that stay.
     pub staying: usize,
-    /// How many bytes the samples of the going runs take.
+    /// Size of the samples of the runs to remove, in bytes.
     pub bytes: u64,
-    /// How many runs were removed; null where nothing was done.
+    /// Number of runs that were removed, or that lost their samples; null if nothing was done.
     pub removed: Option<usize>,
-    /// How many bytes the disk has got back; null where nothing was done.
+    /// Disk space that was freed, in bytes; null if nothing was done.
     pub freed_bytes: Option<u64>,
 }

@@ -1,4 +1,4 @@
-//! What a run comes to: its end, exceeded limits, counts of verdicts.
+//! Messages about a run as a whole: its end, exceeded limits, counts of verdicts.
 
 use serde::Serialize;
 use std::collections::BTreeMap;
@@ -16,91 +16,91 @@ use perfcheck_analysis::model::{
 #[derive(Debug, Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub(crate) struct LimitExceeded<'a> {
-    /// The number of the run.
+    /// Number of the run.
     run: RunId,
     /// The benchmark.
     benchmark: &'a BenchmarkKey,
-    /// The limit as it was written.
+    /// The limit as written by the user.
     limit: &'a str,
-    /// The statistic that it is about.
+    /// Statistic that is limited.
     statistic: Statistic,
-    /// What of the statistic it limits.
+    /// Whether the limit is for the value of the statistic or its change.
     of: Limited,
-    /// What it allows at most: a fraction, nanoseconds, bytes or a number.
+    /// Maximum that the limit allows: a fraction, nanoseconds, bytes or a number.
     bound: f64,
-    /// What was found, all of it above the limit; its members are null where there was none before and there is some now.
+    /// Estimate with its interval, which is above the limit as a whole. Its members are null if the statistic was 0 before and is not now.
     found: Estimate,
-    /// The level that this shares with other numbers that the limits of the run ask for; null where it rests on no chance or on the level of the
-    /// verdict.
+    /// Error level that this finding shares with other statistics that the run's limits name; null if the finding does not depend on chance, or
+    /// shares the level of the verdict.
     shared_level: Option<SharedLevel>,
 }
 
-/// What a limit is about.
+/// The quantity that a limit is for.
 #[derive(Debug, Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case")]
 enum Limited {
-    /// The change against the reference, a fraction.
+    /// The change against the reference, as a fraction.
     Change,
     /// The value.
     Value,
 }
 
-/// What a run comes to; after its benchmarks.
+/// A summary of a run. It follows the messages about the benchmarks.
 #[derive(Debug, Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub(crate) struct RunFinished<'a> {
-    /// The number of the run.
+    /// Number of the run.
     run: RunId,
-    /// How far the run came.
+    /// Whether the run is complete.
     status: RunStatus,
-    /// The status that the process ends with.
+    /// Exit code of the command.
     exit_code: u8,
-    /// How many benchmarks this is about.
+    /// Number of benchmarks.
     benchmarks: usize,
-    /// Each verdict with its count.
+    /// Number of benchmarks with each verdict.
     verdicts: VerdictCounts,
-    /// How many of the inconclusive look slower by more than noise and their own uncertainty.
+    /// Number of inconclusive benchmarks that look slower, by more than the noise threshold and their own uncertainty.
     look_slower: usize,
-    /// What the run was compared with, in words; null where nothing was compared.
+    /// Reference of the comparison, in words; null if nothing was compared.
     reference: Option<&'a str>,
-    /// The facts that differ without making the sides incomparable.
+    /// Differences between the sides that do not prevent a comparison.
     warnings: &'a [Difference],
-    /// What to know of the comparison as a whole, a sentence each.
+    /// Remarks about the comparison as a whole, a sentence each.
     remarks: Vec<String>,
-    /// In which functions the executables of both sides differ, by bench target, where that is known.
+    /// Functions that differ between the executables of both sides, by bench target, if known.
     code: Vec<&'a CodeChange>,
-    /// How many limits are exceeded, counted for each benchmark.
+    /// Number of exceeded limits, counted for each benchmark.
     limits_exceeded: usize,
-    /// The thresholds that are not the default, by name.
+    /// Thresholds that differ from the default, by name.
     thresholds: ChangedThresholds,
-    /// The seed of everything random in the run; below 2^53 unless the user set a larger one.
+    /// Random seed of the run; below 2^53 unless the user set a larger one.
     seed: u64,
-    /// The checkout that was measured; null outside of a repository.
+    /// Checkout that was measured; null outside a repository.
     git: Option<&'a GitState>,
-    /// The machine and the build.
+    /// Host and build of the run.
     environment: &'a Environment,
-    /// The one-minute load average at the start; null where the system does not tell.
+    /// One-minute load average at the start; null if the system does not report it.
     load: Option<f64>,
-    /// The largest step of the benches' clocks, nanoseconds; null where no clock is known.
+    /// Largest step of the benches' clocks, in nanoseconds; null if unknown.
     clock_step_ns: Option<Nanos>,
-    /// The mean time of a pass of the control workload before the launches, nanoseconds; null with A/B and where the system does not tell how
-    /// launches ran.
+    /// Mean time of a pass of the control workload before the processes, in nanoseconds; null for builds measured side by side, and if the system
+    /// does not report how processes ran.
     control_ns: Option<f64>,
-    /// How much longer the slowest launch found the control workload than the fastest, a fraction.
+    /// Range of the control workload's times before the processes: the longest divided by the shortest, minus 1. Null if unknown.
     control_range: Option<f64>,
-    /// The largest jitter of the control workload before a launch: median distance from the median over the median, a fraction. Below 0.05 is
-    /// quiet, 0.10 to 0.30 typical of shared machines.
+    /// Largest jitter of the control workload before a process: the median absolute deviation divided by the median, as a fraction. Below 0.05 is
+    /// quiet; 0.10 to 0.30 is typical of shared machines.
     jitter: Option<f64>,
-    /// The version of cargo-perfcheck.
+    /// Version of cargo-perfcheck.
     tool_version: &'a str,
-    /// Where an imported run comes from; null for a run that was measured here.
+    /// Source of an imported run; null for a run that was measured here.
     source: Option<&'a Source>,
-    /// Which part of a suite it measured (`--partition`), about which nothing is decided yet; null for a run of all.
+    /// Part of the suite that the run measured (`--partition`), for which nothing is decided before the parts are merged; null if it measured all.
     part: Option<SuitePart>,
 }
 
-/// Each verdict with its count, also 0.
+/// The number of benchmarks with each verdict, including 0.
 #[derive(Debug, Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub(crate) struct VerdictCounts {
@@ -115,7 +115,7 @@ pub(crate) struct VerdictCounts {
     improved: usize,
 }
 
-/// Thresholds that are not the default, by name.
+/// The thresholds that differ from the default, by name.
 #[derive(Debug, Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(transparent)]

@@ -1,4 +1,4 @@
-//! A trial of the machine and the settings (`doctor --benches`).
+//! Messages of `doctor --benches`, which tries the machine and the settings with the user's benches.
 
 use serde::Serialize;
 use std::time::Duration;
@@ -6,49 +6,49 @@ use std::time::Duration;
 use super::run::VerdictCounts;
 use perfcheck_analysis::model::{BenchmarkKey, Tally, Verdict};
 
-/// How often something happened, with one-sided bounds of its rate.
+/// The frequency of an event, with one-sided bounds of its rate.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct Rate {
-    /// How often it happened.
+    /// Number of times that the event happened.
     pub count: usize,
-    /// How often it could have happened.
+    /// Number of times that the event could have happened.
     pub of: usize,
-    /// The rate is at least this.
+    /// Lower bound of the rate.
     pub lower: f64,
-    /// The rate is at most this.
+    /// Upper bound of the rate.
     pub upper: f64,
 }
 
-/// What the trials of `doctor --benches` say about the machine; after the benchmarks.
+/// A summary of the trials of `doctor --benches`. It follows the messages about the benchmarks.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 #[cfg_attr(test, schemars(rename = "SelfTestFinished"))]
 pub struct SelfTestFindings {
-    /// The benchmarks in the order in which they are to be shown.
+    /// The benchmarks, in the order in which they are shown.
     #[serde(skip)]
     pub rows: Vec<SelfTestRow>,
-    /// By how much one side was slowed down, a fraction.
+    /// Slowdown that was applied to one side, as a fraction.
     pub slowdown: f64,
-    /// How many comparisons of each kind were asked for.
+    /// Requested number of comparisons of each kind.
     pub trials: u32,
-    /// How many rounds a comparison had at most.
+    /// Maximum number of rounds of a comparison.
     pub rounds: u32,
-    /// The one-sided level for all benchmarks of a comparison together.
+    /// One-sided significance level for all benchmarks of a comparison together.
     pub significance_level: f64,
-    /// The changes that were called where there was none.
+    /// Changes that were reported although there was none.
     pub false_alarms: Rate,
-    /// The slowdowns that were called `regressed`.
+    /// Slowdowns that were reported as `regressed`.
     pub found: Rate,
-    /// The one-sided level of the bounds of both rates.
+    /// One-sided confidence level of the bounds of both rates.
     pub bound_level: f64,
-    /// The benchmarks that could not be tested.
+    /// Benchmarks that could not be tested.
     pub skipped: Vec<SkippedBenchmark>,
-    /// The seed of everything random.
+    /// Random seed.
     pub seed: u64,
-    /// Whether the user stopped it before all trials had ended.
+    /// Whether the user interrupted the trials.
     pub interrupted: bool,
-    /// The status that the process ends with.
+    /// Exit code of the command.
     pub exit_code: u8,
 }
 
@@ -63,23 +63,23 @@ pub struct SkippedBenchmark {
     pub why: String,
 }
 
-/// What is known of one benchmark.
+/// The trials of one benchmark.
 #[derive(Debug, Clone, PartialEq)]
 pub struct SelfTestRow {
     /// The benchmark.
     pub key: BenchmarkKey,
-    /// Changes up to this are noise, a fraction.
+    /// Noise threshold, as a fraction.
     pub noise_threshold: f64,
-    /// What was said of it against itself.
+    /// Verdicts of comparisons with itself.
     pub same: Vec<Verdict>,
-    /// What was said of it against itself, slowed down.
+    /// Verdicts of comparisons with itself, one side slowed down.
     pub slowed: Vec<Verdict>,
-    /// How long all of it took.
+    /// Duration of all trials.
     pub time: Duration,
 }
 
 impl SelfTestRow {
-    /// Nothing is known yet.
+    /// Creates a row without trials.
     pub fn new(key: &BenchmarkKey, noise_threshold: f64) -> Self {
         Self {
             key: key.clone(),
@@ -90,57 +90,57 @@ impl SelfTestRow {
         }
     }
 
-    /// How often a change was called where there was none.
+    /// Returns how often a change was reported although there was none.
     pub fn false_alarms(&self) -> usize {
         let alarm = |verdict| matches!(verdict, Verdict::Regressed | Verdict::Improved);
         self.same.iter().copied().filter(|v| alarm(*v)).count()
     }
 
-    /// How often it was compared with itself.
+    /// Returns how often the benchmark was compared with itself; failures do not count.
     pub fn compared_same(&self) -> usize {
         compared(&self.same)
     }
 
-    /// How often the slowdown was found.
+    /// Returns how often the slowdown was reported.
     pub fn found(&self) -> usize {
         times(&self.slowed, Verdict::Regressed)
     }
 
-    /// How often it was compared with itself, slowed down.
+    /// Returns how often the benchmark was compared with itself slowed down; failures do not count.
     pub fn compared_slowed(&self) -> usize {
         compared(&self.slowed)
     }
 
-    /// How often it was called faster although it was slowed down.
+    /// Returns how often the benchmark was reported as faster although it was slowed down.
     pub(crate) fn wrong_direction(&self) -> usize {
         times(&self.slowed, Verdict::Improved)
     }
 
-    /// Whether it could not be measured in any of the comparisons.
+    /// Reports whether any of the comparisons failed to measure the benchmark.
     pub fn has_failed(&self) -> bool {
         times(&self.same, Verdict::Failed) + times(&self.slowed, Verdict::Failed) > 0
     }
 
-    /// Mean time of a comparison.
+    /// Returns the mean duration of a comparison, in seconds.
     pub(crate) fn seconds_per_verdict(&self) -> Option<f64> {
         let verdicts = self.same.len() + self.slowed.len();
         (verdicts > 0).then(|| self.time.as_secs_f64() / verdicts as f64)
     }
 }
 
-/// How often a benchmark was called what.
+/// The verdicts that a benchmark had in all trials.
 #[derive(Debug, Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub(crate) struct SelfTestBenchmark<'a> {
     /// The benchmark.
     benchmark: &'a BenchmarkKey,
-    /// Each verdict with its count, of comparisons of the benchmark with itself.
+    /// Number of comparisons with itself that had each verdict.
     same: VerdictCounts,
-    /// Each verdict with its count, of comparisons of the benchmark with itself slowed down.
+    /// Number of comparisons with itself, one side slowed down, that had each verdict.
     slowed: VerdictCounts,
-    /// Changes up to this are noise, a fraction.
+    /// Noise threshold, as a fraction: smaller changes are noise.
     noise_threshold: f64,
-    /// The mean time of a comparison in seconds; null without one.
+    /// Mean duration of a comparison in seconds; null without one.
     seconds_per_verdict: Option<f64>,
 }
 

@@ -1,4 +1,4 @@
-//! Every statistic of a benchmark (`show --stats`).
+//! The message of `show --stats`: every statistic of a benchmark.
 
 use serde::Serialize;
 
@@ -11,24 +11,24 @@ use perfcheck_analysis::model::{
     BenchmarkKey, Measurement, Metric, RunId, Thresholds, Throughput, Verdict,
 };
 
-/// One benchmark of a run.
+/// A benchmark of a run with all its statistics.
 #[derive(Debug, Clone)]
 pub struct BenchmarkStatistics<'a> {
     /// The benchmark.
     pub key: &'a BenchmarkKey,
-    /// What was measured, launch by launch.
+    /// The measurement, process by process.
     pub measurement: &'a Measurement,
-    /// Its description; `None` without samples.
+    /// Summary of the samples; `None` without samples.
     pub record: Option<BenchmarkRecord>,
-    /// The statistics of launches, over all launches; `None` without samples.
+    /// Statistics of processes, over all processes; `None` without samples.
     pub over_launches: Option<LaunchStatistics>,
-    /// The verdict of the run, if it has one.
+    /// Verdict of the run about the benchmark, if it has one.
     pub verdict: Option<Verdict>,
-    /// The change that it rests on, a fraction.
+    /// Change that the verdict is based on, as a fraction.
     pub change: Option<f64>,
-    /// The p-value that it rests on, adjusted, where it is stored.
+    /// Adjusted p-value that the verdict is based on, if it is stored.
     pub p_value: Option<f64>,
-    /// The thresholds of the run.
+    /// Thresholds of the run.
     pub thresholds: Thresholds,
 }
 
@@ -37,45 +37,45 @@ pub struct BenchmarkStatistics<'a> {
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 #[cfg_attr(test, schemars(rename = "BenchmarkStatistics"))]
 pub(crate) struct BenchmarkStatisticsMessage<'a> {
-    /// The number of the run.
+    /// Number of the run.
     run: RunId,
     /// The benchmark.
     benchmark: &'a BenchmarkKey,
-    /// What its samples mean.
+    /// Metric of the samples.
     metric: &'a Metric,
-    /// What one iteration processes.
+    /// Amount that one iteration processes.
     throughput: Throughput,
-    /// The same in the author's words where it is neither bytes nor elements.
+    /// Throughput in the author's own unit, if it is not bytes or elements.
     other_throughput: Option<&'a str>,
-    /// The level of all intervals.
+    /// Confidence level of all intervals.
     confidence_level: f64,
-    /// The statistics of its samples; null without samples.
+    /// Statistics of the samples; null without samples.
     statistics: Option<&'a BenchmarkRecord>,
-    /// The `bytes` of `allocations`.
+    /// Same value as `bytes` of `allocations`.
     mean_allocated_bytes: Option<f64>,
-    /// What iterations allocated; null where the bench does not count.
+    /// Allocations per iteration; null if the bench does not count them.
     allocations: Option<AllocationSummary>,
-    /// The instructions of an iteration; null where they were not counted.
+    /// Instructions per iteration; null if they were not counted.
     instructions: Option<InstructionSummary>,
-    /// What single operations took; null where they were not timed one by one or none succeeded.
+    /// Latencies of single operations; null if operations were not timed one by one, or none succeeded.
     latencies: Option<&'a LatencySummary>,
-    /// The statistics of launches over all launches, with percentile bootstrap intervals, bounded by whole indices; null without samples.
+    /// Statistics of processes, over all processes, with percentile bootstrap intervals whose bounds are whole order statistics; null without
+    /// samples.
     over_launches: Option<&'a LaunchStatistics>,
-    /// How latencies went; null without latencies.
+    /// Latencies over the time of the processes; null without latencies.
     course: Option<&'a LatencyCourse>,
-    /// The verdict of the run about it; null where it has none.
+    /// Verdict of the run about the benchmark; null if there is none.
     verdict: Option<Verdict>,
-    /// The change that the verdict rests on, a fraction; null without a comparison.
+    /// Change that the verdict is based on, as a fraction; null without a comparison.
     change: Option<f64>,
-    /// The p-value of the deciding test, as in `benchmark-compared`; null where nothing was compared or nothing is stored of
-    /// how it was decided.
+    /// P-value of the deciding test, as in `benchmark-compared`; null if nothing was compared, or if the derivation of the verdict is not stored.
     p_value: Option<f64>,
-    /// The thresholds of the run that are not the default, by name.
+    /// Thresholds of the run that differ from the default, by name.
     thresholds: ChangedThresholds,
 }
 
 impl<'a> BenchmarkStatisticsMessage<'a> {
-    /// The statistics of `one`; `latencies` are those of [`LatencySummary::of`] at the level.
+    /// Creates the message about `one`; `latencies` are computed by [`LatencySummary::of`] at `confidence_level`.
     pub fn of(
         run: RunId,
         one: &'a BenchmarkStatistics<'a>,

@@ -1,4 +1,4 @@
-//! The schema that the types generate is the one that docs/src/messages.schema.json ships.
+//! Checks that docs/internals/src/messages.schema.json is the schema that the types generate.
 
 use schemars::generate::SchemaSettings;
 use std::collections::BTreeSet;
@@ -8,7 +8,7 @@ use std::path::Path;
 use super::explanation::Numbers;
 use super::line::Line;
 
-const SHIPPED: &str = "docs/src/messages.schema.json";
+const SHIPPED: &str = "docs/internals/src/messages.schema.json";
 
 fn generated() -> serde_json::Value {
     let generator = SchemaSettings::draft2020_12()
@@ -39,7 +39,7 @@ fn every_member_of_every_message_has_a_description() {
     let mut bare = BTreeSet::new();
     for (name, definition) in schema["$defs"].as_object().expect("definitions") {
         for (member, found) in definition["properties"].as_object().into_iter().flatten() {
-            // Names say it: verdicts, percentiles, tags.
+            // These members need no description: verdicts, percentiles, tags.
             let is_plain = ["VerdictCounts", "Percentiles"].contains(&name.as_str())
                 || found.get("const").is_some();
             if !is_plain && found.get("description").is_none() {

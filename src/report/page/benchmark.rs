@@ -1,4 +1,4 @@
-//! One benchmark as the page's script reads it. The names of the members are those of `assets/data.js`.
+//! One benchmark as data for the page's script. `assets/data.js` reads these members by name.
 
 use serde::Serialize;
 
@@ -18,55 +18,55 @@ use perfcheck_analysis::compare::{
 use perfcheck_analysis::findings::Row;
 use perfcheck_analysis::model::{Metric, RunId, Statistic, Verdict};
 
-/// The script takes intervals for these where it is told nothing of them.
+/// The script assumes this kind of interval if the data name none.
 const USUAL_INTERVALS: &str = "t interval";
 
-/// Of more launches no fences are drawn: each has only as much room as a line.
+/// Maximum number of processes for which fences are drawn. If there are more, each has only a line's width of room.
 const MOST_FENCES: usize = 16;
 
-/// What all benchmarks of a page share.
+/// The data that all benchmarks of a page share.
 pub(super) struct PageShared<'a> {
     pub(super) phrases: &'a mut Phrasebook,
-    /// Packages and their targets, in order.
+    /// Packages and their targets, sorted.
     pub(super) places: &'a [(&'a str, &'a str)],
     pub(super) timeline: &'a Timeline<'a>,
     pub(super) confidence_level: f64,
-    /// What the verdicts are about.
+    /// The statistic that the verdicts are about.
     pub(super) subject: Statistic,
 }
 
-/// A benchmark. Members that it has nothing to say in are left out.
+/// A benchmark. Members without content are omitted.
 #[derive(Serialize)]
 pub(super) struct BenchmarkData<'a> {
-    /// Which of the bench targets it belongs to.
+    /// Index of its bench target in `places`.
     place: Option<usize>,
     id: String,
     verdict: Option<Verdict>,
-    /// The function that costs most more or less, where the verdict is a change.
+    /// Function with the largest change in cost, if the verdict is a change.
     #[serde(skip_serializing_if = "Option::is_none")]
     function: Option<String>,
     candidate: Option<SideData>,
     base: Option<SideData>,
-    /// How the verdict came about.
+    /// Explanation of the verdict.
     why: Vec<Phrase>,
-    /// What the samples mean; times, which most are, go without saying.
+    /// Metric of the samples; omitted for time, the usual metric.
     #[serde(skip_serializing_if = "Option::is_none")]
     metric: Option<&'a Metric>,
     #[serde(skip_serializing_if = "Option::is_none")]
     throughput: Option<ThroughputData>,
     #[serde(skip_serializing_if = "Option::is_none")]
     compared: Option<ComparedData>,
-    /// The change that is stored, where the comparison has none.
+    /// The stored change, if the comparison has none.
     #[serde(skip_serializing_if = "Option::is_none")]
     stored: Option<Short>,
-    /// The linear phases of both sides are drawn up to so many nanoseconds.
+    /// Upper end of the axis for the linear phases of both sides, in nanoseconds.
     #[serde(skip_serializing_if = "Option::is_none")]
     ramp_top: Option<Short>,
     #[serde(skip_serializing_if = "Option::is_none")]
     resampled: Option<ResampledData>,
     #[serde(skip_serializing_if = "Option::is_none")]
     history: Option<HistoryData>,
-    /// The runs whose mean is the reference, where it is of several; null for one that is not in the store.
+    /// Runs whose mean is the reference, if there are several; null for a run that is not in the store.
     #[serde(skip_serializing_if = "Option::is_none")]
     runs: Option<&'a [Option<RunId>]>,
     #[serde(skip_serializing_if = "Vec::is_empty")]
@@ -75,24 +75,24 @@ pub(super) struct BenchmarkData<'a> {
     remarks: Vec<Phrase>,
 }
 
-/// A fact that differs, and what it is of the base and of the candidate.
+/// A fact that differs, with its value for the base and for the candidate.
 pub(super) type DifferenceData = (&'static str, String, String);
 
-/// What an iteration processes.
+/// The amount that an iteration processes.
 #[derive(Serialize)]
 #[serde(untagged)]
 enum ThroughputData {
     /// Bytes and elements.
     Units([Option<u64>; 2]),
-    /// The author's words, where it is neither.
+    /// A throughput in the author's own unit.
     Words(String),
 }
 
-/// What the comparison says.
+/// The numbers of a comparison.
 #[derive(Serialize)]
 struct ComparedData {
     change: Option<ShortEstimate>,
-    /// What the change is from and to, as numbers and as texts.
+    /// Values before and after the change, as numbers and as texts.
     #[serde(skip_serializing_if = "Option::is_none")]
     values: Option<([Short; 2], [String; 2])>,
     p: Option<Short>,
@@ -102,7 +102,7 @@ struct ComparedData {
     callable: Option<Short>,
 }
 
-/// How resampled changes lie.
+/// The distribution of the resampled changes.
 #[derive(Serialize)]
 struct ResampledData {
     range: [Short; 2],
@@ -110,7 +110,7 @@ struct ResampledData {
     count: usize,
 }
 
-/// A side of a benchmark. Arrays stand where names would take more room than what they name; `assets/data.js` has the names.
+/// A side of a benchmark. Arrays save the room of member names; `assets/data.js` names their elements.
 #[derive(Serialize)]
 struct SideData {
     run: RunId,
@@ -119,12 +119,12 @@ struct SideData {
     percentiles: [Short; 5],
     #[serde(skip_serializing_if = "Option::is_none")]
     intervals: Option<&'static str>,
-    /// Severe and mild ones below, mild and severe ones above.
+    /// Low severe, low mild, high mild and high severe outliers.
     outliers: [usize; 4],
-    /// The fences of each launch, ascending, where launches are few enough to be told apart and their samples spread.
+    /// Fences of each process, ascending; empty if there are too many processes to draw, or if a process has none.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     fences: Vec<[Short; 4]>,
-    /// The shortest and the longest of the single operations that were drawn at random, and their quantiles in between.
+    /// Shortest and longest of the randomly drawn single operations, and the quantiles in between.
     #[serde(skip_serializing_if = "Option::is_none")]
     operations: Option<(Short, Short, String)>,
     #[serde(flatten)]
@@ -136,7 +136,7 @@ struct SideData {
     more: Vec<(String, String)>,
 }
 
-/// Samples, launches, the fastest and the slowest sample, coefficient of variation, R² and standard error.
+/// Samples, processes, fastest and slowest sample, coefficient of variation, R² and standard error.
 type NumbersOfSide = (
     usize,
     usize,
@@ -147,29 +147,29 @@ type NumbersOfSide = (
     Option<Short>,
 );
 
-/// What is drawn of a side: places within its range, and quantiles on the scale of their logarithms, since tails are long.
+/// The curves of a side: positions within its range, and quantiles on a logarithmic scale because tails are long.
 #[derive(Serialize)]
 struct DrawnData {
     range: [Short; 2],
     density: String,
-    /// From where to where the density of each launch reaches.
+    /// Ends of each process's density.
     spans: String,
     /// The samples in the order in which they were taken.
     order: String,
-    /// How many samples each launch has.
+    /// Number of samples of each process.
     counts: OneOrEach,
     quartiles: String,
     quantiles: String,
     #[serde(skip_serializing_if = "Option::is_none")]
     violins: Option<String>,
-    /// How many samples lie too far from the others.
+    /// Number of samples too far from the others to be drawn.
     #[serde(skip_serializing_if = "Option::is_none")]
     outside: Option<usize>,
     #[serde(skip_serializing_if = "Option::is_none")]
     ramp: Option<RampData>,
 }
 
-/// The most iterations, the longest sample, the places of both for each sample that is drawn, and how many samples there are.
+/// The largest number of iterations, the longest sample, the positions of all drawn samples on both axes, and the total number of samples.
 type RampData = (Short, Short, String, String, usize);
 
 impl<'a> BenchmarkData<'a> {
@@ -215,7 +215,7 @@ impl<'a> BenchmarkData<'a> {
     }
 }
 
-/// The function in which a change that was found mostly is.
+/// Returns the function that contributes most to a reported change.
 fn costly_function<'r>(row: &'r Row<'_>) -> Option<&'r str> {
     let is_called = matches!(row.verdict, Some(Verdict::Regressed | Verdict::Improved));
     let comparison = row.comparison.as_ref().filter(|_| is_called)?;
@@ -223,7 +223,7 @@ fn costly_function<'r>(row: &'r Row<'_>) -> Option<&'r str> {
     Some(&most.name)
 }
 
-/// What there is to say of a benchmark; what limits a comparison is of interest where it did not come out clearly well.
+/// Returns the remarks about a benchmark. Limitations of the comparison are included only if the outcome is not clearly good.
 fn notes(one: &PageBenchmark<'_>) -> Vec<String> {
     let moved = one.row.comparison.iter().flat_map(extras::changes);
     let limits = !sentences::is_fine(one.row);
@@ -243,7 +243,7 @@ pub(super) fn differences(found: &[Difference]) -> Vec<DifferenceData> {
     lines.collect()
 }
 
-/// The nanoseconds up to which the linear phases of both sides are drawn; nothing where no side has a line to draw.
+/// Returns the upper end of the axis for the linear phases of both sides; `None` if no side has a slope.
 fn ramp_top(one: &PageBenchmark<'_>) -> Option<f64> {
     let ramps = one.sides().filter_map(|side| {
         let slope = side.record.summary.slope.as_ref()?;
@@ -332,7 +332,7 @@ impl SideData {
     }
 }
 
-/// The estimates of a side in the order of `ESTIMATES_OF` in `assets/data.js`.
+/// Returns the estimates of a side in the order of `ESTIMATES_OF` in `assets/data.js`.
 fn estimates(record: &BenchmarkRecord) -> [Option<Estimate>; 8] {
     let summary = &record.summary;
     [
@@ -347,7 +347,7 @@ fn estimates(record: &BenchmarkRecord) -> [Option<Estimate>; 8] {
     ]
 }
 
-/// The fences of launches that all have some; none of many launches.
+/// Returns the fences of all processes; none if a process lacks them or there are too many processes.
 fn fences(summary: &Summary) -> Vec<[Short; 4]> {
     let all = &summary.fences[..];
     let found = all.iter().map(TukeyFences::ascending);
@@ -356,7 +356,7 @@ fn fences(summary: &Summary) -> Vec<[Short; 4]> {
     found.map(|fences| fences.map(Short)).collect()
 }
 
-/// Quantiles on the scale of logarithms between the extremes, at the probabilities of those of samples.
+/// Returns quantiles on a logarithmic scale between the extremes, at the same probabilities as those of samples.
 fn operations(found: &LatencySummary) -> Option<(Short, Short, String)> {
     let distribution = found.course.distribution.as_ref()?;
     let quantiles: Vec<f64> = (PROBABILITIES.iter())
@@ -369,7 +369,7 @@ fn operations(found: &LatencySummary) -> Option<(Short, Short, String)> {
     Some((Short(least), Short(most), text))
 }
 
-/// What the side says of allocations and latencies.
+/// Returns labeled texts about left-out samples, allocations, instructions and latencies of the side.
 fn more(
     side: &PageSide<'_>,
     latencies: Option<&LatencySummary>,
@@ -404,7 +404,7 @@ impl DrawnData {
         let has_violins = launches
             .iter()
             .all(|launch| !launch.density.heights.is_empty());
-        // Each is as wide as it can be.
+        // Each violin is scaled to its own maximum width.
         let violins = launches.iter().map(|launch| {
             let heights = launch.density.heights.iter().copied();
             places(heights, (0.0, launch.density.peak()), 1)
@@ -446,7 +446,7 @@ fn ramp(ramp: &Ramp) -> RampData {
     )
 }
 
-/// The logarithm of a time that may be 0.
+/// Returns the logarithm of a time, which may be 0.
 fn logarithm(time: f64) -> f64 {
     time.max(1e-6).ln()
 }

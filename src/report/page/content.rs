@@ -1,71 +1,71 @@
-//! What the page is given.
+//! The input of the page.
 
 use crate::report::text::history::BenchmarkHistory;
 use perfcheck_analysis::compare::{BenchmarkRecord, ChangeShape, Difference, HostSigns, Shape};
 use perfcheck_analysis::findings::{Limits, Method, Row, RunRemark};
 use perfcheck_analysis::model::{Measurement, Metric, Run, RunId};
 
-/// Everything that a page shows.
+/// The content of a page.
 #[derive(Debug)]
 pub struct Page<'a> {
-    /// What it is about: the name of the workspace's directory.
+    /// Name of the workspace's directory, which is the title.
     pub workspace: String,
     /// The run.
     pub run: &'a Run,
-    /// What its verdicts compare it with, in words.
+    /// Reference of the verdicts, in words.
     pub reference: Option<String>,
-    /// All runs that something is shown of, the run itself first.
+    /// All runs that the page shows, the run itself first.
     pub runs: Vec<PageRun<'a>>,
-    /// Level of the intervals of times.
+    /// Confidence level of the intervals of times.
     pub confidence_level: f64,
-    /// Facts that differ without making the sides incomparable.
+    /// Differences between the sides that do not prevent a comparison.
     pub warnings: Vec<Difference>,
-    /// What else a reader must know of the whole.
+    /// Remarks about the comparison as a whole.
     pub remarks: Vec<RunRemark>,
-    /// What the limits made of it.
+    /// The limits and the benchmarks that exceed them.
     pub limits: Limits,
-    /// What the page leaves out so that its size stays within bounds, a sentence each.
+    /// Omissions that keep the page small, a sentence each.
     pub omissions: Vec<String>,
-    /// The benchmarks in the order in which they are shown first.
+    /// The benchmarks in their initial order.
     pub benchmarks: Vec<PageBenchmark<'a>>,
 }
 
-/// A run with what it saw of its host.
+/// A run with the signs of its host's condition.
 #[derive(Debug)]
 pub struct PageRun<'a> {
-    /// Its head.
+    /// The run without its samples.
     pub head: &'a Run,
-    /// When it began, RFC 3339.
+    /// Start of the run, RFC 3339.
     pub started: String,
-    /// What it saw of its host.
+    /// Signs of the host's condition during the run.
     pub signs: HostSigns,
 }
 
-/// One benchmark.
+/// A benchmark on the page.
 #[derive(Debug)]
 pub struct PageBenchmark<'a> {
-    /// What is known of it, without the measurement.
+    /// The findings, without the measurement.
     pub row: &'a Row<'a>,
-    /// What its samples mean.
+    /// Metric of the samples.
     pub metric: &'a Metric,
-    /// The change as it was written down; the comparison may not be known any more.
+    /// The stored change, which is available even if the comparison can no longer be computed.
     pub stored_change: Option<f64>,
-    /// The method by which it was compared, where it was.
+    /// Method of the comparison, if there was one.
     pub method: Option<Method>,
-    /// What the run measured.
+    /// Measurement of the run.
     pub candidate: Option<PageSide<'a>>,
-    /// What it was compared with; of several runs the newest.
+    /// Measurement of the reference; if there are several runs, the newest.
     pub base: Option<PageSide<'a>>,
-    /// How resampled changes lie.
+    /// Distribution of the resampled changes.
     pub change: Option<ChangeShape>,
-    /// Its course over the runs of the branch.
+    /// History of the benchmark on the branch.
     pub history: Option<&'a BenchmarkHistory>,
-    /// How the verdict came about: what a sentence is about, and the sentence.
+    /// Explanation of the verdict: the topic of each sentence, and the sentence.
     pub sentences: Vec<(&'static str, String)>,
 }
 
 impl<'a> PageBenchmark<'a> {
-    /// The sides that were measured, the candidate first.
+    /// Returns the sides that were measured, the candidate first.
     pub fn sides(&self) -> impl Iterator<Item = &PageSide<'a>> {
         [&self.candidate, &self.base].into_iter().flatten()
     }
@@ -76,10 +76,10 @@ impl<'a> PageBenchmark<'a> {
 pub struct PageSide<'a> {
     /// The run.
     pub run: RunId,
-    /// What was measured.
+    /// The measurement.
     pub measurement: &'a Measurement,
-    /// The statistics, as `show --stats` has them.
+    /// The statistics, as in `show --stats`.
     pub record: BenchmarkRecord,
-    /// What is drawn.
+    /// The shape of the distribution, for drawing.
     pub shape: Shape,
 }

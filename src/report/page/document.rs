@@ -1,4 +1,4 @@
-//! The document: its policy, style, script and data in one file.
+//! The HTML document: its policy, style, script and data in one file.
 
 use serde::Serialize;
 use std::io::{self, Write};
@@ -24,7 +24,7 @@ const STYLE: &str = concat!(
     include_str!("assets/print.css")
 );
 
-/// One function, so that the page has no global names.
+/// The script is wrapped in a function, so the page has no global names.
 const SCRIPT: &str = concat!(
     "(()=>{\"use strict\";\n",
     include_str!("assets/format.js"),
@@ -43,7 +43,7 @@ const SCRIPT: &str = concat!(
 
 const BODY: &str = include_str!("assets/page.html");
 
-/// SHA-256 of [`STYLE`] and [`SCRIPT`], by which the policy allows them and nothing else. A test says what they are.
+/// SHA-256 hashes of [`STYLE`] and [`SCRIPT`]. The policy allows these and nothing else. If a test finds a mismatch, it prints the new hash.
 const STYLE_HASH: &str = "sha256-4xHCjvg/Jcd0o4W1MhJB0M2x3CH84pIRAcJwGKeeKMo=";
 const SCRIPT_HASH: &str = "sha256-BIFwBwsafxKdFkkNnuduhpVC9Jrb+rPgrbygf3hmWKA=";
 
@@ -70,7 +70,7 @@ pub fn write_page(writer: &mut dyn Write, page: &Page<'_>) -> io::Result<()> {
     )
 }
 
-/// The data, benchmark by benchmark: what was written is not kept.
+/// Writes the data one benchmark at a time, so they are not all in memory.
 fn write_data(writer: &mut dyn Write, page: &Page<'_>) -> io::Result<()> {
     let mut phrases = Phrasebook::default();
     writer.write_all(b"{\"benchmarks\":[")?;
@@ -96,7 +96,7 @@ fn write_data(writer: &mut dyn Write, page: &Page<'_>) -> io::Result<()> {
     writer.write_all(b"}")
 }
 
-/// The bench targets, each once, in order.
+/// Returns the bench targets, sorted and without duplicates.
 fn places<'a>(page: &'a Page<'_>) -> Vec<(&'a str, &'a str)> {
     let keys = page.benchmarks.iter().map(|one| &one.row.key);
     let mut places: Vec<(&str, &str)> = keys
@@ -107,7 +107,7 @@ fn places<'a>(page: &'a Page<'_>) -> Vec<(&'a str, &'a str)> {
     places
 }
 
-/// What the page's script reads of the whole.
+/// The data of the page as a whole.
 #[derive(Serialize)]
 struct HeadData<'a> {
     schema: u32,
@@ -115,36 +115,36 @@ struct HeadData<'a> {
     workspace: String,
     run: RunId,
     reference: Option<String>,
-    /// The level of the intervals of times.
+    /// Confidence level of the intervals of times.
     level: f64,
     significance: f64,
-    /// Every verdict with how often it was given, worst first.
+    /// Number of benchmarks with each verdict, worst first.
     verdicts: Vec<(Verdict, usize)>,
-    /// How many of the inconclusive look slower.
+    /// Number of inconclusive benchmarks that look slower.
     look_slower: usize,
     runs: Vec<RunData<'a>>,
-    /// The packages and targets of the benchmarks.
+    /// Packages and targets of the benchmarks.
     places: Vec<[String; 2]>,
-    /// Number, day and commit of each run that histories have.
+    /// Number, day and commit of each run in the histories.
     history: Vec<(RunId, Option<&'a str>, Option<&'a str>)>,
     environment: Vec<FactData>,
-    /// A sentence where the run did not come to its end.
+    /// A sentence, if the run was interrupted.
     incomplete: Option<String>,
     how: Option<String>,
-    /// Every verdict with its symbol, worst first.
+    /// Symbol of each verdict, worst first.
     symbols: Vec<(Verdict, char)>,
     warnings: Vec<DifferenceData>,
-    /// The limits that were exceeded.
+    /// Exceeded limits.
     exceeded: Vec<String>,
     remarks: Vec<String>,
     notes: Vec<String>,
-    /// How the machine code of each bench target differs.
+    /// Differences in the machine code of each bench target.
     code: Vec<String>,
     omissions: Vec<String>,
     probabilities: &'static [f64],
 }
 
-/// A run that something is shown of.
+/// A run on the page.
 #[derive(Serialize)]
 struct RunData<'a> {
     id: RunId,
@@ -203,7 +203,7 @@ impl<'a> HeadData<'a> {
     }
 }
 
-/// Sentences, each on one line.
+/// Escapes sentences so that each is on one line.
 fn lines(sentences: impl Iterator<Item = String>) -> Vec<String> {
     sentences.map(|sentence| one_line(&sentence)).collect()
 }
@@ -221,11 +221,11 @@ impl<'a> From<&'a PageRun<'_>> for RunData<'a> {
     }
 }
 
-/// What is good to know of the whole: what was not measured because it is the same.
+/// Returns notes about benchmarks that were not measured because both sides are the same.
 fn notes(page: &Page<'_>) -> Vec<String> {
     let mut unmeasured: Vec<(Sameness, usize)> = Vec::new();
     for remark in page.benchmarks.iter().flat_map(|one| &one.row.remarks) {
-        // What was found to be the same after it was measured alone was measured.
+        // Skip benchmarks whose sameness was found only after they had been measured.
         let Remark::Same(same) = remark else { continue };
         match unmeasured.iter_mut().find(|(known, _)| known == same) {
             Some((_, count)) => *count += 1,
@@ -243,7 +243,7 @@ fn notes(page: &Page<'_>) -> Vec<String> {
     same.collect()
 }
 
-/// How the verdicts were reached, where any was.
+/// Returns the method of the verdicts, if there are any.
 fn how(page: &Page<'_>) -> Option<String> {
     let decision = &page.run.begun.decision;
     let method = page.benchmarks.iter().find_map(|one| one.method)?;
@@ -265,7 +265,7 @@ fn write_value(writer: &mut dyn Write, value: &impl Serialize) -> io::Result<()>
     writer.write_all(json_in_script(&text).as_bytes())
 }
 
-/// Says that a page was written, and where.
+/// Reports that a page was written, and where.
 pub fn write_page_place(
     writer: &mut dyn Write,
     page: &Page<'_>,

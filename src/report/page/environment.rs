@@ -1,4 +1,4 @@
-//! Where and how the runs of a page were measured, fact by fact, side by side.
+//! The environments of a page's runs: a table with a line for each fact and a column for each run.
 
 use serde::Serialize;
 
@@ -8,10 +8,10 @@ use crate::report::units;
 use perfcheck_analysis::compare::Fact;
 use perfcheck_analysis::model::{GitState, HostFacts, Run};
 
-/// A fact of every run of the page.
+/// A fact that every run of the page has.
 struct EnvironmentFact {
     name: &'static str,
-    /// The fact that decides whether runs are comparable, where it is one.
+    /// The fact as used to judge whether runs are comparable, if it is one of those.
     fact: Option<Fact>,
     value: fn(&PageRun<'_>) -> String,
 }
@@ -118,11 +118,11 @@ fn control(run: &PageRun<'_>) -> String {
     format!("{}{}", units::time(pass), jitter.unwrap_or_default())
 }
 
-/// A fact as the page's script reads it.
+/// A fact as data for the page's script.
 #[derive(Serialize)]
 pub(super) struct FactData {
     name: &'static str,
-    /// Whether it decides about comparing.
+    /// Whether the fact is checked when runs are compared.
     fact: bool,
     /// Whether a difference makes runs incomparable.
     blocks: bool,
@@ -130,7 +130,7 @@ pub(super) struct FactData {
     values: Vec<String>,
 }
 
-/// The facts; what no run knows is left out.
+/// Returns the facts that at least one run knows.
 pub(super) fn environment(page: &Page<'_>) -> Vec<FactData> {
     let facts = LINES.iter().map(|line| FactData {
         name: line.name,

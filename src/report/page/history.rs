@@ -1,4 +1,4 @@
-//! The course of a benchmark over runs, as the page's script reads it.
+//! The history of a benchmark over runs, as data for the page's script.
 
 use serde::Serialize;
 use std::collections::{BTreeMap, HashMap};
@@ -11,7 +11,7 @@ use crate::report::text::history::{
 };
 use perfcheck_analysis::model::{RunId, Verdict};
 
-/// All runs that the histories of a page have, oldest first.
+/// All runs in the histories of a page, oldest first.
 pub(super) struct Timeline<'a> {
     points: Vec<&'a HistoryPoint>,
     places: HashMap<RunId, usize>,
@@ -32,7 +32,7 @@ impl<'a> Timeline<'a> {
         }
     }
 
-    /// Number, day and commit of each run.
+    /// Returns number, day and commit of each run.
     pub(super) fn runs(&self) -> Vec<(RunId, Option<&'a str>, Option<&'a str>)> {
         let runs = self.points.iter().map(|point| {
             let commit = point.git.as_ref().and_then(|git| git.commit.get(..10));
@@ -41,7 +41,7 @@ impl<'a> Timeline<'a> {
         runs.collect()
     }
 
-    /// Where the runs of a history stand: the first place alone where no run between them is without the benchmark.
+    /// Returns the positions of a history's runs in the timeline. If the positions are consecutive, the first one is enough.
     fn places(&self, points: &[HistoryPoint]) -> OneOrEach {
         let places: Vec<usize> = points
             .iter()
@@ -54,7 +54,7 @@ impl<'a> Timeline<'a> {
     }
 }
 
-/// A history as the page's script reads it: points oldest first, levels by the places of their points.
+/// A history as data for the page's script: points oldest first, levels by the indices of their points.
 #[derive(Serialize)]
 pub(super) struct HistoryData {
     runs: OneOrEach,
@@ -62,18 +62,18 @@ pub(super) struct HistoryData {
     /// The verdict of each point as a letter.
     verdicts: String,
     levels: Vec<LevelData>,
-    /// Where the newest run was to be expected: its value, and both bounds.
+    /// Prediction for the newest run: the expected value with both bounds.
     band: Option<ShortEstimate>,
-    /// What was taken of each launch.
+    /// Location statistic of each process.
     value: Option<String>,
-    /// What side-by-side runs say together, in sentences.
+    /// Conclusions from all side-by-side runs together, in sentences.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     together: Vec<String>,
     #[serde(skip_serializing_if = "Vec::is_empty")]
     without: Vec<LeftOutData>,
 }
 
-/// The first and the last point of a level, its value, the step that it began with, and whether that was accepted.
+/// First and last point of a level, its value, the step that it began with, and whether that step was accepted.
 type LevelData = (
     Option<usize>,
     Option<usize>,
@@ -82,7 +82,7 @@ type LevelData = (
     bool,
 );
 
-/// Why the course is without points, and the first and last of those that the reason holds for.
+/// Reason why points are left out, and the first and last point that it applies to.
 type LeftOutData = (String, usize, usize);
 
 impl HistoryData {
@@ -138,7 +138,7 @@ fn left_out(points: &[HistoryPoint]) -> Vec<LeftOutData> {
     found
 }
 
-/// The place of a verdict among all as a letter, `-` without one.
+/// Encodes a verdict as a letter by its index in `Verdict::ALL`; `-` without a verdict.
 fn letter(verdict: Option<Verdict>) -> char {
     let place = verdict.and_then(|verdict| Verdict::ALL.iter().position(|known| *known == verdict));
     place.map_or('-', |place| {

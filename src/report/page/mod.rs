@@ -1,8 +1,8 @@
 //! The page: one self-contained HTML file that works from a disk.
 //!
-//! Rust reduces and decides, the page's script draws: every number on it comes from `compare`, none is estimated in the browser.
-//! Invariants: no request leaves the file (a content security policy with the hashes of the page's own style and script); every text of a
-//! benchmark is data in a block that holds no `<`, and reaches the page as text alone.
+//! Rust computes and decides, and the page's script draws. Every number on the page comes from `compare`; the browser estimates none.
+//! Invariants: the page loads nothing from elsewhere (a content security policy with the hashes of its own style and script); all text of a benchmark
+//! is data in a block without `<`, and is inserted into the page only as text.
 
 mod benchmark;
 mod content;

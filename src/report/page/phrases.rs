@@ -1,16 +1,17 @@
-//! Sentences that differ in their numbers alone are written once.
+//! Compression of sentences that differ only in their numbers.
 //!
-//! Explanations of hundreds of benchmarks say the same of other numbers. A sentence is kept as a phrase with gaps, and its numbers.
+//! Explanations of hundreds of benchmarks repeat the same sentences with other numbers. A sentence is stored as a phrase with gaps, and the numbers
+//! that fill them.
 
 use std::collections::HashMap;
 
-/// Where a number stands. Texts have no control characters: `escape::one_line` has written them out.
+/// Placeholder of a number. It cannot be part of a text, because `escape::one_line` has escaped all control characters.
 const GAP: char = '\u{1}';
 
-/// The number of a sentence's phrase, and what fills its gaps, parted by `|`.
+/// Index of a sentence's phrase, and the texts that fill its gaps, separated by `|`.
 pub(super) type Phrase = (usize, String);
 
-/// Phrases, each once, in the order in which they came up.
+/// Distinct phrases, in the order in which they were entered.
 #[derive(Debug, Default)]
 pub(super) struct Phrasebook {
     known: HashMap<(&'static str, String), usize>,
@@ -18,17 +19,17 @@ pub(super) struct Phrasebook {
     sentences: HashMap<(&'static str, String), Repeated>,
 }
 
-/// A sentence that may come up again: what is said of the run is said of each benchmark.
+/// The cost of a sentence that may be repeated: remarks about the run appear at each benchmark.
 #[derive(Debug)]
 enum Repeated {
-    /// What its numbers have taken so far, in bytes.
+    /// Bytes that its numbers have taken so far.
     Spent(usize),
-    /// They have taken as much as the sentence: it is a phrase of its own.
+    /// Its numbers have taken as much room as the sentence, so the sentence with its numbers became a phrase of its own.
     Whole(usize),
 }
 
 impl Phrasebook {
-    /// The sentence by its phrase.
+    /// Adds a sentence and returns its phrase with the numbers.
     pub(super) fn enter(&mut self, about: &'static str, sentence: &str) -> Phrase {
         let next = self.phrases.len();
         let entry = (about, sentence.to_owned());
@@ -53,13 +54,13 @@ impl Phrasebook {
         (index, numbers.join("|"))
     }
 
-    /// The phrases, each with what it is about.
+    /// Returns the phrases, each with its topic.
     pub(super) fn into_phrases(self) -> Vec<(&'static str, String)> {
         self.phrases
     }
 }
 
-/// Every run of digits, with a fraction where it has one, becomes a gap.
+/// Replaces every number by a gap. A number is a run of digits, with a fraction if there is one.
 fn taken_apart(sentence: &str) -> (String, Vec<String>) {
     let (mut phrase, mut numbers) = (String::new(), Vec::new());
     let mut rest = sentence;
@@ -113,7 +114,7 @@ mod tests {
     fn a_sentence_that_comes_up_often_is_a_phrase_with_its_numbers() {
         let mut book = Phrasebook::default();
         let first = (0, "7".to_owned());
-        // `7` and what ends it take two bytes, the sentence six.
+        // `7` and its separator take two bytes; the sentence takes six.
         for _ in 0..3 {
             assert_eq!(book.enter("run", "Run 7."), first);
         }

@@ -1,6 +1,7 @@
-//! Numbers as few characters: a curve needs no more digits than a screen has pixels.
+//! Compact encodings of numbers: a curve needs no more digits than a screen has pixels.
 //!
-//! Digits of base 64, most significant first, as `assets/format.js` reads them. What is stated in words or tables is never quantized.
+//! Positions are written in base 64, most significant digit first, as `assets/format.js` reads them. Numbers in sentences or tables are never
+//! quantized.
 
 use serde::{Serialize, Serializer};
 
@@ -9,7 +10,7 @@ use perfcheck_analysis::compare::Estimate;
 
 const DIGITS: &[u8; 64] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_";
 
-/// Values as places within a range, `width` digits each; what lies outside is at the edge, and so is what is no number.
+/// Encodes values as positions within a range, with `width` digits each. Values outside the range, and NaN, are moved to an end of it.
 pub(super) fn places(
     values: impl IntoIterator<Item = f64>,
     range: (f64, f64),
@@ -20,7 +21,7 @@ pub(super) fn places(
     let mut text = String::new();
     for value in values {
         let place = (scale.part(value) * most).round().clamp(0.0, most);
-        // A number that is none becomes 0.
+        // The conversion turns NaN into 0.
         let place = place as u32;
         for digit in (0..width).rev() {
             let index = place >> (6 * u32::from(digit)) & 63;
@@ -30,14 +31,14 @@ pub(super) fn places(
     text
 }
 
-/// A number with eight significant digits: more than any statistic deserves, and the same number in every table. What is not finite is null.
+/// A number with eight significant digits, which is more than enough for any statistic. Infinity and NaN become null.
 #[derive(Clone, Copy)]
 pub(super) struct Short(pub(super) f64);
 
 impl Serialize for Short {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let rounded: f64 = format!("{:.7e}", self.0).parse().unwrap_or(self.0);
-        // A whole number has no `.0`.
+        // Whole numbers are written without `.0`.
         if rounded.fract() == 0.0 && rounded.abs() < 1e15 {
             return serializer.serialize_i64(rounded as i64);
         }
@@ -45,14 +46,14 @@ impl Serialize for Short {
     }
 }
 
-/// A value with its lower and its upper bound; a bound that the data do not give is null.
+/// A value with its lower and upper bound; null stands for a bound that the data do not give.
 pub(super) type ShortEstimate = [Short; 3];
 
 pub(super) fn estimate(found: &Estimate) -> ShortEstimate {
     [found.estimate, found.lower, found.upper].map(Short)
 }
 
-/// Numbers of which mostly one tells all.
+/// A list of numbers that usually follows from its first one.
 #[derive(Serialize)]
 #[serde(untagged)]
 pub(super) enum OneOrEach {
@@ -68,7 +69,7 @@ mod tests {
     fn a_place_takes_as_many_digits_as_were_asked_for() {
         assert_eq!(places([0.0, 1.0, 0.5], (0.0, 1.0), 1), "A_g");
         assert_eq!(places([0.0, 1.0], (0.0, 1.0), 2), "AA__");
-        // 64 of 4095 are the digits 1 and 0.
+        // 64 of 4095 is written with the digits 1 and 0.
         assert_eq!(places([64.0], (0.0, 4095.0), 2), "BA");
     }
 

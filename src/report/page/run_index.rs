@@ -1,4 +1,4 @@
-//! The page of pages: the runs of a branch, each a link to its own page.
+//! The index page of a branch: a list of its runs, each with a link to its own page.
 
 use std::io::{self, Write};
 
@@ -8,15 +8,15 @@ use perfcheck_analysis::model::RunId;
 
 const STYLE: &str = include_str!("assets/run_index.css");
 
-/// SHA-256 of [`STYLE`], by which the policy allows it and nothing else. A test says what it is.
+/// SHA-256 hash of [`STYLE`]. The policy allows this style and nothing else. If a test finds a mismatch, it prints the new hash.
 const STYLE_HASH: &str = "sha256-30h3uGE2PmXAb/yg9l7h7qk8ae8e87xjVzKY2ssQ4wc=";
 
-/// The file of a run's page, beside the index.
+/// Returns the name of the file for a run's page, which is in the same folder as the index.
 pub fn page_of_run(run: RunId) -> String {
     format!("run-{run}.html")
 }
 
-/// Writes the index of `lines`, newest first. `title`: what these runs are called.
+/// Writes the index of `lines`, newest first. `title` is a name for these runs.
 pub fn write_run_index(writer: &mut dyn Write, title: &str, lines: &[RunLine]) -> io::Result<()> {
     let title = html(&one_line(title));
     write!(

@@ -1,4 +1,4 @@
-//! The hash of a text as a content security policy writes it; the tests ask for it.
+//! The hash of a text in the notation of a content security policy. Only tests use it.
 
 use sha2::{Digest, Sha256};
 

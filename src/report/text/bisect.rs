@@ -1,4 +1,4 @@
-//! What a search through a history says: a line for each commit, and in the end which one it was.
+//! Prints the progress and the result of `bisect`: a line for each commit, then the first slow commit.
 
 use std::io::{self, Write};
 
@@ -12,7 +12,7 @@ use crate::report::{theme, units};
 use perfcheck_analysis::compare::Estimate;
 use perfcheck_analysis::model::Commit;
 
-/// Says what was found about a commit: in words on `progress`, and as a message where the result is to be JSON.
+/// Reports one measured commit: as a line on `progress`, and as a message on `result` if the format is JSON.
 pub fn write_bisect_step(
     progress: Option<&mut dyn Write>,
     result: &mut dyn Write,
@@ -47,7 +47,7 @@ pub fn write_bisect_step(
     Ok(())
 }
 
-/// `+101 % [+99.0 %, +103 %], more than the threshold of 1 %`
+/// Describes an outcome: `+101 % [+99.0 %, +103 %], more than the threshold of 1 %`.
 fn in_words(found: &CommitOutcome) -> String {
     let mut parts = Vec::new();
     match (&found.change, found.threshold) {
@@ -68,7 +68,7 @@ fn in_words(found: &CommitOutcome) -> String {
     parts.join(", ")
 }
 
-/// Writes the answer.
+/// Writes the result of the search.
 pub fn write_bisect(
     writer: &mut dyn Write,
     findings: &BisectFindings,
@@ -108,7 +108,7 @@ fn write_for_people(writer: &mut dyn Write, findings: &BisectFindings) -> io::Re
     }
 }
 
-/// The benchmark, the good and the bad commit.
+/// Returns the names of the benchmark, the good commit and the bad commit, safe to print.
 fn names(findings: &BisectFindings) -> [String; 3] {
     let BisectFindings {
         benchmark,

@@ -1,11 +1,12 @@
-//! Samples as observations, in a block that fits 80 columns: what one process, or what an outlier policy left, says of itself.
+//! Statistics of the samples themselves, each sample being one observation: the lines of a block that fits 80 columns.
 
 use super::extras_record::LabelledLines;
 use crate::report::units;
 use perfcheck_analysis::compare::{BenchmarkRecord, Estimate, SampleDescription};
 use perfcheck_analysis::model::{Metric, Outliers, TrimmedError};
 
-/// Mean, deviation and tail of the samples, where there is one launch or a policy was asked for: of several whole launches the lines above say more.
+/// Returns mean, deviation and tail of the samples if the benchmark ran in a single process or an outlier policy is set.
+/// Otherwise there are no lines: the statistics over several whole processes are the better ones.
 pub(super) fn sample_lines(
     record: &BenchmarkRecord,
     metric: &Metric,
@@ -74,7 +75,7 @@ pub(super) fn sample_lines(
         .collect()
 }
 
-/// `190 of 200 (by `iqr`: 10 removed)`.
+/// Describes the samples used: `` 190 of 200 (by `iqr`: 10 removed) ``.
 fn used(found: &SampleDescription) -> String {
     let parts = units::counts(&[
         (found.skipped, "first skipped"),
@@ -90,11 +91,11 @@ fn used(found: &SampleDescription) -> String {
     format!("{} of {}{by}", found.used, found.raw)
 }
 
-/// A value with its bounds; a dash stands for one that is not known.
+/// Formats a value with its bounds; a dash stands for an unknown bound.
 pub(super) fn with_interval(estimate: &Estimate, metric: &Metric) -> String {
     let bound = |value: f64| {
         if value.is_finite() {
-            // What goes below 0 by a published formula is cut off: no time does.
+            // Published formulas may give a bound below 0; no time is negative.
             units::spent(metric, value.max(0.0))
         } else {
             "-".to_owned()

@@ -1,4 +1,4 @@
-//! What `doctor` found: the machine line by line, its noise, and what to change, each with its command.
+//! Prints the findings of `doctor`: facts about the machine, its noise, and advice with the commands to follow it.
 
 use std::io::{self, Write};
 
@@ -11,12 +11,12 @@ use crate::report::units;
 use crate::report::view::{MessageFormat, prose};
 use perfcheck_analysis::model::Verdict;
 
-/// Columns of a line of text, where the terminal has more.
+/// Maximum width of the text, on wider terminals too.
 const WIDEST: usize = 100;
-/// Columns that a mark and a topic take at least.
+/// Minimum width of a mark and its topic, in columns.
 const TOPIC: usize = 19;
 
-/// Writes everything.
+/// Writes all findings in `format`.
 pub fn write_doctor(
     writer: &mut dyn Write,
     findings: &DoctorFindings,
@@ -66,7 +66,7 @@ fn write_for_people(
     Ok(())
 }
 
-/// `Detects ≥ 1.0 % (CPU-bound), ≥ 2.8 % (memory-bound)`, where that is known.
+/// Returns `Detects ≥ 1.0 % (CPU-bound), ≥ 2.8 % (memory-bound)`, if the smallest detectable change is known.
 fn detects(findings: &DoctorFindings) -> Option<String> {
     let found = findings.noise.iter().filter_map(|noise| {
         let smallest = noise.smallest_change?;
@@ -81,7 +81,7 @@ fn detects(findings: &DoctorFindings) -> Option<String> {
     (!found.is_empty()).then(|| format!("Detects {}", found.join(", ")))
 }
 
-/// A mark that is told from the others without colour, in the colour of a verdict of the same kind.
+/// Returns a mark that differs from the others even without color, in the color of a verdict of similar severity.
 fn mark(severity: Severity) -> (Ink, &'static str) {
     match severity {
         Severity::Good => (Ink::Verdict(Verdict::Unchanged), "✓"),
@@ -166,12 +166,12 @@ fn difference_in_words(noise: &NoiseFindings, findings: &DoctorFindings) -> Stri
     )
 }
 
-/// A change; one that is too small to show has no sign of its own.
+/// Formats a change, rounded so that a tiny one has no minus sign.
 fn change(fraction: f64) -> String {
     units::change((fraction * 1e4).round() / 1e4 + 0.0)
 }
 
-/// How long, with two digits: nobody can say it better.
+/// Formats an estimated time with two digits; the estimate is not more precise.
 fn duration(seconds: Option<f64>) -> String {
     match seconds {
         None => "not here".to_owned(),
@@ -181,7 +181,7 @@ fn duration(seconds: Option<f64>) -> String {
     }
 }
 
-/// What must be said on the command line for this.
+/// Returns the options that `--against` needs to find this slowdown.
 fn options(found: &[Resolvable], findings: &DoctorFindings) -> String {
     let mut words = Vec::new();
     let rounds = found.iter().filter_map(|found| found.rounds_at_most).max();

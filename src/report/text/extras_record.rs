@@ -1,4 +1,4 @@
-//! The full record of allocations and latencies: lines of a block that fits 80 columns.
+//! The full record of allocations, instructions and latencies, as lines of a block that fits 80 columns.
 
 use crate::report::layout::{Cell, Column, Table};
 use crate::report::units;
@@ -9,16 +9,16 @@ use perfcheck_analysis::compare::{
 };
 use perfcheck_analysis::model::Metric;
 
-/// Rows of the table of seconds; of more the first and the last are shown.
+/// Maximum number of rows in the table of seconds; longer ones show the first and the last.
 const MOST_SECONDS: usize = 10;
 
-/// Columns that labels take at least.
+/// Minimum width of labels, in columns.
 pub(crate) const LABEL: usize = 18;
 
 /// Label and text of each line.
 pub(crate) type LabelledLines = Vec<(String, String)>;
 
-/// What an iteration allocated.
+/// Describes the allocations of an iteration.
 pub(crate) fn allocation_lines(found: &AllocationSummary) -> LabelledLines {
     let how = if found.exact { "always" } else { "on average" };
     let mut lines = vec![
@@ -53,12 +53,12 @@ pub(crate) fn allocation_lines(found: &AllocationSummary) -> LabelledLines {
     lines
 }
 
-/// What an iteration executes.
+/// Describes the instructions of an iteration.
 pub(crate) fn instruction_lines(found: &InstructionSummary) -> LabelledLines {
     vec![("instructions".to_owned(), instructions_in_words(found))]
 }
 
-/// What single operations took.
+/// Describes the latencies of single operations.
 pub(crate) fn latency_lines(found: &LatencySummary, confidence_level: f64) -> LabelledLines {
     let level = units::percent(confidence_level);
     let mut lines: LabelledLines = found
@@ -103,7 +103,8 @@ pub(crate) fn latency_lines(found: &LatencySummary, confidence_level: f64) -> La
     lines
 }
 
-/// Percentiles, mean and rate of the single launches over all of them, with `BenchForge`'s intervals. One launch whose samples are told already has none.
+/// Returns percentiles, mean and rate as means over processes, with the intervals of `BenchForge`.
+/// There are no lines for a single process, whose samples are described elsewhere.
 pub(crate) fn launch_lines(
     found: &LaunchStatistics,
     metric: &Metric,
@@ -151,7 +152,7 @@ pub(crate) fn launch_lines(
     lines
 }
 
-/// `1.022 µs [1.001 µs, 1.043 µs], std dev 20.00 ns, CV 1.96 %`
+/// Formats `1.022 µs [1.001 µs, 1.043 µs], std dev 20.00 ns, CV 1.96 %`.
 fn with_deviation(found: &OverLaunches, shown: &dyn Fn(f64) -> String) -> String {
     let bounds = found.interval.map(|interval| {
         let [lower, upper] = [interval.lower, interval.upper].map(shown);
@@ -181,16 +182,16 @@ fn operations(found: &LatencySummary) -> String {
     )
 }
 
-/// Labels of lines, as wide in every table of a block.
+/// Returns the column of labels, equally wide in every table of a block.
 pub(crate) fn labels_of(labels: impl IntoIterator<Item = String>) -> Column {
     let labels = labels.into_iter();
     Column::fact("", labels.map(|label| Cell::faint(format!("  {label}")))).at_least(LABEL)
 }
 
-/// What each second brought, as it stands in a row.
+/// Headings of the table of seconds, in the order of its cells.
 const OF_SECONDS: [&str; 5] = ["operations", "errors", "p50", "p95", "p99"];
 
-/// A row a second, where there is more than one.
+/// Returns a table with a row for each second, if there are at least two.
 pub(crate) fn seconds(windows: &[WindowSummary]) -> Option<Table> {
     let rows = rows_of_seconds(windows)?;
     let labels = labels_of(rows.iter().map(|(label, _)| label.clone()));
@@ -202,7 +203,7 @@ pub(crate) fn seconds(windows: &[WindowSummary]) -> Option<Table> {
     Some(Table::new(std::iter::once(labels).chain(columns).collect()))
 }
 
-/// The seconds as lines, for readers that lay them out themselves.
+/// Returns the rows of the table of seconds as lines, for outputs with a layout of their own.
 pub(crate) fn lines_of_seconds(windows: &[WindowSummary]) -> LabelledLines {
     let Some(rows) = rows_of_seconds(windows) else {
         return Vec::new();
@@ -214,7 +215,7 @@ pub(crate) fn lines_of_seconds(windows: &[WindowSummary]) -> LabelledLines {
         .collect()
 }
 
-/// Label and cells of each second; of many the first and the last.
+/// Returns label and cells of each second; the middle ones are left out if there are many.
 fn rows_of_seconds(windows: &[WindowSummary]) -> Option<Vec<(String, Vec<String>)>> {
     if windows.len() < 2 {
         return None;

@@ -1,4 +1,4 @@
-//! Benchmarks of one run side by side: the fastest of each row marked, with what cannot be told from it.
+//! Compares benchmarks of one run with each other: marks the fastest of each row and those that cannot be told from it.
 
 use std::io::{self, Write};
 
@@ -13,7 +13,7 @@ use crate::report::units;
 use crate::report::view::{MessageFormat, prose};
 use perfcheck_analysis::compare::{Contender, Rank};
 
-/// Writes the groups in lines of so many columns. `format`: for people as text, unless they want another form; JSON is a message a row.
+/// Writes the groups in lines of at most `columns`. `format` applies to human output; JSON is one message per row.
 pub fn write_grouped(
     writer: &mut dyn Write,
     found: &Grouped,
@@ -75,7 +75,7 @@ fn headings(found: &Grouped, first: &str) -> Vec<String> {
     std::iter::once(first.to_owned()).chain(columns).collect()
 }
 
-/// What was captured; an expression may also match nothing at all.
+/// Returns a column's heading. The expression may capture an empty text.
 fn heading(column: &str) -> String {
     if column.is_empty() {
         "(nothing)".to_owned()
@@ -90,7 +90,7 @@ fn several_targets(found: &Grouped) -> bool {
     found.rows.iter().any(|row| Some(target(row)) != first)
 }
 
-/// `112.3 ns  1.26 ~`: the value, how many times that of the fastest it is, and the mark.
+/// Formats `112.3 ns  1.26 ~`: the value, its ratio to the fastest of the row, and the mark.
 fn cell_of(found: &Grouped, row: &GroupedRow, cell: Option<&GroupedCell>) -> Cell {
     let Some(cell) = cell else {
         return Cell::nothing();
@@ -115,7 +115,7 @@ fn cell_of(found: &Grouped, row: &GroupedRow, cell: Option<&GroupedCell>) -> Cel
     }
 }
 
-/// How the table is to be read, and how far.
+/// Explains how to read the table and how far it can be trusted.
 fn legend(found: &Grouped) -> Vec<String> {
     let all = || found.rows.iter().flat_map(|row| row.cells.iter().flatten());
     let mut wins: Vec<(&String, usize)> = found
@@ -192,7 +192,7 @@ fn legend(found: &Grouped) -> Vec<String> {
     lines
 }
 
-/// Every number of every cell, a line each.
+/// Returns every number of every cell, one line each.
 fn exact(found: &Grouped) -> Table {
     let text = |text: &str| Cell::from(text);
     let number = |value: f64| Cell::number(value, value.to_string());
@@ -235,7 +235,7 @@ mod tests {
     use crate::report::theme::without_colours;
     use perfcheck_analysis::model::{Metric, RunId};
 
-    /// So many rows, each with a fast and a slow function.
+    /// A table of `rows` rows, each with a fast and a slow function.
     fn grouped(rows: usize) -> Grouped {
         let cell = |id: String, value_ns, ratio, rank| {
             Some(GroupedCell {

@@ -1,4 +1,4 @@
-//! What an import brought: a row or message for each benchmark, and where every value went.
+//! Prints the result of `import`: a row or message for each benchmark, and how many values were used or left out.
 
 use std::io::{self, Write};
 
@@ -10,7 +10,7 @@ use crate::report::messages::{
 use crate::report::units;
 use crate::report::view::MessageFormat;
 
-/// Writes the benchmarks, and what the import comes to.
+/// Writes the imported benchmarks and a summary.
 pub fn write_import(
     writer: &mut dyn Write,
     findings: &ImportFindings<'_>,

@@ -1,4 +1,4 @@
-//! Lists of what is in the store, for people and as JSON lines.
+//! Lists benchmarks, runs, baselines and workspaces of the store, for people and as JSON lines.
 
 use std::io::{self, Write};
 
@@ -15,10 +15,10 @@ use perfcheck_analysis::model::{
     Acceptance, BenchmarkKey, GitState, Pair, RunStatus, Side, Source, Tally, first_digits,
 };
 
-/// Runs that the picture of a benchmark's course has room for.
+/// Number of runs in the sparkline of a benchmark.
 const SPARKLINE: usize = 16;
 
-/// Writes benchmarks that were found but not measured: `PACKAGE/TARGET: ID` a line.
+/// Writes benchmarks that were found but not measured, one `PACKAGE/TARGET: ID` per line.
 pub fn write_announced<'a>(
     writer: &mut dyn Write,
     keys: impl Iterator<Item = &'a BenchmarkKey>,
@@ -36,7 +36,7 @@ pub fn write_announced<'a>(
     Ok(())
 }
 
-/// Writes benchmarks. `view`: how tables are laid out for people.
+/// Writes benchmarks. `view` sets the layout of tables for people.
 pub fn write_benchmarks(
     writer: &mut dyn Write,
     lines: &[BenchmarkLine],
@@ -53,14 +53,15 @@ pub fn write_benchmarks(
     write_keyed(writer, &keys, columns_of(lines), view)
 }
 
-/// Benchmarks below their targets and groups, with what `columns` tell of each. A name takes one line at most, unless lines are endless.
+/// Writes benchmarks below their targets and groups, with `columns` beside each name.
+/// A name takes one line at most, unless the width is unlimited.
 pub(crate) fn write_keyed(
     writer: &mut dyn Write,
     keys: &[&BenchmarkKey],
     columns: Vec<Column>,
     view: &View,
 ) -> io::Result<()> {
-    // Whoever searches a file for a benchmark finds its whole name.
+    // Output to a file is not grouped: a search in it must find the whole name of a benchmark.
     let arrangement = match view.columns {
         usize::MAX => RowOrder::List,
         _ => view.arrangement,
@@ -70,7 +71,7 @@ pub(crate) fn write_keyed(
         .write(writer, view.columns)
 }
 
-/// What is told of benchmarks.
+/// Returns the columns of the list of benchmarks.
 fn columns_of(lines: &[BenchmarkLine]) -> Vec<Column> {
     let cells = cells_of(lines);
     let typical = |line: &BenchmarkLine| {
@@ -101,7 +102,7 @@ fn columns_of(lines: &[BenchmarkLine]) -> Vec<Column> {
     ]
 }
 
-/// Writes a message for each of `lines`, or for people their table in so many columns; `otherwise` where there are none.
+/// Writes a message for each of `lines`, or their table for people, or the text `otherwise` if there are none.
 fn write_lines<'l, T>(
     writer: &mut dyn Write,
     lines: &'l [T],
@@ -119,7 +120,7 @@ fn write_lines<'l, T>(
     }
 }
 
-/// Writes runs in lines of so many columns.
+/// Writes runs in lines of at most `columns`.
 pub fn write_runs(
     writer: &mut dyn Write,
     lines: &[RunLine],
@@ -146,7 +147,7 @@ fn runs_table(lines: &[RunLine], columns: usize) -> Table {
         checkout(run.begun.git.as_ref(), run.pair, columns)
     });
     let (commits, branches): (Vec<_>, Vec<_>) = checkouts.unzip();
-    // In a narrow terminal they are left out before anything takes several lines.
+    // A narrow terminal loses these columns before any cell wraps.
     let soon = |dispensable: u8| dispensable + if columns < WIDE { 2 } else { 0 };
     Table::new(vec![
         Column::fact("run", cells(&|line| line.run.id.to_string())),
@@ -167,7 +168,7 @@ fn runs_table(lines: &[RunLine], columns: usize) -> Table {
     ])
 }
 
-/// `4 regressed, 1 inconclusive`, each with its number on one line.
+/// Formats `4 regressed, 1 inconclusive`; a number and its word stay on one line.
 pub(crate) fn counts(tally: &Tally) -> Cell {
     let mut pieces = Vec::new();
     for (verdict, count) in tally.iter() {
@@ -178,7 +179,7 @@ pub(crate) fn counts(tally: &Tally) -> Cell {
     Cell::of_pieces(pieces)
 }
 
-/// All counts, or where there is little room those that fit on a line: `4 regressed, 9 others`.
+/// Formats all counts, or in a narrow terminal the worst one and a sum: `4 regressed, 9 others`.
 fn verdicts(tally: &Tally, columns: usize) -> Cell {
     let all: Vec<_> = tally.iter().collect();
     match &all[..] {
@@ -194,7 +195,7 @@ fn verdicts(tally: &Tally, columns: usize) -> Cell {
     }
 }
 
-/// Says that runs are left out, where some are.
+/// Says how many older runs are not listed, if any.
 pub fn write_older_runs(writer: &mut dyn Write, older: usize) -> io::Result<()> {
     if older == 0 {
         return Ok(());
@@ -206,7 +207,7 @@ pub fn write_older_runs(writer: &mut dyn Write, older: usize) -> io::Result<()> 
     writeln!(writer, "{}", theme::faint(text))
 }
 
-/// Whether a run is a reference, and why; in few words where there is little room.
+/// Says whether and why a run is a reference, in fewer words in a narrow terminal.
 fn state(line: &RunLine, columns: usize) -> String {
     let is_narrow = columns < WIDE;
     let own = match (line.run.status, line.run.acceptance) {
@@ -237,16 +238,17 @@ fn state(line: &RunLine, columns: usize) -> String {
     parts.join("; ")
 }
 
-/// A narrower terminal gets shorter cells.
+/// Width from which cells are written in full, in columns.
 const WIDE: usize = 120;
 
-/// When a run began: exactly in a file or a pipe, and how long ago it was on a terminal.
+/// Returns when a run began: the exact time in a file or pipe, its age in a terminal.
 fn when(started: &str, ago: &str, columns: usize) -> String {
     let told = if columns == usize::MAX { started } else { ago };
     told.to_owned()
 }
 
-/// Commit and branch; a star where tracked files differed. What an A/B run was measured against was checked out for it alone, so that it is on no branch.
+/// Returns commit and branch; a star marks modified tracked files.
+/// The base of a side-by-side run has an empty branch, because its worktree is detached.
 fn checkout(git: Option<&GitState>, pair: Option<Pair>, columns: usize) -> (String, String) {
     let Some(git) = git else {
         return ("-".to_owned(), String::new());
@@ -267,7 +269,7 @@ fn checkout(git: Option<&GitState>, pair: Option<Pair>, columns: usize) -> (Stri
     (format!("{hash}{dirty}"), branch)
 }
 
-/// Writes baselines in lines of so many columns.
+/// Writes baselines in lines of at most `columns`.
 pub fn write_baselines(
     writer: &mut dyn Write,
     lines: &[BaselineLine],
@@ -304,7 +306,7 @@ fn baselines_table(lines: &[BaselineLine], columns: usize) -> Table {
     ])
 }
 
-/// Writes workspaces in lines of so many columns.
+/// Writes workspaces in lines of at most `columns`.
 pub fn write_workspaces(
     writer: &mut dyn Write,
     lines: &[WorkspaceLine],
@@ -328,7 +330,7 @@ fn workspaces_table(lines: &[WorkspaceLine]) -> Table {
     let cells = cells_of(lines);
     let own = |line: &WorkspaceLine| if line.own { "this one" } else { "" }.to_owned();
     Table::new(vec![
-        // Keys are there to be copied.
+        // Keys are never shortened: people copy them.
         Column::fact("key", cells(&|line| line.key.clone())),
         Column::name("last seen at", cells(&|line| line.label.clone())),
         Column::number("runs", cells(&|line| line.runs.to_string())),

@@ -1,4 +1,4 @@
-//! The conventions of a published system, as a table or as a message.
+//! Prints the conventions of a published system, as a table or as a message.
 
 use std::io::{self, Write};
 
@@ -9,7 +9,7 @@ use crate::report::messages::{
 use crate::report::units;
 use crate::report::view::{MessageFormat, prose};
 
-/// Writes what a system sets, and what a flag or a table says instead.
+/// Writes the settings of a system, each with its source: the command line, the system, Cargo.toml or the default.
 pub fn write_method(
     writer: &mut dyn Write,
     found: &MethodExplained,

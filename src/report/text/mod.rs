@@ -1,4 +1,5 @@
-//! What people read in a terminal or a file: tables, screens, progress; many of them are JSON messages too, if those are asked for.
+//! Human-readable output for terminals and files: tables, detail views and progress.
+//! Most of these writers also write their content as JSON messages if `MessageFormat::Json` is requested.
 
 mod bisect;
 pub(super) mod columns;

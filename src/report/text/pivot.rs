@@ -1,4 +1,4 @@
-//! Pivot tables: text, Markdown, CSV, or a message for each row.
+//! Writes pivot tables as text, Markdown, CSV, or a message for each row.
 
 use std::io::{self, Write};
 
@@ -12,7 +12,7 @@ use crate::report::view::MessageFormat;
 use crate::report::{theme, units};
 use perfcheck_analysis::model::Metric;
 
-/// Writes a pivot in lines of so many columns. `format`: for people as text, unless they want another form; JSON is a message a row.
+/// Writes a pivot table in lines of at most `columns`. `format` applies to human output; JSON is one message per row.
 pub fn write_pivot(
     writer: &mut dyn Write,
     table: &PivotTable,
@@ -90,7 +90,7 @@ fn cell_of(cell: &PivotCell) -> Cell {
     Cell::number(number, text)
 }
 
-/// `number` as `kind` says that it is read.
+/// Formats `number` in the unit of `kind`.
 fn text_of(kind: &PivotKind, number: f64) -> String {
     match kind {
         PivotKind::Metric(metric) => units::reading(metric, number),

@@ -1,4 +1,4 @@
-//! What stderr shows while a run is measured: a bar in a terminal, plain lines elsewhere, bench output, failures.
+//! Shows a measurement on stderr while it runs: a bar in a terminal, plain lines elsewhere, bench output, failures.
 
 use indicatif::{HumanDuration, ProgressBar, ProgressDrawTarget, ProgressStyle};
 use std::cell::{Cell, RefCell};
@@ -10,14 +10,14 @@ use crate::report::view::prose;
 use crate::report::{theme, units};
 use perfcheck_analysis::model::{BenchmarkKey, Bound, Event, Observer, VisitPlan};
 
-/// How much of a run is shown while it is measured.
+/// The amount of progress output during a measurement.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ProgressMode {
-    /// A bar of these characters, redrawn between samples.
+    /// A bar of these characters, redrawn between samples
     Bar(Charset),
-    /// A line for each of the first launches of all benchmarks, then for some.
+    /// A line for each of the first processes, then for every tenth
     Lines,
-    /// Only what went wrong, and what the bench prints.
+    /// Failures and the output of benches only
     Quiet,
 }
 
@@ -27,38 +27,38 @@ impl ProgressMode {
     }
 }
 
-/// Without a bar these launches have a line each, and then one in so many.
+/// Without a bar, each of the first processes has a line, then one in `SOME_LAUNCHES`.
 const FIRST_LAUNCHES: u32 = 5;
 const SOME_LAUNCHES: u32 = 10;
-/// Work on so many benchmarks takes long enough for a line, without a bar.
+/// Number of benchmarks from which preparatory work gets a line, without a bar.
 const MANY: usize = 200;
-/// How long work takes is known once one part of so many is done.
+/// Remaining time is shown once 1 part in `KNOWN_FROM` of the work is done.
 const KNOWN_FROM: usize = 50;
-/// How often a bar is drawn anew while nothing is measured.
+/// Time between redraws of the bar while nothing is measured.
 const TICK: Duration = Duration::from_millis(200);
-/// A line that is longer than this is passed on before it ends.
+/// Bytes of an unfinished line after which bench output is passed on.
 const LONGEST_HELD_BACK: usize = 64 << 10;
 
-/// Shows events on stderr, or wherever `writer` leads.
+/// Shows events on `writer`, usually stderr.
 pub struct Progress<W: Write, B: Write> {
     writer: RefCell<W>,
     bench_output: RefCell<B>,
     mode: ProgressMode,
     bar: ProgressBar,
-    /// What was planned: benchmarks, and how they are visited.
+    /// Number of planned benchmarks, and the plan of their visits
     planned: Cell<Option<(usize, VisitPlan)>>,
-    /// The launch that the last line was about.
+    /// Process that the last line announced
     announced: Cell<Option<u32>>,
-    /// Whether the work that goes on has had its line.
+    /// Whether the current preparatory work has had its line
     work_told: Cell<bool>,
-    /// Whether bench output stopped in the middle of a line.
+    /// Whether bench output ended in the middle of a line
     unfinished_line: Cell<bool>,
-    /// With a bar: the beginning of a line of bench output. The bar must not be drawn behind half a line.
+    /// With a bar: an unfinished line of bench output. Drawing the bar after half a line would garble both.
     held_back: RefCell<Vec<u8>>,
 }
 
 impl<W: Write, B: Write> Progress<W, B> {
-    /// A sink for the events of one run: our own lines go to `writer`, what benches print to `bench_output`.
+    /// Creates an observer for one run: perfcheck's own lines go to `writer`, bench output to `bench_output`.
     pub fn new(writer: W, bench_output: B, mode: ProgressMode) -> Self {
         let bar = match mode {
             ProgressMode::Bar(_) => {
@@ -82,7 +82,8 @@ impl<W: Write, B: Write> Progress<W, B> {
         }
     }
 
-    /// Writes a whole line, after whatever the bench has left unfinished; in a terminal as several that break between words. A stderr that is gone is no reason to stop.
+    /// Writes a whole line, after ending any unfinished line of bench output; in a terminal it wraps between words.
+    /// Errors are ignored: a closed stderr must not end a measurement.
     fn line(&self, text: &str) {
         let text = match self.mode {
             ProgressMode::Bar(_) => prose(text, units::terminal_width(), "  "),
@@ -98,7 +99,7 @@ impl<W: Write, B: Write> Progress<W, B> {
         });
     }
 
-    /// How far the run is: a word for launch or round, and its number, what is decided, how long the rest takes if that is known.
+    /// Describes the progress of a run: the word for process or round, its number, the benchmarks decided, and the time left if known.
     fn reached(&self, launch: u32, settled: usize, left: &str) -> (&'static str, String) {
         let number = launch + 1;
         let (benchmarks, plan) = self
@@ -107,11 +108,11 @@ impl<W: Write, B: Write> Progress<W, B> {
             .unwrap_or((0, VisitPlan::Launches(number)));
         match plan {
             VisitPlan::Launches(launches) => {
-                // One whose samples came out too short is measured again.
+                // Samples that came out too short are measured again, in processes beyond the plan.
                 let launches = launches.max(number);
                 ("Launch", format!("{number} of {launches}{left}"))
             }
-            // In the first round nothing can be decided.
+            // The first round cannot decide anything.
             VisitPlan::Rounds(_) if launch == 0 => ("Round", format!("{number}{left}")),
             VisitPlan::Rounds(_) => (
                 "Round",
@@ -120,7 +121,7 @@ impl<W: Write, B: Write> Progress<W, B> {
         }
     }
 
-    /// How far work on benchmarks is: the bar shows it, and of many benchmarks a line.
+    /// Shows the progress of preparatory work: on the bar, or as one line if there are many benchmarks.
     fn working(&self, what: &str, benchmarks: usize, done: usize, of: usize) {
         if done >= of {
             self.bar.finish_and_clear();
@@ -148,7 +149,7 @@ impl<W: Write, B: Write> Progress<W, B> {
             self.bar.reset();
         }
         if self.mode.is_bar() && done == 0 {
-            // Nothing is measured that drawing could disturb.
+            // Redrawing in the background is safe here: nothing is being measured.
             self.bar.enable_steady_tick(TICK);
         }
         self.bar.set_position(done as u64);
@@ -175,7 +176,7 @@ impl<W: Write, B: Write> Progress<W, B> {
         *held_back = rest;
     }
 
-    /// Passes on half a line that has waited long enough.
+    /// Passes on an unfinished line of bench output.
     fn release_output(&self) {
         let held_back = std::mem::take(&mut *self.held_back.borrow_mut());
         if !held_back.is_empty() {
@@ -187,7 +188,7 @@ impl<W: Write, B: Write> Progress<W, B> {
         self.bar.suspend(|| {
             let mut output = self.bench_output.borrow_mut();
             let _ = output.write_all(bytes).and_then(|()| output.flush());
-            // The bar comes next, on a line of its own.
+            // The bar is drawn next and needs a line of its own.
             if self.mode.is_bar() && !bytes.ends_with(b"\n") {
                 let _ = output.write_all(b"\n");
             }
@@ -199,7 +200,7 @@ impl<W: Write, B: Write> Progress<W, B> {
 }
 
 impl<W: Write, B: Write> Drop for Progress<W, B> {
-    /// What comes next begins a line: behind half a one, an annotation for a CI system would be none. An interrupted run leaves no bar.
+    /// Ends an unfinished line: a CI annotation must start its own line. Clears the bar of an interrupted run.
     fn drop(&mut self) {
         self.bar.finish_and_clear();
         self.release_output();
@@ -244,7 +245,7 @@ impl<W: Write, B: Write> Observer for Progress<W, B> {
                 self.bar.set_position(*done as u64);
                 let id = benchmark.id.escape_debug();
                 let message = format!("{word} {reached}: {id}");
-                // The bar has a way to the terminal of its own.
+                // The bar writes to the terminal itself, past the ASCII filter of `writer`.
                 self.bar.set_message(match self.mode {
                     ProgressMode::Bar(Charset::Ascii) => in_ascii(&message),
                     _ => message,
@@ -307,7 +308,7 @@ impl<W: Write, B: Write> Observer for Progress<W, B> {
     }
 }
 
-/// What a command is about to compare that compares several times, and how long that should take.
+/// Describes the plan of a command that makes several comparisons, with the expected time.
 pub fn planned(benchmarks: usize, comparisons: u32, bound: Bound, expected: Duration) -> String {
     format!(
         "{} in {}, {}",
@@ -317,7 +318,7 @@ pub fn planned(benchmarks: usize, comparisons: u32, bound: Bound, expected: Dura
     )
 }
 
-/// Says how many benchmarks are measured next, and how long that takes if it is known. An estimate that is far too short would be worse than none.
+/// Says how many benchmarks are measured next, and the expected time unless it would be far too low.
 fn measuring(benchmarks: usize, bound: Bound, expected: Duration) -> String {
     let takes = match bound {
         Bound::UsuallyAtMost => "; after two rounds the time left is known".to_owned(),
@@ -327,14 +328,14 @@ fn measuring(benchmarks: usize, bound: Bound, expected: Duration) -> String {
     format!("{} {benchmarks}{takes}", theme::status("Measuring"))
 }
 
-/// That a bench target could not be driven, of the reference by its name.
+/// Formats the failure of a bench target; `reference` names the reference if the target belongs to it.
 fn target_failed((package, target): (&str, &str), reference: Option<&str>, why: &str) -> String {
     let side = reference.map_or_else(String::new, |name| format!(" in {name}"));
     let said = format!("bench target `{target}` of package `{package}`{side}: {why}");
     format!("{}: {}", theme::error(), theme::printable(&said))
 }
 
-/// `about 2 minutes`
+/// Formats `about 2 minutes`.
 fn takes(bound: Bound, duration: Duration) -> String {
     let word = match bound {
         Bound::About => "about",
@@ -351,7 +352,7 @@ fn takes(bound: Bound, duration: Duration) -> String {
     }
 }
 
-/// `package/target: id`, with nothing in it that a terminal would obey.
+/// Formats `package/target: id` with control characters escaped.
 fn shown(benchmark: &BenchmarkKey) -> String {
     let BenchmarkKey {
         package,
@@ -376,7 +377,7 @@ mod tests {
         anstream::adapter::strip_str(&text).to_string()
     }
 
-    /// Where both kinds of output meet.
+    /// A terminal that receives both kinds of output.
     #[derive(Default)]
     struct Terminal(RefCell<Vec<u8>>);
 

@@ -1,4 +1,4 @@
-//! What pruning takes and what it leaves, as a list or as messages.
+//! Prints the runs that pruning removes and keeps, as a list or as messages.
 
 use std::io::{self, Write};
 
@@ -8,29 +8,29 @@ use crate::report::units;
 use crate::report::view::MessageFormat;
 use perfcheck_analysis::model::first_digits;
 
-/// What goes of the runs that go.
+/// The part of the selected runs that pruning removes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum WhatGoes {
-    /// All of them.
+    /// The whole runs
     Runs,
-    /// Their samples.
+    /// Their samples only
     Samples,
 }
 
-/// What pruning has done.
+/// The result of pruning.
 #[derive(Debug, Clone, Copy)]
 pub struct PruneSummary {
-    /// Runs that are gone; `None`: nothing was done yet.
+    /// Number of runs removed; `None` for a dry run
     pub removed: Option<usize>,
-    /// Bytes given back on the disk.
+    /// Bytes freed on disk
     pub freed_bytes: Option<u64>,
-    /// What of them.
+    /// The part of the runs that is removed
     pub goes: WhatGoes,
-    /// Whether results alone are written.
+    /// Whether `--quiet` suppresses the list for people
     pub is_quiet: bool,
 }
 
-/// Writes the plan, newest run first, and what was done of it.
+/// Writes the plan, newest run first, and the result.
 pub fn write_prune(
     writer: &mut dyn Write,
     lines: &[PruneLine],
@@ -100,7 +100,7 @@ pub fn write_prune(
     }
 }
 
-/// What becomes of samples: so many runs lose so many bytes.
+/// Summarizes the pruning of samples: the number of runs that lose theirs, and the bytes.
 fn write_samples(
     writer: &mut dyn Write,
     (runs, bytes): (usize, u64),
@@ -123,7 +123,7 @@ fn write_samples(
     }
 }
 
-/// What becomes of these runs, and why.
+/// Returns a table that says of each run whether it is removed, or why it stays.
 fn fates(lines: &[&PruneLine], summary: &PruneSummary) -> Table {
     let cells = |cell: &dyn Fn(&PruneLine) -> String| -> Vec<Cell> {
         lines.iter().map(|line| cell(line).into()).collect()
@@ -153,7 +153,7 @@ fn fates(lines: &[&PruneLine], summary: &PruneSummary) -> Table {
     ])
 }
 
-/// Why a run stays that no rule of the policy keeps.
+/// Returns the reason for which a run stays although no rule of the policy keeps it.
 fn reason(fate: RunFate) -> Option<&'static str> {
     match fate {
         RunFate::Goes | RunFate::Kept => None,

@@ -1,4 +1,4 @@
-//! Where and how a run was measured, above its table.
+//! The head above a run's table: where and how the run was measured.
 
 use std::io::{self, Write};
 
@@ -9,7 +9,7 @@ use crate::report::{theme, units};
 use perfcheck_analysis::compare::HostSigns;
 use perfcheck_analysis::model::{Run, RunStatus, first_digits};
 
-/// Where and how a run was measured.
+/// Writes commit, host, compiler, profile and seed of a run.
 pub fn write_run_head(writer: &mut dyn Write, run: &Run, signs: &HostSigns) -> io::Result<()> {
     let git = run.begun.git.as_ref().map_or_else(String::new, |git| {
         let branch = git.branch.as_deref().unwrap_or("detached");
@@ -54,7 +54,7 @@ pub fn write_run_head(writer: &mut dyn Write, run: &Run, signs: &HostSigns) -> i
     writeln!(writer)
 }
 
-/// What a run saw of its host beyond the facts.
+/// Describes measured properties of the host: timer resolution and control workload.
 fn host_signs(signs: &HostSigns) -> Vec<String> {
     let resolution = signs.clock_step.map(units::timer_resolution);
     let control = signs.control_ns.map(|pass| {

@@ -1,4 +1,4 @@
-//! What `doctor --benches` found: how often each benchmark was called what, and what that says about this machine.
+//! Prints the result of `doctor --benches`: verdicts per benchmark, and the rates of false alarms and of slowdowns found.
 
 use std::io::{self, Write};
 use std::time::Duration;
@@ -13,10 +13,10 @@ use crate::report::view::{MessageFormat, View};
 use crate::report::{theme, units};
 use perfcheck_analysis::model::{BenchmarkKey, Verdict};
 
-/// Below this share of slowdowns found there is advice.
+/// Share of slowdowns found below which advice is given.
 const FEW: f64 = 0.9;
 
-/// Writes everything; for people as `view` lays it out.
+/// Writes all findings. `view` sets the layout for people.
 pub fn write_self_test(
     writer: &mut dyn Write,
     findings: &SelfTestFindings,
@@ -72,7 +72,7 @@ fn columns(findings: &SelfTestFindings) -> Vec<Column> {
     ]
 }
 
-/// `4 regressed, 1 inconclusive`
+/// Formats `4 regressed, 1 inconclusive`.
 fn counts(verdicts: &[Verdict]) -> Cell {
     match verdicts {
         [] => Cell::from("-"),

@@ -1,20 +1,20 @@
-//! The last values of a series as a row of small bars, one column each.
+//! Draws the last values of a series as a row of small bars, one column each.
 //!
-//! Pure. Where a terminal has no UTF-8, `charset` writes ASCII for the bars.
+//! Pure. On terminals without UTF-8, `charset` replaces the bars by ASCII.
 
 use crate::report::scale::Scale;
 
 /// Bars from the lowest to the highest.
 const BARS: [char; 8] = ['▁', '▂', '▃', '▄', '▅', '▆', '▇', '█'];
-/// What stands where there is no value.
+/// Stands for a missing value.
 const GAP: char = '·';
 
-/// A row spans at least so many times the noise: about ten standard deviations, so that noise alone takes a third of its height.
+/// Minimum height of a row as a multiple of the noise: about ten standard deviations, so that noise alone fills a third of it.
 const TIMES_NOISE: f64 = 6.0;
-/// Noise is not told from a step by fewer second differences.
+/// Minimum number of second differences; fewer cannot separate noise from a step.
 const FEWEST_DIFFERENCES: usize = 3;
 
-/// How much values are scattered that follow one another: the median of the sizes of their second differences. Trends have none, and steps few.
+/// Estimates the noise of a series: the median absolute second difference. Trends contribute nothing to it, and steps little.
 fn noise(values: &[Option<f64>]) -> f64 {
     let known: Vec<f64> = values.iter().copied().flatten().collect();
     let triples = known.windows(3);
@@ -28,7 +28,7 @@ fn noise(values: &[Option<f64>]) -> f64 {
     differences[differences.len() / 2]
 }
 
-/// The last `width` of `values`, oldest first. `None`, and what is not finite, is a gap.
+/// Draws the last `width` of `values`, oldest first. `None` and values that are not finite are gaps.
 pub(crate) fn sparkline(values: &[Option<f64>], width: usize) -> String {
     let last = &values[values.len().saturating_sub(width)..];
     let finite = |value: &Option<f64>| value.filter(|value| value.is_finite());

@@ -1,4 +1,4 @@
-//! Every statistic of every benchmark of a run: a block each that fits 80 columns, or a JSON message each.
+//! Prints all statistics of each benchmark of a run: a block that fits 80 columns, or a JSON message.
 
 use std::io::{self, Write};
 
@@ -21,7 +21,7 @@ use perfcheck_analysis::compare::{
 };
 use perfcheck_analysis::model::{Measurement, Metric, RunId};
 
-/// Writes the statistics of all benchmarks, with intervals at this level.
+/// Writes the statistics of all benchmarks, with intervals at `confidence_level`.
 pub fn write_statistics(
     writer: &mut dyn Write,
     run: RunId,
@@ -57,9 +57,9 @@ pub fn write_statistics(
     }
 }
 
-/// Lines are no wider than this.
+/// Maximum width of a line, in columns.
 const WIDTH: usize = 80;
-/// Columns that values take at least beside others.
+/// Minimum width of values that have others beside them, in columns.
 const VALUE: usize = 19;
 
 /// Label and text of each line of a block.
@@ -131,7 +131,7 @@ fn verdict(one: &BenchmarkStatistics<'_>) -> Cell {
     ])
 }
 
-/// Single numbers, two on a line.
+/// Returns the table of single numbers, two on a line.
 fn pairs(record: &BenchmarkRecord, metric: &Metric) -> Table {
     let summary = &record.summary;
     let spent = |value: f64| units::spent(metric, value);
@@ -211,7 +211,7 @@ fn record_lines(record: &BenchmarkRecord, metric: &Metric, confidence_level: f64
     lines
 }
 
-/// The values that have intervals, a line each.
+/// Returns a line for each value that has an interval.
 fn estimates(record: &BenchmarkRecord, metric: &Metric, confidence_level: f64) -> Lines {
     let summary = &record.summary;
     let level = units::percent(confidence_level);
@@ -282,7 +282,7 @@ fn is_without_bounds(found: &Estimate) -> bool {
     !found.lower.is_finite() && !found.upper.is_finite()
 }
 
-/// `1.10 %, stable`: with a word where that is little or much.
+/// Formats `1.10 %, stable`, with a word if the variation is low or high.
 fn variation(record: &BenchmarkRecord) -> Option<String> {
     let word = match record.variability {
         Some(Variability::Stable) => ", stable",

@@ -1,16 +1,16 @@
-//! Lines as cargo writes them: errors, warnings, and what a build is about.
+//! Status lines in cargo's style: errors, warnings, and the steps of a build.
 
 use std::io::{self, Write};
 
 use crate::report::theme;
 use crate::report::view::prose;
 
-/// Writes a message after which nothing follows, as cargo does.
+/// Writes an error, the last message of a command.
 pub fn write_error(writer: &mut dyn Write, message: &str) -> io::Result<()> {
     writeln!(writer, "{}: {}", theme::error(), theme::printable(message))
 }
 
-/// Writes a message after which the work goes on.
+/// Writes a warning; the command goes on.
 pub fn write_warning(writer: &mut dyn Write, message: &str) -> io::Result<()> {
     writeln!(
         writer,
@@ -20,7 +20,7 @@ pub fn write_warning(writer: &mut dyn Write, message: &str) -> io::Result<()> {
     )
 }
 
-/// [`write_warning`] in lines of so many columns.
+/// Like [`write_warning`], wrapped at `columns`.
 pub(crate) fn write_warning_within(
     writer: &mut dyn Write,
     message: &str,
@@ -30,7 +30,7 @@ pub(crate) fn write_warning_within(
     writeln!(writer, "{}", prose(&text, columns, "  "))
 }
 
-/// Writes what a build is about: a verb as cargo writes it, and the rest.
+/// Writes a build step in cargo's style: a right-aligned verb, then its object.
 pub fn write_build_event(writer: &mut dyn Write, event: &(&str, String)) -> io::Result<()> {
     writeln!(
         writer,

@@ -1,4 +1,4 @@
-//! What an import of exported runs brought, and what an export wrote.
+//! Prints the results of importing exported runs, exporting and pushing.
 
 use std::io::{self, Write};
 
@@ -7,7 +7,7 @@ use crate::report::view::MessageFormat;
 use crate::report::{theme, units};
 use perfcheck_analysis::model::RunId;
 
-/// Writes a line or a message for each run.
+/// Writes a line or a message for each imported run.
 pub fn write_taken_over(
     writer: &mut dyn Write,
     runs: &[TakenOver],
@@ -54,7 +54,7 @@ pub fn write_taken_over(
     Ok(())
 }
 
-/// Says what was written, where it is not the result itself.
+/// Says where the export was written. Not for exports to stdout, which are the result themselves.
 pub fn write_exported(
     writer: &mut dyn Write,
     runs: &[RunId],
@@ -80,7 +80,7 @@ pub fn write_exported(
     )
 }
 
-/// Writes what was sent to a team's store.
+/// Writes the number of runs sent to a team's store.
 pub fn write_pushed(
     writer: &mut dyn Write,
     pushed: &Pushed,

@@ -1,4 +1,4 @@
-//! Two runs as a table for a report: change, adjusted p and effect sizes of every benchmark.
+//! Writes a comparison of two runs for a report, as Markdown or CSV: change, adjusted p and effect sizes of every benchmark.
 
 use std::io::{self, Write};
 
@@ -10,14 +10,14 @@ use crate::report::words::{analysis, limits, sentences};
 use perfcheck_analysis::findings::{Findings, Method, Row, Verdicts};
 use perfcheck_analysis::model::{Correction, Observations, Side, Statistic};
 
-/// The other side of a benchmark, and how large the difference is, whatever its p; positive is slower.
+/// Effect sizes of a benchmark's change, given whether or not it is significant; positive is slower.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
 pub struct VersionDifference {
-    /// Cliff's delta.
+    /// Cliff's delta
     pub cliffs_delta: Option<f64>,
-    /// Its size in a word.
+    /// Cliff's delta as a word
     pub size: Option<&'static str>,
-    /// Hedges' g.
+    /// Hedges' g
     pub hedges_g: Option<f64>,
 }
 
@@ -125,7 +125,7 @@ pub fn write_versions(
     write_remarks(writer, verdicts)
 }
 
-/// What else is to be known, a paragraph each.
+/// Writes exceeded limits, remarks and warnings, a paragraph each.
 fn write_remarks(writer: &mut dyn Write, verdicts: &Verdicts) -> io::Result<()> {
     for found in &verdicts.limits.exceeded {
         writeln!(writer, "\n{}", escape::markdown(&limits::exceeded(found)))?;

@@ -1,4 +1,4 @@
-//! What the published systems' statistics add to a report, in words.
+//! Describes tests and statistics: outliers, error rates, decision rules, location estimates, changed thresholds.
 
 use std::io::{self, Write};
 
@@ -9,7 +9,8 @@ use perfcheck_analysis::model::{
     Analysis, Correction, DecisionSettings, Metric, Observations, Statistic, Test, Thresholds,
 };
 
-/// `7 outliers among 100 samples (7.0 %): 3 low mild, 4 high severe`; `None` where there is none. Nothing is left out for it.
+/// Formats `7 outliers among 100 samples (7.0 %): 3 low mild, 4 high severe`; `None` if there are none.
+/// These outliers are only counted; all samples remain in use.
 pub(crate) fn outliers(summary: &Summary) -> Option<String> {
     let found = &summary.outliers;
     let kinds = [
@@ -31,7 +32,7 @@ pub(crate) fn outliers(summary: &Summary) -> Option<String> {
     })
 }
 
-/// How often verdicts of the tool's own tests call something slower that is not.
+/// Describes the rate of false alarms of the tool's own tests.
 pub(crate) fn false_alarms(decision: &DecisionSettings) -> String {
     let level = units::percent(decision.significance_level);
     match decision.analysis.correction {
@@ -41,7 +42,7 @@ pub(crate) fn false_alarms(decision: &DecisionSettings) -> String {
     }
 }
 
-/// How a test decides, as the end of "Compared with ... ".
+/// Describes the decision rule of a test; the text continues "Compared with ... ".
 pub(crate) fn method(decision: &DecisionSettings) -> String {
     let analysis = &decision.analysis;
     let thresholds = &decision.thresholds;
@@ -77,16 +78,16 @@ pub(crate) fn method(decision: &DecisionSettings) -> String {
     }
 }
 
-/// The level of the intervals of changes that verdicts rest on.
+/// Returns the confidence level of the intervals that decide verdicts.
 pub(crate) fn interval_level(decision: &DecisionSettings) -> f64 {
     match decision.analysis {
-        // Each bound has the whole level, for all benchmarks of the run together.
+        // Each bound uses the whole significance level, shared by all benchmarks of the run.
         Analysis {
             subject: Statistic::Time,
             test: Test::BootstrapT | Test::TScore,
             ..
         } => 1.0 - 2.0 * decision.significance_level,
-        // Of these both bounds share the level.
+        // Both bounds share the significance level.
         Analysis {
             subject: Statistic::Time,
             ..
@@ -95,7 +96,7 @@ pub(crate) fn interval_level(decision: &DecisionSettings) -> f64 {
     }
 }
 
-/// The changes of mean and median of all samples, which Criterion prints beside its test.
+/// Formats the changes of mean and median of all samples, which Criterion prints next to its test.
 pub(crate) fn changes_of_samples(comparison: &Comparison) -> Option<String> {
     comparison
         .published()
@@ -106,7 +107,7 @@ pub(crate) fn changes_of_samples(comparison: &Comparison) -> Option<String> {
     Some(format!("change of the mean {mean}, of the median {median}"))
 }
 
-/// The summary that was asked for, and what the policy took; `None` where none was asked for.
+/// Describes the requested location estimate and the samples that it leaves out; `None` if none was requested.
 pub(crate) fn centers(comparison: &Comparison, metric: &Metric) -> Option<String> {
     let centers: &Centers = comparison.description.centers.as_ref()?;
     let tests_filtered = (comparison.published())
@@ -145,7 +146,7 @@ pub(crate) fn centers(comparison: &Comparison, metric: &Metric) -> Option<String
     ))
 }
 
-/// Says which thresholds are not the usual ones, in lines that fit into so many columns.
+/// Lists thresholds that differ from their defaults, wrapped at `columns`.
 pub(crate) fn write_thresholds(
     writer: &mut dyn Write,
     thresholds: &Thresholds,

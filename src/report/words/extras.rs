@@ -1,4 +1,4 @@
-//! Allocations, instructions, sampled time and latencies in words, for all sinks alike.
+//! Describes allocations, instructions, sampled time and latencies, for all outputs alike.
 
 use crate::report::units;
 use perfcheck_analysis::compare::{
@@ -10,13 +10,13 @@ use perfcheck_analysis::model::{BySide, Measurement, Verdict};
 
 const CLOSED_LOOP: &str = "Latencies are service times of a closed loop: each operation began when the one before it had ended, so nothing here waited in a queue behind a slow one, as requests of independent clients would (coordinated omission). Percentiles are means over launches, within 1/1024.";
 
-/// Functions that a sentence names.
+/// Maximum number of functions that a sentence names.
 const MOST_FUNCTIONS: usize = 3;
 
-/// With fewer launches the intervals of percentiles say next to nothing.
+/// Minimum number of processes for meaningful intervals of percentiles.
 const FEWEST_LAUNCHES: usize = 3;
 
-/// What a reader of latencies must know, printed below everything that has some.
+/// Returns the explanation printed below every output with latencies: how they were measured and how far they can be trusted.
 pub(crate) fn caveat(measurements: &[&Measurement]) -> Option<String> {
     let timed = measurements.iter().filter_map(|measurement| {
         let launches = measurement.launches.iter();
@@ -32,16 +32,16 @@ pub(crate) fn caveat(measurements: &[&Measurement]) -> Option<String> {
     Some(format!("{CLOSED_LOOP}{advice}"))
 }
 
-/// `p50`, `p99.9`, `max`.
+/// Formats `p50`, `p99.9` or `max`.
 pub(crate) fn quantile_name(quantile: f64) -> String {
     if quantile >= 1.0 {
         return "max".to_owned();
     }
-    // Fractions such as 0.999 are not whole in binary.
+    // Fractions such as 0.999 are not exact in binary.
     format!("p{}", (quantile * 1e6).round() / 1e4)
 }
 
-/// `12, 1.5 kB`: what an iteration allocates, for a cell.
+/// Formats the allocations of an iteration for a cell: `12, 1.5 kB`.
 pub(crate) fn allocations_cell(found: &AllocationSummary) -> String {
     if found.count == 0.0 {
         return "none".to_owned();
@@ -53,7 +53,7 @@ pub(crate) fn allocations_cell(found: &AllocationSummary) -> String {
     )
 }
 
-/// `24806 per iteration always, in 2 processes`.
+/// Formats `24806 per iteration always, in 2 processes`.
 pub(crate) fn instructions_in_words(found: &InstructionSummary) -> String {
     let how = if found.exact { "always" } else { "on average" };
     format!(
@@ -63,20 +63,20 @@ pub(crate) fn instructions_in_words(found: &InstructionSummary) -> String {
     )
 }
 
-/// `12.10 µs, 31.00 µs`: 50th and 99th percentile, for a cell.
+/// Formats the 50th and 99th percentile for a cell: `12.10 µs, 31.00 µs`.
 pub(crate) fn latency_cell(found: &LatencySummary) -> Option<String> {
     let of = |quantile| Some(units::time(found.at(quantile)?.ns.mean));
     Some(format!("{}, {}", of(0.5)?, of(0.99)?))
 }
 
-/// What an iteration executes on both sides, where that or the time has changed, or where its time went; what else changed, a sentence for allocations and one for the
-/// percentiles; and allocations that may have.
+/// Describes changes of instructions, allocations and latencies, a sentence each, and allocations that may have changed.
+/// Instructions and the time of functions also appear if the verdict calls a change.
 pub(crate) fn changes(comparison: &Comparison) -> Vec<String> {
     let allocations = comparison.allocations.as_ref();
     let changed = allocations
         .filter(|found| found.has_changed())
         .map(|found| format!("{} per iteration", changed_counts(found)));
-    // Beside a change of the time it is worth knowing, too, that they are the same.
+    // Unchanged instructions are worth knowing if the time has changed.
     let is_called = matches!(comparison.verdict, Verdict::Regressed | Verdict::Improved);
     let instructions = comparison.instructions.as_ref();
     let instructions = instructions
@@ -95,7 +95,7 @@ pub(crate) fn changes(comparison: &Comparison) -> Vec<String> {
         .collect()
 }
 
-/// `instructions 24806 → 25810 (+4.0 %) per iteration: words::scan +1000`.
+/// Formats `instructions 24806 → 25810 (+4.0 %) per iteration: words::scan +1000`.
 pub(crate) fn instructions_change(found: &InstructionComparison) -> String {
     let change = &found.change;
     let (base, candidate) = (units::count(change.base), units::count(change.candidate));
@@ -119,7 +119,7 @@ pub(crate) fn instructions_change(found: &InstructionComparison) -> String {
     )
 }
 
-/// `time per iteration by function, from 4987 and 5012 samples: words::scan +2.400 µs`.
+/// Formats `time per iteration by function, from 4987 and 5012 samples: words::scan +2.400 µs`.
 pub(crate) fn sampled_change(found: &SampledTime) -> String {
     let samples = samples(found);
     if found.functions.is_empty() {
@@ -129,13 +129,13 @@ pub(crate) fn sampled_change(found: &SampledTime) -> String {
     format!("time per iteration by function, from {samples}: {functions}")
 }
 
-/// `4987 and 5012 samples`.
+/// Formats `4987 and 5012 samples`.
 pub(crate) fn samples(found: &SampledTime) -> String {
     let BySide { base, candidate } = found.samples;
     format!("{base} and {candidate} samples")
 }
 
-/// `words::scan +1000, words::hash -3`.
+/// Formats `words::scan +1000, words::hash -3`.
 pub(crate) fn most_different(functions: &[FunctionCost], write: fn(f64) -> String) -> String {
     let functions = functions.iter().take(MOST_FUNCTIONS);
     let words: Vec<String> = functions
@@ -144,7 +144,7 @@ pub(crate) fn most_different(functions: &[FunctionCost], write: fn(f64) -> Strin
     words.join(", ")
 }
 
-/// Counts that differ by more than noise, in too few launches or by too little for how they vary.
+/// Describes counts that differ by more than noise, but vary too much or come from too few processes to show a change.
 fn open_counts(found: &AllocationComparison, noise_threshold: f64) -> Option<String> {
     let open = found.named().into_iter().filter(|(_, one)| {
         one.verdict == Verdict::Inconclusive && one.relative().abs() > noise_threshold
@@ -158,7 +158,7 @@ fn open_counts(found: &AllocationComparison, noise_threshold: f64) -> Option<Str
     })
 }
 
-/// `allocations 12 → 14, bytes 1.5 kB → 1.8 kB`.
+/// Formats `allocations 12 → 14, bytes 1.5 kB → 1.8 kB`.
 pub(crate) fn changed_counts(found: &AllocationComparison) -> String {
     let changed = found
         .named()
@@ -180,13 +180,13 @@ fn count_change(name: &str, one: &CountChange) -> String {
     };
     let (base, candidate) = (number(one.base), number(one.candidate));
     if base == candidate {
-        // The digits shown are the same: exact ones tell.
+        // Rounded, both numbers look the same; print them exactly.
         return format!("{name} {} → {}", one.base, one.candidate);
     }
     format!("{name} {base} → {candidate}")
 }
 
-/// `latency slower at p99: 12.10 µs → 14.00 µs (+15.7 %)`.
+/// Formats `latency slower at p99: 12.10 µs → 14.00 µs (+15.7 %)`.
 fn changed_percentiles(found: &LatencyComparison) -> Option<String> {
     let changed = found
         .percentiles

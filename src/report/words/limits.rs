@@ -1,4 +1,4 @@
-//! The limits of a run (`--limit`) in words: which of them benchmarks exceed, and which of them decide nothing.
+//! Describes the results of limits (`--limit`): which benchmarks exceed them, and which limits could not be checked.
 
 use std::io::{self, Write};
 
@@ -9,7 +9,7 @@ use perfcheck_analysis::compare::{Estimate, Share, SharedLevel};
 use perfcheck_analysis::findings::{Exceeded, LimitRemark, Limits};
 use perfcheck_analysis::model::{BenchmarkKey, Statistic, Unit};
 
-/// Writes the limits that benchmarks exceed, and those that decided nothing, in lines that fit into so many columns.
+/// Writes limits that benchmarks exceed, and limits without a decision, wrapped at `columns`.
 pub(crate) fn write_limits(
     writer: &mut dyn Write,
     limits: &Limits,
@@ -25,7 +25,7 @@ pub(crate) fn write_limits(
     Ok(())
 }
 
-/// Says what was found of a benchmark, and which limit it exceeds.
+/// Describes a benchmark's value and the limit that it exceeds.
 pub(crate) fn exceeded(limit: &Exceeded) -> String {
     let number = |value: f64| {
         if limit.ceiling.is_change() {
@@ -51,7 +51,7 @@ pub(crate) fn exceeded(limit: &Exceeded) -> String {
     };
     let found = match (limit.ceiling.is_change(), estimate.is_finite()) {
         (true, true) => format!("changed by {}{interval}", number(estimate)),
-        // More than any percentage.
+        // A change from zero is more than any percentage.
         (true, false) => "changed from none to some".to_owned(),
         (false, _) => format!("{}{interval}", number(estimate)),
     };
@@ -61,7 +61,7 @@ pub(crate) fn exceeded(limit: &Exceeded) -> String {
     ))
 }
 
-/// How wide an interval is because others share its level.
+/// Gives the level of an interval that is wider because several numbers share the confidence level.
 fn share(shared: Option<SharedLevel>) -> String {
     match shared {
         Some(SharedLevel {
@@ -88,13 +88,13 @@ fn in_unit(value: f64, unit: Unit) -> String {
     }
 }
 
-/// A mean of counts, with two decimals where it needs them.
+/// Formats a mean of counts with at most two decimals.
 fn rounded(value: f64) -> String {
     let hundredths = (value * 100.0).round() / 100.0;
     format!("{hundredths}")
 }
 
-/// Says why a limit decided nothing.
+/// Explains why a limit decided nothing.
 pub(crate) fn limit_remark(remark: &LimitRemark) -> String {
     match remark {
         LimitRemark::ForNothing(text) => {
@@ -128,7 +128,7 @@ pub(crate) fn limit_remark(remark: &LimitRemark) -> String {
     }
 }
 
-/// The first benchmark and how many more there are: `` `parse` and 3 more ``.
+/// Names the first benchmark and counts the others: `` `parse` and 3 more ``.
 pub(crate) fn whom(benchmarks: &[BenchmarkKey]) -> String {
     let first = benchmarks.first().map_or("", |key| &key.id);
     match benchmarks.len() {

@@ -1,4 +1,4 @@
-//! What the findings say, in words: remarks, limits, changes and the source of a run, for all sinks alike.
+//! Turns findings into sentences: notes, limits, changes and the source of a run, for all outputs alike.
 
 pub(super) mod analysis;
 pub(super) mod extras;

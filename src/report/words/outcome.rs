@@ -1,4 +1,4 @@
-//! How a run or a comparison ends, in one line: the outcome, the run, its verdicts, and the exit status.
+//! The last line of a run or comparison: the outcome, the run, its verdicts and the exit status.
 
 use std::io::{self, Write};
 
@@ -9,22 +9,22 @@ use perfcheck_analysis::exit_code::ExitCode;
 use perfcheck_analysis::findings::{Findings, Row, RunRemark};
 use perfcheck_analysis::model::{RunId, Tally, Verdict};
 
-/// How a run, or a comparison, ended.
+/// The outcome of a run or comparison.
 pub(crate) struct RunOutcome {
     run: RunId,
     exit_code: u8,
-    /// What verdicts do not say of the status.
+    /// Reasons for the exit status that are not verdicts
     reasons: Vec<String>,
     tally: Tally,
     benchmarks: usize,
-    /// Whether it is a part of a suite, about which nothing is decided yet.
+    /// Whether the run is one shard of a suite; only the merged run is judged
     is_part: bool,
-    /// What it was compared with; `None` where there was nothing.
+    /// The reference; `None` if there was nothing to compare with
     reference: Option<String>,
 }
 
 impl RunOutcome {
-    /// The outcome of what is told of a run.
+    /// Creates the outcome of a run with all its findings.
     pub(crate) fn of(findings: &Findings<'_>) -> Self {
         let has_reference = |row: &Row<'_>| {
             let missed = [Verdict::Incomparable, Verdict::Missing].map(Some);
@@ -61,7 +61,7 @@ impl RunOutcome {
         outcome
     }
 
-    /// The outcome of a run of which the verdicts alone are known.
+    /// Creates the outcome of a run of which only the verdicts are known.
     pub(crate) fn of_verdicts(run: RunId, exit_code: u8, tally: Tally, benchmarks: usize) -> Self {
         Self {
             run,
@@ -74,7 +74,7 @@ impl RunOutcome {
         }
     }
 
-    /// The word for it.
+    /// Returns `OK`, `FAIL` or `STOPPED`.
     pub(crate) fn word(&self) -> &'static str {
         match self.exit_code {
             code if code == ExitCode::Clean.number() => "OK",
@@ -83,7 +83,7 @@ impl RunOutcome {
         }
     }
 
-    /// What it rests on, verdicts as `write` has them: `1 limit exceeded; 2 of 13 regressed, 11 unchanged`.
+    /// Lists the reasons for the outcome, with verdicts formatted by `write`: `1 limit exceeded; 2 of 13 regressed, 11 unchanged`.
     pub(crate) fn grounds(&self, write: impl Fn(Verdict) -> String) -> String {
         let counts = self.tally.iter().enumerate().map(|(at, (verdict, count))| {
             let of = match at {
@@ -107,7 +107,7 @@ impl RunOutcome {
         }
     }
 
-    /// The last line of a command; `exit` is the verb for its status. The reference has one name at every width.
+    /// Returns the last line of a command; `exit` is the verb before its status. The reference is not shortened in narrow terminals.
     fn line(&self, exit: &str, columns: usize) -> String {
         let is_good = self.exit_code == ExitCode::Clean.number();
         let word = self.word();
@@ -135,7 +135,7 @@ impl RunOutcome {
     }
 }
 
-/// Writes the outcome of a command, its last line.
+/// Writes the outcome, the last line of a command.
 pub(crate) fn write_outcome(
     writer: &mut dyn Write,
     outcome: &RunOutcome,
@@ -144,7 +144,7 @@ pub(crate) fn write_outcome(
     writeln!(writer, "{}", outcome.line("exit", columns))
 }
 
-/// Writes with which outcome a stored run ended, and how many of its benchmarks were not measured, as both builds ran the `same` code.
+/// Writes the outcome of a stored run. `same` is the number of benchmarks that were not measured because both builds run the same code.
 pub fn write_outcome_of_run(
     writer: &mut dyn Write,
     run: RunId,

@@ -1,4 +1,4 @@
-//! Remarks in words: the one place where what the findings say as data becomes a sentence.
+//! Turns the remarks among the findings into sentences. Every output takes them from here.
 
 use super::limits::whom;
 use crate::report::units;
@@ -6,7 +6,7 @@ use perfcheck_analysis::compare::Note;
 use perfcheck_analysis::findings::{ChangedFunction, CodeChange, Remark, Row, RunRemark, Sameness};
 use perfcheck_analysis::model::{MIN_LAUNCHES, RunId, SuitePart};
 
-/// Whether somebody who knows this would do something else: the others say how a number came about.
+/// Reports whether a note calls for an action. The others explain how a number was obtained.
 pub(crate) fn asks_to_act(note: &Note) -> bool {
     note.withholds_changes()
         || !matches!(
@@ -23,12 +23,12 @@ pub(crate) fn asks_to_act(note: &Note) -> bool {
         )
 }
 
-/// The remarks on a benchmark, a sentence each.
+/// Returns the remarks on a benchmark, a sentence each.
 pub(crate) fn of_row(row: &Row<'_>) -> impl Iterator<Item = String> {
     row.remarks.iter().map(remark)
 }
 
-/// A remark on a benchmark.
+/// Returns the sentence for a remark on a benchmark.
 pub(crate) fn remark(remark: &Remark) -> String {
     match remark {
         Remark::CutShort { launches } => {
@@ -62,7 +62,7 @@ pub(crate) fn remark(remark: &Remark) -> String {
     }
 }
 
-/// What would settle an inconclusive benchmark; `None`: nothing is known to.
+/// Describes what would settle an inconclusive benchmark; `None` if nothing is known to.
 pub(crate) fn what_would_settle(row: &Row<'_>) -> Option<String> {
     let mut remarks = row.remarks.iter();
     let undecided = remarks.find(|remark| matches!(remark, Remark::Undecided { .. }))?;
@@ -71,7 +71,7 @@ pub(crate) fn what_would_settle(row: &Row<'_>) -> Option<String> {
 
 fn would_settle(rounds: Option<u64>, seconds: Option<f64>, noise_threshold: Option<f64>) -> String {
     let rounds = rounds.map(|rounds| {
-        // Whoever measures again waits for a second at least.
+        // Measuring again takes a second at least.
         let time = seconds.map(|seconds| format!(", {:.0} s,", seconds.max(1.0)));
         let time = time.unwrap_or_default();
         format!("about {rounds} rounds{time} would settle it (`--rounds {rounds}`)")
@@ -87,7 +87,7 @@ fn would_settle(rounds: Option<u64>, seconds: Option<f64>, noise_threshold: Opti
         .join("; ")
 }
 
-/// Why nothing was measured of what is the same on both sides.
+/// Explains why a benchmark that is the same on both sides was not measured.
 pub(crate) fn why_same(same: Sameness) -> String {
     format!(
         "{} (`--measure-identical` measures all the same)",
@@ -95,7 +95,7 @@ pub(crate) fn why_same(same: Sameness) -> String {
     )
 }
 
-/// What both sides have in common.
+/// Describes in which respect both sides are the same.
 pub(crate) fn what_is_same(same: Sameness) -> &'static str {
     match same {
         Sameness::Executable => "both sides are the same executable, byte for byte",
@@ -104,10 +104,10 @@ pub(crate) fn what_is_same(same: Sameness) -> &'static str {
     }
 }
 
-/// Functions that a sentence of the report names.
+/// Maximum number of functions that a sentence of the report names.
 const MOST_NAMED: usize = 5;
 
-/// How the machine code of a bench target differs, with those `most` functions that changed most code.
+/// Describes how the machine code of a bench target differs, naming the `most` functions with the largest changes.
 pub(crate) fn code_differs(change: &CodeChange, most: usize) -> String {
     let count = change.functions.len() + change.left_out;
     let from = with_reference("from", change.reference);
@@ -131,7 +131,7 @@ pub(crate) fn code_differs(change: &CodeChange, most: usize) -> String {
             and_more(count - named.len())
         );
     }
-    // What is not stored are the last ones.
+    // Functions whose code differs come first. If all stored ones differ, those left out count as differing, too.
     let others = if others < change.functions.len() {
         others
     } else {
@@ -159,12 +159,12 @@ fn and_more(count: usize) -> String {
     }
 }
 
-/// ` from that of run 3`, where there are several references.
+/// Formats ` from that of run 3` if there are several references.
 fn with_reference(word: &str, reference: Option<RunId>) -> String {
     reference.map_or_else(String::new, |run| format!(" {word} that of run {run}"))
 }
 
-/// A function that is not the same on both sides, with its sizes.
+/// Formats a function that differs between the sides, with its sizes.
 pub(crate) fn changed_function(function: &ChangedFunction) -> String {
     let name = &function.name;
     match (function.bytes.base, function.bytes.candidate) {
@@ -178,7 +178,7 @@ pub(crate) fn changed_function(function: &ChangedFunction) -> String {
     }
 }
 
-/// A remark on a comparison as a whole.
+/// Returns the sentence for a remark on a whole comparison.
 pub fn run_remark(remark: &RunRemark) -> String {
     match remark {
         RunRemark::StoredAlone { reason } => {
@@ -274,13 +274,13 @@ pub fn run_remark(remark: &RunRemark) -> String {
     }
 }
 
-/// `1/8, 3/8`.
+/// Formats `1/8, 3/8`.
 fn parts_of(parts: &[SuitePart]) -> String {
     let parts: Vec<String> = parts.iter().map(ToString::to_string).collect();
     parts.join(", ")
 }
 
-/// What a reader must know of a run that did not come to its end.
+/// Says that a run was interrupted and has only a part of its results.
 pub(crate) fn incomplete(run: RunId) -> String {
     format!(
         "run {run} is incomplete: it was stopped before its end, and only what it had measured until then is here"

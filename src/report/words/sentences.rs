@@ -1,4 +1,4 @@
-//! What reports say of a benchmark: how grave it is, and the sentences about it. Nothing here is escaped yet.
+//! The sentences about a benchmark that all reports share, and the severity of its result. The texts are not escaped.
 
 use std::collections::BTreeMap;
 
@@ -11,26 +11,26 @@ use perfcheck_analysis::model::{
     BySide, Failure, Metric, Run, RunId, RunStatus, Statistic, Verdict,
 };
 
-/// A sentence that somebody else wrote (a panic, say) is cut after so many characters.
+/// Characters after which a text from elsewhere (a panic message, for example) is cut.
 const LONGEST_SENTENCE: usize = 500;
-/// Of so many benchmarks each is named.
+/// Maximum number of benchmarks that are all named.
 const FEW: usize = 3;
 
-/// What a CI system should make of a benchmark.
+/// The severity of a benchmark's result, for CI systems.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Gravity {
-    /// It could not be measured.
+    /// The benchmark could not be measured
     Error,
-    /// It makes the exit status 1.
+    /// The result makes the exit status 1
     Failure,
-    /// Somebody should look at it.
+    /// The result deserves a look
     Warning,
-    /// All is well, or nothing is known.
+    /// All is well, or nothing is known
     Fine,
 }
 
 impl Gravity {
-    /// The gravity of a benchmark.
+    /// Returns the severity of a row.
     pub(crate) fn of(row: &Row<'_>, findings: &Findings<'_>, fail_on: &[Verdict]) -> Self {
         match row.verdict {
             Some(Verdict::Failed) => Self::Error,
@@ -42,7 +42,7 @@ impl Gravity {
     }
 }
 
-/// The limits that a benchmark exceeds.
+/// Returns the limits that a benchmark exceeds.
 pub(crate) fn exceeded<'f>(
     row: &'f Row<'_>,
     findings: &'f Findings<'_>,
@@ -52,7 +52,7 @@ pub(crate) fn exceeded<'f>(
         .filter(|exceeded| exceeded.key == row.key)
 }
 
-/// All rows, worst first.
+/// Returns all rows, the worst first.
 pub(crate) fn worst_first<'f, 'm>(findings: &'f Findings<'m>) -> Vec<&'f Row<'m>> {
     let change = |row: &Row<'_>| {
         let comparison = row.comparison.as_ref();
@@ -70,7 +70,7 @@ pub(crate) fn worst_first<'f, 'm>(findings: &'f Findings<'m>) -> Vec<&'f Row<'m>
     rows
 }
 
-/// The undecided of a comparison in a sentence that keeps them apart from the unchanged; `None` where there are none.
+/// Describes inconclusive benchmarks, which readers might take for unchanged; `None` if there are none.
 pub(crate) fn undecided(findings: &Findings<'_>) -> Option<String> {
     let open = findings.tally().count(Verdict::Inconclusive);
     let slower = look_slower(&findings.rows);
@@ -87,39 +87,39 @@ pub(crate) fn undecided(findings: &Findings<'_>) -> Option<String> {
     })
 }
 
-/// How many of the inconclusive look slower by more than noise and their own uncertainty.
+/// Counts inconclusive benchmarks that look slower by more than noise and their own uncertainty.
 pub(crate) fn look_slower<'r, 'm: 'r>(rows: impl IntoIterator<Item = &'r Row<'m>>) -> usize {
     rows.into_iter()
         .filter(|row| row.verdict == Some(Verdict::Inconclusive) && row.looks_slower())
         .count()
 }
 
-/// What the samples of a row mean.
+/// Returns the unit and meaning of a row's samples.
 pub(crate) fn metric<'a>(row: &'a Row<'_>) -> &'a Metric {
     row.measurement
         .map_or(&Metric::Time, |measurement| &measurement.benchmark.metric)
 }
 
-/// The median with its unit.
+/// Formats the median with its unit.
 pub(crate) fn median(row: &Row<'_>) -> Option<String> {
     let summary = row.summary.as_ref()?;
     Some(units::value(metric(row), summary.median.estimate))
 }
 
-/// The interval of the median with its units.
+/// Formats the interval of the median with its units.
 pub(crate) fn median_interval(row: &Row<'_>) -> Option<String> {
     let median = &row.summary.as_ref()?.median;
     let is_known = median.lower.is_finite() && median.upper.is_finite();
     is_known.then(|| units::interval(metric(row), median.lower, median.upper))
 }
 
-/// The two values that the change is between, in the terms of what the verdict is about.
+/// Formats the two values that the change compares, in the unit of the verdict's statistic.
 pub(crate) fn compared(row: &Row<'_>, findings: &Findings<'_>) -> Option<BySide<String>> {
     let subject = findings.decision().analysis.subject;
     values_of(row.comparison.as_ref()?, subject, metric(row))
 }
 
-/// Those of a comparison whose verdict is about `subject`.
+/// Formats the two values of a comparison whose verdict is about `subject`.
 pub(crate) fn values_of(
     comparison: &Comparison,
     subject: Statistic,
@@ -138,7 +138,7 @@ pub(crate) fn values_of(
     })
 }
 
-/// Why the interval of the median tells so little, where that is known.
+/// Explains a wide interval of the median by two modes, if the samples have them.
 pub(crate) fn modes(summary: &Summary, metric: &Metric) -> Option<String> {
     let [fast, slow] = summary.modes?;
     let write = |value| units::spent(metric, value);
@@ -149,26 +149,26 @@ pub(crate) fn modes(summary: &Summary, metric: &Metric) -> Option<String> {
     ))
 }
 
-/// The change, signed.
+/// Formats the change with its sign.
 pub(crate) fn change(row: &Row<'_>) -> Option<String> {
     let change = row.comparison.as_ref()?.change?;
     Some(units::change(change.estimate))
 }
 
-/// The interval of the change; a bound that is not known is a question mark.
+/// Formats the interval of the change; an unknown bound is a question mark.
 pub(crate) fn change_interval(row: &Row<'_>) -> Option<String> {
     let change = row.comparison.as_ref()?.change?;
     let is_known = change.lower.is_finite() || change.upper.is_finite();
     is_known.then(|| units::change_interval(change.lower, change.upper))
 }
 
-/// The level of the intervals of changes, where something was compared.
+/// Returns the confidence level of change intervals, if anything was compared.
 pub(crate) fn change_level(findings: &Findings<'_>) -> Option<String> {
     let verdicts = findings.verdicts.as_ref()?;
     Some(units::percent(analysis::interval_level(&verdicts.decision)))
 }
 
-/// `+8.30 % (98 % interval [+8.21 %, +8.40 %]), 12.31 µs → 13.33 µs, compared with the last accepted run`.
+/// Formats `+8.30 % (98 % interval [+8.21 %, +8.40 %]), 12.31 µs → 13.33 µs, compared with the last accepted run`.
 pub(crate) fn in_numbers(row: &Row<'_>, findings: &Findings<'_>) -> String {
     let changed = change(row).map(
         |change| match (change_interval(row), change_level(findings)) {
@@ -188,7 +188,7 @@ pub(crate) fn in_numbers(row: &Row<'_>, findings: &Findings<'_>) -> String {
     parts.into_iter().flatten().collect::<Vec<_>>().join(", ")
 }
 
-/// What is wrong with a benchmark: the verdict's word, or `limit` where it exceeds one of `--limit`; and a sentence.
+/// Describes the problem of a benchmark: the verdict's word, or `limit` if it exceeds a `--limit`, and a sentence.
 pub(crate) fn complaint(
     row: &Row<'_>,
     findings: &Findings<'_>,
@@ -210,7 +210,7 @@ pub(crate) fn complaint(
     (word, format!("{word}{colon}{more}"))
 }
 
-/// Which limit is exceeded by how much, without the benchmark's name.
+/// Describes an exceeded limit without the benchmark's name.
 fn excess(exceeded: &Exceeded) -> String {
     let sentence = limits::exceeded(exceeded);
     let name = escape::terminal_lines(&exceeded.key.id);
@@ -220,14 +220,14 @@ fn excess(exceeded: &Exceeded) -> String {
     rest.map_or(sentence.clone(), str::to_owned)
 }
 
-/// What there is to say beside `complaint`.
+/// Returns the notes on a benchmark that `complaint` does not contain.
 pub(crate) fn other_notes(row: &Row<'_>, findings: &Findings<'_>, complaint: &str) -> Vec<String> {
     let mut notes = notes(row, findings);
     notes.retain(|note| !complaint.ends_with(note));
     notes
 }
 
-/// What else a reader must know of a benchmark, a sentence each.
+/// Returns the notes on a benchmark, a sentence each.
 pub(crate) fn notes(row: &Row<'_>, findings: &Findings<'_>) -> Vec<String> {
     let excesses = exceeded(row, findings).map(excess);
     let moved = row.comparison.iter().flat_map(extras::changes);
@@ -246,7 +246,7 @@ pub(crate) fn notes(row: &Row<'_>, findings: &Findings<'_>) -> Vec<String> {
         .collect()
 }
 
-/// What else there is to say of a row: what limits its comparison as far as that is wanted, remarks, and the summary that was asked for.
+/// Returns the notes on a comparison that pass `is_told`, the row's remarks, and the location estimates that were requested.
 pub(crate) fn remarks_on<'r>(
     row: &'r Row<'_>,
     is_told: impl Fn(&Note) -> bool + 'r,
@@ -268,7 +268,7 @@ pub(crate) fn remarks_on<'r>(
         .chain(centers)
 }
 
-/// Whether a benchmark came out so well that nobody asks how.
+/// Reports whether a benchmark's result needs no explanation.
 pub(crate) fn is_fine(row: &Row<'_>) -> bool {
     matches!(
         row.verdict,
@@ -276,7 +276,7 @@ pub(crate) fn is_fine(row: &Row<'_>) -> bool {
     )
 }
 
-/// Each failure once, with the launches in which it happened, from 1.
+/// Returns each distinct failure with the processes in which it happened, counted from 1.
 pub(crate) fn by_message(failures: &[Failure]) -> Vec<(&str, Vec<u32>)> {
     let mut found: Vec<(&str, Vec<u32>)> = Vec::new();
     for Failure { launch, message } in failures {
@@ -288,7 +288,7 @@ pub(crate) fn by_message(failures: &[Failure]) -> Vec<(&str, Vec<u32>)> {
     found
 }
 
-/// The failures of a row; `in_launches` says in which launches one happened.
+/// Describes the failures of a row; `in_launches` formats the processes in which a failure happened.
 pub(crate) fn failures(row: &Row<'_>, in_launches: impl Fn(&[u32]) -> String) -> Vec<String> {
     let failures = row.measurement.map_or(&[][..], |found| &found.failures);
     let failures = by_message(failures).into_iter();
@@ -297,20 +297,20 @@ pub(crate) fn failures(row: &Row<'_>, in_launches: impl Fn(&[u32]) -> String) ->
         .collect()
 }
 
-/// `launch 1`, `launches 2, 3`.
+/// Formats `launch 1` or `launches 2, 3`.
 pub(crate) fn launches_named(launches: &[u32]) -> String {
     let numbers: Vec<String> = launches.iter().map(u32::to_string).collect();
     let noun = units::plural(launches.len(), "launch");
     format!("{noun} {}", numbers.join(", "))
 }
 
-/// What became of a bench target of which not all benchmarks are known.
+/// Describes the failure of a bench target before all of its benchmarks were known.
 pub(crate) fn of_target(failed: &FailedTarget) -> String {
     let message = cut(&failed.message, LONGEST_SENTENCE);
     format!("not all of its benchmarks are known: {message}")
 }
 
-/// A text with a capital letter.
+/// Returns the text with a capital first letter.
 pub(crate) fn capital(text: &str) -> String {
     let mut letters = text.chars();
     letters.next().map_or_else(String::new, |first| {
@@ -318,14 +318,14 @@ pub(crate) fn capital(text: &str) -> String {
     })
 }
 
-/// How many benchmarks were not measured, as they run the same machine code on both sides.
+/// Counts benchmarks that were not measured because both sides run the same machine code.
 pub(crate) fn unmeasured(findings: &Findings<'_>) -> Option<String> {
     let rows = &findings.rows;
     let same = rows.iter().filter(|row| row.is_same_code()).count();
     same_code(same, rows.len())
 }
 
-/// The same of numbers of benchmarks.
+/// Like [`unmeasured`], for counts of benchmarks.
 pub(super) fn same_code(same: usize, of: usize) -> Option<String> {
     let all = units::counted(of, "benchmark");
     let counted = if same == of {
@@ -338,7 +338,8 @@ pub(super) fn same_code(same: usize, of: usize) -> Option<String> {
     (same > 0).then_some(counted)
 }
 
-/// Which benchmarks have which reference, where a run that was measured in turn has several: `Run 3 is that of `a`; run 1 of the other 5 benchmarks.`
+/// Says which benchmarks have which reference, if a side-by-side run has several.
+/// Example: `` Run 3 is the reference of `a`; run 1 of the other 5 benchmarks. ``
 pub(crate) fn references(findings: &Findings<'_>) -> Option<String> {
     let verdicts = findings.verdicts.as_ref()?;
     let mut groups: BTreeMap<RunId, Vec<&str>> = BTreeMap::new();
@@ -369,7 +370,7 @@ pub(crate) fn references(findings: &Findings<'_>) -> Option<String> {
     Some(format!("{}.", capital(&parts.join("; "))))
 }
 
-/// What changed, one sentence for each benchmark that was called; where more than two were compared, a table says it better.
+/// Describes each called change in a sentence if at most two benchmarks were compared; for more, the table is clearer.
 pub(crate) fn called(findings: &Findings<'_>) -> Vec<String> {
     let compared = findings.rows.iter().filter(|row| row.comparison.is_some());
     let rows: Vec<&Row<'_>> = compared.collect();
@@ -381,7 +382,7 @@ pub(crate) fn called(findings: &Findings<'_>) -> Vec<String> {
         .collect()
 }
 
-/// `` `sort/10` takes 1.25 ± 0.03 times as long: 2.16 µs → 2.70 µs. ``
+/// Formats `` `sort/10` takes 1.25 ± 0.03 times as long: 2.16 µs → 2.70 µs. ``
 fn one_called(row: &Row<'_>, findings: &Findings<'_>) -> Option<String> {
     let is_called = matches!(row.verdict, Some(Verdict::Regressed | Verdict::Improved));
     let change = row.comparison.as_ref()?.change.filter(|_| is_called)?;
@@ -404,7 +405,7 @@ fn one_called(row: &Row<'_>, findings: &Findings<'_>) -> Option<String> {
     ))
 }
 
-/// What all changes come to, where some were called and there is something to sum up.
+/// Describes the geometric mean of all changes, if a change was called and there are several benchmarks.
 pub(crate) fn together(findings: &Findings<'_>) -> Option<String> {
     let (benchmarks, change) = findings.together()?;
     Some(format!(
@@ -414,18 +415,18 @@ pub(crate) fn together(findings: &Findings<'_>) -> Option<String> {
     ))
 }
 
-/// `1 benchmark was`, `2 benchmarks were`.
+/// Formats `1 benchmark was` or `2 benchmarks were`.
 pub(crate) fn were(count: usize) -> String {
     let verb = if count == 1 { "was" } else { "were" };
     format!("{} {verb}", units::counted(count, "benchmark"))
 }
 
-/// What a reader must know of a run that did not come to its end.
+/// Says that a run was interrupted and has only a part of its results.
 pub(crate) fn incomplete(run: &Run) -> Option<String> {
     (run.status == RunStatus::Incomplete).then(|| remarks::incomplete(run.id))
 }
 
-/// At most so many characters of a text, with an ellipsis in place of the rest.
+/// Cuts a text after `characters`, with an ellipsis for the rest.
 pub(crate) fn cut(text: &str, characters: usize) -> String {
     match text.char_indices().nth(characters) {
         Some((end, _)) => format!("{}…", &text[..end]),
@@ -433,7 +434,7 @@ pub(crate) fn cut(text: &str, characters: usize) -> String {
     }
 }
 
-/// At most so many characters of a name, with an ellipsis in its middle: both ends tell most.
+/// Shortens a name to `characters`, with an ellipsis in its middle, because both ends say most.
 pub(crate) fn shortened(name: &str, characters: usize) -> String {
     let length = name.chars().count();
     if length <= characters {

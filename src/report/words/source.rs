@@ -1,11 +1,11 @@
-//! Where an imported run comes from, in words.
+//! Describes the source of an imported run.
 
 use std::io::{self, Write};
 
 use crate::report::theme;
 use perfcheck_analysis::model::{Environment, Run, Source};
 
-/// Where the numbers of an imported run come from, and what was stated of where they were measured.
+/// Writes the files, columns and filters of an imported run, and the facts stated about its machine and build.
 pub(crate) fn write_source(writer: &mut dyn Write, run: &Run, source: &Source) -> io::Result<()> {
     let plain = |text: String| theme::printable(&text);
     writeln!(writer, "imported from {}", plain(source.summary()))?;
@@ -48,7 +48,7 @@ pub(crate) fn write_source(writer: &mut dyn Write, run: &Run, source: &Source) -
     writeln!(writer, "{}\n", plain(circumstances(&run.begun.environment)))
 }
 
-/// What is known of where the values of an imported run were measured.
+/// Describes the facts known about machine and build of an imported run.
 pub(crate) fn circumstances(environment: &Environment) -> String {
     let stated = stated_facts(environment);
     if stated.is_empty() {
@@ -58,7 +58,7 @@ pub(crate) fn circumstances(environment: &Environment) -> String {
     }
 }
 
-/// The facts that somebody told.
+/// Returns the facts that the user stated at import.
 fn stated_facts(environment: &Environment) -> Vec<String> {
     let (host, build) = (&environment.host, &environment.build);
     let cores = (host.cores > 0).then(|| host.cores.to_string());

@@ -1,4 +1,4 @@
-//! A child with the capability `sequential`, written by hand after docs/src/protocol.md: three benchmarks in program order.
+//! A child with the capability `sequential`, written by hand after docs/internals/src/protocol.md: three benchmarks in program order.
 //!
 //! It shows what a harness in any language has to do, less the protection of the standard descriptors.
 

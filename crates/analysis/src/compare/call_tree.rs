@@ -1,36 +1,36 @@
-//! The calls of a benchmark in two builds as one tree: what a function executes on each side, wherever it is called from.
+//! The calls of a benchmark in two builds, merged into one tree: how much a function executes on each side, in each place from which it is called.
 
 use std::cmp::Ordering;
 
 use crate::model::{BySide, Side, StackCounts};
 
-/// Of all instructions so many may differ without being called a difference.
+/// Share of all instructions that may differ without being called a difference.
 const SAME_WITHIN: f64 = 0.0005;
 
-/// The functions that an iteration calls, and the instructions that it executes.
+/// The functions that an iteration calls, and the instructions that they execute.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct CallTree {
     /// All instructions of an iteration.
     pub instructions: BySide<f64>,
-    /// The functions that nothing of the benchmark calls, by name.
+    /// The outermost functions, sorted by name.
     pub frames: Vec<CallFrame>,
 }
 
-/// A function where it is called in one way.
+/// A function in one place of the call tree.
 #[derive(Debug, Clone, PartialEq)]
 pub struct CallFrame {
-    /// Its readable name; instances of a generic function may share one.
+    /// Its readable name; instances of a generic function may share a name.
     pub name: String,
-    /// Its instructions, with those of everything that it calls; 0 where a side does not call it in this way.
+    /// Its instructions, including those of everything that it calls; 0 if a side does not call it here.
     pub whole: BySide<f64>,
-    /// Its instructions alone.
+    /// Its own instructions.
     pub own: BySide<f64>,
-    /// What it calls, by name.
+    /// The functions that it calls, sorted by name.
     pub callees: Vec<CallFrame>,
 }
 
 impl CallTree {
-    /// Puts the stacks of both sides together.
+    /// Merges the stacks of both sides.
     pub fn of(counted: &BySide<StackCounts>) -> Self {
         let mut tree = Self::default();
         for side in Side::BOTH {
@@ -38,7 +38,7 @@ impl CallTree {
             for (stack, count) in &counts.instructions {
                 tree.add(side, stack, *count as f64);
             }
-            // Whole counts were summed without an error.
+            // Divide only at the end: sums of whole numbers have no rounding errors.
             let iterations = counts.iterations as f64;
             *tree.instructions.of_mut(side) /= iterations;
             for frame in &mut tree.frames {
@@ -48,7 +48,7 @@ impl CallTree {
         tree
     }
 
-    /// How the candidate's instructions of something compare with the base's, where it matters.
+    /// Compares the candidate's instructions with the base's. Differences that are small relative to the whole tree count as equal.
     pub fn compared(&self, instructions: &BySide<f64>) -> Ordering {
         let all = self.instructions.base.max(self.instructions.candidate);
         let more = instructions.candidate - instructions.base;
@@ -104,7 +104,7 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
-    /// Stacks as `iter;work 12`.
+    /// Parses stacks such as `iter;work 12`.
     fn counted(iterations: u64, stacks: &[&str]) -> StackCounts {
         let stack = |line: &&str| {
             let (frames, count) = line.rsplit_once(' ').expect("a count");
@@ -117,7 +117,7 @@ mod tests {
         }
     }
 
-    /// A line for each frame: how deep it is, its name, its instructions with what it calls and alone, of both sides.
+    /// Formats a line for each frame: its depth, its name, and for both sides its instructions with and without its callees.
     fn lines(tree: &CallTree) -> Vec<String> {
         fn put(frames: &[CallFrame], depth: usize, lines: &mut Vec<String>) {
             for frame in frames {
@@ -181,7 +181,7 @@ mod tests {
     }
 
     proptest! {
-        /// What a function executes is what it executes itself and what it calls does, and nothing is lost.
+        /// A function's instructions are its own and those of its callees, and none is lost.
         #[test]
         fn instructions_add_up(
             base in stacks(),

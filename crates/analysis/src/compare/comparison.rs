@@ -1,4 +1,4 @@
-//! The answer to a question.
+//! The comparison of one benchmark: the answer to one question.
 
 use serde::{Deserialize, Serialize};
 
@@ -15,89 +15,90 @@ use super::note::Note;
 use crate::model::{BySide, Side, Verdict};
 use perfcheck_stats::normal;
 
-/// What was found about one question. Changes are fractions: 0.05 is 5 % slower.
+/// The result of comparing one benchmark. Changes are fractions: 0.05 is 5 % slower.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Comparison {
     /// The verdict.
     pub verdict: Verdict,
-    /// The change of what decided, with the interval that decided: its lower bound lies beyond the noise threshold
-    /// exactly when the verdict is `regressed`, its upper one exactly when it is `improved`. `None` where nothing was tested.
+    /// The change, with the interval that decided: its lower bound lies beyond the noise threshold exactly when the verdict is `regressed`, its upper
+    /// bound exactly when it is `improved`. `None` if nothing was tested.
     pub change: Option<Estimate>,
-    /// The value of the base, and that value with the change: candidate / base - 1 is its estimate. Nanoseconds per iteration, or what else the verdict is about.
+    /// The value of the base, and that value with the change applied (candidate / base - 1 is the estimate of the change). In nanoseconds per
+    /// iteration, or in the unit of the metric that the verdict is about.
     #[serde(default)]
     pub compared: Option<BySide<f64>>,
-    /// p of the deciding test in the direction seen, adjusted for the family.
+    /// p of the deciding test in the direction of the change, adjusted for the family.
     pub p_value: Option<f64>,
     /// The noise threshold in force, a fraction.
     pub noise_threshold: f64,
     /// The smallest slowdown that this comparison could have called, a fraction.
     pub smallest_callable: Option<f64>,
-    /// How much was compared.
+    /// How many runs, processes or rounds were compared.
     pub extent: Extent,
-    /// What decided, with its numbers.
+    /// How the verdict was decided, with the numbers.
     pub basis: Basis,
-    /// How both sides differ whatever decided.
+    /// Descriptive differences of both sides; they do not decide.
     pub description: ChangeDescription,
-    /// How allocations differ, where both sides counted them.
+    /// How allocations differ, if both sides counted them.
     pub allocations: Option<AllocationComparison>,
-    /// How the instructions of an iteration differ, where both sides counted them.
+    /// How the instructions of an iteration differ, if both sides counted them.
     pub instructions: Option<InstructionComparison>,
-    /// How the time of an iteration differs by function, where both sides were sampled because instructions could not be counted.
+    /// How the time of an iteration differs by function, if both sides were sampled because instructions could not be counted.
     #[serde(default)]
     pub sampled_time: Option<SampledTime>,
-    /// How latencies of single operations differ, where both sides measured them.
+    /// How latencies of single operations differ, if both sides measured them.
     pub latencies: Option<LatencyComparison>,
-    /// What else a reader must know.
+    /// Notes for the reader.
     pub notes: Vec<Note>,
 }
 
-/// How much a comparison rests on.
+/// The amount of data behind a comparison.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Extent {
     /// Runs that were measured at different times.
     Runs {
-        /// Launches used of the candidate.
+        /// Processes of the candidate that were used.
         launches_candidate: usize,
-        /// Launches used of the reference.
+        /// Processes of the reference that were used.
         launches_base: usize,
         /// Runs whose mean is the reference value.
         averaged: usize,
         /// Runs from which the drift was estimated.
         spread: usize,
     },
-    /// Both sides, measured in turn.
+    /// Both sides were measured side by side.
     InTurn {
-        /// Rounds that the verdict rests on.
+        /// Rounds behind the verdict.
         rounds: usize,
-        /// Whether it was settled before the last look.
+        /// Whether the verdict was settled before the last look.
         stopped_early: bool,
-        /// How many layouts of the code they had; 0: executables ran as they were built.
+        /// Number of code layouts that were measured; 0 if executables ran as they were built.
         layouts: usize,
     },
 }
 
-/// What decided about a question.
+/// How a question was decided.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Basis {
-    /// Nothing did: the notes say what was missing.
+    /// Nothing was decided: the notes say what was missing.
     Untested {
-        /// What the change, which has no bounds, is of; `None` where there is no change.
+        /// The statistic whose change is given without bounds; `None` if there is no change.
         location: Option<Location>,
     },
-    /// The project's own procedure about stored runs.
+    /// Decided by the project's own procedure for stored runs.
     Runs(RunGrounds),
-    /// The look at rounds that were measured in turn.
+    /// Decided at a look (an interim or final analysis) at rounds that were measured side by side.
     Look(LookGrounds),
-    /// The test of a published system.
+    /// Decided by the test of a published system.
     Published(Tested),
-    /// Something else than the time, at this level; counts that do not vary rest on no chance and have none.
+    /// Decided about another metric than the time, at this level. Counts that do not vary need no test and have no level.
     OtherMetric(Option<SharedLevel>),
 }
 
 impl Comparison {
-    /// A comparison about whose question nothing is known yet.
+    /// Creates a comparison without a decision.
     pub(super) fn undecided(noise_threshold: f64, extent: Extent) -> Self {
         Self {
             verdict: Verdict::Inconclusive,
@@ -117,7 +118,7 @@ impl Comparison {
         }
     }
 
-    /// Notes the change with the value of the base that it is relative to.
+    /// Sets the change, and the value of the base that it is relative to.
     pub(super) fn change_from(&mut self, base: f64, change: Option<Estimate>) {
         self.change = change;
         let values = change.map(|change| BySide {
@@ -128,8 +129,9 @@ impl Comparison {
             values.filter(|values| values.base.is_finite() && values.candidate.is_finite());
     }
 
-    /// The noise threshold, a fraction rounded up to a tenth of a per cent, that the whole interval lies within; `None` where the change is beyond
-    /// the threshold in force, so that it may be real, where a slow path is suspected, or where the interval is within that.
+    /// Returns the smallest noise threshold (a fraction, rounded up to a tenth of a percent) that would contain the whole interval. `None` if the
+    /// change exceeds the threshold in force and so may be real, if a slow path is suspected, or if the threshold in force contains the interval
+    /// already.
     pub fn sufficient_threshold(&self) -> Option<f64> {
         let change = self.change?;
         let in_force = self.noise_threshold.ln_1p();
@@ -141,8 +143,8 @@ impl Comparison {
             .then_some(threshold)
     }
 
-    /// Whether the estimate is slower than noise by more than the comparison's own uncertainty, although that shows nothing at its level: beyond the
-    /// threshold by more than the standard error of stored runs, drift included; else with bounds that leave out 0.
+    /// Reports whether the estimate exceeds the noise threshold by more than its own uncertainty, although the verdict may not show it: for stored
+    /// runs by more than the standard error, which includes the drift; otherwise with an interval that excludes 0.
     pub fn seems_slower(&self) -> bool {
         let Some(change) = self.change else {
             return false;
@@ -154,8 +156,8 @@ impl Comparison {
         }
     }
 
-    /// The standard error of ln(1 + change) where both sides were measured in turn: the distance of the farther bound over the normal quantile of its level, and
-    /// no less than what the look found. `None` without bounds.
+    /// Returns the standard error of ln(1 + change) of a side-by-side measurement: the distance to the farther bound over the normal quantile of its
+    /// level, and no less than the look's own standard error. `None` without bounds.
     pub fn standard_error(&self) -> Option<f64> {
         let (change, look) = (self.change?, self.look()?);
         let middle = change.estimate.ln_1p();
@@ -169,12 +171,12 @@ impl Comparison {
         (error > 0.0 && error.is_finite()).then_some(error)
     }
 
-    /// Whether both sides were measured in turn.
+    /// Reports whether both sides were measured side by side.
     pub fn is_in_turn(&self) -> bool {
         matches!(self.extent, Extent::InTurn { .. })
     }
 
-    /// What the project's own procedure found, where that decided about stored runs.
+    /// Returns the numbers of the project's own procedure if it decided about stored runs.
     pub fn run_grounds(&self) -> Option<&RunGrounds> {
         match &self.basis {
             Basis::Runs(grounds) => Some(grounds),
@@ -182,7 +184,7 @@ impl Comparison {
         }
     }
 
-    /// What the deciding look found, where both sides were measured in turn.
+    /// Returns the numbers of the deciding look if both sides were measured side by side.
     pub fn look(&self) -> Option<&LookGrounds> {
         match &self.basis {
             Basis::Look(grounds) => Some(grounds),
@@ -190,7 +192,7 @@ impl Comparison {
         }
     }
 
-    /// What the test of a published system found, where one decided.
+    /// Returns the numbers of the test of a published system if one decided.
     pub fn published(&self) -> Option<&Tested> {
         match &self.basis {
             Basis::Published(tested) => Some(tested),
@@ -198,7 +200,7 @@ impl Comparison {
         }
     }
 
-    /// The level of a verdict that is not about the time, and who shares it.
+    /// Returns the level of a verdict about another metric than the time, with the number of benchmarks that share it.
     pub fn shared_level(&self) -> Option<SharedLevel> {
         match self.basis {
             Basis::OtherMetric(level) => level,
@@ -206,19 +208,19 @@ impl Comparison {
         }
     }
 
-    /// The side whose slow path is what there is to say.
+    /// Returns the side that takes a slow path, if that is the finding; a plain change of speed is none.
     pub fn slow_side(&self) -> Option<Side> {
         self.look()?.slow_path.side
     }
 
-    /// The functions that instructions or the time were found to differ in.
+    /// Returns the functions whose instructions or times differ.
     pub fn functions(&self) -> &[FunctionCost] {
         let instructions = self.instructions.as_ref().map(|found| &*found.functions);
         let time = || self.sampled_time.as_ref().map(|found| &*found.functions);
         instructions.or_else(time).unwrap_or_default()
     }
 
-    /// What was taken of each launch, or of each side.
+    /// Returns the statistic that was compared.
     pub fn location(&self) -> Option<Location> {
         match &self.basis {
             Basis::Untested { location } => *location,
@@ -230,7 +232,7 @@ impl Comparison {
 }
 
 impl Extent {
-    /// Whether both sides were measured in turn and settled before the last look.
+    /// Reports whether a side-by-side measurement was settled before its last look.
     pub fn stopped_early(&self) -> bool {
         matches!(
             self,
@@ -241,7 +243,7 @@ impl Extent {
         )
     }
 
-    /// How many layouts of the code the rounds had.
+    /// Returns how many code layouts the rounds had.
     pub fn layouts(&self) -> usize {
         match self {
             Self::Runs { .. } => 0,
@@ -249,7 +251,7 @@ impl Extent {
         }
     }
 
-    /// Launches used of the candidate; with A/B a round has one of each.
+    /// Returns how many processes of the candidate were used; a round has one of each side.
     pub fn launches_candidate(&self) -> usize {
         match self {
             Self::Runs {
@@ -259,7 +261,7 @@ impl Extent {
         }
     }
 
-    /// Launches used of the reference.
+    /// Returns how many processes of the reference were used.
     pub fn launches_base(&self) -> usize {
         match self {
             Self::Runs { launches_base, .. } => *launches_base,
@@ -267,7 +269,7 @@ impl Extent {
         }
     }
 
-    /// Runs whose mean is the reference value.
+    /// Returns how many runs were averaged to the reference value.
     pub fn runs_averaged(&self) -> usize {
         match self {
             Self::Runs { averaged, .. } => *averaged,
@@ -275,7 +277,7 @@ impl Extent {
         }
     }
 
-    /// Runs from which the drift was estimated.
+    /// Returns from how many runs the drift was estimated.
     pub fn runs_spread(&self) -> usize {
         match self {
             Self::Runs { spread, .. } => *spread,
@@ -290,7 +292,7 @@ mod tests {
     use crate::compare::grounds::{Directions, FamilyTest, Prediction, SlowPathGrounds};
     use perfcheck_stats::Correction;
 
-    /// Ten rounds, decided at a one-sided level of 2.5 %, with the interval of the change between these bounds.
+    /// Ten rounds, decided at a one-sided level of 2.5 %, with these bounds of the change.
     fn looked_at(lower: f64, estimate: f64, upper: f64, standard_error: f64) -> Comparison {
         let both = |number| Directions {
             slower: number,
@@ -340,7 +342,7 @@ mod tests {
         assert!(seems(0.001, 0.02));
         assert!(!seems(0.0, 0.02) && !seems(-0.001, 0.02));
         assert!(!seems(0.001, 0.01) && !seems(0.001, 0.009));
-        // Of stored runs the estimate alone, by more than the standard error.
+        // For stored runs only the estimate counts: it must exceed the threshold by more than the standard error.
         let beyond = 0.02_f64.ln_1p() - 0.01_f64.ln_1p();
         let of_runs = |standard_error| {
             let mut comparison = looked_at(-0.1, 0.02, 0.1, 0.01);
@@ -365,7 +367,7 @@ mod tests {
         let error = |lower: f64, upper: f64, of_look| {
             looked_at(lower.exp_m1(), 0.0, upper.exp_m1(), of_look).standard_error()
         };
-        // 1.96 of them lie between the estimate and a bound at 2.5 %.
+        // A bound at 2.5 % is 1.96 standard errors away from the estimate.
         let z = 1.959_963_984_540_054;
         for (lower, upper) in [(-0.01 * z, 0.002), (-0.002, 0.01 * z)] {
             let found = error(lower, upper, 0.001).expect("bounds");

@@ -1,7 +1,7 @@
-//! The course of a benchmark over runs: its levels, where they changed, and where the next value is to be expected.
+//! The history of a benchmark over runs: its levels, where they changed, and the expected range of the next value.
 //!
-//! Pure: values in the order of their runs, no matter where they come from. It describes a history and decides no verdict. The method
-//! stands in docs/src/statistics/history.md.
+//! Pure: it takes values in the order of their runs, from any source. It describes a history and decides no verdict. docs/internals/src/statistics/history.md
+//! describes the method.
 
 use serde::Serialize;
 use std::ops::RangeInclusive;
@@ -9,66 +9,66 @@ use std::ops::RangeInclusive;
 use super::estimate::Estimate;
 use perfcheck_stats::{ChangePointRules, Stream, TukeyFences, change_points, mean, student_t};
 
-/// A band rests on at most so many runs of a level, the newest.
+/// A band uses at most this many runs of a level, the newest ones.
 const MOST_RUNS: usize = 30;
-/// There is none with fewer degrees of freedom: ten runs of one level.
+/// There is no band with fewer degrees of freedom: ten runs of one level.
 const FEWEST_DF: usize = 9;
-/// With fewer values of a level none is called a stray.
+/// If a level has fewer values, none of them counts as an outlier.
 const FEWEST_FOR_FENCES: usize = 8;
-/// One-sided probability of a value beyond either side of the band.
+/// Probability of a value beyond one side of the band.
 const BAND_LEVEL: f64 = 0.001;
 
-/// A run's value.
+/// The value of a run.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct CoursePoint {
-    /// ln of nanoseconds per iteration, or of whatever the benchmark measures.
+    /// The logarithm of the nanoseconds per iteration, or of the amount that the benchmark measures.
     pub value: f64,
     /// Whether the user accepted the run's level as a new one.
     pub accepted: bool,
-    /// Whether measurements in turn place it: the values beside it tell nothing of where levels begin.
+    /// Whether side-by-side measurements determine its place in the history. Such a value is ignored in the search for level changes.
     pub is_placed: bool,
-    /// Half the width of the interval of the change, in logarithms, where measurements in turn show that a level begins here.
+    /// Half the width of the interval of the change (logarithms) if side-by-side measurements show that a level begins here.
     pub shown: Option<f64>,
 }
 
-/// How a course is described.
+/// The rules for describing a history.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct CourseRules {
-    /// A step that is not larger does not matter, a fraction.
+    /// Steps up to this size do not count, a fraction.
     pub noise_threshold: f64,
-    /// Of the intervals of steps.
+    /// Level of the intervals of steps.
     pub confidence_level: f64,
-    /// Of the permutations, together with a name.
+    /// Seed of the permutations, combined with a name.
     pub seed: u64,
 }
 
-/// Levels, band, and where the newest value stands.
+/// The levels of a history, the expected range, and the position of the newest value.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Course {
-    /// Oldest first; without gaps and never empty unless there are no values.
+    /// Levels, oldest first; they leave no gaps. Empty only if there are no values.
     pub levels: Vec<Level>,
-    /// Where the newest value was to be expected; `None` before ten runs are known.
+    /// The expected range of the newest value; `None` before ten runs are known.
     pub band: Option<Band>,
-    /// Where it is.
+    /// The position of the newest value relative to the band.
     pub newest: Position,
-    /// Places of values that lie so far from the others of their level that neither level nor noise are taken from them: disturbed runs.
+    /// Indices of disturbed runs: their values are so far from the others of their level that level and noise are computed without them.
     pub strays: Vec<usize>,
-    /// Standard deviation between the runs of a level, of logarithms; `None` with one run in each level.
+    /// Standard deviation between the runs of a level, in logarithms; `None` if each level has only one run.
     pub run_sd: Option<f64>,
     #[serde(skip)]
     df: usize,
 }
 
-/// Runs without a change between them.
+/// Consecutive runs without a change between them.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
 pub struct Level {
-    /// Place of its first value.
+    /// Index of its first value.
     pub first: usize,
-    /// Place of its last value.
+    /// Index of its last value.
     pub last: usize,
     /// The geometric mean of its values.
     pub value: f64,
-    /// How it began; `None`: with the first run.
+    /// The step with which it began; `None` for the first level.
     pub step: Option<Step>,
 }
 
@@ -76,48 +76,49 @@ pub struct Level {
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Step {
-    /// Against the level before, a fraction with its interval.
+    /// The change from the level before, a fraction with its interval.
     pub change: Estimate,
-    /// p of the change point; `None` where a measurement in turn showed the step, or the user accepted one that the series does not show by itself.
+    /// p of the change point; `None` if a side-by-side measurement showed the step, or if the user accepted a step that the series alone does not
+    /// show.
     pub p_value: Option<f64>,
     /// Whether the user accepted it.
     pub accepted: bool,
 }
 
-/// Where a value is to be expected if nothing has changed.
+/// The range in which a value is expected if nothing has changed.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Band {
-    /// The middle: the level's value without the run in question.
+    /// The middle of the range: the value of the level without the run in question.
     pub value: f64,
     /// Lower end.
     pub lower: f64,
     /// Upper end.
     pub upper: f64,
-    /// Runs of the level that it rests on.
+    /// Number of runs of the level that it was computed from.
     pub runs: usize,
 }
 
-/// Where the newest value lies. Outside is only what is outside by more than the noise threshold, too.
+/// The position of the newest value. A value is outside only if it also differs from the middle by more than the noise threshold.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case")]
 pub enum Position {
     /// There is no band.
     Unknown,
-    /// Within the band.
+    /// The value is within the band.
     Within,
-    /// Above it, for the first time.
+    /// The value is above the band; the value before was not.
     AboveOnce,
-    /// Above it, as the value before.
+    /// This value and the one before are above the band.
     AboveTwice,
-    /// Below it, for the first time.
+    /// The value is below the band; the value before was not.
     BelowOnce,
-    /// Below it, as the value before.
+    /// This value and the one before are below the band.
     BelowTwice,
 }
 
-/// A place at which a level begins.
+/// The beginning of a level.
 #[derive(Debug, Clone, Copy)]
 struct Border {
     at: usize,
@@ -127,8 +128,8 @@ struct Border {
 }
 
 impl Course {
-    /// The course of `points`, oldest first; `name` keeps the random numbers of benchmarks apart. The time that it takes grows with the square of
-    /// their number: a hundred are a tenth of a second at most.
+    /// Computes the history of `points`, oldest first. `name` gives each benchmark its own random numbers. The time grows with the square of the
+    /// number of points: a hundred take a tenth of a second at most.
     pub fn of(points: &[CoursePoint], rules: &CourseRules, name: &str) -> Self {
         let values: Vec<f64> = points.iter().map(|point| point.value).collect();
         let borders = borders(points, &values, rules, name);
@@ -175,8 +176,9 @@ impl Course {
         }
     }
 
-    /// How far the present level, the newest 30 runs of it that came after one run, such as a baseline's, is from the value of that run, with the interval
-    /// at `confidence_level`: creeping change, which no single run shows. `points` are those that the course is of; `None` where none came after it.
+    /// Returns how far the present level has moved from the value of one earlier run (such as a baseline), with the interval at `confidence_level`.
+    /// This shows creeping change, which no single run does. It uses the newest 30 runs of the level after that run. `points` must be those of this
+    /// history; `None` if the value of that run is unknown or no later run counts.
     pub fn change_since(
         &self,
         points: &[CoursePoint],
@@ -211,7 +213,7 @@ struct Noise {
 }
 
 impl Noise {
-    /// Pooled over levels: a step leaves the noise what it was.
+    /// Pools the drift over levels: a step does not change the noise.
     fn of<'v>(levels: impl Iterator<Item = &'v [f64]>, tolerance: f64) -> Self {
         let (mut squares, mut df) = (0.0, 0);
         for level in levels {
@@ -226,7 +228,7 @@ impl Noise {
         }
     }
 
-    /// t s sqrt(`variances`), where those are in units of one run's; infinite where nothing is known.
+    /// Returns t s sqrt(`variances`), with the variances in units of the variance of one run; infinite if the drift is unknown.
     fn half_width(self, variances: f64, one_sided: f64) -> f64 {
         let t = student_t::critical(one_sided, self.df as f64);
         match (t, self.run_sd) {
@@ -244,7 +246,7 @@ fn level_of(values: &[f64]) -> f64 {
     mean(values).unwrap_or(f64::NAN)
 }
 
-/// Where levels begin: what the series shows by itself and what the user accepted, without steps that do not matter.
+/// Finds where levels begin: at steps that the series shows or the user accepted, except steps that are too small to count.
 fn borders(points: &[CoursePoint], values: &[f64], rules: &CourseRules, name: &str) -> Vec<Border> {
     let search = ChangePointRules::default();
     let stream = Stream {
@@ -271,7 +273,7 @@ fn borders(points: &[CoursePoint], values: &[f64], rules: &CourseRules, name: &s
         .skip(1)
         .filter(|(_, point)| known(point))
     {
-        // The place of a change point is uncertain by a run or two; the user and a measurement in turn know better.
+        // The index of a change point is uncertain by a run or two; acceptances and side-by-side measurements are exact.
         let near = |border: &Border| border.at.abs_diff(at) < search.least;
         let p_value = borders
             .iter()
@@ -296,7 +298,7 @@ fn borders(points: &[CoursePoint], values: &[f64], rules: &CourseRules, name: &s
             None => return borders,
             Some(place) => {
                 let gone = borders.remove(place);
-                // A level that was accepted some runs after it had begun.
+                // The user accepted the level some runs after it had begun.
                 if let (true, Some(before)) = (gone.accepted, place.checked_sub(1)) {
                     borders[before].accepted = true;
                 }
@@ -305,7 +307,7 @@ fn borders(points: &[CoursePoint], values: &[f64], rules: &CourseRules, name: &s
     }
 }
 
-/// First and last place of each level.
+/// Returns the first and the last index of each level.
 fn spans(borders: &[Border], count: usize) -> Vec<(usize, usize)> {
     let firsts = std::iter::once(0).chain(borders.iter().map(|border| border.at));
     let ends = borders.iter().map(|border| border.at).chain([count]);
@@ -320,8 +322,8 @@ fn of_span(values: &[f64], (first, last): (usize, usize)) -> &[f64] {
     &values[first..=last]
 }
 
-/// Between which values those of a level are believed: Tukey's outer fences (1977), three times the distance of the quartiles beyond them, but no
-/// nearer than `tolerance`. Of fewer than [`FEWEST_FOR_FENCES`] values all are.
+/// Returns the range in which values of a level are trusted: Tukey's outer fences (1977), three interquartile ranges beyond the quartiles, and at
+/// least `tolerance` beyond them. With fewer than [`FEWEST_FOR_FENCES`] values all are trusted.
 fn fences(values: &[f64], tolerance: f64) -> RangeInclusive<f64> {
     let outer = TukeyFences::of(values).filter(|_| values.len() >= FEWEST_FOR_FENCES);
     outer.map_or(f64::NEG_INFINITY..=f64::INFINITY, |fences| {
@@ -330,14 +332,14 @@ fn fences(values: &[f64], tolerance: f64) -> RangeInclusive<f64> {
     })
 }
 
-/// The values of a level that are no strays.
+/// Returns the values of a level without outliers.
 fn settled(values: &[f64], tolerance: f64) -> Vec<f64> {
     let fences = fences(values, tolerance);
     let believed = values.iter().copied();
     believed.filter(|value| fences.contains(value)).collect()
 }
 
-/// The band before the value at `place` from the runs before it: m +- t(df, .999) s sqrt(1 + 1 / runs), on logarithms.
+/// Computes the band for the value at `place` from the runs before it: m +- t(df, .999) s sqrt(1 + 1 / runs), in logarithms.
 fn band_at(place: usize, values: &[f64], spans: &[(usize, usize)], tolerance: f64) -> Option<Band> {
     let (first, _) = *spans
         .iter()
@@ -364,9 +366,9 @@ fn band_at(place: usize, values: &[f64], spans: &[(usize, usize)], tolerance: f6
     })
 }
 
-/// The band of the newest value, and where that stands.
+/// Returns the band of the newest value, and the value's position.
 fn position(values: &[f64], spans: &[(usize, usize)], tolerance: f64) -> (Option<Band>, Position) {
-    // 1 above, -1 below, 0 within.
+    // Returns 1 above, -1 below and 0 within the band.
     let side = |place: usize, band: &Band| {
         let value = values[place].exp();
         if value > band.upper.max(band.value * tolerance.exp()) {
@@ -381,7 +383,7 @@ fn position(values: &[f64], spans: &[(usize, usize)], tolerance: f64) -> (Option
         return (None, Position::Unknown);
     };
     let band_at = |place| band_at(place, values, spans, tolerance);
-    // The value before must not widen the band that it is outside of.
+    // A value outside of the band must not widen the band of the next value.
     if let Some(band) = newest.checked_sub(1).and_then(band_at) {
         match (side(newest - 1, &band), side(newest, &band)) {
             (1, 1) => return (Some(band), Position::AboveTwice),

@@ -1,25 +1,25 @@
-//! The density of values as a curve, over the range where most of them lie.
+//! The density of values as a curve, over the range that holds most of them.
 //!
-//! Pure numbers; how they look is the matter of `report`.
+//! Only numbers; `report` draws them.
 
 use perfcheck_stats::{density_curve, silverman_bandwidth};
 
-/// This share of the samples, where it lies closest together, says what is near: up to a quarter of them may be interruptions.
+/// The range is based on the closest interval that holds this share of the samples: up to a quarter of them may be interruptions.
 const CLOSE: f64 = 0.75;
-/// Samples further away than so many times what these take up are counted and not drawn; of a normal distribution none is.
+/// Samples farther away than this many widths of that interval are counted and not drawn. No sample of a normal distribution is that far away.
 const REACH: f64 = 2.0;
 
-/// How densely values lie over a range.
+/// The density of values over a range.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Curve {
-    /// From where to where.
+    /// The two ends of the range.
     pub range: (f64, f64),
-    /// The density at places from one end to the other, all equally far apart; empty where the values do not spread.
+    /// The density at equally spaced points from one end to the other; empty if the values do not spread.
     pub heights: Vec<f64>,
 }
 
 impl Curve {
-    /// The density of those of `sorted` that lie within `range`, at so many places.
+    /// Computes the density of the values of `sorted` within `range`, at `places` points.
     pub(super) fn of(sorted: &[f64], range: (f64, f64), places: usize) -> Self {
         let inside = within(sorted, range);
         match silverman_bandwidth(inside) {
@@ -31,7 +31,7 @@ impl Curve {
         }
     }
 
-    /// The same of all `values` with a bandwidth of the caller's choice.
+    /// Computes the density of all `values` with the caller's bandwidth.
     pub(super) fn smoothed(
         values: &[f64],
         bandwidth: f64,
@@ -45,12 +45,12 @@ impl Curve {
         }
     }
 
-    /// The height of its highest place; 0 where there is none.
+    /// Returns the largest density; 0 without points.
     pub fn peak(&self) -> f64 {
         self.heights.iter().copied().fold(0.0, f64::max)
     }
 
-    /// Values, each with the density there.
+    /// Yields each point with its density.
     pub fn points(&self) -> impl Iterator<Item = (f64, f64)> {
         let (lower, upper) = self.range;
         let step = (upper - lower) / (self.heights.len().max(2) - 1) as f64;
@@ -59,8 +59,8 @@ impl Curve {
     }
 }
 
-/// From the smallest to the largest value within reach of the closest three quarters, and a little beyond. Quartiles would not do: of a busy
-/// host's samples nearly a quarter may lie far above, and then the upper one does, too.
+/// Returns the range to draw: from the smallest to the largest value near the closest three quarters of the values, with some room on both sides.
+/// Quartiles would not do: on a busy host nearly a quarter of the samples may lie far above the rest, and the upper quartile with them.
 pub(super) fn drawn_range(sorted: &[f64]) -> Option<(f64, f64)> {
     let (from, to) = closest(sorted)?;
     let reach = REACH * (to - from);
@@ -68,7 +68,7 @@ pub(super) fn drawn_range(sorted: &[f64]) -> Option<(f64, f64)> {
     let least = sorted.iter().find(is_near)?;
     let most = sorted.iter().rfind(is_near)?;
     let near = within(sorted, (*least, *most));
-    // So far out a curve is near zero: it ends within the picture.
+    // The density is near zero at this distance, so the curve ends within the picture.
     let tail = silverman_bandwidth(near).map_or(0.0, |bandwidth| 2.5 * bandwidth);
     let room = match tail.max((most - least) * 0.06) {
         0.0 => least.abs().max(1e-3) * 0.01,
@@ -77,7 +77,7 @@ pub(super) fn drawn_range(sorted: &[f64]) -> Option<(f64, f64)> {
     Some(((least - room).max(0.0), most + room))
 }
 
-/// The shortest interval from sample to sample that holds [`CLOSE`] of them.
+/// Returns the shortest interval between two samples that holds a share of [`CLOSE`] of them.
 fn closest(sorted: &[f64]) -> Option<(f64, f64)> {
     let held = (sorted.len() as f64 * CLOSE).ceil().max(1.0) as usize;
     let ends = sorted
@@ -86,7 +86,7 @@ fn closest(sorted: &[f64]) -> Option<(f64, f64)> {
     ends.min_by(|a, b| (a.1 - a.0).total_cmp(&(b.1 - b.0)))
 }
 
-/// Those of `sorted` that lie from one end of `range` to the other.
+/// Returns the values of `sorted` within `range`, both ends included.
 pub(super) fn within(sorted: &[f64], (from, to): (f64, f64)) -> &[f64] {
     let start = sorted.partition_point(|value| *value < from);
     let end = sorted.partition_point(|value| *value <= to);

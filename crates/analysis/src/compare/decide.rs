@@ -1,7 +1,8 @@
-//! The decision about a family of questions.
+//! The decision about a family of questions on stored runs.
 //!
-//! Two families are tested, worsening and improvement, each at the whole level, by Holm's procedure or another [`Correction`](crate::model::Correction).
-//! A question's bounds are taken at the level of the step at which it was decided, so that verdict and interval never disagree.
+//! Two families are tested, worsening and improvement, each at the whole level, by Holm's procedure or another
+//! [`Correction`](crate::model::Correction). A question's bounds are taken at the level of the step at which it was decided, so verdict and interval
+//! never disagree.
 
 use rayon::prelude::*;
 
@@ -17,14 +18,14 @@ use super::question::{Question, Rules};
 use crate::model::{Test, Verdict, Work};
 use perfcheck_stats::TScore;
 
-/// Decides all `questions` as one family; the answers come in their order.
+/// Decides all `questions` as one family; the answers come in the same order.
 ///
 /// Pure and seeded: the same input gives the same bytes for any number of threads.
 pub fn compare(questions: &[Question<'_>], rules: &Rules) -> Vec<Comparison> {
     compare_telling(questions, rules, (0, questions.len()), &Work::silent())
 }
 
-/// The same; what it tells are the parts from the first number on of so many.
+/// Like [`compare`], but reports progress to `told`: `parts` holds the index of the first question's part and the number of parts of the whole work.
 pub fn compare_telling(
     questions: &[Question<'_>],
     rules: &Rules,
@@ -50,7 +51,7 @@ pub fn compare_telling(
     comparisons
 }
 
-/// Decides by the project's own procedure, or by its first half, the t-score.
+/// Decides by the project's own procedure, or by its t-score alone (`Test::TScore`).
 fn by_the_project(
     questions: &[Question<'_>],
     rules: &Rules,
@@ -69,7 +70,7 @@ fn by_the_project(
     });
     let t_score = family(&evidence, rules, |tests, threshold| {
         let score = tests.t_score.as_ref()?;
-        // A run that is faster on average and not at its floor was disturbed less, not faster.
+        // A run that is faster on average but not at its floor was disturbed less; its code is not faster.
         let floor_is_faster = tests.run_level.difference < -threshold;
         Some(Directions {
             slower: score.p_greater,
@@ -86,7 +87,7 @@ fn by_the_project(
         .collect()
 }
 
-/// One test of all questions as a family, where `p` is that of slower and of faster. A question that cannot be tested stays in the family, with p = 1.
+/// Tests all questions as one family. `p` gives a question's p in both directions. A question that cannot be tested stays in the family with p = 1.
 fn family(
     evidence: &[Evidence],
     rules: &Rules,
@@ -120,7 +121,7 @@ struct Bounds {
 }
 
 impl Bounds {
-    /// The upper bound reaches as far as the difference of the run values: both must be faster.
+    /// Takes the bounds of the t-score. The upper bound is at least the difference of the run values, so an improvement needs both to be faster.
     fn of_t_score(tests: &Tests, score: &TScore, test: &FamilyTest) -> Self {
         Self {
             base: tests.t_score_base,
@@ -135,7 +136,7 @@ impl Bounds {
     fn of_run_level(tests: &Tests, test: &FamilyTest) -> Self {
         let level = &tests.run_level;
         if tests.identical {
-            // Not one clock step apart in any launch: no drift hides a change so exactly.
+            // All values are equal to the clock step. Drift between runs would not cancel a change so exactly, so there is no margin.
             return Self {
                 base: level.base,
                 difference: 0.0,
@@ -151,7 +152,7 @@ impl Bounds {
         }
     }
 
-    /// The only place where an interval becomes a verdict.
+    /// Turns the interval into a verdict. No other code of this module does.
     fn verdict(self, threshold: f64) -> Verdict {
         if self.lower > threshold {
             Verdict::Regressed
@@ -169,12 +170,12 @@ impl Bounds {
     }
 }
 
-/// What was decided about a question that could be tested.
+/// The decision about a question that could be tested.
 struct Decision {
     verdict: Verdict,
     bounds: Bounds,
     p_value: f64,
-    /// Distance that a slowdown needs beyond the threshold.
+    /// Distance beyond the threshold that a slowdown needs to be called, a logarithm.
     margin: f64,
 }
 
@@ -300,7 +301,7 @@ fn decide_by_runs(
     }
 }
 
-/// Says so where p = 1 / (B + 1), the smallest there is, would not be small enough for the family.
+/// Adds a note if p = 1 / (B + 1), the smallest possible value, would not be small enough for the family.
 fn note_resolution(tests: &Tests, rules: &Rules, test: &FamilyTest, notes: &mut Vec<Note>) {
     let Some(score) = &tests.t_score else { return };
     let level = test.step_level.slower.min(test.step_level.faster);

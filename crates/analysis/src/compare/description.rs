@@ -1,4 +1,4 @@
-//! How both sides of a comparison differ whatever decided: means, medians, effect sizes, and the summary that was asked for.
+//! Descriptive differences of both sides, independent of the test that decides: means, medians, effect sizes, and the requested summary.
 
 use serde::{Deserialize, Serialize};
 
@@ -14,30 +14,31 @@ use perfcheck_stats::{
     derived_seed, mean, median,
 };
 
-/// How both sides differ whatever decided; each part is `None` where it has no finite value or was not asked for.
+/// Descriptive differences of both sides. A part is `None` if it has no finite value or was not requested.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct ChangeDescription {
     /// The change of the mean of all samples.
     pub mean: Option<DescribedChange>,
     /// The change of the median of all samples.
     pub median: Option<DescribedChange>,
-    /// How large the difference is; `None` of A/B and where a side has no samples.
+    /// How large the difference is; `None` for side-by-side measurements and if a side has no samples.
     pub effects: Option<Effects>,
-    /// The summary that was asked for.
+    /// The requested summary.
     pub centers: Option<Centers>,
 }
 
-/// A change that is described and does not decide about the time.
+/// A descriptive change, which does not decide about the time.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub struct DescribedChange {
     /// The change with its interval at the confidence level.
     pub estimate: Estimate,
-    /// How far the change may be off, at any level.
+    /// The uncertainty of the change, for bounds at any level.
     pub uncertainty: Uncertainty,
 }
 
 impl ChangeDescription {
-    /// The changes of mean and median of stored runs, from all that is described of each launch, or that a test of filtered samples is of.
+    /// Describes the changes of mean and median of stored runs, from the described samples of each process, or from the filtered ones if the test
+    /// uses those.
     pub(super) fn of_stored(question: &Question<'_>, rules: &Rules) -> Self {
         let times = |runs: &[&Measurement]| -> Vec<Vec<f64>> {
             let launches = runs.iter().flat_map(|run| described(run, &rules.decision));
@@ -91,7 +92,7 @@ impl ChangeDescription {
         }
     }
 
-    /// The same over rounds, whose two sides are drawn together.
+    /// Describes the changes of mean and median of rounds, resampling the two sides of a round together.
     pub(super) fn of_rounds(
         candidate: &[&[f64]],
         base: &[&[f64]],
@@ -131,7 +132,7 @@ fn described(run: &Measurement, decision: &DecisionSettings) -> Vec<Vec<f64>> {
 }
 
 impl DescribedChange {
-    /// Both parts exist under the same condition: that the change has a finite value.
+    /// Combines both parts. They exist under the same condition: the change must have a finite value.
     fn of(estimate: Option<Estimate>, uncertainty: Option<Uncertainty>) -> Option<Self> {
         let (estimate, uncertainty) = estimate.zip(uncertainty)?;
         Some(Self {

@@ -1,4 +1,4 @@
-//! What the order and the spread of samples say of a measurement, where a threshold is exceeded: remarks for people, nothing decides by them.
+//! Diagnostics from the order and the spread of samples, reported beyond a threshold. They are for people; nothing decides by them.
 
 use serde::Serialize;
 use std::fmt;
@@ -9,40 +9,40 @@ use perfcheck_stats::{
     Description, SlowMode, SplitHalves, between_to_within_ratio, lag_one_autocorrelation, median,
 };
 
-/// Something worth a look. `Display` gives a sentence without a full stop.
+/// A conspicuous property of a measurement. `Display` gives a sentence without a full stop.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(tag = "diagnostic", rename_all = "kebab-case")]
 pub enum Diagnostic {
-    /// Launches differ by more than their samples let expect.
+    /// Processes differ by more than their samples would explain.
     LaunchesDiffer {
-        /// Deviation of the launches' medians over their mean standard error.
+        /// Deviation of the processes' medians over their mean standard error.
         ratio: f64,
     },
-    /// Samples hang on the one before.
+    /// Samples depend on the one before.
     Dependent {
-        /// The highest lag-1 autocorrelation of a launch.
+        /// The highest lag-1 autocorrelation of a process.
         autocorrelation: f64,
-        /// Launches in which it is above the threshold.
+        /// Processes in which it is above the threshold.
         launches: usize,
     },
-    /// The halves of a launch are of different distributions.
+    /// The halves of a process have different distributions.
     HalvesDiffer {
         /// The smallest p.
         p_value: f64,
-        /// Launches in which it is below the threshold.
+        /// Processes in which it is below the threshold.
         launches: usize,
     },
-    /// The mean moves within a launch.
+    /// The mean drifts within a process.
     Drifts {
         /// The largest change from the first half to the second, a fraction.
         change: f64,
-        /// Launches that drift.
+        /// Processes that drift.
         launches: usize,
     },
-    /// There is a second, slower speed.
+    /// Some samples form a second, slower cluster.
     SlowCluster {
-        /// Samples in it.
+        /// Number of samples in it.
         samples: usize,
         /// Their share of all.
         share: f64,
@@ -59,16 +59,16 @@ pub enum Diagnostic {
         /// Mean over median.
         ratio: f64,
     },
-    /// A sample takes longer than anything so short can.
+    /// A sample is implausibly long for so short an operation.
     AbsurdTime {
         /// The longest sample.
         seconds: f64,
-        /// It over the median.
+        /// The longest sample over the median.
         ratio: f64,
     },
 }
 
-/// What is worth a look in `measurement`.
+/// Lists the diagnostics of `measurement`.
 pub fn diagnostics(measurement: &Measurement, thresholds: &Thresholds) -> Vec<Diagnostic> {
     let launches = sample_times(measurement);
     let series: Vec<&[f64]> = launches.iter().map(Vec::as_slice).collect();
@@ -99,7 +99,7 @@ pub fn diagnostics(measurement: &Measurement, thresholds: &Thresholds) -> Vec<Di
     found
 }
 
-/// What is absurd of `values`, all that were measured: a mean of too many medians, a time beyond what anything so short can take.
+/// Reports absurd `values` (all that were measured): a mean too many times the median, or a time that is implausibly long.
 pub fn absurd(values: &[f64], metric: &Metric, thresholds: &Thresholds) -> Vec<Diagnostic> {
     let Some(described) = Description::of(values) else {
         return Vec::new();
@@ -119,7 +119,7 @@ fn fewest(thresholds: &Thresholds) -> usize {
     thresholds.series_min_samples as usize
 }
 
-/// What the order of the samples says; launches that are too short say nothing.
+/// Lists the diagnostics from the order of the samples; processes with few samples are skipped.
 fn of_series(launches: &[&[f64]], thresholds: &Thresholds) -> Vec<Diagnostic> {
     let long: Vec<&[f64]> = launches
         .iter()
@@ -245,7 +245,7 @@ mod tests {
         found.iter().map(name).collect()
     }
 
-    /// Values that look random and are the same every time.
+    /// Yields values that look random but are the same every time.
     fn noise(n: u32) -> impl Iterator<Item = f64> {
         (0..n).map(|i| f64::from(i.wrapping_mul(2_654_435_761) >> 16) / 65_536.0)
     }
@@ -257,7 +257,7 @@ mod tests {
             values.push(longest);
             absurd(&values, &Metric::Time, &Thresholds::default())
         };
-        // Ten thousand values of which one is so long: the mean is hardly more than the median.
+        // One such value among ten thousand hardly raises the mean above the median.
         let (seconds, ratio) = (2.0, 2_000.0);
         assert_eq!(of(1e6, 2e9), [Diagnostic::AbsurdTime { seconds, ratio }]);
         assert_eq!(of(2e6, 2e9), [], "a thousand medians are not more");
@@ -270,7 +270,7 @@ mod tests {
             let first = (0..25).map(|i| 100.0 + f64::from(i * 7 % 25));
             first.clone().chain(first.map(|value| value + by)).collect()
         };
-        // scipy.stats.mannwhitneyu(first, second, method="asymptotic"): 0.0020 where the second half is 7.5 later, 0.0006 where it is 8.5 later.
+        // scipy.stats.mannwhitneyu(first, second, method="asymptotic"): 0.0020 if the second half is 7.5 later, 0.0006 if it is 8.5 later.
         let names = |by| names(&found(&[shifted(by)], &Thresholds::default()));
         let differ = "HalvesDiffer".to_owned();
         assert!(!names(7.5).contains(&differ));

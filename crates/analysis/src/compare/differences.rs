@@ -1,4 +1,4 @@
-//! What makes two measurements incomparable, and what merely calls for caution.
+//! Facts that make two measurements incomparable, or that call for caution.
 
 use serde::{Deserialize, Serialize};
 use std::fmt;
@@ -29,7 +29,7 @@ worded! {
         Rustc = "rustc",
         /// The author's version of the benchmark.
         BenchmarkVersion = "benchmark-version",
-        /// What its samples mean.
+        /// The quantity that its samples measure.
         Metric = "metric",
         /// Operating system.
         Os = "os",
@@ -41,7 +41,7 @@ worded! {
         Microcode = "microcode",
         /// Logical processors.
         Cores = "cores",
-        /// Whether it was measured alone, or in turn with another build.
+        /// Whether it was measured alone or side by side with another build.
         Turns = "measured",
     }
 }
@@ -60,7 +60,7 @@ impl Fact {
         Self::Metric,
     ];
 
-    /// Whether users may let it differ: times and rates have no ratio.
+    /// Reports whether users may allow the fact to differ. The metric must be equal: a time and a rate have no ratio.
     pub fn may_differ(self) -> bool {
         Self::BLOCKING.contains(&self) && self != Self::Metric
     }
@@ -69,7 +69,7 @@ impl Fact {
 impl FromStr for Fact {
     type Err = String;
 
-    /// Reads the name of a blocking fact: the others need no permission to differ.
+    /// Parses the name of a fact that may be allowed to differ. Facts that only warn need no permission.
     fn from_str(text: &str) -> Result<Self, String> {
         let wanted = text.trim();
         Self::BLOCKING
@@ -88,11 +88,11 @@ impl FromStr for Fact {
     }
 }
 
-/// A fact that is not the same on both sides.
+/// A fact that differs between the two sides.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Difference {
-    /// Which one.
+    /// The fact.
     pub fact: Fact,
     /// Its value in the new run.
     pub candidate: String,
@@ -101,7 +101,8 @@ pub struct Difference {
 }
 
 impl Difference {
-    /// The reference was measured in turn with another build, which is sampled in another way, and the run alone.
+    /// Returns the difference between a run that was measured alone and a reference that was measured, and therefore sampled in another way, side by
+    /// side with another build.
     pub fn in_turn() -> Self {
         Self {
             fact: Fact::Turns,
@@ -112,18 +113,18 @@ impl Difference {
 }
 
 impl fmt::Display for Difference {
-    /// `rustc: 1.94.0 -> 1.95.0`
+    /// Writes `rustc: 1.94.0 -> 1.95.0`, for example.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{}: {} -> {}", self.fact, self.base, self.candidate)
     }
 }
 
-/// All facts that differ, and only those.
+/// All facts that differ between two measurements.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Differences {
-    /// Those that make the measurements incomparable.
+    /// Facts that make the measurements incomparable.
     pub blocking: Vec<Difference>,
-    /// Those that a reader should know.
+    /// Facts that the reader should know.
     pub warnings: Vec<Difference>,
 }
 
@@ -140,18 +141,18 @@ impl Differences {
         self
     }
 
-    /// Whether nothing stands against a comparison.
+    /// Reports whether the measurements may be compared.
     pub fn comparable(&self) -> bool {
         self.blocking.is_empty()
     }
 }
 
-/// What an absent value is called.
+/// The text for a value that is absent.
 const ABSENT: &str = "none";
-/// What a value is called that nobody told.
+/// The text for a value that is unknown.
 const UNKNOWN: &str = "unknown";
 
-/// Under which circumstances a benchmark was or will be measured.
+/// The conditions under which a benchmark was or will be measured.
 #[derive(Debug, Clone, Copy)]
 pub struct Circumstances<'a> {
     /// Machine and build.
@@ -160,11 +161,11 @@ pub struct Circumstances<'a> {
     pub target: &'a TargetFacts,
     /// The author's version of the benchmark.
     pub version: Option<&'a str>,
-    /// What its samples mean.
+    /// The quantity that its samples measure.
     pub metric: &'a Metric,
 }
 
-/// The facts that differ between two measurements of the same benchmark.
+/// Lists the facts that differ between two measurements of the same benchmark.
 pub fn differences(candidate: &Circumstances<'_>, base: &Circumstances<'_>) -> Differences {
     let (candidate_facts, base_facts) = (facts(candidate), facts(base));
     let mut found = Differences::default();
@@ -185,12 +186,12 @@ pub fn differences(candidate: &Circumstances<'_>, base: &Circumstances<'_>) -> D
     found
 }
 
-/// A fact that is always there; of an imported run only what its user stated is.
+/// Returns a fact that every measurement has. Imported runs have only the facts that their user stated.
 fn known(text: &str) -> String {
     if text.is_empty() { UNKNOWN } else { text }.to_owned()
 }
 
-/// Every fact with its value, always in the same order.
+/// Lists every fact with its value, always in the same order.
 fn facts(circumstances: &Circumstances<'_>) -> [(Fact, String); 14] {
     let Environment { host, build } = circumstances.environment;
     let or_absent = |text: &Option<String>| text.clone().unwrap_or_else(|| ABSENT.to_owned());

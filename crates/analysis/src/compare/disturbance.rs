@@ -1,7 +1,8 @@
-//! What the host did to a measurement: how steady it was, whether it moved, drifted or took the processor away, and what its clock can show.
+//! How the host disturbed a measurement: how steady it was, whether its speed changed or drifted, whether it took the processor away, and what its
+//! clock can resolve.
 //!
-//! Describes and decides nothing: a verdict is the same with and without it. What the system did not tell is absent. Its bounds are no
-//! thresholds of a workspace: they give the same words to the same host, whoever reads them, and a host becomes no steadier by a setting.
+//! Describes and decides nothing: no verdict depends on it. Facts that the system does not report are absent. The bounds are constants, not settings
+//! of a workspace, so that the same host gets the same words everywhere.
 
 use serde::Serialize;
 
@@ -14,16 +15,16 @@ use super::summary::{Summary, sample_times};
 use crate::model::{Control, LaunchSeries, Measurement, Nanos, Side, Thresholds, Verdict};
 use perfcheck_stats::{SplitHalves, mean, median, words};
 
-/// The host is not said to have moved by less than this.
+/// Smaller changes of the host's speed are not reported.
 const SMALLEST_MOVE: f64 = 0.01;
 
-/// A control workload that differs by more than this factor was not the same one.
+/// Control workloads that differ by more than this factor were different programs.
 const OTHER_WORKLOAD: f64 = 2.0;
 
-/// A share of interrupted samples that is worth a word.
+/// The share of interrupted samples from which a note is added.
 const MANY_INTERRUPTED: f64 = 0.2;
 
-/// Fewer interruptions are an accident.
+/// Fewer interruptions than this are ignored as accidental.
 const FEWEST_INTERRUPTIONS: u64 = 20;
 
 words! {
@@ -37,7 +38,7 @@ words! {
 }
 
 impl Steadiness {
-    /// Of this jitter.
+    /// Classifies a jitter.
     pub fn of(jitter: f64) -> Self {
         match jitter {
             x if x < 0.05 => Self::Quiet,
@@ -48,21 +49,21 @@ impl Steadiness {
     }
 }
 
-/// What a run knows of its host beyond its facts.
+/// The speed and steadiness of a run's host, by its control workload.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
 pub struct HostSigns {
-    /// The largest step of the clocks of its launches.
+    /// The largest clock step of all processes.
     pub clock_step: Option<Nanos>,
-    /// Mean over launches of the time of a pass of the control workload, nanoseconds.
+    /// Mean time of a pass of the control workload over processes, in nanoseconds.
     pub control_ns: Option<f64>,
-    /// How much longer the slowest launch found it than the fastest, a fraction.
+    /// How much longer a pass took in the slowest process than in the fastest, a fraction.
     pub control_range: Option<f64>,
-    /// The largest jitter of the control workload before a launch, a fraction: within the few milliseconds of a look.
+    /// The largest jitter of the control workload before a process, a fraction. A look at the control workload takes a few milliseconds.
     pub jitter: Option<f64>,
 }
 
 impl HostSigns {
-    /// From everything that a run measured.
+    /// Computes them from all measurements of a run.
     pub fn of<'m>(measurements: impl Iterator<Item = &'m Measurement>) -> Self {
         let launches: Vec<&LaunchSeries> = measurements.flat_map(|found| &found.launches).collect();
         let controls = || launches.iter().filter_map(|launch| launch.conduct?.control);
@@ -84,29 +85,30 @@ impl HostSigns {
         }
     }
 
-    /// What that jitter means.
+    /// Returns the class of the jitter.
     pub fn steadiness(&self) -> Option<Steadiness> {
         self.jitter.map(Steadiness::of)
     }
 }
 
-/// What happened to one measurement.
+/// How the host disturbed one measurement.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Disturbance {
-    /// The step of the clock over the iterations of a typical sample; null where the clock is not known.
+    /// The step of the clock over the iterations of a typical sample; null if the clock is unknown.
     pub clock_step_ns: Option<f64>,
-    /// Whether the interval of the median reaches less than half of that step to either side: what it shows beyond is the clock's rounding.
+    /// Whether the interval of the median is narrower than one such step; it then reflects the clock's rounding.
     pub narrower_than_clock: bool,
-    /// The most threads that were alive in a launch; above 1 others may have run beside the samples. Null where the system does not tell.
+    /// The largest number of threads that were alive in a process. Above 1, other threads may have run beside the samples. Null if the system does
+    /// not report it.
     pub threads: Option<u32>,
-    /// At most this share of the samples lost the processor to other work, a fraction; null where the system does not tell.
+    /// The largest share of the samples that can have lost the processor to other work, a fraction; null if the system does not report it.
     #[serde(rename = "interrupted_share")]
     pub interrupted: Option<f64>,
 }
 
 impl Disturbance {
-    /// Of a measurement and its summary.
+    /// Computes the disturbance of a measurement from its data and its summary.
     pub fn of(measurement: &Measurement, summary: &Summary) -> Self {
         let clock_step_ns = clock_step_ns(measurement);
         let half_width = |of: &Estimate| (of.upper - of.lower) / 2.0;
@@ -124,7 +126,7 @@ impl Disturbance {
     }
 }
 
-/// Notes on what the host did to both sides of a comparison of stored runs.
+/// Returns notes on how the host disturbed both sides of a comparison of stored runs.
 pub(super) fn notes(
     question: &Question<'_>,
     found: &Comparison,
@@ -138,7 +140,7 @@ pub(super) fn notes(
     ] {
         let launches: usize = runs.iter().map(|run| run.launches.len()).sum();
         let drifting: usize = runs.iter().map(|run| drifting(run, thresholds)).sum();
-        // The fastest launches stand for a run: while most hold still, those that drift do no harm.
+        // The fastest process gives the value of a run, so a drift of some processes does no harm while most are steady.
         if drifting > 0 && drifting * 2 >= launches {
             notes.push(Note::Host(HostNote::LaunchesDrift {
                 side,
@@ -154,7 +156,7 @@ pub(super) fn notes(
     notes
 }
 
-/// The move of the host, where it was at least as large as what was called a change, in the same direction.
+/// Returns a note if the host's speed changed by more than the called change, and in the same direction.
 fn host_moved(question: &Question<'_>, found: &Comparison) -> Option<Note> {
     let change = found.change?.estimate;
     let called = match found.verdict {
@@ -176,7 +178,7 @@ fn host_moved(question: &Question<'_>, found: &Comparison) -> Option<Note> {
     (called && comparable && bites).then_some(Note::Host(HostNote::HostMoved { change: moved }))
 }
 
-/// The mean over launches: a look takes 3 ms, so the fastest of them would tell of one quick moment and not of the run.
+/// Averages over processes: a control measurement takes 3 ms, so the fastest would show one quick moment and not the run.
 fn control_ns<'l>(launches: impl Iterator<Item = &'l LaunchSeries>) -> Option<f64> {
     let passes: Vec<f64> = launches
         .filter_map(|launch| Some(launch.conduct?.control?.pass.as_f64()))
@@ -199,7 +201,7 @@ fn clock_step_ns(measurement: &Measurement) -> Option<f64> {
     median(&steps).filter(|step| step.is_finite())
 }
 
-/// Launches whose second half differs from the first by more than both bounds of a drift.
+/// Counts the processes whose second half differs from the first by more than both bounds of a drift.
 fn drifting(measurement: &Measurement, thresholds: &Thresholds) -> usize {
     let (change, errors) = (thresholds.drift_change, thresholds.drift_standard_errors);
     let launches = sample_times(measurement);
@@ -210,7 +212,8 @@ fn drifting(measurement: &Measurement, thresholds: &Thresholds) -> usize {
         .count()
 }
 
-/// A switch interrupts one sample; of those of its length there were at most as many as fit into the time of the processor.
+/// Estimates the largest share of interrupted samples: a context switch interrupts one sample, and no more samples of its length fit into the
+/// processor time than that time over their length.
 fn interrupted(measurement: &Measurement) -> Option<f64> {
     if !measurement.benchmark.metric.is_timed() {
         return None;

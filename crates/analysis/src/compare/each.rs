@@ -1,13 +1,14 @@
-//! The same work on each of many benchmarks, in parallel.
+//! Parallel work on many benchmarks, with progress reports.
 
 use rayon::prelude::*;
 
 use crate::model::Work;
 
-/// So many are worked on together before progress is told.
+/// Items that are worked on between two progress reports.
 const AT_A_TIME: usize = 64;
 
-/// What `work` makes of each, in their order. They are the parts from `before` on of the `of` parts that `told` has in all.
+/// Applies `work` to each item in parallel and returns the results in order. For the progress reports, the items are parts `before`, `before + 1`,
+/// ... of the `of` parts of the whole work.
 pub fn each<'t, T: Sync, R: Send>(
     all: &'t [T],
     (before, of): (usize, usize),

@@ -1,4 +1,4 @@
-//! A value with its interval: the one form of it outside the statistics.
+//! An estimated value with its interval, in the one form that is used outside the statistics crate.
 
 use serde::{Deserialize, Deserializer, Serialize};
 
@@ -8,18 +8,18 @@ use perfcheck_stats::{
     LogStandardError, PairedRatio, Resampling, Smoothness,
 };
 
-/// A value with its interval. A bound that the data do not give is infinite here, and null in messages.
+/// A value with its interval. A bound that the data cannot give is infinite here and null in messages.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Estimate {
     /// The value.
     #[cfg_attr(feature = "schema", schemars(with = "Option<f64>"))]
     pub estimate: f64,
-    /// The lower bound; null where the data do not give one.
+    /// The lower bound; null if the data cannot give one.
     #[serde(deserialize_with = "lower")]
     #[cfg_attr(feature = "schema", schemars(with = "Option<f64>"))]
     pub lower: f64,
-    /// The upper bound; null where the data do not give one.
+    /// The upper bound; null if the data cannot give one.
     #[serde(deserialize_with = "upper")]
     #[cfg_attr(feature = "schema", schemars(with = "Option<f64>"))]
     pub upper: f64,
@@ -33,12 +33,12 @@ fn upper<'d, D: Deserializer<'d>>(deserializer: D) -> Result<f64, D::Error> {
     Ok(Option::deserialize(deserializer)?.unwrap_or(f64::INFINITY))
 }
 
-/// How intervals over so many launches are found; of one launch, over so many samples.
+/// Chooses how an interval over `clusters` processes is computed, or over that many samples of a single process.
 pub(super) fn interval_method(clusters: usize, thresholds: &Thresholds) -> IntervalMethod {
     IntervalMethod::for_clusters_from(clusters, thresholds.bootstrap_min_launches as usize)
 }
 
-/// How the interval of a relative change is found.
+/// The rules for the interval of a relative change.
 #[derive(Clone, Copy)]
 pub(super) struct ChangeInterval<'a> {
     pub level: f64,
@@ -48,7 +48,7 @@ pub(super) struct ChangeInterval<'a> {
 }
 
 impl ChangeInterval<'_> {
-    /// Medians are bootstrapped from fewer clusters on, because the jackknife of a median is not consistent.
+    /// Chooses the method. Medians are bootstrapped from a smaller number of clusters on, because the jackknife of a median is not consistent.
     fn method(&self, clusters: usize) -> IntervalMethod {
         match self.smoothness {
             Smoothness::Median if clusters >= FEWEST_FOR_BOOTSTRAP => IntervalMethod::Bootstrap,
@@ -62,7 +62,7 @@ impl ChangeInterval<'_> {
 }
 
 impl Estimate {
-    /// The relative change that a difference of logarithms means.
+    /// Converts a difference of logarithms with its bounds into a relative change.
     pub(super) fn from_logarithms(estimate: f64, lower: f64, upper: f64) -> Self {
         Self {
             estimate: estimate.exp_m1(),
@@ -79,8 +79,8 @@ impl Estimate {
         }
     }
 
-    /// The relative change of a statistic, with its interval: a bootstrap's, or Student's where a side has few clusters. `None` where it has
-    /// no finite value. A side of one cluster says nothing of its spread: unbounded.
+    /// Computes the relative change of a statistic with its interval: a bootstrap interval, or Student's if a side has few clusters. `None` if the
+    /// change has no finite value. A side with a single cluster has no known spread, so there are no bounds.
     pub(super) fn relative_change(
         candidate: &impl ClusterStatistic,
         base: &impl ClusterStatistic,
@@ -101,7 +101,7 @@ impl Estimate {
             interval_by(rule.method(fewer))
         };
         if estimate == -1.0 && fewer > 1 {
-            // Student's interval is one of logarithms, and 0 has none.
+            // Student's interval uses logarithms, and 0 has none.
             interval = interval.or_else(|| interval_by(IntervalMethod::Bootstrap));
         }
         Some(interval.map_or(Self::unbounded(estimate), |found| {
@@ -109,7 +109,7 @@ impl Estimate {
         }))
     }
 
-    /// The same where cluster i of both sides are a pair: what both share does not widen the interval.
+    /// Computes the relative change of clusters that are paired (cluster i of both sides): influences that both share do not widen the interval.
     pub(super) fn relative_change_of_pairs(
         ratio: &PairedRatio<impl ClusterStatistic>,
         rule: ChangeInterval<'_>,
@@ -135,7 +135,7 @@ impl Estimate {
         }))
     }
 
-    /// A value without bounds.
+    /// Creates a value without bounds.
     pub fn unbounded(estimate: f64) -> Self {
         Self {
             estimate,
@@ -179,7 +179,7 @@ mod tests {
             (found.upper - 0.175_425_074_311_055_1).abs() < 1e-9,
             "{found:?}"
         );
-        // For eight a side it is the bootstrap's, which lies between the extremes of the ratios.
+        // With eight per side the interval is a bootstrap interval, within the extremes of the ratios.
         let (more, base) = (
             [100.0, 101.0, 102.0, 103.0, 110.0, 104.0, 105.0, 99.0],
             [90.0; 8],

@@ -1,4 +1,4 @@
-//! What the samples of one question say, before the family decides.
+//! The tests of one question, before the decision about the whole family.
 
 use super::comparison::Extent;
 use super::description::ChangeDescription;
@@ -17,22 +17,22 @@ pub(super) struct Tests {
     pub location: Location,
     pub run_level: RunLevel,
     pub t_score: Option<TScore>,
-    /// The mean of what the t-score takes of the reference, a logarithm.
+    /// The mean of the reference values that the t-score compares, a logarithm.
     pub t_score_base: f64,
     pub description: ChangeDescription,
-    /// All launch values of both sides are one and the same.
+    /// Whether all process values of both sides are equal.
     pub identical: bool,
-    /// Each side has one launch that a clock timed, and no other run tells how launches differ.
+    /// Whether each side has one process, timed by a clock, and no other run shows how much processes differ.
     pub is_of_lone_launches: bool,
-    /// The fastest launches of a side do not agree.
+    /// Whether the fastest processes of a side disagree, so that no change is called.
     pub is_disturbed: bool,
 }
 
-/// One question after its samples have been looked at.
+/// One question with the tests of its samples.
 pub(super) struct Evidence {
     /// ln(1 + noise threshold).
     pub threshold: f64,
-    /// The tests, or the verdict of what cannot be tested.
+    /// The tests, or the verdict of a question that cannot be tested.
     pub tests: Result<Tests, Verdict>,
     pub extent: Extent,
     pub notes: Vec<Note>,
@@ -43,20 +43,20 @@ struct Sides {
     candidate: RunTimes,
     averaged: Vec<RunTimes>,
     spread: Vec<Spread>,
-    /// Of earlier levels.
+    /// Runs of earlier levels, grouped by level.
     earlier: Vec<Vec<RunTimes>>,
 }
 
-/// A run of the spread.
+/// A run from which the drift between runs is estimated.
 enum Spread {
-    /// One of those averaged, by its place among them.
+    /// One of the averaged runs, as an index into them.
     Averaged(usize),
-    /// Another one.
+    /// A run that is not averaged.
     Other(RunTimes),
 }
 
 impl Evidence {
-    /// Looks at `question`.
+    /// Computes the tests of `question`.
     pub(super) fn of(question: &Question<'_>, rules: &Rules) -> Self {
         let sides = Sides::of(question);
         let mut notes = Vec::new();
@@ -80,7 +80,7 @@ impl Evidence {
     }
 }
 
-/// Why a question cannot be tested, if so, with notes on what is missing.
+/// Returns the verdict of a question that cannot be tested, and adds notes about what is missing; `None` if it can be tested.
 fn refusal(question: &Question<'_>, sides: &Sides, notes: &mut Vec<Note>) -> Option<Verdict> {
     let good = question
         .candidate
@@ -224,7 +224,7 @@ impl Sides {
         })
     }
 
-    /// Whether each side has one launch that a clock timed, and no other run tells how launches differ.
+    /// Reports whether each side has one process, timed by a clock, and no other run shows how much processes differ.
     fn has_lone_launches(&self) -> bool {
         let others = self.spread.iter().filter_map(|run| match run {
             Spread::Averaged(_) => None,
@@ -238,12 +238,12 @@ impl Sides {
         launches.len() == 2 && launches.iter().all(|launch| launch.quantum_ns > 0.0)
     }
 
-    /// The runs whose values are compared.
+    /// Yields the runs whose values are compared.
     fn compared(&self) -> impl Iterator<Item = &RunTimes> {
         self.averaged.iter().chain([&self.candidate])
     }
 
-    /// What can be compared with `count` samples per launch.
+    /// Chooses the statistic that can be compared with `count` samples per process.
     fn location(&self, count: usize, notes: &mut Vec<Note>) -> Location {
         let base: usize = self.averaged.iter().map(|run| run.launches.len()).sum();
         let samples = count * base.min(self.candidate.launches.len());
@@ -289,7 +289,7 @@ impl Sides {
     }
 
     fn note_lengths(&self, notes: &mut Vec<Note>) {
-        // Without a clock the length of a sample is that of its fraction's numerator.
+        // Without a clock, the length of a sample is only the numerator of its fraction, so lengths cannot be compared.
         if self
             .compared()
             .flat_map(|run| &run.launches)
@@ -310,7 +310,7 @@ impl Sides {
         }
     }
 
-    /// The smallest relative difference that the clocks can show in a typical sample.
+    /// Returns the smallest relative difference that the clocks can show in a typical sample.
     fn resolution(&self) -> f64 {
         self.compared()
             .flat_map(|run| &run.launches)
@@ -327,7 +327,7 @@ impl Sides {
     }
 }
 
-/// Beyond this ratio of sample lengths the reader is told.
+/// Beyond this ratio of sample lengths the reader gets a note.
 const MAX_LENGTH_RATIO: f64 = 4.0;
 
 fn launches(runs: &[RunTimes]) -> impl Iterator<Item = &LaunchTimes> {

@@ -1,6 +1,6 @@
-//! Which of several benchmarks of one run is the fastest, and which cannot be told from it.
+//! Ranks several benchmarks of one run: which is the fastest, and which cannot be distinguished from it.
 //!
-//! Describes and decides nothing: launches of one run say nothing of drift between runs, of other inputs, or of code layout.
+//! Describes and decides nothing: the processes of one run do not show drift between runs, the effect of other inputs, or of code layout.
 
 use serde::Serialize;
 
@@ -9,7 +9,7 @@ use crate::model::Measurement;
 use perfcheck_stats::{WelchDf, WelchTest, mean, median, words};
 
 words! {
-    /// How a contender stands.
+    /// The rank of a contender relative to the fastest.
     Rank {
         Fastest = "fastest": "It has the smallest value of all.",
         Open = "open": "It cannot be told from the fastest.",
@@ -17,31 +17,31 @@ words! {
     }
 }
 
-/// One of several benchmarks.
+/// One of several benchmarks that are ranked together.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Contender {
-    /// The geometric mean of the launches' medians, nanoseconds per iteration or in the unit of the metric.
+    /// The geometric mean of the processes' medians, in nanoseconds per iteration or in the unit of the metric.
     pub value_ns: f64,
     /// The value over that of the fastest.
     pub ratio: f64,
-    /// How it stands.
+    /// The rank.
     pub rank: Rank,
-    /// The p-value of being no slower than the fastest, adjusted for the contenders; null for the fastest and below two launches.
+    /// The p-value for being slower than the fastest, adjusted for the contenders; null for the fastest and below two processes.
     pub p_value: Option<f64>,
 }
 
-/// The median of each launch that has samples, in nanoseconds per iteration.
+/// The median of each process that has samples, in nanoseconds per iteration.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct LaunchMedians {
-    /// Of the samples that are described: these say which is the fastest.
+    /// Medians of the samples that are described. They determine which benchmark is the fastest.
     pub described: Vec<f64>,
-    /// Of all samples: tests are of these.
+    /// Medians of all samples. Tests use these.
     pub tested: Vec<f64>,
 }
 
 impl LaunchMedians {
-    /// Those of `measurement`.
+    /// Computes the medians of `measurement`.
     pub fn of(measurement: &Measurement) -> Self {
         let medians = |launches: Vec<Vec<f64>>| {
             let launches = launches.iter();
@@ -54,12 +54,12 @@ impl LaunchMedians {
     }
 }
 
-/// Sets contenders, each with its launches' medians, beside the fastest of them. Those without values stay out.
+/// Compares contenders, each given by its processes' medians, with the fastest of them. A contender without values gets `None`.
 ///
-/// Subset selection in the manner of Gupta (1965): a contender stays `Open` unless Welch's one-sided test of the logarithms shows it
-/// slower than the one that looks fastest, at `level` over the number of its rivals (Bonferroni). The truly fastest would be left out
-/// only if one of its rivals were wrongly shown faster, so it is among the fastest and the open ones with probability 1 - `level` at least,
-/// although the fastest was chosen for its numbers.
+/// Subset selection in the manner of Gupta (1965): a contender stays `Open` unless Welch's one-sided test of the logarithms shows that it is slower
+/// than the apparently fastest one, at `level` over the number of its rivals (Bonferroni). The truly fastest is excluded only if one of its rivals is
+/// wrongly shown to be faster. So it is among the fastest and the open ones with a probability of at least 1 - `level`, although the fastest was
+/// selected by the same data.
 pub fn against_fastest(contenders: &[LaunchMedians], level: f64) -> Vec<Option<Contender>> {
     let logarithms = |values: &[f64]| -> Vec<f64> { values.iter().map(|x| x.ln()).collect() };
     let tested: Vec<Vec<f64>> = contenders
@@ -95,7 +95,7 @@ pub fn against_fastest(contenders: &[LaunchMedians], level: f64) -> Vec<Option<C
     centers.iter().zip(0..).map(contender).collect()
 }
 
-/// Whether `own` is shown to be slower than `fastest`, and p for it.
+/// Tests whether `own` is slower than `fastest`. Returns the rank and p.
 fn slower(own: &[f64], fastest: &[f64], rivals: usize, level: f64) -> (Rank, Option<f64>) {
     let Some(test) = WelchTest::of(own, fastest, WelchDf::Fractional) else {
         return (Rank::Open, None);
@@ -119,7 +119,7 @@ mod tests {
     use super::{Contender, LaunchMedians, Rank};
     use perfcheck_stats::{Draws, Stream};
 
-    /// Of launches whose samples are all described.
+    /// Ranks contenders whose samples are all described.
     fn against_fastest(contenders: &[Vec<f64>], level: f64) -> Vec<Option<Contender>> {
         let medians = |values: &Vec<f64>| LaunchMedians {
             described: values.clone(),
@@ -203,7 +203,7 @@ mod tests {
         let trials = 2_000;
         let mut left_out = 0;
         for _ in 0..trials {
-            // All are equally fast: the first stands for the one that is.
+            // All are equally fast; treat the first as the truly fastest.
             let contenders: Vec<Vec<f64>> = (0..5)
                 .map(|_| {
                     let mut noise = || {

@@ -1,4 +1,4 @@
-//! What a filter leaves of the samples of a run, to be described. No test asks for it.
+//! Filters the samples of a run for descriptions. Tests never use filtered samples.
 
 use std::collections::BTreeMap;
 
@@ -9,7 +9,7 @@ use crate::model::{
 };
 use perfcheck_stats::{CleanedSample, FirstSample, OutlierPolicy, Quantile};
 
-/// What the outliers of a filter are; quartiles are interpolated, as the serializer methodology has them.
+/// Returns the outlier policy of a filter. Quartiles are interpolated, as in the serializer methodology.
 pub fn policy_of(filter: &SampleFilter) -> OutlierPolicy {
     let usual = Thresholds::default();
     let thresholds = Thresholds {
@@ -21,8 +21,8 @@ pub fn policy_of(filter: &SampleFilter) -> OutlierPolicy {
     outlier_policy(filter.outliers, Quantile::Linear, &thresholds)
 }
 
-/// Has `measurements`, which are all of a run, described as `filter` leaves them. First repetitions that the import of `source` stored as warm-up
-/// are left out and counted whatever the filter says.
+/// Sets the described samples of `measurements` (all of one run) to those that `filter` leaves. First repetitions that the import of `source` stored
+/// as warm-up are left out and counted even if the filter keeps them.
 pub fn clean(measurements: &mut [Measurement], source: Option<&Source>, filter: &SampleFilter) {
     let apart = source.is_some_and(|source| source.filter.drop_first);
     if !(apart || filter.leaves_out()) {
@@ -62,7 +62,7 @@ fn cleaned(measurement: &Measurement, apart: bool, filter: &SampleFilter) -> Opt
     )
 }
 
-/// Which benchmarks are the values of the same rows: their ids differ in the labels of the columns alone.
+/// Groups the benchmarks whose values come from the same rows: their ids differ only in the labels of the columns.
 fn rows_of(measurements: &[Measurement], source: &Source) -> Vec<Vec<usize>> {
     let labels = source
         .values
@@ -91,7 +91,7 @@ fn pair(cleaned: &mut [Option<CleanedSample>], rows: &[usize]) {
     }
 }
 
-/// What the filter of a run did to all of these `measurements` of it; `None` without a filter.
+/// Sums up what the filter of a run left out of `measurements`, which must be all of that run; `None` without a filter.
 pub fn left_out_of<'m>(
     measurements: impl IntoIterator<Item = &'m Measurement>,
 ) -> Option<LeftOutSamples> {
@@ -105,7 +105,7 @@ pub fn left_out_of<'m>(
     })
 }
 
-/// Where samples went.
+/// Counts the raw, skipped, removed and used samples.
 pub fn counts_of(cleaned: &CleanedSample) -> SampleCounts {
     let counts = cleaned.counts;
     SampleCounts {

@@ -1,4 +1,4 @@
-//! Measurements made up for tests.
+//! Measurements that tests construct.
 
 use super::{Comparison, Question, Reference, Rules, compare};
 use crate::model::{
@@ -6,10 +6,10 @@ use crate::model::{
     Metric, Nanos, Sample, SamplingSettings, Series, TargetFacts, Throughput,
 };
 
-/// A flat sample that lasts about a millisecond at ordinary values.
+/// With so many iterations a flat sample takes about a millisecond at usual times.
 pub(crate) const ITERATIONS: u64 = 10_000;
 
-/// A launch with flat samples of `iterations` at `times` nanoseconds per iteration.
+/// Creates a process with flat samples of `iterations`, at `times` nanoseconds per iteration.
 pub(crate) fn flat_launch(launch: u32, iterations: u64, times: &[f64]) -> LaunchSeries {
     let flat = times
         .iter()
@@ -56,7 +56,7 @@ pub(super) fn with_ramp(
     launch
 }
 
-/// A measurement of the benchmark `p/t: b`.
+/// Creates a measurement of the benchmark `p/t: b`.
 pub(crate) fn measurement(launches: Vec<LaunchSeries>) -> Measurement {
     Measurement {
         benchmark: Benchmark {
@@ -83,7 +83,7 @@ pub(crate) fn measurement(launches: Vec<LaunchSeries>) -> Measurement {
     }
 }
 
-/// A measurement whose launches have `samples` samples from the given floor upwards, by up to 6 per mille.
+/// Creates a measurement whose processes have `samples` samples each, from the given floor up to 6 per mille above.
 pub(super) fn floors(floors: &[f64], samples: u32) -> Measurement {
     let launches = (0_u32..)
         .zip(floors)
@@ -97,7 +97,7 @@ pub(super) fn floors(floors: &[f64], samples: u32) -> Measurement {
     measurement(launches)
 }
 
-/// A run compared with one other run, at a threshold of 2 %.
+/// Compares a run with one other run, at a threshold of 2 %.
 pub(super) fn compare_two(
     candidate: &Measurement,
     base: &Measurement,

@@ -1,10 +1,11 @@
-//! Whether the fastest launches of a side agree. Where they do not, the floor is an accident of a disturbed host, and no change is called.
+//! Checks whether the fastest processes of a side agree. If they do not, the host was disturbed and their minimum (the floor) is an accident, so no
+//! change is called.
 
 use super::note::Note;
 use crate::model::Side;
 
-/// Notes a floor that the fastest tenth of the launches of a side, or the second of few, does not come near enough to call a change. `launches` are
-/// logarithms of the time of an iteration, one a launch.
+/// Returns a note if the floor of a side is too far below its other fast processes to call a change. The floor is compared with the slowest of the
+/// fastest tenth of the processes, or with the second fastest of few. `launches` holds one logarithm of the time of an iteration for each process.
 pub(super) fn note_lone_floor(side: Side, launches: &[f64]) -> Option<Note> {
     let mut sorted = launches.to_vec();
     sorted.sort_by(f64::total_cmp);
@@ -30,10 +31,10 @@ mod tests {
     fn a_floor_is_an_accident_where_no_tenth_of_the_launches_comes_near_it() {
         let found = gap(&[500.0, 125.0, 100.0, 99_000.0]);
         assert!((found.unwrap() - 0.25).abs() < 1e-9, "{found:?}");
-        // However slow the others are.
+        // However slow the other processes are, only the second fastest counts here.
         assert_eq!(gap(&[100.0, 119.0, 500.0, 900.0, 99_000.0]), None);
         assert_eq!(gap(&[100.0]), None);
-        // Two of twenty-one launches may be fast by accident, three of them are a floor.
+        // Two of twenty-one processes may be fast by accident; three are a floor.
         let mut many = vec![160.0; 21];
         many[..2].fill(100.0);
         assert!(gap(&many).is_some());

@@ -1,4 +1,4 @@
-//! What a verdict rests on besides its interval: the numbers that explaining it needs, as the decision left them.
+//! The numbers behind a verdict besides its interval, kept as the decision computed them, so that it can be explained.
 
 use serde::{Deserialize, Serialize};
 
@@ -10,20 +10,20 @@ use perfcheck_stats::Correction;
 /// A number for each direction.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub struct Directions {
-    /// The number of "slower by more than the threshold".
+    /// The number for "slower by more than the threshold".
     pub slower: f64,
-    /// The number of "faster by more than the threshold".
+    /// The number for "faster by more than the threshold".
     pub faster: f64,
 }
 
 impl Directions {
-    /// The p of what cannot be tested, and stays in its family.
+    /// p = 1, for a benchmark that cannot be tested but stays in its family.
     pub(super) const ONE: Self = Self {
         slower: 1.0,
         faster: 1.0,
     };
 
-    /// The number of the direction in which a change was seen; no change counts as slower.
+    /// Returns the number for the direction of `change`; no change counts as slower.
     pub fn seen(&self, change: f64) -> f64 {
         if change >= 0.0 {
             self.slower
@@ -36,22 +36,22 @@ impl Directions {
 /// One test of a benchmark within its family.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub struct FamilyTest {
-    /// Benchmarks in the family.
+    /// Number of benchmarks in the family.
     pub family: usize,
-    /// The level of the whole family, one-sided.
+    /// One-sided level of the whole family.
     pub family_level: f64,
-    /// p before the family; with A/B over the share of the look.
+    /// p before adjustment for the family; at a look, already divided by the look's share of the level.
     pub p: Directions,
-    /// What is kept at that level.
+    /// The correction that keeps that level.
     pub rule: Correction,
-    /// p adjusted for the family by that rule.
+    /// p adjusted for the family by that correction.
     pub adjusted: Directions,
-    /// The level of the rule's step at which the benchmark was decided.
+    /// The level of the step of the correction at which the benchmark was decided.
     pub step_level: Directions,
 }
 
 impl FamilyTest {
-    /// One test of all benchmarks, at the whole `level` in each direction.
+    /// Tests all benchmarks as one family, at the whole `level` in each direction.
     pub(super) fn of_all(p: &[Directions], level: f64, rule: Correction) -> Vec<Self> {
         let one_sided = |pick: fn(&Directions) -> f64| {
             let p: Vec<f64> = p.iter().map(pick).collect();
@@ -77,46 +77,46 @@ impl FamilyTest {
             .collect()
     }
 
-    /// Whether the test shows "slower" within the family.
+    /// Reports whether the test shows "slower" within the family.
     pub fn shows_slower(&self) -> bool {
         self.p.slower <= self.step_level.slower
     }
 
-    /// Whether the test shows "faster" within the family.
+    /// Reports whether the test shows "faster" within the family.
     pub fn shows_faster(&self) -> bool {
         self.p.faster <= self.step_level.faster
     }
 
-    /// Whether the test would show "slower" if the benchmark were the only one.
+    /// Reports whether the test would show "slower" if the benchmark were the only one.
     pub fn would_show_slower_alone(&self) -> bool {
         self.p.slower <= self.family_level
     }
 }
 
-/// What the project's own procedure found of stored runs.
+/// The numbers of the project's own procedure for stored runs.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub struct RunGrounds {
-    /// What was taken of the samples of a launch.
+    /// The statistic that was computed from the samples of each process.
     pub location: Location,
     /// The standard deviation between runs that was assumed, a fraction.
     pub run_sd: f64,
-    /// The test whose interval is the change's.
+    /// The test whose interval is that of the change.
     pub test: FamilyTest,
-    /// The prediction interval, where it decided and not the t-score alone.
+    /// The prediction interval; `None` if the t-score alone decided.
     pub prediction: Option<Prediction>,
-    /// The t-score; `None` where it could not be computed.
+    /// The t-score; `None` if it could not be computed.
     pub t_score: Option<TScoreGrounds>,
 }
 
 impl RunGrounds {
-    /// p of the t-score in the direction it saw, adjusted for the family.
+    /// Returns p of the t-score in the direction of its change, adjusted for the family.
     pub fn t_score_p(&self) -> Option<f64> {
         let found = self.t_score?;
         Some(found.test.adjusted.seen(found.change.estimate))
     }
 }
 
-/// The prediction interval at the level of runs.
+/// The prediction interval between runs.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub struct Prediction {
     /// Standard error of the difference of logarithms.
@@ -128,53 +128,53 @@ pub struct Prediction {
 /// The t-score of stored runs.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub struct TScoreGrounds {
-    /// The change of the mean over launches, with its bounds at the levels of the steps.
+    /// The change of the mean over processes, with its bounds at the levels of the steps.
     pub change: Estimate,
     /// The test.
     pub test: FamilyTest,
 }
 
-/// What the look that decided found of sides that were measured in turn.
+/// The numbers of the look that decided about sides that were measured side by side.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub struct LookGrounds {
-    /// What the floor test took of the samples of a side.
+    /// The statistic that the floor test computed from the samples of a side.
     pub location: Location,
-    /// The share of each level that is this look's own.
+    /// The share of each level that this look may spend.
     pub share: f64,
-    /// The speed test, whose interval is the change's.
+    /// The speed test, whose interval is that of the change.
     pub test: FamilyTest,
     /// Standard error of the difference of logarithms.
     pub standard_error: f64,
     /// The slow-path test.
     pub slow_path: SlowPathGrounds,
-    /// How many rounds in all would settle an inconclusive comparison, if they are as those seen.
+    /// Number of rounds in all that would settle an inconclusive comparison, if further rounds resemble the present ones.
     pub rounds_needed: Option<u64>,
 }
 
-/// What the slow-path test found: whether samples of one side are slower than their neighbours of the other, while its fastest ones are not.
+/// The result of the slow-path test: whether samples of one side are slower than their neighbors of the other while its fastest ones are not.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub struct SlowPathGrounds {
     /// The test.
     pub test: FamilyTest,
-    /// p for a slow path of the candidate, before look and family.
+    /// p for a slow path of the candidate, before adjustment for looks and family.
     pub p: f64,
-    /// Up to this p nothing is called unchanged.
+    /// Nothing is called unchanged while p is at most this large.
     pub suspicion: f64,
     /// Share of the candidate's samples that lie more than 10 % above its floor.
     pub share_candidate: f64,
-    /// The same share of the base's samples.
+    /// Share of the base's samples that lie more than 10 % above its floor.
     pub share_base: f64,
-    /// The side that takes a slow path, where that is what there is to say.
+    /// The side that takes a slow path; `None` if a plain change of speed explains the finding, or if there is none.
     pub side: Option<Side>,
 }
 
 impl SlowPathGrounds {
-    /// Whether a slow path is suspected, so that nothing is called unchanged.
+    /// Reports whether a slow path is suspected, so that nothing is called unchanged.
     pub fn is_suspected(&self) -> bool {
         self.p <= self.suspicion
     }
 
-    /// p of the test for a slow path of `side`, adjusted for looks and family.
+    /// Returns p of the test for a slow path of `side`, adjusted for looks and family.
     pub fn adjusted_p(&self, side: Side) -> f64 {
         match side {
             Side::Candidate => self.test.adjusted.slower,

@@ -1,27 +1,27 @@
-//! How the host disturbed a comparison, in words.
+//! Notes on how the host disturbed a comparison of stored runs.
 
 use serde::{Deserialize, Serialize};
 use std::fmt;
 
 use crate::model::Side;
 
-/// How the host disturbed a comparison of stored runs. `Display` gives a sentence without a full stop.
+/// A note on how the host disturbed a comparison of stored runs. `Display` gives a sentence without a full stop.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(tag = "note", rename_all = "kebab-case")]
 pub enum HostNote {
-    /// The control workload moved in the direction of the change, and by more.
+    /// The speed of the control workload changed in the direction of the measured change, and by more.
     HostMoved {
         /// The change of the control workload, a fraction.
         change: f64,
     },
-    /// Half of the launches of a side or more changed their speed while they were sampled.
+    /// At least half of the processes of a side became faster or slower while they were sampled.
     LaunchesDrift {
         /// The side that this is about.
         side: Side,
-        /// How many launches drifted.
+        /// How many processes drifted.
         drifting: usize,
-        /// How many launches the side has.
+        /// How many processes the side has.
         launches: usize,
     },
     /// The processor was often taken away while a side was sampled.

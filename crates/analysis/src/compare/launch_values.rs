@@ -1,7 +1,7 @@
-//! From the samples of a launch to the one value that stands for it.
+//! Reduces the samples of a process to one value.
 //!
-//! Only samples that are long enough for the clock count, by a length that their own times cannot move. Both sides use the same number of samples per launch, the first ones
-//! in the order taken, and the same location, because a low quantile depends on the number it is taken from.
+//! Only samples that are long enough for the clock count, by a length that their own times cannot influence. Both sides use the same statistic and
+//! the same number of samples per process (the first ones in the order taken), because a low quantile depends on the number of samples.
 
 use serde::{Deserialize, Serialize};
 use std::fmt;
@@ -11,13 +11,13 @@ use super::sample_length::{ProcessSampling, shortest_sample_ns, typical_iteratio
 use crate::model::{LaunchSeries, MIN_LAUNCHES, Measurement, Metric, Nanos, Sample};
 use perfcheck_stats::{Quantile, median};
 
-/// The quantile that is compared where there are samples enough: chosen by measurement, see docs/src/statistics/.
+/// The quantile that is compared if there are enough samples. It was chosen by measurement, see docs/internals/src/statistics/.
 pub const LOW_QUANTILE: f64 = 0.01;
 
-/// With fewer samples than this on a side the median is compared.
+/// With fewer samples than this on a side, the median is compared.
 pub const MIN_SAMPLES_FOR_LOW_QUANTILE: usize = 100;
 
-/// What is taken of the samples of a launch.
+/// The statistic that is computed from the samples of a process.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case")]
@@ -41,7 +41,7 @@ impl fmt::Display for Location {
 }
 
 impl Location {
-    /// ln of the location of positive `times`, in nanoseconds per iteration; `None` without times.
+    /// Returns the logarithm of the statistic of positive `times` in nanoseconds per iteration; `None` without times.
     pub(super) fn logarithm(self, times: &[f64]) -> Option<f64> {
         let value = match self {
             Self::LowQuantile => Quantile::InvertedCdf.select(&mut times.to_vec(), LOW_QUANTILE),
@@ -55,8 +55,8 @@ impl Location {
         value.map(f64::ln)
     }
 
-    /// What of launch values of this kind stands for a run. Noise makes low quantiles longer only, so the smallest of them is
-    /// the best; medians stray both ways, and whole runs of them do: see docs/src/statistics/.
+    /// Returns how the value of a run follows from process values of this kind. Noise only lengthens low quantiles, so the smallest one is the best;
+    /// medians vary in both directions, and so do those of whole runs: see docs/internals/src/statistics/.
     pub(super) fn run_value(self) -> RunValue {
         match self {
             Self::LowQuantile | Self::SecondFastest => RunValue::Floor,
@@ -65,7 +65,7 @@ impl Location {
     }
 }
 
-/// The usable samples of one launch.
+/// The usable samples of one process.
 #[derive(Debug, Clone)]
 pub(super) struct LaunchTimes {
     /// Nanoseconds per iteration, in the order taken.
@@ -74,12 +74,12 @@ pub(super) struct LaunchTimes {
     pub sample_ns: f64,
     /// Smallest step of the clock, in nanoseconds; 0 without a clock.
     pub quantum_ns: f64,
-    /// Whether they come from the linear phase.
+    /// Whether the samples come from the linear phase.
     pub from_ramp: bool,
 }
 
-/// The step of the clock that timed `launch`, in nanoseconds: 0 for amounts, which no clock measures, and where no clock is known (imported
-/// values, which another program answers for).
+/// Returns the step of the clock that timed `launch`, in nanoseconds. It is 0 for amounts, which no clock measures, and if no clock is known
+/// (imported values, for which another program is responsible).
 fn clock_step_ns(metric: &Metric, launch: &LaunchSeries) -> f64 {
     if metric.is_timed() {
         launch.quantum.as_f64()
@@ -89,7 +89,8 @@ fn clock_step_ns(metric: &Metric, launch: &LaunchSeries) -> f64 {
 }
 
 impl LaunchTimes {
-    /// `None` if most samples of a ramp, or all flat ones, are shorter than `least`, or too short at `typical_ns`, the typical time of an iteration.
+    /// Returns `None` if most samples of a ramp, or all flat ones, are shorter than `least` or too short for the clock at `typical_ns`, the typical
+    /// time of an iteration.
     fn from_launch(
         launch: &LaunchSeries,
         quantum_ns: f64,
@@ -117,24 +118,24 @@ impl LaunchTimes {
     }
 }
 
-/// The usable launches of one run.
+/// The usable processes of one run.
 #[derive(Debug, Clone)]
 pub(super) struct RunTimes {
-    /// Launches with samples that count.
+    /// Processes with samples that count.
     pub launches: Vec<LaunchTimes>,
-    /// Launches with samples of which too few count.
+    /// Processes that have samples, but too few that count.
     pub left_out: usize,
 }
 
 impl RunTimes {
-    /// Reads what `measurement` has. Where launches are left out, fewer than [`MIN_LAUNCHES`] cannot stand for the run.
+    /// Collects the usable processes of `measurement`. If some are left out and fewer than [`MIN_LAUNCHES`] remain, none is used.
     pub(super) fn from_measurement(measurement: &Measurement) -> Self {
         let launches = || measurement.launches.iter().filter(|one| has_samples(one));
         let samplings =
             launches().filter_map(|one| ProcessSampling::from_samples(&one.series.alike()));
         let typical_ns = typical_iteration_ns(samplings).unwrap_or(0.0);
         let metric = &measurement.benchmark.metric;
-        // A clock that shows no time at all was too coarse. Without one nothing is what it says.
+        // A clock that reads 0 is too coarse, so such samples do not count. Without a clock, values that are all 0 are real and count.
         let is_nothing = launches().all(|one| {
             let samples = one.series.alike();
             clock_step_ns(metric, one) == 0.0 && samples.iter().all(|sample| sample.elapsed.0 == 0)
@@ -156,17 +157,17 @@ impl RunTimes {
         }
     }
 
-    /// Whether it has launches that took any time: only then is there a logarithm, and a change relative to it.
+    /// Reports whether any process took time: without time there is no logarithm, and no change relative to it.
     pub(super) fn takes_time(&self) -> bool {
         self.launches.iter().any(|launch| launch.sample_ns > 0.0)
     }
 
-    /// Samples of the shortest launch; `None` without launches.
+    /// Returns the number of samples of the shortest process; `None` without processes.
     pub(super) fn fewest_samples(&self) -> Option<usize> {
         self.launches.iter().map(|launch| launch.times.len()).min()
     }
 
-    /// The launch values of the first `count` samples of each launch.
+    /// Returns one value per process, from its first `count` samples.
     pub(super) fn values(&self, location: Location, count: usize) -> Vec<f64> {
         self.launches
             .iter()
@@ -175,17 +176,17 @@ impl RunTimes {
     }
 }
 
-/// The first `count` of `times`, or all.
+/// Returns the first `count` of `times`, or all if there are fewer.
 pub(super) fn first(times: &[f64], count: usize) -> &[f64] {
     &times[..count.min(times.len())]
 }
 
-/// Whether `measurement` has any samples at all.
+/// Reports whether a process has any samples.
 pub(super) fn has_samples(launch: &LaunchSeries) -> bool {
     !launch.series.deciding().is_empty()
 }
 
-/// Shortest sample that would count for every launch of `measurement`, in nanoseconds.
+/// Returns the length of the shortest sample that would count for every process of `measurement`, in nanoseconds.
 pub(super) fn needed_for(measurement: &Measurement) -> f64 {
     let metric = &measurement.benchmark.metric;
     let steps = measurement.launches.iter();
@@ -207,7 +208,7 @@ mod tests {
             let mut launches: Vec<LaunchSeries> = (0..good)
                 .map(|k| flat_launch(k, ITERATIONS, &[100.0; 9]))
                 .collect();
-            // An iteration of 100 ns is far too short for the clock.
+            // A single iteration of 100 ns is far too short for the clock.
             launches.push(flat_launch(good, 1, &[100.0; 9]));
             let found = RunTimes::from_measurement(&measurement(launches));
             (found.launches.len(), found.left_out)

@@ -1,6 +1,6 @@
-//! What a run shows of a statistic, with an interval at any level: for limits of the user's, which many benchmarks share.
+//! Statistics of one run with an interval at any level, for limits that users set and that many benchmarks share.
 //!
-//! The estimates are those of a summary. The intervals are Student's for any number of launches, as those that decide are.
+//! The estimates equal those of a summary. The intervals are Student's for any number of processes, like those that decide verdicts.
 
 use super::alternative::value_of;
 use super::estimate::Estimate;
@@ -11,8 +11,8 @@ use perfcheck_stats::{
     IntervalScale, LogStandardError, MAD_TO_SD, Smoothness, jackknife_t_interval,
 };
 
-/// What `measurement` shows of `statistic`; `None` where it does not have it. Without a second launch the samples stand for launches; without
-/// a second sample there are no bounds.
+/// Returns `statistic` of `measurement` with its interval; `None` if the measurement does not have it. With a single process, samples take the place
+/// of processes; with a single sample there are no bounds.
 pub fn value_at(measurement: &Measurement, statistic: Wanted, level: f64) -> Option<Estimate> {
     let launches = sample_times(measurement);
     let samples = clusters(&launches);

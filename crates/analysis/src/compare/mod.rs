@@ -1,8 +1,8 @@
-//! From measurements to verdicts. Pure: no I/O, no clock; knows the model and the statistics.
+//! From measurements to verdicts. Pure: no I/O and no clock; it uses only the model and the statistics.
 //!
-//! `compare` decides a family of questions about stored runs, `summarize` describes one measurement, `differences` says what
-//! makes two of them incomparable. Verdict and printed interval are one inversion of one test. The procedure is
-//! described in docs/src/statistics/.
+//! `compare` decides a family of questions about stored runs, `judge` decides side-by-side measurements, `summarize` describes one measurement, and
+//! `differences` lists the facts that make two measurements incomparable. A verdict and its printed interval come from one inversion of one test.
+//! docs/internals/src/statistics/ describes the procedure.
 
 mod alternative;
 mod call_tree;

@@ -1,4 +1,4 @@
-//! What a reader must know about a comparison besides its numbers.
+//! Notes: what a reader must know about a comparison besides its numbers.
 
 use serde::{Deserialize, Serialize};
 use std::fmt;
@@ -6,10 +6,10 @@ use std::fmt;
 use super::host_note::HostNote;
 use crate::model::{Side, Statistic};
 
-/// Beyond this gap, a fraction, a floor is an accident of a disturbed host.
+/// Beyond this gap (a fraction) the floor of a side is an accident of a disturbed host.
 const MOST_APART: f64 = 0.2;
 
-/// A remark on a comparison. `Display` gives a sentence without a full stop.
+/// A note on a comparison. `Display` gives a sentence without a full stop.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(tag = "note", rename_all = "kebab-case")]
@@ -26,7 +26,7 @@ pub enum Note {
         /// How long a sample must be to count, in nanoseconds.
         needed_ns: f64,
     },
-    /// Processes of a side were left out, because their samples are too short for its clock.
+    /// Processes of a side were left out because their samples are too short for its clock.
     ProcessesLeftOut {
         /// The side that this is about.
         side: Side,
@@ -35,32 +35,32 @@ pub enum Note {
         /// How many are left.
         used: usize,
     },
-    /// Rounds were left out, because the samples of a side are too short.
+    /// Rounds were left out because the samples of a side are too short.
     RoundsLeftOut {
         /// How many were left out.
         left_out: usize,
         /// How many there were.
         rounds: usize,
     },
-    /// Launches of a side failed.
+    /// Processes of a side failed.
     LaunchesFailed {
         /// The side that this is about.
         side: Side,
-        /// How many launches failed.
+        /// How many processes failed.
         failed: usize,
-        /// How many launches are left.
+        /// How many processes are left.
         good: usize,
     },
-    /// A side has only one or two launches.
+    /// A side has only one or two processes.
     FewLaunches {
         /// The side that this is about.
         side: Side,
-        /// How many launches it has.
+        /// How many processes it has.
         launches: usize,
     },
-    /// Each side has one launch, and there are no other runs: a launch that was disturbed looks like a change.
+    /// Each side has one process, and there are no other runs: a disturbed process looks like a change.
     LoneLaunches,
-    /// A side has one launch, so the t-score compares samples, as if they were independent.
+    /// A side has one process, so the t-score compares samples as if they were independent.
     SamplesAsUnits,
     /// A side has fewer samples than the low quantile needs, so medians were compared.
     MedianOfFewSamples {
@@ -69,64 +69,64 @@ pub enum Note {
     },
     /// There is no flat phase, so the medians of the longer half of the ramp were compared.
     MedianOfRamp,
-    /// The samples of the two sides differ much in length; short samples have lower floors.
+    /// The samples of the two sides differ much in length; short samples reach lower minimums.
     SampleLengthsDiffer {
         /// The length of the typical sample of one side over that of the other; more than 1.
         ratio: f64,
     },
-    /// All launch values of each side are equal.
+    /// All process values of each side are equal.
     NoVariance,
     /// The t-score could not be computed.
     NoTScore,
-    /// The resamples are too few for the level that the family asks for.
+    /// The resamples are too few for the level that the family needs.
     TooFewResamples {
         /// How many resamples would be enough.
         needed: u64,
     },
-    /// There are so many samples that fewer resamples were drawn than asked for.
+    /// There are so many samples that fewer resamples were drawn than requested.
     FewerResamples {
         /// How many resamples were drawn.
         drawn: u64,
     },
-    /// Few launches came near the floor of a side, so it is uncertain; above 20 % no change is called.
+    /// Only few processes came near the fastest one of a side, so its time is uncertain; above 20 % no change is called.
     LoneFloor {
         /// The side that this is about.
         side: Side,
-        /// How much slower the next launch is, or of many the last of the fastest tenth, a fraction.
+        /// How much slower the next process is, or of many the slowest of the fastest tenth, a fraction.
         gap: f64,
     },
-    /// The t-score says slower, but the fastest launches of both sides are alike.
+    /// The t-score shows a slowdown, but the fastest processes of both sides are alike.
     SlowerButForTheFastest {
-        /// The change of the mean over launches, a fraction.
+        /// The change of the mean over processes, a fraction.
         change: f64,
     },
-    /// A side has fewer observations than the test of `--test` needs: nothing was tested.
+    /// A side has fewer observations than the test of `--test` needs, so nothing was tested.
     TooFewObservations {
         /// How many observations the smaller side has.
         smaller: usize,
         /// How many observations the test needs on each side.
         needed: usize,
     },
-    /// A side has no launch with the center that was asked for.
+    /// A side has no process with the requested center.
     NoCenter {
-        /// The center that was asked for.
+        /// The requested center.
         center: Statistic,
     },
-    /// The benchmark does not have what the verdict should be about.
+    /// The benchmark does not have the metric that the verdict should be about.
     NoSuchMetric {
-        /// The metric that was asked for.
+        /// The requested metric.
         metric: Statistic,
     },
-    /// An exact p of ranks was asked for, but there are ties or too many values.
+    /// An exact p of ranks was requested, but there are ties or too many values.
     NoExactP,
-    /// A test of ranks shows a difference that is negligible in size.
+    /// A rank test shows a difference, but its size is negligible.
     NegligibleEffect {
         /// Cliff's delta of the two sides.
         delta: f64,
         /// The smallest delta that counts.
         practical: f64,
     },
-    /// The test shows a difference whose interval does not lie beyond the noise threshold.
+    /// The test shows a difference, but its interval is not entirely beyond the noise threshold.
     WithinNoise,
     /// The interval lies beyond the noise threshold, but p is not small enough. This happens mostly with few observations or many benchmarks.
     NotSignificant {
@@ -137,7 +137,7 @@ pub enum Note {
         /// The level that the adjusted p-value had to be below.
         level: f64,
     },
-    /// Counts that vary differ beyond noise, but p is not small enough among as many benchmarks.
+    /// Counts that vary differ beyond noise, but p is not small enough for so many benchmarks.
     CountsNotSignificant {
         /// The p-value before it is adjusted.
         p: f64,
@@ -146,7 +146,7 @@ pub enum Note {
         /// The level that the adjusted p-value had to be below.
         level: f64,
     },
-    /// The t-score says faster, the prediction interval does not.
+    /// The t-score shows a speedup, but the prediction interval does not.
     FasterByTScoreOnly,
     /// The floor test and the rank test contradict each other.
     TestsContradict,
@@ -160,7 +160,7 @@ pub enum Note {
         /// How many samples a side has.
         samples: usize,
     },
-    /// Samples of one side are slower than their neighbours of the other side, but its fastest ones are not.
+    /// Samples of one side are slower than their neighbors of the other side, but its fastest ones are not.
     SlowPath {
         /// The slower side.
         side: Side,
@@ -169,31 +169,31 @@ pub enum Note {
         /// The share of the base's samples that lie more than 10 % above its floor.
         share_base: f64,
     },
-    /// The floors are alike, but a slow path could not be ruled out.
+    /// The fastest samples are alike, but a slow path could not be ruled out.
     SlowPathSuspected,
-    /// The floors are alike, but there were too few rounds to look for slow paths.
+    /// The fastest samples are alike, but there were too few rounds to look for slow paths.
     SlowPathsNotSearched {
         /// How many rounds there were.
         rounds: usize,
     },
-    /// Controls on this host differed by more than the noise threshold that was set.
+    /// Controls (identical code on both sides) on this host differed by more than the noise threshold that was set.
     ThresholdRaised {
         /// How many controls there are.
         controls: usize,
-        /// The 95th percentile of their changes, a fraction: the threshold in force.
+        /// The 95th percentile of their changes, a fraction: the noise threshold in force.
         change: f64,
-        /// Whether the threshold is too large to call anything unchanged.
+        /// Whether the noise threshold is too large to call anything unchanged.
         too_noisy: bool,
     },
-    /// The first half of the rounds shows another change than the second half. The note does not say how large each is: both come from the rank test, but
-    /// the change that is printed may come from the floor test.
+    /// The first half of the rounds shows another change than the second half. The note does not give the two changes: both come from the rank test,
+    /// but the printed change may come from the floor test.
     ChangeDrifts,
     /// A sample is slower or faster as the second of a pair than as the first.
     PositionMatters {
         /// How much slower a sample is as the second of its pair, a fraction.
         effect: f64,
     },
-    /// Rounds resemble the round before them, so they are no independent evidence.
+    /// Rounds resemble the round before them, so they are not independent evidence.
     RoundsDependOnTheirNeighbours {
         /// The correlation of the signs of successive rounds about the median.
         correlation: f64,
@@ -208,9 +208,9 @@ pub enum Note {
         /// The standard deviation of the processes, a fraction.
         by: f64,
     },
-    /// Within a round the differences of both sides vary by more than processes do.
+    /// Within a round, the differences between both sides vary more than processes do.
     SamplesDiffer {
-        /// The standard deviation of the differences that two quads each give, a fraction.
+        /// The standard deviation of the difference of one sample pair, a fraction.
         by: f64,
     },
     /// The processes worked on several processors at once.
@@ -227,18 +227,18 @@ pub enum Note {
         /// The share of the rounds that are in the fast group.
         share: f64,
     },
-    /// The host disturbed the comparison. The note inside has a tag of its own; serde wants such variants last.
+    /// The host disturbed the comparison. The note inside has its own tag; serde requires untagged variants to come last.
     #[serde(untagged)]
     Host(HostNote),
 }
 
 impl Note {
-    /// Whether the note keeps a change from being called.
+    /// Reports whether the note prevents a change from being called.
     pub fn withholds_changes(&self) -> bool {
         matches!(self, Self::LoneFloor { gap, .. } if *gap > MOST_APART)
     }
 
-    /// Words the notes of `--test` and `--metric`.
+    /// Writes the notes of `--test` and `--metric`.
     fn of_another_system(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::TooFewObservations { smaller, needed } => write!(
@@ -283,7 +283,7 @@ impl Note {
 }
 
 impl Note {
-    /// Words the notes of A/B measurements.
+    /// Writes the notes of side-by-side measurements.
     fn of_rounds(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::FewRounds { rounds } => {
@@ -360,7 +360,7 @@ impl fmt::Display for Note {
         match self {
             Self::Host(note) => note.fmt(f),
             Self::NoSamples { side } => write!(f, "{side} has no samples"),
-            // Without a clock only values of 0 do not count.
+            // Without a clock, only values of 0 do not count.
             Self::SamplesTooShort { side, needed_ns } if *needed_ns == 0.0 => write!(
                 f,
                 "the values of {side} are 0, and no ratio can be formed with them; compare differences by another test (`--method nbenchmark`)"

@@ -1,9 +1,9 @@
-//! The outlier policies of `perfcheck-stats` by the words of settings.
+//! Translates the outlier settings into policies of `perfcheck-stats`.
 
 use crate::model::{Outliers, Quantile, Thresholds};
 use perfcheck_stats::{IqrFence, OutlierPolicy, WithoutSpread};
 
-/// Translates `outliers` into a policy at these thresholds, with quartiles by this definition.
+/// Translates `outliers` into a policy with these thresholds and this definition of quartiles.
 pub fn outlier_policy(
     outliers: Outliers,
     quartiles: Quantile,

@@ -1,23 +1,23 @@
-//! What is asked, and by which rules it is decided.
+//! Questions (a candidate, its reference and a noise threshold) and the rules that decide them.
 
 use serde::{Deserialize, Serialize};
 
 use super::note::Note;
 use crate::model::{DecisionSettings, MIN_LAUNCHES, Measurement, Side, Test, Verdict};
 
-/// How far runs of identical code drift apart on a host, before any run has been seen.
+/// The class of a host, which sets how far runs of identical code are expected to drift apart before any run was measured.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum HostClass {
-    /// A machine of one's own.
+    /// A machine that nobody else uses.
     Dedicated,
-    /// A virtual machine, a container host, a CI runner.
+    /// A virtual machine, a container host or a CI runner.
     Shared,
 }
 
 impl HostClass {
-    /// Classifies a machine of which it is known, or not, whether others use it. An unknown machine counts as shared:
-    /// to take it for a quiet one would call its drift a change.
+    /// Classifies a machine by whether others use it. An unknown machine counts as shared: treated as a quiet one, its drift would be called a
+    /// change.
     pub fn from_shared(shared: Option<bool>) -> Self {
         match shared {
             Some(false) => Self::Dedicated,
@@ -34,30 +34,31 @@ impl HostClass {
     }
 }
 
-/// What a measurement is compared with.
+/// The stored runs that a measurement is compared with.
 #[derive(Debug, Clone)]
 pub struct Reference<'a> {
-    /// The runs whose mean is the reference value: one for a named baseline. Never empty.
+    /// The runs whose mean is the reference value: one run for a named baseline. Never empty.
     pub averaged: Vec<&'a Measurement>,
-    /// The runs from which the drift between runs is estimated; contains those averaged.
+    /// The runs from which the drift between runs is estimated, including those averaged.
     pub spread: Vec<&'a Measurement>,
-    /// Runs of earlier levels, level by level, from which it is estimated as well.
+    /// Runs of earlier levels, grouped by level, which also contribute to the estimate of the drift.
     pub earlier: Vec<Vec<&'a Measurement>>,
 }
 
-/// Is `new` slower or faster than `reference` by more than the threshold?
+/// The question whether `candidate` is slower or faster than `reference` by more than the noise threshold.
 #[derive(Debug, Clone, Copy)]
 pub struct Question<'a> {
-    /// The measurement in question.
+    /// The measurement to judge.
     pub candidate: &'a Measurement,
-    /// What it is compared with.
+    /// The runs that it is compared with.
     pub reference: &'a Reference<'a>,
     /// Relative change that counts as noise, a fraction.
     pub noise_threshold: f64,
 }
 
 impl Question<'_> {
-    /// The verdict of a candidate that has too few launches with samples, `good` of them, to be tested; with notes on what is missing.
+    /// Returns the verdict of a candidate that has too few processes with samples (`good` of them) to be tested, and adds notes about what is
+    /// missing.
     pub(super) fn candidate_failed(&self, good: usize, notes: &mut Vec<Note>) -> Option<Verdict> {
         let failed = self.candidate.failures.len();
         if failed > 0 {
@@ -76,19 +77,19 @@ impl Question<'_> {
     }
 }
 
-/// How all questions of a family are decided.
+/// The rules that decide all questions of a family.
 #[derive(Debug, Clone, Copy)]
 pub struct Rules {
-    /// The test, its levels and the number of resamples. The noise threshold is that of each question.
+    /// The test, its levels and the number of resamples. Each question has its own noise threshold.
     pub decision: DecisionSettings,
-    /// Where the runs were measured.
+    /// Class of the host that measured the runs.
     pub host: HostClass,
-    /// Base seed of everything random.
+    /// Base seed of all random numbers.
     pub seed: u64,
 }
 
 impl Rules {
-    /// The test that decides.
+    /// Returns the test that decides.
     pub fn test(&self) -> Test {
         self.decision.analysis.test
     }

@@ -1,7 +1,7 @@
-//! The samples of a measurement as people read them, and the statistics that columns of many runs and pivots show of them.
+//! The samples of a measurement in the units that people read, and the statistics of them in columns of many runs and in pivots.
 //!
-//! A statistic reads samples as their metric says: times and amounts as they are, rates as units per second. It describes and decides
-//! nothing. Formulas are in docs/src/statistics/other-systems.md.
+//! The metric determines how samples are read: times and amounts as they are, rates as units per second. Describes and decides nothing. The formulas
+//! are in docs/internals/src/statistics/other-systems.md.
 
 use super::summary::{described_times, sample_times};
 use crate::model::{Measurement, Metric, Statistic};
@@ -10,12 +10,12 @@ use perfcheck_stats::{
     derived_seed, describe_cluster_means,
 };
 
-/// Nanoseconds per second, by which a time of one unit becomes units per second.
+/// Nanoseconds per second: this over the time of one unit is the rate per second.
 const SECOND_NS: f64 = 1e9;
-/// Level of intervals.
+/// Level of the intervals.
 const LEVEL: f64 = 0.95;
 
-/// The block that mmtests prints of a benchmark, and what it adds for skewed and for subselected ones.
+/// The statistics that mmtests prints of a benchmark, with those it adds for skewed and for subselected ones.
 pub const BLOCK: [Statistic; 18] = [
     Statistic::Min,
     Statistic::Mean,
@@ -37,7 +37,7 @@ pub const BLOCK: [Statistic; 18] = [
     Statistic::SubselectionMargin,
 ];
 
-/// The label of a statistic of columns: mmtests' for what mmtests has, where means of rates are harmonic.
+/// Returns the label of a statistic: that of mmtests if it has one. Means of rates are harmonic there.
 pub fn column_label(statistic: Statistic, metric: &Metric) -> String {
     let kind = match metric {
         Metric::Rate { .. } => "H",
@@ -63,20 +63,20 @@ pub fn column_label(statistic: Statistic, metric: &Metric) -> String {
     }
 }
 
-/// The samples of a measurement that are described, read by its metric.
+/// The described samples of a measurement, read by its metric.
 #[derive(Debug, Clone)]
 pub struct Readings<'a> {
     measurement: &'a Measurement,
-    /// By launch, in ns per unit or amounts: less is better.
+    /// The samples of each process, in nanoseconds per unit or as amounts: less is better.
     launches: Vec<Vec<f64>>,
-    /// All together, as people read them.
+    /// All samples together, in the units that people read.
     values: Vec<f64>,
-    /// The definition of percentiles and medians, where one was asked for.
+    /// The requested definition of percentiles and medians, if any.
     quantile: Option<Quantile>,
 }
 
 impl<'a> Readings<'a> {
-    /// Those of `measurement`; `None` without samples.
+    /// Reads the samples of `measurement`; `None` without samples.
     pub fn of(measurement: &'a Measurement) -> Option<Self> {
         let launches = described_times(measurement);
         let is_rate = matches!(measurement.benchmark.metric, Metric::Rate { .. });
@@ -94,13 +94,14 @@ impl<'a> Readings<'a> {
         })
     }
 
-    /// Defines percentiles and medians by `quantile`; with `None`, percentiles are by nearest rank, and a median is the mean of the middle two values.
+    /// Sets the definition of percentiles and medians. With `None`, percentiles are by nearest rank and a median is the mean of the middle two
+    /// values.
     #[must_use]
     pub fn with_quantile(self, quantile: Option<Quantile>) -> Self {
         Self { quantile, ..self }
     }
 
-    /// The quantile `p` of the values in order of preference: of rates, the rate that a share of `p` of the samples reaches.
+    /// Returns the quantile `p` of the values in order of preference: for rates, the rate that a share of `p` of the samples reaches.
     fn quantile(&self, definition: Quantile, p: f64) -> Option<f64> {
         let sign = match self.preference() {
             Better::Lower => 1.0,
@@ -110,22 +111,22 @@ impl<'a> Readings<'a> {
         definition.select(&mut signed, p).map(|found| sign * found)
     }
 
-    /// What the values mean.
+    /// Returns the quantity that the values measure.
     pub fn metric(&self) -> &'a Metric {
         &self.measurement.benchmark.metric
     }
 
-    /// The samples as people read them: rates in units per second.
+    /// Returns the samples in the units that people read: rates in units per second.
     pub fn values(&self) -> &[f64] {
         &self.values
     }
 
-    /// The samples with less being better: times of one unit of a rate.
+    /// Returns the samples such that less is better: for a rate, the times of one unit.
     pub fn costs(&self) -> Vec<f64> {
         self.launches.iter().flatten().copied().collect()
     }
 
-    /// The same of all samples, also of those that a filter leaves out: what tests are of.
+    /// Like [`Self::costs`], but including samples that a filter leaves out. Tests use these.
     pub fn all_costs(&self) -> Vec<f64> {
         sample_times(self.measurement).concat()
     }
@@ -142,7 +143,7 @@ impl<'a> Readings<'a> {
         }
     }
 
-    /// A time of one unit in the terms of the metric: of a rate so many units a second.
+    /// Converts a cost into the units of the metric: for a rate, the time of one unit into units per second.
     pub fn read(&self, cost: f64) -> f64 {
         if self.is_rate() {
             SECOND_NS / cost
@@ -151,8 +152,8 @@ impl<'a> Readings<'a> {
         }
     }
 
-    /// What a statistic of columns is; `None` where the samples do not give it. Random parts are drawn from `seed`, for each benchmark in a
-    /// sequence of its own.
+    /// Computes a statistic of columns; `None` if the samples cannot give it. Random numbers are drawn from `seed`, in a separate sequence for each
+    /// benchmark.
     pub fn value(&self, statistic: Statistic, seed: u64) -> Option<f64> {
         let described = || Description::of(&self.values);
         let harmonic = || HarmonicMean::of(&self.values);
@@ -178,7 +179,7 @@ impl<'a> Readings<'a> {
             }
             Statistic::Variation => described()?.cv()?,
             Statistic::BestMean(percent) if self.is_rate() => {
-                // The best rates are the shortest times, and the mean of those is the harmonic one.
+                // The best rates are the shortest times; the mean of those times gives the harmonic mean of the rates.
                 self.read(Better::Lower.best_mean(&self.costs(), percent.into())?)
             }
             Statistic::BestMean(percent) => {
@@ -201,12 +202,12 @@ impl<'a> Readings<'a> {
             }
             Statistic::SubselectionMargin => {
                 let centre = self.subselection(Subsampling::DOCUMENTED, seed)?;
-                // A time of 0 or less is no rate.
+                // A time of 0 or less has no rate.
                 let interval = (centre.interval(LEVEL))
                     .filter(|found| !self.is_rate() || found.lower > 0.0)?;
                 (self.read(interval.upper) - self.read(interval.lower)).abs() / 2.0
             }
-            // No statistic of columns.
+            // These are not statistics of columns.
             Statistic::Time
             | Statistic::Floor
             | Statistic::Slope
@@ -219,15 +220,15 @@ impl<'a> Readings<'a> {
         found.is_finite().then_some(found)
     }
 
-    /// By how much a statistic is worse than that of a reference, as a fraction of it: positive is slower, or a lower rate.
-    /// `None` where the reference is 0 or either has none.
+    /// Returns by how much a statistic is worse than that of a reference, as a fraction of the latter: positive means slower, or a lower rate. `None`
+    /// if the reference is 0 or a value is missing.
     pub fn worsening(&self, statistic: Statistic, candidate: f64, base: f64) -> Option<f64> {
         let preference = if statistic.is_spread() {
             Better::Lower
         } else {
             self.preference()
         };
-        // Not -0: that would be printed with its sign.
+        // Avoid -0, which would be printed with its sign.
         preference
             .improvement(candidate, base)
             .map(|better| 0.0 - better)
@@ -349,10 +350,10 @@ mod tests {
         );
         near(p95(&times, Some(Quantile::FloorRank)), 9.0);
         near(p95(&rates, Some(Quantile::FloorRank)), 2.0);
-        // Nearest rank, as `show` and BenchForge have it: ceil(9.5) = 10.
+        // Nearest rank, as in `show` and BenchForge: ceil(9.5) = 10.
         near(p95(&times, None), 10.0);
         near(p95(&rates, None), 1.0);
-        // The best half of 1..=4 a second: 4 and 3, whose harmonic mean is 24 / 7.
+        // The best half of rates from 1 to 4 per second: 4 and 3, whose harmonic mean is 24 / 7.
         let four: Vec<f64> = (1..=4).map(|rate| 1e9 / f64::from(rate)).collect();
         near(
             figure(&of(ops(), &[&four]), Statistic::BestMean(50)),
@@ -375,7 +376,7 @@ mod tests {
             figure(&of(Metric::Time, &two), Statistic::LaunchStdDev),
             50.0_f64.sqrt(),
         );
-        // Means of 1 and 1,000 ns: Student's interval reaches below zero, where there is no rate.
+        // Means of 1 and 1,000 ns: Student's interval reaches below zero, and no rate corresponds to that.
         let apart: [&[f64]; 2] = [&[1.0; 10], &[1_000.0; 10]];
         let margin = Statistic::SubselectionMargin;
         assert!(value(&of(Metric::Time, &apart), margin).is_some());
@@ -383,10 +384,11 @@ mod tests {
         let near_each_other: [&[f64]; 4] = [&[100.0; 4], &[101.0; 4], &[102.0; 4], &[101.0; 4]];
         let of_times = value(&of(Metric::Time, &near_each_other), margin).unwrap();
         let of_rates = value(&of(ops(), &near_each_other), margin).unwrap();
-        // Means of 101 ns with a margin each, and half of what lies between their rates.
+        // Means of 101 ns with their margin, and half the distance of the corresponding rates.
         let between = 1e9 / (101.0 - of_times) - 1e9 / (101.0 + of_times);
         assert!((of_rates / (between / 2.0) - 1.0).abs() < 1e-9);
-        // Launches of 100 and 125 ns: of the reciprocals of their rates the deviation is 12.5 ns, the mean 112.5 ns; that over its square.
+        // Processes of 100 and 125 ns: the reciprocals of their rates have a deviation of 12.5 ns and a mean of 112.5 ns; divide the one by the
+        // other's square.
         let rates: [&[f64]; 2] = [&[100.0, 100.0], &[125.0, 125.0]];
         near(
             figure(&of(ops(), &rates), Statistic::LaunchStdDev),

@@ -1,6 +1,6 @@
-//! The full record of one measurement: everything that is usually stated of a set of samples, beside the [`Summary`].
+//! The full record of one measurement: all usual statistics of a set of samples, in addition to the [`Summary`].
 //!
-//! Like the summary it describes and decides nothing. What needs the spread between launches has no value where there is only one.
+//! Like the summary it describes and decides nothing. Numbers that need the spread between processes are absent if there is only one.
 
 use serde::Serialize;
 
@@ -25,45 +25,46 @@ pub struct BenchmarkRecord {
     /// Mean, median, MAD, slope, extremes and outliers, with their bootstrap intervals.
     #[serde(flatten)]
     pub summary: Summary,
-    /// The standard error of the mean over launches, which are independent of each other; null for fewer than two launches.
+    /// The standard error of the mean over processes, which are independent of each other; null for fewer than two processes.
     pub std_err_ns: Option<f64>,
-    /// Student's t times the standard error; null for fewer than two launches.
+    /// Student's t times the standard error; null for fewer than two processes.
     pub margin_ns: Option<f64>,
-    /// The mean of the launches' means, with the interval that the margin gives on the scale of logarithms; null for fewer than two launches.
+    /// The mean of the processes' means, with the interval that the margin gives on a logarithmic scale; null for fewer than two processes.
     #[serde(rename = "mean_over_launches_ns")]
     pub mean_of_launches: Option<Estimate>,
-    /// All samples, as if each were an observation of its own.
+    /// A description of all samples, each treated as an observation of its own.
     pub of_samples: SampleDescription,
-    /// The same for the samples of each launch by themselves.
+    /// Such a description for the samples of each process.
     pub within_launches: Vec<SampleDescription>,
-    /// The median of the launches' means, with bounds that assume no distribution; null for so few launches that none reach the level.
+    /// The median of the processes' means, with bounds that assume no distribution; null if there are too few processes to reach the level.
     #[serde(rename = "median_of_launches_ns")]
     pub median_of_launches: Option<Estimate>,
-    /// How often such bounds enclose that median, at least, a fraction.
+    /// The lowest probability with which such bounds enclose that median, a fraction.
     pub median_coverage: Option<f64>,
-    /// The mean with its interval by the bias-corrected and accelerated bootstrap over launches; null below 50 launches, of which it covers too seldom.
+    /// The mean with its interval by the bias-corrected and accelerated bootstrap over processes; null below 50 processes, because it covers too
+    /// rarely there.
     #[serde(rename = "mean_bca_ns")]
     pub mean_bca: Option<Estimate>,
     /// The coefficient of variation of the samples, a fraction; null for one sample.
     pub cv: Option<f64>,
-    /// What that says by the thresholds `cv-stable` and `cv-high`: `stable`, `ordinary` or `high`; null for one sample.
+    /// The class of that coefficient by the thresholds `cv-stable` and `cv-high`: `stable`, `ordinary` or `high`; null for one sample.
     pub variability: Option<Variability>,
-    /// Percentiles by nearest rank: each is a sample that was measured.
+    /// Percentiles by nearest rank: each is a measured sample.
     #[serde(rename = "percentiles_ns", serialize_with = "by_name")]
     #[cfg_attr(feature = "schema", schemars(with = "Percentiles"))]
     pub percentiles: [f64; 5],
-    /// What is beyond a threshold.
+    /// The properties beyond a threshold.
     pub diagnostics: Vec<Diagnostic>,
-    /// What host and clock did to it.
+    /// How the host and the clock disturbed it.
     #[serde(flatten)]
     pub disturbance: Disturbance,
 }
 
 impl BenchmarkRecord {
-    /// With fewer launches a `BCa` interval at 95 % covers less than 93 %.
+    /// With fewer processes a `BCa` interval at 95 % covers less than 93 %.
     pub const FEWEST_FOR_BCA: usize = 50;
 
-    /// What `measurement` shows, beside its `summary`; `None` without samples.
+    /// Computes the record of `measurement`, whose `summary` it includes; `None` without samples.
     pub fn of(
         measurement: &Measurement,
         summary: &Summary,
@@ -108,7 +109,7 @@ impl BenchmarkRecord {
     }
 }
 
-/// The mean with an interval that never reaches below 0.
+/// Returns the mean with an interval that never reaches below 0.
 fn on_scale_of_logarithms(over: TInterval) -> Estimate {
     let factor = (over.margin / over.mean).exp();
     if factor.is_finite() {
@@ -122,7 +123,7 @@ fn on_scale_of_logarithms(over: TInterval) -> Estimate {
     }
 }
 
-/// Of means that are not rounded first: far from zero that would be all that they differ by.
+/// Computes the interval over processes from unrounded means: for values far from zero, rounding could be larger than their differences.
 fn over_launches(launches: &[Vec<f64>], level: f64) -> Option<TInterval> {
     let clusters: Vec<&[f64]> = launches.iter().map(Vec::as_slice).collect();
     let means = describe_cluster_means(&clusters)?;
@@ -130,7 +131,7 @@ fn over_launches(launches: &[Vec<f64>], level: f64) -> Option<TInterval> {
     TInterval::with(means.mean, means.standard_error()?, df, level)
 }
 
-/// The mean with its `BCa` interval, where there are launches enough that it covers about as often as it says.
+/// Returns the mean with its `BCa` interval if there are enough processes that it covers about as often as it claims.
 fn mean_bca(
     measurement: &Measurement,
     launches: &[Vec<f64>],
@@ -168,7 +169,7 @@ mod tests {
 
     #[test]
     fn percentiles_are_samples_by_nearest_rank() {
-        // Of 1..=20 the 5th percentile is the first value and the 95th the nineteenth.
+        // Among 1..=20 the 5th percentile is the first value and the 95th the nineteenth.
         let times: Vec<f64> = (1..=20).map(|i| f64::from(i) * 10.0).collect();
         let record = record(vec![flat_launch(0, 1000, &times)]).unwrap();
         assert_eq!(record.percentiles, [10.0, 50.0, 150.0, 190.0, 200.0]);
@@ -189,7 +190,7 @@ mod tests {
             record.margin_ns.unwrap(),
             std::f64::consts::SQRT_2 * 2.776_445_105_197_798_7,
         );
-        // On the scale of logarithms the error is sqrt(2) / 104.
+        // On a logarithmic scale the error is sqrt(2) / 104.
         let shown = record.mean_of_launches.unwrap();
         near(shown.estimate, 104.0);
         near(
@@ -197,7 +198,7 @@ mod tests {
             (std::f64::consts::SQRT_2 * 2.776_445_105_197_798_7 / 104.0).exp(),
         );
         near(shown.lower * shown.upper, 104.0 * 104.0);
-        // The samples lie 20 to either side: np.std(x, ddof=1) / 104
+        // The samples are 20 above and below: np.std(x, ddof=1) / 104
         near(record.cv.unwrap(), 0.204_727_172_085_529_65);
     }
 

@@ -1,33 +1,33 @@
-//! The test that decides about stored runs: a prediction interval at the level of runs.
+//! The test that decides about stored runs: a prediction interval between runs.
 //!
-//! Where low quantiles are compared a run is its fastest launch: a slow spell of the host that covers whole launches leaves
-//! the floor where it is, as long as one launch escapes it. Where medians are compared a run is the mean of its launches.
+//! If low quantiles are compared, the value of a run is that of its fastest process: a slow spell of the host that covers whole processes does not
+//! move this floor as long as one process escapes it. If medians are compared, the value of a run is the mean of its processes.
 
 use super::question::HostClass;
 use crate::model::Side;
 use perfcheck_stats::{mean, sample_variance, student_t};
 
-/// How many runs' worth of evidence the prior standard deviation counts for.
+/// Degrees of freedom of the prior standard deviation: it counts as much as this many runs.
 const PRIOR_DF: f64 = 4.0;
 
-/// What of its launch values stands for a run.
+/// How the value of a run is computed from its process values.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum RunValue {
-    /// The smallest.
+    /// The smallest one.
     Floor,
     /// Their mean.
     Mean,
 }
 
-/// A run, reduced to its launch values.
+/// A run, reduced to the values of its processes.
 #[derive(Debug, Clone)]
 pub(super) struct RunValues {
-    /// One value per launch, logarithms.
+    /// One logarithm for each process.
     pub launches: Vec<f64>,
 }
 
 impl RunValues {
-    /// What stands for the run; `None` without launches.
+    /// Returns the value of the run; `None` without processes.
     pub(super) fn value(&self, kind: RunValue) -> Option<f64> {
         match kind {
             RunValue::Floor => self.launches.iter().copied().min_by(f64::total_cmp),
@@ -35,14 +35,14 @@ impl RunValues {
         }
     }
 
-    /// How far the fastest launch lies below the next one; `None` with fewer than two.
+    /// Returns how far the fastest process lies below the next one; `None` with fewer than two.
     fn gap(&self) -> Option<f64> {
         let mut launches = self.launches.clone();
         launches.sort_by(f64::total_cmp);
         Some(launches.get(1)? - launches[0])
     }
 
-    /// Launches above the floor: sum of the squares of their distances from it, and their number.
+    /// Returns the sum of the squared distances of the processes from the floor, and the number of processes above it.
     fn above_floor(&self) -> (f64, f64) {
         let floor = self.value(RunValue::Floor).unwrap_or(0.0);
         let squares = self.launches.iter().map(|y| (y - floor).powi(2)).sum();
@@ -50,12 +50,12 @@ impl RunValues {
     }
 }
 
-/// A floor that only one launch came near.
+/// A floor that only one process came near.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) struct LoneFloor {
-    /// Whose.
+    /// The side that it belongs to.
     pub side: Side,
-    /// How far the next launch lies above it, a logarithm.
+    /// How far the next process lies above it, a difference of logarithms.
     pub gap: f64,
 }
 
@@ -64,25 +64,25 @@ pub(super) struct LoneFloor {
 pub(super) struct RunLevel {
     /// Reference value, a logarithm.
     pub base: f64,
-    /// Run value less reference value, logarithms.
+    /// Run value minus reference value, logarithms.
     pub difference: f64,
     /// Standard error of the difference.
     pub standard_error: f64,
     /// Degrees of freedom.
     pub df: f64,
-    /// Standard deviation between runs: prior and runs seen together.
+    /// Standard deviation between runs, pooled from the prior and the measured runs.
     pub run_sd: f64,
-    /// The floor whose uncertainty, and not the drift between runs, sets the standard error.
+    /// The floor whose uncertainty sets the standard error, if it exceeds the drift between runs.
     pub lone_floor: Option<LoneFloor>,
 }
 
 impl RunLevel {
-    /// `s^2 = (nu0 s0^2 + (m - 1) s_runs^2) / (nu0 + m - 1)` over the m runs of `spread`; df = nu0 + m - 1; runs of `earlier` levels add their
-    /// squares about the mean of their own level, and one degree of freedom less than they are;
-    /// `SE^2 = max(s^2 (1 + 1 / averaged), w^2)`, where w^2 is the uncertainty within runs: of floors
-    /// `u_new^2 + mean of u_base^2 / averaged` with [`Gaps`], of means `s_new^2 / k_new + s_base^2 / k_base`.
+    /// Computes `s^2 = (nu0 s0^2 + (m - 1) s_runs^2) / (nu0 + m - 1)` over the m runs of `spread`, with df = nu0 + m - 1. The runs of each level in
+    /// `earlier` add their squares about the mean of that level, and one degree of freedom less than their number.
+    /// `SE^2 = max(s^2 (1 + 1 / averaged), w^2)`, where w^2 is the uncertainty within runs: for floors `u_new^2 + mean of u_base^2 / averaged` with
+    /// [`Gaps`], for means `s_new^2 / k_new + s_base^2 / k_base`.
     ///
-    /// `None` where the new run or the reference has no launch.
+    /// Returns `None` if the new run or the reference has no process.
     pub(super) fn of(
         candidate: &RunValues,
         averaged: &[RunValues],
@@ -124,24 +124,24 @@ impl RunLevel {
         })
     }
 
-    /// p of "slower by more than `threshold`".
+    /// Returns p of "slower by more than `threshold`".
     pub(super) fn p_greater(&self, threshold: f64) -> f64 {
         student_t::upper_tail((self.difference - threshold) / self.standard_error, self.df)
             .unwrap_or(1.0)
     }
 
-    /// p of "faster by more than `threshold`".
+    /// Returns p of "faster by more than `threshold`".
     pub(super) fn p_less(&self, threshold: f64) -> f64 {
         student_t::cdf((self.difference + threshold) / self.standard_error, self.df).unwrap_or(1.0)
     }
 
-    /// Half the width of the two-sided interval whose one-sided level is `level`.
+    /// Returns half the width of the two-sided interval whose one-sided level is `level`.
     pub(super) fn margin(&self, level: f64) -> f64 {
         student_t::critical(level, self.df).map_or(f64::INFINITY, |t| t * self.standard_error)
     }
 }
 
-/// The variance between runs, prior and runs seen together, and its degrees of freedom, from the run values of each level.
+/// Pools the prior and the run values of each level. Returns the variance between runs and its degrees of freedom.
 pub(super) fn between_runs(levels: impl Iterator<Item = Vec<f64>>, host: HostClass) -> (f64, f64) {
     let (mut more_runs, mut seen) = (0.0, 0.0);
     for level in levels {
@@ -153,21 +153,21 @@ pub(super) fn between_runs(levels: impl Iterator<Item = Vec<f64>>, host: HostCla
     ((PRIOR_DF * host.prior_sd().powi(2) + seen) / df, df)
 }
 
-/// The distances between the two fastest launches of each run: how uncertain floors are.
+/// The distances between the two fastest processes of each run, which measure how uncertain the floors are.
 ///
-/// A floor lies above the true one by about as much as the next launch lies above it: for exponential noise the first spacing of k
-/// values has mean b / (k - 1) and the smallest an SD of b / k (Sukhatme 1937); for five normal values both are 0.67 SD.
-/// One gap is a poor estimate and may be small by chance, so none counts for less than the usual one, u = max(g, usual).
+/// A floor lies above the true one by about as much as the next process lies above it: for exponential noise the first spacing of k values has mean b
+/// / (k - 1) and the smallest value has an SD of b / k (Sukhatme 1937); for five normal values both are 0.67 SD. A single gap is a poor estimate and
+/// may be small by chance, so every gap counts at least as the usual one: u = max(g, usual).
 struct Gaps {
     candidate: f64,
     base: Vec<f64>,
-    /// The upper median of all of them: with one run in the reference, the larger one.
+    /// The upper median of all gaps; with one run in the reference, the larger of the two.
     usual: f64,
 }
 
 impl Gaps {
     fn of(candidate: &RunValues, averaged: &[RunValues]) -> Self {
-        // A single launch has no gap; it lies above its floor as the launches of the other runs lie above theirs.
+        // A single process has no gap. Assume the distance from its floor that the processes of the other runs have from theirs.
         let (squares, count) = averaged
             .iter()
             .chain([candidate])
@@ -191,14 +191,14 @@ impl Gaps {
         }
     }
 
-    /// The variance of the difference of floors.
+    /// Returns the variance of the difference of floors.
     fn variance(&self) -> f64 {
         let square = |gap: f64| gap.max(self.usual).powi(2);
         let base: Vec<f64> = self.base.iter().map(|gap| square(*gap)).collect();
         square(self.candidate) + mean(&base).unwrap_or(0.0) / base.len().max(1) as f64
     }
 
-    /// The widest gap.
+    /// Returns the widest gap and its side.
     fn lone_floor(&self) -> LoneFloor {
         let base = self.base.iter().copied().fold(0.0, f64::max);
         LoneFloor {
@@ -212,7 +212,7 @@ impl Gaps {
     }
 }
 
-/// Variance between the launches of a run, pooled over `runs`; 0 where no run has two launches.
+/// Returns the variance between the processes of a run, pooled over `runs`; 0 if no run has two processes.
 fn launch_variance(runs: &[RunValues]) -> f64 {
     let (mut squares, mut df) = (0.0, 0.0);
     for run in runs {
@@ -250,7 +250,7 @@ mod tests {
 
     #[test]
     fn variances_of_launches_are_pooled_by_their_degrees_of_freedom() {
-        // 1 with two and 8 with one.
+        // Variance 1 with two degrees of freedom and variance 8 with one.
         let runs = [run(&[1.0, 2.0, 3.0]), run(&[10.0, 14.0]), run(&[5.0])];
         close(launch_variance(&runs), (2.0 * 1.0 + 8.0) / 3.0);
         close(launch_variance(&runs[2..]), 0.0);
@@ -261,7 +261,7 @@ mod tests {
         let (candidate, base) = (run(&[0.0, 0.2]), [run(&[1.0, 1.4]), run(&[1.0, 1.4])]);
         let host = HostClass::Dedicated;
         let found = RunLevel::of(&candidate, &base, &base, &[], RunValue::Mean, host).unwrap();
-        // Variances of .02 and .08, over two launches and four.
+        // Variances of .02 and .08, over two processes and four.
         close(found.standard_error, 0.03_f64.sqrt());
     }
 
@@ -273,7 +273,7 @@ mod tests {
         close(level.standard_error, 0.03 * 2.0_f64.sqrt());
         close(level.df, 4.0);
         close(level.difference, 0.1);
-        // stats.t.ppf(.99, 4) = 3.7469473879791968: on a shared host +2 % of threshold needs about +20 %.
+        // stats.t.ppf(.99, 4) = 3.7469473879791968: on a shared host with a threshold of 2 %, a change of about +20 % can be called.
         close(
             level.margin(0.01),
             3.746_947_387_979_197 * level.standard_error,
@@ -309,7 +309,7 @@ mod tests {
             .unwrap()
         };
         let known = level(&[before]);
-        // (4 x .03^2 + 0 + 2 x .01^2) / 6: the step from 0 to 1 is not part of it.
+        // (4 x .03^2 + 0 + 2 x .01^2) / 6: the step from 0 to 1 does not count.
         close(known.run_sd, (0.0038_f64 / 6.0).sqrt());
         close(known.df, 6.0);
         close(level(&[]).df, 4.0);
@@ -379,7 +379,7 @@ mod tests {
         close(level.standard_error, (0.15_f64.powi(2) / 3.0 / 3.0).sqrt());
         let base = [gap(0.1), gap(0.2), gap(0.3)];
         let level = floors(&gap(0.0), &base, &base, HostClass::Dedicated);
-        // The upper median of 0, .1, .2 and .3 is .2: it stands for the new run and for the first.
+        // The upper median of 0, .1, .2 and .3 is .2: it replaces the smaller gaps of the new run and of the first base run.
         let expected = 0.04 + (0.04 + 0.04 + 0.09) / 3.0 / 3.0;
         close(level.standard_error, f64::sqrt(expected));
     }

@@ -1,4 +1,4 @@
-//! One benchmark over many runs: the run values, all taken in the same way, so that they can be set side by side.
+//! The values of one benchmark over many runs, all computed in the same way so that they can be compared.
 
 use serde::Serialize;
 
@@ -9,15 +9,15 @@ use crate::model::{Measurement, RunPoint};
 /// The run values of one benchmark.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct RunSeries {
-    /// What was taken of each launch; `None` where no run has usable samples.
+    /// The statistic of each process; `None` if no run has usable samples.
     pub location: Option<Location>,
-    /// ln of nanoseconds per iteration, a value for each run in its order; `None` where a run has no usable samples, has only those of a ramp, or
-    /// less than half as many in a launch as the newest run: a low quantile depends on the number it is taken from.
+    /// The logarithm of the nanoseconds per iteration of each run, in order. `None` for a run without usable samples, with only those of a ramp, or
+    /// with less than half as many per process as the newest run: a low quantile depends on the number of samples.
     pub values: Vec<Option<f64>>,
 }
 
 impl RunSeries {
-    /// The values of `runs`, oldest first; the last one with usable samples decides how all are taken.
+    /// Computes the values of `runs`, oldest first. The last run with usable samples determines how all values are computed.
     pub fn of(runs: &[Option<&Measurement>]) -> Self {
         let runs: Vec<Option<RunEvidence>> = runs
             .iter()
@@ -53,16 +53,16 @@ impl RunSeries {
     }
 }
 
-/// What the value of a run is taken from.
+/// The data from which the value of a run is computed.
 enum RunEvidence {
     /// Its samples.
     Samples(RunTimes),
-    /// What is left of them. Its values are from all that there were.
+    /// The values kept after the samples were removed, computed from all of them.
     Point(RunPoint),
 }
 
 impl RunEvidence {
-    /// `None` where nothing counts.
+    /// Returns `None` if no samples count.
     fn of(measurement: &Measurement) -> Option<Self> {
         let samples = RunTimes::from_measurement(measurement);
         if samples.takes_time() {
@@ -93,7 +93,7 @@ impl RunEvidence {
         }
     }
 
-    /// From the first `count` samples of each launch.
+    /// Returns the value from the first `count` samples of each process.
     fn value(&self, location: Location, count: usize) -> Option<f64> {
         match self {
             Self::Samples(run) => {
@@ -108,7 +108,7 @@ impl RunEvidence {
     }
 }
 
-/// What is to be kept of a measurement whose samples are removed.
+/// Returns the values to keep of a measurement whose samples are removed.
 pub fn point_of(measurement: &Measurement) -> RunPoint {
     match RunEvidence::of(measurement) {
         Some(RunEvidence::Point(point)) => point,

@@ -1,8 +1,8 @@
-//! How long samples are, for the question whether a clock can time them.
+//! The length of samples, which decides whether the clock can time them.
 //!
-//! A sample's own time must not decide whether it counts: whatever disturbs a sample makes it longer, so if all samples of a run are too
-//! short, only the disturbed ones would be left. A sample is therefore as long as its iterations take at the time that is typical of all
-//! processes of the benchmark. Its iterations were settled before it began.
+//! A sample's own time must not decide whether it counts: every disturbance makes samples longer, so if all samples of a run were too short, only the
+//! disturbed ones would remain. The length of a sample is therefore its number of iterations (fixed before it began) times the time of an iteration
+//! that is typical of all processes of the benchmark.
 
 use crate::model::Sample;
 use perfcheck_stats::median;
@@ -11,7 +11,7 @@ use perfcheck_stats::median;
 const MIN_SAMPLE_NS: f64 = 100_000.0;
 const MIN_SAMPLE_QUANTA: f64 = 512.0;
 
-/// Shortest sample that counts with a clock of this step, in nanoseconds. Without a clock (a step of 0) every sample counts.
+/// Returns the shortest length of a sample that counts with a clock of this step, in nanoseconds. Without a clock (a step of 0) every sample counts.
 pub(super) fn shortest_sample_ns(clock_step_ns: f64) -> f64 {
     if clock_step_ns == 0.0 {
         0.0
@@ -20,7 +20,7 @@ pub(super) fn shortest_sample_ns(clock_step_ns: f64) -> f64 {
     }
 }
 
-/// The step of a clock that nobody has told, in nanoseconds. Clocks that are coarser show by samples that fall on few values.
+/// The step that is assumed for a clock of unknown step, in nanoseconds. A coarser clock shows by samples that fall on few distinct values.
 pub const ASSUMED_CLOCK_STEP_NS: f64 = 50.0;
 
 /// How a process sampled a benchmark.
@@ -33,7 +33,7 @@ pub struct ProcessSampling {
 }
 
 impl ProcessSampling {
-    /// `None` without samples that have iterations.
+    /// Computes the medians; `None` if no sample has iterations.
     pub fn from_samples(samples: &[Sample]) -> Option<Self> {
         let samples = || samples.iter().filter(|sample| sample.iterations > 0);
         let iterations: Vec<f64> = samples().map(|sample| sample.iterations as f64).collect();
@@ -44,19 +44,19 @@ impl ProcessSampling {
         })
     }
 
-    /// Whether its median sample is too short for a clock of this step, where an iteration typically takes `typical_ns`.
+    /// Reports whether the median sample is too short for a clock of this step, given the typical time of an iteration.
     pub fn is_too_short(self, typical_ns: f64, clock_step_ns: f64) -> bool {
         self.length_ns(typical_ns) < shortest_sample_ns(clock_step_ns)
     }
 
-    /// How long its median sample takes at `typical_ns`, the typical time of an iteration.
+    /// Returns how long the median sample takes if an iteration takes `typical_ns`.
     pub fn length_ns(self, typical_ns: f64) -> f64 {
         self.iterations * typical_ns
     }
 }
 
-/// The time of an iteration that is typical of a benchmark, in nanoseconds: the median over its processes, and of an even number the lower
-/// one, because disturbances make processes slower. `None` without processes.
+/// Returns the typical time of an iteration of a benchmark, in nanoseconds: the median over its processes. For an even number it is the lower middle
+/// value, because disturbances make processes slower. `None` without processes.
 pub fn typical_iteration_ns(processes: impl IntoIterator<Item = ProcessSampling>) -> Option<f64> {
     let mut times: Vec<f64> = processes.into_iter().map(|one| one.iteration_ns).collect();
     times.sort_by(f64::total_cmp);

@@ -1,8 +1,8 @@
-//! Samples described as if each were an observation of its own, after an outlier policy: the summary that `NBenchmark` and the serializer
-//! methodology state of one process.
+//! Descriptions that treat each sample as an observation of its own, after an outlier policy: the summary that `NBenchmark` and the serializer
+//! methodology give for one process.
 //!
-//! It describes and decides nothing. Its intervals assume that samples are independent; those of one process need not be, and those of several
-//! processes are not where processes differ.
+//! They decide nothing. Their intervals assume independent samples; the samples of one process need not be independent, and those of several
+//! processes are not if processes differ.
 
 use serde::{Serialize, Serializer};
 
@@ -15,29 +15,29 @@ use perfcheck_stats::{
     TrimmedError,
 };
 
-/// Samples described as if each were an observation of its own, after an outlier policy. Everything is of the samples used; intervals assume that samples
-/// are independent. Times are nanoseconds per iteration.
+/// A description that treats each sample as an observation of its own, after an outlier policy. All numbers are of the samples used; intervals assume
+/// that samples are independent. Times are nanoseconds per iteration.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct SampleDescription {
-    /// The launch that they are from; null for those of all launches.
+    /// The number of the process that they are from; null for the samples of all processes.
     pub launch: Option<u32>,
-    /// What was done about outliers.
+    /// The outlier policy.
     pub outliers: Outliers,
-    /// Whether the standard error knows of the samples that are not used.
+    /// Whether the standard error accounts for the samples that are not used.
     #[cfg_attr(feature = "schema", schemars(with = "String"))]
     pub trimmed_error: TrimmedError,
     /// How many samples there are: raw = skipped + removed + used.
     pub raw: usize,
-    /// How many first samples of launches were left out.
+    /// How many first samples of processes were left out.
     pub skipped: usize,
     /// How many outliers were removed.
     pub removed: usize,
-    /// How many outliers were replaced by the bound that they lie beyond.
+    /// How many outliers were replaced by the bound that they exceed.
     pub replaced: usize,
     /// How many samples are used, replaced ones included.
     pub used: usize,
-    /// The mean with Student's interval; where outliers were removed or replaced with Yuen's, unless `trimmed_error` is `plain`.
+    /// The mean with Student's interval, or with Yuen's if outliers were removed or replaced, unless `trimmed_error` is `plain`.
     pub mean_ns: Estimate,
     /// The standard error of the mean; null for fewer than two samples.
     pub std_err_ns: Option<f64>,
@@ -89,15 +89,15 @@ pub(super) fn by_name<S: Serializer>(
 }
 
 impl SampleDescription {
-    /// Describes all deciding samples of `measurement` in one, by the policy and at the level of `decision`; without a policy those that the filter of an
-    /// import leaves. `None` without samples.
+    /// Describes all deciding samples of `measurement` together, by the policy and at the level of `decision`. Without a policy, describes the
+    /// samples that the filter of an import leaves. `None` without samples.
     pub fn of(measurement: &Measurement, decision: &DecisionSettings) -> Option<Self> {
         let launches = launches(measurement, decision);
         let launches: Vec<&[f64]> = launches.iter().map(|(_, times)| &times[..]).collect();
         Self::of_launches(&launches, first_of(measurement, decision), decision)
     }
 
-    /// Describes the samples of each launch that has any by themselves.
+    /// Describes the samples of each process separately; processes without samples are left out.
     pub fn of_each_launch(measurement: &Measurement, decision: &DecisionSettings) -> Vec<Self> {
         let first = first_of(measurement, decision);
         let launches = launches(measurement, decision).into_iter();
@@ -122,7 +122,7 @@ impl SampleDescription {
         let cleaned = CleanedSample::of(launches, first, policy)?;
         let rules = FullDescriptionRules {
             outliers: policy,
-            // A percentile is a sample that was measured, unless somebody wants another definition.
+            // By default a percentile is a sample that was measured; the settings may choose another definition.
             quantile: analysis.quantile.unwrap_or(Quantile::InvertedCdf),
             trimmed_error: analysis.trimmed_error,
             tail: TailBasis::TreatedSample,
@@ -138,7 +138,7 @@ impl SampleDescription {
             removed: cleaned.counts.outliers_removed,
             replaced: cleaned.replaced,
             used: cleaned.counts.used,
-            // One sample says nothing of how far off it is.
+            // A single sample has no standard error.
             mean_ns: (found.interval).map_or(Estimate::unbounded(found.mean), |interval| {
                 Estimate::with(found.mean, interval.interval())
             }),
@@ -165,8 +165,8 @@ fn policy_in_force(decision: &DecisionSettings) -> OutlierPolicy {
     )
 }
 
-/// The samples of each launch that the policy of `decision` leaves, in nanoseconds per iteration; without a policy those that the filter of an import leaves.
-/// Launches without any are left out.
+/// Returns the samples of each process that the policy of `decision` leaves, in nanoseconds per iteration; without a policy, those that the filter of
+/// an import leaves. Processes without samples are left out.
 pub(super) fn used_launches(
     measurement: &Measurement,
     decision: &DecisionSettings,
@@ -185,9 +185,9 @@ fn first_of(measurement: &Measurement, decision: &DecisionSettings) -> FirstSamp
     FirstSample::dropped_if(analysis.drop_first || apart)
 }
 
-/// The samples of each launch that has any, with its number.
+/// Returns the number and the samples of each process that has samples.
 fn launches(measurement: &Measurement, decision: &DecisionSettings) -> Vec<(u32, Vec<f64>)> {
-    // A policy takes the place of what the filter of an import leaves.
+    // A policy replaces the filter of an import.
     let found = if decision.analysis.leaves_out() {
         let launches = measurement.launches.iter();
         let apart = is_first_apart(measurement);

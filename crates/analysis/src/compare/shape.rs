@@ -1,6 +1,7 @@
-//! What there is to draw of one measurement, for a picture of its own and for a page of many: curves, quantiles, launches, samples.
+//! The data for drawing one measurement, in a picture or on a page of many: curves, quantiles, processes, samples.
 //!
-//! Pure numbers, each side of a comparison over a range of its own: sides may lie far apart, and each has its details. Nothing here decides.
+//! Only numbers. Each side of a comparison has its own range, because the sides may be far apart and each has its details. Nothing here decides a
+//! verdict.
 
 use super::curve::{Curve, drawn_range, within};
 use super::summary::{clusters, described_times, sample_times};
@@ -10,13 +11,13 @@ use perfcheck_stats::{
     sample_variance, silverman_bandwidth,
 };
 
-/// Places of the density of resampled changes, which is smooth.
+/// Points of the density of resampled changes, which is smooth.
 const CHANGE_POINTS: usize = 48;
-/// Resamples of the change: their density is drawn, no bound is read off it.
+/// Resamples of the change. Their density is drawn; no bound is taken from it.
 const RESAMPLES: usize = 4_000;
-/// This share of the samples of a linear phase is taken for undisturbed.
+/// Share of the samples of a linear phase that are assumed to be undisturbed.
 const MOSTLY_UNDISTURBED: f64 = 0.7;
-/// Of the resamples this share at either end may lie outside of the picture.
+/// Share of the resamples at either end that may be outside of the picture.
 const TAIL: f64 = 0.001;
 
 /// The probabilities of [`Shape::quantiles`]: every fortieth, and the tails.
@@ -38,21 +39,21 @@ pub const PROBABILITIES: [f64; 48] = {
     p
 };
 
-/// How much of a measurement a drawing holds: a picture of its own has room for all, on a page of hundreds each byte counts.
+/// The amount of detail of a drawing: a single picture has room for everything, on a page of hundreds each byte counts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct ShapeDetail {
-    /// About so many samples at most: every so many of them are kept.
+    /// Approximate maximum number of samples; every n-th one is kept.
     pub samples: usize,
-    /// The curve of all samples has so many places.
+    /// Number of points of the curve of all samples.
     pub places: usize,
-    /// The curve of one launch has so many.
+    /// Number of points of the curve of one process.
     pub launch_places: usize,
-    /// No launch has a curve where there are more launches than this; quartiles they always have.
+    /// Largest number of processes with curves; with more, they have quartiles only.
     pub most_curves: usize,
 }
 
 impl ShapeDetail {
-    /// Every sample, and curves without corners.
+    /// Every sample, and smooth curves.
     pub const FULL: Self = Self {
         samples: usize::MAX,
         places: 160,
@@ -60,7 +61,7 @@ impl ShapeDetail {
         most_curves: usize::MAX,
     };
 
-    /// As much as an eye can see in a small chart, with about so many samples.
+    /// Returns the detail that is visible in a small chart, with about `samples` samples.
     pub const fn reduced(samples: usize) -> Self {
         Self {
             samples,
@@ -71,36 +72,36 @@ impl ShapeDetail {
     }
 }
 
-/// One measurement. Times are nanoseconds per iteration.
+/// The drawing data of one measurement. Times are nanoseconds per iteration.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Shape {
-    /// The density of the samples, over the times that are drawn.
+    /// The density of the samples over the drawn range of times.
     pub density: Curve,
-    /// The launches with samples.
+    /// The processes that have samples.
     pub launches: Vec<LaunchShape>,
-    /// Quantiles by nearest rank at [`PROBABILITIES`]: each is a sample that was measured.
+    /// Quantiles by nearest rank at [`PROBABILITIES`]: each is a measured sample.
     pub quantiles: Vec<f64>,
-    /// The linear phases, where there are any.
+    /// The linear phases, if there are any.
     pub ramp: Option<Ramp>,
-    /// There are so many deciding samples.
+    /// Number of deciding samples.
     pub samples: usize,
-    /// So many of them lie outside of the times that are drawn.
+    /// Number of samples outside of the drawn range.
     pub outside: usize,
 }
 
-/// One launch.
+/// The drawing data of one process.
 #[derive(Debug, Clone, PartialEq)]
 pub struct LaunchShape {
-    /// Its samples in the order taken, as many of them as [`ShapeDetail::samples`] leaves.
+    /// Its samples in the order taken, thinned to [`ShapeDetail::samples`].
     pub times: Vec<f64>,
     /// Lower quartile, median, upper quartile.
     pub quartiles: [f64; 3],
-    /// The density of its samples over where most of them lie, within what is drawn of all; without heights also where launches are many.
+    /// The density of its samples over their main range, within the range drawn for all; without heights if there are many processes.
     pub density: Curve,
 }
 
 impl Shape {
-    /// The shape of a measurement; `None` where it has no samples.
+    /// Computes the drawing data of a measurement; `None` if it has no samples.
     pub fn of(measurement: &Measurement, detail: &ShapeDetail) -> Option<Self> {
         let launches = described_times(measurement);
         let mut all: Vec<f64> = launches.iter().flatten().copied().collect();
@@ -129,35 +130,36 @@ impl Shape {
         })
     }
 
-    /// The median, by nearest rank as all of [`Self::quantiles`].
+    /// Returns the median, by nearest rank like all of [`Self::quantiles`].
     pub fn median(&self) -> f64 {
         let at = PROBABILITIES.iter().position(|p| *p >= 0.5).unwrap_or(0);
         self.quantiles[at]
     }
 
-    /// The times that are drawn, from and to.
+    /// Returns the ends of the drawn range of times.
     pub fn range(&self) -> (f64, f64) {
         self.density.range
     }
 }
 
-/// The linear phases of a measurement: how long samples of so many iterations took.
+/// The linear phases of a measurement: how long samples took by their number of iterations.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Ramp {
-    /// Iterations and nanoseconds of the samples, as many of them as [`ShapeDetail::samples`] leaves.
+    /// Iterations and nanoseconds of the samples, thinned to [`ShapeDetail::samples`].
     pub points: Vec<(f64, f64)>,
-    /// There are so many samples.
+    /// Number of samples.
     pub samples: usize,
-    /// The most iterations of a sample.
+    /// The largest number of iterations of a sample.
     pub iterations: f64,
-    /// The nanoseconds of the longest sample.
+    /// The time of the longest sample, in nanoseconds.
     pub elapsed: f64,
-    /// So long a sample of the most iterations takes at most that nothing interrupts.
+    /// The longest time that a sample with the most iterations takes if nothing interrupts it.
     undisturbed: f64,
 }
 
 impl Ramp {
-    /// The ramp of all launches, with so many samples at most. No deciding sample that is drawn takes longer than `longest`, per iteration.
+    /// Computes the ramp of all processes, with at most `most` samples. `longest` is the largest time per iteration of a deciding sample that is
+    /// drawn.
     fn of(measurement: &Measurement, longest: f64, most: usize) -> Option<Self> {
         let launches = measurement.launches.iter();
         let all: Vec<(f64, f64)> = launches.flat_map(ramp).collect();
@@ -177,8 +179,8 @@ impl Ramp {
         })
     }
 
-    /// The nanoseconds up to which these ramps are drawn, each with its slope, in one picture. Interrupted samples may be ten times as long as all
-    /// others, and they lift the slope, too: a picture that held them would show nothing else.
+    /// Returns the time in nanoseconds up to which these ramps, each with its slope, are drawn in one picture. Interrupted samples may take ten times
+    /// as long as all others, and they raise the slope, too: a picture that included them would show nothing else.
     pub fn top(sides: &[(&Self, f64)]) -> f64 {
         let most = |of: fn(&(&Self, f64)) -> f64| sides.iter().map(of).fold(0.0, f64::max);
         let undisturbed = most(|(ramp, _)| ramp.undisturbed);
@@ -187,18 +189,18 @@ impl Ramp {
     }
 }
 
-/// How resampled changes of the mean lie.
+/// The distribution of resampled changes of the mean.
 #[derive(Debug, Clone, PartialEq)]
 pub struct ChangeShape {
-    /// The density of the changes, fractions, over those that are drawn.
+    /// The density of the changes (fractions) over the drawn range.
     pub density: Curve,
-    /// There are so many resamples.
+    /// Number of resamples.
     pub resamples: usize,
 }
 
 impl ChangeShape {
-    /// The bootstrap distribution of the change of the mean: launches of both sides are resampled, of a side with one launch its samples. `None`
-    /// without samples on a side, and where the resamples do not spread.
+    /// Computes the bootstrap distribution of the change of the mean. Processes of both sides are resampled, or the samples of a side with one
+    /// process. `None` if a side has no samples, or if the resamples do not spread.
     pub fn of(candidate: &Measurement, base: &Measurement, seed: u64) -> Option<Self> {
         let (candidate_launches, base_launches) = (sample_times(candidate), sample_times(base));
         let (candidate_clusters, base_clusters) =
@@ -230,7 +232,7 @@ impl ChangeShape {
     }
 }
 
-/// Resamples of few launches take few values: a curve through these alone would be a comb.
+/// Returns the bandwidth. Resamples of few processes take few distinct values, so a curve with a small bandwidth would look like a comb.
 fn bandwidth(changes: &[f64]) -> Option<f64> {
     let centre = mean(changes)?;
     let sd = sample_variance(changes)?.sqrt();
@@ -243,7 +245,7 @@ fn launch(times: &[f64], range: (f64, f64), every: usize, places: usize) -> Opti
     sorted.sort_by(f64::total_cmp);
     let quartile = |p| Quantile::Linear.of_sorted(&sorted, p);
     let (low, high) = drawn_range(&sorted)?;
-    // A launch may lie outside of what is drawn of all.
+    // The range of a process may extend beyond the range drawn for all.
     let own = (low.clamp(range.0, range.1), high.clamp(range.0, range.1));
     Some(LaunchShape {
         quartiles: [quartile(0.25)?, quartile(0.5)?, quartile(0.75)?],
@@ -259,7 +261,7 @@ fn ramp(launch: &LaunchSeries) -> Vec<(f64, f64)> {
         .collect()
 }
 
-/// Every so many of them, so that no more than `most` are left.
+/// Keeps every n-th point, so that at most `most` are left.
 fn thinned(points: &[(f64, f64)], most: usize) -> Vec<(f64, f64)> {
     let every = points.len().div_ceil(most.max(1)).max(1);
     points.iter().step_by(every).copied().collect()
@@ -290,7 +292,7 @@ mod tests {
             flat_launch(0, 1000, &[104.0, 101.0, 109.0]),
             flat_launch(1, 1000, &[102.0, 130.0, 103.0]),
         ]);
-        // The third of six, and not between it and the fourth.
+        // The third of six, not the mean of the third and the fourth.
         assert_eq!(Shape::of(&measured, &REDUCED).unwrap().median(), 103.0);
     }
 
@@ -366,10 +368,10 @@ mod tests {
             ..ramp.clone()
         };
         let reaches = Ramp::top(&[(&interrupted, 150.0)]) / ramp.elapsed;
-        // Whole: a twentieth above 200 iterations of 100 ns. Interrupted: a fifth and a twentieth above 200 iterations of 125 ns.
+        // Undisturbed: a twentieth above 200 iterations of 100 ns. Interrupted: a fifth and a twentieth above 200 iterations of 125 ns.
         assert!((top - 21_000.0).abs() < 1e-6, "{top}");
         assert!((reaches - 31_500.0 / 20_000.0).abs() < 1e-9, "{reaches}");
-        // Of two sides the taller one counts.
+        // With two sides, the taller one determines the top.
         assert_eq!(
             Ramp::top(&[(&ramp, 100.0), (&interrupted, 150.0)]) / ramp.elapsed,
             reaches

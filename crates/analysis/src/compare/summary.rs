@@ -1,4 +1,4 @@
-//! Description of one measurement, for people: nothing here decides.
+//! The description of one measurement, for people. Nothing here decides a verdict.
 
 use serde::Serialize;
 
@@ -13,39 +13,42 @@ use perfcheck_stats::{
     r_squared_through_origin, sample_variance, student_t, two_groups,
 };
 
-/// With fewer launches no interval of the median absolute deviation at 95 % covers 93 %.
+/// With fewer processes, no interval of the median absolute deviation at 95 % covers even 93 %.
 const FEWEST_FOR_MAD: usize = 12;
 
-/// A mode has at least this share of the samples: a few that were disturbed are none.
+/// A mode has at least this share of the samples; a few disturbed ones are not a mode.
 const LEAST_MODE_SHARE: f64 = 0.1;
 
-/// The samples that decide, those of the flat phase or else of the linear one, in nanoseconds per iteration. The intervals are over launches, of a single
-/// launch over samples.
+/// Statistics of the samples that decide (those of the flat phase, or else of the linear one), in nanoseconds per iteration. Intervals are over
+/// processes, or over samples if there is only one process.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Summary {
-    /// How many samples there are, of those that are described.
+    /// How many of the described samples there are.
     pub samples: usize,
-    /// How many launches they come from.
+    /// How many processes they come from.
     pub launches: usize,
-    /// Where the intervals of mean and slope come from: `t` below 300 launches (of one launch, samples), as the bootstrap covers less, or `bootstrap`.
+    /// How the intervals of mean and slope were computed: `t` below 300 processes (or samples of a single process), because the bootstrap covers less
+    /// often there, else `bootstrap`.
     pub intervals: IntervalMethod,
     /// The mean.
     #[serde(rename = "mean_ns")]
     pub mean: Estimate,
-    /// The median; its interval is one of ranks, of the launches' medians or of one launch's samples, and of fewer than six of these Student's.
+    /// The median. Its interval is based on ranks of the processes' medians, or of the samples of a single process; for fewer than six of these it is
+    /// Student's.
     #[serde(rename = "median_ns")]
     pub median: Estimate,
-    /// How often the interval of the median covers, of any distribution, where it is that of ranks.
+    /// How often the interval of the median covers, for any distribution; `None` if it is not based on ranks.
     #[serde(skip)]
     pub median_coverage: Option<f64>,
     /// The slope of the linear phases; null without one.
     #[serde(rename = "slope_ns")]
     pub slope: Option<Estimate>,
-    /// The standard deviation; null for one sample. It has no bounds where the intervals are Student's, as such bounds cover too seldom.
+    /// The standard deviation; null for one sample. It has no bounds if the intervals are Student's, because such bounds cover too rarely.
     #[serde(rename = "std_dev_ns")]
     pub sd: Option<Estimate>,
-    /// The median absolute deviation, scaled by 1.4826 so that it estimates the standard deviation of normal data. Below twelve launches it has no bounds.
+    /// The median absolute deviation, scaled by 1.4826 so that it estimates the standard deviation of normal data. It has no bounds below twelve
+    /// processes.
     #[serde(rename = "median_abs_dev_ns")]
     pub mad: Estimate,
     /// The fastest sample.
@@ -56,22 +59,22 @@ pub struct Summary {
     pub max: f64,
     /// How well the slope fits (R^2); null without one.
     pub r_squared: Option<f64>,
-    /// The constant time of a sample beside its iterations; null where the linear phase shows none.
+    /// The constant time that a sample takes besides its iterations; null if the linear phase shows none.
     pub overhead_ns: Option<f64>,
-    /// How many samples are outliers, by Tukey's fences within launches.
+    /// How many samples are outliers, by Tukey's fences within processes.
     pub outliers: OutlierCounts,
-    /// What a filter leaves out of all numbers but `outliers` and the slope's; null where all samples are described.
+    /// Samples that a filter excludes from all numbers except `outliers` and the slope; null if all samples are described.
     pub left_out: Option<LeftOutSamples>,
-    /// The fences of each launch that has samples, in their order: what is beyond them counts as an outlier.
+    /// The fences of each process that has samples, in order. Samples beyond them count as outliers.
     #[serde(skip)]
     pub fences: Vec<TukeyFences>,
-    /// Two modes near which the samples lie, the faster first, where they have several and the interval of the median reaches over both.
+    /// The two main modes of the samples, the faster first, if there are several modes and the interval of the median covers both.
     #[serde(skip)]
     pub modes: Option<[f64; 2]>,
 }
 
 impl Summary {
-    /// How many samples have a label of Tukey's: those that a filter leaves out as outliers, too; repetitions of a warm-up have none.
+    /// Returns how many samples have one of Tukey's labels. That includes outliers that a filter left out, but no warm-up repetitions.
     pub fn labelled(&self) -> usize {
         self.left_out.map_or(self.samples, |left_out| {
             (left_out.counts.runs + left_out.counts.outliers_removed) as usize
@@ -79,7 +82,7 @@ impl Summary {
     }
 }
 
-/// Describes `measurement` with the usual thresholds; `None` where it has no samples.
+/// Describes `measurement` with the default thresholds; `None` if it has no samples.
 pub fn summarize(
     measurement: &Measurement,
     confidence_level: f64,
@@ -94,7 +97,7 @@ pub fn summarize(
     summarize_by(measurement, &decision, seed)
 }
 
-/// Describes `measurement` by the levels and thresholds of `decision`; `None` where it has no samples.
+/// Describes `measurement` by the levels and thresholds of `decision`; `None` if it has no samples.
 pub fn summarize_by(
     measurement: &Measurement,
     decision: &DecisionSettings,
@@ -116,7 +119,7 @@ pub fn summarize_by(
         confidence_level,
         thresholds,
     };
-    // Labels are of all samples, whatever a filter leaves.
+    // Label all samples, including those that a filter leaves out.
     let all = sample_times(measurement);
     let fences: Vec<TukeyFences> = (all.iter())
         .filter_map(|x| TukeyFences::at(x, thresholds.outlier_mild, thresholds.outlier_severe))
@@ -151,26 +154,26 @@ pub fn summarize_by(
     })
 }
 
-/// Gregg's modal value of `values` where it says that they have several modes; of few values it says nothing.
+/// Returns Gregg's modal value of `values` if it indicates several modes; `None` for few values.
 pub(super) fn several_modes(values: &[f64], thresholds: &Thresholds) -> Option<f64> {
     let modal = mvalue(values).filter(|_| values.len() >= thresholds.series_min_samples as usize);
     modal.filter(|value| *value >= thresholds.several_modes)
 }
 
-/// What says why the interval of a median tells so little: it reaches over two modes.
+/// Returns two modes if the interval of the median covers both, which explains its width.
 fn modes(pooled: &[f64], median: &Estimate, thresholds: &Thresholds) -> Option<[f64; 2]> {
     several_modes(pooled, thresholds)?;
     let [fast, slow] = two_groups(pooled, LEAST_MODE_SHARE)?;
     (median.lower <= fast && slow <= median.upper).then_some([fast, slow])
 }
 
-/// The deciding samples of each launch that has any, in nanoseconds per iteration.
+/// Returns the deciding samples of each process that has any, in nanoseconds per iteration.
 pub(super) fn sample_times(measurement: &Measurement) -> Vec<Vec<f64>> {
     let launches = measurement.launches.iter().map(times);
     launches.filter(|x| !x.is_empty()).collect()
 }
 
-/// The samples of each launch that are described, in nanoseconds per iteration, for launches that have any.
+/// Returns the described samples of each process that has any, in nanoseconds per iteration.
 pub fn described_launches(measurement: &Measurement) -> Vec<(&LaunchSeries, Vec<f64>)> {
     let launches = measurement.launches.iter();
     let described: Vec<(&LaunchSeries, Vec<f64>)> = match &measurement.described {
@@ -181,7 +184,7 @@ pub fn described_launches(measurement: &Measurement) -> Vec<(&LaunchSeries, Vec<
     described.filter(|(_, times)| !times.is_empty()).collect()
 }
 
-/// The same without the launches.
+/// Like [`described_launches`], but without the processes.
 pub(super) fn described_times(measurement: &Measurement) -> Vec<Vec<f64>> {
     let launches = described_launches(measurement).into_iter();
     launches.map(|(_, times)| times).collect()
@@ -198,14 +201,14 @@ pub(super) fn times(launch: &LaunchSeries) -> Vec<f64> {
         .collect()
 }
 
-/// Those of a launch with its warm-up at the front where that is a first sample that an import stored `apart`.
+/// Returns the samples of a process. If an import stored its first sample `apart`, as the warm-up, that sample comes first.
 pub(super) fn times_with_first(launch: &LaunchSeries, apart: bool) -> Vec<f64> {
     let first = Some(launch.series.warm_up).filter(|first| apart && first.iterations > 0);
     let first = first.map(Sample::per_iteration);
     first.into_iter().chain(times(launch)).collect()
 }
 
-/// Whether an import stored the first sample of each launch apart.
+/// Reports whether an import stored the first sample of each process separately.
 pub(super) fn is_first_apart(measurement: &Measurement) -> bool {
     let described = measurement.described.as_ref();
     described.is_some_and(|described| described.first_apart)
@@ -226,7 +229,7 @@ pub(super) fn scaled(estimate: Estimate, factor: f64) -> Estimate {
     }
 }
 
-/// How intervals are drawn for one benchmark.
+/// Computes the intervals of one benchmark.
 struct Intervals<'a> {
     seed: u64,
     resamples: usize,
@@ -258,7 +261,7 @@ impl Intervals<'_> {
             resamples: self.resamples,
             stream,
         };
-        // One sample says nothing of how far off it is.
+        // A single sample has no interval.
         let interval: Option<Interval> = (statistic.clusters() > 1)
             .then(|| {
                 method.interval(
@@ -274,10 +277,10 @@ impl Intervals<'_> {
         })
     }
 
-    /// The median of all samples, and how often its interval covers where that is one of ranks.
+    /// Returns the median of all samples, and the coverage of its interval if that is based on ranks.
     ///
-    /// Ranks are those of the launches' medians, of one launch those of its samples. They hold for any distribution, where resampling does not move a
-    /// median of whole nanoseconds, and leaving out one launch at a time is not consistent.
+    /// The ranks are those of the processes' medians, or of the samples of a single process. Such intervals hold for any distribution. The
+    /// alternatives fail here: resampling does not move a median of whole nanoseconds, and the jackknife of a median is not consistent.
     fn median(&self, launches: &[Vec<f64>], estimate: f64) -> (Estimate, Option<f64>) {
         let values = match launches {
             [only] => only.clone(),
@@ -302,7 +305,7 @@ impl Intervals<'_> {
         (median, by_ranks.map(|found| found.coverage))
     }
 
-    /// The standard deviation. Student's interval of it covers too seldom even of a hundred launches, so it has none.
+    /// Returns the standard deviation. It gets no Student's interval, which covers too rarely even for a hundred processes.
     fn sd(&self, clusters: &[&[f64]], estimate: f64) -> Estimate {
         match self.method(clusters.len()) {
             IntervalMethod::StudentT => Estimate::unbounded(estimate),
@@ -310,7 +313,7 @@ impl Intervals<'_> {
         }
     }
 
-    /// The median absolute deviation. Of single samples it is bootstrapped, because leaving out one of them hardly ever moves it.
+    /// Returns the median absolute deviation. For single samples it is bootstrapped, because leaving out one of them hardly ever changes it.
     fn mad(&self, clusters: &[&[f64]]) -> Estimate {
         let statistic = ClusterMad::new(clusters);
         let is_of_singles = clusters.iter().all(|samples| samples.len() == 1);
@@ -329,7 +332,7 @@ impl Intervals<'_> {
     }
 }
 
-/// What is resampled: launches, or with a single launch its samples.
+/// Returns the units of resampling: processes, or the samples of a single process.
 pub(super) fn clusters<T>(launches: &[Vec<T>]) -> Vec<&[T]> {
     match launches {
         [only] => only.chunks(1).collect(),
@@ -337,12 +340,13 @@ pub(super) fn clusters<T>(launches: &[Vec<T>]) -> Vec<&[T]> {
     }
 }
 
-/// Student's interval of the mean of the logarithms of `values`, as that of their median; where one is 0, of the values themselves.
+/// Returns Student's interval of the mean of the logarithms of `values`, used as that of their median. If a value is 0, it is computed from the
+/// values themselves.
 fn student_of_logarithms(values: &[f64], level: f64) -> Option<Interval> {
     let logarithms: Vec<f64> = values.iter().map(|value| value.ln()).collect();
     let of_logarithms = TInterval::of(&logarithms, level).map(|found| {
         if found.margin == 0.0 {
-            // The logarithm and back may be off by a rounding.
+            // Converting to the logarithm and back may add a rounding error.
             return Interval::around(values[0], 0.0);
         }
         let Interval { lower, upper } = found.interval();
@@ -359,7 +363,7 @@ fn r_squared(ramps: &[Vec<(f64, f64)>]) -> Option<f64> {
     r_squared_through_origin(&x, &y)
 }
 
-/// The mean intercept of the launches' ramps, if its t interval over launches lies above 0.
+/// Returns the mean intercept of the processes' ramps if its t interval over processes is above 0.
 fn overhead(ramps: &[Vec<(f64, f64)>], confidence_level: f64) -> Option<f64> {
     let intercepts: Vec<f64> = ramps
         .iter()
@@ -396,8 +400,8 @@ mod tests {
         assert!((summary.mean.estimate - 103.0).abs() < 1e-9);
         assert!((summary.median.estimate - 103.0).abs() < 1e-9);
         assert_eq!((summary.min, summary.max), (100.0, 106.0));
-        // Launch means run from 101 to 105, so without one of them the mean is 103.5, 103.25, 103, 102.75 or 102.5. Their logarithms have a jackknife
-        // error of sqrt(4/5 sum of squared deviations) = 0.006865167, t(.975, 4) = 2.7764451051977987 times which is 0.019060760.
+        // Process means run from 101 to 105, so without one of them the mean is 103.5, 103.25, 103, 102.75 or 102.5. Their logarithms have a
+        // jackknife error of sqrt(4/5 sum of squared deviations) = 0.006865167; times t(.975, 4) = 2.7764451051977987 it is 0.019060760.
         assert!(
             (summary.mean.lower - 103.0 / 0.019_060_760_f64.exp()).abs() < 1e-6,
             "{:?}",
@@ -433,10 +437,10 @@ mod tests {
         near(eight.mean.upper, 105.568_232_076_538_05);
         let many = summary(one_sample_each(&up_to(300))).unwrap();
         assert_eq!(many.intervals, IntervalMethod::Bootstrap);
-        // One launch: its samples stand for launches.
+        // With one process, its samples take the place of processes.
         let single = summary(vec![flat_launch(0, 1000, &[5.0, 6.0, 7.0])]).unwrap();
         assert_eq!(single.intervals, IntervalMethod::StudentT);
-        // Criterion bootstraps always.
+        // Criterion always bootstraps.
         let criterion = DecisionSettings {
             resamples: 1_000,
             ..System::Criterion.decision()
@@ -476,14 +480,14 @@ mod tests {
         assert_eq!((five.median.estimate, five.median_coverage), (102.0, None));
         near(five.median.lower, 98.431_153_598_057_85);
         near(five.median.upper, 108.075_687_569_263_41);
-        // Where there is no logarithm the values are as they are, and no time is below 0.
+        // Without logarithms the values are used as they are, and no time is below 0.
         let zeros = summary(one_sample_each(&[0.0, 1.0, 2.0])).unwrap();
         assert_eq!((zeros.median.estimate, zeros.median.lower), (1.0, 0.0));
     }
 
     #[test]
     fn a_ramp_gives_slope_linearity_and_overhead() {
-        // 50 ns per iteration and 400 ns per sample, give or take a launch's own few.
+        // 50 ns per iteration, and 400 ns per sample plus a few that differ by process.
         let launches = (0..5)
             .map(|k| {
                 with_ramp(
@@ -516,7 +520,8 @@ mod tests {
             })
             .collect();
         assert_eq!(summary(launches).unwrap().overhead_ns, None);
-        // 10, 60 and 110: 60 give or take 4.303 times 50 over the root of 3. Half of the level would do, and so would 1.886 times.
+        // Intercepts of 10, 60 and 110: 60 plus or minus 4.303 times 50 over the root of 3. With half the level, or with 1.886 times, the interval
+        // would be above 0.
         let launches = (0..3)
             .map(|k| {
                 let intercept = 10.0 + 50.0 * f64::from(k);
@@ -528,7 +533,7 @@ mod tests {
 
     #[test]
     fn no_time_is_below_zero_however_far_apart_the_launches_are() {
-        // Launches at 5.4 and at 10 us.
+        // Processes at 5.4 and at 10 us.
         let at = [5_400.0, 10_000.0, 5_410.0, 10_020.0, 10_010.0];
         let launches = |spread: f64| {
             (at.iter().zip(0..))
@@ -547,10 +552,10 @@ mod tests {
             (found.mean.lower * found.mean.upper).sqrt(),
             found.mean.estimate,
         );
-        // The values of the samples in the middle of each group: of 40 between 5,400 and 5,429, of 60 between 10,000 and 10,039.
+        // The middle sample of each group: 40 samples between 5,400 and 5,429, and 60 between 10,000 and 10,039.
         let [fast, slow] = found.modes.unwrap();
         assert!((5_414.0..5_416.0).contains(&fast) && (10_019.0..10_021.0).contains(&slow));
-        // In one mode there is none to tell.
+        // A single mode is not reported.
         let times: Vec<f64> = (0..20).map(|i| 5_400.0 + f64::from(i)).collect();
         let alike = (0..5).map(|k| flat_launch(k, 1000, &times)).collect();
         assert_eq!(summary(alike).unwrap().modes, None);
@@ -594,7 +599,7 @@ mod tests {
 
     #[test]
     fn an_overhead_is_shown_whose_t_interval_over_launches_lies_above_zero() {
-        // Intercepts of 4 to either side of their mean: an error of 4 / sqrt(3), times stats.t.ppf(.975, 2) = 4.302653 are 9.94.
+        // Intercepts of 4 to either side of their mean: an error of 4 / sqrt(3), which times stats.t.ppf(.975, 2) = 4.302653 is 9.94.
         let overhead_of = |mean: f64| {
             let ramp = |intercept: f64| -> Vec<(f64, f64)> {
                 (1..=4)

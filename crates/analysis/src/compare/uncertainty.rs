@@ -1,6 +1,7 @@
-//! How far a relative change may be off, at any level: what limits and verdicts about something else than time decide by.
+//! The uncertainty of a relative change, from which bounds at any level can be computed. Limits, and verdicts about other metrics than the time,
+//! decide by it.
 //!
-//! Kept as standard errors of the logarithm, because the level of a bound is known only when all that share it are.
+//! It is kept as standard errors of the logarithm, because the level of a bound is known only after all benchmarks that share it.
 
 use serde::{Deserialize, Serialize};
 
@@ -15,14 +16,14 @@ use perfcheck_stats::{ClusterStatistic, LogStandardError, PairedRatio, Smoothnes
 pub struct Uncertainty {
     /// The change, a fraction.
     estimate: f64,
-    /// From launch to launch, or round to round; `None` where that is not known.
+    /// Standard error from process to process, or round to round; `None` if it is not known.
     within: Option<LogStandardError>,
-    /// From run to run; `None` where both sides were measured in turn.
+    /// Standard error from run to run; `None` if both sides were measured side by side.
     between: Option<LogStandardError>,
 }
 
 impl Uncertainty {
-    /// Nothing is known but the change.
+    /// Creates a change without a known uncertainty.
     pub fn unknown(estimate: f64) -> Self {
         Self {
             estimate,
@@ -31,7 +32,7 @@ impl Uncertainty {
         }
     }
 
-    /// Of independent clusters. `None` where the change has no finite value.
+    /// Computes the ratio of independent clusters. `None` if the change has no finite value.
     pub(super) fn of(
         candidate: &impl ClusterStatistic,
         base: &impl ClusterStatistic,
@@ -45,7 +46,7 @@ impl Uncertainty {
         })
     }
 
-    /// Of rounds that were measured in turn: cluster i of both sides are a pair.
+    /// Computes the ratio of rounds that were measured side by side: cluster i of one side is paired with cluster i of the other.
     pub(super) fn of_pairs(
         ratio: &PairedRatio<impl ClusterStatistic>,
         smoothness: Smoothness,
@@ -58,18 +59,18 @@ impl Uncertainty {
         })
     }
 
-    /// The same of runs that may have drifted apart so far.
+    /// Adds the drift between stored runs.
     #[must_use]
     pub(super) fn drifting(self, between: Option<LogStandardError>) -> Self {
         Self { between, ..self }
     }
 
-    /// The change with its two-sided interval: the wider one of what launches and what runs allow.
+    /// Returns the change with its two-sided interval: the wider of those from processes and from runs.
     pub fn at(&self, level: f64) -> Estimate {
         let Some(within) = self.within else {
             return Estimate::unbounded(self.estimate);
         };
-        // Not one step apart in any launch: no drift hides a change so exactly.
+        // All processes are equal to the clock step: drift between runs would not cancel a change so exactly.
         let is_identical = self.estimate == 0.0 && within.standard_error == 0.0;
         let between = self.between.filter(|_| !is_identical);
         let between = between.map_or(0.0, |found| found.margin(level));
@@ -90,8 +91,8 @@ impl Uncertainty {
     }
 }
 
-/// How far the new run and the reference may have drifted apart: docs/src/statistics/stored.md, steps 1 to 3, with the mean of the logarithms of the
-/// launches' values as the value of a run. `None` where no run of the reference has a value.
+/// Estimates how far the new run and the reference may have drifted apart: docs/internals/src/statistics/stored.md, steps 1 to 3, with the mean of the
+/// logarithms of the processes' values as the value of a run. `None` if no run of the reference has a value.
 pub(super) fn drift(
     question: &Question<'_>,
     rules: &Rules,

@@ -1,6 +1,6 @@
-//! What comes of the limits of a run (`--limit`, `limit = [...]`): which of them a benchmark exceeds, and which of them decide nothing.
+//! Checks the limits of a run (`--limit`, `limit = [...]`): finds the benchmarks that exceed them, and the limits that lead to no decision.
 //!
-//! A limit never changes a verdict. A benchmark exceeds it only where the whole interval lies above it.
+//! A limit never changes a verdict. A benchmark exceeds a limit only if its whole interval is above it.
 
 use std::collections::BTreeSet;
 
@@ -12,9 +12,9 @@ use crate::compare::{
 };
 use crate::model::{BenchmarkKey, DecisionSettings, Measurement, Metric, Statistic, Unit};
 
-/// What comes of `limits` for `rows`. Limits of the workspace count beside those of the command line.
+/// Checks `limits` against `rows`. Limits of the workspace apply in addition to those of the command line.
 ///
-/// All numbers that they ask for and that rest on an interval or a test share the level (Bonferroni).
+/// All values that need an interval or a test share the level (Bonferroni).
 pub(super) fn check_limits<'r>(
     rows: &[Row<'_>],
     limits: impl Iterator<Item = &'r Limit>,
@@ -75,7 +75,7 @@ pub(super) fn check_limits<'r>(
     checked
 }
 
-/// How many different numbers share the level: two limits about the same number of a benchmark ask for one interval.
+/// Returns how many different values share the level. Two limits on the same value of a benchmark need only one interval.
 fn family(asked: &[(&Row<'_>, &Limit, Number<'_>)], confidence_level: f64) -> usize {
     let numbers: BTreeSet<(&BenchmarkKey, String, bool)> = asked
         .iter()
@@ -96,29 +96,29 @@ enum NumberLookup<'a> {
     Number(Number<'a>),
     /// The benchmark does not have the statistic.
     Nothing,
-    /// There is nothing to compare it with, or nothing was measured: that has words of its own.
+    /// The benchmark has no reference or no measurement, which its row already reports.
     NotCompared,
 }
 
-/// What a limit is about, before it is known how many share the level.
+/// The value that a limit is about, before the number of values that share the level is known.
 enum Number<'a> {
-    /// The change that the verdict rests on, at the level of the verdict; or what varies nowhere.
+    /// The change of the verdict, at the verdict's own level; or a count that does not vary.
     Settled(Estimate),
     /// A change with its uncertainty.
     Change(Uncertainty),
-    /// A value of the run.
+    /// A value of the run itself.
     Value(&'a Measurement, Statistic),
     /// A change of counts that vary, tested by ranks.
     CountsOfBenchmark(CountChange),
 }
 
 impl Number<'_> {
-    /// Whether it takes a share of the level.
+    /// Reports whether the value uses a share of the level.
     fn is_uncertain(&self, confidence_level: f64) -> bool {
         match self {
             Self::Settled(_) => false,
             Self::CountsOfBenchmark(_) | Self::Change(_) => true,
-            // Where launches agree the value is its own interval.
+            // If all processes agree, the interval is the value itself.
             Self::Value(measurement, statistic) => {
                 value_at(measurement, *statistic, confidence_level)
                     .is_some_and(|found| found.lower < found.upper)
@@ -126,7 +126,7 @@ impl Number<'_> {
         }
     }
 
-    /// The number with its interval where so many share the level; without one the bounds are the value.
+    /// Returns the value with its interval if `family` values share the level. Without an interval, both bounds are the value.
     fn within(
         &self,
         family: usize,
@@ -178,11 +178,11 @@ fn found<'a>(row: &'a Row<'_>, limit: &Limit) -> NumberLookup<'a> {
     number.map_or(NumberLookup::Nothing, NumberLookup::Number)
 }
 
-/// The change of a statistic against the reference.
+/// Returns the change of a statistic relative to the reference.
 fn change(comparison: &Comparison, statistic: Statistic) -> Option<Number<'static>> {
     let described = |found: DescribedChange| Number::Change(found.uncertainty);
     match statistic {
-        // The verdict may be about another metric, and its change with it.
+        // The verdict, and with it the change, may be about another metric.
         Statistic::Time if !matches!(comparison.basis, Basis::OtherMetric(_)) => {
             comparison.change.map(Number::Settled)
         }
@@ -202,7 +202,7 @@ fn change(comparison: &Comparison, statistic: Statistic) -> Option<Number<'stati
     }
 }
 
-/// A change that is shown. From none to some is more than any percentage.
+/// Returns a change without uncertainty. A change from zero exceeds every percentage.
 fn any_change(count: &CountChange) -> Estimate {
     let relative = count.relative();
     Estimate {
@@ -212,7 +212,7 @@ fn any_change(count: &CountChange) -> Estimate {
     }
 }
 
-/// The statistic of the run itself.
+/// Returns the statistic of the run itself.
 fn of_run<'a>(row: &'a Row<'_>, statistic: Statistic) -> Option<Number<'a>> {
     let measurement = row.measurement?;
     let is_amount = matches!(measurement.benchmark.metric, Metric::Amount { .. });
@@ -246,7 +246,7 @@ mod tests {
         run
     }
 
-    /// What limits make of benchmarks that are slower by these factors than one stored run on a machine of their own.
+    /// Checks limits for benchmarks that are slower by these factors than one stored run, on a dedicated machine.
     fn kept(limits: &[&str], factors: &[f64]) -> Limits {
         kept_where(limits, factors, |_| ())
     }
@@ -305,14 +305,14 @@ mod tests {
         check_limits(&rows, limits.iter(), &decision)
     }
 
-    /// One that is 12 % slower, and so many that are not slower.
+    /// Factors of one benchmark that is 12 % slower, and of `others` that are not slower.
     fn one_of(others: usize) -> Vec<f64> {
         let mut factors = vec![1.12];
         factors.extend(vec![1.0; others]);
         factors
     }
 
-    /// What is told of the one that is 12 % slower among fifty.
+    /// The remark on the one of fifty benchmarks that is 12 % slower.
     fn undecided(limit: &str, is_change: bool) -> LimitRemark {
         LimitRemark::Undecided {
             text: limit.to_owned(),
@@ -366,7 +366,7 @@ mod tests {
 
     #[test]
     fn a_rule_about_medians_never_takes_the_change_of_another_metric() {
-        // As with `--metric p95`, where nothing was found of the medians.
+        // With `--metric p95`, the median of the times is not compared.
         let of_another = |comparison: &mut Comparison| comparison.description.median = None;
         let found = kept_where(&["median:5%"], &[1.4], of_another);
         assert_eq!(found.exceeded, []);

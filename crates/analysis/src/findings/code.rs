@@ -1,4 +1,4 @@
-//! What the machine code of two builds says: in what they are the same, and which functions differ.
+//! Findings about the machine code of two builds: where they are the same, and the functions that differ.
 
 use std::collections::BTreeSet;
 
@@ -7,20 +7,20 @@ use serde::{Deserialize, Serialize};
 use crate::model::limits::{MOST_CHANGED_FUNCTIONS, cut_name};
 use crate::model::{BenchmarkKey, BySide, RunId};
 
-/// In what both sides of a benchmark that was not measured are the same.
+/// Why both sides of a benchmark that was not measured are the same.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case")]
 pub enum Sameness {
     /// They are the same executable, byte for byte.
     Executable,
-    /// Their executables differ in nothing that they can come to when they run.
+    /// Their executables have no difference that they can reach when they run.
     Reachable,
-    /// Nothing in which their executables differ ran with the benchmark.
+    /// No difference between their executables ran with the benchmark.
     Run,
 }
 
-/// The functions in which the two executables of a bench target differ.
+/// The functions that differ between the two executables of a bench target.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct CodeChange {
@@ -28,24 +28,24 @@ pub struct CodeChange {
     pub package: String,
     /// Name of the bench target.
     pub target: String,
-    /// The run whose build it differs from, where benchmarks of this run have several references; null where they have one.
+    /// The run whose build it differs from, if benchmarks of this run have several references; null if they have one.
     pub reference: Option<RunId>,
-    /// First those that cost benchmarks more or less, in instructions or in sampled time; then those that changed, that were added, that were removed, the longest first; then
-    /// those whose own code is the same.
+    /// First the functions whose cost changed, in instructions or sampled time; then changed, added and removed functions, each longest first; then
+    /// functions whose own code is the same.
     pub functions: Vec<ChangedFunction>,
-    /// How many more there are.
+    /// Number of functions left out.
     pub left_out: usize,
 }
 
-/// A function that is not the same on both sides.
+/// A function that differs between the two sides.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct ChangedFunction {
-    /// Its name without hashes: instances of a generic function may share one.
+    /// Name without hashes; instances of a generic function may share one.
     pub name: String,
-    /// The bytes of its code; null on the side that does not have it.
+    /// Length of its code in bytes; null on the side that does not have it.
     pub bytes: BySide<Option<u64>>,
-    /// Whether its own code is the same on both sides: data that it refers to differ, or may differ.
+    /// Whether its own code is the same on both sides, so that only data that it refers to differ or may differ.
     #[serde(default)]
     pub same_code: bool,
 }
@@ -57,12 +57,12 @@ pub struct ComparedBuilds<'r> {
     pub package: &'r str,
     /// The bench target.
     pub target: &'r str,
-    /// The run that the base was built for, where there are several references.
+    /// The run that the base was built for, if there are several references.
     pub reference: Option<RunId>,
 }
 
 impl ComparedBuilds<'_> {
-    /// Whether both have a benchmark that is compared with these `references`.
+    /// Reports whether both builds have a benchmark that is compared with these `references`.
     pub fn have(&self, key: &BenchmarkKey, references: &[Option<RunId>]) -> bool {
         let is_reference = self.reference.is_none() || references.contains(&self.reference);
         is_reference && key.package == self.package && key.target == self.target
@@ -70,7 +70,7 @@ impl ComparedBuilds<'_> {
 }
 
 impl CodeChange {
-    /// The functions of a target, as many as are stored.
+    /// Lists the functions of a target, as many as are stored.
     pub fn of(
         package: String,
         target: String,
@@ -91,7 +91,7 @@ impl CodeChange {
         }
     }
 
-    /// The builds that it is about.
+    /// Returns the builds that are compared.
     pub fn builds(&self) -> ComparedBuilds<'_> {
         ComparedBuilds {
             package: &self.package,
@@ -100,7 +100,7 @@ impl CodeChange {
         }
     }
 
-    /// Puts the functions of these names first.
+    /// Moves the functions with these names to the front.
     pub(super) fn put_first(&mut self, names: &BTreeSet<&str>) {
         let functions = &mut self.functions;
         functions.sort_by_key(|function| !names.contains(&*function.name));

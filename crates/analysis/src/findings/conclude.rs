@@ -1,4 +1,4 @@
-//! The one place where a comparison is concluded: from rows to limits, remarks on the whole, and the exit status.
+//! The conclusion of a comparison, made in this one place: from rows to limits, remarks on the whole run, and the exit code.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -13,38 +13,38 @@ use crate::compare::Comparison;
 use crate::exit_code::ExitCode;
 use crate::model::{Measurement, Run, Tally, Verdict, Work};
 
-/// Other layouts of the same code have been seen to differ by as much, a fraction.
+/// Changes below this fraction were seen between different layouts of the same code.
 const SMALL_CHANGE: f64 = 0.03;
 
-/// How much of a suite rows are about.
+/// The part of a suite that the rows cover.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Coverage {
-    /// All of it.
+    /// The whole suite.
     Whole,
     /// One part, which may have no benchmarks.
     Part,
-    /// All but parts that are missing.
+    /// The suite without some parts that are missing.
     Gaps,
 }
 
-/// What decides how a command ends.
+/// The conditions under which a command fails.
 pub struct Terms<'a> {
-    /// How much of the suite the rows are about.
+    /// The part of the suite that the rows cover.
     pub coverage: Coverage,
     /// The limits that benchmarks must keep.
     pub limits: Vec<&'a Limit>,
     /// The verdicts that make the exit status 1.
     pub fail_on: &'a [Verdict],
-    /// Whether the user named what is compared with: nothing comparable is no success then.
+    /// Whether the user named the reference: then the command fails if nothing is comparable.
     pub is_named: bool,
-    /// Bench targets of which not all benchmarks are known.
+    /// Bench targets with unknown benchmarks.
     pub failed_targets: Vec<FailedTarget>,
     /// Whether the run measured nothing at all.
     pub measured_nothing: bool,
 }
 
 impl<'a> Terms<'a> {
-    /// Terms by which these verdicts alone decide.
+    /// Returns terms under which only these verdicts decide.
     pub fn of_verdicts(fail_on: &'a [Verdict]) -> Self {
         Self {
             coverage: Coverage::Whole,
@@ -57,26 +57,26 @@ impl<'a> Terms<'a> {
     }
 }
 
-/// What was concluded of a run. It is stored with the run, so that whoever reads the run later is told the same.
+/// The conclusion of a run. It is stored with the run, so that every later reader gets the same results.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Conclusion<'m> {
     /// The benchmarks, by key.
     pub rows: Vec<Row<'m>>,
-    /// What the verdicts rest on, and what is said of them as a whole.
+    /// The basis of the verdicts, and remarks on the comparison as a whole.
     pub verdicts: Verdicts,
-    /// Bench targets of which not all benchmarks are in the rows.
+    /// Bench targets with benchmarks that have no row.
     pub failed_targets: Vec<FailedTarget>,
-    /// The status that the command ends with.
+    /// The exit code of the command.
     pub exit_code: ExitCode,
 }
 
-/// Concludes a comparison: `basis` says what the verdicts of `rows` rest on.
+/// Concludes a comparison. `basis` describes the basis of the verdicts in `rows`.
 pub fn conclude<'m>(rows: Vec<Row<'m>>, mut basis: Verdicts, terms: Terms<'_>) -> Conclusion<'m> {
     basis.limits = check_limits(&rows, terms.limits.into_iter(), &basis.decision);
     if basis.method == Method::Paired && rows.iter().any(is_small_change) {
         basis.remarks.push(RunRemark::SmallChanges);
     }
-    // A build with which nothing was measured explains no change.
+    // Drop remarks about builds that measured nothing: they explain no change.
     basis.remarks.retain(|remark| {
         remark.builds().is_none_or(|builds| {
             rows.iter().any(|row| {
@@ -84,6 +84,11 @@ pub fn conclude<'m>(rows: Vec<Row<'m>>, mut basis: Verdicts, terms: Terms<'_>) -
                 is_measured && builds.have(&row.key, &row.reference)
             })
         })
+    });
+    // Without a reference, nobody misses the build of one.
+    let has_reference = |row: &Row<'_>| row.comparison.is_some() || !row.blocking.is_empty();
+    basis.remarks.retain(|remark| {
+        !matches!(remark, RunRemark::StoredAlone { .. }) || rows.iter().any(has_reference)
     });
     name_counted_first(&rows, &mut basis.remarks);
     let tally: Tally = rows.iter().filter_map(|row| row.verdict).collect();
@@ -104,7 +109,7 @@ pub fn conclude<'m>(rows: Vec<Row<'m>>, mut basis: Verdicts, terms: Terms<'_>) -
     }
 }
 
-/// Of functions that differ those come first that cost benchmarks more or less: instructions, or sampled time.
+/// Lists those functions first whose cost changed, in instructions or sampled time.
 fn name_counted_first(rows: &[Row<'_>], remarks: &mut [RunRemark]) {
     let compared = rows.iter().filter_map(|row| row.comparison.as_ref());
     let named = compared.flat_map(Comparison::functions);
@@ -116,7 +121,7 @@ fn name_counted_first(rows: &[Row<'_>], remarks: &mut [RunRemark]) {
     }
 }
 
-/// Whether a row calls a change that another layout of the same code could make.
+/// Reports whether a row has a change that another layout of the same code could cause.
 fn is_small_change(row: &Row<'_>) -> bool {
     let is_called = matches!(row.verdict, Some(Verdict::Regressed | Verdict::Improved));
     let layouts = row.comparison.as_ref().map(|found| found.extent.layouts());
@@ -128,17 +133,17 @@ fn is_small_change(row: &Row<'_>) -> bool {
 }
 
 impl Conclusion<'_> {
-    /// Whether a benchmark became slower, looks slower, or changed more than a limit allows: such a run is no reference for later ones.
+    /// Reports whether a benchmark became slower, looks slower, or changed more than a limit allows. Such a run is no reference for later runs.
     pub fn is_worse(&self) -> bool {
         self.rows.iter().any(Row::looks_slower) || self.verdicts.limits.has_worsened()
     }
 
-    /// Whether nothing is wrong with the run.
+    /// Reports whether the run succeeded and nothing looks slower.
     pub fn is_good(&self) -> bool {
         self.exit_code == ExitCode::Clean && !self.rows.iter().any(Row::looks_slower)
     }
 
-    /// The conclusion as bytes, which the store keeps without reading them: CBOR, as bounds may be infinite.
+    /// Returns the conclusion as bytes that the store keeps without reading them. The format is CBOR, because bounds may be infinite.
     pub fn to_bytes(&self) -> Vec<u8> {
         let mut bytes = Vec::new();
         ciborium::into_writer(self, &mut bytes).expect("a vector takes everything");
@@ -146,17 +151,17 @@ impl Conclusion<'_> {
     }
 }
 
-/// Why stored bytes are no conclusion: another version of the tool wrote them.
+/// The error for stored bytes that cannot be read: another version of the tool wrote them.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ConclusionError(pub String);
 
 impl Conclusion<'static> {
-    /// Reads what [`Conclusion::to_bytes`] wrote; the rows have no measurements.
+    /// Reads the bytes of [`Conclusion::to_bytes`]. The rows have no measurements.
     pub fn from_bytes(bytes: &[u8]) -> Result<Self, ConclusionError> {
         ciborium::from_reader(bytes).map_err(|error| ConclusionError(error.to_string()))
     }
 
-    /// The same with what the run measured, described as it was then.
+    /// Adds the measurements of the run and their descriptions, computed with the run's own settings.
     pub fn with_measurements<'m>(
         self,
         measurements: &'m [Measurement],
@@ -181,7 +186,7 @@ impl Conclusion<'static> {
 }
 
 impl<'a> Findings<'a> {
-    /// What was concluded of `run`, for whoever tells it.
+    /// Returns the findings of `run` for output.
     pub fn of(run: &'a Run, concluded: Conclusion<'a>) -> Self {
         Self {
             run,

@@ -1,4 +1,4 @@
-//! Rows of two builds that were measured in turn.
+//! The rows of two builds that were measured side by side.
 
 use std::collections::BTreeMap;
 
@@ -11,51 +11,60 @@ use crate::model::{
     Sample, Verdict, Work,
 };
 
-/// From here on CPU time over time is more than what starting a process adds.
+/// A ratio of CPU time to elapsed time from here on cannot come from process startup alone.
 const SEVERAL_PROCESSORS: f64 = 1.3;
 
-/// Everything that the rows of two builds measured in turn are made from.
+/// The input for the rows of two builds that were measured side by side.
 pub struct RoundsEvidence<'a, 'm> {
     /// The runs of both sides.
     pub runs: BySide<RunId>,
-    /// The earlier runs whose builds the base was, where it was that of any.
+    /// The earlier runs whose builds the base reused, if any.
     pub earlier: &'a BTreeMap<BenchmarkKey, RunId>,
-    /// What the base measured.
+    /// The measurements of the base.
     pub base: &'a [Measurement],
-    /// What the candidate measured: launch r of each side is round r.
+    /// The measurements of the candidate. Process r of each side is round r.
     pub candidate: &'m [Measurement],
     /// The plan that was fixed before the first round.
     pub plan: &'a Plan,
-    /// The settings of the decision.
+    /// The decision settings.
     pub decision: &'a DecisionSettings,
-    /// The noise threshold in place of that of each benchmark, a fraction, where the user asks for another one.
+    /// A noise threshold that the user set for all benchmarks, a fraction.
     pub noise_threshold: Option<f64>,
-    /// Verdicts that needed no measurement.
+    /// Rows of benchmarks whose verdict needed no measurement.
     pub settled: &'a [Row<'static>],
-    /// The cost of each benchmark's rounds, where it is known.
+    /// The cost of each benchmark's rounds, if known.
     pub cost: Option<&'a BTreeMap<BenchmarkKey, RoundsCost>>,
+    /// The name of the base, for readers.
+    pub reference: &'a str,
+    /// The kind of host that measured.
+    pub host: HostClass,
 }
 
 /// The cost of one benchmark's rounds.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct RoundsCost {
-    /// Their time, in seconds.
+    /// Duration, in seconds.
     pub seconds: f64,
-    /// Whether their time ended before anything was settled.
+    /// Whether the time ended before the benchmark was settled.
     pub ran_out_of_time: bool,
 }
 
 impl<'m> RoundsEvidence<'_, 'm> {
-    /// What the verdicts rest on, where the base is called `reference`.
-    pub fn basis(&self, reference: String, host: HostClass) -> Verdicts {
+    /// Returns the basis of the verdicts. `reference` describes the base.
+    pub(super) fn basis(&self) -> Verdicts {
         Verdicts {
             family: self.plan.planned,
-            ..Verdicts::of(reference, Method::Paired, *self.decision, host)
+            ..Verdicts::of(
+                self.reference.to_owned(),
+                Method::Paired,
+                *self.decision,
+                self.host,
+            )
         }
     }
 
-    /// The rows, by key.
-    pub fn rows(&self) -> Vec<Row<'m>> {
+    /// Returns the rows, by key.
+    pub(super) fn rows(&self) -> Vec<Row<'m>> {
         let measured = self.candidate;
         let summaries = summarize_all(measured, self.decision, self.plan.seed, &Work::silent());
         let mut comparisons = self.comparisons();
@@ -92,7 +101,7 @@ impl<'m> RoundsEvidence<'_, 'm> {
         rows
     }
 
-    /// What would settle an inconclusive comparison.
+    /// Returns a remark on how to settle an inconclusive comparison.
     fn undecided(&self, key: &BenchmarkKey, comparison: &Comparison) -> Option<Remark> {
         if comparison.verdict != Verdict::Inconclusive {
             return None;
@@ -116,13 +125,13 @@ impl<'m> RoundsEvidence<'_, 'm> {
         self.cost?.get(key).copied()
     }
 
-    /// What a benchmark was compared with: the run whose build the base was, else the base itself.
+    /// Returns the reference of a benchmark: the run whose build the base reused, or else the base itself.
     fn reference(&self, key: &BenchmarkKey) -> Vec<Option<RunId>> {
         let earlier = self.earlier.get(key).copied();
         vec![Some(earlier.unwrap_or(self.runs.base))]
     }
 
-    /// The comparison of each benchmark that both sides have measured in whole rounds, about the metric that was asked for.
+    /// Compares each benchmark that both sides measured in complete rounds, by the metric that the user chose.
     fn comparisons(&self) -> BTreeMap<BenchmarkKey, Comparison> {
         let both: Vec<(&Measurement, &Measurement, Vec<Round>)> = self
             .candidate
@@ -164,21 +173,22 @@ impl<'m> RoundsEvidence<'_, 'm> {
     }
 }
 
-/// Whether a benchmark has enough whole rounds for a verdict: without failures any number is enough, with them as many as decide anything.
+/// Reports whether a benchmark has enough complete rounds for a verdict. Without failures any number is enough; otherwise the fewest that decide
+/// anything.
 fn has_enough(measurement: &Measurement, comparison: &Comparison) -> bool {
     measurement.failures.is_empty()
         || comparison.extent.launches_candidate() >= Plan::FEWEST_ROUNDS as usize
 }
 
-/// Whether a benchmark could not be measured because the base failed, and for no other reason.
+/// Reports whether the base's failures are the only reason why a benchmark was not measured.
 fn base_failed(candidate: &Measurement) -> bool {
     let mut failures = candidate.failures.iter();
     !candidate.failures.is_empty()
         && failures.all(|failure| failure.message.starts_with(BASE_FAILED))
 }
 
-/// That the processes which measured a benchmark worked on several processors at once, if they did. Of one that needs no more than one processor all
-/// launches but the first are bound.
+/// Returns a note if the processes of a benchmark used several processors at once. If one processor is enough, all processes but the first are
+/// pinned.
 fn several_processors(candidate: &Measurement) -> Option<Note> {
     let conducts = candidate.launches.iter().filter_map(|one| one.conduct);
     let (bound, free): (Vec<Conduct>, Vec<Conduct>) =
@@ -190,7 +200,7 @@ fn several_processors(candidate: &Measurement) -> Option<Note> {
         .then_some(Note::SeveralProcessors { processors })
 }
 
-/// The rounds that both sides have.
+/// Returns the rounds that both sides completed.
 fn rounds(base: &Measurement, candidate: &Measurement) -> Vec<Round> {
     let mut of_base: BTreeMap<u32, Vec<Sample>> = base
         .launches
@@ -212,7 +222,7 @@ fn rounds(base: &Measurement, candidate: &Measurement) -> Vec<Round> {
 }
 
 impl Row<'_> {
-    /// Whether the row looks slower.
+    /// Reports whether the row looks slower.
     pub fn looks_slower(&self) -> bool {
         match self.verdict {
             Some(Verdict::Regressed | Verdict::Suspect) => true,
@@ -224,7 +234,7 @@ impl Row<'_> {
         }
     }
 
-    /// The runs whose measurements are the two sides of the verdict of `run`.
+    /// Returns the runs with the two sides of the verdict of `run`.
     pub fn sides(&self, run: &Run) -> BySide<Option<RunId>> {
         BySide {
             base: self.compared_runs(run).first().copied().flatten(),
@@ -232,7 +242,8 @@ impl Row<'_> {
         }
     }
 
-    /// The runs whose measurements the candidate, measured as `run`, was compared with, newest first: the other side of its pair where both were measured in turn.
+    /// Returns the runs that the candidate, measured as `run`, was compared with, newest first. If measured side by side, it is the other side of the
+    /// pair.
     pub fn compared_runs(&self, run: &Run) -> Vec<Option<RunId>> {
         let in_turn = self.comparison.as_ref().is_some_and(Comparison::is_in_turn);
         match run.pair.filter(|_| in_turn) {
@@ -259,7 +270,7 @@ mod tests {
         noise: BTreeMap::new(),
     };
 
-    /// Twenty rounds of processes that differ by up to 2 %, in an order of their own on each side.
+    /// Twenty rounds of processes that differ by up to 2 %, in a different order on each side.
     fn side(factor: f64, order: u32) -> Measurement {
         let launch = |k: u32| {
             let process = f64::from(k * order % 20) * 0.001;
@@ -298,6 +309,8 @@ mod tests {
             noise_threshold: Some(0.01),
             settled: &[],
             cost: Some(&[(key.clone(), cost)].into()),
+            reference: "run 1",
+            host: HostClass::Shared,
         };
         let rows = evidence.rows();
         assert_eq!(rows[0].verdict, Some(Verdict::Inconclusive));
@@ -316,7 +329,7 @@ mod tests {
 
     #[test]
     fn processes_that_are_not_bound_use_several_processors_from_a_third_more_on() {
-        // Nanoseconds on processors, of ten in which it worked; and whether it was bound to one.
+        // For each process: CPU time in ns during 10 ns of work, and whether the process was pinned to one processor.
         let processors = |of_launches: &[(u64, bool)]| {
             let launches = (0..).zip(of_launches).map(|(k, (cpu, is_bound))| {
                 let mut launch = flat_launch(k, ITERATIONS, &[100.0]);

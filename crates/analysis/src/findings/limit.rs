@@ -1,5 +1,4 @@
-//! A limit that benchmarks must keep: `[PATTERN=]STATISTIC:BOUND`, as people write it behind `--limit` and in Cargo.toml; and what came of all
-//! limits of a run.
+//! Limits that benchmarks must keep, `[PATTERN=]STATISTIC:BOUND` as written after `--limit` and in Cargo.toml, and the results of checking them.
 
 use std::str::FromStr;
 
@@ -10,22 +9,22 @@ use crate::compare::{Estimate, SharedLevel};
 use crate::exit_code::ExitCode;
 use crate::model::{BenchmarkKey, Statistic, StatisticSet, Unit, parse_fraction};
 
-/// How much is too much: anything above.
+/// The upper bound of a limit.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Ceiling {
-    /// A change against the reference, as a fraction: the limit was written in percent.
+    /// A change relative to the reference, a fraction; such a limit is written in percent.
     Change(f64),
     /// A value in the statistic's unit; times in nanoseconds.
     Value(f64),
 }
 
-/// Where a limit was written: it is for the benchmarks there.
+/// The benchmarks that a limit is for, given by the place where it was written.
 #[derive(Debug, Clone, Default)]
 pub struct Scope {
-    /// The one package that the limit is for.
+    /// The only package that the limit is for.
     pub package: Option<String>,
-    /// The ids of the benchmarks that the limit is for.
+    /// Pattern of the ids that the limit is for.
     pub within: Option<GlobMatcher>,
 }
 
@@ -34,7 +33,7 @@ pub struct Scope {
 pub struct Limit {
     /// The statistic that is limited.
     pub statistic: Statistic,
-    /// How much is too much.
+    /// The upper bound.
     pub ceiling: Ceiling,
     /// The limit as it was written.
     pub text: String,
@@ -43,12 +42,12 @@ pub struct Limit {
 }
 
 impl Ceiling {
-    /// Whether it is about the change.
+    /// Reports whether the limit is about the change.
     pub fn is_change(self) -> bool {
         matches!(self, Self::Change(_))
     }
 
-    /// The most that is allowed.
+    /// Returns the largest value allowed.
     pub fn most(self) -> f64 {
         match self {
             Self::Change(most) | Self::Value(most) => most,
@@ -57,7 +56,7 @@ impl Ceiling {
 }
 
 impl Limit {
-    /// Reads `[PATTERN=]STATISTIC:BOUND`. The error says what was expected.
+    /// Parses `[PATTERN=]STATISTIC:BOUND`. The error says what was expected.
     pub fn read(text: &str, scope: Scope) -> Result<Self, String> {
         let (head, limit) = text.rsplit_once(':').ok_or_else(|| {
             format!(
@@ -99,7 +98,7 @@ impl Limit {
         })
     }
 
-    /// Whether the limit is for this benchmark.
+    /// Reports whether the limit is for this benchmark.
     pub fn is_for(&self, key: &BenchmarkKey) -> bool {
         let Scope { package, within } = &self.scope;
         let matches =
@@ -112,12 +111,12 @@ impl Limit {
     }
 }
 
-/// What came of all limits of a run.
+/// The results of checking all limits of a run.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct Limits {
-    /// The limits that a benchmark exceeds, in the order of the benchmarks.
+    /// The limits that benchmarks exceed, in the order of the benchmarks.
     pub exceeded: Vec<Exceeded>,
-    /// The limits that decided nothing, and why.
+    /// The limits that led to no decision, and the reasons.
     pub remarks: Vec<LimitRemark>,
 }
 
@@ -130,16 +129,16 @@ pub struct Exceeded {
     pub text: String,
     /// The statistic that is limited.
     pub statistic: Statistic,
-    /// The most that the limit allows.
+    /// The largest value allowed.
     pub ceiling: Ceiling,
-    /// What was found, all of it above the limit.
+    /// The value found; its whole interval is above the limit.
     pub found: Estimate,
-    /// The level of the interval or test that this rests on, and who shares it; `None` of counts that do not vary, and of the change that the
-    /// verdict rests on, which has its own.
+    /// The level of the interval or test, and the number of values that share it. `None` for counts that do not vary, and for the change that the
+    /// verdict rests on, which has a level of its own.
     pub shared_level: Option<SharedLevel>,
 }
 
-/// A limit that decided nothing about some benchmarks. Each has the limit as it was written.
+/// A limit that led to no decision about some benchmarks, with the text of the limit.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum LimitRemark {
@@ -147,21 +146,21 @@ pub enum LimitRemark {
     ForNothing(String),
     /// These benchmarks do not have the statistic.
     WithoutStatistic(String, Statistic, Vec<BenchmarkKey>),
-    /// What was seen of these benchmarks lies above the limit, and the whole interval does not.
+    /// The estimates of these benchmarks are above the limit, but their intervals are not.
     Undecided {
         /// The limit.
         text: String,
         /// The benchmarks.
         benchmarks: Vec<BenchmarkKey>,
-        /// How many numbers share the level.
+        /// Number of values that share the level.
         family: usize,
-        /// Whether the limit is about the change: then measuring in turn helps.
+        /// Whether the limit is about the change: then a side-by-side measurement helps.
         is_change: bool,
     },
 }
 
 impl Limits {
-    /// The status of a command whose limits these are.
+    /// Returns the exit code of a command with these results.
     pub fn exit_code(&self) -> ExitCode {
         if self.exceeded.is_empty() {
             ExitCode::Clean
@@ -170,7 +169,7 @@ impl Limits {
         }
     }
 
-    /// Whether a change is more than a limit allows: such a run is no reference for later ones, or it would turn green by itself.
+    /// Reports whether a change exceeds a limit. Such a run must not become a reference, because later runs would then pass.
     pub(super) fn has_worsened(&self) -> bool {
         self.exceeded
             .iter()
@@ -181,13 +180,13 @@ impl Limits {
 impl FromStr for Limit {
     type Err = String;
 
-    /// Reads a limit of the command line: it is for all benchmarks that it matches.
+    /// Parses a limit of the command line, which is for all benchmarks that match its pattern.
     fn from_str(text: &str) -> Result<Self, String> {
         Self::read(text, Scope::default())
     }
 }
 
-/// A number with its unit. Times must have one: a plain `2` could be seconds as well as nanoseconds.
+/// Parses a number with its unit. Times need one: a plain `2` could be seconds as well as nanoseconds.
 fn value(text: &str, unit: Unit) -> Result<f64, String> {
     let unit_at = text
         .find(|c: char| c.is_alphabetic() || c == 'µ')

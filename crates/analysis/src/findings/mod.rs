@@ -1,10 +1,11 @@
-//! From comparisons to what is told of them: rows, remarks, limits that are kept or exceeded, and the outcome. Pure: data in, data out.
+//! From comparisons to findings: rows, remarks, exceeded limits, and the outcome. Pure: data in, data out.
 //!
-//! Must not print, read a store or measure. Invariant: what is to be told is data here; words are made by whoever tells it.
+//! Must not print, read a store or measure. Invariant: findings are data; the output layers turn them into sentences.
 
 mod check_limits;
 mod code;
 mod conclude;
+mod evidence;
 mod in_turn;
 mod limit;
 mod order;
@@ -16,6 +17,7 @@ mod stored;
 
 pub use code::{ChangedFunction, CodeChange, ComparedBuilds, Sameness};
 pub use conclude::{Conclusion, ConclusionError, Coverage, Terms, conclude};
+pub use evidence::Evidence;
 pub use in_turn::{RoundsCost, RoundsEvidence};
 pub use limit::{Ceiling, Exceeded, Limit, LimitRemark, Limits, Scope};
 pub use order::{Order, SortKey};

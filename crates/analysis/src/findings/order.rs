@@ -16,7 +16,7 @@ words! {
     }
 }
 
-/// What a benchmark is ordered by. What has no verdict, no change or no time comes last.
+/// The values that benchmarks are sorted by. Benchmarks without the value come last.
 #[derive(Debug, Clone, Copy)]
 pub struct SortKey<'k> {
     /// The benchmark.
@@ -25,12 +25,12 @@ pub struct SortKey<'k> {
     pub verdict: Option<Verdict>,
     /// Its change, a fraction.
     pub change: Option<f64>,
-    /// What it takes, in whatever unit all of them have.
+    /// Its time, in the same unit for all benchmarks.
     pub time: Option<f64>,
 }
 
 impl Order {
-    /// Which of two benchmarks comes first; in the end their names decide.
+    /// Compares two benchmarks; for equal values, their names decide.
     pub fn compare(self, a: &SortKey<'_>, b: &SortKey<'_>) -> Ordering {
         let descending = |a: Option<f64>, b: Option<f64>| {
             let value = |x: Option<f64>| x.unwrap_or(f64::NEG_INFINITY);
@@ -48,14 +48,14 @@ impl Order {
         first.then_with(|| a.key.in_natural_order(b.key))
     }
 
-    /// Puts rows into this order.
+    /// Sorts rows in this order.
     pub fn sort(self, rows: &mut [Row<'_>]) {
         rows.sort_by(|a, b| self.compare(&a.sort_key(), &b.sort_key()));
     }
 }
 
 impl Row<'_> {
-    /// What this row is ordered by.
+    /// Returns the values that this row is sorted by.
     pub fn sort_key(&self) -> SortKey<'_> {
         SortKey {
             key: &self.key,

@@ -1,32 +1,32 @@
-//! What each benchmark of a run is compared with among stored runs.
+//! The stored runs that each benchmark of a run is compared with.
 
 use std::collections::BTreeMap;
 
 use crate::compare::Difference;
 use crate::model::{BenchmarkKey, RunId};
 
-/// What a benchmark is compared with.
+/// The reference of a benchmark.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Chosen {
-    /// There is nothing to compare it with.
+    /// There is no run to compare with.
     New,
-    /// There is this run, but the differences forbid the comparison.
+    /// There is a run, but these differences forbid the comparison.
     Incomparable(RunId, Vec<Difference>),
-    /// There are runs to compare it with, newest first.
+    /// There are runs to compare with, newest first.
     Runs {
         /// The runs whose mean is the reference.
         averaged: Vec<RunId>,
         /// The runs from which drift is estimated.
         spread: Vec<RunId>,
-        /// Runs of earlier levels that tell of drift, too: what was accepted as a new level keeps the noise of the old one.
+        /// Runs of earlier levels that also show drift: the noise stays the same when a new level is accepted.
         earlier: Vec<Vec<RunId>>,
-        /// Facts that differ without forbidding the comparison.
+        /// Differences that do not forbid the comparison.
         warnings: Vec<Difference>,
     },
 }
 
 impl Chosen {
-    /// The runs whose mean is the reference.
+    /// Returns the runs whose mean is the reference.
     pub fn averaged(&self) -> &[RunId] {
         match self {
             Self::Runs { averaged, .. } => averaged,
@@ -34,7 +34,7 @@ impl Chosen {
         }
     }
 
-    /// All runs that drift is estimated from.
+    /// Returns all runs from which drift is estimated.
     pub fn drift(&self) -> Vec<RunId> {
         match self {
             Self::Runs {
@@ -45,19 +45,19 @@ impl Chosen {
     }
 }
 
-/// The choice for all benchmarks.
+/// The references of all benchmarks.
 #[derive(Debug, Clone)]
 pub struct References {
-    /// What each benchmark is compared with.
+    /// The reference of each benchmark.
     pub chosen: BTreeMap<BenchmarkKey, Chosen>,
-    /// The run whose benchmarks should all be there again, if there is one.
+    /// The run whose benchmarks are all expected in the new run, if there is one.
     pub expected: Option<RunId>,
-    /// What was chosen, as people call it.
+    /// Description of the references, for people.
     pub words: String,
 }
 
 impl References {
-    /// Facts that differ without forbidding the comparison, each once.
+    /// Returns the differences that do not forbid the comparison, each once.
     pub fn warnings(&self) -> Vec<Difference> {
         let mut found: Vec<Difference> = Vec::new();
         for choice in self.chosen.values() {

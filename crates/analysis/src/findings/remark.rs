@@ -1,28 +1,28 @@
-//! What a reader should know beside verdicts, as data: sinks say it in words.
+//! Remarks that accompany verdicts, as data; the output layers turn them into sentences.
 
 use serde::{Deserialize, Serialize};
 
 use super::code::{CodeChange, ComparedBuilds, Sameness};
 use crate::model::{BenchmarkKey, BySide, LeftOutSamples, RunId, SuitePart};
 
-/// Something that a reader should know of one benchmark.
+/// A remark on one benchmark.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Remark {
-    /// The time budget left time for so few launches that no verdict can rest on them.
+    /// The time budget ended after so few processes that no verdict is possible.
     CutShort {
-        /// The launches that there were.
+        /// Number of processes.
         launches: usize,
     },
-    /// What would settle an inconclusive A/B comparison.
+    /// The ways to settle an inconclusive side-by-side comparison.
     Undecided {
-        /// The rounds in all that it takes, about; `None`: no number of them is known to.
+        /// Approximate number of rounds needed in all; `None` if no number is known to suffice.
         rounds: Option<u64>,
-        /// How long these take, in seconds, where it is known how long those seen took.
+        /// Duration of these rounds, in seconds, if the duration of those measured is known.
         seconds: Option<f64>,
-        /// Whether the benchmark was measured no longer because its time had ended.
+        /// Whether the time for the benchmark had ended.
         ran_out_of_time: bool,
-        /// The noise threshold, a fraction, with which it would be unchanged; `None` where the change may be real.
+        /// The noise threshold, a fraction, with which the benchmark would be unchanged; `None` if the change may be real.
         noise_threshold: Option<f64>,
     },
     /// Nothing was measured: both sides are the same.
@@ -31,22 +31,22 @@ pub enum Remark {
     OnlyCandidate,
     /// Nothing was measured: the author gave the benchmark another version.
     OtherVersion,
-    /// Nothing was measured: the two sides are written against different harnesses.
+    /// Nothing was measured: the two sides use different harnesses.
     OtherHarness,
-    /// The base failed, so that there is nothing to compare with.
+    /// The base failed, so there is nothing to compare with.
     BaseFailed,
-    /// Nothing is known of the benchmark, because a bench target failed before its benchmarks were known.
+    /// The benchmark is unknown, because a bench target failed before it announced its benchmarks.
     TargetFailed {
-        /// Whether the base's target failed; else the candidate's did.
+        /// Whether the target of the base failed; otherwise that of the candidate.
         in_base: bool,
     },
 }
 
-/// Something that a reader should know of a comparison as a whole.
+/// A remark on a comparison as a whole.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum RunRemark {
-    /// The baseline could not be run again: stored numbers alone decide.
+    /// The baseline could not be run again, so only stored numbers decide.
     StoredAlone {
         /// Why it could not be run again.
         reason: String,
@@ -59,112 +59,112 @@ pub enum RunRemark {
         target: String,
         /// The files that differ.
         files: Vec<String>,
-        /// Whether the current benches were asked for, and the revision does not build with them.
+        /// Whether the user asked for the current benches but the revision does not build with them.
         current_does_not_build: bool,
     },
     /// The machine code of a bench target differs between the sides.
     CodeDiffers(CodeChange),
-    /// Nobody knows in what the machine code of a bench target differs.
+    /// The differences in the machine code of a bench target are unknown.
     CodeUnknown {
         /// Name of the package.
         package: String,
         /// Name of the bench target.
         target: String,
-        /// The run whose build it was not compared with, where there are several references.
+        /// The run whose build could not be compared, if there are several references.
         reference: Option<RunId>,
-        /// Why.
+        /// Why they are unknown.
         reason: String,
     },
-    /// Instructions were to be counted and were not.
+    /// Instructions were requested but not counted.
     NotCounted {
-        /// Of these benchmarks.
+        /// The benchmarks concerned.
         benchmarks: Vec<BenchmarkKey>,
-        /// Why not.
+        /// Why they were not counted.
         reason: String,
     },
-    /// Which functions take the time was to be known, and is not.
+    /// Sampled functions were requested but are not known.
     NotSampled {
-        /// Of these benchmarks.
+        /// The benchmarks concerned.
         benchmarks: Vec<BenchmarkKey>,
-        /// Why not.
+        /// Why they are not known.
         reason: String,
     },
     /// Benchmarks declined to be measured.
     Skipped {
-        /// These benchmarks.
+        /// The benchmarks concerned.
         benchmarks: Vec<BenchmarkKey>,
-        /// Why, in the words of their author.
+        /// The reason, in the author's words.
         reason: String,
     },
-    /// A dependency has other versions on the two sides.
+    /// The two sides use different versions of a dependency.
     DependencyDiffers {
-        /// Name of the package.
+        /// Name of the dependency.
         name: String,
-        /// The versions of each side.
+        /// The versions on each side.
         versions: BySide<Vec<String>>,
     },
-    /// Flags about stored samples do not apply to rounds.
+    /// Flags for stored samples have no effect on rounds.
     NotForRounds {
-        /// The flags that were given.
+        /// The flags.
         flags: Vec<String>,
     },
-    /// A hypervisor gave much of the processors' time to others.
+    /// A hypervisor gave much of the processors' time to other machines.
     Stolen {
         /// The share of the processors' time, a fraction.
         share: f64,
     },
     /// A side was imported: another program measured it.
     Imported,
-    /// A run is described without what its import left out.
+    /// The description of a run omits the samples that its import left out.
     LeftOut {
         /// The run.
         run: RunId,
-        /// What that was.
+        /// The samples left out.
         left_out: LeftOutSamples,
     },
-    /// Nothing tells the launches of an imported side apart.
+    /// The processes of an imported side cannot be told apart.
     LaunchesUnknown,
-    /// Nobody said where an imported side was measured, so it counts as a shared machine.
+    /// The host of an imported side is unknown, so it counts as a shared machine.
     HostUnknown,
-    /// One run was measured in turn with another build, the other one alone.
+    /// One run was measured side by side with another build, the other run alone.
     SampledDifferently {
-        /// The run that was measured in turn.
+        /// The run that was measured side by side.
         in_turn: RunId,
         /// The run that was measured alone.
         alone: RunId,
     },
-    /// Two runs that were measured in turn are compared as runs of their own.
+    /// Two runs that were measured side by side are compared as two independent runs.
     RoundsAsLaunches,
-    /// A run was stopped before its end.
+    /// A run was stopped early.
     Incomplete {
         /// The run.
         run: RunId,
     },
-    /// Executables ran as they were built: their code has one layout on each side.
+    /// Executables ran as built: their code has a single layout on each side.
     AsBuilt {
-        /// The names of their bench targets.
+        /// Their bench targets.
         targets: Vec<String>,
-        /// Why they could not be linked anew.
+        /// Why they could not be relinked.
         why: String,
     },
-    /// A called change is so small that another layout of the same code could make it.
+    /// A reported change is so small that another layout of the same code could cause it.
     SmallChanges,
     /// Parts of the suite are missing.
     PartsMissing {
-        /// These.
+        /// The missing parts.
         parts: Vec<SuitePart>,
     },
-    /// Parts of the suite were measured on machines that differ.
+    /// Parts of the suite were measured on different machines.
     HostsDiffer {
-        /// The parts of each machine, by its processor and kernel.
+        /// The parts measured on each machine, by its processor and kernel.
         hosts: Vec<(String, Vec<SuitePart>)>,
     },
-    /// It was concluded in another store, which had other numbers for the runs: sentences that were written there name them by these.
+    /// The conclusion comes from another store with other run numbers; finished sentences still contain those.
     ConcludedElsewhere,
 }
 
 impl RunRemark {
-    /// The same with the run that it is about the build of, where it is about machine code.
+    /// Sets the run whose build the remark is about, if it is about machine code.
     #[must_use]
     pub fn beside(self, run: RunId) -> Self {
         let reference = Some(run);
@@ -188,7 +188,7 @@ impl RunRemark {
         }
     }
 
-    /// Narrows a remark about missing counts to the benchmarks that `is_missed` names; `None` if no benchmark is left.
+    /// Narrows a remark about missing counts to the benchmarks that `is_missed` selects; `None` if no benchmark is left.
     #[must_use]
     pub fn not_counted_of(self, is_missed: impl Fn(&BenchmarkKey) -> bool) -> Option<Self> {
         match self {
@@ -203,7 +203,7 @@ impl RunRemark {
         }
     }
 
-    /// The builds that it is about, if it is about those of one bench target.
+    /// Returns the builds that the remark is about, if it is about one bench target.
     pub fn builds(&self) -> Option<ComparedBuilds<'_>> {
         match self {
             Self::BenchDiffers {
@@ -228,7 +228,7 @@ impl RunRemark {
         }
     }
 
-    /// The functions that differ, if it is about these.
+    /// Returns the functions that differ, if the remark is about them.
     pub fn code(&self) -> Option<&CodeChange> {
         match self {
             Self::CodeDiffers(change) => Some(change),

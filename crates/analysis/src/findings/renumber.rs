@@ -1,4 +1,4 @@
-//! Other numbers for the runs that a conclusion names, as it moves from one store to another.
+//! New numbers for the runs that a conclusion names, when it moves to another store.
 
 use std::collections::BTreeSet;
 
@@ -8,7 +8,7 @@ use super::remark::RunRemark;
 use crate::model::RunId;
 
 impl Conclusion<'_> {
-    /// Puts the number that `number` knows in the place of that of each run that is named; `None` stands for a run that nobody knows.
+    /// Replaces the number of each run that is named by the one that `number` returns. `None` marks a run that the other store does not have.
     pub fn renumber(&mut self, number: &mut dyn FnMut(RunId) -> Option<RunId>) {
         let mut again = |run: &mut Option<RunId>| *run = run.and_then(&mut *number);
         for row in &mut self.rows {
@@ -19,7 +19,7 @@ impl Conclusion<'_> {
         remarks.retain_mut(|remark| of_run(remark, &mut again).is_some());
     }
 
-    /// The runs that sentences name, which keep the number that they were written with: `run 3`.
+    /// Returns the runs that finished sentences name. These sentences keep the old numbers: `run 3`.
     pub fn in_prose(&self) -> BTreeSet<RunId> {
         let of_run = self.verdicts.remarks.iter();
         let of_run = of_run.filter_map(|remark| match remark {
@@ -36,7 +36,7 @@ impl Conclusion<'_> {
             .collect()
     }
 
-    /// Says this of the comparison as a whole, once.
+    /// Adds a remark on the comparison as a whole, once.
     pub fn remark(&mut self, remark: RunRemark) {
         if !self.verdicts.remarks.contains(&remark) {
             self.verdicts.remarks.push(remark);
@@ -44,7 +44,7 @@ impl Conclusion<'_> {
     }
 }
 
-/// `None` where the remark is about a run that nobody knows: it says nothing any more.
+/// Renumbers the run that a remark names. Returns `None` if the other store does not have it: the remark is then meaningless.
 fn of_run(remark: &mut RunRemark, again: &mut dyn FnMut(&mut Option<RunId>)) -> Option<()> {
     let mut known = |run: &mut RunId| {
         let mut found = Some(*run);

@@ -1,4 +1,4 @@
-//! What was found of one benchmark, and of a whole run.
+//! The results of one benchmark, and of a whole run.
 
 use serde::{Deserialize, Serialize};
 
@@ -11,45 +11,45 @@ use crate::model::{
 };
 use perfcheck_stats::GeometricMean;
 
-/// How verdicts are reached.
+/// The method by which verdicts are reached.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Method {
-    /// Runs that were stored at different times are compared by this test.
+    /// Stored runs, measured at different times, are compared by this test.
     Stored(Test),
-    /// Both sides were measured in turn.
+    /// Both sides were measured side by side.
     Paired,
 }
 
-/// What was found of one benchmark. It is stored with the run, but for the measurement and its description, which the store has anyway.
+/// The results of one benchmark. They are stored with the run, except for the measurement and its description, which the store has anyway.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Row<'a> {
     /// The benchmark.
     pub key: BenchmarkKey,
-    /// What was measured; `None` for a missing benchmark.
+    /// The measurement; `None` for a missing benchmark.
     #[serde(skip)]
     pub measurement: Option<&'a Measurement>,
-    /// The description of what was measured; `None` without samples.
+    /// The description of the measurement; `None` without samples.
     #[serde(skip)]
     pub summary: Option<Summary>,
-    /// The verdict, where there is one.
+    /// The verdict, if any.
     pub verdict: Option<Verdict>,
-    /// How the verdict was reached, where two measurements were compared.
+    /// The comparison, if two measurements were compared.
     pub comparison: Option<Comparison>,
-    /// The runs that it was compared with, newest first; `None` for one that the store of an imported run does not have.
+    /// The runs that it was compared with, newest first; `None` for a run that this store does not have, after an import.
     pub reference: Vec<Option<RunId>>,
-    /// The runs from which the drift between runs was estimated, newest first; `None` likewise.
+    /// The runs from which drift was estimated, newest first; `None` as above.
     pub spread: Vec<Option<RunId>>,
-    /// What makes the sides incomparable.
+    /// The differences that make the sides incomparable.
     pub blocking: Vec<Difference>,
-    /// How long its rounds took, in seconds, where two builds were measured in turn.
+    /// Duration of its rounds, in seconds, if measured side by side.
     pub seconds: Option<f64>,
-    /// What else a reader should know.
+    /// Further remarks.
     pub remarks: Vec<Remark>,
 }
 
 impl<'a> Row<'a> {
-    /// A benchmark of which the run has a verdict and no measurement.
+    /// Creates a row for a benchmark that has a verdict but no measurement.
     pub fn unmeasured(key: BenchmarkKey, verdict: Verdict, reference: Option<RunId>) -> Self {
         Self {
             key,
@@ -65,7 +65,7 @@ impl<'a> Row<'a> {
         }
     }
 
-    /// Whether it is undecided because its time had ended.
+    /// Reports whether the benchmark is undecided because its time ended.
     pub fn ran_out_of_time(&self) -> bool {
         let is_end = |remark: &Remark| {
             matches!(
@@ -79,7 +79,7 @@ impl<'a> Row<'a> {
         self.remarks.iter().any(is_end)
     }
 
-    /// A benchmark that was measured and compared with nothing; it has the verdict that it was given before, if any.
+    /// Creates a row for a benchmark that was measured but not compared; it keeps an earlier verdict, if any.
     pub fn described(measurement: &'a Measurement, summary: Option<Summary>) -> Self {
         Self {
             key: measurement.benchmark.key.clone(),
@@ -95,7 +95,7 @@ impl<'a> Row<'a> {
         }
     }
 
-    /// The row without what was measured, which may be read again.
+    /// Removes the measurement, which can be read again.
     pub fn without_measurement(self) -> Row<'static> {
         Row {
             measurement: None,
@@ -103,7 +103,7 @@ impl<'a> Row<'a> {
         }
     }
 
-    /// In what both sides are the same, where nothing was measured for that reason.
+    /// Returns the kind of sameness, if nothing was measured because both sides are the same.
     pub fn same(&self) -> Option<Sameness> {
         self.remarks.iter().find_map(|remark| match remark {
             Remark::Same(same) => Some(*same),
@@ -111,30 +111,30 @@ impl<'a> Row<'a> {
         })
     }
 
-    /// Whether it is unchanged because both builds run the same machine code.
+    /// Reports whether it is unchanged because both builds run the same machine code.
     pub fn is_same_code(&self) -> bool {
         self.verdict == Some(Verdict::Unchanged) && self.same().is_some()
     }
 
-    /// The change that was found, a fraction.
+    /// Returns the change, a fraction.
     pub fn change(&self) -> Option<f64> {
         Some(self.comparison.as_ref()?.change?.estimate)
     }
 }
 
-/// A bench target that died, or broke the rules, before all of its benchmarks were known.
+/// A bench target that died or violated the protocol before all of its benchmarks were known.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct FailedTarget {
     /// Name of the package.
     pub package: String,
     /// Name of the target.
     pub target: String,
-    /// What happened.
+    /// Description of the failure.
     pub message: String,
 }
 
 impl FailedTarget {
-    /// A key that stands for the target as a whole.
+    /// Returns a key for the target as a whole.
     pub fn key(&self) -> BenchmarkKey {
         BenchmarkKey {
             package: self.package.clone(),
@@ -144,34 +144,34 @@ impl FailedTarget {
     }
 }
 
-/// What verdicts rest on, and what is to be said of them as a whole.
+/// The basis of the verdicts, and remarks on the comparison as a whole.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Verdicts {
-    /// What was compared with, as people call it.
+    /// Description of the reference, for people.
     pub reference: String,
-    /// The settings of the decision that were in force.
+    /// The decision settings in force.
     pub decision: DecisionSettings,
-    /// How the verdicts were reached.
+    /// The method by which the verdicts were reached.
     pub method: Method,
-    /// The kind of host whose drift was assumed.
+    /// The host class whose drift was assumed.
     pub host: HostClass,
-    /// Facts that the user let differ.
+    /// The facts that the user allows to differ.
     pub allowed: Vec<Fact>,
-    /// How many comparisons share the significance level.
+    /// Number of comparisons that share the significance level.
     pub family: usize,
-    /// Facts that differ without making the sides incomparable, each once.
+    /// Differences that do not make the sides incomparable, each once.
     pub warnings: Vec<Difference>,
-    /// What else a reader should know of the comparison as a whole.
+    /// Further remarks on the comparison as a whole.
     pub remarks: Vec<RunRemark>,
-    /// What to do next, a line each: said once, at the end of the run.
+    /// Advice on what to do next, one line each, printed once at the end of the run.
     #[serde(skip)]
     pub advice: Vec<String>,
-    /// What the limits made of it.
+    /// The results of checking the limits.
     pub limits: Limits,
 }
 
 impl Verdicts {
-    /// Verdicts of which nothing is said yet.
+    /// Creates the basis without remarks.
     pub fn of(
         reference: String,
         method: Method,
@@ -192,7 +192,7 @@ impl Verdicts {
         }
     }
 
-    /// The benchmarks that declined to be measured on a side, and why.
+    /// Returns the benchmarks that declined to be measured on a side, with their reasons.
     pub fn declined(&self) -> impl Iterator<Item = (&BenchmarkKey, &str)> {
         self.remarks.iter().flat_map(|remark| {
             let (benchmarks, reason) = match remark {
@@ -204,30 +204,30 @@ impl Verdicts {
     }
 }
 
-/// What is told of a run: what it measured and how that compares.
+/// The findings about a run: its measurements and their comparison.
 #[derive(Debug, Clone)]
 pub struct Findings<'a> {
     /// The run.
     pub run: &'a Run,
-    /// The benchmarks, in the order in which they are to be shown.
+    /// The benchmarks, in the order of the output.
     pub rows: Vec<Row<'a>>,
-    /// Verdicts and what they rest on; `None` where nothing was compared.
+    /// The basis of the verdicts; `None` if nothing was compared.
     pub verdicts: Option<Verdicts>,
-    /// Bench targets of which not all benchmarks are in the rows.
+    /// Bench targets with benchmarks that have no row.
     pub failed_targets: Vec<FailedTarget>,
-    /// The status that the process ends with.
+    /// The exit status of the process.
     pub exit_code: u8,
 }
 
 impl Findings<'_> {
-    /// The settings of the decision in force.
+    /// Returns the decision settings in force.
     pub fn decision(&self) -> &DecisionSettings {
         let decision = self.verdicts.as_ref().map(|verdicts| &verdicts.decision);
         decision.unwrap_or(&self.run.begun.decision)
     }
 
-    /// How many benchmarks were compared, and the geometric mean of their changes, a fraction; `None` where fewer than three were, or none was called:
-    /// noise has nothing to sum up.
+    /// Returns the number of benchmarks compared and the geometric mean of their changes, a fraction. `None` with fewer than three benchmarks, or if
+    /// none regressed or improved: a mean of noise has no meaning.
     pub fn together(&self) -> Option<(usize, f64)> {
         let is_called = |verdict| matches!(verdict, Verdict::Regressed | Verdict::Improved);
         let called = |row: &Row<'_>| row.verdict.is_some_and(is_called);
@@ -241,24 +241,24 @@ impl Findings<'_> {
         Some((mean.used, mean.mean - 1.0))
     }
 
-    /// The benchmarks without a row that declined to be measured, and why.
+    /// Returns the benchmarks without a row that declined to be measured, with their reasons.
     pub fn declined(&self) -> Vec<(&BenchmarkKey, &str)> {
         let declined = self.verdicts.iter().flat_map(Verdicts::declined);
         let has_row = |key: &BenchmarkKey| self.rows.iter().any(|row| row.key == *key);
         declined.filter(|(key, _)| !has_row(key)).collect()
     }
 
-    /// The level of the intervals of times.
+    /// Returns the confidence level of the intervals of times.
     pub fn confidence_level(&self) -> f64 {
         self.decision().confidence_level
     }
 
-    /// The thresholds in force.
+    /// Returns the thresholds in force.
     pub fn thresholds(&self) -> Thresholds {
         self.decision().thresholds
     }
 
-    /// How often each verdict was given.
+    /// Returns the number of benchmarks with each verdict.
     pub fn tally(&self) -> Tally {
         self.rows.iter().filter_map(|row| row.verdict).collect()
     }

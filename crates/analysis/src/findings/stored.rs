@@ -1,4 +1,4 @@
-//! Rows of a run that is compared with stored runs.
+//! The rows of a run that is compared with stored runs.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -12,32 +12,34 @@ use crate::model::{
     BenchmarkKey, DecisionSettings, MIN_LAUNCHES, Measurement, RunId, Verdict, Work,
 };
 
-/// Everything that the rows of a run beside stored runs are made from.
+/// The input for the rows of a run that is compared with stored runs.
 pub struct StoredEvidence<'a, 'm> {
-    /// What the run measured, by key.
+    /// The measurements of the run, by key.
     pub measurements: &'m [Measurement],
-    /// What each benchmark is compared with.
+    /// The reference of each benchmark.
     pub references: &'a References,
-    /// What the reference runs measured, by run and key.
+    /// The measurements of the reference runs, by run and key.
     pub past: &'a BTreeMap<(RunId, BenchmarkKey), Measurement>,
-    /// Benchmarks that should be there again, because the expected run had them.
+    /// Benchmarks of the expected run, which this run should have, too.
     pub expected: &'a [BenchmarkKey],
-    /// How the questions are decided.
+    /// The rules by which the questions are decided.
     pub rules: &'a Rules,
     /// The noise threshold of a benchmark, a fraction.
     pub noise_threshold: &'a dyn Fn(&Measurement) -> f64,
-    /// Bench targets (package, target) that could not be driven.
+    /// Facts that the user allows to differ.
+    pub allowed: &'a [Fact],
+    /// Bench targets (package, target) that failed as a whole.
     pub failed_targets: &'a BTreeSet<(String, String)>,
-    /// Whether the run had a time budget, which may have left some launches out.
+    /// Whether the run had a time budget, which may have left some processes out.
     pub had_time_budget: bool,
 }
 
 impl<'m> StoredEvidence<'_, 'm> {
-    /// What the verdicts of `rows` rest on, where these facts may differ.
-    pub fn basis(&self, rows: &[Row<'_>], allowed: &[Fact]) -> Verdicts {
+    /// Returns the basis of the verdicts in `rows`. The facts in `allowed` may differ.
+    pub(super) fn basis(&self, rows: &[Row<'_>]) -> Verdicts {
         let rules = self.rules;
         Verdicts {
-            allowed: allowed.to_vec(),
+            allowed: self.allowed.to_vec(),
             family: rows.iter().filter(|row| row.comparison.is_some()).count(),
             warnings: self.references.warnings(),
             ..Verdicts::of(
@@ -49,8 +51,8 @@ impl<'m> StoredEvidence<'_, 'm> {
         }
     }
 
-    /// The rows, by key.
-    pub fn rows(&self, told: &Work<'_>) -> Vec<Row<'m>> {
+    /// Returns the rows, by key.
+    pub(super) fn rows(&self, told: &Work<'_>) -> Vec<Row<'m>> {
         let rules = self.rules;
         let count = self.measurements.len();
         let all = (0, 2 * count);
@@ -71,7 +73,7 @@ impl<'m> StoredEvidence<'_, 'm> {
         rows
     }
 
-    /// The comparison of each measurement that has a reference.
+    /// Compares each measurement that has a reference.
     fn comparisons(&self, parts: (usize, usize), told: &Work<'_>) -> Vec<Option<Comparison>> {
         let references: Vec<Option<Reference<'_>>> = self
             .measurements
@@ -123,7 +125,7 @@ impl<'m> StoredEvidence<'_, 'm> {
         (!reference.averaged.is_empty()).then_some(reference)
     }
 
-    /// Benchmarks that should be there again, and that the run does not have.
+    /// Returns rows for the expected benchmarks that the run does not have.
     fn missing(&self) -> impl Iterator<Item = Row<'m>> {
         let measured = self.measurements.iter();
         let here: BTreeSet<&BenchmarkKey> = measured.map(|found| &found.benchmark.key).collect();
@@ -140,7 +142,7 @@ impl<'m> StoredEvidence<'_, 'm> {
     }
 }
 
-/// The descriptions of measurements, in their order.
+/// Describes measurements, in their order.
 pub fn summarize_all(
     measurements: &[Measurement],
     decision: &DecisionSettings,
@@ -196,12 +198,12 @@ fn row<'m>(
     }
 }
 
-/// Whether so many launches failed that too few are left.
+/// Reports whether failures left too few processes.
 fn too_many_failed(measurement: &Measurement) -> bool {
     !measurement.failures.is_empty() && measurement.launches.len() < MIN_LAUNCHES
 }
 
-/// Takes back a verdict that rests on too few launches because the time was up, and says why.
+/// Withdraws a verdict if the time budget ended after too few processes, and adds a remark with the reason.
 fn take_back_if_cut_short(row: &mut Row<'_>) {
     let Some(launches) = row.measurement.and_then(launches_if_too_few) else {
         return;
@@ -217,7 +219,7 @@ fn take_back_if_cut_short(row: &mut Row<'_>) {
     }
 }
 
-/// How many launches there were, if more were wanted and none has failed.
+/// Returns the number of processes if it is too small, more were planned, and none failed.
 fn launches_if_too_few(measurement: &Measurement) -> Option<usize> {
     let launches = measurement.launches.len();
     let wanted = measurement.sampling.launches as usize;
@@ -254,6 +256,7 @@ mod tests {
                 seed: 7,
             },
             noise_threshold: &|_| 0.02,
+            allowed: &[],
             failed_targets: &[("p".to_owned(), "died".to_owned())].into(),
             had_time_budget: false,
         };

@@ -1,6 +1,6 @@
-//! Which of the published systems' statistics are wanted in place of the project's own: plain choices, each with the word that people write.
+//! Choices between the statistics of published systems and the project's own: plain enums, each value with the word that people write.
 //!
-//! What they mean is done in `compare::alternative`; nothing here computes.
+//! `compare::alternative` implements them; nothing here computes.
 
 use serde::{Deserialize, Serialize};
 
@@ -8,7 +8,7 @@ use super::statistic::Statistic;
 use perfcheck_stats::{Correction, MannWhitneyMethod, Quantile, TrimmedError, words};
 
 words! {
-    /// Which test decides about stored runs.
+    /// The test that decides about stored runs.
     Test {
         BootstrapT = "bootstrap-t": "The procedure of this tool: bootstrap t-score and prediction interval",
         TScore = "t-score": "The bootstrap t-score alone, without drift between runs (as --ignore-drift)",
@@ -22,54 +22,54 @@ words! {
 }
 
 words! {
-    /// What counts as one observation.
+    /// The unit that counts as one observation.
     Observations {
         Launches = "launches": "One value a launch: processes are independent of each other",
         Samples = "samples": "Every sample, as NBenchmark and Criterion do: raises false alarms where launches differ",
-        /// Samples that the outlier policy leaves; without a policy those that the filter of an import leaves.
+        /// Samples that remain after the outlier policy, or, without a policy, after the filter of an import.
         Filtered = "filtered": "Every sample that `--outliers` leaves, or the filter of an import (serializers)",
     }
 }
 
 words! {
-    /// How a summary treats outliers. Tests use all samples unless `Observations::Filtered` is chosen.
+    /// The treatment of outliers in a summary. Tests use all samples unless `Observations::Filtered` is chosen.
     Outliers {
         Keep = "none": "All samples stay (Criterion, mmtests)",
         Top5 = "top5": "The largest 5 % go (NBenchmark)",
         Both5 = "both5": "The smallest and the largest 5 % go (NBenchmark)",
         Iqr = "iqr": "What lies beyond 1.5 IQR from the quartiles goes, from ten samples on and if these differ (serializers)",
-        /// The fence of `NBenchmark`, whatever the thresholds say.
+        /// The fence is that of `NBenchmark`; thresholds do not change it.
         IqrUnguarded = "iqr-unguarded": "The same by nearest rank, of any number of samples and any spread (NBenchmark)",
         Mad = "mad": "What lies beyond 3 scaled MAD from the median goes (NBenchmark)",
         Winsorized = "winsorized": "Values beyond the 5 and 95 % quantiles become those (serializers)",
     }
 }
 
-/// How stored runs are analysed, where it is not as the project does it. What is `None` follows from the test.
+/// The analysis of stored runs. Fields that are `None` follow from the test.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default, rename_all = "kebab-case")]
 pub struct Analysis {
-    /// Which test decides.
+    /// The test that decides.
     pub test: Test,
-    /// What counts as one observation of it.
+    /// The unit that counts as one observation of the test.
     pub observations: Observations,
-    /// What is done about outliers before the summary.
+    /// The treatment of outliers before the summary.
     pub outliers: Outliers,
-    /// Whether the first sample of each launch is left out of the summary, before anything else.
+    /// Whether the summary leaves out the first sample of each process, before anything else.
     pub drop_first: bool,
-    /// The standard error of a mean of samples of which outliers were taken.
+    /// The standard error of a mean after outliers were removed.
     pub trimmed_error: TrimmedError,
-    /// What stands for a launch, and for a side in the summary.
+    /// The value that represents a process, and a side in the summary.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub center: Option<Statistic>,
     /// The definition of quantiles.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub quantile: Option<Quantile>,
-    /// What is done about many benchmarks.
+    /// The correction for many benchmarks.
     pub correction: Correction,
-    /// How the p of ranks is found.
+    /// The method for the p-value of rank tests.
     pub p: MannWhitneyMethod,
-    /// What the verdicts are about.
+    /// The statistic that the verdicts are about.
     pub subject: Statistic,
 }
 
@@ -91,14 +91,14 @@ impl Default for Analysis {
 }
 
 impl Test {
-    /// Whether the test is that of another system.
+    /// Reports whether the test comes from another system.
     pub fn is_of_another_system(self) -> bool {
         !matches!(self, Self::BootstrapT | Self::TScore)
     }
 }
 
 impl From<Test> for Analysis {
-    /// A test, with everything else as the project does it.
+    /// Uses this test, with the project's defaults for everything else.
     fn from(test: Test) -> Self {
         Self {
             test,
@@ -108,27 +108,29 @@ impl From<Test> for Analysis {
 }
 
 impl Analysis {
-    /// Whether all is as the project does it.
+    /// Reports whether all choices are the project's defaults.
     pub fn is_default(&self) -> bool {
         *self == Self::default()
     }
 
-    /// Whether samples are to be left out, or replaced, before they are described.
+    /// Reports whether samples are left out or replaced before they are described.
     pub fn leaves_out(&self) -> bool {
         self.outliers != Outliers::Keep || self.drop_first
     }
 
-    /// Whether a summary of its own was asked for.
+    /// Reports whether the user asked for another summary than the default.
     pub fn summarizes(&self) -> bool {
         self.leaves_out() || self.center.is_some() || self.quantile.is_some()
     }
 
-    /// Whether a test of ranks reports the change of the means in place of the shift: where it is of single samples that are summarized by their mean.
+    /// Reports whether a rank test reports the change of the means in place of the shift: it does for single samples that are summarized by their
+    /// mean.
     pub fn reports_change_of_means(&self) -> bool {
         self.observations != Observations::Launches && self.center == Some(Statistic::Mean)
     }
 
-    /// What stands for a launch: tests of ranks come from a system that states medians, the others from ones that state means.
+    /// Returns the value that represents a process. By default, rank tests use the median and the other tests the mean, as the systems that they come
+    /// from do.
     pub fn center_in_force(&self) -> Statistic {
         self.center.unwrap_or(match self.test {
             Test::MannWhitney | Test::Kruskal => Statistic::Median,
@@ -136,7 +138,8 @@ impl Analysis {
         })
     }
 
-    /// The definition of quantiles: the median of `Linear` is the mean of the middle two; percentiles are by nearest rank, as elsewhere.
+    /// Returns the definition of quantiles. The default is `Linear`, with which the median is the mean of the middle two; for the test of 95th
+    /// percentiles it is the nearest rank.
     pub fn quantile_in_force(&self) -> Quantile {
         self.quantile.unwrap_or(match self.test {
             Test::P95Ratio => Quantile::InvertedCdf,

@@ -1,4 +1,4 @@
-//! What a benchmark is called and what one iteration of it processes.
+//! The identity of a benchmark, and the work of one iteration.
 
 use serde::{Deserialize, Serialize};
 use std::cmp::Ordering;
@@ -19,7 +19,7 @@ pub struct BenchmarkKey {
 }
 
 impl BenchmarkKey {
-    /// The order in which people are shown benchmarks: by package, target and id, each [as they count](in_natural_order).
+    /// Compares two benchmarks for listings: by package, target and id, each in [natural order](in_natural_order).
     pub fn in_natural_order(&self, other: &Self) -> Ordering {
         in_natural_order(&self.package, &other.package)
             .then_with(|| in_natural_order(&self.target, &other.target))
@@ -27,8 +27,8 @@ impl BenchmarkKey {
     }
 }
 
-/// The order of names and labels: numbers by their values, before everything else; in other texts runs of digits by their values, and the
-/// rest by its letters. Two different texts are never equal.
+/// Compares two names or labels. Numbers come first, by value. In other texts, runs of digits compare by value and everything else by character.
+/// Different texts are never equal.
 pub fn in_natural_order(a: &str, b: &str) -> Ordering {
     let number = |text: &str| text.parse::<f64>().ok().filter(|value| value.is_finite());
     let first = match (number(a), number(b)) {
@@ -54,7 +54,7 @@ fn by_runs_of_digits(a: &str, b: &str) -> Ordering {
             next_a.cmp(&next_b)
         } else {
             (a, b) = (&a[digits_a.len()..], &b[digits_b.len()..]);
-            // However many digits there are: without zeros in front, the longer one is the larger.
+            // Compare digits of any length: without leading zeros, the longer one is larger.
             let value_a = digits_a.trim_start_matches('0');
             let value_b = digits_b.trim_start_matches('0');
             let longer = value_a.len().cmp(&value_b.len());
@@ -78,7 +78,7 @@ impl fmt::Display for BenchmarkKey {
     }
 }
 
-/// What one iteration processes; both may be known.
+/// The work of one iteration; bytes and elements may both be known.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Throughput {
@@ -94,33 +94,33 @@ pub struct Throughput {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Benchmark {
-    /// Its identity.
+    /// The identity.
     pub key: BenchmarkKey,
     /// The author's version string: benchmarks of different versions are not comparable.
     pub version: Option<String>,
-    /// What one iteration processes.
+    /// The work of one iteration.
     pub throughput: Throughput,
-    /// The same in the author's words, where it is neither bytes nor elements.
+    /// The throughput in the author's words, if its unit is another one than bytes or elements.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub other_throughput: Option<String>,
-    /// What the author set in code.
+    /// The settings that the author made in code.
     pub settings: AuthorSettings,
-    /// What its samples mean.
+    /// The meaning of its samples.
     pub metric: Metric,
 }
 
-/// Whether a bench bears that a process passes over benchmarks, as with a filter.
+/// Whether a bench still works if a process skips some of its benchmarks, as with a filter.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub enum Skipping {
-    /// Most do.
+    /// Skipping works, as in most benches.
     #[default]
     Works,
-    /// Its code around the benchmarks needs all of them to have run, so each process runs all.
+    /// The code around the benchmarks needs all of them to have run, so each process runs all.
     Breaks,
 }
 
 impl Benchmark {
-    /// What of it lies beyond the limits, in words; `None`: nothing does.
+    /// Describes the first value that exceeds its limit, if any.
     pub fn beyond_limits(&self) -> Option<String> {
         let unit = match &self.metric {
             Metric::Time => None,

@@ -1,6 +1,6 @@
-//! What Criterion says of a benchmark, in its files and in its messages to a runner: the shapes that both have (criterion 0.2 to 0.8).
+//! The data that Criterion writes about a benchmark, both in its files and in its messages to a runner (criterion 0.2 to 0.8).
 //!
-//! Types alone: who reads which file or message is the readers' business. A throughput of a kind that is not known is kept in words.
+//! Only types: their users decide which file or message to read. A throughput of an unknown kind is kept as text.
 
 use std::collections::BTreeMap;
 
@@ -9,54 +9,54 @@ use serde::de::IgnoredAny;
 
 use super::Throughput;
 
-/// `benchmark.json`, which is written last.
+/// The content of `benchmark.json`, which Criterion writes last.
 #[derive(Debug, Clone, PartialEq, Deserialize)]
 pub struct CriterionBenchmark {
-    /// Group, function and parameter.
+    /// The full id: group, function and parameter.
     pub full_id: String,
-    /// The same, cut where it is long, and with ` #2` where it came before.
+    /// The full id, cut if it is long, and with ` #2` if it occurred before.
     #[serde(default)]
     pub title: Option<String>,
-    /// What one iteration processes.
+    /// The work of one iteration.
     #[serde(default)]
     pub throughput: Option<Declared>,
 }
 
-/// `sample.json`: an object, and before 0.3.3 an array of the two columns.
+/// The content of `sample.json`: an object; before 0.3.3, an array of the two columns.
 #[derive(Debug, Clone, PartialEq, Deserialize)]
 pub struct CriterionSamples {
     /// Iterations of each sample.
     pub iters: Vec<f64>,
-    /// What was measured of each, in the unit of the measurement.
+    /// The measured value of each sample, in the unit of the measurement.
     pub times: Vec<f64>,
-    /// How iterations were laid out.
+    /// The sampling mode: how iterations were distributed over samples.
     #[serde(default = "linear")]
     pub sampling_mode: String,
 }
 
-/// Before 0.3.3 there was nothing else.
+/// Before 0.3.3 there was only this mode.
 fn linear() -> String {
     "Linear".to_owned()
 }
 
-/// What an author declared, of a shape that later versions extend.
+/// A throughput that an author declared, in a format that later versions extend.
 #[derive(Debug, Clone, PartialEq, Deserialize)]
 #[serde(untagged)]
 pub enum Declared {
-    /// An amount.
+    /// A whole number.
     Count(u64),
     /// Another number.
     Number(f64),
-    /// A word.
+    /// A text.
     Text(String),
-    /// A kind with what it says, or parts by name.
+    /// A kind with its content, or named parts.
     Members(BTreeMap<String, Declared>),
-    /// Something without words.
+    /// Any other value.
     Other(IgnoredAny),
 }
 
 impl Declared {
-    /// As numbers that we know: `{"Bytes":10}`, `{"ElementsAndBytes":{"elements":3,"bytes":9}}`.
+    /// Returns the throughput if its kind is known: `{"Bytes":10}`, `{"ElementsAndBytes":{"elements":3,"bytes":9}}`.
     pub fn throughput(&self) -> Option<Throughput> {
         let (kind, content) = match self {
             Self::Members(members) if members.len() == 1 => members.first_key_value()?,
@@ -83,7 +83,7 @@ impl Declared {
         Some(throughput)
     }
 
-    /// As its author would recognise it, e.g. `Frames(3)`.
+    /// Describes the value as its author would recognize it, e.g. `Frames(3)`.
     pub fn in_words(&self) -> String {
         match self {
             Self::Count(count) => count.to_string(),

@@ -1,28 +1,28 @@
-//! Descriptions of a run (statistics, pivots, columns, pictures) may leave samples out. All samples are stored, and tests use all of them unless
+//! Filters for descriptions of a run (statistics, pivots, columns, pictures). All samples are stored, and tests use all of them unless
 //! `Observations::Filtered` is chosen.
 
 use serde::{Deserialize, Serialize};
 
 use super::{Outliers, Thresholds};
 
-/// What is left out. A filter that an import was given belongs to its run.
+/// A filter that leaves samples out. The filter that an import was given belongs to its run.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct SampleFilter {
-    /// Whether the first sample of each launch goes, before anything else. Of a launch of one sample it stays.
+    /// Whether the first sample of each process is left out, before anything else. A process with one sample keeps it.
     pub drop_first: bool,
-    /// Which samples are outliers, among those of all launches of a benchmark.
+    /// The definition of outliers, applied to the samples of all processes of a benchmark together.
     pub outliers: Outliers,
-    /// How many interquartile ranges or scaled MAD lie between quartile or median and the fence; null where `outliers` draws none.
+    /// Distance of the fence from the quartile or median, in interquartile ranges or scaled MADs; null if `outliers` has no fence.
     pub fence: Option<f64>,
-    /// Of fewer samples none is beyond the fence of interquartile ranges.
+    /// With fewer samples, no sample is beyond the fence of interquartile ranges.
     pub min_samples: u32,
-    /// Whether a row that is an outlier in one of its values is one in all.
+    /// Whether a row with an outlier in one value is left out for all its values.
     pub paired: bool,
 }
 
 impl Default for SampleFilter {
-    /// Leaves everything.
+    /// Returns a filter that keeps everything.
     fn default() -> Self {
         Self {
             drop_first: false,
@@ -35,7 +35,7 @@ impl Default for SampleFilter {
 }
 
 impl SampleFilter {
-    /// The same at these thresholds, where it does not say its fence itself.
+    /// Fills in the fence from these thresholds, unless the filter has its own.
     #[must_use]
     pub fn at(self, thresholds: &Thresholds) -> Self {
         Self {
@@ -49,12 +49,12 @@ impl SampleFilter {
         }
     }
 
-    /// Whether it leaves anything out of anything.
+    /// Reports whether the filter can leave samples out.
     pub fn leaves_out(&self) -> bool {
         self.drop_first || self.outliers != Outliers::Keep
     }
 
-    /// The serializer methodology's name of the policy, with its fence: `iqr_1.5`.
+    /// Returns the serializer methodology's name of the policy, with its fence: `iqr_1.5`.
     pub fn name(&self) -> String {
         let paired = if self.paired { ", paired" } else { "" };
         match self.fence {
@@ -64,22 +64,22 @@ impl SampleFilter {
     }
 }
 
-/// Where samples went: `runs_raw = runs + warmup_skipped + outliers_removed`.
+/// Numbers of samples that were kept and left out: `runs_raw = runs + warmup_skipped + outliers_removed`.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct SampleCounts {
-    /// How many there are.
+    /// Samples before filtering.
     pub runs_raw: u64,
-    /// How many were left out as warm-up: the first of their launches.
+    /// Samples left out as warm-up: the first of each process.
     pub warmup_skipped: u64,
-    /// How many were left out as outliers. They are stored, too.
+    /// Samples left out as outliers. They are stored, too.
     pub outliers_removed: u64,
-    /// How many are left.
+    /// Samples that are left.
     pub runs: u64,
 }
 
 impl SampleCounts {
-    /// The identity, in words.
+    /// Writes the counts as an equation.
     pub fn in_words(&self) -> String {
         format!(
             "runs_raw {} = runs {} + warmup_skipped {} + outliers_removed {}",
@@ -99,31 +99,31 @@ impl std::iter::Sum for SampleCounts {
     }
 }
 
-/// A filter, and what it did.
+/// A filter and the number of samples that it left out.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct LeftOutSamples {
     /// The filter.
     pub filter: SampleFilter,
-    /// Where the samples went.
+    /// Numbers of samples that were kept and left out.
     pub counts: SampleCounts,
 }
 
 impl LeftOutSamples {
-    /// The identity with the name of the policy.
+    /// Writes the counts as an equation, with the name of the policy.
     pub fn in_words(&self) -> String {
         format!("{} ({})", self.counts.in_words(), self.filter.name())
     }
 }
 
-/// What a filter leaves of a measurement.
+/// The samples of a measurement that a filter keeps.
 #[derive(Debug, Clone, PartialEq)]
 pub struct DescribedSamples {
-    /// What it left out.
+    /// The filter and its counts.
     pub left_out: LeftOutSamples,
-    /// What is left of each launch, per iteration.
+    /// Remaining values of each process, per iteration.
     pub launches: Vec<Vec<f64>>,
-    /// Whether the import stored the first sample of each launch as its warm-up, so that it is none of those that decide.
+    /// Whether the import stored the first sample of each process as its warm-up, outside the samples that decide.
     pub first_apart: bool,
 }
 

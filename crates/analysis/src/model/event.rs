@@ -1,25 +1,25 @@
-//! What happens while a run is being measured, for whoever shows it.
+//! Events during a measurement, for the code that shows its progress.
 
 use std::cell::{Cell, RefCell};
 use std::time::Duration;
 
 use super::{BenchmarkKey, Nanos};
 
-/// How benchmarks will be visited.
+/// The planned number of visits of each benchmark.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum VisitPlan {
-    /// Each benchmark is visited in as many launches as were planned for it; this is the largest number.
+    /// A planned number of processes visits each benchmark; this is the largest number.
     Launches(u32),
-    /// Each benchmark is visited in rounds until it is decided; this is the largest number.
+    /// Rounds visit each benchmark until it is decided; this is the largest number.
     Rounds(u32),
 }
 
-/// How to read an estimate of the time that is left.
+/// The kind of an estimate of the remaining time.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Bound {
     /// All benchmarks were visited before: the rest takes about this time.
     About,
-    /// Some benchmarks were never visited, and a single iteration of one may take longer than was planned for all.
+    /// Some benchmarks were never visited, and a single iteration of one may take longer than planned for all.
     AtLeast,
     /// All benchmarks were visited before; those that are decided early save time.
     AtMost,
@@ -27,61 +27,61 @@ pub enum Bound {
     UsuallyAtMost,
 }
 
-/// Something that happened.
+/// An event.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Event<'a> {
     /// The benchmarks are known and about to be measured.
     Planned {
-        /// How many benchmarks there are.
+        /// Number of benchmarks.
         benchmarks: usize,
-        /// How many visits there will be: benchmarks times their launches.
+        /// Number of planned visits: benchmarks times their processes.
         visits: usize,
-        /// How long the visits should take.
+        /// Expected duration of all visits.
         expected: Duration,
-        /// How to read this time.
+        /// The kind of this estimate.
         bound: Bound,
-        /// How the benchmarks will be visited.
+        /// The plan of the visits.
         plan: VisitPlan,
     },
     /// A benchmark is about to be visited.
     Visiting {
         /// The benchmark.
         benchmark: &'a BenchmarkKey,
-        /// The launch, from 0.
+        /// Ordinal of the process, from 0.
         launch: u32,
-        /// How many visits have ended.
+        /// Number of visits that have ended.
         done: usize,
-        /// How many visits there will be.
+        /// Number of planned visits.
         visits: usize,
-        /// How long the other visits should take, judging by those that have ended.
+        /// Estimated duration of the remaining visits, based on those that have ended.
         left: Duration,
-        /// How to read this time.
+        /// The kind of this estimate.
         bound: Bound,
-        /// How many benchmarks need no more visits.
+        /// Number of benchmarks that need no more visits.
         settled: usize,
     },
     /// All visits have ended, or the user asked to stop.
     Measured,
-    /// Work that is no measurement goes on; it may take long.
+    /// Work other than measuring makes progress; it may take long.
     Working {
-        /// What the work is.
+        /// Name of the work.
         what: &'a str,
-        /// How many benchmarks it is about; 0 while the number is not known.
+        /// Number of benchmarks concerned; 0 while it is unknown.
         benchmarks: usize,
-        /// How many parts of it are done.
+        /// Number of parts that are done.
         done: usize,
-        /// How many parts it has; it ends when all are done.
+        /// Number of parts; the work ends when all are done.
         of: usize,
     },
-    /// The bench process printed these bytes.
+    /// A bench process printed these bytes.
     Output(&'a [u8]),
-    /// A visit failed; the others go on.
+    /// A visit failed; the other visits continue.
     VisitFailed {
         /// The benchmark.
         benchmark: &'a BenchmarkKey,
-        /// The launch, from 0.
+        /// Ordinal of the process, from 0.
         launch: u32,
-        /// What happened.
+        /// Description of the failure.
         message: &'a str,
     },
     /// A bench target could not be driven at all.
@@ -90,9 +90,9 @@ pub enum Event<'a> {
         package: &'a str,
         /// Name of the target.
         target: &'a str,
-        /// The name of the reference, if the target belongs to the reference.
+        /// Name of the reference, if the target belongs to it.
         reference: Option<&'a str>,
-        /// What happened.
+        /// Description of the failure.
         message: &'a str,
     },
     /// A bench declined to run a benchmark.
@@ -102,35 +102,35 @@ pub enum Event<'a> {
         /// The reason, in the bench's words.
         reason: &'a str,
     },
-    /// This is the largest step of the benches' clocks.
+    /// The largest clock step of the benches is known.
     ClockStep(Nanos),
-    /// This is something that the user should know.
+    /// A warning for the user.
     Warning(&'a str),
 }
 
-/// Something that is told of events.
+/// A receiver of events.
 pub trait Observer {
-    /// Takes notice of an event. All events but [`Event::Output`] are told between samples.
+    /// Handles an event. All events except [`Event::Output`] are sent between samples.
     fn observe(&self, event: &Event<'_>);
 }
 
-/// Ignores all events.
+/// An observer that ignores all events.
 pub struct Silence;
 
 impl Observer for Silence {
     fn observe(&self, _: &Event<'_>) {}
 }
 
-/// Bytes of output that are kept at most.
+/// The largest number of output bytes that are buffered.
 const MOST_HELD_BACK: usize = 16 << 20;
 
-/// Keeps output and warnings until they can be passed on. Drops all other events: progress would be out of date by then.
+/// An observer that buffers output and warnings for later. It drops all other events: progress would be out of date by then.
 #[derive(Debug)]
 pub struct HeldBack {
     events: RefCell<Vec<HeldBackEvent>>,
-    /// For so many bytes of output there is room.
+    /// Bytes of output for which there is still room.
     room: Cell<usize>,
-    /// So many bytes found no room.
+    /// Bytes of output that were dropped for lack of room.
     left_out: Cell<usize>,
 }
 
@@ -144,7 +144,7 @@ impl Default for HeldBack {
     }
 }
 
-/// An event that is kept.
+/// A buffered event.
 #[derive(Debug)]
 enum HeldBackEvent {
     Output(Vec<u8>),
@@ -152,7 +152,7 @@ enum HeldBackEvent {
 }
 
 impl HeldBack {
-    /// Tells `observer` the kept events, in the order in which they happened.
+    /// Sends the buffered events to `observer`, in the order in which they occurred.
     pub fn pass_on(self, observer: &dyn Observer) {
         for event in self.events.into_inner() {
             match event {
@@ -190,7 +190,7 @@ impl Observer for HeldBack {
 mod tests {
     use super::*;
 
-    /// What was heard, in words.
+    /// Records events as text.
     #[derive(Default)]
     struct Heard(RefCell<Vec<String>>);
 

@@ -1,21 +1,21 @@
-//! Extras: what a launch measures of a benchmark besides its samples, such as allocations and latencies.
+//! Extras: measurements of a benchmark besides its samples, such as allocations and latencies.
 
 use serde::{Deserialize, Serialize};
 
 use super::Nanos;
 use perfcheck_stats::{HdrHistogram, HdrPrecision};
 
-/// What a launch measured of a benchmark besides its samples; each part is empty where it was not asked for.
+/// Measurements of a benchmark in one process besides its samples. Each part is empty unless requested.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Extras {
-    /// In A/B, for each quad (two flat samples) whether this side was sampled first, as in ABBA.
+    /// If measured side by side: for each quad (two flat samples), whether this side was sampled first, as in ABBA.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub led: Vec<bool>,
-    /// What single iterations of an untimed pass allocated, in the order run.
+    /// Allocations of single iterations in an untimed pass, in the order of the iterations.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub allocations: Vec<Allocations>,
-    /// What single operations took, of benchmarks that time each one.
+    /// Latencies of single operations, for benchmarks that time each one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub latencies: Option<Latencies>,
 }
@@ -26,39 +26,39 @@ impl Extras {
     }
 }
 
-/// What one iteration allocated. Set-up, tear-down and the harness are not part of it.
+/// Allocations of one iteration, without set-up, tear-down and the harness.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Allocations {
-    /// How often memory was allocated or enlarged by the thread that ran the iteration; by the whole process, if the iteration
-    /// ended on another thread than it began on.
+    /// Number of times that the thread of the iteration allocated or enlarged memory; of the whole process, if the iteration ended on another thread
+    /// than it began on.
     pub count: u64,
-    /// Bytes of these.
+    /// Bytes of these allocations.
     pub bytes: u64,
-    /// The most bytes alive at once beyond those alive when the iteration began.
+    /// Largest number of bytes alive at once, beyond those alive when the iteration began.
     pub peak_bytes: u64,
-    /// Allocations of other threads meanwhile.
+    /// Allocations of other threads during the iteration.
     pub other_count: u64,
-    /// Bytes of these.
+    /// Bytes of the allocations of other threads.
     pub other_bytes: u64,
 }
 
-/// What the single operations of one launch took. docs/src/protocol.md gives the geometry of the histogram.
+/// Latencies of single operations in one process. docs/internals/src/protocol.md describes the geometry of the histogram.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Latencies {
-    /// How many significant digits the histogram tells apart.
+    /// Number of significant digits that the histogram distinguishes.
     #[serde(default = "usual_digits")]
     pub digits: u8,
-    /// Counters that are not 0, ascending: index, operations.
+    /// Counters other than 0, ascending: index, operations.
     pub counts: Vec<(u32, u64)>,
-    /// Operations that took longer than the histogram reaches; they are in its last counter.
+    /// Operations that took longer than the histogram covers; its last counter includes them.
     pub clamped: u64,
-    /// Operations that failed; they are in no counter.
+    /// Operations that failed; no counter includes them.
     pub errors: u64,
-    /// What the first errors said.
+    /// Messages of the first errors.
     pub messages: Vec<String>,
-    /// Times of operations drawn at random, each with the same probability; ascending.
+    /// Times of randomly drawn operations, each with the same probability; ascending.
     pub reservoir: Vec<Nanos>,
-    /// One second each, from the first sample on.
+    /// Windows of one second each, counted from the first sample.
     pub windows: Vec<LatencyWindow>,
 }
 
@@ -67,7 +67,7 @@ fn usual_digits() -> u8 {
 }
 
 impl Default for Latencies {
-    /// None, in a histogram of three digits.
+    /// Returns an empty histogram of three digits.
     fn default() -> Self {
         Self {
             digits: usual_digits(),
@@ -82,7 +82,7 @@ impl Default for Latencies {
 }
 
 impl Latencies {
-    /// The histogram; `None` where its counters are none of such a one.
+    /// Returns the histogram, or `None` if the counters do not belong to a histogram of these digits.
     pub fn histogram(&self) -> Option<HdrHistogram> {
         HdrHistogram::of_counters(
             HdrPrecision::of_digits(self.digits)?,
@@ -91,17 +91,17 @@ impl Latencies {
     }
 }
 
-/// What ended within one second.
+/// Operations completed in one second.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct LatencyWindow {
     /// Operations that succeeded.
     pub operations: u64,
     /// Operations that failed.
     pub errors: u64,
-    /// Median of those that succeeded; 0 without any.
+    /// Median time of the operations that succeeded; 0 if there are none.
     pub p50: Nanos,
-    /// 95th percentile.
+    /// Their 95th percentile.
     pub p95: Nanos,
-    /// 99th percentile.
+    /// Their 99th percentile.
     pub p99: Nanos,
 }

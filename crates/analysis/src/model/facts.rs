@@ -1,30 +1,30 @@
-//! Facts about where and how a run was measured.
+//! Facts about the machine, the build and the checkout of a run.
 
 use serde::{Deserialize, Serialize};
 
-/// The machine. Changes of `cpu` or `architecture` make runs incomparable; the others only warn.
+/// The machine. A different `cpu` or `architecture` makes runs incomparable; other differences cause warnings.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct HostFacts {
-    /// CPU model, as the system names it.
+    /// CPU model, as reported by the system.
     pub cpu: String,
     /// Instruction set, e.g. `x86_64`.
     pub architecture: String,
     /// Operating system, e.g. `linux`.
     pub os: String,
-    /// Logical processors this process may use.
+    /// Logical processors that this process may use.
     pub cores: u32,
     /// Kernel release.
     pub kernel: String,
-    /// Frequency governor of the first processor, where the system has one.
+    /// Frequency governor of the first processor, if any.
     pub governor: Option<String>,
-    /// Microcode revision, where the system tells.
+    /// Microcode revision, if known.
     pub microcode: Option<String>,
-    /// Whether others use the machine, too: a virtual machine, a container host or a CI runner. `None` where nobody said so of imported values.
+    /// Whether the machine is shared with others: a virtual machine, a container host or a CI runner. `None` if an import does not say so.
     pub shared: Option<bool>,
 }
 
-/// How the executables were built. Any difference makes runs incomparable.
+/// The build of the executables. Any difference makes runs incomparable.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct BuildFacts {
@@ -38,7 +38,7 @@ pub struct BuildFacts {
     pub rustflags: String,
 }
 
-/// All facts of a run.
+/// The environment of a run.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Environment {
@@ -48,12 +48,12 @@ pub struct Environment {
     pub build: BuildFacts,
 }
 
-/// The first digits of a commit, as people are told it.
+/// Returns the first digits of a commit hash, for people.
 pub fn first_digits(hash: &str, digits: usize) -> &str {
     hash.get(..digits).unwrap_or(hash)
 }
 
-/// A commit, for people.
+/// A commit, described for people.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Commit {
@@ -61,14 +61,14 @@ pub struct Commit {
     pub hash: String,
     /// Name of the author.
     pub author: String,
-    /// When it was written, RFC 3339.
+    /// Time at which it was authored, RFC 3339.
     pub authored: String,
     /// First line of the message.
     pub subject: String,
 }
 
 impl Commit {
-    /// The first digits of the hash.
+    /// Returns the first digits of the hash.
     pub fn short(&self) -> &str {
         first_digits(&self.hash, 10)
     }
@@ -80,14 +80,14 @@ impl Commit {
 pub struct GitState {
     /// Full hash of `HEAD`.
     pub commit: String,
-    /// Branch, `None` for a detached `HEAD`.
+    /// Branch; `None` for a detached `HEAD`.
     pub branch: Option<String>,
     /// Whether tracked files differ from `HEAD`.
     pub dirty: bool,
 }
 
 impl GitState {
-    /// The first digits of the commit.
+    /// Returns the first digits of the commit.
     pub fn short(&self) -> &str {
         first_digits(&self.commit, 10)
     }

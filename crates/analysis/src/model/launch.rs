@@ -1,21 +1,21 @@
-//! A launch: one process of a bench executable, and what it gave of each benchmark.
+//! One process of a bench executable, with its measurements of each benchmark.
 
 use serde::{Deserialize, Serialize};
 
 use super::{Benchmark, Conduct, Extras, Nanos, SamplingSettings, Series, TargetFacts, Timestamp};
 
-/// What one process of a bench executable was and gave.
+/// A process of a bench executable, with its measurements.
 #[derive(Debug, Clone, PartialEq)]
 pub struct LaunchRecord {
-    /// Its head.
+    /// The process without its measurements.
     pub head: LaunchHead,
-    /// Facts of its target.
+    /// Facts of its bench target.
     pub target_facts: TargetFacts,
-    /// The benchmarks that it was asked for, in the order of asking.
+    /// The benchmarks that the process was to run, in the order of the requests.
     pub benchmarks: Vec<LaunchedBenchmark>,
 }
 
-/// A launch without what it measured.
+/// A process without its measurements.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct LaunchHead {
@@ -23,26 +23,26 @@ pub struct LaunchHead {
     pub package: String,
     /// Name of the bench target.
     pub target: String,
-    /// Ordinal in the run, from 0.
+    /// Ordinal of the process in the run, from 0.
     pub ordinal: u32,
-    /// 0; counts up when a process died and another one took over what was left.
+    /// Number of processes that died before this one took over the rest of their work.
     pub attempt: u32,
-    /// When the process was started.
+    /// Time at which the process was started.
     pub started: Timestamp,
-    /// Bytes of padding in its environment.
+    /// Bytes of padding in the environment of the process.
     pub padding_bytes: u32,
-    /// Which layout of its code the executable had, from 0; `None`: it ran as it was built.
+    /// The code layout of the executable, from 0; `None` if it ran as built.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub layout: Option<u32>,
-    /// What it said about itself; `None` if it never did.
+    /// The harness that the executable reported; `None` if it reported none.
     pub harness: Option<Harness>,
-    /// How the process ran, where the system tells.
+    /// Resources that the process used, if the system reports them.
     pub conduct: Option<Conduct>,
-    /// Why the launch as a whole went wrong, in words.
+    /// Why the process as a whole failed.
     pub failure: Option<String>,
 }
 
-/// What a bench executable says about itself.
+/// The harness of a bench executable, as reported by it.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Harness {
@@ -55,29 +55,29 @@ pub struct Harness {
     pub quantum: Nanos,
 }
 
-/// One benchmark in one launch.
+/// One benchmark in one process.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct LaunchedBenchmark {
-    /// The benchmark as announced.
+    /// The benchmark as the executable announced it.
     pub benchmark: Benchmark,
-    /// How it was sampled.
+    /// The settings with which it was sampled.
     pub sampling: SamplingSettings,
-    /// Noise threshold in force for it, a fraction.
+    /// Noise threshold in force for the benchmark, a fraction.
     pub noise_threshold: f64,
-    /// What came of it.
+    /// The samples, or the reason why there are none.
     pub outcome: LaunchOutcome,
-    /// What was measured besides the samples.
+    /// Measurements besides the samples.
     #[serde(default, skip_serializing_if = "Extras::is_empty")]
     pub extras: Extras,
 }
 
-/// What came of a benchmark in a launch.
+/// The outcome of a benchmark in a process.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum LaunchOutcome {
     /// It was measured.
     Measured(Series),
-    /// It was not, for the reason given.
+    /// It failed, for the reason given.
     Failed(String),
 }

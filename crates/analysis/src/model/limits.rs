@@ -1,43 +1,43 @@
-//! What is taken from others at most, in one table: benches, tables of Cargo.toml, the command line, imported files, the store.
+//! Upper limits on input from outside, in one table: benches, tables of Cargo.toml, the command line, imported files, the store.
 //!
-//! What lies beyond is refused where it comes in, with the limit; a message, which is only shown, is cut.
+//! The code that reads the input rejects larger values and names the limit. A message, which is only shown, is cut.
 
 use std::fmt::Write;
 use std::ops::RangeInclusive;
 use std::time::Duration;
 
-/// Counts and times are below this: the store and many readers of JSON have signed integers.
+/// Counts and times are below this, because the store and many JSON parsers have signed integers.
 pub const BEYOND_NUMBERS: u64 = 1 << 63;
 /// Processes per run.
 pub const LAUNCHES: RangeInclusive<u32> = 1..=10_000;
-/// Samples per launch, which are also those of one request (docs/src/protocol.md, section 4).
+/// Samples per process, which are also the samples of one request (docs/internals/src/protocol.md, section 4).
 pub const SAMPLES: RangeInclusive<u32> = 2..=1_000_000;
-/// Iterations of a warm-up, where they are counted: each is a request.
+/// Iterations of a counted warm-up; each is one request.
 pub const WARM_UP_ITERATIONS: RangeInclusive<u32> = 1..=1_000_000;
-/// What kept builds may take on the disk, in MiB.
+/// Disk space for kept builds, in MiB.
 pub const KEPT_BUILDS_MIB: RangeInclusive<u32> = 0..=1_048_576;
 /// Resamples of a bootstrap.
 pub const RESAMPLES: RangeInclusive<u32> = 1_000..=100_000_000;
-/// The longest time that a launch may warm up, and the longest that it may measure.
+/// The longest warm-up and the longest measurement of a process.
 pub const LONGEST_PHASE: Duration = Duration::from_hours(24);
-/// Benchmarks of an executable.
+/// Benchmarks in an executable.
 pub const MOST_BENCHMARKS: usize = 100_000;
-/// Bytes of an id, of another name, of a unit, of an author's version.
+/// Bytes of an id, another name, a unit or an author's version.
 pub const LONGEST_NAME_BYTES: usize = 1_000;
 /// Characters of a message that a bench sends.
 pub const LONGEST_MESSAGE: usize = 1_000;
-/// Bytes of a frame, and of all frames of one answer.
+/// Bytes of a frame, and of all frames of one answer together.
 pub const LONGEST_ANSWER_BYTES: usize = 64 << 20;
-/// Functions that differ between two builds of a bench target, of which names and sizes are kept.
+/// Functions that differ between two builds of a bench target and are stored with their names and sizes.
 pub const MOST_CHANGED_FUNCTIONS: usize = 100;
-/// Functions of which a count of instructions or samples keeps their own.
+/// Functions that are stored with a count of instructions or samples.
 pub const MOST_COUNTED_FUNCTIONS: usize = 40;
-/// Counts of the instructions of a benchmark in one run.
+/// Instruction counts of a benchmark in one run.
 pub const MOST_COUNTS: usize = 1_000;
-/// Entries of what is stored as run lengths: a few bytes must not ask for all memory.
+/// Entries of stored run lengths: without a limit, a few bytes could request all memory.
 pub const MOST_REPEATED: u64 = 1_000_000;
 
-/// A setting within its limits, or that it is not.
+/// Returns `value` if it is in `range`; the error names the range.
 pub fn within(range: &RangeInclusive<u32>, value: u64) -> Result<u32, String> {
     let found = u32::try_from(value).ok();
     found.filter(|found| range.contains(found)).ok_or_else(|| {
@@ -46,7 +46,7 @@ pub fn within(range: &RangeInclusive<u32>, value: u64) -> Result<u32, String> {
     })
 }
 
-/// The time of a phase within its limit, or that it is not.
+/// Returns `time` if it is within the limit of a phase; the error names the limit.
 pub fn phase(time: Duration) -> Result<Duration, String> {
     if time <= LONGEST_PHASE {
         return Ok(time);
@@ -55,7 +55,7 @@ pub fn phase(time: Duration) -> Result<Duration, String> {
     Err(format!("it is longer than {hours} hours"))
 }
 
-/// A message, cut where it is too long.
+/// Cuts a message that is too long.
 pub fn message(mut text: String) -> String {
     if let Some((end, _)) = text.char_indices().nth(LONGEST_MESSAGE) {
         let all = text.len();
@@ -65,7 +65,7 @@ pub fn message(mut text: String) -> String {
     text
 }
 
-/// A name that only people read, cut where it is too long.
+/// Cuts a name that is too long. For names that only people read.
 pub fn cut_name(mut text: String) -> String {
     if text.len() > LONGEST_NAME_BYTES {
         text.truncate(text.floor_char_boundary(LONGEST_NAME_BYTES - '…'.len_utf8()));
@@ -74,7 +74,7 @@ pub fn cut_name(mut text: String) -> String {
     text
 }
 
-/// That a name is within its limit; else what is wrong with it, to follow its name.
+/// Checks the length of a name. The error continues a sentence, after the word for the name.
 pub fn name(text: &str) -> Result<(), String> {
     if text.len() <= LONGEST_NAME_BYTES {
         return Ok(());

@@ -1,18 +1,19 @@
-//! What of a machine decides how steady measurements on it are, as the system tells it. `None` and empty lists: it does not tell.
+//! Properties of a machine that decide how steady its measurements are, as reported by the system. `None` and empty lists mean that the system
+//! reports nothing.
 
 use serde::Serialize;
 
 use super::Nanos;
 
-/// Everything that was looked at before something was measured.
+/// The state of the machine before a measurement.
 #[derive(Debug, Clone, PartialEq, Default, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct MachineState {
     /// The timer.
     pub timer: TimerState,
-    /// Frequency of the processors.
+    /// Frequency scaling of the processors.
     pub frequency: FrequencyState,
-    /// The processors and which of them we may use.
+    /// The processors, and the number that this process may use.
     pub processors: ProcessorState,
     /// Virtual machine, container and their limits.
     pub surroundings: Surroundings,
@@ -20,45 +21,45 @@ pub struct MachineState {
     pub memory: MemoryState,
     /// Temperature and power.
     pub power: PowerState,
-    /// Average of processes that ran or wanted to, over a minute.
+    /// Load average over one minute: processes that ran or waited to run.
     pub load: Option<f64>,
-    /// `randomize_va_space`: 0 off, 1 without the heap, 2 whole.
+    /// Linux's `randomize_va_space`: 0 is off, 1 leaves out the heap, 2 is full.
     pub address_randomisation: Option<u8>,
-    /// Our nice value; above 0 others come first.
+    /// The nice value of this process; with a value above 0 other processes come first.
     pub nice: Option<i32>,
 }
 
-/// The timer that benches read.
+/// The clock that benches read.
 #[derive(Debug, Clone, PartialEq, Default, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct TimerState {
-    /// What the kernel reads it from.
+    /// The clock source of the kernel.
     pub source: Option<String>,
-    /// What it could read it from.
+    /// The clock sources that the kernel could use.
     pub available: Vec<String>,
     /// The smallest step between two readings.
     pub step_ns: Option<Nanos>,
-    /// What a reading takes.
+    /// Time that one reading takes.
     pub reading_ns: Option<f64>,
 }
 
-/// How a processor's frequency is chosen.
+/// Settings that determine the frequency of the processors.
 #[derive(Debug, Clone, PartialEq, Default, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct FrequencyState {
-    /// The governors, each once.
+    /// The frequency governors, each once.
     pub governors: Vec<String>,
-    /// The driver below them.
+    /// The frequency driver.
     pub driver: Option<String>,
-    /// What the processor is asked to prefer, each once.
+    /// The energy preferences, each once.
     pub preferences: Vec<String>,
-    /// Whether it may go beyond its nominal frequency.
+    /// Whether processors may exceed their nominal frequency (boost).
     pub boost: Option<bool>,
-    /// The file that switches that.
+    /// The file that switches boost on and off.
     pub boost_switch: Option<&'static str>,
-    /// The lowest frequency allowed now.
+    /// The lowest frequency that is allowed now.
     pub lowest_khz: Option<u64>,
-    /// The highest one.
+    /// The highest frequency that is allowed now.
     pub highest_khz: Option<u64>,
 }
 
@@ -66,37 +67,37 @@ pub struct FrequencyState {
 #[derive(Debug, Clone, PartialEq, Default, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct ProcessorState {
-    /// How many are switched on.
+    /// Number of processors that are online.
     pub online: Option<usize>,
-    /// How many of them this process may use.
+    /// Number of processors that this process may use.
     pub allowed: Option<usize>,
-    /// How many share a core, at most.
+    /// The largest number of processors that share a core.
     pub threads_per_core: Option<usize>,
-    /// Those that the scheduler leaves alone.
+    /// The processors that the scheduler leaves alone.
     pub isolated: Vec<u32>,
-    /// Whether cores are of different kinds.
+    /// Whether there are cores of different kinds.
     pub hybrid: Option<bool>,
-    /// Memory nodes.
+    /// Number of memory nodes (NUMA).
     pub nodes: Option<usize>,
 }
 
-/// What this system runs in.
+/// The environment of this system: virtual machine, container, CI.
 #[derive(Debug, Clone, PartialEq, Default, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Surroundings {
     /// Whether this is a virtual machine.
     pub virtual_machine: Option<bool>,
-    /// Who makes it.
+    /// The maker of the hypervisor.
     pub hypervisor: Option<String>,
-    /// What kind of container this is.
+    /// The kind of container.
     pub container: Option<String>,
-    /// Whether what sets limits could be read; where it could not, no quota is known, and there may be one.
+    /// Whether the limits of the container could be read. If not, there may be an unknown quota.
     pub limits_readable: bool,
-    /// Processor time that our group may use, in processors.
+    /// Processor time that the control group may use, in processors.
     pub processor_quota: Option<f64>,
-    /// Period of that quota: who has used his share waits for the next one.
+    /// Period of that quota: a group that has used up its share waits for the next period.
     pub quota_period_us: Option<u64>,
-    /// Memory that our group may use.
+    /// Memory that the control group may use.
     pub memory_limit_bytes: Option<u64>,
     /// Whether this is a CI runner.
     pub ci: bool,
@@ -106,13 +107,13 @@ pub struct Surroundings {
 #[derive(Debug, Clone, PartialEq, Default, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct MemoryState {
-    /// All of it.
+    /// All memory.
     pub total_bytes: Option<u64>,
-    /// What programs can still get without swapping.
+    /// Memory that programs can get without swapping.
     pub available_bytes: Option<u64>,
     /// Swap space.
     pub swap_bytes: Option<u64>,
-    /// How much of that is in use.
+    /// Swap space in use.
     pub swap_used_bytes: Option<u64>,
     /// Transparent huge pages: `always`, `madvise`, `never`.
     pub huge_pages: Option<String>,
@@ -122,9 +123,9 @@ pub struct MemoryState {
 #[derive(Debug, Clone, PartialEq, Default, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct PowerState {
-    /// The hottest sensor that says at which temperature it slows the machine down.
+    /// The hottest sensor that has a throttling temperature.
     pub hottest: Option<HeatState>,
-    /// Whether it runs from a battery.
+    /// Whether the machine runs on battery.
     pub on_battery: Option<bool>,
     /// The firmware's profile, e.g. `low-power`.
     pub profile: Option<String>,
@@ -134,40 +135,40 @@ pub struct PowerState {
 #[derive(Debug, Clone, PartialEq, Default, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct HeatState {
-    /// Its name.
+    /// Name of the zone.
     pub zone: String,
-    /// How hot it is.
+    /// Temperature of the zone.
     pub celsius: f64,
-    /// Where the system slows down.
+    /// Temperature at which the system throttles.
     pub limit_celsius: Option<f64>,
 }
 
-/// What the machine did while something was measured.
+/// Activity of the machine during a measurement.
 #[derive(Debug, Clone, PartialEq, Default, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Happenings {
-    /// How long that was, seconds.
+    /// Duration of the measurement, in seconds.
     pub seconds: f64,
-    /// Share of the processors' time that a hypervisor gave to others.
+    /// Share of the processors' time that a hypervisor gave to other machines.
     pub stolen_share: Option<f64>,
-    /// Share of it that other programs used.
+    /// Share of the processors' time that other programs used.
     pub others_share: Option<f64>,
-    /// The busiest of them.
+    /// The busiest of these programs.
     pub busiest: Vec<BusyProgram>,
-    /// How often a processor was slowed down by its temperature.
+    /// How often a processor was throttled because of its temperature.
     pub slowed_by_heat: Option<u64>,
-    /// How often our group had used up its processor quota.
+    /// How often the control group used up its processor quota.
     pub out_of_quota: Option<u64>,
-    /// Pages that went to swap or came from there.
+    /// Pages that were swapped in or out.
     pub swapped_pages: Option<u64>,
 }
 
-/// A program that was busy meanwhile.
+/// A program that was busy during a measurement.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct BusyProgram {
-    /// Its name, as the system has it.
+    /// Name of the program, as reported by the system.
     pub name: String,
-    /// How many processors it kept busy.
+    /// Number of processors that the program kept busy.
     pub processors: f64,
 }

@@ -1,12 +1,12 @@
-//! What the numbers of a benchmark are: its metric says how a sample is read and which direction is worse.
+//! The meaning of a benchmark's numbers: its metric says how to read a sample and which direction is worse.
 
 use serde::{Deserialize, Serialize};
 use std::fmt;
 
-/// What a sample of a benchmark means.
+/// The meaning of a benchmark's samples.
 ///
-/// Whatever the metric, a sample is a fraction of two whole numbers and less of it is better: a rate is stored as the time that
-/// its units took. So one procedure decides about all of them, and the mean of a rate is the harmonic one by itself.
+/// With every metric, a sample is a fraction of two whole numbers, and less is better: a rate is stored as the time that its units took. One
+/// procedure can therefore judge all metrics, and the mean of a rate is its harmonic mean.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(tag = "kind", rename_all = "kebab-case")]
@@ -16,30 +16,30 @@ pub enum Metric {
     Time,
     /// `iterations` units in `elapsed` nanoseconds, shown as units per second; more units are better.
     Rate {
-        /// What is counted, e.g. `ops` or `bytes`.
+        /// Name of the unit, e.g. `ops` or `bytes`.
         unit: String,
     },
     /// `elapsed` of the unit for `iterations` iterations; less is better.
     Amount {
-        /// What is counted, e.g. `instructions`.
+        /// Name of the unit, e.g. `instructions`.
         unit: String,
     },
 }
 
 impl Metric {
-    /// Whether samples are times of iterations, as all measured here are.
+    /// Reports whether samples are times of iterations, as in all benchmarks measured by this tool.
     pub fn is_time(&self) -> bool {
         *self == Self::Time
     }
 
-    /// Whether `elapsed` is time, which a clock can be too coarse for. Amounts are exact, however small.
+    /// Reports whether `elapsed` is a time, for which a clock can be too coarse. Amounts are exact, however small.
     pub fn is_timed(&self) -> bool {
         !matches!(self, Self::Amount { .. })
     }
 }
 
 impl fmt::Display for Metric {
-    /// `time`, `rate of ops`, `amount of bytes`
+    /// Writes `time`, `rate of ops` or `amount of bytes`.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Time => f.write_str("time"),

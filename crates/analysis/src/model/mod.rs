@@ -1,7 +1,7 @@
-//! Plain data that every layer speaks: benchmark keys, samples and series, settings, facts, runs, verdicts.
+//! Plain data that every layer uses: benchmark keys, samples and series, settings, facts, runs, verdicts.
 //!
-//! Must not do I/O, read a clock or know a third-party crate other than serde; choices between statistics are enums of `perfcheck-stats`. Invariant: everything here
-//! can be compared, cloned and written down exactly; counts and times are integers.
+//! Must not do I/O, read a clock or use a third-party crate other than serde; choices between statistics are enums of `perfcheck-stats`. Invariant:
+//! all values can be compared, cloned and written down exactly; counts and times are integers.
 
 mod analysis;
 mod benchmark;

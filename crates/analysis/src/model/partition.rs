@@ -1,31 +1,31 @@
-//! Parts of a suite: what one of several jobs measures, and what it knows of the others.
+//! Parts of a suite: one of several jobs measures each part and records what it needs to know of the others.
 
 use std::fmt;
 use std::str::FromStr;
 
 use serde::{Deserialize, Serialize};
 
-/// One part of several: `2/8` is the second of eight.
+/// One of several parts: `2/8` is the second of eight.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct SuitePart {
-    /// Which one, from 1.
+    /// Number of this part, from 1.
     pub part: u32,
-    /// How many there are.
+    /// Number of parts.
     pub of: u32,
 }
 
 impl SuitePart {
-    /// More parts than this are a slip of the hand.
+    /// The largest number of parts; a larger number is a typing error.
     pub const MOST: u32 = 1000;
 
-    /// Whether it is one of its parts.
+    /// Reports whether there is a part with this number.
     pub fn exists(self) -> bool {
         (1..=Self::MOST).contains(&self.of) && (1..=self.of).contains(&self.part)
     }
 
-    /// Whether the benchmark at this place of the suite, from 0, is dealt to this part.
+    /// Reports whether this part measures the benchmark at this position of the suite, counted from 0. Benchmarks are assigned round-robin.
     pub fn has(self, place: usize) -> bool {
         place % self.of as usize + 1 == self.part as usize
     }
@@ -57,11 +57,11 @@ impl FromStr for SuitePart {
     }
 }
 
-/// What the user has a run compared with.
+/// The reference that the user asked for.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum AskedReference {
-    /// A revision or an executable that is measured beside it, whatever is stored.
+    /// A revision or an executable that is measured side by side, regardless of stored runs.
     Beside,
     /// The stored run of this name.
     Named(String),
@@ -69,23 +69,23 @@ pub enum AskedReference {
     Accepted,
 }
 
-/// What a run knows that measured one part of a suite. All parts of a suite have the same but for their number.
+/// Facts that a run knows if it measured one part of a suite. They are equal for all parts, except for the part's own number.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Partition {
-    /// Which part it is.
+    /// The part that the run measured.
     pub part: SuitePart,
-    /// How many benchmarks all parts have together.
+    /// Number of benchmarks in all parts together.
     pub benchmarks: usize,
-    /// A digest of the names of all of them.
+    /// A digest of the names of all benchmarks.
     pub suite: String,
-    /// What they are compared with.
+    /// The reference of all parts.
     pub reference: AskedReference,
-    /// Whether both sides are the same executables.
+    /// Whether both sides are the same executable.
     pub control: bool,
-    /// The words that benchmarks were chosen by; empty: all.
+    /// The words that select benchmarks; empty selects all.
     pub filter: Vec<String>,
-    /// Whether a word is the whole id.
+    /// Whether a word must equal the whole id.
     pub exact: bool,
 }
 

@@ -1,8 +1,8 @@
-//! Fractions and times as people write them.
+//! Parsers of fractions and times as people write them.
 
 use std::time::Duration;
 
-/// Reads `1%`, `0.5 %` or `0.01` as a fraction. The error says what was expected.
+/// Parses `1%`, `0.5 %` or `0.01` as a fraction. The error says what was expected.
 pub fn parse_fraction(text: &str) -> Result<f64, String> {
     let trimmed = text.trim();
     let (number, scale) = match trimmed.strip_suffix('%') {
@@ -17,7 +17,7 @@ pub fn parse_fraction(text: &str) -> Result<f64, String> {
     }
 }
 
-/// Reads `1.02` or `2%` as the fraction by which something takes longer, 0.02. The error says what was expected.
+/// Parses `1.02` or `2%` as a slowdown, here the fraction 0.02. The error says what was expected.
 pub fn parse_slowdown(text: &str) -> Result<f64, String> {
     let trimmed = text.trim();
     let fraction = if trimmed.ends_with('%') {
@@ -27,7 +27,7 @@ pub fn parse_slowdown(text: &str) -> Result<f64, String> {
             .parse::<f64>()
             .map_or(f64::NAN, |factor| factor - 1.0)
     };
-    // Benches are told in millionths.
+    // The protocol sends slowdowns in millionths.
     let fraction = (fraction * 1e6).round() / 1e6;
     if (1e-6..=9.0).contains(&fraction) {
         Ok(fraction)
@@ -38,7 +38,7 @@ pub fn parse_slowdown(text: &str) -> Result<f64, String> {
     }
 }
 
-/// Reads `100ms`, `1.5s`, `2min`, or a plain number of seconds. The error says what was expected.
+/// Parses `100ms`, `1.5s`, `2min`, or a plain number of seconds. The error says what was expected.
 pub fn parse_duration(text: &str) -> Result<Duration, String> {
     let trimmed = text.trim();
     let unit_at = trimmed

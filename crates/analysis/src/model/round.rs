@@ -1,4 +1,4 @@
-//! A round of an A/B measurement: what each side gave of one benchmark in it.
+//! A round of a side-by-side measurement: the samples of one benchmark from both sides.
 
 use super::{Sample, Side};
 
@@ -9,14 +9,14 @@ pub struct Round {
     pub base: Vec<Sample>,
     /// The samples of the candidate.
     pub candidate: Vec<Sample>,
-    /// For each quad whether the candidate was sampled first; empty where that is not known.
+    /// For each quad, whether the candidate was sampled first; empty if unknown.
     pub led: Vec<bool>,
-    /// Which layout of the code the executables had, from 0; `None`: they ran as they were built.
+    /// The code layout of the executables, from 0; `None` if they ran as built.
     pub layout: Option<u32>,
 }
 
 impl Round {
-    /// The samples of `side`.
+    /// Returns the samples of `side`.
     pub fn samples(&self, side: Side) -> &[Sample] {
         match side {
             Side::Base => &self.base,

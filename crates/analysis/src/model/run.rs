@@ -1,4 +1,4 @@
-//! A run: all launches of one invocation.
+//! A run: all processes of one invocation.
 
 use std::cmp::Ordering;
 use std::fmt;
@@ -12,7 +12,7 @@ use super::{
     Extras, GitState, Nanos, Partition, SamplingSettings, Series, Side, Source, Verdict,
 };
 
-/// Number of a run in its store. An A/B measurement has one number: its base is -N where its candidate is N, and is written `N/base`.
+/// Number of a run in its store. Two sides that were measured side by side share a number: the candidate is N, and its base is -N, written `N/base`.
 ///
 /// Runs are ordered by number, a base just before its candidate.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
@@ -20,11 +20,11 @@ use super::{
 #[serde(transparent)]
 pub struct RunId(pub i64);
 
-/// Ends the name of a base, after the number of its pair.
+/// Suffix of the name of a base, after the number of its pair.
 const BASE_SUFFIX: &str = "/base";
 
 impl RunId {
-    /// The base of an A/B measurement that has this run as its candidate.
+    /// Returns the base that was measured side by side with this candidate.
     #[must_use]
     pub const fn base(self) -> Self {
         Self(-self.0)
@@ -58,7 +58,7 @@ impl FromStr for RunId {
         let base = word
             .strip_suffix(BASE_SUFFIX)
             .or_else(|| word.strip_prefix('-'));
-        // Another sign is no part of a number.
+        // Reject signs, which `parse` would accept.
         let digits = base.unwrap_or(word);
         let is_number = digits.bytes().all(|byte| byte.is_ascii_digit());
         let run = Self(if is_number { digits } else { "" }.parse()?);
@@ -73,81 +73,82 @@ impl FromStr for RunId {
 #[serde(transparent)]
 pub struct Timestamp(pub i64);
 
-/// How far a run came.
+/// How far a run got.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case")]
 pub enum RunStatus {
-    /// Under way, interrupted or killed: what is stored is whole, but something may be missing.
+    /// Under way, interrupted or killed: each stored process is complete, but some may be missing.
     Incomplete,
-    /// Ended by itself.
+    /// Finished normally.
     Complete,
 }
 
-/// Whether a run may serve as a reference by itself.
+/// Whether a run may become a reference without being named.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case")]
 pub enum Acceptance {
-    /// Not a reference: it found something worse, was compared with what need not be one, may be given up again, or has not ended.
+    /// Not a reference: something became worse, the run was compared with one that is not accepted, an uncommitted improvement may be dropped again,
+    /// or the run has not ended.
     Pending,
-    /// It found nothing worse than a reference.
+    /// Accepted because nothing became worse than in a reference.
     Automatic,
-    /// The user said so; it starts a new segment of the history.
+    /// Accepted by the user; the run starts a new segment of the history.
     ByCommand,
 }
 
-/// What a measurement was made for.
+/// The purpose of a measurement.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Purpose {
-    /// The user asked for it.
+    /// A comparison that the user asked for.
     Comparison,
-    /// The same: both sides are the same executables, so that it tells how much the host differs from itself.
+    /// A comparison of the same executable with itself, which shows how much the host differs from itself.
     Control,
     /// A step of a search through the history.
     Search,
-    /// One part of a suite, which is decided with the others. Also a run of its own has this purpose.
+    /// One part of a suite, judged together with the other parts. A run that is not measured side by side has this purpose, too.
     Part,
 }
 
-/// The other side of an A/B measurement, seen from one of them: round r of the pair is launch r of both.
+/// The other side of a side-by-side measurement, seen from one side. Round r of the pair is process r of both sides.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Pair {
     /// The run of the other side.
     pub partner: RunId,
-    /// What this run is in the pair.
+    /// The side of this run.
     pub side: Side,
 }
 
-/// What is known when a run begins.
+/// The facts known when a run begins.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct NewRun {
-    /// When it began.
+    /// Time at which it began.
     pub started: Timestamp,
-    /// The checkout, where there is one.
+    /// The checkout, if any.
     pub git: Option<GitState>,
     /// Machine and build.
     pub environment: Environment,
-    /// One-minute load average at the start, where the system tells.
+    /// One-minute load average at the start, if the system reports it.
     pub load: Option<f64>,
-    /// Seed of everything random in the run.
+    /// Seed of all random numbers of the run.
     pub seed: u64,
-    /// Settings of the decision at the level of the run.
+    /// Decision settings of the run as a whole.
     pub decision: DecisionSettings,
     /// Version of cargo-perfcheck.
     pub tool_version: String,
-    /// The name of its build in the cache of this machine, if it was built there.
+    /// Name of the build in the cache of this machine, if it was built there.
     pub build: Option<String>,
-    /// Which part of a suite it measures, if it is one of several.
+    /// The part of a suite that the run measures, if it is one of several.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub partition: Option<Partition>,
 }
 
 impl NewRun {
-    /// The same for another store: without its build, which lies in the cache of one machine.
+    /// Returns the facts for another store: without the build, which exists only in the cache of one machine.
     #[must_use]
     pub fn elsewhere(&self) -> Self {
         Self {
@@ -157,56 +158,56 @@ impl NewRun {
     }
 }
 
-/// The head of a run, without its series.
+/// A run without its measurements.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Run {
-    /// Its number.
+    /// The number of the run.
     pub id: RunId,
-    /// What was known when it began.
+    /// The facts known when it began.
     pub begun: NewRun,
-    /// When it ended, if it did.
+    /// Time at which it ended; `None` if it did not.
     pub finished: Option<Timestamp>,
-    /// How far it came.
+    /// How far it got.
     pub status: RunStatus,
-    /// Whether it may be a reference.
+    /// Whether it may become a reference.
     pub acceptance: Acceptance,
-    /// The other side, if this run is one side of an A/B measurement.
+    /// The other side, if it was measured side by side.
     pub pair: Option<Pair>,
-    /// The sequential plan of an A/B measurement as it was written down when it began.
+    /// The sequential plan of a side-by-side measurement, as stored when it began.
     pub plan: Option<String>,
-    /// Where its numbers come from, if another program measured them.
+    /// The origin of the numbers, if another program measured them.
     pub source: Option<Source>,
 }
 
-/// What is known when a run ends by itself.
+/// The facts known when a run ends normally.
 #[derive(Debug, Clone, PartialEq)]
 pub struct RunEnd {
-    /// When it ended.
+    /// Time at which it ended.
     pub finished: Timestamp,
-    /// Whether it may serve as a reference from now on.
+    /// Whether it may become a reference from now on.
     pub acceptance: Acceptance,
-    /// The exit code that it ends with.
+    /// The exit code of the command.
     pub exit_code: u8,
-    /// What was found, also about benchmarks that the run did not measure.
+    /// The verdicts, including those on benchmarks that the run did not measure.
     pub verdicts: Vec<RunVerdict>,
-    /// What was concluded of the run, in bytes that the store keeps without reading them.
+    /// The conclusion of the run, as bytes that the store keeps without reading them.
     pub conclusion: Option<Vec<u8>>,
 }
 
-/// What a run found about one benchmark.
+/// The verdict of a run on one benchmark.
 #[derive(Debug, Clone, PartialEq)]
 pub struct RunVerdict {
     /// The benchmark.
     pub key: BenchmarkKey,
     /// The verdict.
     pub verdict: Verdict,
-    /// The run's value: nanoseconds of one iteration, for lists and for the spread between runs.
+    /// Time of one iteration in this run, in nanoseconds; for lists and for the spread between runs.
     pub typical_ns: Option<f64>,
     /// Relative change against the reference, a fraction.
     pub change: Option<f64>,
-    /// Standard error of ln(1 + change); `None` where the data do not give one.
+    /// Standard error of ln(1 + change); `None` if it cannot be computed.
     pub standard_error: Option<f64>,
-    /// The run that it was compared with. That run may since have been deleted.
+    /// The run used as the reference. It may have been deleted since.
     pub reference: Option<RunId>,
 }
 
@@ -217,109 +218,110 @@ pub struct TargetFacts {
     pub features: Vec<String>,
 }
 
-/// How the process of a launch ran, as the system told at its end.
+/// Resources that a process used, as the system reported at its end.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Conduct {
-    /// Threads that were alive.
+    /// Number of threads that were alive.
     pub threads: u32,
-    /// CPU time of the process and of those that it has waited for, nanoseconds; of these in clock ticks of 10 ms.
+    /// CPU time of the process and of the children that it waited for, in nanoseconds; that of the children in clock ticks of 10 ms.
     pub cpu: Nanos,
-    /// Time in which it worked on requests, nanoseconds.
+    /// Time that the process spent on requests, in nanoseconds.
     pub asked: Nanos,
-    /// How often its threads had to leave their processor to others.
+    /// Number of involuntary context switches of its threads.
     pub involuntary_switches: u64,
-    /// Time that the hypervisor gave to others meanwhile, nanoseconds summed over all processors.
+    /// Time that the hypervisor gave to other machines during the process, in nanoseconds, summed over all processors.
     pub stolen: Option<Nanos>,
-    /// The processor that it was bound to for those of its benchmarks for which one is enough.
+    /// The processor that the process was pinned to during benchmarks for which one processor is enough.
     pub processor: Option<u32>,
-    /// What the control workload took just before, where it ran.
+    /// Result of the control workload just before the process, if it ran.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub control: Option<Control>,
 }
 
-/// A fixed amount of work that no change of code touches, done several times between two launches: what moves it is the host.
+/// The control workload: a fixed amount of work that no code change affects, done several times between two processes. Its time changes only if the
+/// host does.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Control {
-    /// Median of the passes, nanoseconds.
+    /// Median time of a pass, in nanoseconds.
     pub pass: Nanos,
-    /// Median distance of a pass from that, nanoseconds.
+    /// Median distance of a pass from that median, in nanoseconds.
     pub spread: Nanos,
 }
 
 impl Control {
-    /// How unsteady the host was: spread over median, a fraction.
+    /// Returns how unsteady the host was: spread over median, a fraction.
     pub fn jitter(self) -> f64 {
         self.spread.as_f64() / self.pass.as_f64().max(1.0)
     }
 }
 
-/// Why a launch gave no series of a benchmark.
+/// Why a process has no series of a benchmark.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Failure {
-    /// Ordinal of the launch in the run, from 0.
+    /// Ordinal of the process in the run, from 0.
     pub launch: u32,
-    /// What happened, in words.
+    /// Description of the failure.
     pub message: String,
 }
 
-/// How the message of a failure begins that is the base's and not the benchmark's own.
+/// Prefix of the message of a failure if the base failed, and not the benchmark itself.
 pub const BASE_FAILED: &str = "the reference failed: ";
 
-/// A benchmark's series in one launch.
+/// A benchmark's series in one process.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct LaunchSeries {
-    /// Ordinal of the launch in the run, from 0.
+    /// Ordinal of the process in the run, from 0.
     pub launch: u32,
-    /// Smallest step of the child's clock; 0 where no clock is known, as of imported values.
+    /// Smallest step of the process's clock; 0 if the clock is unknown, as for imported values.
     pub quantum: Nanos,
-    /// How the process ran, where the system told.
+    /// Resources that the process used, if the system reported them.
     pub conduct: Option<Conduct>,
-    /// Which layout of its code the executable had, from 0; `None`: it ran as it was built.
+    /// The code layout of the executable, from 0; `None` if it ran as built.
     pub layout: Option<u32>,
-    /// What was measured.
+    /// The samples.
     pub series: Series,
-    /// What was measured besides the samples.
+    /// Measurements besides the samples.
     pub extras: Extras,
 }
 
-/// Everything that a run knows of one benchmark.
+/// The data of a run about one benchmark.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Measurement {
-    /// The benchmark as announced.
+    /// The benchmark as the executable announced it.
     pub benchmark: Benchmark,
-    /// Facts of its target.
+    /// Facts of its bench target.
     pub target_facts: TargetFacts,
-    /// How it was sampled.
+    /// The settings with which it was sampled.
     pub sampling: SamplingSettings,
-    /// Noise threshold in force for it, a fraction.
+    /// Noise threshold in force for the benchmark, a fraction.
     pub noise_threshold: f64,
-    /// Its series by launch, ascending.
+    /// Its series by process, ascending.
     pub launches: Vec<LaunchSeries>,
-    /// Launches that failed.
+    /// Failures of processes.
     pub failures: Vec<Failure>,
-    /// What processes counted that were launched for nothing else.
+    /// Counts from processes that only counted.
     pub counts: CountsOfBenchmark,
-    /// The verdict of the run about it, once there is one.
+    /// The run's verdict on the benchmark, once there is one.
     pub verdict: Option<Verdict>,
-    /// What a filter leaves to be described, where there is a filter.
+    /// The samples that a filter keeps for descriptions, if there is a filter.
     pub described: Option<DescribedSamples>,
-    /// What is left of its samples, where these were removed.
+    /// The summary that remains after the samples were removed.
     pub expired: Option<RunPoint>,
 }
 
-/// What is left of the samples of a benchmark in a run once they are removed: its place in the history.
+/// The summary of a benchmark in a run that remains after its samples were removed: a point of the history.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct RunPoint {
-    /// How many launches had samples that count.
+    /// Number of processes with samples that count.
     pub launches: usize,
-    /// How many of them the shortest of these had.
+    /// Number of samples in the process that has fewest.
     pub samples: usize,
-    /// Whether they were those of a ramp.
+    /// Whether the samples were those of a ramp.
     pub from_ramp: bool,
-    /// ln of the run's value from low quantiles, in nanoseconds of one iteration; `None` without samples.
+    /// ln of the run's value from low quantiles, in nanoseconds per iteration; `None` without samples.
     pub low_quantile: Option<f64>,
-    /// The same from medians.
+    /// ln of the run's value from medians.
     pub median: Option<f64>,
 }
 

@@ -1,4 +1,4 @@
-//! Samples: exact integers as the child reported them.
+//! Samples: exact integers as the bench process reported them.
 
 use perfcheck_stats::quotient;
 use serde::{Deserialize, Serialize};
@@ -13,7 +13,7 @@ use std::time::Duration;
 pub struct Nanos(pub u64);
 
 impl Nanos {
-    /// As a float, for statistics.
+    /// Returns the number as a float, for statistics.
     pub fn as_f64(self) -> f64 {
         self.0 as f64
     }
@@ -31,13 +31,13 @@ impl From<Nanos> for Duration {
     }
 }
 
-/// One timed window: the body ran `iterations` times in `elapsed`. In files it is the pair of both.
+/// One timed interval: the body ran `iterations` times in `elapsed`. Files contain the pair of both.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(from = "(u64, Nanos)", into = "(u64, Nanos)")]
 pub struct Sample {
-    /// How often the body ran, at least 1.
+    /// Number of times that the body ran, at least 1.
     pub iterations: u64,
-    /// The time of the whole window.
+    /// Time of the whole interval.
     pub elapsed: Nanos,
 }
 
@@ -57,29 +57,30 @@ impl From<Sample> for (u64, Nanos) {
 }
 
 impl Sample {
-    /// An iteration of which nobody tells how long it took.
+    /// An iteration of unknown duration.
     pub const UNTIMED: Self = Self {
         iterations: 1,
         elapsed: Nanos(0),
     };
 
-    /// Nanoseconds per iteration, rounded once: what was imported as a decimal number comes back as the number nearest to it.
+    /// Returns the nanoseconds per iteration, rounded once, so that an imported decimal number is restored as the number nearest to it.
     pub fn per_iteration(self) -> f64 {
         quotient(u128::from(self.elapsed.0), u128::from(self.iterations))
     }
 
-    /// The quickest time per iteration among `samples`, in nanoseconds. Samples of no time do not count; infinite where no other is left.
+    /// Returns the shortest time per iteration among `samples`, in nanoseconds. Samples without time are ignored; the result is infinite if no others
+    /// exist.
     pub fn quickest_ns<'s>(samples: impl IntoIterator<Item = &'s Self>) -> f64 {
         let times = samples.into_iter().map(|sample| sample.per_iteration());
         times.filter(|ns| *ns > 0.0).fold(f64::INFINITY, f64::min)
     }
 }
 
-/// What one launch measured of one benchmark.
+/// The samples of one benchmark in one process.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Series {
-    /// Total of the warm-up rounds; never part of the samples.
+    /// Total of the warm-up, which is never part of the samples.
     pub warm_up: Sample,
     /// The linear phase: d, 2d, ..., Nd iterations. May be empty.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
@@ -90,7 +91,7 @@ pub struct Series {
 }
 
 impl Series {
-    /// The samples that decide: the flat phase, or the linear one where there is no flat phase.
+    /// Returns the samples that decide: the flat phase, or the linear phase if there is no flat one.
     pub fn deciding(&self) -> &[Sample] {
         if self.flat.is_empty() {
             &self.linear
@@ -99,8 +100,8 @@ impl Series {
         }
     }
 
-    /// The samples that can be set beside one another: those of the flat phase, or those of a ramp that are at least half
-    /// as long as its longest, because short samples have floors of their own.
+    /// Returns the samples that are comparable with each other: all of the flat phase, or those of a ramp with at least half as many iterations as
+    /// its longest, because short samples have floors of their own.
     pub fn alike(&self) -> Vec<Sample> {
         let deciding = self.deciding().iter().copied();
         if !self.flat.is_empty() {

@@ -1,4 +1,4 @@
-//! Settings of sampling and of decisions, with the defaults of the project.
+//! Settings of sampling and of decisions, with the project's defaults.
 
 use serde::{Deserialize, Serialize};
 use std::time::Duration;
@@ -6,11 +6,11 @@ use std::time::Duration;
 use super::{Analysis, Nanos, Thresholds, limits};
 use perfcheck_stats::words;
 
-/// A benchmark with fewer whole launches than this has no verdict.
+/// Number of complete processes that a benchmark needs for a verdict.
 pub const MIN_LAUNCHES: usize = 3;
 
 words! {
-    /// How the iteration counts of a launch are laid out.
+    /// The distribution of iterations over the samples of a process.
     #[derive(Default)]
     SamplingMode {
         #[default]
@@ -21,31 +21,31 @@ words! {
     }
 }
 
-/// When a launch has warmed up.
+/// The condition that ends the warm-up of a process.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum WarmUpGoal {
-    /// Once its iterations have taken longer than this.
+    /// The iterations have taken longer than this.
     Time(Nanos),
-    /// After so many iterations.
+    /// This many iterations have run.
     Iterations(u32),
 }
 
-/// What a bench author set in code; `None` where nothing was set.
+/// The settings that a bench author made in code; `None` if not set.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize)]
 pub struct AuthorSettings {
     /// Processes per run.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub launches: Option<u32>,
-    /// Samples per launch.
+    /// Samples per process.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub samples: Option<u32>,
-    /// Warm-up time per launch.
+    /// Warm-up time per process.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub warm_up_ns: Option<Nanos>,
-    /// Measurement time per launch.
+    /// Measurement time per process.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub measurement_ns: Option<Nanos>,
-    /// Layout of the iteration counts.
+    /// Distribution of iterations over samples.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub sampling_mode: Option<SamplingMode>,
     /// Relative change that counts as noise, as a fraction.
@@ -54,7 +54,7 @@ pub struct AuthorSettings {
 }
 
 impl AuthorSettings {
-    /// What of it lies beyond the limits, in words; `None`: nothing does.
+    /// Describes the first setting that exceeds its limit, if any.
     pub fn beyond_limits(&self) -> Option<String> {
         let count = |what, range, value: Option<u32>| {
             let why = limits::within(range, value?.into()).err()?;
@@ -78,16 +78,16 @@ impl AuthorSettings {
     }
 }
 
-/// Whose turn it is while two executables are compared.
+/// How the processes of two executables alternate.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Turns {
-    /// There is only one.
+    /// There is only one executable.
     #[default]
     None,
-    /// Both are alive and take samples in turn: ABBA or BAAB.
+    /// Both processes are alive and take samples alternately: ABBA or BAAB.
     Samples,
-    /// They are launched in turn.
+    /// The processes run alternately, one after the other.
     Launches,
 }
 
@@ -98,23 +98,23 @@ impl Turns {
     }
 }
 
-/// How a benchmark is sampled.
+/// The sampling settings of a benchmark.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct SamplingSettings {
     /// Processes per run.
     pub launches: u32,
-    /// Samples per launch in the flat (or only) phase; `None`: as many as fit.
+    /// Samples per process in the flat (or only) phase; `None` means as many as fit.
     pub samples: Option<u32>,
-    /// Warm-up time per launch.
+    /// Warm-up time per process.
     pub warm_up: Nanos,
-    /// Iterations of the warm-up, where they are counted in place of its time.
+    /// Iterations of the warm-up, if they are counted in place of its time.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub warm_up_iterations: Option<u32>,
-    /// Measurement time per launch.
+    /// Measurement time per process.
     pub measurement: Nanos,
-    /// Layout of the iteration counts.
+    /// Distribution of iterations over samples.
     pub mode: SamplingMode,
-    /// Whose turn it is, where two executables are compared.
+    /// How the processes alternate, if two executables are compared.
     #[serde(default, skip_serializing_if = "Turns::is_none")]
     pub turns: Turns,
 }
@@ -133,27 +133,27 @@ impl Default for SamplingSettings {
     }
 }
 
-/// How a comparison is decided.
+/// The settings that decide a comparison.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub struct DecisionSettings {
     /// Relative change that counts as noise, as a fraction.
     pub noise_threshold: f64,
-    /// One-sided, family-wise level of a run: for worsening, and again for improvement.
+    /// One-sided, family-wise level of a run: for regressions, and again for improvements.
     pub significance_level: f64,
-    /// Level of the descriptive bootstrap intervals.
+    /// Confidence level of the bootstrap intervals that describe times.
     pub confidence_level: f64,
     /// Bootstrap resamples.
     pub resamples: u32,
-    /// Which of the published systems' statistics decide, where it is not the project's own procedure.
+    /// The statistics that decide, if they are not those of the project's own procedure.
     #[serde(default, skip_serializing_if = "Analysis::is_default")]
     pub analysis: Analysis,
-    /// Bounds that are conventions.
+    /// Bounds that are conventions of published systems.
     #[serde(default, skip_serializing_if = "Thresholds::is_default")]
     pub thresholds: Thresholds,
 }
 
 impl DecisionSettings {
-    /// The noise threshold of two builds that are measured in turn: they do not drift apart as stored runs do.
+    /// The noise threshold of two builds measured side by side: they do not drift apart as stored runs do.
     pub const PAIRED_NOISE_THRESHOLD: f64 = 0.01;
 }
 

@@ -5,14 +5,14 @@ use std::fmt;
 
 use perfcheck_stats::words;
 
-/// One of the two things that are compared.
+/// One of the two sides of a comparison.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case")]
 pub enum Side {
-    /// What the candidate is compared with. In an A/B measurement it is never a reference for other runs.
+    /// The side that the candidate is compared with. If measured side by side, it never becomes a reference for other runs.
     Base,
-    /// What the verdicts are about.
+    /// The side that the verdicts are about.
     Candidate,
 }
 
@@ -34,14 +34,14 @@ impl fmt::Display for Side {
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct BySide<T> {
-    /// The value of the base.
+    /// Value of the base.
     pub base: T,
-    /// The value of the candidate.
+    /// Value of the candidate.
     pub candidate: T,
 }
 
 impl<T> BySide<T> {
-    /// The value of `side`.
+    /// Returns the value of `side`.
     pub fn of(&self, side: Side) -> &T {
         match side {
             Side::Base => &self.base,
@@ -49,7 +49,7 @@ impl<T> BySide<T> {
         }
     }
 
-    /// The value of `side`, to be changed.
+    /// Returns the value of `side` for modification.
     pub fn of_mut(&mut self, side: Side) -> &mut T {
         match side {
             Side::Base => &mut self.base,
@@ -59,7 +59,7 @@ impl<T> BySide<T> {
 }
 
 words! {
-    /// Whose bench targets a revision is built with.
+    /// The source of the bench targets when a revision is built.
     #[derive(Default)]
     BenchesFrom {
         #[default]

@@ -1,11 +1,11 @@
-//! Where the numbers of an imported run come from: another program measured them.
+//! The origin of the numbers of an imported run: another program measured them.
 
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
 use super::{SampleCounts, SampleFilter};
 
-/// Everything that is needed to understand and to repeat an import.
+/// Everything needed to understand and to repeat an import.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Source {
@@ -17,47 +17,47 @@ pub struct Source {
     pub columns: String,
     /// Names of the parts of each id, in order. An id is its parts with `/` between them; a `/` within a part is written `%2F`.
     pub id_parts: Vec<String>,
-    /// What else the columns say of benchmarks.
+    /// Further labels of benchmarks, by column.
     pub dimensions: Vec<SourceDimension>,
     /// The columns that were read as values, with their units.
     pub values: Vec<SourceValue>,
-    /// Whether launches were told apart, by a column or by the file. Otherwise a run is one launch, and its repetitions are no
-    /// independent evidence.
+    /// Whether a column or the file tells the processes apart. Otherwise the run counts as one process, and its repetitions are not independent
+    /// evidence.
     pub launches_known: bool,
-    /// What is left out wherever the run is described. The first repetitions, where those go, are stored as the warm-up of their launches.
+    /// Samples that descriptions of the run leave out. If it drops the first repetitions, they are stored as the warm-up of their processes.
     pub filter: SampleFilter,
-    /// How the intervals of the import's means were drawn.
+    /// Parameters of the intervals of the import's means.
     pub interval: SourceInterval,
-    /// What became of the values.
+    /// Numbers of values that were read, left out and kept.
     pub counts: SampleCounts,
     /// Rows that could not be read and were skipped (`--lenient`).
     pub rows_skipped: u64,
 }
 
-/// An imported id, or a part of one, as its cells had it: with the `/` that are written `%2F` there.
+/// Returns an imported id, or a part of one, as its cells contained it: each `%2F` becomes a `/` again.
 pub fn as_in_cells(id: &str) -> String {
     id.replace("%2F", "/").replace("%252", "%2")
 }
 
-/// How the percentile bootstrap intervals of means are drawn.
+/// Parameters of the percentile bootstrap intervals of means.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct SourceInterval {
-    /// The level.
+    /// The confidence level.
     pub confidence_level: f64,
-    /// How many resamples.
+    /// The number of resamples.
     pub resamples: u32,
-    /// The seed from which each benchmark's own is derived.
+    /// The seed from which the seed of each benchmark is derived.
     pub seed: u64,
 }
 
-/// A column that says something of benchmarks and is no part of their ids, such as the language of an implementation.
+/// A column that labels benchmarks without being part of their ids, such as the language of an implementation.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct SourceDimension {
-    /// Its name, or its number as `#3`.
+    /// Name of the column, or its number as `#3`.
     pub name: String,
-    /// What it says of each id.
+    /// The label of each id.
     pub labels: BTreeMap<String, String>,
 }
 
@@ -65,11 +65,11 @@ pub struct SourceDimension {
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct SourceFile {
-    /// Its name without directories; `-` for the standard input.
+    /// Name of the file without directories; `-` for the standard input.
     pub name: String,
-    /// BLAKE3 of its content, in hexadecimal digits.
+    /// BLAKE3 hash of the content, in hexadecimal digits.
     pub blake3: String,
-    /// Its size.
+    /// Size of the file.
     pub bytes: u64,
 }
 
@@ -77,16 +77,16 @@ pub struct SourceFile {
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct SourceValue {
-    /// The part of the id that it gives, where it gives one.
+    /// The part of the id that the column provides, if any.
     pub label: Option<String>,
-    /// Its name, or its number as `#3`.
+    /// Name of the column, or its number as `#3`.
     pub column: String,
-    /// Its unit: declared, `by row`, or `guessed`.
+    /// Unit of the values: declared, `by row`, or `guessed`.
     pub unit: String,
 }
 
 impl Source {
-    /// What it is, for people: `csv: a.csv, b.csv`.
+    /// Describes the source for people: `csv: a.csv, b.csv`.
     pub fn summary(&self) -> String {
         let names: Vec<&str> = self.files.iter().map(|file| file.name.as_str()).collect();
         match names[..] {

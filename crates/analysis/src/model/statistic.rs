@@ -1,7 +1,7 @@
-//! The statistics that have a name: one table of words for what people write and read, and which of them are for what.
+//! The statistics that have a name: one table of the words that people write and read, and the sets in which each may be used.
 //!
-//! What they are of a measurement is computed in `compare`. A word means one thing within a [`StatisticSet`]; `p95` and `max` are of samples in columns and
-//! pivots, and of single operations everywhere else.
+//! `compare` computes their values. A word has one meaning within a [`StatisticSet`]; `p95` and `max` mean samples in columns and pivots, and single
+//! operations everywhere else.
 
 use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
 use std::fmt;
@@ -9,13 +9,13 @@ use std::fmt;
 /// A number that describes a measurement, or its change.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Statistic {
-    /// The change that the verdict rests on; as a value, the median.
+    /// The change that the verdict rests on; as a value of one run, the median.
     Time,
     /// Smallest sample.
     Min,
     /// Largest sample.
     Max,
-    /// Mean: in columns that of the launches' means, arithmetic, of rates harmonic.
+    /// Mean; in columns, the mean of the means of the processes: arithmetic, for rates harmonic.
     Mean,
     /// Median of all samples.
     Median,
@@ -23,25 +23,25 @@ pub enum Statistic {
     Floor,
     /// The slope of the linear phase.
     Slope,
-    /// Standard deviation of all samples; of rates that of their harmonic mean.
+    /// Standard deviation of all samples; for rates, of their harmonic mean.
     StdDev,
-    /// Standard deviation of the launches' means.
+    /// Standard deviation of the means of the processes.
     LaunchStdDev,
     /// Standard deviation over mean, of all samples.
     Variation,
     /// Median absolute deviation of the samples, scaled.
     Mad,
-    /// The same without the factor.
+    /// Median absolute deviation of the samples, without the scale factor.
     MadUnscaled,
-    /// Mean of the best so many percent.
+    /// Mean of the best samples; the number is their percentage.
     BestMean(u8),
-    /// The value that so many thousandths of the samples are at least as good as.
+    /// Percentile of the samples, in thousandths: this share of the samples is at least as good as the value.
     Percentile(u16),
-    /// The same by linear interpolation.
+    /// Percentile of the samples by linear interpolation, in thousandths.
     LinearPercentile(u16),
-    /// The median of the means of random parts of a launch, averaged over launches.
+    /// Median of the means of random parts of a process's samples, averaged over processes.
     Subselection,
-    /// The same with parts drawn with replacement.
+    /// Subselection with parts drawn with replacement.
     SubselectionReplaced,
     /// Half the width of the 95 % interval of the subselection.
     SubselectionMargin,
@@ -49,51 +49,51 @@ pub enum Statistic {
     Allocations,
     /// Bytes that an iteration allocates.
     Bytes,
-    /// Bytes alive at once.
+    /// Largest number of bytes alive at once.
     Peak,
     /// Instructions of an iteration.
     Instructions,
-    /// A percentile of single operations, in thousandths; 1000 is the longest.
+    /// Percentile of single operations, in thousandths; 1000 is the longest operation.
     Latency(u16),
 }
 
-/// What a statistic is wanted for: only some are for each.
+/// A use of statistics, for which only some of them are available.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum StatisticSet {
-    /// What columns of runs and pivots show.
+    /// Columns of runs and pivots.
     Columns,
-    /// What stands for a launch, and for a side in the summary.
+    /// Values that represent a process, or a side in the summary.
     Centers,
-    /// What verdicts are about.
+    /// Subjects of verdicts.
     Metrics,
-    /// What has limits.
+    /// Statistics that can have limits.
     Limits,
 }
 
-/// What numbers of a statistic are.
+/// The unit of a statistic.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Unit {
     /// Nanoseconds.
     Time,
     /// Bytes.
     Bytes,
-    /// A number of things.
+    /// A number of items.
     Count,
 }
 
 impl Statistic {
     /// The median of single operations.
     pub const P50: Self = Self::Latency(500);
-    /// Their 95th percentile.
+    /// The 95th percentile of single operations.
     pub const P95: Self = Self::Latency(950);
-    /// Their 99th percentile.
+    /// The 99th percentile of single operations.
     pub const P99: Self = Self::Latency(990);
-    /// Their 99.9th percentile.
+    /// The 99.9th percentile of single operations.
     pub const P999: Self = Self::Latency(999);
-    /// The longest of them.
+    /// The longest single operation.
     pub const LONGEST: Self = Self::Latency(1000);
 
-    /// Reads the word of one of the statistics that are for this; the error names those that are.
+    /// Parses the word of a statistic in `set`; the error lists the words of the set.
     pub fn read(text: &str, set: StatisticSet) -> Result<Self, String> {
         let word = text.trim().to_ascii_lowercase();
         let named = set.named().iter().find(|one| one.to_string() == word);
@@ -111,13 +111,13 @@ impl Statistic {
         })
     }
 
-    /// What columns know besides the named ones: any percentage, and the words of mmtests.
+    /// Parses the words that only columns have: any percentage, and the words of mmtests.
     fn of_columns(word: &str) -> Option<Self> {
         let percent = |digits: &str| {
             let found = digits.parse().ok().filter(|percent| *percent <= 100_u8)?;
             digits.bytes().all(|c| c.is_ascii_digit()).then_some(found)
         };
-        // As `p99.9`: percent with at most one decimal.
+        // A percentile such as `p99.9` has at most one decimal.
         let thousandths = |digits: &str| {
             let (whole, tenths) = digits.split_once('.').unwrap_or((digits, "0"));
             let tenths = percent(tenths).filter(|_| tenths.len() == 1)?;
@@ -137,7 +137,7 @@ impl Statistic {
         }
     }
 
-    /// What its numbers are.
+    /// Returns the unit.
     pub fn unit(self) -> Unit {
         match self {
             Self::Allocations | Self::Instructions => Unit::Count,
@@ -146,7 +146,7 @@ impl Statistic {
         }
     }
 
-    /// Whether it says how far values lie apart: less of that is better, whatever the metric.
+    /// Reports whether the statistic measures spread. Less spread is better, for every metric.
     pub fn is_spread(self) -> bool {
         matches!(
             self,
@@ -159,12 +159,12 @@ impl Statistic {
         )
     }
 
-    /// Whether its change has an interval: only then a limit in percent can be kept or not.
+    /// Reports whether the change of the statistic has an interval. Only then can it have a limit in percent.
     pub fn has_change(self) -> bool {
         !matches!(self, Self::Slope | Self::StdDev | Self::Mad)
     }
 
-    /// What it is, for the help of a flag.
+    /// Returns the description for the help of a flag.
     pub fn help(self) -> &'static str {
         match self {
             Self::Time => "The time of an iteration",
@@ -207,7 +207,7 @@ impl Statistic {
 }
 
 impl StatisticSet {
-    /// The statistics in it that have a word of their own, in the order in which they are listed.
+    /// Returns the statistics of the set that have a word of their own, in the order of listings.
     pub fn named(self) -> &'static [Statistic] {
         use Statistic as S;
         match self {
@@ -269,7 +269,7 @@ impl StatisticSet {
         }
     }
 
-    /// All that may be written, for help and errors.
+    /// Returns all words that the set accepts, for help and errors.
     pub fn words(self) -> Vec<String> {
         let mut words: Vec<String> = self.named().iter().map(Statistic::to_string).collect();
         if self == Self::Columns {
@@ -291,7 +291,7 @@ impl StatisticSet {
 }
 
 impl fmt::Display for Statistic {
-    /// The word that people write.
+    /// Writes the word that people use.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.pad(match *self {
             Self::Time => "time",
@@ -332,7 +332,7 @@ impl Serialize for Statistic {
 }
 
 impl<'de> Deserialize<'de> for Statistic {
-    /// Centers, metrics and what has limits are stored, and no two of these have one word.
+    /// Parses the word of a center, a metric or a statistic with limits. Only these are stored, and their words are all different.
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         let word = String::deserialize(deserializer)?;
         Self::read(&word, StatisticSet::Limits)

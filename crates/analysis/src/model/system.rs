@@ -1,4 +1,4 @@
-//! The published systems whose conventions can be taken with one word.
+//! The published systems whose conventions `--method` selects with one word.
 
 use super::analysis::{Analysis, Observations, Outliers, Test};
 use super::settings::DecisionSettings;
@@ -7,7 +7,7 @@ use super::thresholds::Thresholds;
 use perfcheck_stats::{Correction, MannWhitneyMethod, Quantile, TrimmedError, words};
 
 words! {
-    /// A published system, of which `--method` takes the conventions.
+    /// A published system whose conventions `--method` uses.
     System {
         NBenchmark = "nbenchmark": "NBenchmark: ranks of all samples, asymptotic p, each benchmark by itself, any effect counts",
         Criterion = "criterion": "Criterion: pooled bootstrap of the t-score of all samples at 5 %, and an interval beyond 1 %",
@@ -18,7 +18,7 @@ words! {
 }
 
 impl System {
-    /// How the system decides and describes. What it says nothing about is as the project does it.
+    /// Returns the settings with which the system decides and describes. Settings that the system does not define are the project's defaults.
     pub fn decision(self) -> DecisionSettings {
         let default = Thresholds::default();
         let (analysis, noise_threshold, thresholds) = match self {

@@ -1,20 +1,20 @@
-//! Every bound that is a convention of somebody's and no property of a test: in one place, with a name, a default and its source.
+//! Every bound that is a convention rather than a property of a test, with its name, its default and its source.
 //!
-//! A workspace may set them (`[workspace.metadata.perfcheck.thresholds]`); a run keeps those that it was decided with. What the project's own
-//! procedure was calibrated with is none of them: docs/src/statistics/.
+//! A workspace may set them (`[workspace.metadata.perfcheck.thresholds]`); a run stores those that decided it. The constants with which the project's
+//! own procedure was calibrated are not thresholds; docs/internals/src/statistics/ describes them.
 
 use serde::{Deserialize, Serialize};
 
-/// What is known of one threshold.
+/// The description of one threshold.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct ThresholdKind {
     /// Its key in Cargo.toml.
     pub name: &'static str,
-    /// What it is where nobody sets it.
+    /// The default.
     pub default: f64,
-    /// The smallest and the largest value that make sense.
+    /// The smallest and the largest value allowed.
     pub range: (f64, f64),
-    /// Whether it counts something.
+    /// Whether the value must be a whole number.
     pub whole: bool,
 }
 
@@ -34,7 +34,7 @@ macro_rules! thresholds {
         }
 
         impl Thresholds {
-            /// All of them, in the order of the documentation.
+            /// All thresholds, in the order of the documentation.
             pub const ALL: &[ThresholdKind] = &[
                 $(ThresholdKind {
                     name: $name,
@@ -44,7 +44,7 @@ macro_rules! thresholds {
                 },)+
             ];
 
-            /// Their values, in the order of [`Self::ALL`].
+            /// Returns the values, in the order of [`Self::ALL`].
             fn values(&self) -> Vec<f64> {
                 vec![$(self.$field,)+]
             }
@@ -62,72 +62,72 @@ macro_rules! thresholds {
 }
 
 thresholds! {
-    /// Level of the tests of `--test`, two-sided, where no `--significance-level` is set: `NBenchmark`, Criterion, mmtests.
+    /// Two-sided level of the tests of `--test` if no `--significance-level` is set: `NBenchmark`, Criterion, mmtests.
     test_level "test-level" = 0.05 in 1e-6 to 0.499_999;
-    /// Values that each side needs for a test of ranks: `NBenchmark` (its later versions: 2).
+    /// Values that each side needs for a rank test: `NBenchmark` (its later versions: 2).
     min_per_group "min-per-group" = 5.0 in 1.0 to 1e6 whole;
-    /// A 95th percentile ratio up to this is faster: `BenchForge`.
+    /// A ratio of 95th percentiles up to this is faster: `BenchForge`.
     p95_faster "p95-faster" = 0.95 in 1e-6 to 1.0;
-    /// A 95th percentile ratio from this on is slower: `BenchForge`.
+    /// A ratio of 95th percentiles from this on is slower: `BenchForge`.
     p95_slower "p95-slower" = 1.05 in 1.0 to 1e6;
     /// Cliff's delta below this is negligible (Romano et al. 2006).
     cliff_negligible "cliff-negligible" = 0.147 in 0.0 to 1.0;
-    /// Below this it is small.
+    /// Cliff's delta below this is small.
     cliff_small "cliff-small" = 0.33 in 0.0 to 1.0;
-    /// Below this it is medium, from this on large.
+    /// Cliff's delta below this is medium, from this on large.
     cliff_medium "cliff-medium" = 0.474 in 0.0 to 1.0;
-    /// A test of ranks shows nothing where Cliff's delta is below this: `NBenchmark`.
+    /// A rank test reports no change if Cliff's delta is below this: `NBenchmark`.
     practical_effect "practical-effect" = 0.147 in 0.0 to 1.0;
-    /// Interquartile ranges from a quartile to the fence of a mild outlier (Tukey 1977).
+    /// Distance from a quartile to the fence of mild outliers, in interquartile ranges (Tukey 1977).
     outlier_mild "outlier-mild" = 1.5 in 0.0 to 1e6;
-    /// And of a severe one.
+    /// Distance from a quartile to the fence of severe outliers, in interquartile ranges (Tukey 1977).
     outlier_severe "outlier-severe" = 3.0 in 0.0 to 1e6;
-    /// Interquartile ranges to the fence of `--outliers iqr`: `NBenchmark`, the serializer methodology.
+    /// Distance from a quartile to the fence of `--outliers iqr`, in interquartile ranges: `NBenchmark`, the serializer methodology.
     iqr_fence "iqr-fence" = 1.5 in 0.0 to 1e6;
-    /// Fewer samples than this have no such fence: the serializer methodology.
+    /// Samples needed for the fence of `--outliers iqr`: the serializer methodology.
     iqr_min_samples "iqr-min-samples" = 10.0 in 1.0 to 1e6 whole;
-    /// Scaled MAD from the median to the fence of `--outliers mad`: `NBenchmark`.
+    /// Distance from the median to the fence of `--outliers mad`, in scaled MADs: `NBenchmark`.
     mad_fence "mad-fence" = 3.0 in 0.0 to 1e6;
     /// A coefficient of variation up to this is stable: `NBenchmark`.
     cv_stable "cv-stable" = 0.05 in 0.0 to 1e6;
-    /// One from this on is worth a warning: `NBenchmark`.
+    /// A coefficient of variation from this on causes a warning: `NBenchmark`.
     cv_high "cv-high" = 0.5 in 0.0 to 1e6;
-    /// Launches that differ more than so many times what one of them lets expect are worth a warning: `NBenchmark`.
+    /// Warn if processes differ by more than this many times what the spread within one process predicts: `NBenchmark`.
     process_variance_ratio "process-variance-ratio" = 4.0 in 0.0 to 1e6;
-    /// Checks of the order of samples need so many: `NBenchmark`.
+    /// Samples needed to check their order: `NBenchmark`.
     series_min_samples "series-min-samples" = 50.0 in 4.0 to 1e6 whole;
-    /// Autocorrelation above this is worth a warning: `NBenchmark`.
+    /// Autocorrelation above this causes a warning: `NBenchmark`.
     autocorrelation "autocorrelation" = 0.5 in 0.0 to 1.0;
-    /// Halves that differ at this level are worth a warning: `NBenchmark`.
+    /// Warn if the two halves of the samples differ at this level: `NBenchmark`.
     halves_level "halves-level" = 0.001 in 0.0 to 1.0;
-    /// Halves whose means are further apart than this drift: `NBenchmark`.
+    /// The samples drift if the means of their halves differ by more than this fraction: `NBenchmark`.
     drift_change "drift-change" = 0.1 in 0.0 to 1e6;
-    /// If they are so many standard errors apart, too: `NBenchmark`.
+    /// For a drift, the means must also differ by this many standard errors: `NBenchmark`.
     drift_standard_errors "drift-standard-errors" = 4.0 in 0.0 to 1e6;
-    /// Several modes from this modal value on (Gregg 2014).
+    /// A modal value from this on means several modes (Gregg 2014).
     several_modes "several-modes" = 2.4 in 2.0 to 1e6;
-    /// Intervals are the bootstrap's from so many launches on (of one launch: samples), where it covers as often as Student's: Criterion's are always the
-    /// bootstrap's.
+    /// Processes (samples, if there is one process) from which on intervals come from the bootstrap, because it then covers as often as Student's t.
+    /// Intervals of Criterion's method always come from the bootstrap.
     bootstrap_min_launches "bootstrap-min-launches" = 300.0 in 2.0 to 1e6 whole;
-    /// Samples of a slow cluster, at least: `NBenchmark`.
+    /// The smallest number of samples in a slow cluster: `NBenchmark`.
     slow_cluster_min "slow-cluster-min" = 3.0 in 1.0 to 1e6 whole;
-    /// Its share of all samples, at least: `NBenchmark`.
+    /// The smallest share of all samples in a slow cluster: `NBenchmark`.
     slow_cluster_share "slow-cluster-share" = 0.01 in 0.0 to 1.0;
-    /// Its coefficient of variation, at most: `NBenchmark`.
+    /// The largest coefficient of variation of a slow cluster: `NBenchmark`.
     slow_cluster_cv "slow-cluster-cv" = 0.15 in 0.0 to 1e6;
-    /// A mean so many times the median is worth a look: the serializer methodology.
+    /// Warn if the mean is more than this many times the median: the serializer methodology.
     mean_over_median "mean-over-median" = 1000.0 in 1.0 to 1e9;
-    /// So is a sample of more seconds than this, if it is as many times the median: the serializer methodology.
+    /// Warn about a sample of more seconds than this, if it also exceeds the median by the factor above: the serializer methodology.
     absurd_seconds "absurd-seconds" = 1.0 in 0.0 to 1e9;
     /// Level of the intervals of means that `import` prints: the serializer methodology.
     import_level "import-level" = 0.95 in 0.5 to 0.999_999;
-    /// Their resamples.
+    /// Resamples of those intervals.
     import_resamples "import-resamples" = 2000.0 in 100.0 to 1e7 whole;
-    /// Their seed.
+    /// Seed of those intervals.
     import_seed "import-seed" = 42.0 in 0.0 to 9e15 whole;
 }
 
-/// Pairs of which the first may not be above the second.
+/// Pairs of thresholds: the first must not exceed the second.
 const ASCENDING: [(&str, &str); 5] = [
     ("outlier-mild", "outlier-severe"),
     ("cv-stable", "cv-high"),
@@ -137,7 +137,7 @@ const ASCENDING: [(&str, &str); 5] = [
 ];
 
 impl Thresholds {
-    /// These, and where one of them is the default that of `other`.
+    /// Replaces each threshold that has its default by that of `other`.
     #[must_use]
     pub fn over(mut self, mut other: Self) -> Self {
         for kind in Self::ALL {
@@ -150,7 +150,7 @@ impl Thresholds {
         self
     }
 
-    /// Sets one; the error says what it may be. An unknown name is an error, too.
+    /// Sets one threshold. The error says which values are allowed, or that the name is unknown.
     pub fn set(&mut self, name: &str, value: f64) -> Result<(), String> {
         let known = Self::ALL.iter().find(|kind| kind.name == name);
         let (Some(kind), Some(place)) = (known, self.of_name(name)) else {
@@ -167,7 +167,7 @@ impl Thresholds {
         Ok(())
     }
 
-    /// Whether those that belong together are in order; else the names of two that are not.
+    /// Checks that related thresholds are in order. The error names two that are not.
     pub fn in_order(&self) -> Result<(), (&'static str, &'static str)> {
         let mut copy = *self;
         let mut value = |name: &str| copy.of_name(name).copied().unwrap_or(0.0);
@@ -180,7 +180,7 @@ impl Thresholds {
         }
     }
 
-    /// Those that somebody set to something else: name, value, default.
+    /// Returns the thresholds that differ from their default: name, value, default.
     pub fn changed(&self) -> Vec<(&'static str, f64, f64)> {
         Self::ALL
             .iter()
@@ -190,7 +190,7 @@ impl Thresholds {
             .collect()
     }
 
-    /// Whether all are what they are where nobody sets them.
+    /// Reports whether all thresholds have their defaults.
     pub fn is_default(&self) -> bool {
         *self == Self::default()
     }
@@ -209,7 +209,7 @@ mod tests {
         assert!(!set.is_default());
     }
 
-    /// Numbers of the methodologies that docs/src/systems.md names.
+    /// The numbers of the methodologies that docs/internals/src/systems.md names.
     #[test]
     fn the_defaults_are_those_that_the_systems_publish() {
         let set = Thresholds::default();

@@ -1,4 +1,4 @@
-//! The words that a comparison can end with.
+//! The verdicts of a comparison.
 
 use serde::Serialize;
 use std::collections::BTreeMap;
@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 use perfcheck_stats::words;
 
 words! {
-    /// What was found about one benchmark, worst first.
+    /// The result for one benchmark, worst first.
     Verdict {
         Regressed = "regressed": "Slower, beyond the noise threshold.",
         Suspect = "suspect": "The t-score says slower or faster, the drift between runs could explain it.",
@@ -21,7 +21,7 @@ words! {
 }
 
 impl Verdict {
-    /// Whether it rests on a comparison of two measurements.
+    /// Reports whether the verdict comes from a comparison of two measurements.
     pub fn is_compared(self) -> bool {
         match self {
             Self::Regressed
@@ -34,18 +34,18 @@ impl Verdict {
     }
 }
 
-/// How often each verdict was given.
+/// Number of benchmarks with each verdict.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
 #[serde(transparent)]
 pub struct Tally(BTreeMap<Verdict, usize>);
 
 impl Tally {
-    /// How often `verdict` was given.
+    /// Returns the number of benchmarks with `verdict`.
     pub fn count(&self, verdict: Verdict) -> usize {
         self.0.get(&verdict).copied().unwrap_or(0)
     }
 
-    /// The verdicts that were given, worst first, with their counts.
+    /// Returns the verdicts that occur, worst first, with their counts.
     pub fn iter(&self) -> impl Iterator<Item = (Verdict, usize)> + '_ {
         self.0.iter().map(|(verdict, count)| (*verdict, *count))
     }

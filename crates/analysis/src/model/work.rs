@@ -1,8 +1,8 @@
-//! Something else than a measurement that takes long where there are many benchmarks, and whom it tells how far it is.
+//! Progress of long work other than measuring, such as storing many benchmarks.
 
 use super::{Event, Observer, Silence};
 
-/// Work on benchmarks. Whoever drops it tells its end.
+/// Work on benchmarks that reports its progress. Dropping it reports the end.
 pub struct Work<'a> {
     observer: &'a dyn Observer,
     what: String,
@@ -10,8 +10,8 @@ pub struct Work<'a> {
 }
 
 impl<'a> Work<'a> {
-    /// Begins, and says so. `what` is a word such as `Storing`, what is worked on stands behind it; of `0` benchmarks nobody knows yet how many
-    /// there are.
+    /// Begins the work and reports that. `what` is a word such as `Storing`, which the output puts before the number of benchmarks; 0 `benchmarks`
+    /// means that the number is not yet known.
     pub fn begin(observer: &'a dyn Observer, what: impl Into<String>, benchmarks: usize) -> Self {
         let work = Self {
             observer,
@@ -22,12 +22,12 @@ impl<'a> Work<'a> {
         work
     }
 
-    /// Nobody hears of it.
+    /// Returns work that reports to no observer.
     pub fn silent() -> Self {
         Self::begin(&Silence, "", 0)
     }
 
-    /// Tells that so many parts of all are done, whatever a part is.
+    /// Reports that `done` of `of` parts are done; the size of a part does not matter.
     pub fn reached(&self, done: usize, of: usize) {
         self.observer.observe(&Event::Working {
             what: &self.what,

@@ -1,4 +1,4 @@
-//! A bench executable with all that it takes to launch it as `cargo bench` would.
+//! A bench executable with everything needed to start it as `cargo bench` would.
 
 use std::collections::BTreeMap;
 use std::ffi::OsString;
@@ -6,36 +6,36 @@ use std::path::{Path, PathBuf};
 
 use perfcheck_analysis::model::{Skipping, TargetFacts};
 
-/// A bench executable, ready to be launched.
+/// A bench executable that is ready to be started.
 #[derive(Debug, Clone)]
 pub struct BenchTarget {
     /// Name of the package.
     pub package: String,
     /// Name of the target.
     pub target: String,
-    /// What to start: the executable, or the configured runner.
+    /// Program to start: the executable, or the configured runner.
     pub program: PathBuf,
-    /// Arguments of the runner, ending with the executable; empty without a runner.
+    /// Arguments of the runner, with the executable as the last; empty without a runner.
     pub first_arguments: Vec<OsString>,
     /// Working directory.
     pub directory: PathBuf,
-    /// Variables to set (`None`: to remove).
+    /// Environment variables to set; `None` removes a variable.
     pub variables: BTreeMap<String, Option<OsString>>,
-    /// Facts for comparability.
+    /// Facts that decide whether two runs can be compared.
     pub facts: TargetFacts,
-    /// Whether its processes may pass over benchmarks; discovery finds out.
+    /// Whether its processes can skip benchmarks; discovery finds out.
     pub skipping: Skipping,
 }
 
 impl BenchTarget {
-    /// The executable itself, behind any runner.
+    /// Returns the path of the executable itself, even if a runner starts it.
     pub fn executable(&self) -> &Path {
         self.first_arguments
             .last()
             .map_or(self.program.as_path(), Path::new)
     }
 
-    /// The same with another executable.
+    /// Replaces the executable and keeps everything else.
     #[must_use]
     pub fn with_executable(mut self, executable: PathBuf) -> Self {
         match self.first_arguments.last_mut() {

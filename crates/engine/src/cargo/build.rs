@@ -1,4 +1,4 @@
-//! The build: cargo is asked what it would bench, and `cargo bench --no-run` is read message by message.
+//! The build: asks cargo which targets it would bench, then reads the messages of `cargo bench --no-run`.
 
 use cargo_metadata::{Artifact, BuildScript, Message};
 use std::ffi::OsString;
@@ -16,34 +16,34 @@ use super::selection::{SelectedTarget, SkippedTarget, TargetSelection, all_targe
 use super::toolchain::Toolchain;
 use crate::process::{Leftovers, Supervisor, start_thread};
 
-/// The outcome of a build that worked.
+/// The outcome of a successful build.
 #[derive(Debug, Clone)]
 pub struct BuiltTargets {
-    /// By package and target name.
+    /// The bench targets, sorted by package and target name.
     pub targets: Vec<BenchTarget>,
-    /// The bench targets that cargo passed over.
+    /// The bench targets that cargo skipped.
     pub skipped: Vec<SkippedTarget>,
 }
 
-/// What is to be built, and how.
+/// A request to build the bench targets of a workspace.
 #[derive(Debug, Clone, Copy)]
 pub struct BuildOrder<'a> {
-    /// The cargo to call.
+    /// Path of the cargo to run.
     pub cargo: &'a Path,
-    /// The workspace that is built.
+    /// The workspace to build.
     pub workspace: &'a Workspace,
-    /// The compiler.
+    /// The compiler and cargo's configuration for it.
     pub toolchain: &'a Toolchain,
-    /// Which targets, and how.
+    /// The user's flags for cargo, target selection included.
     pub options: &'a CargoOptions,
-    /// Variables for cargo, beside those that it inherits; `None`: not to be inherited.
+    /// Variables to set for cargo in addition to the inherited ones; `None` removes a variable.
     pub variables: &'a [(String, Option<OsString>)],
-    /// Starts cargo, and knows whether the user wants to stop.
+    /// Starts cargo and knows whether the user has asked to stop.
     pub supervisor: &'a Supervisor,
 }
 
 impl BuildOrder<'_> {
-    /// Builds the bench targets that the options select. Cargo's own output goes to our stderr as it comes.
+    /// Builds the selected bench targets. Cargo's own output goes to our stderr as it arrives.
     pub fn build(&self) -> Result<BuiltTargets, CargoError> {
         let output = self.carry_out()?;
         Ok(BuiltTargets {
@@ -52,7 +52,7 @@ impl BuildOrder<'_> {
         })
     }
 
-    /// Runs cargo. Its own output goes to our stderr as it comes.
+    /// Runs cargo and returns its messages about artifacts. Cargo's own output goes to our stderr as it arrives.
     pub fn carry_out(&self) -> Result<BuildOutput, CargoError> {
         let selection = if self.options.wants_all_benches() {
             Some(self.ask_selection()?)
@@ -125,7 +125,7 @@ impl BuildOrder<'_> {
                 unstable: self.unstable_targets(selection.as_ref()),
             });
         }
-        // Cargo builds more where it selects by itself.
+        // Without target flags cargo selects by itself and may build more than is measured.
         let is_measured = |artifact: &Artifact, selection: &TargetSelection| {
             !artifact.profile.test
                 || selection
@@ -142,7 +142,7 @@ impl BuildOrder<'_> {
         Ok(output)
     }
 
-    /// The targets of this build with functions of `#[bench]`, which stable compilers refuse.
+    /// Lists the targets of this build that have `#[bench]` functions, which stable compilers refuse.
     fn unstable_targets(&self, selection: Option<&TargetSelection>) -> Vec<String> {
         if self.toolchain.allows_unstable_features() {
             return Vec::new();
@@ -167,7 +167,7 @@ impl BuildOrder<'_> {
         }
     }
 
-    /// Fails with cargo's reason where it would not bench, such as a file that is missing.
+    /// Fails with cargo's own message if cargo would refuse to bench, for example because a file is missing.
     pub fn check_selection(&self) -> Result<(), CargoError> {
         self.ask_selection().map(drop)
     }
@@ -181,7 +181,7 @@ impl BuildOrder<'_> {
         self.set_variables(&mut command);
         command
             .env("RUSTC_BOOTSTRAP", "1")
-            // Later builds must not read facts about the compiler that cargo cached under that variable.
+            // Later builds must not read facts about the compiler that cargo cached under `RUSTC_BOOTSTRAP`.
             .env("CARGO_CACHE_RUSTC_INFO", "0");
         let output = self
             .supervisor
@@ -288,14 +288,14 @@ mod tests {
             "units/Cargo.toml",
             "[package]\nname = \"units\"\nversion = \"1.0.0\"\nedition = \"2021\"\n",
         ),
-        // Stable compilers would refuse the attribute.
+        // `cfg(any())` removes the function: stable compilers would refuse the attribute.
         (
             "units/src/lib.rs",
             "#[cfg(any())]\n#[bench]\nfn inside() {}",
         ),
     ];
 
-    /// `package/kind:name` of what the tool would build and of what `cargo bench` builds.
+    /// Returns `package/kind:name` of each target that the tool would build, and of each that `cargo bench` builds.
     fn select_and_build(root: &Path, options: &CargoOptions, words: &[&str]) -> [Vec<String>; 2] {
         let cargo = Path::new(env!("CARGO"));
         let supervisor = Supervisor::default();
@@ -339,7 +339,7 @@ mod tests {
         [selected, built]
     }
 
-    /// Writes [`FILES`] and gives the root of their workspace.
+    /// Writes [`FILES`] and returns the root of their workspace.
     fn write_workspace(directory: &Path) -> PathBuf {
         let root = directory.canonicalize().expect("it is there");
         for (path, text) in FILES {
@@ -392,7 +392,7 @@ mod tests {
                 }
             }
             let [selected, mut built] = select_and_build(&root, &options, words);
-            // Unit tests without benchmarks.
+            // The tool does not build unit tests without benchmarks.
             built.retain(|name| !["text/lib:text", "text/bin:text"].contains(&&**name));
             assert_eq!(selected, built, "{words:?}");
         }
@@ -422,7 +422,7 @@ mod tests {
             };
             order.ask_selection().expect("an answer").flags
         };
-        // `off` is measured in one package and left out of the other.
+        // `off` is measured in one package and excluded in the other.
         assert_eq!(flags_of(&["codec"]), ["--bench", "off"]);
         assert_eq!(flags_of(&["codec", "text"]), [""; 0]);
     }

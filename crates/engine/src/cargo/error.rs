@@ -1,66 +1,66 @@
-//! What can go wrong between us and cargo.
+//! Errors of running cargo.
 
 use std::io;
 use std::path::{Path, PathBuf};
 
 use crate::process::RunError;
 
-/// A situation in which nothing can be built.
+/// The reason why nothing can be built.
 #[derive(Debug, thiserror::Error)]
 pub enum CargoError {
     /// Cargo or rustc could not be started.
     #[error("could not start `{}`: {source}\n  help: is the Rust toolchain installed and on PATH?", program.display())]
     Start {
-        /// The program.
+        /// The program that was to be started.
         program: PathBuf,
-        /// Why.
+        /// The error of starting it.
         source: io::Error,
     },
-    /// `cargo metadata` refused; its own words say why.
+    /// `cargo metadata` failed; the message is cargo's own.
     #[error("cargo could not read the workspace\n{said}{help}", said = .0, help = outside_help(.0))]
     Metadata(String),
-    /// A package was named that the workspace has not got.
+    /// The user named a package that the workspace does not have.
     #[error(
         "there is no package `{name}` in this workspace{}",
         named("its packages are", existing)
     )]
     NoSuchPackage {
-        /// What was asked for.
+        /// The name that the user gave.
         name: String,
-        /// The packages there are.
+        /// The packages of the workspace.
         existing: Vec<String>,
     },
-    /// A bench target was named that the selected packages have not got.
+    /// The user named a bench target that the selected packages do not have.
     #[error(
         "there is no bench target `{name}` in the selected packages{}",
         named("their bench targets are", existing)
     )]
     NoSuchBench {
-        /// What was asked for.
+        /// The name that the user gave.
         name: String,
-        /// The bench targets there are.
+        /// The bench targets of the selected packages.
         existing: Vec<String>,
     },
-    /// Cargo refused before it built anything; its own words say why.
+    /// Cargo failed before it built anything; the message is cargo's own.
     #[error("cargo could not select the bench targets\n{0}")]
     Selection(String),
-    /// The build failed; cargo has printed why.
+    /// The build failed; cargo has printed the reason.
     #[error(
         "the bench targets did not build ({status}); cargo's messages are above{}",
         nightly_help(unstable)
     )]
     Build {
-        /// How cargo ended.
+        /// Exit status of cargo.
         status: String,
-        /// The targets with functions of `#[bench]`, where the compiler is a stable one.
+        /// The targets with `#[bench]` functions, if the compiler is a stable one.
         unstable: Vec<String>,
     },
-    /// A program answered something else than what it should.
+    /// A program answered in an unexpected format.
     #[error("unexpected answer of `{program}`: {what}")]
     Answer {
         /// The program and its arguments.
         program: String,
-        /// What was wrong.
+        /// A description of the problem.
         what: String,
     },
     /// Cargo's configuration files could not be read.
@@ -71,7 +71,7 @@ pub enum CargoError {
     Interrupted,
 }
 
-/// Advises a user who is in no package: every run belongs to a workspace.
+/// Returns help for a user who is outside any package: every run belongs to a workspace.
 fn outside_help(said: &str) -> &'static str {
     if said.contains("could not find `Cargo.toml`") {
         "\n  help: run it in a package, or name one with `--manifest-path`"
@@ -80,7 +80,7 @@ fn outside_help(said: &str) -> &'static str {
     }
 }
 
-/// Advises how to build `#[bench]`, which stable compilers refuse.
+/// Returns help on building `#[bench]` functions, which stable compilers refuse.
 fn nightly_help(targets: &[String]) -> String {
     if targets.is_empty() {
         return String::new();
@@ -92,7 +92,7 @@ fn nightly_help(targets: &[String]) -> String {
 }
 
 impl CargoError {
-    /// The error where `program` did not run to its end.
+    /// Returns the error for a `program` that could not be started or was interrupted.
     pub(super) fn not_run(program: &Path, error: RunError) -> Self {
         match error {
             RunError::Start(source) => Self::Start {
@@ -104,7 +104,7 @@ impl CargoError {
     }
 }
 
-/// What there is in place of a name that is not there.
+/// Lists the existing names, for an error about an unknown one.
 fn named(what: &str, existing: &[String]) -> String {
     if existing.is_empty() {
         String::new()

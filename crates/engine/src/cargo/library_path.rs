@@ -1,4 +1,4 @@
-//! The variables that `cargo bench` sets for the executables it runs.
+//! The environment variables that `cargo bench` sets for the executables it runs.
 
 #![expect(
     clippy::disallowed_methods,
@@ -13,14 +13,14 @@ use std::path::{Path, PathBuf};
 
 use super::toolchain::Toolchain;
 
-/// Where the dynamic linker looks besides its own places.
+/// The variable with the dynamic linker's additional search path.
 const LIBRARY_PATH: &str = if cfg!(target_os = "macos") {
     "DYLD_FALLBACK_LIBRARY_PATH"
 } else {
     "LD_LIBRARY_PATH"
 };
 
-/// What cargo knows when it starts an executable.
+/// The build results that cargo's variables depend on.
 pub(super) struct LaunchSurroundings<'a> {
     pub(super) cargo: &'a Path,
     pub(super) toolchain: &'a Toolchain,
@@ -30,16 +30,16 @@ pub(super) struct LaunchSurroundings<'a> {
     pub(super) binaries: &'a [Binary],
 }
 
-/// A binary that was built beside the benches of its package.
+/// A binary that cargo built together with the benches of its package.
 pub(super) struct Binary {
     pub(super) package: PackageId,
     pub(super) name: String,
     pub(super) executable: PathBuf,
 }
 
-/// The variables for an executable of `package` that lies in a `deps` directory.
+/// Returns the variables for an executable of `package` in a `deps` directory.
 ///
-/// `None` removes a variable: those of another package that our own parent, itself a program run by cargo, has left us.
+/// `None` removes a variable. If cargo started our own parent, we have inherited variables of another package.
 pub(super) fn variables(
     surroundings: &LaunchSurroundings<'_>,
     package: &Package,
@@ -112,13 +112,13 @@ pub(super) fn variables(
     variables
 }
 
-/// The package's directory, which is its executables' working directory.
+/// Returns the package's directory, which is the working directory of its executables.
 pub(super) fn directory(package: &Package) -> PathBuf {
     let manifest = package.manifest_path.as_std_path();
     manifest.parent().unwrap_or(manifest).to_owned()
 }
 
-/// A search path of a build script without the kind of library that may stand in front.
+/// Strips the kind of library (as in `native=PATH`) from a search path of a build script.
 pub(super) fn without_kind(path: &str) -> &str {
     match path.split_once('=') {
         Some(("dependency" | "crate" | "native" | "framework" | "all", path)) => path,
@@ -126,8 +126,8 @@ pub(super) fn without_kind(path: &str) -> &str {
     }
 }
 
-/// In cargo's order: what build scripts asked for inside the target directory, the directory above the executable's
-/// own and that itself, the standard library, what was set before.
+/// Lists the library directories in cargo's order: those that build scripts added inside the target directory, the parent of the executable's
+/// directory, the executable's directory, the standard library. The inherited value follows.
 fn library_directories(surroundings: &LaunchSurroundings<'_>, executable: &Path) -> Vec<PathBuf> {
     let deps = executable.parent().unwrap_or(executable);
     let output = deps.parent().unwrap_or(deps);
@@ -149,12 +149,12 @@ fn library_directories(surroundings: &LaunchSurroundings<'_>, executable: &Path)
     after_ours(directories, env::split_paths(&before).collect())
 }
 
-/// `ours`, then `before`, repetitions included; `before` alone where it begins with `ours`: cargo was called by cargo.
+/// Appends `before` to `ours`, duplicates included. Returns `before` alone if it already begins with `ours`: then a cargo process started this one.
 fn after_ours(mut ours: Vec<PathBuf>, before: Vec<PathBuf>) -> Vec<PathBuf> {
     if before.starts_with(&ours) {
         return before;
     }
-    // What the dynamic linker of macOS falls back to where the variable is not set.
+    // The dynamic linker of macOS falls back to these directories if the variable is not set.
     if cfg!(target_os = "macos") && before.is_empty() {
         ours.extend(env::home_dir().map(|home| home.join("lib")));
         ours.extend(["/usr/local/lib", "/usr/lib"].map(PathBuf::from));

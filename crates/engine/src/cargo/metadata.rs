@@ -1,4 +1,4 @@
-//! The workspace as `cargo metadata` describes it.
+//! The workspace as described by `cargo metadata`.
 
 use cargo_metadata::{CargoOpt, Metadata, MetadataCommand, Package, Target, TargetKind};
 use serde_json::Value;
@@ -15,7 +15,7 @@ use crate::process::Supervisor;
 pub struct PackageSettings {
     /// Name of the package.
     pub package: String,
-    /// Its `Cargo.toml`.
+    /// Path of its `Cargo.toml`.
     pub manifest: PathBuf,
     /// The table, as JSON.
     pub table: Value,
@@ -26,9 +26,9 @@ pub struct PackageSettings {
 pub struct BenchPackage {
     /// Name of the package.
     pub name: String,
-    /// Its `Cargo.toml`.
+    /// Path of its `Cargo.toml`.
     pub manifest: PathBuf,
-    /// The main source files of targets with benchmarks.
+    /// The main source files of its targets with benchmarks.
     pub sources: Vec<PathBuf>,
 }
 
@@ -46,21 +46,21 @@ impl BenchPackage {
     }
 }
 
-/// A workspace.
+/// A workspace, as cargo described it.
 #[derive(Debug, Clone)]
 pub struct Workspace {
     metadata: Metadata,
 }
 
 impl Workspace {
-    /// Asks cargo.
+    /// Loads the workspace with `cargo metadata`.
     pub fn load(
         cargo: &Path,
         options: &CargoOptions,
         supervisor: &Supervisor,
     ) -> Result<Self, CargoError> {
         let mut command = MetadataCommand::new();
-        // Members are all we ask about: without dependencies there is nothing to resolve, lock or download.
+        // Only members are of interest. Without dependencies, cargo does not resolve, lock or download anything.
         command
             .cargo_path(cargo)
             .no_deps()
@@ -90,27 +90,27 @@ impl Workspace {
         })
     }
 
-    /// Reads what cargo wrote.
+    /// Parses the output of `cargo metadata`.
     pub(super) fn parse(written: &[u8]) -> Result<Self, String> {
         let text = str::from_utf8(written).map_err(|error| error.to_string())?;
-        // A wrapper of cargo may write lines of its own.
+        // A wrapper of cargo may print lines of its own.
         let line = text.lines().find(|line| line.starts_with('{'));
         let metadata = MetadataCommand::parse(line.unwrap_or_default());
         let metadata = metadata.map_err(|error| error.to_string())?;
         Ok(Self { metadata })
     }
 
-    /// The workspace's root directory.
+    /// Returns the workspace's root directory.
     pub fn root(&self) -> &Path {
         self.metadata.workspace_root.as_std_path()
     }
 
-    /// The `[workspace.metadata.perfcheck]` table, as JSON; null where there is none.
+    /// Returns the `[workspace.metadata.perfcheck]` table as JSON, or null if the workspace has none.
     pub fn settings(&self) -> &Value {
         &self.metadata.workspace_metadata["perfcheck"]
     }
 
-    /// The `[package.metadata.perfcheck]` tables of the members that have one.
+    /// Returns the `[package.metadata.perfcheck]` tables of the members that have one.
     pub fn package_settings(&self) -> Vec<PackageSettings> {
         self.metadata
             .workspace_packages()
@@ -124,15 +124,15 @@ impl Workspace {
             .collect()
     }
 
-    /// The names of the packages that `options` select.
+    /// Returns the names of the packages that `options` select.
     pub fn selected_packages(&self, options: &CargoOptions) -> Vec<String> {
         let selected = self.selected(options).into_iter();
         selected.map(|package| package.name.to_string()).collect()
     }
 
-    /// Whether any package that `options` select has a target that may hold benchmarks at all.
+    /// Reports whether any package that `options` select has a target that may hold benchmarks.
     ///
-    /// Cargo refuses a pattern that matches nothing; for us that is no failed build, but nothing to measure.
+    /// Cargo refuses a pattern that matches no target. Here that is not a failed build: there is only nothing to measure.
     pub fn has_bench_targets(&self, options: &CargoOptions) -> bool {
         !options.wants_all_benches()
             || self.selected(options).into_iter().any(|package| {
@@ -141,7 +141,7 @@ impl Workspace {
             })
     }
 
-    /// Refuses packages and bench targets that the workspace has not got. Patterns of bench targets are left to cargo.
+    /// Fails if `options` name a package or bench target that the workspace does not have. Cargo itself checks patterns of bench targets.
     pub fn refuse_unknown(&self, options: &CargoOptions) -> Result<(), CargoError> {
         if let Some(name) = options.packages.iter().find(|name| !self.has(name)) {
             let members = self.members().into_iter();
@@ -160,9 +160,9 @@ impl Workspace {
         }
     }
 
-    /// `options` without the packages and bench targets that the workspace has not got; `None` where nothing is left to be built.
+    /// Removes from `options` the packages and bench targets that the workspace does not have. Returns `None` if nothing is left to build.
     ///
-    /// Cargo refuses names that it does not know; in an older state they are only not there yet.
+    /// Cargo refuses unknown names, but an older revision may merely not have had them yet.
     pub fn existing(&self, options: &CargoOptions) -> Option<CargoOptions> {
         let mut existing = options.clone();
         existing.packages.retain(|name| self.has(name));
@@ -177,13 +177,13 @@ impl Workspace {
         (!nothing_left).then_some(existing)
     }
 
-    /// Whether a package specification means any member.
+    /// Reports whether a package specification matches any member.
     fn has(&self, specification: &str) -> bool {
         let mut members = self.members().into_iter();
         members.any(|package| matches_package(specification, package))
     }
 
-    /// Every package of the workspace with its bench targets.
+    /// Returns every package of the workspace with its bench targets.
     pub fn bench_packages(&self) -> Vec<BenchPackage> {
         let members = self.members().into_iter();
         members
@@ -191,8 +191,8 @@ impl Workspace {
             .collect()
     }
 
-    /// The packages that `options` select and that have targets with benchmarks, with the sources of these. Those of libraries and binaries
-    /// are the code that is measured, and count only where `options` name them.
+    /// Returns the selected packages that have targets with benchmarks, and the main source files of these targets. Libraries and binaries count only
+    /// if `options` name them: otherwise they are the code that is measured.
     pub fn selected_bench_packages(&self, options: &CargoOptions) -> Vec<BenchPackage> {
         let is_measured = |package: &Package, target: &Target| {
             options.wants_units_of(target)
@@ -207,7 +207,7 @@ impl Workspace {
             .collect()
     }
 
-    /// Every target of the members that may hold benchmarks: package, name, main source file; bench targets first.
+    /// Lists every target of the members that may hold benchmarks, bench targets first: package, name, main source file.
     pub fn targets(&self) -> Vec<(String, String, PathBuf)> {
         let members = self.metadata.workspace_packages().into_iter();
         let mut found: Vec<_> = members
@@ -221,7 +221,7 @@ impl Workspace {
         found.into_iter().map(named).collect()
     }
 
-    /// The directories that cargo fills: for what it makes, and for what it makes that of.
+    /// Returns the directories that cargo writes to: for final artifacts and for intermediate files.
     pub fn target_directories(&self) -> Vec<&Path> {
         let target = self.metadata.target_directory.as_std_path();
         let build = self.metadata.build_directory.as_ref();
@@ -229,7 +229,7 @@ impl Workspace {
         [target].into_iter().chain(build).collect()
     }
 
-    /// The directories of its packages.
+    /// Returns the directories of its packages.
     pub fn package_directories(&self) -> Vec<&Path> {
         let packages = self.metadata.workspace_packages().into_iter();
         let manifests = packages.map(|package| package.manifest_path.as_std_path());
@@ -246,14 +246,14 @@ impl Workspace {
         } else if !options.packages.is_empty() {
             selected.retain(|package| names(&options.packages, package));
         } else if !self.metadata.workspace_default_members.is_missing() {
-            // A cargo that is too old does not tell them.
+            // An old cargo does not report the default members.
             return self.metadata.workspace_default_packages();
         }
         selected
     }
 
-    /// Whether a target may hold benchmarks that plain `cargo bench` runs: bench targets; others whose manifest says `bench = true`; libraries
-    /// and binaries with functions of `#[bench]`.
+    /// Reports whether plain `cargo bench` may run benchmarks of this target: a bench target, another target with `bench = true` in its manifest, or
+    /// a library or binary with `#[bench]` functions.
     pub(super) fn may_hold_benches(package: &Package, target: &Target) -> bool {
         match &target.kind[..] {
             [TargetKind::Bench] => true,
@@ -265,13 +265,14 @@ impl Workspace {
         }
     }
 
-    /// Every package of the workspace.
+    /// Returns every package of the workspace.
     pub(super) fn members(&self) -> Vec<&Package> {
         self.metadata.workspace_packages()
     }
 }
 
-/// Whether functions of `#[bench]` stand in the sources of a target: in its main file, and for a library or the only binary in all files beside it.
+/// Reports whether the sources of a target contain `#[bench]` functions. Reads its main file; for a library, or for a binary in a package without
+/// one, all files in its directory.
 pub(super) fn has_units(package: &Package, target: &Target) -> bool {
     let is_alone = is_library(target)
         || (target.kind == [TargetKind::Bin] && !package.targets.iter().any(is_library));
@@ -280,7 +281,7 @@ pub(super) fn has_units(package: &Package, target: &Target) -> bool {
     has_libtest_benches(beside.unwrap_or(&target.src_path).as_std_path())
 }
 
-/// Whether these packages have a bench target of this name; patterns are left to cargo.
+/// Reports whether these packages have a bench target of this name. Accepts every pattern, as cargo itself checks those.
 fn may_have_bench(packages: &[&Package], name: &str) -> bool {
     is_glob(name) || bench_names(packages).iter().any(|known| known == name)
 }

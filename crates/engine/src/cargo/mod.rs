@@ -1,8 +1,7 @@
-//! Cargo itself: the workspace's metadata and settings, the build of its bench targets, the environment that
-//! `cargo bench` would run them in.
+//! Cargo itself: the workspace's metadata and settings, the build of its bench targets, and the environment in which `cargo bench` would run them.
 //!
-//! Calls the cargo that `$CARGO` names and reads its JSON messages; never guesses at files below the target
-//! directory. Must not start a bench. Invariant: targets come in a stable order, whatever order cargo built them in.
+//! Runs the cargo that `$CARGO` names and reads its JSON messages; never guesses at files in the target directory. Must not start a bench. Invariant:
+//! targets come in a stable order, independent of the order in which cargo built them.
 
 mod bench_target;
 mod build;

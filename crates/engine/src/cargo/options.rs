@@ -1,4 +1,4 @@
-//! Cargo's own flags, as the user gave them, and their spelling on cargo's command line.
+//! The user's flags for cargo, and how to pass them on cargo's command line.
 
 use cargo_metadata::{Target, TargetKind};
 use std::ffi::OsString;
@@ -6,7 +6,7 @@ use std::path::PathBuf;
 
 use super::package_spec::is_glob;
 
-/// The flags of `cargo bench` that select packages, targets and features and govern the build.
+/// The flags of `cargo bench` that select packages, targets and features or control the build.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 #[expect(
     clippy::struct_excessive_bools,
@@ -23,7 +23,7 @@ pub struct CargoOptions {
     pub exclude: Vec<String>,
     /// `--bench`
     pub benches: Vec<String>,
-    /// `--benches`: all that `cargo bench` would run, as without any flag about targets
+    /// `--benches`: everything that `cargo bench` would run, as without any target flag
     pub all_benches: bool,
     /// `--lib`
     pub lib: bool,
@@ -35,7 +35,7 @@ pub struct CargoOptions {
     pub all_features: bool,
     /// `--no-default-features`
     pub no_default_features: bool,
-    /// `--profile`; `None`: cargo's `bench`
+    /// `--profile`; cargo's `bench` if `None`
     pub profile: Option<String>,
     /// `--target`
     pub target: Option<String>,
@@ -51,7 +51,7 @@ pub struct CargoOptions {
     pub jobs: Option<String>,
     /// `--config`, repeatable
     pub config: Vec<String>,
-    /// `--verbose`, how often
+    /// `--verbose`: number of times it was given
     pub verbose: u8,
     /// `--quiet`
     pub quiet: bool,
@@ -60,7 +60,7 @@ pub struct CargoOptions {
 }
 
 impl CargoOptions {
-    /// Flags that `cargo metadata` takes too, but for the manifest path and the features.
+    /// Returns the flags that `cargo metadata` takes too, except the manifest path and the features.
     pub(super) fn common(&self) -> Vec<String> {
         let mut flags = Vec::new();
         for (on, flag) in [
@@ -78,7 +78,7 @@ impl CargoOptions {
         flags
     }
 
-    /// The user's flags about targets, but for the one about all of them.
+    /// Returns the user's target flags, except `--benches`.
     pub(super) fn target_flags(&self) -> Vec<OsString> {
         let named = self.benches.iter().flat_map(|name| ["--bench", name]);
         let kinds = [(self.lib, "--lib"), (self.bins, "--bins")];
@@ -89,7 +89,7 @@ impl CargoOptions {
             .collect()
     }
 
-    /// All that decides what is built, in one list.
+    /// Returns every flag that decides what is built.
     pub fn for_build(&self) -> Vec<OsString> {
         let mut arguments = self.for_selection();
         arguments.extend(self.target_flags());
@@ -99,7 +99,7 @@ impl CargoOptions {
         arguments
     }
 
-    /// The arguments of `cargo bench --no-run` without those that select targets.
+    /// Returns the arguments of `cargo bench --no-run`, except those that select targets.
     pub(super) fn for_selection(&self) -> Vec<OsString> {
         let mut arguments: Vec<OsString> = self.common().into_iter().map(Into::into).collect();
         let mut pair = |flag: &str, value: OsString| {
@@ -145,30 +145,30 @@ impl CargoOptions {
         arguments
     }
 
-    /// Whether all targets that `cargo bench` would run are meant, alone or beside libraries and binaries.
+    /// Reports whether all targets that `cargo bench` would run are selected, possibly with libraries and binaries in addition.
     pub fn wants_all_benches(&self) -> bool {
         self.all_benches || (self.benches.is_empty() && !self.lib && !self.bins)
     }
 
-    /// Whether unit tests and benches in the sources of this kind of target are meant.
+    /// Reports whether the flags select unit tests and benches in the sources of this kind of target.
     pub(super) fn wants_units_of(&self, target: &Target) -> bool {
         (self.bins && target.kind == [TargetKind::Bin]) || (self.lib && is_library(target))
     }
 
-    /// Whether a flag of the user names this target; patterns may.
+    /// Reports whether a flag of the user selects this target. A pattern counts as a match.
     pub(super) fn wants(&self, target: &Target) -> bool {
         let is_named = |name: &String| is_glob(name) || *name == target.name;
         self.wants_units_of(target)
             || (target.kind == [TargetKind::Bench] && self.benches.iter().any(is_named))
     }
 
-    /// The profile that is built.
+    /// Returns the name of the build profile.
     pub fn profile_name(&self) -> &str {
         self.profile.as_deref().unwrap_or("bench")
     }
 }
 
-/// Whether `--lib` means this target.
+/// Reports whether `--lib` selects this target.
 pub(super) fn is_library(target: &Target) -> bool {
     target.kind.iter().any(|kind| {
         matches!(

@@ -1,7 +1,7 @@
-//! What a build left behind, as cargo's messages tell it: enough to launch its bench executables later, from another place.
+//! The results of a build as reported by cargo's messages: enough to start its bench executables later, from another place.
 //!
-//! Plain data that can be written to a file. Paths are those of cargo until somebody copies the files and says so with
-//! [`BuildOutput::relocated`]; the environment of a launch is made anew each time, because it depends on ours.
+//! Plain data that can be written to a file. The paths are cargo's until [`BuildOutput::relocated`] replaces those of copied files. The environment
+//! of a process is computed anew for each start, because it depends on ours.
 
 use cargo_metadata::{Artifact, BuildScript, CrateType, Package, TargetKind};
 use serde::{Deserialize, Serialize};
@@ -18,13 +18,13 @@ use super::selection::SkippedTarget;
 use super::toolchain::Toolchain;
 use perfcheck_analysis::model::{Skipping, TargetFacts};
 
-/// The parts of cargo's messages that matter for launching bench executables.
+/// The parts of cargo's messages that are needed to start bench executables.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct BuildOutput {
     packages: Vec<Package>,
     artifacts: Vec<Artifact>,
     scripts: Vec<BuildScript>,
-    /// The bench targets that cargo passed over.
+    /// The bench targets that cargo skipped.
     pub skipped: Vec<SkippedTarget>,
 }
 
@@ -37,7 +37,7 @@ pub struct BenchExecutable {
     pub target: String,
     /// The target's main source file.
     pub source: PathBuf,
-    /// The executable.
+    /// Path of the executable.
     pub executable: PathBuf,
 }
 
@@ -50,7 +50,7 @@ impl BuildOutput {
         artifacts.retain(|artifact| {
             artifact.executable.is_some() || !dynamic_libraries(artifact).is_empty()
         });
-        // Neither the order in which cargo came to them nor whether it had to build them is part of what was made.
+        // Cargo's build order and whether it had to build an artifact are not part of the result.
         for artifact in &mut artifacts {
             artifact.fresh = false;
         }
@@ -69,7 +69,7 @@ impl BuildOutput {
         }
     }
 
-    /// The bench executables, by package and target.
+    /// Returns the bench executables, sorted by package and target.
     pub fn executables(&self) -> Vec<BenchExecutable> {
         let mut found: Vec<BenchExecutable> = self
             .benches()
@@ -84,7 +84,7 @@ impl BuildOutput {
         found
     }
 
-    /// Ordinary binaries that were built beside the benches.
+    /// Returns the ordinary binaries that were built together with the benches.
     pub fn binaries(&self) -> Vec<PathBuf> {
         self.artifacts
             .iter()
@@ -93,12 +93,12 @@ impl BuildOutput {
             .collect()
     }
 
-    /// Dynamic libraries that were built, but for procedural macros.
+    /// Returns the dynamic libraries that were built, except procedural macros.
     pub fn libraries(&self) -> Vec<PathBuf> {
         self.artifacts.iter().flat_map(dynamic_libraries).collect()
     }
 
-    /// The output directories of the build scripts of packages that have bench executables.
+    /// Returns the output directories of the build scripts of packages that have bench executables.
     pub fn output_directories(&self) -> Vec<PathBuf> {
         self.scripts
             .iter()
@@ -108,7 +108,7 @@ impl BuildOutput {
             .collect()
     }
 
-    /// Directories that build scripts asked the linker to search, inside `target_directory`.
+    /// Returns the directories inside `target_directory` that build scripts added to the linker's search path.
     pub fn linked_directories(&self, target_directory: &Path) -> Vec<PathBuf> {
         let mut directories: Vec<PathBuf> = self
             .scripts
@@ -122,7 +122,7 @@ impl BuildOutput {
         directories
     }
 
-    /// The same with every path that `moved` knows replaced: files that were copied, directories that stand elsewhere.
+    /// Replaces every path for which `moved` returns a new one, because a file was copied or a directory moved.
     pub fn relocated(&self, moved: &dyn Fn(&Path) -> Option<PathBuf>) -> Result<Self, CargoError> {
         let unreadable = |error: serde_json::Error| CargoError::Answer {
             program: "cargo bench".to_owned(),
@@ -133,7 +133,7 @@ impl BuildOutput {
         serde_json::from_value(value).map_err(unreadable)
     }
 
-    /// What it takes to launch the executables, by package and target.
+    /// Returns the bench executables with everything needed to start them, sorted by package and target.
     pub fn targets(&self, cargo: &Path, toolchain: &Toolchain) -> Vec<BenchTarget> {
         let binaries: Vec<Binary> = self.artifacts.iter().filter_map(binary).collect();
         let surroundings = LaunchSurroundings {
@@ -178,7 +178,7 @@ fn order(artifact: &Artifact) -> (&str, &str, &[cargo_metadata::camino::Utf8Path
 fn relocate(value: &mut Value, moved: &dyn Fn(&Path) -> Option<PathBuf>) {
     match value {
         Value::String(text) => {
-            // Search paths carry the kind of library in front.
+            // Search paths begin with the kind of library, as in `native=PATH`.
             let path = super::library_path::without_kind(text);
             let kind = &text[..text.len() - path.len()];
             if path.starts_with('/')
@@ -206,13 +206,13 @@ fn dynamic_libraries(artifact: &Artifact) -> Vec<PathBuf> {
         .collect()
 }
 
-/// Whether it was built to run the benchmarks of a target that is no bench target.
+/// Reports whether the artifact runs the benchmarks of a target that is not a bench target.
 fn is_unit(artifact: &Artifact) -> bool {
     artifact.profile.test && artifact.target.kind != [TargetKind::Bench]
 }
 
-/// The name by which a target is known in ids. A bench target and another one may have the same name, so the others say what they are, with a
-/// colon that no target's own name has.
+/// Returns the target's name for benchmark ids. A bench target and another target may share a name, so the others get a prefix with a colon, which no
+/// target name contains.
 fn target_name(artifact: &Artifact) -> String {
     let name = &artifact.target.name;
     match &artifact.target.kind[..] {
@@ -267,7 +267,7 @@ mod tests {
     use crate::mutations::attack;
     use cargo_metadata::Message;
 
-    /// What cargo 1.95 says of a small package with a bench target, a binary, a library and a build script.
+    /// Messages of cargo 1.95 about a small package with a bench target, a binary, a library and a build script.
     const MESSAGES: &[u8] = include_bytes!("corpus/messages.jsonl");
     const METADATA: &[u8] = include_bytes!("corpus/metadata.json");
 

@@ -1,7 +1,8 @@
-//! Settings of `--config` on the command line that affect how benches are launched.
+//! Settings of `--config` on the command line that affect how benches are started.
 //!
-//! Cargo itself applies these entries to its builds. The library that reads cargo's configuration knows files and variables only, so the entries
-//! that matter to a launch are given to it as the variables that stand for them; `[env]` has none. An entry that cargo would refuse is left to cargo.
+//! Cargo itself applies these entries to its builds. The library that reads cargo's configuration knows only files and environment variables, so the
+//! entries that matter here are passed to it as the equivalent variables; only `[env]` has none. Cargo reports invalid entries, so they are ignored
+//! here.
 
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
@@ -12,16 +13,16 @@ use toml_edit::{DocumentMut, Item, TableLike};
 pub(super) struct ConfiguredVariable {
     pub(super) name: String,
     pub(super) value: OsString,
-    /// Whether it replaces a variable that is set.
+    /// Whether it replaces a variable that is already set.
     pub(super) force: bool,
 }
 
-/// The entries of a command line; later ones win.
+/// The `--config` entries of a command line; later ones win.
 #[derive(Debug, Default)]
 pub(super) struct Overrides {
-    /// The `[env]` tables.
+    /// The variables of the `[env]` tables.
     pub(super) environment: Vec<ConfiguredVariable>,
-    /// Variables of cargo's that stand for other keys.
+    /// The environment variables of cargo that are equivalent to the other keys.
     pub(super) variables: Vec<(String, String)>,
 }
 
@@ -32,7 +33,7 @@ impl Overrides {
         for entry in entries {
             let path = here.join(entry);
             let (text, root) = match std::fs::read_to_string(&path) {
-                // Cargo sees paths from where it would see those of DIRECTORY/.cargo/config.toml.
+                // Cargo resolves relative paths as for DIRECTORY/.cargo/config.toml: from two levels up.
                 Ok(text) => (text, path.ancestors().nth(2).unwrap_or(here).to_owned()),
                 Err(_) => (entry.clone(), here.to_owned()),
             };
@@ -98,7 +99,7 @@ fn variable(name: &str, item: &Item, root: &Path) -> Option<ConfiguredVariable> 
     })
 }
 
-/// A program and its arguments; a path is seen from `root`, a name is looked for in `PATH`.
+/// Returns a program and its arguments. A relative path is resolved against `root`; a bare name is left for `PATH`.
 fn program(item: &Item, root: &Path) -> String {
     let mut words = words(item);
     if let Some(first) = words.first_mut()
@@ -109,7 +110,7 @@ fn program(item: &Item, root: &Path) -> String {
     words.join(" ")
 }
 
-/// The words of a string or of an array of strings.
+/// Splits a string, or an array of strings, into words.
 fn words(item: &Item) -> Vec<String> {
     if let Some(text) = item.as_str() {
         return text.split_whitespace().map(str::to_owned).collect();

@@ -1,14 +1,14 @@
-//! Package specifications as `-p` and `--exclude` take them: a name, a glob, `name@version`, or a URL.
+//! Package specifications as accepted by `-p` and `--exclude`: a name, a glob, `name@version`, or a URL.
 //!
 //! Grammar and meaning: <https://doc.rust-lang.org/cargo/reference/pkgid-spec.html>.
 
 use cargo_metadata::Package;
 use globset::GlobBuilder;
 
-/// Whether `specification` means this package.
+/// Reports whether `specification` matches this package.
 pub(super) fn matches_package(specification: &str, package: &Package) -> bool {
     if is_glob(specification) {
-        // Cargo's globs are about names, which have no slashes.
+        // Cargo matches globs against package names, which contain no slashes.
         let glob = GlobBuilder::new(specification).build();
         return glob.is_ok_and(|glob| glob.compile_matcher().is_match(&**package.name));
     }
@@ -23,12 +23,12 @@ pub(super) fn matches_package(specification: &str, package: &Package) -> bool {
     })
 }
 
-/// Whether the text is a pattern of names, for cargo too.
+/// Reports whether cargo treats the text as a glob.
 pub(super) fn is_glob(text: &str) -> bool {
     text.contains(['*', '?', '[', ']'])
 }
 
-/// The parts before and behind `#`; `None` for what is no URL.
+/// Splits a URL at `#`; returns `None` if the specification is not a URL.
 fn split_address(specification: &str) -> Option<(&str, Option<&str>)> {
     if !specification.contains("://") {
         return None;
@@ -46,7 +46,7 @@ fn matches_name_and_version(text: &str, package: &Package) -> bool {
     }
 }
 
-/// Whether the version is `wanted`, of which the last parts may be missing.
+/// Reports whether the package's version matches `wanted`, which may omit trailing parts.
 fn matches_version(wanted: &str, package: &Package) -> bool {
     let version = &package.version;
     let whole = version.to_string();
@@ -63,7 +63,7 @@ fn matches_version(wanted: &str, package: &Package) -> bool {
                 .all(|(part, number)| part == number))
 }
 
-/// Whether a member of the workspace is at this address; a kind of source before `+` may be missing.
+/// Reports whether this member of the workspace has that address. The address may omit the kind of source before `+`.
 fn is_address_of(address: &str, package: &Package) -> bool {
     // `path+file:///directory#name@1.0.0`; before cargo 1.77: `name 1.0.0 (path+file:///directory)`.
     let id = &package.id.repr;

@@ -1,8 +1,8 @@
-//! Asks cargo which targets `cargo bench` would build: they are the roots of its unit graph.
+//! Asks cargo which targets `cargo bench` would build: the roots of its unit graph.
 //!
-//! Stable cargo builds with `bench = false`, `required-features` and features in mind, but tells nobody in advance. So it is asked with
-//! `--unit-graph`, which `RUSTC_BOOTSTRAP` switches on; nothing is built for the answer. A cargo that does not know the flag builds what
-//! it selects by itself.
+//! `bench = false`, `required-features` and features decide what cargo builds, but stable cargo does not report its decision in advance.
+//! `--unit-graph` does, without building anything; `RUSTC_BOOTSTRAP` enables the flag. A cargo that does not know the flag selects the targets by
+//! itself when it builds.
 
 use cargo_metadata::{Artifact, Package, Target, TargetKind};
 use serde::{Deserialize, Serialize};
@@ -12,21 +12,21 @@ use std::ffi::OsString;
 use super::metadata::Workspace;
 use super::options::{CargoOptions, is_library};
 
-/// A bench target that cargo passes over.
+/// A bench target that cargo skips.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct SkippedTarget {
     /// Name of the package.
     pub package: String,
     /// Name of the target.
     pub target: String,
-    /// Why.
+    /// The reason.
     pub reason: SkipReason,
 }
 
-/// Why cargo passes over a bench target.
+/// The reason why cargo skips a bench target.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub enum SkipReason {
-    /// It needs these features, which are off.
+    /// The target requires these features, which are off.
     FeaturesOff(Vec<String>),
     /// Its manifest says `bench = false`.
     BenchIsFalse,
@@ -35,15 +35,15 @@ pub enum SkipReason {
 /// The targets of a build.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(super) struct TargetSelection {
-    /// The flags of `cargo bench` that name targets; none: it selects by itself.
+    /// The flags of `cargo bench` that name targets; if empty, cargo selects by itself.
     pub(super) flags: Vec<OsString>,
-    /// The targets that are measured.
+    /// The targets to measure.
     pub(super) targets: BTreeSet<SelectedTarget>,
-    /// The bench targets of the selected packages that cargo passes over.
+    /// The bench targets of the selected packages that cargo skips.
     pub(super) skipped: Vec<SkippedTarget>,
 }
 
-/// A target among all of a workspace.
+/// A target of the workspace.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct SelectedTarget {
     pub(super) package_id: String,
@@ -51,7 +51,7 @@ pub(super) struct SelectedTarget {
     pub(super) name: String,
 }
 
-/// The parts of cargo's unit graph that matter here.
+/// The parts of cargo's unit graph that are used here.
 #[derive(Debug, Deserialize)]
 struct UnitGraph {
     units: Vec<GraphUnit>,
@@ -63,7 +63,7 @@ struct GraphUnit {
     pkg_id: String,
     target: UnitTarget,
     features: Vec<String>,
-    /// `test` for what runs benchmarks; an example with `bench = true` alone is only built.
+    /// `test` if the unit runs benchmarks. An example with `bench = true` has one such unit and another that is only built.
     mode: String,
 }
 
@@ -94,7 +94,7 @@ impl SelectedTarget {
 }
 
 impl TargetSelection {
-    /// The roots of a unit graph, but for libraries and binaries without benchmarks: to compile their unit tests takes long and measures
+    /// Selects the roots of a unit graph, except libraries and binaries without benchmarks: compiling their unit tests takes long and measures
     /// nothing.
     pub(super) fn from_unit_graph(
         workspace: &Workspace,
@@ -147,7 +147,7 @@ impl TargetSelection {
         Ok(selection)
     }
 
-    /// Every target that may hold benchmarks; cargo builds those of them that it selects by itself.
+    /// Selects every target that may hold benchmarks. Cargo then builds those of them that it selects by itself.
     pub(super) fn from_manifests(workspace: &Workspace, options: &CargoOptions) -> Self {
         let selected = workspace.selected(options);
         let targets = all_targets(&selected).filter(|(package, target)| {
@@ -161,8 +161,8 @@ impl TargetSelection {
         }
     }
 
-    /// Names the targets. A name means the targets of all selected packages; where it would mean one too many, none is named, so that cargo
-    /// selects by itself.
+    /// Returns the flags that name the targets. A flag applies to all selected packages. If one would also select a target that is not wanted, no
+    /// flag is returned, so that cargo selects by itself.
     fn flags_of_targets(&self, selected: &[&Package], options: &CargoOptions) -> Vec<OsString> {
         let mut flags: BTreeSet<Vec<&str>> = BTreeSet::new();
         let mut others: BTreeSet<Vec<&str>> = BTreeSet::new();
@@ -186,7 +186,7 @@ impl TargetSelection {
     }
 }
 
-/// The targets of these packages.
+/// Iterates over the targets of these packages.
 pub(super) fn all_targets<'p>(
     packages: &[&'p Package],
 ) -> impl Iterator<Item = (&'p Package, &'p Target)> {
@@ -197,7 +197,7 @@ pub(super) fn all_targets<'p>(
     packages.iter().flat_map(targets)
 }
 
-/// The flag that names a target; `None` for build scripts.
+/// Returns the flag that selects a target, or `None` for a build script.
 fn flag_of(target: &Target) -> Option<Vec<&str>> {
     let flag = match &target.kind[..] {
         _ if is_library(target) => return Some(vec!["--lib"]),

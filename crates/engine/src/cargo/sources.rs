@@ -1,4 +1,4 @@
-//! Manifests and sources of targets, as far as cargo does not tell what they say of benchmarks.
+//! Reads from manifests and sources the facts about benchmarks that cargo does not report.
 
 use cargo_metadata::{Package, Target, TargetKind};
 use std::fs;
@@ -10,7 +10,7 @@ use super::options::is_library;
 /// The attribute of libtest's benches.
 const ATTRIBUTE: &str = "#[bench]";
 
-/// Whether functions of `#[bench]` stand in the source at `path`, or below it.
+/// Reports whether the source file at `path`, or any file in the directory `path`, has a `#[bench]` function.
 pub fn has_libtest_benches(path: &Path) -> bool {
     if path.is_dir() {
         let entries = fs::read_dir(path).into_iter().flatten();
@@ -26,7 +26,7 @@ pub fn has_libtest_benches(path: &Path) -> bool {
     is_source && fs::read_to_string(path).is_ok_and(has_attribute)
 }
 
-/// Whether the manifest says `bench = true` of the target.
+/// Reports whether the manifest sets `bench = true` for the target.
 pub(super) fn is_switched_on(package: &Package, target: &Target) -> bool {
     let text = fs::read_to_string(&package.manifest_path).unwrap_or_default();
     let Ok(document) = text.parse::<DocumentMut>() else {

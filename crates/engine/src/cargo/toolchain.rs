@@ -1,4 +1,4 @@
-//! The compiler, and what cargo's configuration says about how it is used.
+//! The compiler, and cargo's configuration for it.
 
 #![expect(
     clippy::disallowed_methods,
@@ -19,20 +19,20 @@ use perfcheck_analysis::model::BuildFacts;
 /// Compiler, target and effective configuration of a build.
 #[derive(Debug, Clone)]
 pub struct Toolchain {
-    /// What makes two builds comparable.
+    /// The facts that must agree for two builds to be comparable.
     pub facts: BuildFacts,
-    /// Directory of the standard library of the target, for the library path.
+    /// Directory of the target's standard library, for the library path.
     pub target_libraries: PathBuf,
-    /// The `[env]` table.
+    /// The variables of the `[env]` table.
     pub(super) configured_environment: Vec<ConfiguredVariable>,
-    /// A program that cargo would start executables with, and its arguments.
+    /// The configured runner and its arguments; empty if there is none.
     pub(super) runner: Vec<OsString>,
-    /// The linker that cargo's configuration names.
+    /// The linker from cargo's configuration.
     pub linker: Option<PathBuf>,
 }
 
 impl Toolchain {
-    /// Asks the compiler and reads cargo's configuration, as cargo would from the current directory.
+    /// Queries the compiler and reads cargo's configuration, as cargo would from the current directory.
     pub fn detect(options: &CargoOptions, supervisor: &Supervisor) -> Result<Self, CargoError> {
         let here = std::env::current_dir().map_err(|source| CargoError::Start {
             program: "rustc".into(),
@@ -56,12 +56,12 @@ impl Toolchain {
                 what: format!("no `host` line in {version:?}"),
             })?
             .to_owned();
-        // Told what the host is, this need not ask `cargo -vV`, which asks for the name of the system, too.
+        // With the host given, the library does not have to run `cargo -vV`, which in turn queries the name of the system.
         let known = resolving().host_triple(host.as_str());
         let interrupt = supervisor.interrupt();
         let configured = interrupt.while_computing("", || {
             let configured = Configured::read(&here, known, host, options);
-            // Its rustc hears a Ctrl-C, too, and may end a moment earlier than we hear it.
+            // The library's rustc receives Ctrl-C too, and may exit a moment before we notice the signal.
             if configured.is_err() && interrupt.requested_a_moment_ago() {
                 return Err(CargoError::Interrupted);
             }
@@ -110,7 +110,7 @@ impl Toolchain {
         })
     }
 
-    /// Whether the compiler takes unstable features, such as `#[bench]`.
+    /// Reports whether the compiler accepts unstable features, such as `#[bench]`.
     pub fn allows_unstable_features(&self) -> bool {
         let version = &self.facts.rustc;
         version.contains("-nightly")
@@ -118,7 +118,7 @@ impl Toolchain {
             || std::env::var_os("RUSTC_BOOTSTRAP").is_some_and(|value| value != "0")
     }
 
-    /// The name by which rustup knows the toolchain; `None` where it is none of rustup's.
+    /// Returns the name of the toolchain in rustup, or `None` if rustup did not install it.
     pub fn rustup_name(&self) -> Option<&OsStr> {
         // SYSROOT/lib/rustlib/TARGET/lib
         let sysroot = self.target_libraries.ancestors().nth(4)?;
@@ -137,7 +137,7 @@ struct Configured {
 }
 
 impl Configured {
-    /// Reads the configuration in force in `here`. Where it has tables for a `cfg`, the library asks rustc by itself which of them hold.
+    /// Reads the configuration in force in `here`. If it has `cfg` tables, the library runs rustc to find out which of them apply.
     fn read(
         here: &Path,
         known: ResolveOptions,
@@ -171,8 +171,8 @@ impl Configured {
     }
 }
 
-/// Where the compiler of a toolchain has its libraries: `SYSROOT/lib/rustlib/TARGET/lib` beside `SYSROOT/bin/rustc`, which wrappers are told last. `None`
-/// for a stand-in that only starts the compiler, and where they lie elsewhere: then the compiler is to be asked.
+/// Finds the target's library directory without running the compiler: `SYSROOT/lib/rustlib/TARGET/lib` next to `SYSROOT/bin/rustc`. A wrapper gets
+/// the compiler as its last argument. Returns `None` for a proxy such as rustup's and for other layouts: then the compiler must be asked.
 fn libraries_beside(rustc: &PathAndArgs, target: &str) -> Option<PathBuf> {
     let compiler = rustc.args.last().map_or(rustc.path.as_path(), Path::new);
     if !compiler.is_absolute() {
@@ -244,16 +244,16 @@ mod tests {
         std::fs::write(&rustc, "").expect("a file");
         let libraries = libraries.canonicalize().expect("there");
         assert_eq!(beside(rustc.clone(), &[]), Some(libraries.clone()));
-        // A wrapper is told which compiler to start.
+        // A wrapper gets the compiler's path as an argument.
         let told = rustc.display().to_string();
         assert_eq!(beside(PathBuf::from("wrapper"), &[&told]), Some(libraries));
-        // A compiler that is looked for in `PATH`.
+        // The compiler is looked up in `PATH`.
         assert_eq!(beside(rustc.clone(), &["rustc"]), None);
         assert_eq!(beside(PathBuf::from("rustc"), &[]), None);
         std::fs::create_dir_all(place("lib64/rustlib")).expect("a directory");
         assert_eq!(beside(rustc.clone(), &[]), None);
         std::fs::remove_dir(place("lib64/rustlib")).expect("removed");
-        // Rustup's stand-in, in a directory that has libraries of another compiler.
+        // Rustup's proxy, in a directory that also has the libraries of another compiler.
         std::fs::rename(&rustc, place("bin/rustup")).expect("renamed");
         std::os::unix::fs::symlink("rustup", &rustc).expect("a link");
         assert_eq!(beside(rustc, &[]), None);

@@ -1,16 +1,18 @@
-//! The answers of a child that are no samples: what it says of allocations and latencies (docs/src/protocol.md, sections 9 and 10), checked before anything is made of it.
+//! Answers of a child to `count` and `latencies`: allocations and latencies (docs/internals/src/protocol.md, sections 9 and
+//! 10).
 //!
-//! A frame that contradicts itself or what was asked is refused whole, in words that complete "its answer ...".
+//! Every answer is checked before use. An answer that contradicts itself or its request is rejected as a whole; the
+//! error message completes the sentence "its answer ...".
 
 use serde::Deserialize;
 
 use perfcheck_analysis::model::{Allocations, Latencies, LatencyWindow, Nanos, limits};
 use perfcheck_stats::HdrPrecision;
 
-/// Messages of failed operations that are kept.
+/// Largest number of messages of failed operations in an answer.
 const MOST_MESSAGES: usize = 5;
 
-/// The members of `counted`.
+/// The fields of a `counted` frame.
 #[derive(Debug, Clone, PartialEq, Deserialize)]
 pub(super) struct CountedAnswer {
     allocations: Vec<u64>,
@@ -21,7 +23,7 @@ pub(super) struct CountedAnswer {
 }
 
 impl CountedAnswer {
-    /// As iterations, if it can be the answer to `count asked`.
+    /// Converts the columns to one entry per iteration, after checking that they can answer `count asked`.
     pub(super) fn checked(&self, asked: u64) -> Result<Vec<Allocations>, String> {
         let columns = [
             ("allocations", &self.allocations),
@@ -74,10 +76,10 @@ impl CountedAnswer {
     }
 }
 
-/// The members of `latencies`.
+/// The fields of a `latencies` frame.
 #[derive(Debug, Clone, PartialEq, Deserialize)]
 pub(super) struct ToldLatencies {
-    /// Absent: three.
+    /// Significant digits of the histogram; three if absent.
     #[serde(default)]
     digits: Option<u8>,
     counts: Vec<(u32, u64)>,
@@ -101,7 +103,7 @@ struct ToldWindow {
 }
 
 impl ToldLatencies {
-    /// As latencies, if it can be the answer to `latencies asked` after so many operations.
+    /// Converts the answer, after checking that it can answer `latencies asked` for this number of operations.
     pub(super) fn checked(self, asked: u64, operations: u64) -> Result<Latencies, String> {
         let precision = self.precision()?;
         let total = self.checked_counts(precision)?;
@@ -146,7 +148,7 @@ impl ToldLatencies {
             ));
         }
         let mut reservoir: Vec<Nanos> = self.reservoir_ns.into_iter().map(Nanos).collect();
-        // Its order says nothing, and ascending it is stored in less.
+        // Their order carries no information, and sorted values compress better.
         reservoir.sort_unstable();
         Ok(Latencies {
             digits: precision.digits(),
@@ -159,7 +161,7 @@ impl ToldLatencies {
         })
     }
 
-    /// How finely it has counted.
+    /// Returns the precision of the histogram.
     fn precision(&self) -> Result<HdrPrecision, String> {
         self.digits.map_or(Ok(HdrPrecision::default()), |digits| {
             HdrPrecision::of_digits(digits)
@@ -167,7 +169,7 @@ impl ToldLatencies {
         })
     }
 
-    /// The number of operations in the counters.
+    /// Checks the counters and returns the number of operations in them.
     fn checked_counts(&self, precision: HdrPrecision) -> Result<u64, String> {
         if let Some(pair) = self.counts.windows(2).find(|pair| pair[0].0 >= pair[1].0) {
             return Err(format!(
@@ -202,7 +204,7 @@ impl ToldLatencies {
             .ok_or_else(|| "has counters whose sum is not below 2^63".to_owned())
     }
 
-    /// A single time without a counter.
+    /// Returns a single time that has no counter, if there is one.
     fn stray_time(&self, precision: HdrPrecision) -> Option<u64> {
         let has_counter = |time: u64| {
             let index = precision.index_of(time);

@@ -1,4 +1,5 @@
-//! Requests as lines of words, frames as JSON objects a line (docs/src/protocol.md, sections 2 to 4).
+//! Encodes requests as lines of words and decodes frames, one JSON object a line (docs/internals/src/protocol.md, sections 2 to
+//! 4).
 
 use serde::Deserialize;
 use std::fmt;
@@ -6,29 +7,29 @@ use std::fmt;
 use super::answers::{CountedAnswer, ToldLatencies};
 use perfcheck_analysis::model::{AuthorSettings, Metric, Nanos, Sample, Throughput, limits};
 
-/// The version of docs/src/protocol.md that we speak.
+/// The version of docs/internals/src/protocol.md that this crate implements.
 pub const PROTOCOL_VERSION: u64 = 1;
 
-/// How a child lets itself be driven.
+/// How the parent can drive a child.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Capability {
-    /// Any id, any number of times, in any order.
+    /// Any benchmark, any number of times, in any order.
     Addressable,
-    /// Program order: run or skip.
+    /// In program order: each benchmark is run or skipped.
     Sequential,
 }
 
-/// What can be asked of a benchmark.
+/// The kinds of measurement that a benchmark supports.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum RequestKind {
-    /// Samples.
+    /// Samples of the time.
     Time,
-    /// Besides, what single operations took.
+    /// Samples, and the latencies of single operations.
     Latency,
 }
 
 impl RequestKind {
-    /// Kinds that we do not know give samples.
+    /// Parses the word; unknown kinds give samples.
     pub(super) fn of(word: Option<&str>) -> Self {
         match word {
             Some("latency") => Self::Latency,
@@ -37,7 +38,7 @@ impl RequestKind {
     }
 }
 
-/// The first frame.
+/// The first frame of a child.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
 pub struct Hello {
     /// Version of the protocol that the child chose.
@@ -46,19 +47,19 @@ pub struct Hello {
     pub harness: String,
     /// Version of the harness.
     pub version: String,
-    /// What it can do, including words that we do not know.
+    /// Capabilities of the harness, unknown words included.
     pub capabilities: Vec<String>,
-    /// Smallest step of its clock.
+    /// Smallest step of the clock.
     pub quantum_ns: Nanos,
 }
 
 impl Hello {
-    /// Whether it counts allocations.
+    /// Reports whether the harness counts allocations.
     pub fn counts_allocations(&self) -> bool {
         self.has("allocations")
     }
 
-    /// What of it lies beyond the limits, in words.
+    /// Returns a message if a value exceeds its limit.
     pub(super) fn beyond_limits(&self) -> Option<String> {
         let names = [("harness", &self.harness), ("version", &self.version)];
         let long = names.into_iter().find_map(|(what, text)| {
@@ -77,7 +78,7 @@ impl Hello {
             .any(|capability| capability == word)
     }
 
-    /// The capability to drive it by: addressable if it has it.
+    /// Returns the capability to use: addressable if available.
     pub fn capability(&self) -> Option<Capability> {
         if self.has("addressable") {
             Some(Capability::Addressable)
@@ -89,7 +90,7 @@ impl Hello {
     }
 }
 
-/// A benchmark as its child announces it.
+/// A benchmark as announced by its child.
 #[derive(Debug, Clone, PartialEq, Deserialize)]
 pub struct Announcement {
     /// Id within the executable.
@@ -97,13 +98,13 @@ pub struct Announcement {
     /// The author's version string.
     #[serde(default)]
     pub version: Option<String>,
-    /// What one iteration processes.
+    /// Amount that one iteration processes.
     #[serde(default, deserialize_with = "null_is_default")]
     pub throughput: Throughput,
-    /// What its samples mean: times, unless it says otherwise.
+    /// Meaning of the samples: times by default.
     #[serde(default, deserialize_with = "null_is_default")]
     pub metric: Metric,
-    /// What the author set in code.
+    /// Settings that the author made in code.
     #[serde(default, deserialize_with = "null_is_default")]
     pub settings: AuthorSettings,
 }
@@ -116,7 +117,7 @@ where
     Ok(Option::deserialize(deserializer)?.unwrap_or_default())
 }
 
-/// Everything that a child can say.
+/// Every frame that a child can send.
 #[derive(Debug, Clone, PartialEq, Deserialize)]
 #[serde(tag = "type", rename_all = "kebab-case")]
 pub(super) enum Frame {
@@ -155,7 +156,7 @@ pub(super) enum Frame {
         reason: String,
     },
     Error {
-        /// None: the request was refused, and nothing has changed.
+        /// `None` if the request was rejected and nothing changed.
         #[serde(default)]
         id: Option<String>,
         message: String,
@@ -171,7 +172,8 @@ impl Frame {
         serde_json::from_slice(line)
     }
 
-    /// What of it lies beyond the limits, in words. What a benchmark announces is its own affair: the others are measured.
+    /// Returns a message if a value exceeds its limit. Announcements are not checked here: a bad one must not keep
+    /// the other benchmarks from being measured.
     pub(super) fn beyond_limits(&self) -> Option<String> {
         let numbers = match self {
             Self::Hello(hello) => return hello.beyond_limits(),
@@ -191,44 +193,44 @@ impl Frame {
         large.map(|number| format!("{number} is not below 2^63"))
     }
 
-    /// Whether `line`, which is no frame, was meant to be a hello.
+    /// Reports whether `line`, which is not a valid frame, was meant to be a hello.
     pub(super) fn attempts_hello(line: &[u8]) -> bool {
         serde_json::from_slice::<serde_json::Value>(line)
             .is_ok_and(|value| value.get("type").is_some_and(|kind| kind == "hello"))
     }
 }
 
-/// What an addressable child has.
+/// The benchmarks of an addressable child.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Listing {
     /// Its benchmarks, in program order.
     pub benchmarks: Vec<Announcement>,
-    /// What is wrong with the parts of it that cannot tell their benchmarks.
+    /// Errors of the parts of the bench that could not list their benchmarks.
     pub broken: Vec<String>,
 }
 
-/// What a warm-up came to.
+/// The result of a warm-up.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct WarmUp {
-    /// Iterations and the time of the body, over all rounds.
+    /// Iterations and time of the body, over all rounds.
     pub body: Sample,
-    /// What passed meanwhile, set-up and drops included.
+    /// Elapsed time, including set-up and drops.
     pub total: Nanos,
 }
 
 impl WarmUp {
-    /// Nanoseconds that pass for each iteration, set-up and drops included.
+    /// Returns the elapsed time per iteration in nanoseconds, including set-up and drops.
     pub fn total_per_iteration(self) -> f64 {
         self.total.as_f64() / self.body.iterations as f64
     }
 }
 
-/// A number of samples of the same number of iterations.
+/// A number of samples that have the same number of iterations.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct SampleSpec {
     /// Iterations of each sample.
     pub iterations: u64,
-    /// How many samples.
+    /// Number of samples.
     pub count: u64,
 }
 
@@ -241,7 +243,7 @@ impl fmt::Display for SampleSpec {
     }
 }
 
-/// Everything that we can ask.
+/// Every request that the parent can send.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum ChildRequest<'a> {
     List,
@@ -252,16 +254,16 @@ pub(super) enum ChildRequest<'a> {
     Next,
     WarmUp(Nanos),
     Sample(&'a [SampleSpec]),
-    /// Iterations, at most.
+    /// Largest number of iterations.
     Count(u64),
-    /// Values of the reservoir, at most.
+    /// Largest number of values of the reservoir.
     Latencies(u64),
     Finish,
     Bye,
 }
 
 impl ChildRequest<'_> {
-    /// Whether a benchmark is started while it is answered.
+    /// Reports whether the request concerns the benchmark that has been started.
     pub(super) fn is_about_started(&self) -> bool {
         matches!(
             self,

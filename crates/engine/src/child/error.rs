@@ -1,4 +1,4 @@
-//! What can go wrong with a child.
+//! Errors of a conversation with a child.
 
 use std::io;
 use std::path::PathBuf;
@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use super::codec::PROTOCOL_VERSION;
 
-/// A situation that ended a conversation, or (for [`ChildError::Bench`]) one benchmark of it.
+/// An error that ends the conversation, or (for [`ChildError::Bench`]) one of its benchmarks.
 #[derive(Debug, thiserror::Error)]
 pub enum ChildError {
     /// The executable could not be started.
@@ -14,21 +14,21 @@ pub enum ChildError {
     Spawn {
         /// The executable.
         path: PathBuf,
-        /// Why.
+        /// The reason.
         source: io::Error,
     },
-    /// The process ended, or said nothing in time, without a `hello`.
+    /// The process ended, or the time was over, without a `hello`.
     #[error(
         "not a supported benchmark executable: {what}{}\n  help: benches are written against perfcheck, Criterion, divan or libtest's `#[bench]`; all but the last need `harness = false` in Cargo.toml. `--bench NAME` leaves others out",
         quoted(first_line.as_ref())
     )]
     NoHello {
-        /// How it ended.
+        /// Description of how the process ended.
         what: String,
-        /// The first line it printed in place of a `hello`.
+        /// The first line that it printed instead of a `hello`.
         first_line: Option<String>,
     },
-    /// The child speaks no version that we do.
+    /// The child speaks no version that the parent supports.
     #[error("its harness ({harness} {harness_version}) speaks version {theirs} of the bench protocol, this cargo-perfcheck speaks version {PROTOCOL_VERSION}\n  help: {}", if *theirs > PROTOCOL_VERSION { "update cargo-perfcheck" } else { "update the crate that the bench is written against" })]
     Version {
         /// Its version of the protocol.
@@ -38,21 +38,21 @@ pub enum ChildError {
         /// Version of the harness.
         harness_version: String,
     },
-    /// A capability is needed that the child lacks.
+    /// The child lacks a required capability.
     #[error("its harness offers none of the capabilities `addressable` and `sequential`")]
     Capability,
-    /// A line that is no frame, or a frame in the wrong place.
+    /// A line is not a frame, or a frame came at the wrong time.
     #[error("it broke the bench protocol: {0}")]
     Protocol(String),
-    /// No answer before the deadline.
+    /// The child did not answer before the deadline.
     #[error("no answer to `{request}` within {:.1} s\n  help: if the benchmark takes that long, raise `--timeout`", after.as_secs_f64())]
     Timeout {
         /// The request.
         request: String,
-        /// How long it had.
+        /// Time allowed for the answer.
         after: Duration,
     },
-    /// The process ended in the middle.
+    /// The process ended before it answered.
     #[error(
         "the process ended ({status}) before it answered `{request}`{}",
         quoted(last_output.as_ref())
@@ -65,15 +65,15 @@ pub enum ChildError {
         /// The last line of its output.
         last_output: Option<String>,
     },
-    /// It takes a request of ours for a wrong one, so it has not done what comes next.
+    /// The child rejected a request, and has not executed it.
     #[error("it refused `{request}`: {message}")]
     Refused {
         /// The request.
         request: String,
-        /// Why.
+        /// The reason.
         message: String,
     },
-    /// The bench itself failed; the child can go on with others.
+    /// The bench itself failed; the child can continue with others.
     #[error("{0}")]
     Bench(String),
     /// The user asked to stop.
@@ -82,17 +82,17 @@ pub enum ChildError {
 }
 
 impl ChildError {
-    /// That the protocol was broken.
+    /// Creates the error for a violation of the protocol.
     pub fn protocol(what: impl Into<String>) -> Self {
         Self::Protocol(what.into())
     }
 
-    /// That the bench failed.
+    /// Creates the error for a failed bench.
     pub fn bench(message: impl Into<String>) -> Self {
         Self::Bench(message.into())
     }
 
-    /// Whether the child is still good for other benchmarks.
+    /// Reports whether the child can still run other benchmarks.
     pub fn child_goes_on(&self) -> bool {
         matches!(self, Self::Bench(_))
     }

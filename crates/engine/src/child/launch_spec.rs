@@ -1,4 +1,4 @@
-//! What it takes to start a bench, however it is driven.
+//! The specification of a bench process, common to all ways of driving a bench.
 
 use std::collections::BTreeMap;
 use std::ffi::OsString;
@@ -11,32 +11,33 @@ use super::launcher::Launcher;
 use crate::process::{Leftovers, ProcessGroup};
 use perfcheck_analysis::model::Skipping;
 
-/// The variable that makes a bench slower (docs/src/protocol.md, section 8).
+/// The environment variable that slows a bench down (docs/internals/src/protocol.md, section 8).
 pub(super) const SLOWDOWN: &str = "PERFCHECK_SLOWDOWN";
 
-/// The variable that tells a bench how finely to count single operations (docs/src/protocol.md, section 10).
+/// The environment variable that sets the precision of latency histograms (docs/internals/src/protocol.md, section 10).
 pub const LATENCY_DIGITS: &str = "PERFCHECK_LATENCY_DIGITS";
 
 /// Everything needed to start a bench executable.
 #[derive(Debug, Clone)]
 pub struct LaunchSpec {
-    /// What to start.
+    /// The program to start.
     pub program: PathBuf,
-    /// Arguments before `--bench`: a runner's own, and the executable that it is to run.
+    /// Arguments before `--bench`: those of a runner program, and the executable that it runs.
     pub first_arguments: Vec<OsString>,
-    /// Its working directory.
+    /// Working directory.
     pub directory: PathBuf,
-    /// Variables to set, and (`None`) to remove, on top of our own environment.
+    /// Environment variables to set, or (`None`) to remove from the inherited environment.
     pub variables: BTreeMap<String, Option<OsString>>,
-    /// Ordinal of the launch in the run.
+    /// Number of the process within the run.
     pub launch: u32,
-    /// Bytes by which the environment is made larger.
+    /// Bytes by which the environment is enlarged.
     pub padding: u32,
-    /// Whether it may pass over benchmarks.
+    /// Whether the process may skip benchmarks.
     pub skipping: Skipping,
 }
 
-/// The command that starts the executable, its outputs piped, as far as all kinds of benches are alike.
+/// Returns the command that starts the executable with piped outputs. It has only the arguments common to all kinds
+/// of benches.
 pub(super) fn bench_command(spec: &LaunchSpec) -> Command {
     let mut command = Command::new(&spec.program);
     command
@@ -45,7 +46,7 @@ pub(super) fn bench_command(spec: &LaunchSpec) -> Command {
         .current_dir(&spec.directory)
         .stdout(Stdio::piped())
         .stderr(Stdio::piped());
-    // Only who asks for it in the specification may slow a bench down.
+    // Slow a bench down only if the specification asks for it, not if the user's environment has the variable.
     command.env_remove(SLOWDOWN);
     command.env_remove(LATENCY_DIGITS);
     for (name, value) in &spec.variables {
@@ -60,7 +61,7 @@ pub(super) fn bench_command(spec: &LaunchSpec) -> Command {
     command
 }
 
-/// A process that was started, with what it prints.
+/// A started process and its output pipes.
 pub(super) struct Spawned {
     pub(super) group: ProcessGroup,
     pub(super) stdout: ChildStdout,
@@ -68,7 +69,7 @@ pub(super) struct Spawned {
 }
 
 impl LaunchSpec {
-    /// Starts `command`, which was made of this by [`bench_command`].
+    /// Starts `command`, which must be made from this specification by [`bench_command`].
     pub(super) fn spawn(
         &self,
         command: &mut Command,
@@ -88,7 +89,7 @@ impl LaunchSpec {
         }
     }
 
-    /// That it could not be started.
+    /// Creates the error for an executable that could not be started.
     pub(super) fn not_started(&self, source: io::Error) -> ChildError {
         ChildError::Spawn {
             path: self.program.clone(),

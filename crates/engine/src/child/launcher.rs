@@ -1,25 +1,25 @@
-//! What every way of driving a bench needs in order to start its processes and to give them up, and who is told of what happens.
+//! The context for starting and stopping bench processes, and for reporting their events.
 
 use std::time::Duration;
 
 use crate::process::{Interrupt, Supervisor};
 use perfcheck_analysis::model::{Observer, Silence};
 
-/// What all launches of a campaign share.
+/// The context that all processes of a campaign share.
 #[derive(Clone, Copy)]
 pub struct Launcher<'a> {
     /// Starts the processes.
     pub supervisor: &'a Supervisor,
-    /// Tells whether the user wants to stop.
+    /// Signals that the user wants to stop.
     pub interrupt: &'a Interrupt,
-    /// Hears what happens, and what benches print besides their results.
+    /// Receives events, and the output of benches other than their results.
     pub observer: &'a dyn Observer,
-    /// The part of every deadline that does not depend on what is asked.
+    /// Base timeout of every answer, to which the expected duration of the request is added.
     pub timeout: Duration,
 }
 
 impl<'a> Launcher<'a> {
-    /// What launches share that have so much time for each answer.
+    /// Creates a context with this base timeout.
     pub fn new(
         supervisor: &'a Supervisor,
         interrupt: &'a Interrupt,
@@ -34,7 +34,7 @@ impl<'a> Launcher<'a> {
         }
     }
 
-    /// The same where nobody is to hear anything.
+    /// Returns the same context without an observer.
     pub(crate) fn quiet(self) -> Self {
         Self {
             observer: &Silence,

@@ -1,7 +1,8 @@
-//! Bench processes: the protocol's frames and requests, a running child and its pipes, the conversation with it.
+//! Runs bench processes: the frames and requests of the protocol, a running child and its pipes, and the conversation
+//! with it.
 //!
-//! Owns docs/src/protocol.md from the parent's side. Must not decide what is measured, nor print: bench output is
-//! handed to the caller. Invariant: every pipe is drained at all times and every wait has a deadline.
+//! Owns the parent's side of docs/internals/src/protocol.md. Must not decide what is measured, and must not print: the output
+//! of benches is passed to the caller. Invariant: every pipe is drained at all times, and every wait has a deadline.
 
 mod answers;
 mod callgrind;

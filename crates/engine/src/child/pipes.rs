@@ -1,4 +1,4 @@
-//! One thread a pipe, reading at all times; what was read waits in bounded channels.
+//! Reads each pipe at all times on its own thread, into bounded channels.
 
 use crossbeam_channel::{Receiver, Sender, bounded};
 use std::io::{self, BufRead, BufReader, Read};
@@ -7,19 +7,19 @@ use crate::process::start_thread;
 
 use perfcheck_analysis::model::limits::LONGEST_ANSWER_BYTES;
 
-/// Pieces that may wait before the child is made to wait.
+/// Number of pieces that are buffered before the child has to wait.
 const WAITING: usize = 256;
-/// Lines that may: each may be as long as an answer.
+/// Number of lines that are buffered. It is small because a line can be as long as a whole answer.
 const WAITING_LINES: usize = 4;
-/// Bench output is passed on in pieces of at most this many bytes.
+/// Largest piece of bench output that is passed on, in bytes.
 const PIECE: usize = 64 << 10;
 
-/// What came through the protocol's pipe.
+/// A line from the pipe of the protocol.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum Incoming {
-    /// A whole line, without its end.
+    /// A complete line, without its line feed.
     Line(Vec<u8>),
-    /// A line longer than any frame: its beginning. The rest is dropped.
+    /// The beginning of a line that is longer than any frame. The rest is dropped.
     TooLong(Vec<u8>),
 }
 
@@ -57,12 +57,12 @@ fn next_line(pipe: &mut impl BufRead) -> Option<Incoming> {
     }
 }
 
-/// Reads bytes as they come until end of file, which closes the channel.
+/// Reads bytes as they arrive until end of file, which closes the channel.
 pub(super) fn read_pieces(pipe: impl Read + Send + 'static) -> io::Result<Receiver<Vec<u8>>> {
     read_pieces_of([Box::new(pipe)])
 }
 
-/// Reads bytes from several pipes as they come, until the end of all of them.
+/// Reads bytes from several pipes as they arrive. The channel closes at the end of all of them.
 pub(super) fn read_pieces_of<const N: usize>(
     pipes: [Box<dyn Read + Send>; N],
 ) -> io::Result<Receiver<Vec<u8>>> {

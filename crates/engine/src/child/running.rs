@@ -1,5 +1,5 @@
-//! A bench process under way, however it is driven: waiting for what it says with a deadline while its output is passed on, and
-//! its end. Dropping it kills it.
+//! A running bench process, common to all ways of driving a bench. Waits for its messages with a deadline while its
+//! output is passed on, and ends it. Dropping it kills the process.
 
 #![expect(clippy::disallowed_methods, reason = "deadlines")]
 
@@ -14,21 +14,21 @@ use super::launcher::Launcher;
 use crate::process::{Interrupt, ProcessGroup};
 use perfcheck_analysis::model::{Event, Observer};
 
-/// How long a child may take to end once it was told or has closed its pipe.
+/// Time for a child to end after it was told to end or has closed its pipe.
 const END_GRACE: Duration = Duration::from_secs(2);
-/// What is left in the pipes of a child that has ended with all it started is there at once, and then they end; unless
-/// somebody else holds them, or this machine is very busy.
+/// Time to wait for output after a child and its descendants have ended. The rest is normally available at once; it
+/// can take longer if another process holds the pipe or the machine is very busy.
 const PIPE_GRACE: Duration = Duration::from_secs(2);
-/// However much there is left, and however slowly it can be passed on.
+/// Limit for draining the pipes, even if there is much output or it is passed on slowly.
 const OUTPUT_GRACE: Duration = Duration::from_secs(30);
-/// How much is expected of a request, times this, is allowed on top of the timeout.
+/// Multiple of the expected duration of a request that is allowed in addition to the timeout.
 pub(super) const PATIENCE: u32 = 10;
-/// Quoted output is cut to this many characters.
+/// Largest number of characters in quoted output.
 const QUOTED: usize = 200;
-/// So many bytes of what was printed last are kept: a backtrace that follows the message of a panic fits.
+/// Bytes of output that are kept: enough for the message of a panic and its backtrace.
 const KEPT_OUTPUT: usize = 64 << 10;
 
-/// The process and what it prints.
+/// A running process and its output.
 pub(super) struct Running<'a> {
     group: ProcessGroup,
     output: Receiver<Vec<u8>>,
@@ -38,11 +38,11 @@ pub(super) struct Running<'a> {
     last_output: Vec<u8>,
 }
 
-/// What a wait led to.
+/// The result of a wait.
 pub(super) enum Wait<T> {
-    /// Something came.
+    /// A message arrived.
     Came(T),
-    /// Nothing will come any more.
+    /// The channel is closed; no message can follow.
     Closed,
     /// The deadline has passed.
     Late,
@@ -50,7 +50,7 @@ pub(super) enum Wait<T> {
     Interrupted,
 }
 
-/// Something from one of two places.
+/// A message from one of two channels.
 pub(super) enum Either<T, U> {
     First(T),
     Second(U),
@@ -72,12 +72,12 @@ impl<'a> Running<'a> {
         }
     }
 
-    /// The number of its process.
+    /// Returns the process id.
     pub(super) fn id(&mut self) -> u32 {
         self.group.leader().id()
     }
 
-    /// Waits for something to come through `incoming`, passing the child's output on meanwhile.
+    /// Waits for a message from `incoming`, and passes the child's output on meanwhile.
     pub(super) fn wait<T>(&mut self, incoming: &Receiver<T>, deadline: Option<Instant>) -> Wait<T> {
         match self.wait_for_either(incoming, &never::<Infallible>(), deadline) {
             Wait::Came(Either::First(came)) => Wait::Came(came),
@@ -88,7 +88,7 @@ impl<'a> Running<'a> {
         }
     }
 
-    /// The same of what answers `request`, for which there is so much time; `None` where nothing will come any more.
+    /// Waits for the answer to `request` until `allowed` after `since`; `None` if the channel is closed.
     pub(super) fn answer<T>(
         &mut self,
         incoming: &Receiver<T>,
@@ -106,7 +106,7 @@ impl<'a> Running<'a> {
         }
     }
 
-    /// Waits for something to come through one of two channels; the end of the first one is the end.
+    /// Waits for a message from one of two channels. Only the end of the first channel ends the wait.
     pub(super) fn wait_for_either<T, U>(
         &mut self,
         incoming: &Receiver<T>,
@@ -129,7 +129,7 @@ impl<'a> Running<'a> {
                 },
                 recv(ended) -> _ => {
                     ended = never();
-                    // A grandchild may hold the pipe of a child that has ended: with it goes the last who does.
+                    // A grandchild may still hold the pipe of a child that has ended, so end the whole group.
                     let _ = self.group.end(Duration::ZERO);
                     pipe_is_stale = after(PIPE_GRACE);
                 }
@@ -149,12 +149,12 @@ impl<'a> Running<'a> {
         self.observer.observe(&Event::Output(text));
     }
 
-    /// What was printed so far is another benchmark's.
+    /// Forgets earlier output, which belongs to another benchmark.
     pub(super) fn forget_output(&mut self) {
         self.last_output.clear();
     }
 
-    /// What it said last: where it panicked and why, or else the last line that it printed.
+    /// Returns the message and place of the panic, or else the last line that the process printed.
     pub(super) fn last_words(&self) -> Option<String> {
         let text = String::from_utf8_lossy(&self.last_output);
         panic_message(&text).or_else(|| {
@@ -163,13 +163,13 @@ impl<'a> Running<'a> {
         })
     }
 
-    /// The last lines that it printed.
+    /// Returns the last lines that the process printed.
     pub(super) fn last_lines(&self) -> Vec<String> {
         let text = String::from_utf8_lossy(&self.last_output);
         text.lines().map(str::to_owned).collect()
     }
 
-    /// Waits for its end, or ends it, and says in words how it ended.
+    /// Waits for the end of the process, or kills it, and describes how it ended.
     pub(super) fn await_end(&mut self) -> String {
         if !self.group.await_leader(END_GRACE) {
             let _ = self.group.end(Duration::ZERO);
@@ -184,12 +184,12 @@ impl<'a> Running<'a> {
         }
     }
 
-    /// Lets it end by itself: how it ended.
+    /// Lets the process end by itself, and returns its status.
     pub(super) fn end(&mut self) -> std::io::Result<ExitStatus> {
         self.group.end(END_GRACE)
     }
 
-    /// That it ended before it answered `request`.
+    /// Ends the process and returns the error that it ended before it answered `request`.
     pub(super) fn exited(&mut self, request: &str) -> ChildError {
         let status = self.await_end();
         self.drain_output();
@@ -200,7 +200,7 @@ impl<'a> Running<'a> {
         }
     }
 
-    /// Passes on what is left in its pipes.
+    /// Passes on the rest of the output.
     pub(super) fn drain_output(&mut self) {
         let deadline = Instant::now() + OUTPUT_GRACE;
         while Instant::now() < deadline {
@@ -227,7 +227,8 @@ impl Drop for Running<'_> {
     }
 }
 
-/// Where the first panic in `text` was, and its message: Rust's standard library prints them, a line each, before the backtrace.
+/// Finds the place and message of the first panic in `text`. Rust's standard library prints them on two lines before
+/// the backtrace.
 pub(super) fn panic_message(text: &str) -> Option<String> {
     let mut lines = text.lines();
     let place = lines.find_map(|line| {
@@ -241,9 +242,9 @@ pub(super) fn panic_message(text: &str) -> Option<String> {
     Some(quote(words.as_bytes()))
 }
 
-/// The beginning of a line in words that do a terminal no harm.
+/// Quotes the beginning of a line, with characters escaped that could control a terminal.
 pub(super) fn quote(bytes: &[u8]) -> String {
-    // A line may have 64 MiB: what lies beyond the quotation is not looked at.
+    // A line can have 64 MiB: convert only as much as the quotation needs.
     let text = String::from_utf8_lossy(&bytes[..bytes.len().min(4 * QUOTED + 4)]);
     let mut quoted = String::new();
     for character in text.chars().take(QUOTED) {
@@ -261,7 +262,7 @@ pub(super) fn quote(bytes: &[u8]) -> String {
 fn in_words(status: ExitStatus) -> String {
     match (status.code(), status.signal()) {
         (Some(code), _) => format!("exit status {code}"),
-        // The standard library knows the names: "signal: 6 (SIGABRT)".
+        // The standard library knows the names of signals: "signal: 6 (SIGABRT)".
         (None, Some(_)) => status.to_string().replacen("signal: ", "signal ", 1),
         (None, None) => "unknown status".to_owned(),
     }

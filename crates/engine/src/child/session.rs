@@ -1,4 +1,4 @@
-//! The conversation with one child: start, hello, requests and their answers, the end.
+//! The conversation with one child: start, hello, requests and their answers, end.
 
 #![expect(
     clippy::disallowed_methods,
@@ -28,63 +28,63 @@ use perfcheck_analysis::model::{
     Allocations, Latencies, Nanos, Sample, Skipping, Throughput, WarmUpGoal, limits,
 };
 
-/// What `start` and `run` lead to.
+/// The result of `start` and `run`.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Started {
     /// The benchmark waits for requests.
     Ready(Ready),
-    /// The bench declined, for this reason.
+    /// The bench declined, with this reason.
     Skipped(String),
 }
 
 /// A benchmark that waits for requests.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Ready {
-    /// What one iteration processes.
+    /// Amount that one iteration processes.
     pub throughput: Throughput,
-    /// What can be asked of it.
+    /// The kind of measurement that it supports.
     pub kind: RequestKind,
 }
 
-/// What an executable is written against.
+/// The harness of an executable, as found by starting it.
 pub enum Recognised<'a> {
-    /// Our protocol: it waits for requests.
+    /// A harness with our protocol; the process waits for requests.
     Ours(Box<Session<'a>>),
     /// Criterion, of this version.
     Criterion(CriterionVersion),
-    /// Something that knows no runner and prints its results.
+    /// A harness that knows no runner and prints its results.
     Printed(Printer),
 }
 
-/// Where a sequential child stands among its benchmarks.
+/// The progress of a sequential child through its benchmarks.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum SequentialWalk {
     NotBegun,
     UnderWay,
-    /// It has said that there are no more.
+    /// The child has announced the end.
     Over,
 }
 
-/// A child, from its start to its end. Dropping it kills it.
+/// A child from its start to its end. Dropping it kills the process.
 pub struct Session<'a> {
     running: Running<'a>,
     requests: ChildStdin,
     frames: Receiver<Incoming>,
     timeout: Duration,
-    /// The beginning of the last frame, to be quoted where it is the wrong one.
+    /// Beginning of the last frame, quoted if the frame is unexpected.
     last_frame: String,
     hello: Hello,
-    /// Time from requests to their answers.
+    /// Total time between requests and their answers.
     asked: Duration,
     walk: SequentialWalk,
     skipping: Skipping,
-    /// Iterations of all samples of the benchmark under way.
+    /// Iterations of all samples of the current benchmark.
     sampled: u64,
-    /// When the last request was sent.
+    /// Time of the last request.
     sent: Instant,
     /// Bytes of its answer so far.
     answered: usize,
-    /// Benchmarks that it has announced so far.
+    /// Number of benchmarks announced so far.
     announced: usize,
 }
 
@@ -94,7 +94,7 @@ impl<'a> Session<'a> {
         Self::start_observed(spec, launcher, |_| ())
     }
 
-    /// The same; `started` is told the number of its process before that can have done much.
+    /// Like [`Self::start`]; `started` receives the process id right after the start.
     pub fn start_observed(
         spec: &LaunchSpec,
         launcher: &Launcher<'a>,
@@ -113,7 +113,7 @@ impl<'a> Session<'a> {
         }
     }
 
-    /// Starts the executable without knowing what it is written against; finds out from the way in which it makes itself known.
+    /// Starts the executable, and finds out its harness from its first message.
     pub fn recognise(
         spec: &LaunchSpec,
         launcher: &Launcher<'a>,
@@ -166,22 +166,22 @@ impl<'a> Session<'a> {
         })
     }
 
-    /// What the child said of itself.
+    /// Returns the child's hello.
     pub fn hello(&self) -> &Hello {
         &self.hello
     }
 
-    /// The number of its process.
+    /// Returns the process id.
     pub fn id(&mut self) -> u32 {
         self.running.id()
     }
 
-    /// How long the child has worked on requests so far.
+    /// Returns the total time for which the child has worked on requests.
     pub fn asked(&self) -> Duration {
         self.asked
     }
 
-    /// All benchmarks of an addressable child, in program order.
+    /// Lists all benchmarks of an addressable child, in program order.
     pub fn list(&mut self) -> Result<Listing, ChildError> {
         let request = ChildRequest::List;
         self.send(&request)?;
@@ -214,7 +214,7 @@ impl<'a> Session<'a> {
         self.started(&ChildRequest::Start(id), id)
     }
 
-    /// The benchmark of a sequential child that comes first now: at the beginning, or after one has ended.
+    /// Returns the next benchmark of a sequential child: the first one, or the one after a benchmark that has ended.
     pub fn advance(&mut self) -> Result<Option<Announcement>, ChildError> {
         match self.walk {
             SequentialWalk::NotBegun => self.announced(&ChildRequest::Begin),
@@ -223,8 +223,8 @@ impl<'a> Session<'a> {
         }
     }
 
-    /// Passes over the benchmark `id` that a sequential child has announced; gives the next. A bench that needs all benchmarks to have run
-    /// runs this one for an iteration.
+    /// Skips the benchmark `id` that a sequential child has announced, and returns the next one. If the bench needs
+    /// all of its benchmarks to run, this one runs for an iteration.
     pub fn skip(&mut self, id: &str) -> Result<Option<Announcement>, ChildError> {
         if self.skipping == Skipping::Works {
             return self.announced(&ChildRequest::Skip);
@@ -243,7 +243,7 @@ impl<'a> Session<'a> {
         Ok(())
     }
 
-    /// Lets a sequential child come to its end, past all benchmarks that are left: what it does there may fail, too.
+    /// Lets a sequential child run to its end, skipping the remaining benchmarks. Its last steps can fail, too.
     pub fn run_out(&mut self) -> Result<(), ChildError> {
         if self.hello.capability() == Some(Capability::Sequential) {
             let mut next = self.advance()?;
@@ -259,10 +259,10 @@ impl<'a> Session<'a> {
         self.started(&ChildRequest::Run, id)
     }
 
-    /// Warms up until `goal` is reached; gives the totals.
+    /// Warms up until `goal` is reached, and returns the totals.
     ///
-    /// A warm-up for no time ends after its first iteration, so that iterations are counted by such warm-ups, one after the other. Those that take no
-    /// time by the bench's clock go on with two more.
+    /// A warm-up for no time ends after its first iteration, so a number of iterations is reached by a series of such
+    /// warm-ups. If the iteration takes no time by the bench's clock, such a warm-up runs two more.
     pub fn warm_up(&mut self, goal: WarmUpGoal) -> Result<WarmUp, ChildError> {
         let wanted = match goal {
             WarmUpGoal::Time(time) => return self.warm_up_for(time),
@@ -278,10 +278,10 @@ impl<'a> Session<'a> {
         Ok(all)
     }
 
-    /// Warms up for more than `time`.
+    /// Warms up for at least `time`.
     fn warm_up_for(&mut self, time: Nanos) -> Result<WarmUp, ChildError> {
         let request = ChildRequest::WarmUp(time);
-        // The last round may take as long as all rounds before it.
+        // The last round can take as long as all rounds before it.
         let expected = Duration::from(time) * 2;
         match self.ask(&request, expected)? {
             Frame::WarmedUp {
@@ -299,7 +299,7 @@ impl<'a> Session<'a> {
         }
     }
 
-    /// Takes the samples of a schedule, which is expected to take `expected`.
+    /// Takes the samples of a schedule; `expected` is their expected duration.
     pub fn sample(
         &mut self,
         schedule: &[SampleSpec],
@@ -347,8 +347,8 @@ impl<'a> Session<'a> {
         }
     }
 
-    /// What each of at most `iterations` iterations allocated, in the order run, which is expected to take `expected`. Only for
-    /// children that count.
+    /// Returns the allocations of each of at most `iterations` iterations, in the order run; `expected` is their
+    /// expected duration. Only for children that count allocations.
     pub fn count(
         &mut self,
         iterations: u64,
@@ -364,7 +364,8 @@ impl<'a> Session<'a> {
         }
     }
 
-    /// What the operations of all samples since the start took, with at most `reservoir` single times. Only for benchmarks of that kind.
+    /// Returns the latencies of the operations of all samples since the start, with at most `reservoir` single times.
+    /// Only for benchmarks of that kind.
     pub fn latencies(&mut self, reservoir: u64) -> Result<Latencies, ChildError> {
         let request = ChildRequest::Latencies(reservoir);
         match self.ask(&request, Duration::ZERO)? {
@@ -376,7 +377,7 @@ impl<'a> Session<'a> {
         }
     }
 
-    /// Tears the started benchmark down.
+    /// Tears down the started benchmark.
     pub fn finish(&mut self, id: &str) -> Result<(), ChildError> {
         match self.ask(&ChildRequest::Finish, Duration::ZERO)? {
             Frame::Finished { id: finished } if finished == id => Ok(()),
@@ -384,7 +385,7 @@ impl<'a> Session<'a> {
         }
     }
 
-    /// Lets the child end by itself. What it does wrong now changes nothing that was measured.
+    /// Lets the child end by itself. Its exit status is ignored, because all measurements are complete.
     pub fn bye(mut self) -> Result<(), ChildError> {
         match self.ask(&ChildRequest::Bye, Duration::ZERO)? {
             Frame::Bye => {
@@ -431,7 +432,7 @@ impl<'a> Session<'a> {
         }
     }
 
-    /// Nobody has as many benchmarks as a child can announce that does not end.
+    /// Limits the number of announcements, because a faulty child could go on forever.
     fn count_announced(&mut self) -> Result<(), ChildError> {
         self.announced += 1;
         if self.announced <= limits::MOST_BENCHMARKS {
@@ -453,21 +454,21 @@ impl<'a> Session<'a> {
 
     fn send(&mut self, request: &ChildRequest<'_>) -> Result<(), ChildError> {
         if matches!(request, ChildRequest::Start(_) | ChildRequest::Run) {
-            // What was printed before is another benchmark's.
+            // Earlier output belongs to another benchmark.
             self.running.forget_output();
             self.sampled = 0;
         }
         self.sent = Instant::now();
         self.answered = 0;
         let line = format!("{request}\n");
-        // A failed write means that the child is gone: how it went is worth more than the write's own error.
+        // A failed write means that the child has ended; its exit status says more than the error of the write.
         match self.requests.write_all(line.as_bytes()) {
             Ok(()) => Ok(()),
             Err(_) => Err(self.running.exited(&request.to_string())),
         }
     }
 
-    /// A frame of the answer to `request`. All frames of an answer have one deadline, and one limit for their bytes.
+    /// Reads a frame of the answer to `request`. All frames of an answer share one deadline and one size limit.
     fn answer(
         &mut self,
         request: &ChildRequest<'_>,
@@ -521,13 +522,13 @@ impl<'a> Session<'a> {
         }
     }
 
-    /// That the last frame is not what the request wants.
+    /// Creates the error for a last frame that does not fit the request.
     fn unexpected(&self, request: &ChildRequest<'_>) -> ChildError {
         ChildError::protocol(format!("`{}` is no answer to `{request}`", self.last_frame))
     }
 }
 
-/// That an answer to `request` contradicts the protocol or itself.
+/// Creates the error for an answer that contradicts the protocol or itself.
 fn wrong(request: impl fmt::Display, what: &str) -> ChildError {
     ChildError::protocol(format!("its answer to `{request}` {what}"))
 }

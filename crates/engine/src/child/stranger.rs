@@ -1,4 +1,4 @@
-//! A child that has not made itself known yet, and how it does.
+//! A started child whose harness is not known yet, and its identification.
 
 #![expect(
     clippy::disallowed_methods,
@@ -18,20 +18,20 @@ use super::pipes::{Incoming, read_lines, read_pieces};
 use super::printed::{Printer, printer_of};
 use super::running::{Either, Running, Wait, quote};
 
-/// How long a child may take to say hello.
+/// Time for a child to say hello.
 const HELLO_DEADLINE: Duration = Duration::from_secs(10);
-/// What old versions of Criterion say before anything else, and of nothing that is of interest here.
+/// The beginning of a message about plots that old versions of Criterion print first; of no interest here.
 const OF_PLOTS: &[u8] = b"Gnuplot not found";
 
-/// How an executable makes itself known. `T`: at the door of a runner of Criterion benches.
+/// The first sign by which an executable identifies itself. `T` is an event on the port of a Criterion runner.
 pub(super) enum Greeting<T> {
     Hello(Hello),
     Runner(T),
-    /// The line that a bench of another kind begins with.
+    /// The first line of a bench of another kind.
     Printed(Printer, String),
 }
 
-/// A child that has been started and has said nothing yet. Dropping it kills it.
+/// A child that has been started and has not identified itself. Dropping it kills the process.
 pub(super) struct Stranger<'a> {
     pub(super) running: Running<'a>,
     pub(super) requests: ChildStdin,
@@ -39,7 +39,7 @@ pub(super) struct Stranger<'a> {
 }
 
 impl<'a> Stranger<'a> {
-    /// Starts `command`; `started` is told the number of its process at once.
+    /// Starts `command`; `started` receives the process id at once.
     pub(super) fn spawn(
         command: &mut Command,
         spec: &LaunchSpec,
@@ -65,7 +65,8 @@ impl<'a> Stranger<'a> {
         })
     }
 
-    /// Waits until the executable makes itself known: by a hello, at the runner's door, or by what it prints.
+    /// Waits until the executable identifies itself: by a hello, by connecting to the runner's port, or by its
+    /// output.
     pub(super) fn wait_for_greeting<T>(
         &mut self,
         door: &Receiver<T>,
@@ -128,7 +129,7 @@ impl<'a> Stranger<'a> {
         }
     }
 
-    /// Newer versions of Criterion print there; they come to the door, if they can.
+    /// Recent versions of Criterion print to standard error, if they could not connect to the runner.
     fn printed_to_stderr<T>(&self) -> Option<Greeting<T>> {
         let lines = self.running.last_lines();
         let mut printers = lines.iter().filter_map(|line| {

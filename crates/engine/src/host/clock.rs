@@ -1,4 +1,4 @@
-//! Wall time for the record, and whether the machine slept.
+//! Reads the wall clock, and detects whether the machine was suspended.
 
 #![expect(
     clippy::disallowed_methods,
@@ -10,19 +10,19 @@ use std::time::Duration;
 
 use perfcheck_analysis::model::Timestamp;
 
-/// The time now, UTC.
+/// Returns the current time in UTC.
 pub fn now() -> Timestamp {
     let nanoseconds = Instant::now().as_nanosecond();
     Timestamp(i64::try_from(nanoseconds).unwrap_or(i64::MAX))
 }
 
-/// A stored time as people and machines read it, to the second, e.g. `2026-11-21T03:04:05Z`.
+/// Formats a time to the second, for people and programs, e.g. `2026-11-21T03:04:05Z`.
 pub fn to_rfc3339(time: Timestamp) -> String {
     Instant::from_nanosecond(i128::from(time.0))
         .map_or_else(|_| time.0.to_string(), |instant| format!("{instant:.0}"))
 }
 
-/// How long ago a time was, e.g. `8 minutes ago`; its date where that is two weeks or more.
+/// Formats a time relative to now, e.g. `8 minutes ago`, or as a date if it is two weeks ago or more.
 pub fn ago(time: Timestamp) -> String {
     ago_at(time, now())
 }
@@ -40,7 +40,8 @@ fn ago_at(time: Timestamp, now: Timestamp) -> String {
     format!("{count} {unit}{plural} ago")
 }
 
-/// The moment that people write as a date, as a time in RFC 3339, or as how long ago it was: `2026-11-21`, `90d`. The error says what was expected.
+/// Parses a time that a user wrote as a date, as RFC 3339 or as an age: `2026-11-21`, `90d`. The error describes the
+/// accepted formats.
 pub fn moment(text: &str) -> Result<Timestamp, String> {
     moment_before(text, now())
 }
@@ -75,9 +76,9 @@ fn moment_before(text: &str, now: Timestamp) -> Result<Timestamp, String> {
     })
 }
 
-/// How long the machine has been suspended since it was started; zero where the system does not tell.
+/// Returns how long the machine has been suspended since it was started; zero if the system does not tell.
 ///
-/// A jump between two calls means that it slept in between.
+/// An increase between two calls means that the machine slept in between.
 pub fn suspended() -> Duration {
     #[cfg(target_os = "linux")]
     {

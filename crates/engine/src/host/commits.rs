@@ -1,11 +1,11 @@
-//! What git says about a commit, for people.
+//! Reads the description of a commit from git.
 
 use super::git::Checkout;
 use super::git_error::GitError;
 use perfcheck_analysis::model::Commit;
 
 impl Checkout {
-    /// Author, date and subject; empty where git does not tell.
+    /// Returns author, date and subject; empty if git does not know the commit.
     pub fn describe(&self, commit: &str) -> Result<Commit, GitError> {
         let format = "--format=%an%x00%aI%x00%s";
         let answer = self

@@ -1,7 +1,9 @@
-//! The control workload: a fixed amount of work in this process, done between two launches, never while one measures.
+//! The control workload: a fixed amount of work in this process, run between two bench processes, never during a
+//! measurement.
 //!
-//! What moves its time is the host, as no change of a user's code touches it. One pass is a chain of dependent integer operations, so
-//! that its time follows the clock frequency and whatever takes the processor away, and hangs neither on memory nor on the optimiser.
+//! No change of the user's code affects it, so changes of its time are changes of the host. A pass is a chain of
+//! dependent integer operations. Its time depends on the clock frequency and on other users of the processor, but not
+//! on memory or the optimizer.
 
 #![expect(
     clippy::disallowed_methods,
@@ -14,21 +16,22 @@ use std::time::Instant;
 use super::Variables;
 use perfcheck_analysis::model::{Control, Nanos};
 
-/// Passes of one look at the host; together they take about 3 ms.
+/// Number of passes in one probe, which take about 3 ms in total.
 const PASSES: usize = 40;
 
-/// Steps of a pass.
+/// Number of steps in a pass.
 const STEPS: u32 = 25_000;
 
-/// Looks at the host.
+/// Runs the control workload.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ControlProbe {
-    /// What is reported in place of what was measured: launch by launch, in turn.
+    /// Scripted results for tests, one per process and then from the beginning again; `None` for real measurements.
     script: Option<Vec<Control>>,
 }
 
 impl ControlProbe {
-    /// As the environment says: where the clock of the benches is scripted, that of the control is too (docs/src/protocol.md, section 7).
+    /// Creates a probe. If the clock of the benches is scripted, the control is too (docs/internals/src/protocol.md, section
+    /// 7).
     pub fn of(variables: &Variables) -> Self {
         let script = variables.scripted_clock.as_ref().map(|_| {
             let text = variables.scripted_control.as_deref().unwrap_or_default();
@@ -37,12 +40,12 @@ impl ControlProbe {
         Self { script }
     }
 
-    /// Whether times are made up, so that what the host does to the benches means nothing.
+    /// Reports whether times are scripted, so that the state of the host does not matter.
     pub fn is_scripted(&self) -> bool {
         self.script.is_some()
     }
 
-    /// Runs the workload before launch `ordinal`; `None` where a script does not tell.
+    /// Runs the workload before the process number `ordinal`; `None` if the script has no entries.
     pub fn take(&self, ordinal: u32) -> Option<Control> {
         match &self.script {
             Some(script) if script.is_empty() => None,
@@ -52,7 +55,7 @@ impl ControlProbe {
     }
 }
 
-/// `PASS` or `PASS~SPREAD`, nanoseconds.
+/// Parses `PASS` or `PASS~SPREAD`, in nanoseconds.
 fn scripted(text: &str) -> Option<Control> {
     let (pass, spread) = text.split_once('~').unwrap_or((text, "0"));
     Some(Control {
@@ -65,7 +68,7 @@ fn timed_pass() -> u64 {
     let start = Instant::now();
     let mut state = black_box(0x9E37_79B9_7F4A_7C15_u64);
     for _ in 0..STEPS {
-        // One step of xorshift64* (Marsaglia 2003; Vigna 2016), each needing the one before.
+        // One step of xorshift64* (Marsaglia 2003; Vigna 2016); each step depends on the previous one.
         state ^= state << 13;
         state ^= state >> 7;
         state ^= state << 17;
@@ -75,7 +78,7 @@ fn timed_pass() -> u64 {
     Nanos::from(start.elapsed()).0
 }
 
-/// Median, and median distance from it.
+/// Returns the median and the median absolute deviation.
 fn of_passes(mut passes: [u64; PASSES]) -> Control {
     let pass = middle(&mut passes);
     let mut distances = passes.map(|one| one.abs_diff(pass));
@@ -85,7 +88,7 @@ fn of_passes(mut passes: [u64; PASSES]) -> Control {
     }
 }
 
-/// The upper one of the two middles.
+/// Returns the upper median.
 fn middle(values: &mut [u64; PASSES]) -> u64 {
     values.sort_unstable();
     values[PASSES / 2]

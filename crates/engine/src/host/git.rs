@@ -1,4 +1,5 @@
-//! Questions to git about a directory. A question may have no answer, such as the commit of a repository without commits; that git cannot answer is an error.
+//! Queries git about a directory. A query may have no result, such as the commit of a repository without commits; a
+//! failure of git is an error.
 
 use std::collections::BTreeSet;
 use std::ffi::OsStr;
@@ -15,23 +16,23 @@ use perfcheck_analysis::model::GitState;
 pub struct Checkout {
     directory: PathBuf,
     pub(super) supervisor: Supervisor,
-    /// The repository's common directory: the same for all its work trees.
+    /// The repository's common directory, shared by all its work trees.
     pub common_directory: PathBuf,
-    /// The directory that holds everything that is checked out.
+    /// Top directory of the work tree.
     pub top: PathBuf,
-    /// Where in the work tree the directory lies; empty at its top.
+    /// Path of the directory within the work tree; empty at its top.
     pub prefix: PathBuf,
 }
 
 impl Checkout {
-    /// The checkout that `directory` lies in.
+    /// Finds the checkout that contains `directory`.
     pub fn find(directory: &Path, supervisor: &Supervisor) -> Result<Self, GitError> {
         const PATHS: [&str; 3] = ["--git-common-dir", "--show-toplevel", "--show-prefix"];
         let ask = |paths: &[&str]| {
             let question = [&["rev-parse"], paths].concat();
             let answer = run(supervisor, directory, &[], &question);
             answer.map_err(|error| match error {
-                // Without git, a directory is as good as in none where no repository is seen.
+                // Without git, a directory that seems to be in no repository is treated as such.
                 GitError::Start(_) if !is_below_repository(directory) => {
                     GitError::NotARepository(directory.to_owned())
                 }
@@ -43,11 +44,11 @@ impl Checkout {
         let [common_directory, top, prefix] = if let Ok(lines) = <[_; 3]>::try_from(lines) {
             lines.map(path_of)
         } else {
-            // One of the paths has a line end in it: one question each.
+            // A path contains a line feed, so ask for each of them separately.
             let path = |which: &str| Ok::<_, GitError>(path_of(trimmed(&ask(&[which])?)));
             [path(PATHS[0])?, path(PATHS[1])?, path(PATHS[2])?]
         };
-        // Seen from the directory: only git 2.31 and later can be asked for an absolute path.
+        // The answer is relative to `directory`: absolute paths need git 2.31 or later.
         let common_directory = directory.join(common_directory);
         let canonical = common_directory.canonicalize();
         Ok(Self {
@@ -62,21 +63,21 @@ impl Checkout {
         })
     }
 
-    /// Commit, branch and whether tracked files differ; `None` before the first commit.
+    /// Returns the commit, the branch, and whether tracked files are modified; `None` before the first commit.
     pub fn state(&self) -> Result<Option<GitState>, GitError> {
         let question = [&STATUS[..], &["--untracked-files=no"]].concat();
         Ok(state_of(&self.run(&question)?))
     }
 
-    /// The full hash that a revision stands for; `None` where it stands for no commit.
+    /// Returns the full hash of a revision; `None` if it denotes no commit.
     pub fn resolve(&self, revision: &str) -> Result<Option<String>, GitError> {
-        // No name begins so, and git would take it for an option.
+        // No revision begins with a dash, and git would parse it as an option.
         if revision.starts_with('-') {
             return Ok(None);
         }
         let object = |name: &str| {
             let answer = self.ask(&["rev-parse", "--verify", "--quiet", name])?;
-            // `^HEAD` has an answer, which is no object.
+            // For names such as `^HEAD`, git prints something other than a hash.
             let is_hash = |answer: &String| answer.bytes().all(|byte| byte.is_ascii_hexdigit());
             Ok::<_, GitError>(answer.filter(is_hash))
         };
@@ -84,14 +85,14 @@ impl Checkout {
         if let Some(commit) = commit(revision)? {
             return Ok(Some(commit));
         }
-        // Git takes everything behind `:/` for the text that it looks for.
+        // After `:/`, git would treat `^{commit}` as a part of the text to search for, so resolve the object first.
         match object(revision)? {
             Some(found) => commit(&found),
             None => Ok(None),
         }
     }
 
-    /// How many commits lie between `HEAD` and the point where it left `branch`; `None`: they share no history.
+    /// Returns the number of commits on `HEAD` since it left `branch`; `None` if they have no common history.
     pub fn commits_since(&self, branch: &str) -> Result<Option<u64>, GitError> {
         let Some(branch) = self.resolve(branch)? else {
             return Ok(None);
@@ -104,13 +105,13 @@ impl Checkout {
         Ok(count.and_then(|count| count.parse().ok()))
     }
 
-    /// Whether `commit` is `HEAD` or one of its ancestors.
+    /// Reports whether `commit` is `HEAD` or one of its ancestors.
     pub fn is_ancestor(&self, commit: &str) -> Result<bool, GitError> {
         let answer = self.ask(&["merge-base", "--is-ancestor", commit, "HEAD"])?;
         Ok(answer.is_some())
     }
 
-    /// The names of all branches, those of remotes without the remote; `None` where git has none to tell.
+    /// Returns the names of all branches, without the names of remotes; `None` if there are none.
     pub fn branches(&self) -> Result<Option<BTreeSet<String>>, GitError> {
         let refs = self.run(&[
             "for-each-ref",
@@ -132,7 +133,7 @@ impl Checkout {
         Ok((!names.is_empty()).then_some(names))
     }
 
-    /// Git's answer without its line end; `None` where it says no.
+    /// Returns git's output without its final line feed; `None` if git exits with failure.
     pub(super) fn ask(&self, arguments: &[&str]) -> Result<Option<String>, GitError> {
         let output = self
             .supervisor
@@ -146,10 +147,10 @@ impl Checkout {
     }
 }
 
-/// A question for the state of a checkout; which untracked files count as changes is to be added.
+/// Arguments of a query for the state of a checkout, without the option for untracked files.
 pub(super) const STATUS: [&str; 4] = ["status", "--porcelain=v2", "--branch", "--no-ahead-behind"];
 
-/// What the answer to [`STATUS`] says.
+/// Parses the output of [`STATUS`].
 pub(super) fn state_of(said: &[u8]) -> Option<GitState> {
     let said = String::from_utf8_lossy(said);
     let head = |name: &str| said.lines().find_map(|line| line.strip_prefix(name));
@@ -162,7 +163,7 @@ pub(super) fn state_of(said: &[u8]) -> Option<GitState> {
     })
 }
 
-/// What git tells its hooks about their repository: in a hook, other directories are to be found as everywhere.
+/// Variables that git sets for its hooks. They are removed, so that in a hook git finds other repositories as usual.
 pub const HOOK_VARIABLES: [&str; 6] = [
     "GIT_DIR",
     "GIT_WORK_TREE",
@@ -172,7 +173,7 @@ pub const HOOK_VARIABLES: [&str; 6] = [
     "GIT_PREFIX",
 ];
 
-/// Git, asked about `directory`.
+/// Returns a git command that runs in `directory`.
 fn git_command(directory: &Path) -> Command {
     let mut command = Command::new("git");
     for name in HOOK_VARIABLES {
@@ -182,13 +183,14 @@ fn git_command(directory: &Path) -> Command {
         .arg("-C")
         .arg(directory)
         .env("GIT_OPTIONAL_LOCKS", "0")
-        // In a group of its own it would be stopped where it asks at the terminal.
+        // Never prompt: git runs in a background process group, which the system would stop when it reads from the
+        // terminal.
         .env("GIT_TERMINAL_PROMPT", "0")
         .env("LC_ALL", "C");
     command
 }
 
-/// Git's stdout in `directory`, with additional variables.
+/// Runs git in `directory` with additional variables, and returns its standard output.
 pub(super) fn run(
     supervisor: &Supervisor,
     directory: &Path,
@@ -205,7 +207,7 @@ pub(super) fn run(
         .iter()
         .map(|argument| argument.as_ref().to_string_lossy())
         .collect();
-    // Settings for this call say nothing about what failed.
+    // Leave settings out of the message, because they do not tell what failed.
     let settings = words.chunks(2).take_while(|pair| pair[0] == "-c").count();
     let command = words[2 * settings..].join(" ");
     let mut said = String::from_utf8_lossy(&output.stderr)
@@ -230,12 +232,12 @@ fn is_below_repository(directory: &Path) -> bool {
     above.any(|directory| directory.join(".git").exists())
 }
 
-/// An answer without the line end that git adds.
+/// Removes the line feed that git adds to its output.
 pub(super) fn trimmed(answer: &[u8]) -> &[u8] {
     answer.strip_suffix(b"\n").unwrap_or(answer)
 }
 
-/// Names are bytes to git; a directory's may end with a slash.
+/// Converts a name from git to a path. Names are bytes; that of a directory may end with a slash.
 pub(super) fn path_of(name: &[u8]) -> PathBuf {
     let name = name.strip_suffix(b"/").unwrap_or(name);
     PathBuf::from(OsStr::from_bytes(name))

@@ -1,4 +1,4 @@
-//! Why git could not tell or do something: its reason in words of ours where the situation is known, and what to do.
+//! Errors of git: known situations are explained, with advice.
 
 use std::io;
 use std::path::{Path, PathBuf};
@@ -6,10 +6,10 @@ use std::sync::Arc;
 
 use crate::process::RunError;
 
-/// The oldest git that every command is tried with.
+/// The oldest supported version of git.
 const OLDEST_GIT: &str = "2.30";
 
-/// Why git could not tell or do something.
+/// An error of a git command.
 #[derive(Debug, Clone, thiserror::Error)]
 pub enum GitError {
     /// Git could not be started.
@@ -17,35 +17,35 @@ pub enum GitError {
         "could not start `git`: {0}\n  help: install git {OLDEST_GIT} or newer; without it there is neither a commit nor a comparison with a revision"
     )]
     Start(Arc<io::Error>),
-    /// No repository.
+    /// The directory is in no repository.
     #[error(
         "`{}` is in no git repository\n  help: a revision can be measured in a clone only; `--baseline NAME` compares with a stored run",
         .0.display()
     )]
     NotARepository(PathBuf),
-    /// A repository of somebody else, in which git runs no commands.
+    /// The repository belongs to another user, so git refuses to work in it.
     #[error(
         "git does not work in `{}`, because the repository belongs to another user\n  help: `{exception}` makes an exception for it",
         directory.display()
     )]
     ForeignOwner {
-        /// The directory that was asked about.
+        /// The directory.
         directory: PathBuf,
-        /// The command that git offers.
+        /// The command that git suggests.
         exception: String,
     },
-    /// A repository that has no files, or whose configuration or data git cannot read.
+    /// The repository has no work tree, or git cannot read its configuration or data.
     #[error(
         "git does not work in `{directory}`: {said}\n  help: `git -C {directory} status` has to work",
         directory = directory.display()
     )]
     Unusable {
-        /// The directory that was asked about.
+        /// The directory.
         directory: PathBuf,
         /// Git's stderr.
         said: String,
     },
-    /// A git that does not know an option.
+    /// The git is too old and does not know an option.
     #[error(
         "`git {command}` failed: {said}\n  help: git {OLDEST_GIT} or newer is needed, and this is {version}"
     )]
@@ -57,23 +57,23 @@ pub enum GitError {
         /// Git's version, in its own words.
         version: String,
     },
-    /// A name that stands for no commit.
+    /// The name denotes no commit.
     #[error("there is no revision `{revision}` in this repository\n  help: {hint}")]
     UnknownRevision {
-        /// The user's word for it.
+        /// The name that the user gave.
         revision: String,
         /// Advice.
         hint: String,
     },
-    /// Two commits that share no history, as far as the clone has it.
+    /// The two commits have no common history, as far as the clone has it.
     #[error("HEAD and `{branch}` have no common ancestor\n  help: {hint}")]
     NoMergeBase {
-        /// The user's word for it.
+        /// The name that the user gave.
         branch: String,
         /// Advice.
         hint: String,
     },
-    /// The end of a range is no descendant of its beginning.
+    /// The end of a range is not a descendant of its beginning.
     #[error(
         "`{good}` is no ancestor of `{bad}`\n  help: the first is to be the older one of the two"
     )]
@@ -83,24 +83,24 @@ pub enum GitError {
         /// The end.
         bad: String,
     },
-    /// A submodule's commit that the user's clone does not have.
+    /// The user's clone lacks the commit of a submodule.
     #[error(
         "the submodule `{path}` has not got the commit {commit}\n  help: `git -C {path} fetch origin {commit}` brings it",
         path = path.display()
     )]
     MissingSubmoduleCommit {
-        /// Its path in the checkout.
+        /// Path of the submodule in the checkout.
         path: PathBuf,
-        /// The commit that is wanted.
+        /// The missing commit.
         commit: String,
     },
-    /// A program that git was to pass a file through while it wrote it.
+    /// A filter program failed while git wrote a file.
     #[error(
         "the git filter `{filter}` failed for `{file}` of {commit}\n{said}\n  help: make the command work that `git config --get-regexp '^filter.{filter}'` prints{}",
         lfs_help(filter, commit)
     )]
     Filter {
-        /// Its name in git's configuration.
+        /// Name of the filter in git's configuration.
         filter: String,
         /// The file.
         file: String,
@@ -109,7 +109,7 @@ pub enum GitError {
         /// The stderr of git and the filter.
         said: String,
     },
-    /// Git could not write a file of our cache.
+    /// Git could not write a file in the cache.
     #[error(
         "git cannot write to the cache\n{said}\n  help: the cache can be removed at any time; PERFCHECK_CACHE names another place"
     )]
@@ -117,7 +117,7 @@ pub enum GitError {
         /// Git's stderr.
         said: String,
     },
-    /// Git refused something that should work.
+    /// Git failed for another reason.
     #[error(
         "`git {command}` failed\n{said}\n  help: `git fsck` names objects that are missing or damaged, `git fetch` brings what the remote repository has"
     )]
@@ -133,7 +133,7 @@ pub enum GitError {
 }
 
 impl GitError {
-    /// Why `git command`, run in `directory`, ended without success after it had `said` this to stderr.
+    /// Creates the error for `git command`, run in `directory`, which failed and wrote `said` to stderr.
     pub(super) fn from_words(directory: &Path, command: String, said: String) -> Self {
         if said.contains("not a git repository") {
             return Self::NotARepository(directory.to_owned());
@@ -169,7 +169,7 @@ impl GitError {
         Self::Failed { command, said }
     }
 
-    /// Whether git wrote that it does not know an option.
+    /// Reports whether git's message is about an unknown option.
     pub(super) fn mentions_unknown_option(said: &str) -> bool {
         [
             "unknown option",
@@ -181,7 +181,8 @@ impl GitError {
         .any(|words| said.contains(words))
     }
 
-    /// Turns a general failure into [`Self::Unusable`]: the question was only whether git works in `directory`.
+    /// Converts a general failure to [`Self::Unusable`], for queries that only check whether git works in
+    /// `directory`.
     pub(super) fn about_directory(self, directory: &Path) -> Self {
         match self {
             Self::Failed { said, .. } | Self::NotWritten { said } => Self::Unusable {
@@ -202,7 +203,7 @@ impl From<RunError> for GitError {
     }
 }
 
-/// File and filter of git's line `fatal: FILE: smudge filter NAME failed`, or `clean filter 'NAME'`.
+/// Parses file and filter from git's line `fatal: FILE: smudge filter NAME failed`, or `clean filter 'NAME'`.
 fn failed_filter(line: &str) -> Option<(&str, &str)> {
     let line = line
         .strip_prefix("fatal: ")

@@ -6,7 +6,7 @@ use std::thread;
 use crate::process::Supervisor;
 use perfcheck_analysis::model::HostFacts;
 
-/// What the system tells about itself. `ci`: this is a CI runner, whose machine is shared.
+/// Reads the facts about this machine. `ci` means that it is a CI runner, which shares its machine with others.
 pub fn detect(ci: bool, supervisor: &Supervisor) -> HostFacts {
     let cpu_info = fs::read_to_string("/proc/cpuinfo").unwrap_or_default();
     let uname = rustix::system::uname();
@@ -27,13 +27,13 @@ pub fn detect(ci: bool, supervisor: &Supervisor) -> HostFacts {
     }
 }
 
-/// One-minute load average, where the system tells.
+/// Returns the load average of the last minute, if the system tells.
 pub fn load() -> Option<f64> {
     line("/proc/loadavg")?.split(' ').next()?.parse().ok()
 }
 
 fn cpu_model(cpu_info: &str, supervisor: &Supervisor) -> String {
-    // On Arm there is no model name, but implementer and part say as much.
+    // Arm has no model name; implementer and part identify the processor.
     field(cpu_info, "model name")
         .or_else(|| {
             let implementer = field(cpu_info, "CPU implementer")?;
@@ -58,7 +58,7 @@ fn sysctl_cpu_model(_: &Supervisor) -> Option<String> {
     None
 }
 
-/// The first value of `name : value` lines.
+/// Returns the first value for `name` in lines of the form `name : value`.
 fn field(text: &str, name: &str) -> Option<String> {
     text.lines()
         .filter_map(|line| line.split_once(':'))

@@ -1,7 +1,8 @@
-//! The machine and the checkout: clock, environment variables, git, what /proc and /sys tell.
+//! Reads the machine and the checkout: clock, environment variables, git, /proc and /sys.
 //!
-//! The only place that reads them. Must not interpret what it reads beyond putting it into the model's types.
-//! Invariant: a fact that cannot be had is absent, never an error; only what a command cannot do without (a revision, its files) is an error.
+//! No other module reads these. Must not interpret the values beyond converting them to the types of the model.
+//! Invariant: a fact that cannot be determined is absent, not an error. Only data that a command requires (a
+//! revision, its files) causes errors.
 
 mod clock;
 mod commits;

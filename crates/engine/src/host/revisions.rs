@@ -1,8 +1,8 @@
-//! Revisions of a repository: which commit a name stands for, and the files of a commit written somewhere else.
+//! Resolves revisions of a repository, and exports the files of a commit to another directory.
 //!
-//! Nothing is ever written into the user's repository or checkout: files are written through an index of our own, so that `HEAD`,
-//! index, references and the list of work trees stay as they are. Unlike the questions of [`Checkout`], these must have an answer:
-//! every failure says what to do.
+//! Never writes into the user's repository or checkout: files are exported through a separate index, so `HEAD`,
+//! index, references and the list of work trees do not change. Unlike the queries of [`Checkout`], these must
+//! succeed: every failure has advice.
 
 use std::ffi::{OsStr, OsString};
 use std::io;
@@ -14,17 +14,17 @@ use super::git_error::GitError;
 use crate::process::Supervisor;
 use perfcheck_analysis::model::GitState;
 
-/// A commit, and the words that the user chose for it.
+/// A commit, and the name that the user gave for it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Revision {
-    /// What the user wrote.
+    /// Name given by the user.
     pub name: String,
     /// Full hash.
     pub commit: String,
 }
 
 impl Revision {
-    /// The state of a checkout that is this commit and nothing else.
+    /// Returns the state of a clean checkout of this commit.
     pub fn state(&self) -> GitState {
         GitState {
             commit: self.commit.clone(),
@@ -33,7 +33,7 @@ impl Revision {
         }
     }
 
-    /// The first digits of the commit.
+    /// Returns the first digits of the hash.
     pub fn short(&self) -> &str {
         self.commit.get(..10).unwrap_or(&self.commit)
     }
@@ -49,22 +49,22 @@ impl std::fmt::Display for Revision {
     }
 }
 
-/// The files that one repository holds now, relative to its top. A repository inside it has a list of its own.
+/// The current files of a repository, relative to its top. A nested repository has its own list.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct PresentFiles {
-    /// Tracked files that are there.
+    /// Tracked files that exist.
     pub tracked: Vec<PathBuf>,
-    /// Files that are neither tracked nor ignored.
+    /// Files that are not tracked and not ignored.
     pub untracked: Vec<PathBuf>,
-    /// Ignored files, and directories that hold nothing else.
+    /// Ignored files, and directories in which everything is ignored.
     pub ignored: Vec<PathBuf>,
-    /// Submodules that are checked out.
+    /// Checked out submodules.
     pub submodules: Vec<PathBuf>,
-    /// Repositories inside that are neither submodules nor ignored.
+    /// Nested repositories that are no submodules and not ignored.
     pub clones: Vec<PathBuf>,
 }
 
-/// Settings that could make git write elsewhere than told, or not all files.
+/// Settings that override the user's, so that git writes all files and writes nothing elsewhere.
 const PLAIN: [&str; 14] = [
     "-c",
     "core.sparseCheckout=false",
@@ -82,11 +82,11 @@ const PLAIN: [&str; 14] = [
     "advice.detachedHead=false",
 ];
 
-/// How a submodule appears in an index.
+/// Mode of a submodule in an index.
 const SUBMODULE_MODE: &str = "160000";
 
 impl Checkout {
-    /// The commit that `name` stands for.
+    /// Resolves `name` to a commit.
     pub fn revision(&self, name: &str) -> Result<Revision, GitError> {
         match self.resolve(name)? {
             Some(commit) => Ok(Revision {
@@ -100,7 +100,8 @@ impl Checkout {
         }
     }
 
-    /// The commit at which `HEAD` left `branch`. A branch that only `origin` has is found there.
+    /// Returns the merge base of `HEAD` and `branch`. If there is no local branch of this name, that of `origin` is
+    /// used.
     pub fn merge_base(&self, branch: &str) -> Result<Revision, GitError> {
         let remote = format!("origin/{branch}");
         let other = match self.resolve(branch)? {
@@ -126,7 +127,7 @@ impl Checkout {
         }
     }
 
-    /// The commits after `good` up to `bad`, oldest first, along the first parents.
+    /// Returns the commits after `good` up to `bad`, oldest first, along first parents.
     pub fn commits_between(&self, good: &str, bad: &str) -> Result<Vec<String>, GitError> {
         let not_ancestor = || GitError::NotAncestor {
             good: good.to_owned(),
@@ -140,8 +141,8 @@ impl Checkout {
         Ok(listed.lines().map(str::to_owned).collect())
     }
 
-    /// The files that lie in the repository at `top`, without the directories `excluded`: those are neither listed nor searched, unless they are
-    /// tracked or ignored.
+    /// Lists the files of the repository at `top`. The directories `excluded` are not listed or searched, except for
+    /// tracked and ignored files.
     pub fn present_files(
         top: &Path,
         excluded: &[PathBuf],
@@ -157,7 +158,7 @@ impl Checkout {
                     }
                 }
                 Ok(_) => found.tracked.push(path),
-                // Deleted, but not yet in the index.
+                // Deleted, but still in the index.
                 Err(_) => {}
             }
         }
@@ -176,10 +177,11 @@ impl Checkout {
         Ok(found)
     }
 
-    /// Writes the files of `commit` to `directory`, which we own, and returns them; what an earlier commit left there is made right.
+    /// Writes the files of `commit` to `directory` and returns their paths. The directory belongs to this program;
+    /// files of an earlier commit in it are updated or removed.
     ///
-    /// `index` is a directory for git's notes about what it wrote. Submodules come from the user's own copies, never from the network;
-    /// those that were never fetched stay empty.
+    /// `index` is a directory for git's index of the written files. Submodules are copied from the user's clones,
+    /// never from the network; submodules that were never fetched stay empty.
     pub fn export(
         &self,
         commit: &str,
@@ -203,8 +205,8 @@ impl Checkout {
         Ok(files)
     }
 
-    /// Makes `directory` look like a checkout of `commit` to build scripts that ask git: with the user's objects and tags, which stay where
-    /// they are, and without branches. What is the same already keeps its time.
+    /// Creates a `.git` that makes `directory` look like a checkout of `commit` to build scripts that run git. It
+    /// refers to the user's objects and tags and has no branches. Unchanged files keep their modification times.
     pub fn stand_in(&self, directory: &Path, commit: &str) -> Result<(), GitError> {
         let failed = |source: io::Error| GitError::Failed {
             command: "init".to_owned(),
@@ -215,7 +217,8 @@ impl Checkout {
             ("GIT_DIR", repository.as_path()),
             ("GIT_WORK_TREE", directory),
         ];
-        // A repository of another object format cannot hold the commit: the clone at this path was made anew.
+        // A repository with another object format cannot have this commit: the clone at this path must have been
+        // replaced.
         let is_usable = std::fs::read(repository.join("HEAD"))
             .is_ok_and(|head| head.trim_ascii_end().len() == commit.len());
         if !is_usable {
@@ -233,7 +236,7 @@ impl Checkout {
                 "--ref-format=files",
             ];
             match run(&self.supervisor, directory, &environment, &init) {
-                // Before git 2.45 there is one format of references, before 2.28 one of objects, too.
+                // Git before 2.45 has no choice of a reference format, and before 2.28 none of an object format.
                 Err(GitError::TooOld { .. }) => run(
                     &self.supervisor,
                     directory,
@@ -304,12 +307,12 @@ impl Checkout {
 
 const SHALLOW: &str = "this clone is shallow: `git fetch --unshallow` brings the history (on CI, ask the checkout step for all of it: `fetch-depth: 0`)";
 
-/// Writes one repository's commit, and its submodules'.
+/// Writes a commit of a repository and the commits of its submodules.
 struct Writer<'a> {
     supervisor: &'a Supervisor,
-    /// Where `modules/` may lie; the first one has the objects.
+    /// Directories that may contain `modules/`. The first one has the objects.
     git_directories: Vec<PathBuf>,
-    /// The user's own copy, which may hold submodules with repositories inside.
+    /// The user's checkout. Its submodules may contain their own repositories.
     checked_out: PathBuf,
     directory: PathBuf,
     index: PathBuf,
@@ -341,7 +344,7 @@ impl Writer<'_> {
         Ok(())
     }
 
-    /// What writes the submodule at `path`; `None` where the user has not fetched it at all.
+    /// Returns the writer for the submodule at `path`; `None` if the user has never fetched it.
     fn submodule(&self, path: &Path, commit: &str, below: &Path) -> Result<Option<Self>, GitError> {
         let mut places: Vec<PathBuf> = Vec::new();
         if let Some(name) = self.submodule_name(path)? {
@@ -368,7 +371,7 @@ impl Writer<'_> {
                     break;
                 }
                 Err(GitError::Interrupted) => return Err(GitError::Interrupted),
-                // Another place may have it.
+                // Another place may have the commit.
                 Err(_) => {}
             }
         }
@@ -398,7 +401,7 @@ impl Writer<'_> {
         let answer = match run(self.supervisor, &self.directory, &[], &question) {
             Ok(answer) => answer,
             Err(GitError::Interrupted) => return Err(GitError::Interrupted),
-            // There is no such file, or nothing of submodules in it.
+            // There is no such file, or it has no submodules.
             Err(_) => return Ok(None),
         };
         let name = answer
@@ -424,7 +427,7 @@ impl Writer<'_> {
             std::fs::create_dir_all(directory).map_err(failed)?;
         }
         let index = self.index.join("index");
-        // Left by one who was killed: we alone write here.
+        // Remove the lock of a process that was killed. No other process writes here.
         let _ = std::fs::remove_file(self.index.join("index.lock"));
         let environment = [
             ("GIT_DIR", self.git_directories[0].as_path()),
@@ -435,7 +438,7 @@ impl Writer<'_> {
     }
 }
 
-/// The paths that `git ls-files` lists in `top`.
+/// Returns the paths that `git ls-files` lists in `top`.
 fn listed(
     supervisor: &Supervisor,
     top: &Path,
@@ -450,7 +453,7 @@ fn listed(
     Ok(names.map(path_of).collect())
 }
 
-/// The flag that keeps git from listing a directory and from searching it.
+/// Returns the option that excludes a directory from listing and search.
 fn exclusion(directory: &Path) -> OsString {
     let mut flag = b"--exclude=/".to_vec();
     for byte in directory.as_os_str().as_bytes() {
@@ -463,7 +466,7 @@ fn exclusion(directory: &Path) -> OsString {
     OsString::from_vec(flag)
 }
 
-/// A line of `objects/info/alternates`. What would end the line, or begin a quotation, is quoted as in C.
+/// Returns a line of `objects/info/alternates`. Paths with a line feed or a leading quote are quoted as in C.
 fn alternate(objects: &Path) -> Vec<u8> {
     let name = objects.as_os_str().as_bytes();
     let mut line = Vec::new();

@@ -1,4 +1,4 @@
-//! The environment variables that we obey, read once.
+//! Reads all supported environment variables once.
 
 #![expect(
     clippy::disallowed_methods,
@@ -10,49 +10,50 @@ use std::ffi::OsString;
 use std::hash::{BuildHasher, RandomState};
 use std::path::PathBuf;
 
-/// What the environment says to us.
+/// The values of environment variables.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[expect(
     clippy::struct_excessive_bools,
     reason = "each is a variable of its own"
 )]
 pub struct Variables {
-    /// `CARGO`: the cargo that called us, or that is to be called.
+    /// `CARGO`: the cargo that started this program, or the one to start
     pub cargo: PathBuf,
-    /// `PERFCHECK_STORE`: the database.
+    /// `PERFCHECK_STORE`: path of the store
     pub store: Option<PathBuf>,
-    /// `PERFCHECK_TEAM_STORE`: the address of the team's store.
+    /// `PERFCHECK_TEAM_STORE`: address of the team's store
     pub team_store: Option<String>,
-    /// `PERFCHECK_CACHE`: where revisions are built.
+    /// `PERFCHECK_CACHE`: directory in which revisions are built
     pub cache: Option<PathBuf>,
-    /// `PERFCHECK_NO_RERUN`: compare with stored numbers alone.
+    /// `PERFCHECK_NO_RERUN`: compare with stored numbers only
     pub no_rerun: bool,
-    /// `PERFCHECK_NO_SAMPLING`: the time of no process is sampled.
+    /// `PERFCHECK_NO_SAMPLING`: never sample the time of processes
     pub no_sampling: bool,
-    /// `PERFCHECK_SCRIPTED_CLOCK`: the times that benches take by a clock that does not run.
+    /// `PERFCHECK_SCRIPTED_CLOCK`: scripted times of benches, for tests
     pub scripted_clock: Option<String>,
-    /// `PERFCHECK_SCRIPTED_CONTROL`: times of the control workload beside a scripted clock.
+    /// `PERFCHECK_SCRIPTED_CONTROL`: times of the control workload if the clock is scripted
     pub scripted_control: Option<String>,
-    /// The branch that a CI system names where the checkout is detached.
+    /// The branch named by the CI system, for a detached checkout
     pub ci_branch: Option<String>,
-    /// Whether this is a CI runner (`CI`, `TF_BUILD`, `TEAMCITY_VERSION`), whose machine is shared and changes.
+    /// Whether this is a CI runner (`CI`, `TF_BUILD`, `TEAMCITY_VERSION`), whose machine is shared and varies
     pub ci: bool,
-    /// `GITHUB_ACTIONS`: our output is the log of a job of GitHub Actions, which obeys commands in it.
+    /// `GITHUB_ACTIONS`: the output is the log of a GitHub Actions job, in which certain lines are commands
     pub github_actions: bool,
-    /// `GITHUB_STEP_SUMMARY`: the file that takes Markdown for the job's page.
+    /// `GITHUB_STEP_SUMMARY`: file for Markdown that is shown on the page of the job
     pub github_step_summary: Option<PathBuf>,
-    /// What the CI system calls this job (`GITHUB_WORKFLOW` and `GITHUB_JOB`, or `CI_JOB_NAME`).
+    /// Name of the CI job (`GITHUB_WORKFLOW` and `GITHUB_JOB`, or `CI_JOB_NAME`)
     pub job: Option<String>,
-    /// `RAYON_NUM_THREADS`: how many threads work out statistics.
+    /// `RAYON_NUM_THREADS`: number of threads for statistics
     pub worker_threads: Option<usize>,
     /// `CARGO_TERM_COLOR`
     pub term_color: Option<String>,
-    /// Whether a terminal shows all characters, by `TERM` and the locale's character set; else ASCII alone, for certain.
+    /// Whether the terminal shows all characters, by `TERM` and the character set of the locale; otherwise only ASCII
+    /// is safe
     pub shows_unicode: bool,
 }
 
 impl Variables {
-    /// Reads them.
+    /// Reads the variables.
     pub fn read() -> Self {
         let text = |name| env::var(name).ok().filter(|value| !value.is_empty());
         let path = |name| {
@@ -93,8 +94,9 @@ impl Variables {
     }
 }
 
-/// Whether a terminal of this type shows all characters with this locale (POSIX.1-2024, 8.2: the first variable that is set and not empty counts).
-/// The console of Linux takes UTF-8 and has hardly any of the characters; Windows needs no locale.
+/// Reports whether a terminal of this type shows all characters with this locale. The first locale variable that is
+/// set and not empty counts (POSIX.1-2024, 8.2). The Linux console accepts UTF-8, but has few of the characters.
+/// Windows needs no locale.
 fn shows_unicode(terminal: Option<&str>, locale: Option<String>) -> bool {
     let knows_little = matches!(terminal, Some("dumb" | "linux"));
     let locale = locale.unwrap_or_default().to_ascii_lowercase();
@@ -102,7 +104,7 @@ fn shows_unicode(terminal: Option<&str>, locale: Option<String>) -> bool {
     (is_utf_8 || cfg!(windows)) && !knows_little
 }
 
-/// Beginnings of the names of variables that compilers, linkers and usual build scripts obey.
+/// Prefixes of the variables that affect compilers, linkers and common build scripts.
 const OBEYED_BY_BUILDS: [&str; 23] = [
     "AR",
     "BINDGEN_",
@@ -128,7 +130,7 @@ const OBEYED_BY_BUILDS: [&str; 23] = [
     "RUSTUP_TOOLCHAIN",
     "SDKROOT",
 ];
-/// Of those, the ones that say where results go, not what they are.
+/// Exceptions that do not affect the result of a build, only its location or speed.
 const WITHOUT_INFLUENCE: [&str; 4] = [
     "CARGO_BUILD_BUILD_DIR",
     "CARGO_BUILD_JOBS",
@@ -136,7 +138,7 @@ const WITHOUT_INFLUENCE: [&str; 4] = [
     "CARGO_TARGET_DIR",
 ];
 
-/// The variables that can change what a build makes, in order.
+/// Returns the variables that can affect the result of a build, sorted.
 pub fn build_environment() -> Vec<(String, OsString)> {
     let mut found: Vec<(String, OsString)> = env::vars_os()
         .filter_map(|(name, value)| Some((name.into_string().ok()?, value)))
@@ -151,11 +153,11 @@ pub fn build_environment() -> Vec<(String, OsString)> {
     found
 }
 
-/// A seed that nobody has used before.
+/// Returns a new random seed.
 pub fn fresh_seed() -> u64 {
-    // The standard library draws the keys of its maps from the system.
+    // The standard library seeds its hash maps with random numbers of the system.
     let drawn = RandomState::new().hash_one(());
-    // 53 bits: a seed must survive programs whose integers are signed or are floats only in JSON.
+    // 53 bits, because some JSON parsers have only floats or signed integers.
     drawn >> 11
 }
 

@@ -1,4 +1,4 @@
-//! The program that a user reads pages with, and a place for pages that nobody named.
+//! Opens pages in the user's viewer, and chooses a path for pages without a given one.
 
 #![expect(
     clippy::disallowed_methods,
@@ -9,17 +9,17 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
-/// The program that opens a file as the user's desktop would, and what comes before the file.
+/// The program that opens a file as the desktop does, and the arguments before the file.
 const VIEWER: (&str, &[&str]) = if cfg!(target_os = "macos") {
     ("open", &[])
 } else if cfg!(windows) {
-    // `start` takes the first quoted word for a title.
+    // `start` treats the first quoted word as a title.
     ("cmd", &["/C", "start", ""])
 } else {
     ("xdg-open", &[])
 };
 
-/// Opens `file` and does not wait for the viewer's end.
+/// Opens `file` without waiting for the viewer to end.
 pub fn open_in_viewer(file: &Path) -> io::Result<()> {
     let (program, arguments) = VIEWER;
     Command::new(program)
@@ -33,14 +33,15 @@ pub fn open_in_viewer(file: &Path) -> io::Result<()> {
         .map_err(|error| io::Error::new(error.kind(), format!("{program}: {error}")))
 }
 
-/// Where a page goes that nobody named: a directory of this process, readable by the user alone where the system has that.
+/// Returns the path for a page without a given one, in a new directory of this process. On Unix only the user can
+/// read it.
 pub fn temporary_page() -> io::Result<PathBuf> {
     let name = format!("cargo-perfcheck-{}", std::process::id());
     let directory = std::env::temp_dir().join(name);
     let mut builder = std::fs::DirBuilder::new();
     #[cfg(unix)]
     std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
-    // What is there already may be somebody else's.
+    // Fails if the directory exists, because it may belong to another user.
     builder.create(&directory)?;
     Ok(directory.join("index.html"))
 }

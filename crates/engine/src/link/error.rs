@@ -1,38 +1,38 @@
-//! Why an executable cannot be linked anew.
+//! Errors of linking an executable again.
 
 use std::io;
 use std::path::{Path, PathBuf};
 
-/// A situation in which the functions of an executable stay where they are.
+/// The reason why an executable cannot be linked with another layout.
 #[derive(Debug, thiserror::Error)]
 pub enum LinkError {
     /// A file could not be read or written.
     #[error("{action} {}: {source}", path.display())]
     File {
-        /// What was tried.
+        /// The failed action.
         action: &'static str,
         /// The file.
         path: PathBuf,
-        /// Why it failed.
+        /// The cause.
         source: io::Error,
     },
-    /// The linker refused.
+    /// The linker failed.
     #[error("the linker `{}` failed: {said}", program.display())]
     Linker {
-        /// The program.
+        /// Path of the linker.
         program: PathBuf,
-        /// What it said last.
+        /// Last line of its output.
         said: String,
     },
-    /// The link gives another executable every time, or was not kept.
+    /// The link gives a different executable each time, or its inputs were not kept.
     #[error("its link cannot be repeated")]
     Unrepeatable,
-    /// The executable's functions are not known.
+    /// The functions of the executable cannot be determined.
     #[error("{}: {why}", path.display())]
     Functions {
         /// The executable.
         path: PathBuf,
-        /// Why.
+        /// The reason.
         why: String,
     },
     /// The user asked to stop.
@@ -40,7 +40,7 @@ pub enum LinkError {
     Interrupted,
 }
 
-/// An error about `path`.
+/// Returns a function that turns an I/O error about `path` into a [`LinkError`].
 pub(super) fn about(action: &'static str, path: &Path) -> impl FnOnce(io::Error) -> LinkError {
     let path = path.to_owned();
     move |source| LinkError::File {

@@ -1,4 +1,4 @@
-//! The object file of what fills the room between functions.
+//! The object file with the filler between functions.
 
 use object::write::{Object, Symbol, SymbolSection};
 use object::{
@@ -8,17 +8,17 @@ use object::{
 
 use super::places::{Filler, Piece};
 
-/// What is filled in: no instruction that anybody reaches (on x86, a breakpoint).
+/// Value of a filler byte, which no process executes (on x86, a breakpoint).
 const BYTE: u8 = 0xcc;
 
-/// The symbol of the nth filler.
+/// Returns the symbol of the nth filler.
 fn symbol(nth: usize) -> String {
     format!("perfcheck_filler_{nth}")
 }
 
-/// An object file with a section for each filler, and the order of all symbols, one a line.
+/// Returns an object file with a section for each filler, and the order of all symbols, one on each line.
 ///
-/// The sections are marked as retained, as nothing refers to them.
+/// The sections are marked as retained, because nothing refers to them.
 pub(super) fn write(
     pieces: &[Piece],
     architecture: Architecture,

@@ -8,15 +8,15 @@ use perfcheck_code::readable;
 /// A function of an executable.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Function {
-    /// Its name as the linker knows it.
+    /// Its name in the symbol table.
     pub(super) symbol: String,
-    /// Bytes of its code.
+    /// Size of its code, in bytes.
     pub(super) size: u64,
-    /// Where it lies.
+    /// Address of its code.
     pub(super) address: u64,
 }
 
-/// What an executable consists of, and for what it was made.
+/// The functions of an executable, and the architecture it is made for.
 #[derive(Debug, Clone)]
 pub(super) struct ExecutableCode {
     pub(super) functions: Functions,
@@ -24,11 +24,11 @@ pub(super) struct ExecutableCode {
     pub(super) endianness: Endianness,
 }
 
-/// The functions of one side by name.
+/// The functions of an executable, by name without hash.
 pub(super) type Functions = BTreeMap<String, Vec<Function>>;
 
-/// Functions by name without hashes, which change with the version of a crate. Those that share a name, as instances of one generic do,
-/// are sorted by size. What the linker cannot tell apart is left out, and so is all but the first of several names of one place.
+/// Returns the functions by name without hash, which changes with the version of a crate. Functions of the same name, such as instances of one
+/// generic, are sorted by size. Symbols that the linker cannot distinguish are omitted, as are all but the first of several names for one address.
 pub(super) fn code(executable: &[u8]) -> Result<ExecutableCode, String> {
     let file = object::File::parse(executable).map_err(|error| error.to_string())?;
     let mut found: Vec<Function> = Vec::new();

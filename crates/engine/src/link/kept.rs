@@ -1,10 +1,10 @@
-//! A link that was kept: what it was made of, so that it can be repeated with further arguments. Libraries that are named without a path are not kept:
-//! whether the link still gives what it gave is tried before it is used.
+//! Kept links: the linker, its arguments and its inputs, so that a link can be repeated with additional arguments. Libraries that are named without a
+//! path are not kept; so a link is used only after a repetition has given the same executable.
 //!
 //! ```text
 //! NAME/
-//!   link.json   the linker, its arguments in order
-//!   0, 1, ...   the files among them that a later build would overwrite
+//!   link.json   the linker and its arguments in order
+//!   0, 1, ...   the input files that a later build would overwrite
 //! ```
 
 use serde::{Deserialize, Serialize};
@@ -22,11 +22,11 @@ const RECORD: &str = "link.json";
 /// An argument of the linker.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 enum LinkArgument {
-    /// As it is.
+    /// An argument that is passed on unchanged.
     Plain(String),
     /// A file in the folder of the link.
     Kept(String),
-    /// Where the executable goes.
+    /// The path of the executable to write.
     Output,
 }
 
@@ -37,7 +37,7 @@ struct LinkRecord {
     arguments: Vec<LinkArgument>,
 }
 
-/// A link that was kept.
+/// A link whose inputs were kept.
 #[derive(Debug, Clone)]
 pub struct KeptLink {
     folder: PathBuf,
@@ -45,7 +45,7 @@ pub struct KeptLink {
 }
 
 impl KeptLink {
-    /// Keeps a link that has just gone well, if it gave an executable in cargo's `deps`.
+    /// Keeps a link that has just succeeded, if it wrote an executable in cargo's `deps`.
     pub(super) fn keep(links: &Path, linker: &Path, arguments: &[OsString]) -> io::Result<()> {
         let Some((output, executable)) = output(arguments) else {
             return Ok(());
@@ -53,7 +53,7 @@ impl KeptLink {
         let folder = links.join(executable.file_name().unwrap_or_default());
         let _ = fs::remove_dir_all(&folder);
         fs::create_dir_all(&folder)?;
-        // Others' libraries stay where they are.
+        // Rust libraries outside the workspace's folder are not copied, because our builds do not overwrite them.
         let workspace = links.parent().unwrap_or(links);
         let mut kept = Vec::new();
         for (at, argument) in arguments.iter().enumerate() {
@@ -82,12 +82,12 @@ impl KeptLink {
         fs::write(folder.join(RECORD), serde_json::to_vec(&record)?)
     }
 
-    /// The link of `executable`, if it was kept in `links`.
+    /// Returns the link of `executable`, if it was kept in `links`.
     pub(crate) fn of(links: &Path, executable: &Path) -> Option<Self> {
         Self::read(&links.join(executable.file_name()?))
     }
 
-    /// The link that lies in `folder`.
+    /// Reads the link in `folder`.
     pub(crate) fn read(folder: &Path) -> Option<Self> {
         let text = fs::read(folder.join(RECORD)).ok()?;
         let record = serde_json::from_slice(&text).ok()?;
@@ -97,7 +97,7 @@ impl KeptLink {
         })
     }
 
-    /// Copies it into the folder `to`, by links where that is possible.
+    /// Copies the link into the folder `to`, with hard links if possible.
     pub(crate) fn copy_to(&self, to: &Path) -> io::Result<()> {
         fs::create_dir_all(to)?;
         for entry in fs::read_dir(&self.folder)? {
@@ -108,7 +108,7 @@ impl KeptLink {
         Ok(())
     }
 
-    /// Links `executable` as it was linked.
+    /// Links `executable` with the original arguments.
     pub(super) fn repeat(
         &self,
         executable: &Path,
@@ -117,8 +117,8 @@ impl KeptLink {
         self.link(executable, |_| true, Vec::new(), supervisor)
     }
 
-    /// Links `executable` with all names of functions, and with these `further` options and values. Which order functions have is for us to say.
-    /// Information for debuggers is left out: to write it takes three quarters of a link.
+    /// Links `executable` with all names of functions, and with the `further` options and their values. Original options that strip names or order
+    /// functions are dropped. Debug information is omitted, because writing it takes three quarters of the time of a link.
     pub(super) fn repeat_with(
         &self,
         executable: &Path,
@@ -195,14 +195,14 @@ impl KeptLink {
         })
     }
 
-    /// Whether the linker is called through a compiler, as `cc` is.
+    /// Reports whether the linker is called through a compiler such as `cc`.
     fn takes_arguments_of_a_compiler(&self) -> bool {
         let name = self.record.linker.file_stem().unwrap_or_default();
         let name = name.to_string_lossy();
         !(name == "ld" || name.ends_with("lld") || name.starts_with("ld.") || name.ends_with("-ld"))
     }
 
-    /// The linker that comes with the toolchain, where the link did not use it.
+    /// Returns the linker that comes with the toolchain, if the link did not use it.
     fn other_linker(&self) -> Option<PathBuf> {
         let plain = self
             .record
@@ -228,7 +228,7 @@ fn joined(option: &str, value: &OsStr) -> OsString {
     argument
 }
 
-/// The place of the output among the arguments, and the output, where it is an executable in cargo's `deps`.
+/// Returns the output and its position among the arguments, if it is an executable in cargo's `deps`.
 fn output(arguments: &[OsString]) -> Option<(usize, PathBuf)> {
     if arguments
         .iter()
@@ -246,7 +246,7 @@ fn link_or_copy(file: &Path, to: &Path) -> io::Result<()> {
     fs::hard_link(file, to).or_else(|_| fs::copy(file, to).map(|_| ()))
 }
 
-/// The linker that comes with the toolchain whose libraries of a target lie in this directory.
+/// Returns the linker that comes with a toolchain, given the directory of the toolchain's libraries for a target.
 pub fn bundled_linker(target_libraries: &Path) -> Option<PathBuf> {
     // SYSROOT/lib/rustlib/TARGET/lib, SYSROOT/lib/rustlib/TARGET/bin/gcc-ld/ld.lld
     let linker = target_libraries.parent()?.join("bin/gcc-ld/ld.lld");

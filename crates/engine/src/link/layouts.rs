@@ -1,4 +1,4 @@
-//! Executables of both sides for one map after the other.
+//! Executables of both sides, linked with one layout after another.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -13,18 +13,18 @@ use super::places::{Piece, draw};
 use crate::process::{Supervisor, start_work_in};
 use perfcheck_analysis::model::BySide;
 
-/// An executable that can be linked anew.
+/// An executable that can be linked again.
 #[derive(Debug, Clone)]
 pub struct Relinkable {
-    /// Its link.
+    /// Its kept link.
     pub(crate) link: KeptLink,
-    /// Paths in it that are led to the files of its side.
+    /// The rewrites of paths in it, which make it find the files of its side.
     pub(crate) leads: Vec<Lead>,
     /// Starts the linker.
     pub(crate) supervisor: Supervisor,
 }
 
-/// The executables of both sides, linked anew as often as is asked.
+/// The executables of both sides, which can be linked with any number of layouts.
 #[derive(Debug, Clone)]
 pub struct CodeLayouts {
     sides: BySide<LinkedSide>,
@@ -39,7 +39,7 @@ struct LinkedSide {
 }
 
 impl CodeLayouts {
-    /// Of executables that were `built` and can be relinked; what comes out is to lie at `places`.
+    /// Prepares executables that were `built` and can be linked again. New executables are written to `places`.
     pub fn of(
         from: &BySide<Relinkable>,
         built: BySide<&Path>,
@@ -60,7 +60,7 @@ impl CodeLayouts {
         Ok(Self { sides, seed })
     }
 
-    /// Where the executables are.
+    /// Returns the paths of the executables.
     pub fn executables(&self) -> BySide<&Path> {
         BySide {
             base: &self.sides.base.executable,
@@ -68,7 +68,7 @@ impl CodeLayouts {
         }
     }
 
-    /// Links both sides by the map `ordinal`.
+    /// Links both sides with the layout number `ordinal`.
     pub fn link(&self, ordinal: u32) -> Result<(), LinkError> {
         let BySide { base, candidate } = &self.sides;
         let functions = BySide {
@@ -81,7 +81,7 @@ impl CodeLayouts {
     }
 }
 
-/// The results of both sides, computed at the same time where a thread can be started.
+/// Computes the results of both sides, at the same time if a thread can be started.
 fn at_once<T: Send>(base: impl Fn() -> T + Sync, candidate: impl Fn() -> T) -> (T, T) {
     thread::scope(|scope| {
         let base = start_work_in(scope, &base);
@@ -95,7 +95,7 @@ fn read(path: &Path) -> Result<Vec<u8>, LinkError> {
 }
 
 impl Relinkable {
-    /// Refuses a link that does not give again, at `place`, the bytes that were `built`.
+    /// Fails if repeating the link at `place` does not give the bytes that were `built`.
     fn require_repeatable(&self, built: &[u8], place: &Path) -> Result<(), LinkError> {
         self.link.repeat(place, &self.supervisor)?;
         self.lead(place)?;
@@ -105,14 +105,14 @@ impl Relinkable {
         Ok(())
     }
 
-    /// Leads the paths in an executable as those in the one that was built.
+    /// Rewrites the paths in an executable as in the one that was built.
     fn lead(&self, executable: &Path) -> Result<(), LinkError> {
         leads::apply(&self.leads, executable).map_err(about("cannot lead paths in", executable))
     }
 }
 
 impl LinkedSide {
-    /// Knows the functions of the executable that was `built`, or of one with all names where it was stripped.
+    /// Finds the functions of the executable that was `built`. If it was stripped, links another with all names.
     fn of(from: Relinkable, built: &Path, executable: PathBuf) -> Result<Self, LinkError> {
         let functions = |path: &Path, bytes: &[u8]| {
             code(bytes).map_err(|why| LinkError::Functions {
@@ -160,7 +160,7 @@ mod tests {
     use std::ffi::OsString;
     use std::process::Command;
 
-    /// The names without hashes of functions that share them with no other, and their addresses in the page.
+    /// Returns the names, without hashes, that belong to one function only, with the functions' addresses in the page.
     fn places(executable: &Path) -> BTreeMap<String, u64> {
         let bytes = fs::read(executable).expect("readable");
         let found = code(&bytes).expect("names").functions;
@@ -170,7 +170,7 @@ mod tests {
             .collect()
     }
 
-    /// Builds a program in `place`; the link, and the executable.
+    /// Builds a program in `place`; returns the link and the executable.
     fn built(place: &Path, source: &str) -> (KeptLink, PathBuf) {
         let deps = place.join("deps");
         fs::create_dir_all(&deps).expect("made");
@@ -178,7 +178,7 @@ mod tests {
         fs::write(&path, source).expect("written");
         let executable = deps.join("main-1");
         let linker = place.join("cc");
-        // What the stand-in sees.
+        // Record the arguments that the stand-in sees.
         let script = "#!/bin/sh\nfor a in \"$@\"; do printf '%s\\n' \"$a\"; case $a in *.rcgu.o|*symbols.o) ln $a $0.$(basename $a);; esac; done > $0.arguments\nexec cc \"$@\"\n";
         fs::write(&linker, script).expect("written");
         let mode = std::os::unix::fs::PermissionsExt::from_mode(0o755);
@@ -247,7 +247,7 @@ mod tests {
         let place = tempfile::tempdir().expect("a directory");
         let (old, new) = (place.path().join("old"), place.path().join("new"));
         let (base, base_built) = built(&old, BASE);
-        // Another function, and one that is longer.
+        // The candidate has another function and a longer `main`.
         let source = BASE.replace("fn main() {", "#[unsafe(no_mangle)] pub extern \"C\" fn dead(a: u64) -> u64 { (0..a).map(|i| i ^ a).sum() }\nfn main() { dead(std::env::args().count() as u64);");
         let (candidate, candidate_built) = built(&new, &source);
         let relinkable = |link| Relinkable {

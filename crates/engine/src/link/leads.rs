@@ -1,8 +1,8 @@
-//! Paths that were compiled into an executable, led to the files of its own side.
+//! Rewrites paths that were compiled into an executable, so that they lead to the files of its own side.
 //!
 //! `env!("CARGO_MANIFEST_DIR")` and `env!("CARGO_BIN_EXE_name")` become text in the executable. Both sides are built at the same path, so both would
-//! read the same files, and start the same programs: those that were built last. A path of the same length takes their place, in the copy that
-//! is kept; nothing else changes, and whether two sides are identical is decided before.
+//! read the files and start the programs of the last build. In the kept copy, a path of the same length replaces this text; nothing else changes.
+//! Whether two sides are identical is decided before that.
 
 use memchr::memmem;
 use serde::{Deserialize, Serialize};
@@ -10,7 +10,7 @@ use std::fs;
 use std::io;
 use std::path::Path;
 
-/// What takes the place of what. Both have the same length.
+/// A path and its replacement of the same length.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub(crate) struct Lead {
     from: Vec<u8>,
@@ -18,7 +18,7 @@ pub(crate) struct Lead {
 }
 
 impl Lead {
-    /// `None` where the lengths differ, or where there is nothing to find.
+    /// Returns `None` if the lengths differ, or if `from` is empty.
     pub(crate) fn new(from: &Path, to: &Path) -> Option<Self> {
         let bytes = |path: &Path| path.as_os_str().as_encoded_bytes().to_vec();
         let lead = Self {
@@ -28,7 +28,7 @@ impl Lead {
         (!lead.from.is_empty() && lead.from.len() == lead.to.len()).then_some(lead)
     }
 
-    /// The lead that goes from the same place to where `leads` go from its end.
+    /// Returns the rewrite that is equivalent to this one followed by `leads`.
     pub(crate) fn continued(mut self, leads: &[Self]) -> Self {
         for lead in leads {
             lead.apply(&mut self.to);
@@ -36,7 +36,7 @@ impl Lead {
         self
     }
 
-    /// Puts one in the place of the other, wherever it stands.
+    /// Replaces every occurrence of the path. Reports whether there was one.
     pub(crate) fn apply(&self, bytes: &mut [u8]) -> bool {
         let places: Vec<usize> = memmem::find_iter(bytes, &self.from).collect();
         for start in &places {
@@ -46,9 +46,9 @@ impl Lead {
     }
 }
 
-/// Applies all leads to a file.
+/// Applies all rewrites to a file.
 pub(crate) fn apply(leads: &[Lead], path: &Path) -> io::Result<()> {
-    // Elsewhere executables are signed, and would not start any more.
+    // On other systems executables are signed, and a changed one would not start.
     if !cfg!(target_os = "linux") {
         return Ok(());
     }
@@ -58,7 +58,7 @@ pub(crate) fn apply(leads: &[Lead], path: &Path) -> io::Result<()> {
         changed |= lead.apply(&mut bytes);
     }
     if changed {
-        // A new file: nobody can be running it.
+        // Write a new file instead of changing one that a process may be running.
         let permissions = fs::metadata(path)?.permissions();
         fs::remove_file(path)?;
         fs::write(path, bytes)?;

@@ -1,19 +1,19 @@
-//! Links of bench executables, repeated with their functions in other places.
+//! Links bench executables again, with their functions in other places.
 //!
-//! Where a function lies decides how fast it runs, by ten per cent and more, and a change anywhere moves all that follow it. So two builds are linked
-//! anew with one map for both: every function that both have lies at the same place of a page, and each map has them in another order.
+//! The address of a function changes its speed by ten percent and more, and any change of the code moves all functions after it. So two builds are
+//! linked again with one map for both: every function that both have gets the same place in a page, and each map has another order.
 //!
 //! ```text
-//! stand_in.rs   cargo's linker during our builds: links as asked, and keeps what the link was made of
-//! kept.rs       a link that was kept: can be repeated with further arguments
+//! stand_in.rs   runs in place of cargo's linker during our builds: links as requested, and keeps the inputs
+//! kept.rs       a kept link, which can be repeated with additional arguments
 //! functions.rs  the functions of an executable, and their names without hashes
-//! places.rs     one map for two sides: the order of functions, and what fills the room between them (pure)
-//! filler.rs     the object file of what fills the room
-//! layouts.rs    executables of both sides for one map after the other
-//! leads.rs      paths in an executable, led to the files of its side
+//! places.rs     one map for both sides: the order of functions, and the filler between them (pure)
+//! filler.rs     the object file with the filler
+//! layouts.rs    executables of both sides, linked with one map after another
+//! leads.rs      rewrites of paths in an executable, so that they lead to the files of its side
 //! ```
 //!
-//! Must not decide when an executable is linked anew. Invariant: functions are moved only where repeating the link as it was gave the same bytes.
+//! Must not decide when to link an executable again. Invariant: functions are moved only if repeating the original link gave the same bytes.
 
 mod error;
 mod filler;

@@ -1,8 +1,8 @@
-//! One map for two sides: where each function lies in a page, the same on both (pure).
+//! One map for both sides: the position of each function in its page, which is the same on both (pure).
 //!
-//! Functions come in a random order. Each has room for the larger of both sides' code, begins at a multiple of 16 bytes after a random gap, and does
-//! not cross the end of a page unless it is longer than what is left of one. A filler before it takes up what is left of the room. Where the size of a
-//! function is not what its symbol says, the next page begins at its place all the same.
+//! Functions come in a random order. Each has room for the larger of both sides' code and begins at a multiple of 16 bytes after a random gap. A
+//! function that would cross the end of a page begins on the next page, so only a long function crosses one. A filler before each function takes up
+//! the unused room. If the real size of a function differs from that of its symbol, positions are right again from the next page on.
 
 use std::collections::BTreeSet;
 
@@ -10,21 +10,21 @@ use super::functions::{Function, Functions};
 use perfcheck_analysis::model::{BySide, Side};
 use perfcheck_stats::{Draws, Stream};
 
-/// What a page of memory has, and what processors tell addresses apart by where they look at few bits.
+/// Size of a memory page, in bytes. Processors that compare only a few bits of addresses distinguish them within this range.
 const PAGE: u64 = 4096;
-/// Compilers align functions to this; more is left to chance.
+/// Compilers align functions to this many bytes. Any larger alignment is left to chance.
 const STEP: u64 = 16;
-/// The gap before a function is less than so many steps: a cache line has four.
+/// The gap before a function is a random number of steps less than this: a cache line has four.
 const GAPS: u32 = 4;
 
-/// Room before a function, to be filled.
+/// The room before a function that has to be filled.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Filler {
     pub(super) size: u64,
     pub(super) alignment: u64,
 }
 
-/// What stands in the executable, in this order.
+/// An element of the executable, in the order of the link.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum Piece {
     Filler(Filler),
@@ -32,7 +32,7 @@ pub(super) enum Piece {
     Function(String),
 }
 
-/// What each side is to be linked from, so that what both have lies at the same places; `ordinal` tells one map from another.
+/// Draws a map: returns the pieces from which to link each side, such that common functions get the same positions. `ordinal` distinguishes maps.
 pub(super) fn draw(sides: BySide<&Functions>, seed: u64, ordinal: u32) -> BySide<Vec<Piece>> {
     let block = u64::from(ordinal);
     let mut slots = slots(&sides);
@@ -69,7 +69,7 @@ pub(super) fn draw(sides: BySide<&Functions>, seed: u64, ordinal: u32) -> BySide
     }
 }
 
-/// The functions of one name, one of each side, where it has them.
+/// The functions of one name: one of each side that has it.
 type Slot<'f> = BySide<Option<&'f Function>>;
 
 fn slots<'f>(sides: &BySide<&'f Functions>) -> Vec<Slot<'f>> {
@@ -80,7 +80,7 @@ fn slots<'f>(sides: &BySide<&'f Functions>) -> Vec<Slot<'f>> {
             sides.of(side).get(name).into_iter().flatten().collect()
         };
         let (base, mut candidate) = (of(Side::Base), of(Side::Candidate));
-        // Of those that share the name, first those of one size belong together, then whatever is left.
+        // If several functions share a name, first pair those of equal size, then the rest.
         let mut others = Vec::new();
         for function in base {
             let same = candidate
@@ -104,7 +104,7 @@ fn slots<'f>(sides: &BySide<&'f Functions>) -> Vec<Slot<'f>> {
     slots
 }
 
-/// One side's pieces so far.
+/// The pieces of one side so far.
 #[derive(Default)]
 struct Strip {
     pieces: Vec<Piece>,
@@ -112,7 +112,7 @@ struct Strip {
 }
 
 impl Strip {
-    /// Fills up to `start`: from where the side is, or from the beginning of the page.
+    /// Adds filler up to `start`: from the current end, or from the beginning of a new page.
     fn fill_to(&mut self, start: u64, from_here: bool) {
         let filler = if from_here {
             Filler {
@@ -157,7 +157,7 @@ mod tests {
         found
     }
 
-    /// Where each function comes to lie in its page, by symbol without hash and size.
+    /// Returns the position of each function in its page, by symbol without hash and by size.
     fn places(pieces: &[Piece], side: &Functions) -> BTreeMap<String, u64> {
         let sizes: BTreeMap<&str, (&str, u64)> = side
             .iter()
@@ -228,7 +228,7 @@ mod tests {
 
     #[test]
     fn a_function_that_is_not_what_its_symbol_says_shifts_its_own_page_alone() {
-        // 40 functions of 400 bytes: nine or ten a page.
+        // 40 functions of 400 bytes: nine or ten fit on a page.
         let sizes: Vec<(String, u64)> = (0..40).map(|i| (format!("f{i}"), 400)).collect();
         let sizes: Vec<(&str, u64)> = sizes.iter().map(|(name, size)| (&**name, *size)).collect();
         let sides = BySide {

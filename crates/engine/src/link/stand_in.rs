@@ -1,7 +1,7 @@
-//! Cargo's linker during our builds: it links as asked, and keeps what the link was made of.
+//! Runs in place of cargo's linker during our builds: links as requested, and keeps the inputs of the link.
 //!
-//! Rustc removes the objects of a crate as soon as it is linked, so whoever wants to repeat a link has to be there. The stand-in is this program, started by
-//! rustc under the name of the linker that it stands in for: rustc tells from the name which arguments a linker takes.
+//! Rustc removes the object files of a crate right after the link, so they must be copied while the linker runs. The stand-in is this program,
+//! started by rustc under the name of the real linker, because rustc derives from the name which arguments a linker takes.
 
 #![expect(
     clippy::disallowed_methods,
@@ -15,16 +15,16 @@ use std::process::{Command, ExitCode};
 use super::error::{LinkError, about};
 use super::kept::KeptLink;
 
-/// The folder of kept links; the stand-in lies in it, so that nobody else is taken for it.
+/// Names the folder of kept links. The stand-in is inside this folder, so that no other process is mistaken for it.
 const FOLDER_VARIABLE: &str = "PERFCHECK_LINKS";
-/// The linker that it stands in for.
+/// Names the real linker.
 const LINKER_VARIABLE: &str = "PERFCHECK_LINKER";
-/// Where the stand-in lies in the folder.
+/// Name of the directory of stand-ins in that folder.
 const STAND_INS: &str = "linkers";
-/// Links of executables in the target directory that are remembered.
+/// Maximum number of kept links of executables in the target directory.
 const MOST_LINKS: usize = 64;
 
-/// Links in place of the real linker, if that is what this process was started for: its exit status then.
+/// Links in place of the real linker and returns its exit status. Returns `None` if this process was not started for that.
 pub fn stand_in(arguments: &[OsString]) -> Option<Result<ExitCode, LinkError>> {
     let (own, rest) = arguments.split_first()?;
     let folder = PathBuf::from(std::env::var_os(FOLDER_VARIABLE)?);
@@ -37,14 +37,14 @@ pub fn stand_in(arguments: &[OsString]) -> Option<Result<ExitCode, LinkError>> {
         Err(error) => return Some(Err(about("cannot start the linker", &linker)(error))),
     };
     if status.success() {
-        // A link that is not kept is not repeated: nothing is lost.
+        // Ignore a failure to keep the link: the executable is then merely not linked again.
         let _ = KeptLink::keep(&folder, &linker, rest);
     }
     let code = status.code().and_then(|code| u8::try_from(code).ok());
     Some(Ok(code.map_or(ExitCode::FAILURE, ExitCode::from)))
 }
 
-/// The stand-in, ready to be given to cargo.
+/// The stand-in, ready to be passed to cargo.
 pub(crate) struct LinkKeeping {
     folder: PathBuf,
     linker: PathBuf,
@@ -52,7 +52,7 @@ pub(crate) struct LinkKeeping {
 }
 
 impl LinkKeeping {
-    /// Lays `program`, which calls [`stand_in`], into `folder` as the stand-in of `linker`.
+    /// Installs `program`, which calls [`stand_in`], in `folder` as the stand-in of `linker`.
     pub(crate) fn in_folder(
         folder: &Path,
         linker: &Path,
@@ -74,7 +74,7 @@ impl LinkKeeping {
         })
     }
 
-    /// Forgets the links that were made longest ago, but for [`MOST_LINKS`].
+    /// Removes the oldest links beyond the newest [`MOST_LINKS`].
     pub(crate) fn prune(&self) {
         let entries = std::fs::read_dir(&self.folder);
         let mut by_age: Vec<_> = entries
@@ -88,12 +88,12 @@ impl LinkKeeping {
             .collect();
         by_age.sort();
         for (_, path) in by_age.iter().rev().skip(MOST_LINKS) {
-            // What cannot be removed now is tried again.
+            // The next build tries again to remove it.
             let _ = std::fs::remove_dir_all(path);
         }
     }
 
-    /// The variables that make cargo use it for `target`.
+    /// Returns the variables that make cargo use the stand-in for `target`.
     pub(crate) fn variables(&self, target: &str) -> [(String, OsString); 3] {
         let name = target.to_uppercase().replace(['-', '.'], "_");
         [

@@ -1,27 +1,27 @@
-//! What is asked of a benchmark after its samples: what its iterations allocate, what its operations took. None of it is timed.
+//! Untimed measurements of a benchmark after its samples: the allocations of iterations, and the latencies of single operations.
 
 use std::time::Duration;
 
 use crate::child::{ChildError, RequestKind, Session};
 use perfcheck_analysis::model::Extras;
 
-/// Iterations that are counted in a launch.
+/// Number of iterations in a process whose allocations are counted.
 const COUNTED: u64 = 16;
-/// After this long a child stops counting; the iteration under way is not cut short.
+/// Time after which a child stops counting. The current iteration is still completed.
 const COUNTING: Duration = Duration::from_millis(10);
-/// Single times that are kept of a launch.
+/// Number of single latencies that are kept from a process.
 const RESERVOIR: u64 = 10_000;
 
-/// How much is asked.
+/// The amount of untimed measurements.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Aside {
-    /// All there is.
+    /// Everything the benchmark offers.
     InFull,
-    /// As in the many rounds of an A/B measurement: no single times, and allocations only where they are still wanted.
+    /// As in the many rounds of a side-by-side measurement: no single latencies, and allocations only with `count`.
     InRounds { count: bool },
 }
 
-/// Asks the benchmark under way, whose samples have been taken and whose iterations take so many nanoseconds, set-up and drops included.
+/// Takes the untimed measurements of the current benchmark after its samples. `iteration_ns` is the time of an iteration, including setup and drops.
 pub(super) fn noted(
     session: &mut Session<'_>,
     kind: RequestKind,
@@ -29,7 +29,7 @@ pub(super) fn noted(
     iteration_ns: f64,
 ) -> Result<Extras, ChildError> {
     let mut extras = Extras::default();
-    // Before counting, which runs operations that are no samples.
+    // Latencies come before counting, which runs operations that are not samples.
     if kind == RequestKind::Latency {
         let reservoir = match aside {
             Aside::InFull => RESERVOIR,

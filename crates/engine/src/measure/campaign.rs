@@ -1,5 +1,4 @@
-//! The measuring loop: rounds of launches over all targets, of one side or of two, fresh processes each, until every benchmark has had
-//! its rounds or is settled.
+//! The measuring loop: rounds of fresh processes over all targets, of one side or of two, until every benchmark has had its rounds or is settled.
 
 #![expect(
     clippy::disallowed_methods,
@@ -29,62 +28,62 @@ use perfcheck_analysis::model::{
 /// How a campaign ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Ended {
-    /// Everything was visited.
+    /// The measurement ran to its end.
     Complete,
     /// The user asked to stop.
     Interrupted,
 }
 
-/// What a benchmark took.
+/// The cost of measuring a benchmark.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Spent {
     /// The benchmark.
     pub key: BenchmarkKey,
-    /// Time of its rounds, its share of the launches included.
+    /// Time of its rounds, including its share of starting processes.
     pub time: Duration,
-    /// Whether its time ended before its rounds did, and nothing had settled it.
+    /// Whether it ran out of time before it was settled or had used its rounds.
     pub ran_out_of_time: bool,
-    /// Whether the sides were sampled in turn; else launched in turn.
+    /// Whether the sides took samples alternately; otherwise their processes ran alternately.
     pub in_turn: bool,
-    /// Why it declined to be measured, if it did.
+    /// The reason why it declined to be measured, if it did.
     pub skipped: Option<String>,
 }
 
-/// How often the targets of these packages were launched in the round. Two pairs may have the same target: its benchmarks may have several bases.
+/// How often a target, by package and name, was started in the round. Two pairs may share a target, whose benchmarks may have different bases.
 type Attempts = BTreeMap<(String, String), u32>;
 
-/// From a benchmark, its noise threshold and its rounds to how it stands.
+/// Decides from a benchmark, its noise threshold and its rounds whether it needs more rounds.
 type Stands<'s> = dyn FnMut(&Benchmark, f64, &[Round]) -> Option<Standing> + 's;
 
-/// Where the results of a campaign go, and who says when a benchmark needs no more.
+/// The receiver of a campaign's results, which also decides when a benchmark needs no more rounds.
 pub struct CampaignSink<'s, E> {
-    /// Takes each launch of a side as soon as it has ended, also one that was cut short.
+    /// Takes the record of each process as soon as it has ended, even if it was cut short.
     pub record: &'s mut dyn FnMut(Side, &LaunchRecord) -> Result<(), E>,
-    /// Whether a benchmark with these rounds needs more, at its noise threshold; `None` after rounds that nobody looks at. One side alone has no
-    /// rounds to tell by.
+    /// Decides whether a benchmark with these rounds needs more of them, given its noise threshold. Returns `None` if this number of rounds is not
+    /// evaluated. A single side has no rounds to decide by.
     pub standing: &'s mut Stands<'s>,
 }
 
-/// Everything that one run measures, or one pair of runs.
+/// Everything that one run measures, or a pair of runs.
 pub struct Campaign<'a> {
     pub(super) targets: Vec<Target>,
     pub(super) seed: u64,
-    /// How rounds are laid out where there are two sides. One side has launches, each as its benchmarks are resolved.
+    /// The plan of the rounds of two sides. With one side, each benchmark has its own number of processes.
     pub(super) in_turn: Option<PairedPlan>,
     pub(super) launcher: Launcher<'a>,
-    /// Settles a benchmark, once more where a launch tells what its author set.
+    /// Resolves the settings of a benchmark. Called again when a process reports its author's settings.
     pub(super) resolve: Box<dyn Fn(&Benchmark) -> Resolved + 'a>,
     pub(super) control: Option<ControlProbe>,
     pub(super) shared_cache: SharedCache,
-    /// Visits that have ended.
+    /// Number of visits that have ended.
     pub(super) done: usize,
-    /// For all launches together.
+    /// Time limit for all processes together.
     pub(super) time_budget: Option<Duration>,
     pub(super) began: Instant,
 }
 
 impl<'a> Campaign<'a> {
-    /// Plans launches of one side; `resolve` settles each benchmark.
+    /// Plans processes of one side. `resolve` returns the settings of each benchmark.
     pub fn alone(
         targets: Vec<DiscoveredTarget>,
         resolve: impl Fn(&Benchmark) -> Resolved + 'a,
@@ -115,7 +114,7 @@ impl<'a> Campaign<'a> {
         }
     }
 
-    /// Plans rounds of two sides; `noise_threshold` settles that of each benchmark.
+    /// Plans rounds of two sides. `noise_threshold` returns that of each benchmark.
     pub fn in_turn(
         targets: Vec<PairedTarget>,
         noise_threshold: impl Fn(&Benchmark) -> f64 + 'a,
@@ -138,7 +137,7 @@ impl<'a> Campaign<'a> {
         }
     }
 
-    /// Begins no launch, after the first of each target, that would end later than `budget` after the start.
+    /// Sets a time budget: after the first process of each target, none starts that would end later than `budget` after the start.
     #[must_use]
     pub fn within(self, budget: Option<Duration>) -> Self {
         Self {
@@ -147,7 +146,7 @@ impl<'a> Campaign<'a> {
         }
     }
 
-    /// Lets the control workload run before each launch, while no child is alive.
+    /// Runs the control workload before each process, while no child is alive.
     #[must_use]
     pub fn with_control(self, probe: ControlProbe) -> Self {
         Self {
@@ -156,7 +155,7 @@ impl<'a> Campaign<'a> {
         }
     }
 
-    /// Measures until every benchmark is settled, or the rounds or the time are used up. Benches that fail are recorded too: the only
+    /// Measures until every benchmark is settled, or the rounds or the time are used up. Failures of benches are recorded like results: the only
     /// errors are those of the sink.
     pub fn run<E>(mut self, sink: &mut CampaignSink<'_, E>) -> Result<(Ended, Vec<Spent>), E> {
         self.began = Instant::now();
@@ -205,7 +204,7 @@ impl<'a> Campaign<'a> {
         }
     }
 
-    /// One round of a target: as many launches as it takes to visit each of its open benchmarks once.
+    /// Runs one round of a target, with as many processes as it takes to visit each of its open benchmarks once.
     fn round<E>(
         &mut self,
         index: usize,
@@ -242,7 +241,7 @@ impl<'a> Campaign<'a> {
         Ok(self.settle(index, round, asked, sink.standing))
     }
 
-    /// Finds out which of the benchmarks that this round has visited need no more.
+    /// Determines which of the benchmarks that this round has visited need no more rounds.
     fn settle(
         &mut self,
         index: usize,
@@ -252,7 +251,7 @@ impl<'a> Campaign<'a> {
     ) -> Ended {
         let limit = self.time_per_benchmark();
         for place in asked.iter().copied() {
-            // There may be thousands, and each is a computation.
+            // There may be thousands of benchmarks, and each needs a computation.
             if self.launcher.interrupt.requested() {
                 return Ended::Interrupted;
             }
@@ -271,7 +270,8 @@ impl<'a> Campaign<'a> {
         Ended::Complete
     }
 
-    /// The places of a target that this round visits, shuffled; to be taken from the end. For the others that are open the round does not count.
+    /// Returns the indices of the benchmarks that this round visits, shuffled; they are taken from the end. The round does not count for the other
+    /// open benchmarks.
     fn choose(&mut self, index: usize, round: u32) -> Vec<usize> {
         let some_wait = self.some_wait();
         let target = &mut self.targets[index];
@@ -289,14 +289,14 @@ impl<'a> Campaign<'a> {
         let bench = &target.executables.candidate;
         let mut draws = chance::draws(self.seed, "order", bench, u64::from(round));
         draws.shuffle(&mut wanted);
-        // Everybody has one round.
+        // Every benchmark gets its first round, regardless of the time.
         if round > 0 {
             self.keep_in_time(index, round, &mut wanted);
         }
         wanted
     }
 
-    /// A launch that has nothing to tell yet. Its padding is the same on both sides: chance that is shared adds no noise.
+    /// Prepares the next process of each side. The padding is the same on both sides: shared randomness adds no noise to the comparison.
     fn begin(&self, index: usize, round: u32, attempt: u32, wanted: Vec<usize>) -> OpenLaunch {
         let target = &self.targets[index];
         let block = u64::from(round) << 32 | u64::from(attempt);
@@ -311,7 +311,7 @@ impl<'a> Campaign<'a> {
         }
     }
 
-    /// A visit went well: what came of it, on each side, is recorded. `turns`: what the sides did in turn, where there are two.
+    /// Records a successful visit for each side. `turns` says how two sides alternated.
     pub(super) fn measured(
         &mut self,
         launch: &mut OpenLaunch,
@@ -354,7 +354,7 @@ impl<'a> Campaign<'a> {
         self.done += 1;
     }
 
-    /// The benchmark declines to be measured.
+    /// Records that the benchmark declines to be measured.
     pub(super) fn skipped(&mut self, launch: &OpenLaunch, place: usize, reason: &str) {
         self.done += 1;
         let subject = self.subject_mut(launch, place);
@@ -366,7 +366,7 @@ impl<'a> Campaign<'a> {
         });
     }
 
-    /// The benchmark failed on `side`, which is recorded on both: neither has anything to be compared with.
+    /// Records a failure on `side` for both sides, because there is nothing to compare with.
     pub(super) fn failed(
         &mut self,
         launch: &mut OpenLaunch,
@@ -392,7 +392,7 @@ impl<'a> Campaign<'a> {
         }
     }
 
-    /// A launch failed on `side` after everything was measured.
+    /// Warns that a process failed on `side` after everything was measured.
     pub(super) fn warn_of_end(&self, launch: &mut OpenLaunch, side: Side, message: &str) {
         let head = launch.head(side);
         head.failure = Some(message.to_owned());
@@ -400,8 +400,8 @@ impl<'a> Campaign<'a> {
         self.launcher.observer.observe(&Event::Warning(&message));
     }
 
-    /// Which processor a benchmark is to be bound to, once it is known that one is enough for it: chosen anew for each launch of both sides.
-    /// A side alone is never bound.
+    /// Returns a function that chooses the processor to bind a benchmark to, if one is known to be enough for it. The choice is drawn anew for each
+    /// pair of processes. A single side is never bound.
     pub(super) fn processor(
         &self,
         launch: &OpenLaunch,
@@ -416,18 +416,18 @@ impl<'a> Campaign<'a> {
         })
     }
 
-    /// The benchmark at `place` of the launch's target.
+    /// Returns the benchmark at index `place` of the target.
     pub(super) fn subject(&self, launch: &OpenLaunch, place: usize) -> &Subject {
         &self.targets[launch.index].subjects[place]
     }
 
-    /// The benchmark at `place` of the launch's target, to be changed.
+    /// Returns the benchmark at index `place` of the target, for changes.
     pub(super) fn subject_mut(&mut self, launch: &OpenLaunch, place: usize) -> &mut Subject {
         &mut self.targets[launch.index].subjects[place]
     }
 }
 
-/// The samples of one side that can be set beside one another.
+/// Returns the samples of one side that can be compared with each other.
 fn alike(launched: &LaunchedBenchmark) -> Vec<Sample> {
     match &launched.outcome {
         LaunchOutcome::Measured(series) => series.alike(),
@@ -564,7 +564,7 @@ mod tests {
         assert_eq!(wanted(&mut campaign, 1), [0, 1], "there is time for both");
         let mut campaign = campaign.within(Some(Duration::from_mins(1)));
         assert_eq!(wanted(&mut campaign, 1), [1]);
-        // Where nobody looks, it goes on waiting.
+        // A round that is not evaluated does not end the waiting.
         campaign.settle(0, 1, &[1], &mut |_, _, _| None);
         assert_eq!(wanted(&mut campaign, 2), [1]);
         let left = |campaign: &Campaign<'_>, round| {
@@ -574,10 +574,10 @@ mod tests {
         };
         let launches = SamplingSettings::default().launches;
         assert_eq!(left(&campaign, 3), [launches - 1, launches - 3, 0]);
-        // It has waited for long enough.
+        // It has waited long enough.
         campaign.targets[0].subjects[1].measured = 60;
         assert_eq!(wanted(&mut campaign, 3), [0, 1]);
-        // Of what has no time left, nobody expects anything.
+        // No more visits are expected of a target that has no time left.
         campaign.targets[0].subjects[1].measured = 2;
         campaign.targets[0].late = Some(3);
         assert!(campaign.is_over());

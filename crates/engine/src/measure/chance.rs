@@ -1,24 +1,24 @@
-//! What is left to chance in a run, all of it seeded: the order of benchmarks and of sides, the processor, the size of the environment.
+//! All random choices of a run, drawn from its seed: the order of benchmarks and of sides, the processor, the size of the environment.
 
 use crate::cargo::BenchTarget;
 use perfcheck_analysis::model::Side;
 use perfcheck_stats::{Draws, Stream};
 
-/// The environment grows by less than this: a page, so that every alignment of the stack within it can occur.
+/// Upper bound of the padding, in bytes: a page, so that every alignment of the stack within a page can occur.
 const LARGEST_PADDING: u32 = 4096;
 
-/// The draws for `purpose` in `block` of a target.
+/// Returns the random numbers for `purpose` in `block` of a target.
 pub(super) fn draws(seed: u64, purpose: &str, target: &BenchTarget, block: u64) -> Draws {
     let name = format!("{purpose}/{}/{}", target.package, target.target);
     Draws::new(Stream { seed, name: &name }, block)
 }
 
-/// Bytes of padding in the environment of a launch.
+/// Draws the number of bytes of padding in the environment of a process.
 pub(super) fn padding(seed: u64, target: &BenchTarget, block: u64) -> u32 {
     draws(seed, "padding", target, block).index(LARGEST_PADDING) as u32
 }
 
-/// The order of the two sides, by a coin.
+/// Draws the order of the two sides.
 pub(super) fn order(coin: &mut Draws) -> [Side; 2] {
     if coin.index(2) == 0 {
         [Side::Base, Side::Candidate]
@@ -27,15 +27,15 @@ pub(super) fn order(coin: &mut Draws) -> [Side; 2] {
     }
 }
 
-/// The side that is sampled first in each quad of a round: a coin for every two quads, the other side in the second, which makes ABBA and BAAB of
-/// the two.
+/// Draws the side that is sampled first in each quad of a round. Each draw decides two quads: the second one begins with the other side, so that the
+/// two are ABBA and BAAB.
 pub(super) fn leaders(coin: &mut Draws, quads: usize) -> Vec<Side> {
     let pairs = std::iter::repeat_with(|| order(coin));
     pairs.flatten().take(quads).collect()
 }
 
-/// The order of the two sides in a round of sides that are launched one after the other: a coin for every two rounds, turned around in
-/// the second, which makes ABBA or BAAB of the two.
+/// Returns the order of the two sides in a round whose processes run one after the other. Each draw decides two rounds: the second one has the
+/// reverse order, so that the two make ABBA or BAAB.
 pub(super) fn order_of_round(
     seed: u64,
     purpose: &str,

@@ -1,4 +1,4 @@
-//! Why instructions were not counted, or the time was not sampled.
+//! The reasons why instructions were not counted, or time was not sampled.
 
 use std::path::Path;
 use std::time::Duration;
@@ -6,63 +6,63 @@ use std::time::Duration;
 use crate::child::{ChildError, NoWindows};
 use crate::process::NoTimeSamples;
 
-/// Why instructions were not counted, or the time was not sampled.
+/// The reason why instructions were not counted, or time was not sampled.
 #[derive(Debug, thiserror::Error)]
 pub enum CountError {
-    /// What is timed cannot be told from what is not.
+    /// The timed code cannot be distinguished from the rest.
     #[error(transparent)]
     Windows(#[from] NoWindows),
-    /// Its harness does not say how often it iterates.
+    /// The harness does not report how often it iterates.
     #[error("benches of {harness} do not tell how often they iterate")]
     Iterations {
-        /// Such as `divan`.
+        /// Name of the harness, such as `divan`.
         harness: &'static str,
     },
-    /// It is not started by itself.
+    /// A runner starts the bench.
     #[error("its bench is started by a runner, which would be counted in its place")]
     Runner,
-    /// No process can be told to run it and no other.
+    /// No process can be told to run this benchmark alone.
     #[error("it shares its name with another benchmark")]
     Name,
-    /// Its process does not come to it.
+    /// The bench does not announce the benchmark any more.
     #[error("its bench does not have it any more")]
     Absent,
-    /// It declines to run.
+    /// The benchmark declines to run.
     #[error("it was skipped: {0}")]
     Skipped(String),
-    /// Its process failed.
+    /// The process failed.
     #[error("{error}{}", complaint.as_ref().map(|said| format!(" (valgrind: {said})")).unwrap_or_default())]
     Child {
-        /// What went wrong.
+        /// The error of the process.
         error: ChildError,
-        /// What valgrind had to say.
+        /// Valgrind's message, if there was one.
         complaint: Option<String>,
     },
-    /// Its process did not come to its end.
+    /// The process ended too early.
     #[error("it did not run to its end{}", complaint.as_ref().map(|said| format!(" (valgrind: {said})")).unwrap_or_default())]
     Died {
-        /// What valgrind had to say.
+        /// Valgrind's message, if there was one.
         complaint: Option<String>,
     },
-    /// Not all could be read that was counted.
+    /// Some of the counts could not be read.
     #[error("callgrind wrote what cannot be read")]
     Damaged,
-    /// It was told to take one sample, and took another number.
+    /// The bench took more or fewer samples than it was told to.
     #[error("it took {0} samples where it was told to take one")]
     Samples(usize),
-    /// Nothing samples the time of a process here.
+    /// This system cannot sample the time of a process.
     #[error(transparent)]
     NoTime(#[from] NoTimeSamples),
     /// The functions have no names.
     #[error("its executable does not name its functions (`strip = true` takes names away)")]
     NoNames,
-    /// No sample found it.
+    /// No sample found the benchmark at work.
     #[error("it was never found at work")]
     Unseen,
-    /// More iterations had no more instructions.
+    /// More iterations did not execute more instructions.
     #[error("more iterations had no more instructions")]
     Nothing,
-    /// It is not counted for as long as it takes.
+    /// Counting takes longer than the limit.
     #[error("counting takes longer than {} s", .0.as_secs_f64())]
     TooLong(Duration),
     /// The files of the counts cannot be written, or the executable cannot be read.
@@ -70,13 +70,13 @@ pub enum CountError {
     File {
         /// The file.
         path: String,
-        /// What the system said.
+        /// The system's error.
         source: std::io::Error,
     },
 }
 
 impl CountError {
-    /// Whether the user asked to stop.
+    /// Reports whether the user asked to stop.
     pub fn is_interrupt(&self) -> bool {
         matches!(
             self,
@@ -87,7 +87,7 @@ impl CountError {
         )
     }
 
-    /// Whether the process may have failed only because of the process beside it, so that another one may succeed alone.
+    /// Reports whether the process may have failed only because of the process next to it, so that another one may succeed alone.
     pub fn may_pass_alone(&self) -> bool {
         match self {
             Self::Child { error, .. } => !matches!(
@@ -111,13 +111,13 @@ impl CountError {
         }
     }
 
-    /// Whether it failed as `other` did on the other side, in a way that has nothing to do with that: it declines, or takes too long, whatever runs beside it.
+    /// Reports whether both sides failed in the same way, independent of each other: both benchmarks decline to run, or both take too long.
     pub fn fails_alike(&self, other: &Self) -> bool {
         let declines = |one: &Self| matches!(one, Self::Skipped(_));
         declines(self) && declines(other) || self.is_late() && other.is_late()
     }
 
-    /// Whether it took longer than it may.
+    /// Reports whether it took longer than allowed.
     pub(super) fn is_late(&self) -> bool {
         let Self::Child { error, .. } = self else {
             return matches!(self, Self::TooLong(_));

@@ -1,8 +1,8 @@
-//! Instructions of benchmarks, counted in processes of their own, which run under callgrind.
+//! Counts the instructions of benchmarks in separate processes, which run under callgrind.
 //!
-//! What a process counts between two bounds is the benchmark's iterations and something of the harness; that is the same for few iterations and for many. So
-//! the instructions of an iteration are the slope between two lengths. Counts of two processes that agree are exact; where they do not, as with maps
-//! whose order is drawn anew, more processes are samples.
+//! A count between two points of a process contains the benchmark's iterations and some code of the harness. That code is the same for few iterations
+//! and for many, so the instructions of an iteration are the slope between two sample lengths. If two processes agree, the count is exact. If they do
+//! not, as with hash maps in random order, more processes are counted and treated as samples.
 
 #![expect(clippy::disallowed_methods, reason = "how long processes take")]
 
@@ -26,20 +26,20 @@ use perfcheck_analysis::model::{
 };
 use perfcheck_code::readable;
 
-/// Processes that count, where the first of them agree.
+/// Number of processes to count in, if the first ones agree.
 const AGREEING: usize = 2;
-/// Processes that count, where they do not.
+/// Number of processes to count in, if they do not agree.
 const VARYING: usize = 5;
-/// Iterations are so many that they take about this without callgrind.
+/// Target length of a sample without callgrind, in nanoseconds.
 const SAMPLE_NS: f64 = 1e6;
-/// Iterations of the shorter sample at most.
+/// Maximum number of iterations of the shorter sample.
 const MOST_ITERATIONS: f64 = 256.0;
-/// So many times as long does a sample take under callgrind, at most about.
+/// Approximate maximum slowdown of a sample under callgrind.
 const SLOWER: u32 = 100;
-/// So many times as long may a process under callgrind take for anything.
+/// Factor by which the timeout of a process is longer under callgrind.
 const PATIENCE: u32 = 10;
 
-/// What was counted of a benchmark: a count for each process, or why there is none.
+/// The counts of a benchmark, one for each process, or the reason why there are none.
 pub type CountResult = Result<Vec<InstructionCount>, CountError>;
 
 /// A benchmark whose instructions are to be counted.
@@ -47,19 +47,19 @@ pub type CountResult = Result<Vec<InstructionCount>, CountError>;
 pub struct ToCount {
     /// The benchmark.
     pub key: BenchmarkKey,
-    /// What an iteration takes, about, in nanoseconds: both sides of a comparison are told the same.
+    /// Approximate time of an iteration, in nanoseconds. Both sides of a comparison must get the same value.
     pub iteration_ns: f64,
 }
 
 impl ToCount {
-    /// Iterations of the shorter sample. A power of two, so that times which differ a little lead to the same count.
+    /// Returns the iterations of the shorter sample. A power of two, so that slightly different times give the same number.
     fn iterations(&self) -> u64 {
         let fitting = (SAMPLE_NS / self.iteration_ns.max(1.0)).clamp(1.0, MOST_ITERATIONS);
         1 << fitting.log2().round() as u32
     }
 
-    /// The iterations of the shorter and of the longer sample. Where allocations take their turns, neither is like the other: functions have about as many of
-    /// them in both, stacks do not, so that there the shorter sample weighs as little as can be.
+    /// Returns the iterations of the shorter and of the longer sample. If iterations allocate in different ways, the two samples are not alike. Their
+    /// counts by function still are nearly in proportion, but those by stack are not. So for stacks the shorter sample is as short as possible.
     fn lengths(&self, counted_by: CountedBy) -> (u64, u64) {
         let iterations = self.iterations();
         match counted_by {
@@ -68,15 +68,15 @@ impl ToCount {
         }
     }
 
-    /// How long a sample of so many iterations takes under callgrind, at most about.
+    /// Returns the approximate maximum time of a sample of so many iterations under callgrind.
     fn expected(&self, iterations: u64) -> Duration {
         Duration::from_nanos((self.iteration_ns * iterations as f64) as u64) * SLOWER
     }
 }
 
-/// Counts the instructions of some benchmarks of a target, where `Valgrind::find` has found it. The files of the processes go into `directory`. With
-/// a `limit`, a benchmark is not counted if a process does not answer for so long, or has been busy with it for so long and is not done, or if its counts
-/// vary and have taken so long.
+/// Counts the instructions of some benchmarks of a target. `Valgrind::find` must have found valgrind. The processes write their files to `directory`.
+/// With a `limit`, a benchmark is given up if a process does not answer for that long, if a process has worked on it for that long without finishing,
+/// or if its counts vary and have taken that long.
 pub fn count_instructions(
     target: &BenchTarget,
     driver: &Driver,
@@ -136,7 +136,7 @@ pub fn count_instructions(
     Ok(found)
 }
 
-/// Counts the instructions of one benchmark in one process, by the calls that led to each function.
+/// Counts the instructions of one benchmark in one process, separately for each call stack.
 pub fn count_stacks(
     target: &BenchTarget,
     driver: &Driver,
@@ -149,7 +149,7 @@ pub fn count_stacks(
     Ok(counted.ok_or(CountError::Absent)??.by_stack())
 }
 
-/// Whether another process should count.
+/// Reports whether another process should count.
 fn is_open(counted: &CountResult) -> bool {
     let Ok(counts) = counted else { return false };
     let agree = counts.windows(2).all(|two| {
@@ -173,7 +173,7 @@ fn windows(target: &BenchTarget, driver: &Driver) -> Result<Windows, CountError>
     })
 }
 
-/// Launches of one target that count.
+/// The counting processes of one target.
 struct Counter<'c> {
     target: &'c BenchTarget,
     driver: &'c Driver,
@@ -181,9 +181,9 @@ struct Counter<'c> {
     counted_by: CountedBy,
     directory: &'c Path,
     launcher: Launcher<'c>,
-    /// For how long at most a process is busy with a benchmark.
+    /// Maximum time that a process spends on a benchmark.
     limit: Option<Duration>,
-    /// How many there were.
+    /// Number of processes so far.
     processes: u32,
 }
 
@@ -228,13 +228,13 @@ impl<'c> Counter<'c> {
         }
     }
 
-    /// How long a sample of so many iterations takes at most about, beyond the time that each answer has.
+    /// Returns the approximate maximum time of a sample, in addition to the timeout for each answer.
     fn expected(&self, one: &ToCount, iterations: u64) -> Duration {
         self.limit
             .map_or_else(|| one.expected(iterations), |_| Duration::ZERO)
     }
 
-    /// The recording of the next process, in a directory of its own.
+    /// Returns the recording for the next process, in a directory of its own.
     fn recording(&mut self) -> Result<Recording, CountError> {
         let directory = self.directory.join(self.processes.to_string());
         self.processes += 1;
@@ -246,7 +246,7 @@ impl<'c> Counter<'c> {
         ))
     }
 
-    /// Counts in one process of ours, or in as many as it takes after those that go wrong.
+    /// Counts in one process of our own harness, and in further ones after failures.
     fn in_a_process(
         &mut self,
         wanted: &[&ToCount],
@@ -260,7 +260,7 @@ impl<'c> Counter<'c> {
                 Ok(session) => session,
                 Err(error) => {
                     let error = went_wrong(error, &recording)?;
-                    // The others would wait for the same.
+                    // The other benchmarks would wait for the same reason.
                     let limit = self.limit.filter(|_| error.is_late());
                     counts.push(Err(error));
                     told();
@@ -275,14 +275,14 @@ impl<'c> Counter<'c> {
             while let Some(one) = wanted.get(counts.len()) {
                 let count = self.counted(&mut session, &mut recording, one);
                 match count {
-                    // It has passed: another process comes to it.
+                    // The process has already passed it; another process will reach it.
                     Err(CountError::Absent) if counts.len() > before => break,
                     Err(CountError::Child { error, .. }) => {
                         counts.push(Err(went_wrong(error, &recording)?));
                         told();
                         break;
                     }
-                    // Its process stands in the middle of it.
+                    // The process is still running the benchmark, so it cannot be used for others.
                     Err(error @ CountError::TooLong(_)) => {
                         counts.push(Err(error));
                         told();
@@ -296,7 +296,7 @@ impl<'c> Counter<'c> {
         Ok(counts)
     }
 
-    /// Counts a benchmark in a process that lives: a first iteration that does what is done once, then a shorter and a longer sample.
+    /// Counts a benchmark in a running process: a first iteration does the one-time work, then come a shorter and a longer sample.
     fn counted(
         &self,
         session: &mut Session<'_>,
@@ -360,7 +360,8 @@ impl<'c> Counter<'c> {
         let rehearsal = Rehearsal::start(&spec, &one.key.id, Rehearsed::WarmUp, &self.launcher)?;
         let mut rehearsal = rehearsal.ok_or(CountError::Name)?;
         let process = rehearsal.id();
-        // Its warm-up runs 1, 2, 4, ... iterations, a window each: up to twice the length of the shorter sample, which is not the first.
+        // The warm-up runs 1, 2, 4, ... iterations, one window each. The last window needed has twice the iterations of the shorter sample, which is
+        // never the first window.
         let enough = one.iterations().ilog2().max(1) as usize + 2;
         let mut windows = Vec::new();
         let ended = rehearsal.came_through_or(&mut |_| {
@@ -384,11 +385,12 @@ impl<'c> Counter<'c> {
         let more = windows.pop().ok_or(CountError::Nothing)?;
         match (windows.pop(), windows.len()) {
             (None, _) => slope(Profile::default(), more, 1),
-            // The first iteration may do what is done once: it is not taken away from the second and third, which take so long that nothing else counts.
+            // The first iteration may include one-time work, so it is not subtracted from the second and third. These take so long that nothing else
+            // matters.
             (Some(_), 0) => slope(Profile::default(), more, 2),
             (Some(less), before) => match self.counted_by {
                 CountedBy::Function => slope(less, more, 1 << before),
-                // As in `ToCount::lengths`; the second one has two iterations.
+                // See `ToCount::lengths`; the second window has two iterations.
                 CountedBy::Stack => {
                     let less = windows.into_iter().nth(1).unwrap_or(less);
                     slope(less, more, (2 << before) - 2)
@@ -397,7 +399,7 @@ impl<'c> Counter<'c> {
         }
     }
 
-    /// Counts in two processes of divan: what is done once is done in both.
+    /// Counts in two processes of divan. One-time work happens in both.
     fn of_divan(
         &mut self,
         harness: &PrintedHarness,
@@ -412,7 +414,7 @@ impl<'c> Counter<'c> {
         }
     }
 
-    /// What one sample of so many iterations does, and how many iterations it has: several threads have as many each.
+    /// Takes one sample of so many iterations. Returns its profile and its number of iterations: several threads run that many each.
     fn sample_of_divan(
         &mut self,
         harness: &PrintedHarness,
@@ -441,7 +443,7 @@ impl<'c> Counter<'c> {
     }
 }
 
-/// What becomes of a benchmark whose process has failed; an error is the user's wish to stop.
+/// Returns the error of a benchmark whose process has failed. Fails only if the user asked to stop.
 fn went_wrong(error: ChildError, recording: &Recording) -> Result<CountError, CountError> {
     match error {
         ChildError::Interrupted => Err(error.into()),
@@ -452,14 +454,14 @@ fn went_wrong(error: ChildError, recording: &Recording) -> Result<CountError, Co
     }
 }
 
-/// Two samples, of which the one has so many iterations more than the other. The harness's own instructions are in both.
+/// Two samples, one of which has `iterations` more than the other. Both contain the harness's own instructions.
 struct Executed {
     iterations: u64,
     less: Profile,
     more: Profile,
 }
 
-/// Two samples that differ.
+/// Pairs two samples, or fails if the longer one did not execute more instructions.
 fn slope(less: Profile, more: Profile, iterations: u64) -> Result<Executed, CountError> {
     if more.total() <= less.total() {
         return Err(CountError::Nothing);

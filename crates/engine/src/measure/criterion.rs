@@ -1,9 +1,9 @@
-//! Launches of Criterion benches: the executable goes through its benchmarks by itself, in its own order, at our leave. Two sides are alive
-//! at once, and each stands still while the other one measures: they go from benchmark to benchmark in turn, so that what is compared was
-//! measured one right after the other.
+//! Processes of Criterion benches. The executable goes through its benchmarks in its own order, and waits for our permission before each. Two sides
+//! are alive at the same time, but each waits while the other measures. They take turns benchmark by benchmark, so that results that are compared
+//! were measured right after each other.
 //!
-//! Its settings hold for a whole process, so benchmarks that need different numbers of samples have processes of their own. How
-//! long an iteration takes is found out by a short launch of which nothing is kept.
+//! Criterion's settings apply to a whole process, so benchmarks that need different numbers of samples have processes of their own. A short process,
+//! whose samples are discarded, shows how long an iteration takes.
 
 #![expect(
     clippy::disallowed_methods,
@@ -30,16 +30,16 @@ use perfcheck_analysis::model::{
     Series, Side, Skipping, Throughput, Turns,
 };
 
-/// What is said to that version where its author's time is not shorter; samples take a little more or less than their time.
+/// Time passed to a version that takes whole seconds, unless its author's time is shorter. Samples take a little more or less than their time.
 const WHOLE: Duration = Duration::from_secs(1);
 const ABOUT_WHOLE: Duration = Duration::from_millis(1_100);
-/// What such a version does where its author has set no time at all, as far as samples tell.
+/// Time that samples of such a version take if its author has set none.
 const ABOUT_UNSET: RangeInclusive<Duration> =
     Duration::from_millis(4_500)..=Duration::from_millis(5_500);
 
-/// Where less of an iteration than this is measured, the rest is set-up. Without set-up, too, iterations of a warm-up may take twice as long.
+/// If less than this share of an iteration is measured, the rest is setup. Iterations of a warm-up may take twice as long even without setup.
 const MOSTLY_SET_UP: f64 = 0.5;
-/// A warm-up of fewer iterations says nothing of the rest: the first ones are slow.
+/// Minimum number of iterations of a warm-up that shows this: the first iterations are slow.
 const WARM: u64 = 8;
 
 impl Pace {
@@ -55,7 +55,7 @@ impl Pace {
     }
 }
 
-/// An iteration with what is set up for it, in nanoseconds, and the share of that which is measured.
+/// Returns the time of an iteration including its setup, in nanoseconds, and the share of it that is measured.
 fn iteration_of(series: &Series) -> (f64, f64) {
     let samples = series.deciding();
     let whole = Sample {
@@ -63,7 +63,7 @@ fn iteration_of(series: &Series) -> (f64, f64) {
         elapsed: Nanos(samples.iter().map(|sample| sample.elapsed.0).sum()),
     };
     let ns = whole.per_iteration();
-    // Criterion warms up by the clock on the wall, with all that is set up for iterations.
+    // Criterion's warm-up is timed by the wall clock and includes the setup of iterations.
     let with_set_up = series.warm_up.per_iteration();
     let share = ns / with_set_up;
     if series.warm_up.iterations >= WARM && share > 0.0 && share < MOSTLY_SET_UP {
@@ -73,8 +73,8 @@ fn iteration_of(series: &Series) -> (f64, f64) {
     }
 }
 
-/// Short launches that tell how long the benchmarks `ids` take and what their authors fixed in code. What goes wrong in them goes wrong
-/// again where it counts.
+/// Runs short processes that show how long the benchmarks `ids` take and what their authors fixed in code. Errors are ignored here, because they
+/// recur in the processes that count.
 fn glance(
     target: &BenchTarget,
     ids: &[String],
@@ -113,7 +113,7 @@ fn glance(
                 Err(error) => break Err(error),
             }
         };
-        // Those after one that panics are to be seen too. Nobody waits for a deadline more often than must be.
+        // The benchmarks after one that panics must be seen, too. Waiting for a deadline is not repeated without need.
         let culprit = session.under_way().map(str::to_owned);
         if let (Some(too_long), Some(culprit)) = (session.too_long(), &culprit) {
             let before = left.clone();
@@ -134,8 +134,8 @@ fn glance(
     paces
 }
 
-/// The author of `culprit` has it take no less than a whole second for its warm-up, or for its samples. Where that is what every bench does
-/// whose author says nothing, it is so for all of its group that are `left`: a group has settings of its own, and so may the next one.
+/// Requests whole seconds for `culprit`, whose author lets its warm-up or its samples take no less than a second. If its time is Criterion's default,
+/// does the same for all benchmarks of its group that are `left`: a group has settings of its own, and the next group may have others.
 fn say_whole_seconds(left: &mut [(&str, Said)], culprit: &str, too_long: TooLong) {
     let is_nobodys = match too_long.samples {
         None => too_long.warm_up == USUAL_WARM_UP,
@@ -154,7 +154,7 @@ fn say_whole_seconds(left: &mut [(&str, Said)], culprit: &str, too_long: TooLong
 }
 
 impl Subject {
-    /// What a launch told of it, as it is recorded: the settings that were in force, what its samples mean. `None` without samples.
+    /// Returns the record of what a process reported: the settings in force and the meaning of its samples. Returns `None` without samples.
     pub(super) fn reported(&self, reported: Reported) -> Option<LaunchedBenchmark> {
         let measured = reported.measured?;
         let mut launched = self.launched(LaunchOutcome::Measured(measured.series));
@@ -177,10 +177,10 @@ impl Subject {
     }
 }
 
-/// The child of a side.
+/// The child process of a side.
 type CriterionChild<'s> = (Side, CriterionSession<'s>);
 
-/// What went wrong on which side, and the benchmark that was under way there.
+/// An error of one side, with the benchmark that was running there.
 struct StepError {
     side: Side,
     error: ChildError,
@@ -188,7 +188,7 @@ struct StepError {
 }
 
 impl StepError {
-    /// An error that no benchmark has to answer for.
+    /// Creates an error that is not caused by a benchmark.
     fn of(side: Side, error: ChildError) -> Self {
         Self {
             side,
@@ -199,7 +199,7 @@ impl StepError {
 }
 
 impl<'c> Campaign<'c> {
-    /// One process of each side, for as many of the wanted benchmarks as are sampled alike.
+    /// Runs one process of each side, for the wanted benchmarks that are sampled alike.
     pub(super) fn launch_criterion(&mut self, launch: &mut OpenLaunch) {
         if launch.is_first() {
             self.look_at_wanted(launch);
@@ -242,7 +242,8 @@ impl<'c> Campaign<'c> {
         }
     }
 
-    /// Whether a process may have died because it ran only some benchmarks, `run` of them: between two, and nobody has tried to run all.
+    /// Reports whether a process that ran only `run` benchmarks may have died for that reason: it died between two benchmarks, and running all has
+    /// not been tried.
     fn may_need_all(&self, index: usize, run: usize, failure: &StepError) -> bool {
         let target = &self.targets[index];
         failure.under_way.is_none()
@@ -251,7 +252,7 @@ impl<'c> Campaign<'c> {
             && target.executables.candidate.skipping == Skipping::Works
     }
 
-    /// Lets each further process of a target run all of its benchmarks.
+    /// Makes each further process of a target run all of its benchmarks.
     fn run_all_benchmarks(&mut self, index: usize, error: &ChildError) {
         let target = &mut self.targets[index];
         for side in Side::BOTH {
@@ -262,7 +263,7 @@ impl<'c> Campaign<'c> {
         self.launcher.observer.observe(&Event::Warning(&message));
     }
 
-    /// The benchmark that was under way has failed, and the others that were `chosen` have another launch.
+    /// Records the failure of the running benchmark. The others that were `chosen` get another process.
     fn step_failed(
         &mut self,
         launch: &mut OpenLaunch,
@@ -272,14 +273,14 @@ impl<'c> Campaign<'c> {
     ) {
         let message = failure.error.to_string();
         launch.head(failure.side).failure = Some(message.clone());
-        // Code between two benchmarks belongs to the one that it comes before.
+        // Code between two benchmarks belongs to the second one.
         let next = chosen.first().copied().filter(|_| progress);
         let culprit = failure.under_way.or(next);
         let mut failed: Vec<usize> = chosen
             .extract_if(.., |place| Some(*place) == culprit)
             .collect();
         if failed.is_empty() {
-            // Without a culprit all would go the same way again.
+            // Without a culprit, all of them would fail in the same way again.
             failed = std::mem::take(&mut chosen);
         }
         for place in failed {
@@ -288,8 +289,8 @@ impl<'c> Campaign<'c> {
         launch.wanted.extend(chosen);
     }
 
-    /// Takes what the benches report, side by side, until all that was `chosen` is measured or they end; what has been measured is taken out
-    /// of `chosen`.
+    /// Collects the reports of the benches, side by side, until everything `chosen` is measured or they end. Removes each measured benchmark from
+    /// `chosen`.
     fn step_through(
         &mut self,
         launch: &mut OpenLaunch,
@@ -304,7 +305,7 @@ impl<'c> Campaign<'c> {
         let mut children = self.start_all(launch, first, said, chosen)?;
         let share = began.elapsed() / u32::try_from(chosen.len()).unwrap_or(u32::MAX).max(1);
         let mut ended: Vec<Side> = Vec::new();
-        // What one side has reported and the other one not yet: their programs may have different orders.
+        // Results that one side has reported and the other not yet: their programs may have different orders.
         let mut waiting = BTreeMap::<usize, Vec<(Side, LaunchedBenchmark)>>::new();
         while let Some(place) = chosen.first().copied() {
             if ended.len() == children.len() {
@@ -340,12 +341,12 @@ impl<'c> Campaign<'c> {
         }
         match (&self.in_turn, &mut children[..]) {
             (None, [(side, session)]) => run_out(*side, session),
-            // There is another round soon: nobody waits for what comes after the last benchmark.
+            // Another round follows soon, so there is no need to wait for the code after the last benchmark.
             _ => Ok(()),
         }
     }
 
-    /// Starts all sides, in this order; each then stands still before its first benchmark.
+    /// Starts all sides, in this order. Each then waits before its first benchmark.
     fn start_all(
         &self,
         launch: &mut OpenLaunch,
@@ -373,7 +374,7 @@ impl<'c> Campaign<'c> {
         target.executables.present(first).map(start).collect()
     }
 
-    /// Lets one side go on to its next benchmark; `None` once it has ended.
+    /// Lets one side run its next benchmark. Returns `None` once the process has ended.
     fn step(
         &mut self,
         launch: &OpenLaunch,
@@ -398,9 +399,9 @@ impl<'c> Campaign<'c> {
             let pace = Pace::of(&reported);
             let subject = &mut target.subjects[place];
             if let Some(launched) = subject.reported(reported) {
-                // Launches of a run are laid out alike, after the first one.
+                // After the first process of a run, all are laid out alike.
                 let known = subject.pace.get_or_insert(pace);
-                // Rounds give both sides what the one with the smaller measured share needs; the glance has seen one of them.
+                // Rounds give both sides the time that the side with the smaller measured share needs. The glance has seen only one of them.
                 if self.in_turn.is_some() && launch.is_first() && pace.measured < known.measured {
                     *known = pace;
                 }
@@ -429,7 +430,7 @@ impl<'c> Campaign<'c> {
     }
 }
 
-/// Lets a bench come to its end after its last benchmark. Whatever it still does changes nothing that was measured.
+/// Lets a bench run to its end after its last benchmark. This cannot change anything that was measured.
 fn run_out(side: Side, session: &mut CriterionSession<'_>) -> Result<(), StepError> {
     loop {
         match session.next_report() {

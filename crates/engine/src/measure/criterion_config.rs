@@ -1,4 +1,4 @@
-//! How the benchmarks of a Criterion bench are sampled: warm-up, time and number of samples, of which a process has one set (pure).
+//! Sampling settings of Criterion benches: warm-up, time and number of samples, one set for each process (pure).
 
 use std::time::Duration;
 
@@ -9,37 +9,37 @@ use super::subject::{Pace, Phase, Resolved, Subject};
 use crate::cargo::BenchTarget;
 use crate::child::{ChildError, CriterionVersion, FEWEST_SAMPLES, Said};
 
-/// Numbers of samples among which one is chosen: the fewer there are, the fewer processes it takes.
+/// Numbers of samples to choose from: fewer choices need fewer processes.
 const SAMPLES: [u32; 7] = [FEWEST_SAMPLES, 25, 50, 100, 200, 400, 800];
-/// Where a benchmark has not told how long an iteration takes.
+/// Number of samples if the time of an iteration is unknown.
 const DEFAULT_SAMPLES: u32 = 100;
-/// A process is fresh in every round: its first iterations are slower than the rest.
+/// Minimum warm-up in a round. Each process is fresh, and its first iterations are slower than the rest.
 const ROUND_WARM_UP: Duration = Duration::from_millis(10);
-/// A side samples in a round at least this share of the time that its set-up takes.
+/// Minimum sampling time of a side in a round, as a share of its setup time.
 const SHARE_OF_SET_UP: f64 = 0.25;
-/// Times of a side in a round are this long or a power of two longer: what is sampled alike has one process.
+/// Shortest time of a side in a round. Longer times are this multiplied by a power of two, so that more benchmarks can share a process.
 const SHORTEST_ROUND: Duration = Duration::from_millis(20);
-/// The most by which set-up of iterations lengthens a side's time in a round.
+/// Maximum factor by which the setup of iterations lengthens a side's time in a round.
 const MOST_FOR_SET_UP: f64 = 8.0;
-/// So much of a sample is measured at least: half of a ramp is shorter than its middle.
+/// Minimum measured part of a sample. Half of a ramp's samples are shorter than its middle.
 const LEAST_SAMPLE: Duration = Duration::from_nanos(LEAST_SAMPLE_NS as u64);
-/// So many times as long as elsewhere are samples of a round that takes longer than it need.
+/// Factor by which samples are longer in a round that takes longer than necessary.
 const LONGER: f64 = 2.0;
 
-/// The launch that finds out how long iterations take.
+/// Settings of the process that finds out how long iterations take.
 const GLANCE: Said = Said {
     warm_up: Some(Duration::from_millis(20)),
     measurement: Some(Duration::from_millis(20)),
     samples: 10,
 };
-/// The glance at a Criterion that rounds up to whole seconds. It keeps the author's times, which may be shorter than a second.
+/// Settings of that process for a Criterion that rounds up to whole seconds. It keeps the author's times, which may be shorter than a second.
 const GLANCE_AT_AUTHORS: Said = Said {
     warm_up: None,
     measurement: None,
     ..GLANCE
 };
 
-/// The shortest sampling that `version` accepts, for processes whose samples nobody keeps.
+/// Returns the shortest sampling that `version` accepts, for processes whose samples are discarded.
 pub(super) fn briefest(version: CriterionVersion) -> Said {
     if version.takes_whole_seconds() {
         GLANCE_AT_AUTHORS
@@ -48,7 +48,7 @@ pub(super) fn briefest(version: CriterionVersion) -> Said {
     }
 }
 
-/// Tells that a target's processes run all of its benchmarks, as one that passed over some ended with `error`.
+/// Returns the warning that a target's processes run all of its benchmarks, because one that skipped some ended with `error`.
 pub(super) fn needs_all_benchmarks(target: &BenchTarget, error: &ChildError) -> String {
     format!(
         "bench target `{}` of package `{}` needs all its benchmarks to run, so each of its processes runs all of them and a filter saves no time; a process that skipped some failed: {error}",
@@ -56,9 +56,9 @@ pub(super) fn needs_all_benchmarks(target: &BenchTarget, error: &ChildError) -> 
     )
 }
 
-/// How many samples a benchmark of this `pace` has, in `measurement`: samples near `sample_ns`, or single iterations
-/// where they are longer. Criterion takes a ramp where that fits the time, else samples of the same length. A `pinned` number, that
-/// of the run to be compared with, is kept while it fits.
+/// Returns the number of samples of a benchmark of this `pace` in the time `measurement`: samples of about `sample_ns`, or single iterations if they
+/// are longer. Criterion takes a ramp if that fits the time, otherwise samples of equal length. A `pinned` number, which comes from the run to be
+/// compared with, is kept while it fits.
 fn samples(measurement: Duration, pace: Option<Pace>, sample_ns: f64, pinned: Option<u32>) -> u32 {
     let time_ns = measurement.as_nanos() as f64;
     let Some((iteration_ns, pace)) = pace.and_then(|pace| Some((pace.iteration_ns?, pace))) else {
@@ -78,8 +78,8 @@ fn samples(measurement: Duration, pace: Option<Pace>, sample_ns: f64, pinned: Op
     fitting.unwrap_or(SAMPLES[0])
 }
 
-/// Takes from the `wanted` places those that one process can measure: all of the first one's configuration, in the order of the program, in
-/// which they come. `None` where nothing is wanted.
+/// Takes the benchmarks that one process can measure out of `wanted`: those with the settings of the first one, in program order. Returns `None` if
+/// nothing is wanted.
 pub(super) fn sampled_alike(
     wanted: &mut Vec<usize>,
     config_of: impl Fn(usize) -> Said,
@@ -94,7 +94,7 @@ pub(super) fn sampled_alike(
 }
 
 impl Subject {
-    /// How it is sampled in a launch of one side: as its settings say.
+    /// Returns its settings for a process of a single side.
     pub(super) fn launch_config(&self) -> Said {
         let Resolved {
             sampling,
@@ -102,7 +102,7 @@ impl Subject {
             ..
         } = &self.resolved;
         let measurement = Duration::from(sampling.measurement);
-        // Time that is spent anyway has as many samples as it can.
+        // Time that is spent anyway is filled with as many samples as possible.
         let time = self.in_force(Phase::Samples, measurement);
         let fitting = || samples(time, self.pace, SAMPLE_NS, *pinned_samples);
         Said {
@@ -112,7 +112,7 @@ impl Subject {
         }
     }
 
-    /// How it is sampled on one side of a round, which is short: what set-up takes is a part of its price.
+    /// Returns its settings for one side of a round. A round is short, so setup time is a part of its cost.
     pub(super) fn round_config(&self, round: &RoundSettings) -> Said {
         let (set_up, measured) =
             (self.pace).map_or((Duration::ZERO, 1.0), |pace| (pace.set_up, pace.measured));
@@ -126,7 +126,7 @@ impl Subject {
             measurement *= 2;
         }
         let time = self.in_force(Phase::Samples, measurement);
-        // Criterion makes samples shorter where a busy machine has slowed its warm-up down: with time to spare they are made longer.
+        // Criterion makes samples shorter if a busy machine has slowed its warm-up down. If there is time to spare, ask for longer ones.
         let longer = if time > measurement { LONGER } else { 1.0 };
         Said {
             warm_up: self.said(Phase::WarmUp, ROUND_WARM_UP.max(round.warm_up.into())),
@@ -205,14 +205,14 @@ mod tests {
             (said.warm_up, said.measurement, said.samples)
         };
         let second = Some(Duration::from_secs(1));
-        // 2 x 1 s / (2 x 0.5 ms) = 2000, of which 800 are the most.
+        // 2 x 1 s / (2 x 0.5 ms) = 2000, limited to 800.
         assert_eq!(asked(&subject), (second, second, 800));
         // 2 x 0.1 s / (2 x 0.5 ms) = 200.
         let tenth = Duration::from_millis(100);
         subject.benchmark.settings.warm_up_ns = Some(tenth.into());
         subject.benchmark.settings.measurement_ns = Some(tenth.into());
         assert_eq!(asked(&subject), (None, None, 200));
-        // Told exactly: 2 x 20 ms / 0.5 ms = 80, so 50.
+        // If times can be exact: 2 x 20 ms / 0.5 ms = 80, so 50.
         subject.told = TimesTold::Exactly;
         let (warm_up, time) = (ROUND_WARM_UP, Duration::from_millis(20));
         assert_eq!(asked(&subject), (Some(warm_up), Some(time), 50));

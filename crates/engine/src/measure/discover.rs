@@ -1,4 +1,4 @@
-//! Finding out which benchmarks the executables have, before anything is measured.
+//! Discovers the benchmarks of the executables before anything is measured.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -16,7 +16,7 @@ use perfcheck_analysis::model::{
     Throughput, limits,
 };
 
-/// Characters of an id that is refused: it may be too long.
+/// Number of characters to quote of an id that is refused, because it may be too long.
 const LONGEST_QUOTED: usize = 60;
 
 /// A bench target and the benchmarks that it announced.
@@ -26,44 +26,44 @@ pub struct DiscoveredTarget {
     pub target: BenchTarget,
     /// Its benchmarks, in program order.
     pub benchmarks: Vec<Benchmark>,
-    /// What its harness can do (docs/src/protocol.md).
+    /// The capabilities of its harness (docs/internals/src/protocol.md).
     pub capabilities: Vec<String>,
-    /// The step of its clock, where its harness tells.
+    /// Resolution of its clock, if its harness reports it.
     pub clock_step: Option<Nanos>,
-    /// What drives it.
+    /// The way in which it is driven.
     pub driver: Driver,
 }
 
-/// A target that could not tell its benchmarks, or not all of them.
+/// A target whose benchmarks could not be listed, or not all of them.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct TargetFailure {
     /// Name of the package.
     pub package: String,
     /// Name of the target.
     pub target: String,
-    /// What happened.
+    /// Description of the failure.
     pub message: String,
 }
 
-/// All targets, good and bad.
+/// The outcome of the discovery for all targets.
 #[derive(Debug, Clone, Default)]
 pub struct Discovered {
-    /// Those that told their benchmarks.
+    /// The targets that listed benchmarks.
     pub targets: Vec<DiscoveredTarget>,
-    /// Those that did not, or not all: a target may be in both.
+    /// The targets that failed. A target that listed only some benchmarks is in both lists.
     pub failures: Vec<TargetFailure>,
 }
 
-/// What the targets of a reference are beside: what failed there in the same way is not told twice.
+/// The candidate's outcome, for the discovery of a reference: failures that both have are not reported twice.
 #[derive(Debug, Clone, Copy)]
 pub struct BesideCandidate<'a> {
-    /// What was found of the candidate.
+    /// The outcome for the candidate.
     pub candidate: &'a Discovered,
-    /// What the reference is called.
+    /// Name of the reference.
     pub reference: &'a str,
 }
 
-/// Launches every target once and asks for its benchmarks. `Err` only if the user asked to stop.
+/// Starts every target once and asks for its benchmarks. Returns `Err` only if the user asked to stop.
 pub fn discover(
     targets: Vec<BenchTarget>,
     beside: Option<BesideCandidate<'_>>,
@@ -118,21 +118,21 @@ pub fn discover(
 }
 
 impl Discovered {
-    /// Whether no target has a benchmark.
+    /// Reports whether no target has a benchmark.
     pub fn is_empty(&self) -> bool {
         self.targets
             .iter()
             .all(|target| target.benchmarks.is_empty())
     }
 
-    /// Lets those benchmarks alone that are `wanted`.
+    /// Keeps only the `wanted` benchmarks.
     pub fn retain(&mut self, wanted: impl Fn(&BenchmarkKey) -> bool) {
         for target in &mut self.targets {
             target.benchmarks.retain(|benchmark| wanted(&benchmark.key));
         }
     }
 
-    /// Whether each process of `target` runs all benchmarks.
+    /// Reports whether each process of `target` runs all benchmarks.
     fn runs_all_of(&self, target: &BenchTarget) -> bool {
         let found = self.targets.iter().map(|found| &found.target);
         found
@@ -157,17 +157,17 @@ impl Discovered {
     }
 }
 
-/// What an executable told of itself.
+/// The answer of an executable.
 struct Announced {
     target: DiscoveredTarget,
-    /// What is wrong with benchmarks that were left out of it.
+    /// The reasons why some benchmarks were refused.
     broken: Vec<String>,
-    /// How a process ended that passed over its benchmarks.
+    /// The error that ended a process which skipped its benchmarks.
     broke_off: Option<ChildError>,
 }
 
 impl Announced {
-    /// It told all its benchmarks.
+    /// Creates the answer of an executable that listed all its benchmarks.
     fn whole(target: DiscoveredTarget) -> Self {
         Self {
             target,
@@ -177,7 +177,7 @@ impl Announced {
     }
 }
 
-/// A target that told nothing but its benchmarks.
+/// Creates a target of which only the benchmarks are known.
 fn plain(target: &BenchTarget, driver: Driver, benchmarks: Vec<Benchmark>) -> DiscoveredTarget {
     DiscoveredTarget {
         target: target.clone(),
@@ -188,7 +188,7 @@ fn plain(target: &BenchTarget, driver: Driver, benchmarks: Vec<Benchmark>) -> Di
     }
 }
 
-/// A benchmark that is beyond the limits is as good as one that cannot tell what it is: the others are measured.
+/// Refuses benchmarks that are beyond the limits. The others are measured.
 fn refuse_beyond_limits(announced: &mut Announced) {
     let Announced { target, broken, .. } = announced;
     target.benchmarks.retain(|benchmark| {
@@ -236,8 +236,8 @@ fn list(target: &BenchTarget, launcher: Launcher<'_>) -> Result<Announced, Child
     }
 }
 
-/// Lists a bench again that ended with `error` while it passed over its benchmarks, and runs each of them for a moment. Where it fails then,
-/// too, the benchmarks count that were `announced` before.
+/// Lists a bench again that ended with `error` while it skipped its benchmarks, now by running each of them for a moment. If that fails too, keeps
+/// the benchmarks that were `announced` before.
 fn list_by_running(
     target: &BenchTarget,
     launcher: Launcher<'_>,
@@ -266,7 +266,7 @@ fn list_by_running(
     }
 }
 
-/// A benchmark whose id another one has cannot be told from it: the first one counts.
+/// Refuses benchmarks whose id another benchmark already has: only the first one counts.
 fn refuse_doubled(announced: &mut Announced) {
     let Announced { target, broken, .. } = announced;
     let mut ids = BTreeSet::new();
@@ -329,7 +329,7 @@ fn pass_over_all(session: &mut Session<'_>, listing: &mut Listing) -> Result<(),
     Ok(())
 }
 
-/// The error of a listing that broke off, if benchmarks were found before it: else there is nothing to measure.
+/// Returns the error that ended a listing if benchmarks were found before it. Otherwise fails, because there is nothing to measure.
 fn unless_nothing_was_found(error: ChildError, is_empty: bool) -> Result<ChildError, ChildError> {
     match error {
         ChildError::Exited { .. } | ChildError::Bench(_) if !is_empty => Ok(error),
@@ -337,7 +337,7 @@ fn unless_nothing_was_found(error: ChildError, is_empty: bool) -> Result<ChildEr
     }
 }
 
-/// Every benchmark of a Criterion bench, passed over.
+/// Lists the benchmarks of a Criterion bench without measuring them.
 fn of_criterion(
     target: &BenchTarget,
     version: CriterionVersion,
@@ -366,7 +366,7 @@ fn of_criterion(
     })
 }
 
-/// A benchmark of which nothing is known but its id: it measures time, as most do.
+/// Creates a benchmark of which only the id is known. It is assumed to measure time, as most do.
 fn bare(target: &BenchTarget, id: String) -> Benchmark {
     Benchmark {
         key: BenchmarkKey {

@@ -1,4 +1,4 @@
-//! How a bench executable is driven: by our protocol, as a Criterion bench, or by what it prints.
+//! The ways to drive a bench executable: by our protocol, as a Criterion bench, or by its printed results.
 
 use std::mem::discriminant;
 use std::sync::Arc;
@@ -6,19 +6,19 @@ use std::sync::Arc;
 use crate::child::{CriterionVersion, PrintedHarness, Printer};
 use perfcheck_analysis::model::{Harness, Nanos};
 
-/// How a bench executable is driven, which what it is written against decides.
+/// The way to drive a bench executable, which depends on its harness.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub enum Driver {
-    /// Our protocol: it does what it is asked.
+    /// Our protocol: the bench carries out requests.
     #[default]
     Own,
-    /// Criterion: it goes from benchmark to benchmark at our leave.
+    /// Criterion: the bench goes through its benchmarks and waits for our permission before each.
     Criterion(CriterionVersion),
-    /// It prints its results, or writes them to files: one process for each benchmark.
+    /// The bench prints its results or writes them to files: one process for each benchmark.
     Printed(Arc<PrintedHarness>),
 }
 
-/// How exactly a bench can be told how long to warm up and to measure.
+/// How exactly a harness accepts times for warm-up and measurement.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum TimesTold {
     Exactly,
@@ -27,7 +27,7 @@ pub(super) enum TimesTold {
 }
 
 impl Driver {
-    /// Whether two executables are driven in the same way.
+    /// Reports whether two executables are driven in the same way.
     pub fn is_alike(&self, other: &Self) -> bool {
         match (self, other) {
             (Self::Printed(one), Self::Printed(two)) => one.printer() == two.printer(),
@@ -35,7 +35,7 @@ impl Driver {
         }
     }
 
-    /// The version of Criterion, where that is what it is written against.
+    /// Returns the version of Criterion, if the bench uses Criterion.
     pub(super) fn criterion(&self) -> Option<CriterionVersion> {
         match self {
             Self::Criterion(version) => Some(*version),
@@ -43,7 +43,7 @@ impl Driver {
         }
     }
 
-    /// How it is told times.
+    /// Returns how exactly the harness accepts times.
     pub(super) fn times_told(&self) -> TimesTold {
         match self {
             Self::Criterion(version) if version.takes_whole_seconds() => TimesTold::InWholeSeconds,
@@ -55,11 +55,11 @@ impl Driver {
         }
     }
 
-    /// Why its times are longer than was wanted, where they are.
+    /// Explains why its times are longer than requested. Returns `None` if they are not.
     pub(super) fn why_rounded_up(&self) -> Option<String> {
         let who = match self {
             Self::Criterion(version) => format!("Criterion {version}"),
-            // Without a runner nobody tells the version.
+            // Without a connection the version is unknown.
             Self::Own | Self::Printed(_) => {
                 "its Criterion (without a connection, as all before 0.3.3)".to_owned()
             }
@@ -71,17 +71,17 @@ impl Driver {
         }
     }
 
-    /// What is known of the harness before a launch. One of ours tells it itself.
+    /// Returns the facts known about the harness before its process starts. Our own harness reports them itself.
     pub(super) fn harness(&self) -> Option<Harness> {
         match self {
             Self::Own => None,
-            // Its clock is the system's; nobody tells its step.
+            // It uses the system's clock, whose resolution is not reported.
             Self::Criterion(version) => Some(Harness {
                 name: "criterion".to_owned(),
                 version: version.to_string(),
                 quantum: Nanos(1),
             }),
-            // No clock is known of those that print alone: every value of theirs counts.
+            // Nothing is known about the clock of harnesses that only print, so every value counts.
             Self::Printed(harness) => Some(Harness {
                 name: harness.printer().word().to_owned(),
                 version: String::new(),

@@ -1,19 +1,19 @@
-//! Which benchmarks the user named.
+//! The user's filter for benchmarks.
 
 use perfcheck_analysis::model::{BenchmarkKey, as_in_cells};
 
-/// `FILTER...` and `--exact`, as in `cargo bench`: a benchmark is wanted if its id contains (or is) any of them.
+/// `FILTER...` and `--exact`, as in `cargo bench`: selects a benchmark if its id contains (or is) one of the words.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Filter {
-    /// The words; empty: everything.
+    /// The words. If there are none, every benchmark is selected.
     pub words: Vec<String>,
-    /// Whether a word is the whole id.
+    /// Whether a word must be the whole id.
     pub exact: bool,
 }
 
 impl Filter {
-    /// Whether this benchmark is wanted: by its id, as it is or as tables show it. A word that begins with `package/target: `, as a line of `list`
-    /// does, means benchmarks of that target alone.
+    /// Reports whether this benchmark is selected: by its id, or by the form of the id in tables. A word that begins with `package/target: `, like a
+    /// line of `list`, selects only benchmarks of that target.
     pub fn wants(&self, key: &BenchmarkKey) -> bool {
         if self.words.is_empty() {
             return true;
@@ -54,7 +54,7 @@ mod tests {
         assert!(!wants(&["parse"], false, "sort/10"));
         assert!(!wants(&["sort"], true, "sort/10"));
         assert!(wants(&["sort/10"], true, "sort/10"));
-        // A line of `list`.
+        // A line copied from `list`.
         assert!(wants(&["text/all: sort/10"], true, "sort/10"));
         assert!(wants(&["text/all: sort"], false, "sort/10"));
         assert!(!wants(&["text/other: sort/10"], false, "sort/10"));

@@ -1,4 +1,4 @@
-//! One launch of each side while it is under way: what it is started with, what is recorded of it, how its processes run.
+//! The current process of each side: how it is started, its record, and how it runs.
 
 use std::time::Duration;
 
@@ -9,47 +9,47 @@ use crate::host;
 use crate::process::{Usage, stolen};
 use perfcheck_analysis::model::{Conduct, Control, LaunchHead, LaunchRecord, Side};
 
-/// One launch of each side, under way.
+/// The current process of each side.
 pub(super) struct OpenLaunch {
-    /// The place of its target in the campaign.
+    /// Index of its target in the campaign.
     pub(super) index: usize,
     pub(super) records: OneOrTwo<LaunchRecord>,
-    /// The benchmarks still to be visited, by their place in the target; taken from the end.
+    /// Indices of the benchmarks that are still to be visited. They are taken from the end.
     pub(super) wanted: Vec<usize>,
-    /// Names this launch to what is drawn by chance.
+    /// Identifies this process to the random number generators.
     pub(super) block: u64,
     pub(super) interrupted: bool,
 }
 
 impl OpenLaunch {
-    /// The round that it belongs to.
+    /// Returns the round that it belongs to.
     pub(super) fn round(&self) -> u32 {
         self.records.candidate.head.ordinal
     }
 
-    /// Whether it is the first of its target.
+    /// Reports whether it is the first process of its target.
     pub(super) fn is_first(&self) -> bool {
         self.round() == 0 && self.records.candidate.head.attempt == 0
     }
 
-    /// Whether two sides are launched.
+    /// Reports whether there are two sides.
     pub(super) fn is_pair(&self) -> bool {
         self.records.is_pair()
     }
 
-    /// The head of one side's record.
+    /// Returns the head of one side's record.
     pub(super) fn head(&mut self, side: Side) -> &mut LaunchHead {
         &mut self.records.of_mut(side).head
     }
 
-    /// What is needed to start the executable of one side.
+    /// Returns everything needed to start the executable of one side.
     pub(super) fn spec(&self, target: &BenchTarget) -> LaunchSpec {
         let head = &self.records.candidate.head;
         launch_spec(target, head.ordinal, head.padding_bytes)
     }
 }
 
-/// What is needed to launch `target`.
+/// Returns everything needed to start `target`.
 pub(super) fn launch_spec(target: &BenchTarget, launch: u32, padding: u32) -> LaunchSpec {
     LaunchSpec {
         program: target.program.clone(),
@@ -62,7 +62,7 @@ pub(super) fn launch_spec(target: &BenchTarget, launch: u32, padding: u32) -> La
     }
 }
 
-/// The record of a launch that begins now.
+/// Creates the record of a process that starts now.
 pub(super) fn begun(
     target: &BenchTarget,
     layout: Option<u32>,
@@ -88,17 +88,17 @@ pub(super) fn begun(
     }
 }
 
-/// From the start of a launch to its end: how the process ran.
+/// Observes how a process runs, from its start to its end.
 pub(super) struct ConductWatch {
     control: Option<Control>,
-    /// Whether times are made up: beside them interruptions that were real would mean nothing.
+    /// Whether the times are scripted. Real interruptions would then have no meaning.
     is_scripted: bool,
     stolen: Option<Duration>,
     processor: Option<u32>,
 }
 
 impl ConductWatch {
-    /// Of a process that is about to start.
+    /// Starts to observe a process that is about to start.
     pub(super) fn start() -> Self {
         Self {
             control: None,
@@ -108,7 +108,7 @@ impl ConductWatch {
         }
     }
 
-    /// Of a process that is about to start, after the control workload has had its run.
+    /// Runs the control workload, then starts to observe a process that is about to start.
     pub(super) fn after_control(probe: Option<&host::ControlProbe>, round: u32) -> Self {
         let control = probe.and_then(|probe| probe.take(round));
         Self {
@@ -118,12 +118,12 @@ impl ConductWatch {
         }
     }
 
-    /// It is bound to a processor for a benchmark, if to any.
+    /// Notes the processor that the process is bound to, if any.
     pub(super) fn bound(&mut self, processor: Option<u32>) {
         self.processor = processor.or(self.processor);
     }
 
-    /// Of a process that has run so, and has worked for us so long.
+    /// Returns how a process ran that has this `usage` and has worked on requests for the time `asked`.
     pub(super) fn conduct(&self, usage: &Usage, asked: Duration) -> Conduct {
         let taken = || self.stolen.and_then(|before| stolen()?.checked_sub(before));
         Conduct {

@@ -1,4 +1,4 @@
-//! Another layout of the code for each round of two sides, where executables can be linked anew.
+//! Links the executables with another code layout for each round of two sides, if they can be linked again.
 
 #![expect(
     clippy::disallowed_methods,
@@ -12,7 +12,7 @@ use crate::link::LinkError;
 use perfcheck_analysis::model::{Event, Side};
 
 impl Campaign<'_> {
-    /// Links the executables of a target for this round. Where that fails they run as they were built, for good.
+    /// Links the executables of a target for this round. If that fails, they run as built from now on.
     pub(super) fn lay_out(&mut self, index: usize, round: u32) {
         let target = &mut self.targets[index];
         let Some(layouts) = target.layouts.take() else {
@@ -25,7 +25,7 @@ impl Campaign<'_> {
                 "{}/{}: from this round on it runs as it was built: {error}",
                 bench.package, bench.target
             );
-            // One of them may be linked by the new map already.
+            // One of the two may already have the new layout.
             target.executables = target.built.clone();
             target.layout = None;
             target.link_time = Duration::ZERO;

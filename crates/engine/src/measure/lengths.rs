@@ -1,16 +1,16 @@
-//! How long the samples of a benchmark came out, process by process, and how much longer the next process must be asked to sample (pure).
+//! The lengths of a benchmark's samples, process by process, and by how much the next process must sample longer (pure).
 //!
-//! A process lays its samples out by its warm-up. What slows the warm-up down makes all of its samples too short, which only the time that
-//! an iteration takes in all processes can show.
+//! A process lays its samples out by its warm-up. A slow warm-up makes all of its samples too short, and only the iteration time of all processes
+//! together can reveal that.
 
 use perfcheck_analysis::compare::{ASSUMED_CLOCK_STEP_NS, ProcessSampling, typical_iteration_ns};
 
-/// Samples that came out too short are to last this long the next time: what is shorter than 100 us is not tested.
+/// Target length after samples came out too short, in nanoseconds. Samples shorter than 100 us are not tested.
 pub(super) const LEAST_SAMPLE_NS: f64 = 250_000.0;
-/// The most by which a process samples for longer than its settings say.
+/// Maximum factor by which a process samples longer than its settings say.
 const MOST_STRETCH: u32 = 16;
 
-/// The processes of one side that have sampled a benchmark, in their order.
+/// The processes of one side that have sampled a benchmark, in order.
 #[derive(Debug, Default)]
 pub struct SampleLengths {
     processes: Vec<ProcessSampling>,
@@ -22,14 +22,15 @@ impl SampleLengths {
         self.processes.push(process);
     }
 
-    /// The time of an iteration if the samples of the last process came out too short.
+    /// Returns the time of an iteration, in nanoseconds, if the samples of the last process were too short.
     pub fn known_ns_if_short(&self) -> Option<f64> {
         let typical_ns = self.typical_ns()?;
         let last = self.processes.last()?;
         is_too_short(*last, typical_ns).then_some(typical_ns)
     }
 
-    /// Processes to measure again: those whose samples came out too short, unless all did, which another process would not change.
+    /// Returns the number of processes to repeat: those whose samples were too short. Returns 0 if all were, because another process would not change
+    /// that.
     pub fn wanted_again(&self) -> u32 {
         let Some(typical_ns) = self.typical_ns() else {
             return 0;
@@ -45,7 +46,8 @@ impl SampleLengths {
         }
     }
 
-    /// How many times as long as its settings say the next process must sample, where the last one was stretched by `stretch`: a power of two.
+    /// Returns the factor by which the next process must sample longer than its settings say, a power of two. The last process had the factor
+    /// `stretch`.
     pub fn stretch_after(&self, stretch: u32) -> u32 {
         let (Some(typical_ns), Some(last)) = (self.typical_ns(), self.processes.last()) else {
             return 1;
@@ -92,10 +94,10 @@ mod tests {
     fn the_process_after_a_short_one_samples_for_longer_and_the_next_one_as_ever() {
         let quiet = (100_000.0, 5.6);
         assert_eq!(lengths(&[quiet]).stretch_after(1), 1);
-        // 17 us in place of 250.
+        // 17 us instead of 250.
         assert_eq!(lengths(&[quiet, (3_000.0, 5.6)]).stretch_after(1), 16);
         assert_eq!(lengths(&[quiet, (12_000.0, 5.6)]).stretch_after(1), 4);
-        // Its warm-up was as slow again, and now its samples are long enough.
+        // The warm-up was slow again, but now the samples are long enough.
         let again = [quiet, (12_000.0, 5.6), (48_000.0, 5.6)];
         assert_eq!(lengths(&again).stretch_after(4), 4);
         let calm = [quiet, (12_000.0, 5.6), (400_000.0, 5.6)];

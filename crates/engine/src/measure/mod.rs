@@ -1,29 +1,30 @@
-//! Measuring: which benchmarks, in which order, with which schedules; the loop that drives the children.
+//! Measures benchmarks: discovers them, orders them, lays out their samples, and drives the child processes.
 //!
-//! There is one loop. A [`Campaign`] has rounds; in each round it launches every target as often as it takes to visit each open benchmark
-//! once, hands what came of it to its sink, and asks the sink whether a benchmark needs no more. A plain run is a campaign of one side, A/B one of
-//! two:
+//! There is one loop. A [`Campaign`] has rounds. In each round it starts every target as often as it takes to visit each open benchmark once, passes
+//! the records to its sink, and asks the sink whether a benchmark needs more rounds. A plain run is a campaign of one side, a side-by-side
+//! measurement one of two:
 //!
 //! ```text
-//! Campaign            campaign.rs, progress.rs   rounds, what is left, who is told
-//!   Target            target.rs                  a bench target: an executable for each side (sides.rs) and what they have in common
-//!     Subject         subject.rs                 one of its benchmarks: how it is sampled, what it has had
+//! Campaign            campaign.rs, progress.rs   rounds, remaining visits and time, events for the observer
+//!   Target            target.rs                  a bench target: an executable for each side (sides.rs) and their common state
+//!     Subject         subject.rs                 one of its benchmarks: its settings, and its visits so far
 //!   OpenLaunch        launch.rs                  one process of each side, and the records of both
-//! Driver              driver.rs                  how an executable is driven; each way has a file that serves one side and two:
-//!                     own.rs (visit.rs)          by commands: two sides live at once and take samples in turn, or are launched in turn
+//! Driver              driver.rs                  the way to drive an executable; each way has a file for one side and two:
+//!                     own.rs (visit.rs)          by requests: two sides are alive at once and sample alternately, or run one after the other
 //!                     criterion.rs (criterion_config.rs)
-//!                                                at our leave, from benchmark to benchmark: two sides live at once and measure in turn
-//!                     printed.rs                 one process for one benchmark: two sides are launched in turn
+//!                                                by permissions: two sides are alive at once and measure benchmarks alternately
+//!                     printed.rs                 one process for one benchmark: two sides run one after the other
 //! ```
 //!
-//! One side and two differ in what is asked of a child: a launch of one side has the schedules of `schedule.rs`, a round of two those of
-//! `plan.rs`, which are short and in quads, and `laying_out.rs` gives both sides another layout of their code. `seat.rs` binds both sides to a processor, `shared_cache.rs`
-//! keeps one side's data from filling the cache of both, and `progress.rs` knows that rounds are no promise.
-//! All that is left to chance is drawn in `chance.rs`. Beside the loop, without a clock: `rehearsal.rs` runs benchmarks of Criterion, `counting.rs` counts instructions, `sampling.rs` samples
-//! the time (`sampled_process.rs`).
+//! One side and two differ in the requests to a child. A process of one side has the schedules of `schedule.rs`. A round of two sides has those of
+//! `plan.rs`, which are short and consist of quads (ABBA), and `laying_out.rs` gives both sides another code layout. `seat.rs` binds both sides to a
+//! processor, `shared_cache.rs` keeps the data of one side from filling the cache of both, and `progress.rs` treats the number of rounds as a
+//! maximum.
+//! All random choices are drawn in `chance.rs`. Outside the loop, `rehearsal.rs` runs benchmarks of Criterion without measuring them, `counting.rs`
+//! counts instructions, and `sampling.rs` samples the time (`sampled_process.rs`).
 //!
-//! Must not decide what a result means, nor print. Invariant: the processes of a run do the same things in the
-//! same order for the same seed, whatever the run will be compared with; both sides are asked for the same things, whatever either does.
+//! Must not decide what a result means, nor print. Invariant: for the same seed, the processes of a run do the same things in the same order,
+//! independent of later comparisons; both sides get the same requests, independent of what either does.
 
 mod aside;
 mod campaign;

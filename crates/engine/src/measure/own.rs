@@ -1,5 +1,4 @@
-//! Launches of benches of ours, which do what they are asked: those of all sides alive at once, or one after the other where two cannot
-//! live at once.
+//! Processes of our own harness, which carry out requests. Both sides are alive at the same time, or run one after the other if they cannot be.
 
 #![expect(
     clippy::disallowed_methods,
@@ -23,11 +22,11 @@ use perfcheck_analysis::model::{
     Conduct, Event, Harness, LaunchOutcome, LaunchedBenchmark, Side, Throughput, Turns,
 };
 
-/// So often must a benchmark fail beside the other side and go well without it until the two sides are launched in turn.
+/// Number of times that a benchmark must fail next to the other side and succeed without it before the two sides run one after the other.
 const TRIALS: u32 = 2;
 
 impl Campaign<'_> {
-    /// Launches each side once, for as many of the wanted benchmarks as that serves.
+    /// Runs one process of each side, for as many of the wanted benchmarks as possible.
     pub(super) fn launch_own(&mut self, launch: &mut OpenLaunch) {
         let coexistence = self.targets[launch.index].coexistence;
         let ended = match coexistence {
@@ -47,13 +46,13 @@ impl Campaign<'_> {
             Coexistence::Together if !launch.is_pair() => {
                 launch.head(side).failure = Some(message.clone());
                 if launch.records.of(side).benchmarks.is_empty() {
-                    // A launch in which no benchmark was reached would go the same way again.
+                    // A process that reached no benchmark would fail in the same way again.
                     for place in std::mem::take(&mut launch.wanted) {
                         self.failed(launch, place, side, &message);
                     }
                 }
             }
-            // Before it counts as a failure of the benchmark, it is tried without the other side at its side.
+            // Before this counts as a failure of the benchmark, try it without the other side.
             Coexistence::Together => self.targets[launch.index].coexistence = Coexistence::OnTrial,
             Coexistence::OnTrial | Coexistence::Apart => {
                 if coexistence == Coexistence::OnTrial {
@@ -66,7 +65,7 @@ impl Campaign<'_> {
         }
     }
 
-    /// All sides alive. With two sides a benchmark stays wanted until it has been measured.
+    /// Visits benchmarks while all sides are alive. With two sides, a benchmark stays wanted until it has been measured.
     fn together(&mut self, launch: &mut OpenLaunch) -> Result<(), SideError> {
         let executables = self.targets[launch.index].executables.clone();
         let mut coin = chance::draws(self.seed, "sides", &executables.candidate, launch.block);
@@ -84,7 +83,7 @@ impl Campaign<'_> {
             launch.head(*side).conduct = conduct(&watch, session);
         }
         for (side, mut session) in children {
-            // Two sides are left where they are: what one does after its benchmarks would be beside what the other does.
+            // Two sides do not run to their end, because code after the benchmarks of one would run next to the other.
             let ended = if launch.is_pair() {
                 Ok(())
             } else {
@@ -93,7 +92,7 @@ impl Campaign<'_> {
             match ended.and_then(|()| session.bye()) {
                 Ok(()) => {}
                 Err(ChildError::Interrupted) => return Err((side, ChildError::Interrupted)),
-                // The failure of the last benchmark says all there is to say.
+                // The failure of the last benchmark has already been recorded.
                 Err(_) if failed_last(&launch.records.of(side).benchmarks) => {}
                 Err(error) => self.warn_of_end(launch, side, &error.to_string()),
             }
@@ -101,7 +100,7 @@ impl Campaign<'_> {
         Ok(())
     }
 
-    /// Visits the wanted benchmarks, as far as the children live.
+    /// Visits the wanted benchmarks while the children live.
     fn visit_all(
         &mut self,
         launch: &mut OpenLaunch,
@@ -113,7 +112,7 @@ impl Campaign<'_> {
             .iter()
             .all(|(_, session)| session.hello().capability() == Some(Capability::Addressable));
         if !addressable {
-            // They come in the order of the program, and are taken from the end.
+            // Benchmarks come in program order, and are taken from the end.
             launch.wanted.sort_unstable_by(|a, b| b.cmp(a));
         }
         let mut progress = false;
@@ -134,7 +133,7 @@ impl Campaign<'_> {
                     launch.wanted.pop();
                     self.skipped(launch, place, &reason);
                 }
-                // The program of a side may have another order by now: what has passed there is reached by a launch of its own.
+                // The program of a side may have another order by now. Benchmarks that it has passed are reached by another process.
                 Ok((Visited::Absent(_), _)) if progress => break,
                 Err((_, error))
                     if launch.is_pair() && !addressable && progress && error.child_goes_on() =>
@@ -154,8 +153,8 @@ impl Campaign<'_> {
         Ok(())
     }
 
-    /// A visit failed while all sides were alive. That counts at once where there is one side, whose child may go on; `Err` where it is of
-    /// no more use, or the benchmark is to be tried without the other side first.
+    /// Handles a visit that failed while all sides were alive. With one side the failure is recorded at once, and the child may go on. Returns `Err`
+    /// if the child is of no more use, or if the benchmark is to be tried without the other side first.
     fn visit_failed(
         &mut self,
         launch: &mut OpenLaunch,
@@ -174,7 +173,7 @@ impl Campaign<'_> {
         }
     }
 
-    /// One benchmark, in one launch of each side after the other; the order turns around with each round.
+    /// Visits one benchmark in one process of each side, one after the other. The order changes between rounds.
     fn apart(&mut self, launch: &mut OpenLaunch) -> Result<(), SideError> {
         let Some(place) = launch.wanted.last().copied() else {
             return Ok(());
@@ -183,7 +182,7 @@ impl Campaign<'_> {
         let executables = self.targets[launch.index].executables.clone();
         let whole = Instant::now();
         let mut turns = Vec::new();
-        // Decided before both, as it was for neither of them yet.
+        // Choose once for both sides, so that they run on the same processor.
         let choice = self.processor(launch, place);
         let mut seen = Vec::new();
         for side in
@@ -218,7 +217,7 @@ impl Campaign<'_> {
         Ok(())
     }
 
-    /// A benchmark went well in launches in turn; the answer says what its samples count as.
+    /// Notes that a benchmark succeeded in processes that ran one after the other. Returns how its samples count.
     fn tried(&mut self, launch: &OpenLaunch, place: usize) -> Turns {
         let target = &mut self.targets[launch.index];
         if target.coexistence != Coexistence::OnTrial {
@@ -227,7 +226,7 @@ impl Campaign<'_> {
         let subject = &mut target.subjects[place];
         subject.trials += 1;
         if subject.trials < TRIALS {
-            // Once may be an accident, of which the run makes no other one.
+            // One failure next to the other side may be an accident, so nothing changes yet.
             target.coexistence = Coexistence::Together;
             return Turns::Samples;
         }
@@ -241,7 +240,7 @@ impl Campaign<'_> {
         Turns::Launches
     }
 
-    /// Visits one benchmark in these children, on the processor that `choice` names. Tells whether one processor was enough, too.
+    /// Visits one benchmark in these children, on the processor that `choice` picks. Also returns whether one processor was enough.
     fn visit_seated(
         &mut self,
         launch: &OpenLaunch,
@@ -279,7 +278,7 @@ impl Campaign<'_> {
         Ok((visited, seat.leave(children)))
     }
 
-    /// Records what a visit gave.
+    /// Records the result of a visit.
     fn sampled(
         &mut self,
         launch: &mut OpenLaunch,
@@ -333,7 +332,7 @@ fn start<'s>(
     }
 }
 
-/// How a process ran that has answered its last request.
+/// Returns how a process ran that has answered its last request.
 fn conduct(watch: &ConductWatch, session: &mut Session<'_>) -> Option<Conduct> {
     let usage = session.usage()?;
     Some(watch.conduct(&usage, session.asked()))
@@ -343,7 +342,7 @@ fn absent() -> ChildError {
     ChildError::bench("the bench did not announce it again in this launch")
 }
 
-/// Whether a launch ended with the failure of a benchmark.
+/// Reports whether the last benchmark of a process failed.
 fn failed_last(benchmarks: &[LaunchedBenchmark]) -> bool {
     let last = benchmarks.last().map(|last| &last.outcome);
     matches!(last, Some(LaunchOutcome::Failed(_)))

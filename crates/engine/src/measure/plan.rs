@@ -1,4 +1,4 @@
-//! How the rounds of two sides are laid out: samples in turn, in quads, of which two belong together (pure).
+//! The layout of rounds of two sides: alternating samples in quads, of which two belong together (pure).
 
 use std::time::Duration;
 
@@ -7,30 +7,30 @@ use super::subject::{Resolved, TimeLimit};
 use perfcheck_analysis::compare::Plan;
 use perfcheck_analysis::model::{Nanos, SamplingSettings, Turns};
 
-/// Of a benchmark whose two quads take longer than this, one is enough.
+/// If two quads take longer than this, in nanoseconds, one is enough.
 const LONG_QUADS_NS: f64 = 6e8;
-/// A round samples at least this share of the time that its launches and set-up take.
+/// Minimum sampling time of a round, as a share of the time for starting and setting up its processes.
 const SHARE_OF_OVERHEAD: f64 = 0.5;
 
-/// How an A/B measurement is laid out.
+/// The plan of a side-by-side measurement.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct PairedPlan {
-    /// Rounds at most.
+    /// Maximum number of rounds.
     pub rounds: u32,
-    /// How each is laid out.
+    /// The layout of each round.
     pub round: RoundSettings,
-    /// No round is begun that would end later than this after the start.
+    /// No round begins that would end later than this after the start.
     pub time_budget: Option<Duration>,
-    /// How long one benchmark may be measured.
+    /// Time limit of one benchmark.
     pub time_per_benchmark: Option<TimeLimit>,
-    /// Whether benchmarks that keep to one processor are bound to one.
+    /// Whether benchmarks that need only one processor are bound to one.
     pub bind: bool,
-    /// Seed of everything random.
+    /// Seed of all random choices.
     pub seed: u64,
 }
 
 impl PairedPlan {
-    /// How every benchmark is sampled, with the noise threshold that is its own.
+    /// Returns the settings of a benchmark with its own noise threshold.
     pub(super) fn resolved(&self, noise_threshold: f64) -> Resolved {
         Resolved {
             sampling: SamplingSettings {
@@ -50,20 +50,20 @@ impl PairedPlan {
     }
 }
 
-/// How rounds are laid out before anything is known of the benchmark.
+/// The layout of rounds before anything is known about the benchmark.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct RoundSettings {
-    /// Time of a round's samples, both sides together, where the benchmark needs many.
+    /// Time of a round's samples, both sides together, if the benchmark needs many rounds.
     pub time: Nanos,
-    /// That of the first [`Plan::ROUNDS_OF_UNCHANGED`], which decide most benchmarks.
+    /// Time of the samples in each of the first [`Plan::ROUNDS_OF_UNCHANGED`] rounds, which decide most benchmarks.
     pub short_time: Nanos,
-    /// Length that a sample should have.
+    /// Target length of a sample.
     pub sample: Nanos,
-    /// Untimed iterations before each sample, as a share of its own: they warm what the other side has cooled.
+    /// Untimed iterations before each sample, as a share of its own: they warm the caches that the other side has used.
     pub lead_in: f64,
-    /// Warm-up of each process.
+    /// Warm-up time of each process.
     pub warm_up: Nanos,
-    /// Its iterations, where they are counted in place of its time.
+    /// Warm-up iterations, if they are counted instead of the time.
     pub warm_up_iterations: Option<u32>,
 }
 
@@ -81,9 +81,9 @@ impl Default for RoundSettings {
 }
 
 impl RoundSettings {
-    /// Time of the samples of a round, after so many.
+    /// Returns the time of a round's samples after so many rounds.
     fn time_after(&self, rounds: usize) -> f64 {
-        // So many decide most benchmarks.
+        // This number of rounds decides most benchmarks.
         let time = if rounds < Plan::ROUNDS_OF_UNCHANGED {
             self.short_time
         } else {
@@ -92,7 +92,7 @@ impl RoundSettings {
         time.as_f64()
     }
 
-    /// How much longer the later rounds are than the mean of the first `rounds` ones.
+    /// Returns by how much later rounds are longer than the mean of the first `rounds`.
     pub(super) fn growth_after(&self, rounds: u32) -> Duration {
         let growth = Duration::from(self.time).saturating_sub(self.short_time.into());
         let short = rounds.min(Plan::ROUNDS_OF_UNCHANGED as u32);
@@ -100,8 +100,8 @@ impl RoundSettings {
     }
 }
 
-/// Lays the samples of a benchmark's rounds out, for both sides alike. `sides_ns`: time of an iteration of each side; the samples of the quicker one have
-/// the length that they should have. How many samples there are is for [`quads`] to say.
+/// Lays out the samples of a benchmark's rounds, for both sides alike. `sides_ns` is the time of an iteration of each side; samples of the quicker
+/// side have the target length. The number of samples comes from [`quads`].
 pub(super) fn lay_out_rounds(settings: &RoundSettings, sides_ns: [f64; 2]) -> LaunchLayout {
     let quicker_ns = sides_ns[0].min(sides_ns[1]).max(1e-3);
     let slower_ns = sides_ns[0].max(sides_ns[1]).max(1e-3);
@@ -122,8 +122,8 @@ pub(super) fn lay_out_rounds(settings: &RoundSettings, sides_ns: [f64; 2]) -> La
     }
 }
 
-/// How many quads a round has after so many rounds: two samples of each side. `total_ns`: time of one iteration of both sides together, set-up and drops
-/// included; `overhead`: what launching and setting up both sides took.
+/// Returns the number of quads in a round after so many rounds. A quad has two samples of each side. `total_ns` is the time of one iteration of both
+/// sides together, including setup and drops; `overhead` is the time for starting and setting up both sides.
 pub(super) fn quads(
     settings: &RoundSettings,
     layout: &LaunchLayout,
@@ -132,7 +132,7 @@ pub(super) fn quads(
     overhead: Duration,
 ) -> u64 {
     let iterations = layout.flat.map_or(1, |flat| flat.iterations) + layout.lead_in;
-    // Whatever a warm-up says, an iteration takes no less than what its samples were laid out for.
+    // A warm-up may be wrong: assume at least the iteration time that the samples were laid out for.
     let total_ns = total_ns.max(2.0 * layout.iteration_ns[0]);
     let quad_ns = 2.0 * iterations as f64 * total_ns;
     let wanted_ns = settings
@@ -169,14 +169,14 @@ mod tests {
         assert_eq!(of(1000.0), (Some(500), 100));
         assert_eq!(of(0.4 * MS), (Some(1), 0));
         assert_eq!(of(50.0 * MS), (Some(1), 0));
-        // What takes no time at all has a limit, too.
+        // An iteration without measurable time has a limit, too.
         assert_eq!(of(0.0), of(1e-3));
     }
 
     #[test]
     fn a_round_has_two_quads_at_least_but_where_they_take_very_long() {
         let at_once = Duration::ZERO;
-        // Four samples of 0.5 ms, and 0.1 ms before each: 8 of them in 20 ms.
+        // Four samples of 0.5 ms, and 0.1 ms before each: 8 of these quads in 20 ms.
         assert_eq!(quads_of(1000.0, 0, at_once), 8);
         assert_eq!(quads_of(1000.0, 29, at_once), 8);
         assert_eq!(quads_of(1000.0, 30, at_once), 16, "40 ms");

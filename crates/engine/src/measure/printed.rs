@@ -1,5 +1,5 @@
-//! Launches of benches that print or write down their results: one process of each side for one benchmark, one after the other. A printed
-//! value is the only sample of its launch.
+//! Processes of benches that print their results or write them to files: one process of each side for one benchmark, one after the other. A printed
+//! value is the only sample of its process.
 
 #![expect(
     clippy::disallowed_methods,
@@ -16,11 +16,11 @@ use super::subject::Subject;
 use crate::child::{ChildError, PrintedHarness, PrintedRequest, PrintedValue};
 use perfcheck_analysis::model::{LaunchOutcome, LaunchedBenchmark, Sample, Series, Side, Turns};
 
-/// A launch of a round has one value, however long it takes, so it is made worth its start.
+/// Minimum time of a process in a round. It gives one value however long it takes, so it must be worth its start.
 const SHORTEST: Duration = Duration::from_millis(50);
 
 impl Campaign<'_> {
-    /// One process of each side, for the benchmark that is wanted next.
+    /// Runs one process of each side, for the next wanted benchmark.
     pub(super) fn launch_printed(&mut self, launch: &mut OpenLaunch) {
         let Some(place) = launch.wanted.pop() else {
             return;
@@ -58,7 +58,7 @@ impl Campaign<'_> {
         launch.interrupted = self.launcher.interrupt.requested();
     }
 
-    /// One process of one side; `None` if the benchmark declines to be measured.
+    /// Runs one process of one side. Returns `None` if the benchmark declines to be measured.
     fn print(
         &mut self,
         launch: &mut OpenLaunch,
@@ -98,7 +98,7 @@ impl Campaign<'_> {
             warm_up: sampling.warm_up.into(),
             measurement: match self.in_turn {
                 None => measurement,
-                // The time of a round is that of both sides.
+                // The time of a round is shared by both sides.
                 Some(_) => (measurement / 2).max(SHORTEST),
             },
             samples: sampling.samples,
@@ -106,7 +106,7 @@ impl Campaign<'_> {
     }
 }
 
-/// The one value of a launch as a series.
+/// Returns the only value of a process as a series.
 fn series(value: Sample) -> Series {
     Series {
         warm_up: Sample::UNTIMED,

@@ -1,7 +1,7 @@
-//! How far a campaign is: what is left of it, whether the time is up, what its observer hears of that.
+//! The progress of a campaign: the remaining visits, the time left, and the events about both.
 //!
-//! Launches of one side go on to their end, so the time left can be told. Rounds of two sides end as soon as the benchmark is settled,
-//! so only the most that is left can.
+//! With one side, all processes run as planned, so the time left can be estimated. With two sides, rounds end as soon as the benchmark is settled, so
+//! only the maximum is known.
 
 use std::time::Duration;
 
@@ -12,20 +12,20 @@ use super::subject::{Subject, TimeLimit};
 use super::target::Target;
 use perfcheck_analysis::model::{Bound, Event, VisitPlan};
 
-/// Others wait for a benchmark in doubt until it has had so many rounds.
+/// Other benchmarks wait for one in doubt until it has had this many rounds.
 const ROUNDS_IN_DOUBT: u32 = 60;
-/// The first round also pays for what happens once, so the time left is known after so many.
+/// Number of rounds after which the time left is known: the first round includes one-time costs.
 const ROUNDS_UNTIL_KNOWN: u32 = 2;
-/// So much time is worth a word about an update.
+/// Saved time that is worth a hint at an update.
 const WORTH_AN_UPDATE: Duration = Duration::from_secs(5);
 
 impl Campaign<'_> {
-    /// How long it should take before anything of it is known but its plan, and how that is to be read.
+    /// Returns the expected duration before anything but the plan is known, and how to read it.
     pub fn expected(&self) -> (Duration, Bound) {
         (self.time_left(0), self.bound())
     }
 
-    /// Tells what will be measured.
+    /// Reports the plan of the measurement.
     pub(super) fn tell_plan(&self, plan: VisitPlan) {
         let (expected, bound) = self.expected();
         self.launcher.observer.observe(&Event::Planned {
@@ -37,7 +37,7 @@ impl Campaign<'_> {
         });
     }
 
-    /// Tells that a benchmark is about to be visited.
+    /// Reports that a benchmark is about to be visited.
     pub(super) fn announce(&self, launch: &OpenLaunch, place: usize) {
         let round = launch.round();
         self.launcher.observer.observe(&Event::Visiting {
@@ -51,13 +51,13 @@ impl Campaign<'_> {
         });
     }
 
-    /// Whether nothing is left to visit, or no time for it.
+    /// Reports whether nothing is left to visit, or no time for it.
     pub(super) fn is_over(&self) -> bool {
         let mut targets = self.targets.iter();
         targets.all(|target| target.late.is_some() || target.open().next().is_none())
     }
 
-    /// Whether the benchmarks that can wait do: a time budget is spent on those in doubt first.
+    /// Reports whether the benchmarks that can wait do so: a time budget is first spent on those in doubt.
     pub(super) fn some_wait(&self) -> bool {
         let in_time = self.targets.iter().filter(|target| target.late.is_none());
         let mut open = in_time.flat_map(Target::open);
@@ -65,7 +65,7 @@ impl Campaign<'_> {
             && open.any(|subject| !subject.can_wait() && subject.measured < ROUNDS_IN_DOUBT)
     }
 
-    /// Keeps those in `wanted` whose visits will have ended before the time is up. A launch of one side is for all of them.
+    /// Keeps the benchmarks in `wanted` whose visits will end before the time is up. With one side, a process is for all of them or for none.
     pub(super) fn keep_in_time(&mut self, index: usize, round: u32, wanted: &mut Vec<usize>) {
         let Some(budget) = self.time_budget else {
             return;
@@ -84,7 +84,7 @@ impl Campaign<'_> {
         }
     }
 
-    /// Tells what rounding up to whole seconds costs, where that is worth an update.
+    /// Reports the cost of rounding up to whole seconds, if it justifies an update.
     pub(super) fn tell_rounded_up(&self, launch: &OpenLaunch) {
         let (round, limit) = (launch.round(), self.time_per_benchmark());
         let target = &self.targets[launch.index];
@@ -111,7 +111,7 @@ impl Campaign<'_> {
         self.launcher.observer.observe(&Event::Warning(&message));
     }
 
-    /// Tells which targets had fewer launches than asked for. Rounds are no promise.
+    /// Reports which targets had fewer processes than requested. The number of rounds is only a maximum, so it is not reported.
     pub(super) fn tell_who_was_late(&self, rounds: u32) {
         if self.in_turn.is_some() {
             return;
@@ -131,7 +131,7 @@ impl Campaign<'_> {
         }
     }
 
-    /// How long one benchmark may be measured.
+    /// Returns the time limit of one benchmark.
     pub(super) fn time_per_benchmark(&self) -> Option<TimeLimit> {
         self.in_turn.and_then(|plan| plan.time_per_benchmark)
     }
@@ -148,7 +148,7 @@ impl Campaign<'_> {
         left.sum()
     }
 
-    /// How long the visits that are left take, by what visits have taken so far.
+    /// Estimates how long the remaining visits take, from those so far.
     fn time_left(&self, round: u32) -> Duration {
         let limit = self.time_per_benchmark();
         let mut left = Duration::ZERO;
@@ -162,7 +162,7 @@ impl Campaign<'_> {
                 .sum::<Duration>();
             let rounds = open().map(visits_left).max().unwrap_or(0);
             left += if self.in_turn.is_none() {
-                // What stands between visits, such as recording; nothing is known of it before the first round has ended.
+                // The time between visits, for example for recording. It is unknown before the first round has ended.
                 let of_a_round: Duration = open().map(|subject| subject.visit).sum();
                 target.round_time.saturating_sub(of_a_round) * rounds
             } else {
@@ -175,7 +175,7 @@ impl Campaign<'_> {
         }
     }
 
-    /// How much longer the next visits of a benchmark are than the mean of its past ones: later rounds of our own harness are longer.
+    /// Returns by how much the next visits of a benchmark are longer than the mean of its past ones: later rounds of our own harness are longer.
     fn growth(&self, target: &Target, subject: &Subject) -> Duration {
         match (&self.in_turn, &target.drivers.candidate) {
             (Some(plan), Driver::Own) => plan.round.growth_after(subject.measured),
@@ -183,7 +183,7 @@ impl Campaign<'_> {
         }
     }
 
-    /// How the time left is to be read. Nothing bounds a benchmark that nobody has seen yet.
+    /// Returns how to read the time left. A benchmark that has never run has no upper bound.
     fn bound(&self) -> Bound {
         let mut open = self.subjects().filter(|subject| subject.is_open());
         match &self.in_turn {
@@ -204,7 +204,7 @@ impl Campaign<'_> {
 }
 
 impl Target {
-    /// Keeps the last of `wanted` whose visits fit into `left` together. What does not fit alone is given up.
+    /// Keeps the last of `wanted` whose visits fit into `left` together. Gives up benchmarks that do not even fit alone.
     fn keep_fitting(&mut self, left: Duration, wanted: &mut Vec<usize>) {
         let mut free = left;
         let mut fitting = Vec::new();

@@ -1,4 +1,4 @@
-//! Benchmarks of Criterion that run on both sides and are not measured.
+//! Runs benchmarks of Criterion on both sides without measuring them.
 
 #![expect(clippy::disallowed_methods, reason = "how long a set-up takes")]
 
@@ -10,7 +10,7 @@ use super::target::PairedTarget;
 use crate::child::{ChildError, Launcher, Rehearsal, Rehearsed};
 use perfcheck_analysis::model::{BenchmarkKey, Side};
 
-/// The benchmarks whose processes come through one iteration, and then many, on both sides. After one that takes too long the others are not tried.
+/// Returns the benchmarks whose processes complete one iteration, and then many, on both sides. Stops after a benchmark that takes too long.
 pub fn rehearsed(
     pair: &PairedTarget,
     launcher: Launcher<'_>,
@@ -42,7 +42,7 @@ fn comes_through(
     both_do(pair, id, Rehearsed::ForAWhile { set_up }, launcher)
 }
 
-/// Whether both sides come through this, at the same time.
+/// Reports whether both sides complete this at the same time.
 fn both_do(
     pair: &PairedTarget,
     id: &str,

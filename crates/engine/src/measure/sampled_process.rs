@@ -11,11 +11,12 @@ use crate::process::{NoTimeSamples, TimeSample, TimeSampler};
 use perfcheck_analysis::model::{FunctionCount, TimeSamples, limits};
 use perfcheck_code::readable;
 
-/// So often, by the clock of a processor. No whole number of anything usual: a benchmark whose iterations keep step with it would be seen at one place alone.
+/// Interval between samples, in CPU time. It is no multiple of a usual duration: in step with the iterations, samples would always hit the same
+/// place.
 const PERIOD: Duration = Duration::from_nanos(201_731);
-/// What has no name.
+/// Name of code without a name.
 const UNNAMED: &str = "(unnamed)";
-/// Where another process than the benchmark's was, one that it has started.
+/// Name for samples of another process, which the benchmark has started.
 const ANOTHER_PROCESS: &str = "(another process)";
 
 /// A function in the memory of an executable.
@@ -26,7 +27,7 @@ struct NamedCode {
     symbol: String,
 }
 
-/// A part of a file that is loaded.
+/// A part of a file that is loaded into memory.
 #[derive(Debug, PartialEq, Eq)]
 struct LoadedPart {
     in_file: u64,
@@ -34,16 +35,16 @@ struct LoadedPart {
     address: u64,
 }
 
-/// The functions of an executable by where they are in its file.
+/// The functions of an executable, by their positions in its file.
 #[derive(Debug)]
 pub(super) struct FunctionNames {
-    /// By where they start.
+    /// The functions, sorted by their starts.
     functions: Vec<NamedCode>,
     parts: Vec<LoadedPart>,
 }
 
 impl FunctionNames {
-    /// Those of an executable; `None` where it does not tell.
+    /// Reads the functions of an executable. Returns `None` if it does not name any.
     pub(super) fn of(executable: &[u8]) -> Option<Self> {
         let file = object::File::parse(executable).ok()?;
         let symbols = file
@@ -52,7 +53,7 @@ impl FunctionNames {
         let mut found: Vec<(u64, u64, &str)> = symbols
             .filter_map(|symbol| Some((symbol.address(), symbol.size(), symbol.name().ok()?)))
             .collect();
-        // Of several names for one address both sides of a comparison take the same.
+        // If an address has several names, both sides of a comparison must use the same one.
         found.sort_by_key(|(start, _, name)| (*start, *name));
         found.dedup_by_key(|(start, ..)| *start);
         let next = found.iter().skip(1).map(|(start, ..)| *start);
@@ -61,7 +62,7 @@ impl FunctionNames {
         let functions: Vec<NamedCode> = functions
             .map(|((start, size, symbol), next)| NamedCode {
                 start,
-                // What was written in assembly may not say how long it is.
+                // A function written in assembly may not have a size.
                 end: if size == 0 {
                     next
                 } else {
@@ -84,7 +85,7 @@ impl FunctionNames {
         })
     }
 
-    /// The place of the function that is at a place of the file.
+    /// Returns the index of the function at a position of the file.
     fn at(&self, in_file: u64) -> Option<usize> {
         let part = self
             .parts
@@ -97,17 +98,17 @@ impl FunctionNames {
     }
 }
 
-/// A file in the memory of a process.
+/// A file mapped into the memory of a process.
 #[derive(Debug, PartialEq, Eq)]
 struct MappedFile {
     start: u64,
     end: u64,
     in_file: u64,
-    /// As the system says it; empty where there is none.
+    /// Path as the system reports it; empty if there is none.
     path: String,
 }
 
-/// What of `/proc/PID/maps` may be executed. Fields are those of `proc_pid_maps(5)`.
+/// Parses the executable mappings of `/proc/PID/maps`. The fields are those of `proc_pid_maps(5)`.
 fn executable_maps(maps: &str) -> Vec<MappedFile> {
     let map = |line: &str| {
         let mut fields = line.splitn(6, ' ');
@@ -127,31 +128,31 @@ fn executable_maps(maps: &str) -> Vec<MappedFile> {
     maps.lines().filter_map(map).collect()
 }
 
-/// Where samples have found a process.
+/// A place where samples found a process.
 #[derive(Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum FoundPlace {
-    /// In this function of its executable.
+    /// A function of its executable, by index.
     Function(usize),
-    /// In another file, or in nothing that has a name.
+    /// Another file, or code without a name.
     Elsewhere(String),
 }
 
-/// How often samples have found processes of one executable at each place.
+/// Number of samples at each place, for processes of one executable.
 pub(super) type FoundPlaces = BTreeMap<FoundPlace, u64>;
 
-/// A process under observation, from its start on.
+/// A process that is observed from its start on.
 pub(super) struct SampledProcess<'n> {
     process: u32,
     sampler: TimeSampler,
     names: &'n FunctionNames,
-    /// The executable, as the system calls it.
+    /// Path of the executable, as the system reports it.
     executable: String,
     maps: Vec<MappedFile>,
     found: FoundPlaces,
 }
 
 impl<'n> SampledProcess<'n> {
-    /// A process that has just been started with the executable of these `names`. It is not sampled before it is told.
+    /// Observes a process that has just started from the executable of these `names`. Samples are not taken before [`Self::start`].
     pub(super) fn of(process: u32, names: &'n FunctionNames) -> Result<Self, NoTimeSamples> {
         let sampler = TimeSampler::of(process, PERIOD)?;
         let executable = fs::read_link(format!("/proc/{process}/exe")).unwrap_or_default();
@@ -163,7 +164,7 @@ impl<'n> SampledProcess<'n> {
             maps: Vec::new(),
             found: FoundPlaces::new(),
         };
-        // Its executable is there, whatever it loads later; it may end before anybody looks again.
+        // The executable is mapped already, and the process may end before anything else is read.
         found.read_maps();
         Ok(found)
     }
@@ -173,12 +174,12 @@ impl<'n> SampledProcess<'n> {
         self.sampler.start();
     }
 
-    /// Ends sampling for now.
+    /// Pauses sampling.
     pub(super) fn stop(&self) {
         self.sampler.stop();
     }
 
-    /// Looks at what was sampled since it did so last, while the process is alive.
+    /// Evaluates the samples since the last call. The process must be alive.
     pub(super) fn look(&mut self) {
         let samples = self.sampler.take();
         let is_unknown =
@@ -191,7 +192,7 @@ impl<'n> SampledProcess<'n> {
         }
     }
 
-    /// What is in its memory; what was known stays where it has ended.
+    /// Reads the memory mappings. Keeps the known ones if the process has ended.
     fn read_maps(&mut self) {
         let maps = fs::read(format!("/proc/{}/maps", self.process)).unwrap_or_default();
         let maps = executable_maps(&String::from_utf8_lossy(&maps));
@@ -222,7 +223,7 @@ impl<'n> SampledProcess<'n> {
         elsewhere(file.unwrap_or(UNNAMED))
     }
 
-    /// Adds all that was found to what other processes were found in.
+    /// Adds the samples of this process to those of others.
     pub(super) fn add_to(self, found: &mut FoundPlaces) {
         for (place, count) in self.found {
             *found.entry(place).or_default() += count;
@@ -230,7 +231,7 @@ impl<'n> SampledProcess<'n> {
     }
 }
 
-/// What processes of one executable were found in, the functions with most samples first.
+/// Counts the samples of processes of one executable by function, most frequent first.
 pub(super) fn time_samples(found: FoundPlaces, names: &FunctionNames) -> TimeSamples {
     let samples = found.values().sum();
     let mut by_name: BTreeMap<String, u64> = BTreeMap::new();
@@ -336,7 +337,7 @@ mod tests {
         let path = std::env::current_exe().expect("a path");
         let names = FunctionNames::of(&fs::read(path).expect("readable"));
         let Some(names) = names else {
-            // Another format than ELF.
+            // The executable is not in ELF format.
             return;
         };
         let maps = fs::read_to_string("/proc/self/maps").expect("readable");
@@ -363,7 +364,7 @@ mod tests {
         });
     }
 
-    /// Two functions that do the same, one of them three times as long, until somebody ends it.
+    /// Two functions of equal code, one of which takes three times as long, until the process is stopped.
     const SPINS: &str = r"
         #[inline(never)]
         fn thrice(turns: u64) -> u64 {
@@ -376,7 +377,7 @@ mod tests {
         }
 
         fn main() {
-            // On a thread that begins later, too.
+            // Also run them on a thread that starts later.
             std::thread::spawn(|| loop {
                 std::hint::black_box((thrice(30_000), once(10_000)));
             });
@@ -395,7 +396,7 @@ mod tests {
         use std::time::Instant;
 
         if crate::process::try_time_samples().is_err() {
-            // This machine does not permit it: there is nothing to show.
+            // This machine does not permit sampling, so nothing can be tested.
             return;
         }
         let place = tempfile::tempdir().expect("a directory");
@@ -419,7 +420,7 @@ mod tests {
         assert!(process.found.is_empty(), "nobody has begun");
         process.start();
         let began = Instant::now();
-        // A busy machine gives it little time.
+        // A busy machine gives the process little time.
         while process.found.values().sum::<u64>() < 1_000 && began.elapsed().as_secs() < 60 {
             std::thread::sleep(Duration::from_millis(20));
             process.look();

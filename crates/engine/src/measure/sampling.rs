@@ -1,7 +1,7 @@
-//! The time of benchmarks by function, sampled in processes of their own: where a benchmark is whenever so much time has passed.
+//! Samples the time of benchmarks by function, in separate processes: at regular intervals, notes where the process is.
 //!
-//! Of our own harness only what happens between the request for a sample and its answer is sampled, of Criterion what happens once it says that the benchmark
-//! has begun. Nobody knows when the others time something, so all that their processes do is sampled, set-up and start included.
+//! With our own harness, samples are taken only between the request for a measurement and its answer; with Criterion, after it reports that the
+//! benchmark has begun. Other harnesses do not report when they measure, so their whole processes are sampled, start and setup included.
 
 #![expect(clippy::disallowed_methods, reason = "how long benchmarks are sampled")]
 
@@ -24,20 +24,21 @@ use crate::child::{
 use crate::process::NoTimeSamples;
 use perfcheck_analysis::model::{BenchmarkKey, BySide, Nanos, TimeSamples, WarmUpGoal, Work};
 
-/// A benchmark of ours is warmed up for so long before.
+/// Warm-up of a benchmark of our own harness.
 const WARM_UP: Duration = Duration::from_millis(50);
-/// One of ours is asked for samples that take about so long, or for one iteration.
+/// Approximate duration of a request to our own harness, which runs at least one iteration.
 const REQUEST: Duration = Duration::from_millis(20);
-/// What decides by itself how long it takes is started so often at most.
+/// Maximum number of processes of a harness that decides by itself how long it runs.
 const MOST_PROCESSES: usize = 50;
-/// Others are told to take so many times as long as they are sampled: they are stopped before they come to analyse anything.
+/// Factor by which other harnesses are told to run longer than they are sampled. They are stopped before they begin their analysis.
 const LONGER: u32 = 2;
 
-/// What was sampled of a benchmark, or why nothing was.
+/// The samples of a benchmark, or the reason why there are none.
 pub type SampleResult = Result<TimeSamples, CountError>;
 
 impl PairedTarget {
-    /// The executables to be sampled: linked anew with their functions at the same places, where that is possible, so that no place is taken for a change.
+    /// Returns the executables to sample. If possible they are linked again with their functions at the same places, so that an effect of the layout
+    /// is not mistaken for a change.
     pub fn laid_out_alike(&self) -> BySide<BenchTarget> {
         let mut targets = self.targets.clone();
         let Some(layouts) = &self.layouts else {
@@ -54,7 +55,7 @@ impl PairedTarget {
     }
 }
 
-/// Samples each of some benchmarks of a target for about this time.
+/// Samples some benchmarks of a target, each for about this time.
 pub fn sample_time(
     target: &BenchTarget,
     driver: &Driver,
@@ -101,7 +102,7 @@ struct TimeSampling<'s> {
     spec: LaunchSpec,
     launcher: Launcher<'s>,
     names: &'s FunctionNames,
-    /// For how long it is still to be sampled.
+    /// Time for which it must still be sampled.
     left: Duration,
     found: FoundPlaces,
 }
@@ -177,7 +178,7 @@ impl TimeSampling<'_> {
         }
     }
 
-    /// In one process, from its start on.
+    /// Samples one process, from its start on.
     fn of_printed(&mut self, harness: &PrintedHarness) -> Result<(), CountError> {
         let request = PrintedRequest {
             id: self.id,
@@ -219,12 +220,12 @@ impl<'n> ObservedProcess<'n> {
         }
     }
 
-    /// It has this number.
+    /// Starts to observe the process with this id.
     fn begin(&mut self, id: u32) {
         self.process = Some(SampledProcess::of(id, self.names));
     }
 
-    /// It has this number and is sampled from now on, if it was not before; `None` where it cannot be.
+    /// Starts to observe and sample the process with this id, unless it already is observed. Returns `None` if that is not possible.
     fn or_begin(&mut self, id: u32) -> Option<&mut SampledProcess<'n>> {
         if self.process.is_none() {
             self.begin(id);

@@ -1,24 +1,24 @@
-//! Iteration counts of a launch, from the time of one iteration (pure).
+//! Iteration counts of a process, from the time of one iteration (pure).
 
 use std::time::Duration;
 
 use crate::child::SampleSpec;
 use perfcheck_analysis::model::{SamplingMode, SamplingSettings, limits};
 
-/// A sample should take about this long: shorter ones drown in the clock, longer ones meet more interruptions.
+/// Target length of a sample, in nanoseconds. The clock's resolution spoils shorter samples; longer ones suffer more interruptions.
 pub(super) const SAMPLE_NS: f64 = 1e6;
 /// Steps of the ramp in the standard mode.
 const RAMP_STEPS: u64 = 10;
-/// So many samples may be asked for at once.
+/// Maximum number of samples in a request.
 const MOST_SAMPLES: f64 = *limits::SAMPLES.end() as f64;
-/// Samples of the other modes where the user says nothing (Criterion's default).
+/// Number of samples in the other modes, unless the user sets it (Criterion's default).
 const CLASSIC_SAMPLES: u64 = 100;
-/// A pinned schedule is kept while its samples stay within this factor of the length that they should have.
+/// A pinned schedule is kept while the length of its samples is within this factor of the target length.
 const PIN_LENGTH_FACTOR: f64 = 4.0;
-/// A pinned schedule may take up to this many measurement times; then samples are left out.
+/// Maximum time of a pinned schedule, in measurement times. Samples beyond it are omitted.
 pub(super) const PIN_TIME_FACTOR: f64 = 2.5;
 
-/// With set-up and drops a launch may take this many times as long as without.
+/// Maximum ratio of a process's time with setup and drops to that without.
 const TOTAL_TIME_FACTOR: f64 = 4.0;
 
 /// The flat phase: `samples` samples of `iterations` iterations.
@@ -26,25 +26,25 @@ const TOTAL_TIME_FACTOR: f64 = 4.0;
 pub struct FlatSchedule {
     /// Iterations of each sample.
     pub iterations: u64,
-    /// How many samples.
+    /// Number of samples.
     pub samples: u64,
 }
 
-/// The schedule of a launch, after its warm-up: the same for all launches of a run. Of two sides it is the same for both in each round.
+/// The schedule of a process after its warm-up: the same for all processes of a run. With two sides it is the same for both in each round.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct LaunchLayout {
-    /// The time of an iteration that it was laid out for, in nanoseconds: of the quicker side and of the slower one, or of the only one twice.
+    /// Time of an iteration that it was laid out for, in nanoseconds: of the quicker side and of the slower one, or twice that of a single side.
     pub(super) iteration_ns: [f64; 2],
-    /// Counts of the linear phase: d, 2d, ..., Nd; may be empty.
+    /// Iterations of the linear phase: d, 2d, ..., Nd; may be empty.
     pub(super) linear: Vec<u64>,
     /// The flat phase, if there is one.
     pub(super) flat: Option<FlatSchedule>,
-    /// Iterations right before each flat sample that do not count; 0: none.
+    /// Untimed iterations right before each flat sample; 0 for none.
     pub(super) lead_in: u64,
 }
 
 impl LaunchLayout {
-    /// The request for the linear phase.
+    /// Returns the request for the linear phase.
     pub(super) fn linear_request(&self) -> Vec<SampleSpec> {
         self.linear
             .iter()
@@ -55,7 +55,7 @@ impl LaunchLayout {
             .collect()
     }
 
-    /// The request for the flat phase.
+    /// Returns the request for the flat phase.
     pub(super) fn flat_request(&self) -> Vec<SampleSpec> {
         self.flat
             .iter()
@@ -67,13 +67,13 @@ impl LaunchLayout {
     }
 }
 
-/// The time of an iteration that a schedule is laid out for, in nanoseconds: that of the body, unless set-up and drops take
-/// so much longer that the launch would go on for ever; then there are fewer iterations.
+/// Returns the time of an iteration that a schedule is laid out for, in nanoseconds: that of the body. If setup and drops take much longer, the time
+/// is increased, so that the process runs fewer iterations and still ends in reasonable time.
 pub(super) fn planned_iteration_ns(body_ns: f64, total_ns: f64) -> f64 {
     body_ns.max(total_ns / TOTAL_TIME_FACTOR)
 }
 
-/// How long a request should take at `iteration_ns` per iteration.
+/// Returns how long a request should take at `iteration_ns` per iteration.
 pub(super) fn expected(request: &[SampleSpec], iteration_ns: f64) -> Duration {
     let iterations: f64 = request
         .iter()
@@ -82,8 +82,8 @@ pub(super) fn expected(request: &[SampleSpec], iteration_ns: f64) -> Duration {
     Duration::try_from_secs_f64(iterations * iteration_ns / 1e9).unwrap_or(Duration::MAX)
 }
 
-/// Lays a launch out. `iteration_ns`: time of one iteration as the warm-up had it; `pinned`: the flat phase of the
-/// run that this one will be compared with, which is followed as far as it still fits.
+/// Lays out a process. `iteration_ns` is the time of one iteration in the warm-up; `pinned` is the flat phase of the run to be compared with, which
+/// is followed as far as it still fits.
 pub(super) fn lay_out(
     settings: &SamplingSettings,
     iteration_ns: f64,
@@ -97,7 +97,7 @@ pub(super) fn lay_out(
         SamplingMode::Standard => {
             let linear = ramp(iteration_ns);
             let ramp_ns = linear.iter().sum::<u64>() as f64 * iteration_ns;
-            // In a very long time they are longer, or there would be more of them than a request may ask for.
+            // Samples are longer in a very long time, because the number of samples in a request is limited.
             let sample_ns = SAMPLE_NS.max(time_ns / MOST_SAMPLES);
             let iterations = (sample_ns / iteration_ns).round().max(1.0);
             let fitting = (time_ns - ramp_ns) / (iterations * iteration_ns);
@@ -248,7 +248,7 @@ mod tests {
 
     #[test]
     fn a_very_long_time_is_measured_in_longer_samples() {
-        // 5000 s of 1 ms samples would be 5 million of them: 1 million of 5 ms, less the ramp of 5.5 ms.
+        // 5000 s of 1 ms samples would be 5 million of them. Instead there are 1 million of 5 ms, minus the ramp of 5.5 ms.
         let layout = lay_out(&settings(SamplingMode::Standard, 5_000), 1_000.0, None);
         let flat = layout.flat.expect("a flat phase");
         assert_eq!((flat.iterations, flat.samples), (5_000, 999_998));

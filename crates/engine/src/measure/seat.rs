@@ -1,7 +1,7 @@
-//! Where a benchmark runs: on any processor in its first round, in which is seen whether it needs more than one; on one processor from then on
-//! if it does not.
+//! The processor of a benchmark. In its first round it may run on any, which shows whether it needs more than one. If it does not, it is bound to one
+//! from then on.
 //!
-//! Children are bound while they live and not before they start: a program that counts processors counts them all.
+//! Children are bound after they have started, so that a program that counts processors counts them all.
 
 use std::time::Duration;
 
@@ -9,15 +9,15 @@ use crate::child::{CriterionSession, Session};
 use crate::process::{Binding, Usage};
 use perfcheck_analysis::model::Side;
 
-/// CPU time of others than the main thread, as a share of all and in all, that may be the kernel's.
+/// CPU time outside the main thread that may be the kernel's, as a share of all and as an absolute time.
 const SLACK_SHARE: f64 = 0.05;
 const SLACK: Duration = Duration::from_millis(1);
 
-/// A child that can be bound and asked how it ran.
+/// A child that can be bound and that has usage statistics.
 pub(super) trait Seated {
-    /// The number of its process.
+    /// Returns the id of its process.
     fn id(&mut self) -> u32;
-    /// How it has run so far, where the system tells.
+    /// Returns its usage so far, if the system reports it.
     fn usage(&mut self) -> Option<Usage> {
         Usage::of(self.id())
     }
@@ -35,16 +35,16 @@ impl Seated for CriterionSession<'_> {
     }
 }
 
-/// The children of a benchmark, from before it to its end.
+/// The processors of the children during a benchmark.
 pub(super) enum Seat {
-    /// On one processor.
+    /// They are bound to one processor.
     Bound(Binding),
-    /// Anywhere; how each had run before.
+    /// They may run anywhere; the usage of each before the benchmark is known.
     Free(Vec<(Side, Option<Usage>)>),
 }
 
 impl Seat {
-    /// Before the benchmark; `choose` names one of so many processors where its children, and this thread, are to be bound.
+    /// Binds the children and this thread before the benchmark. `choose` picks one of so many processors; without it nothing is bound.
     pub(super) fn take(
         children: &mut [(Side, impl Seated)],
         choose: Option<impl FnOnce(u32) -> usize>,
@@ -61,7 +61,7 @@ impl Seat {
         }
     }
 
-    /// The processor that the children are bound to.
+    /// Returns the processor that the children are bound to.
     pub(super) fn processor(&self) -> Option<u32> {
         match self {
             Self::Bound(binding) => Some(binding.processor()),
@@ -69,10 +69,10 @@ impl Seat {
         }
     }
 
-    /// After it: whether one processor was enough for each; `None` where nothing speaks for it or against it.
+    /// Unbinds the children after the benchmark. Returns whether one processor was enough for each, or `None` if that is unknown.
     pub(super) fn leave(self, children: &mut [(Side, impl Seated)]) -> Option<bool> {
         match self {
-            // What is bound shows no more than that it has more threads after all.
+            // A bound child can only show that it has more threads than expected.
             Self::Bound(_) => {
                 let mut usages = children.iter_mut().filter_map(|(_, child)| child.usage());
                 usages.any(|usage| !is_alone(&usage)).then_some(false)
@@ -89,12 +89,12 @@ impl Seat {
     }
 }
 
-/// Whether a child has one thread and no children of its own.
+/// Reports whether a child has one thread and no child processes.
 fn is_alone(usage: &Usage) -> bool {
     usage.threads == 1 && !usage.has_children
 }
 
-/// Whether its main thread did all there was to do: threads that have come and gone leave their time behind, however busy the machine is.
+/// Reports whether the main thread did all the work. The CPU time of threads that have ended still counts, even on a busy machine.
 fn kept_to_one(before: &Usage, after: &Usage) -> bool {
     let cpu = after.cpu.saturating_sub(before.cpu);
     let main_thread = after.main_thread.saturating_sub(before.main_thread);

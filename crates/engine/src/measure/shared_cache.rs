@@ -1,32 +1,32 @@
-//! The cache that both sides share: when sampling begins, it holds the data of neither.
+//! The cache that both sides share: when sampling begins, it must not favor the side whose data it holds.
 //!
-//! The side that was set up last has its data in the cache, and the other side has not. With large data that makes a side a tenth to a third faster
-//! for a whole round. So where the data of both sides do not fit in together, memory of ours fills the cache after set-up.
+//! After setup, the cache holds the data of the side that was set up last. With large data that makes this side a tenth to a third faster for a whole
+//! round. So if the data of both sides do not fit into the cache together, memory of our own fills it after setup.
 
 use crate::host;
 use crate::process::private_memory;
 
-/// Both sides together have large data if they take more than this share of the cache, which other programs use, too.
+/// The data of both sides are large if they take more than this share of the cache, which other programs use too.
 const LARGE_SHARE: f64 = 0.75;
-/// Times that the memory is written: a cache does not replace its oldest line first.
+/// Number of times that the memory is written, because a cache does not replace its oldest line first.
 const PASSES: usize = 4;
-/// Memory over the size of the cache: pages do not spread evenly over it.
+/// Ratio of the memory to the size of the cache, because pages do not spread evenly over it.
 const OVER_SIZE: u64 = 2;
-/// Memory at most.
+/// Maximum size of the memory, in bytes.
 const MOST_BYTES: u64 = 256 << 20;
-/// Bytes that a cache loads at once.
+/// Size of a cache line, in bytes.
 const LINE: usize = 64;
 
 /// The last cache before memory.
 pub(super) struct SharedCache {
-    /// Its size; `None` where the system does not tell.
+    /// Its size in bytes; `None` if the system does not report it.
     bytes: Option<u64>,
-    /// What it is filled with: made when it is first needed, and kept.
+    /// The memory that fills it: allocated when it is first needed, and kept.
     filling: Vec<u8>,
 }
 
 impl SharedCache {
-    /// That of this machine.
+    /// Returns the cache of this machine.
     pub(super) fn of_host() -> Self {
         Self {
             bytes: host::last_level_cache(&host::RealFiles),
@@ -34,7 +34,7 @@ impl SharedCache {
         }
     }
 
-    /// Fills it, if the data of these processes together are large for it.
+    /// Fills the cache, if the data of these processes together are large for it.
     pub(super) fn level(&mut self, processes: impl Iterator<Item = u32>) {
         let data = processes.filter_map(private_memory).sum();
         if let Some(bytes) = self.bytes.filter(|bytes| is_large(data, *bytes)) {

@@ -1,8 +1,8 @@
-//! A value for each side that a campaign has: one where a build is measured alone, two where builds are measured in turn.
+//! A value for each side of a campaign: one if a build is measured alone, two if builds are measured side by side.
 
 use perfcheck_analysis::model::{BySide, Side};
 
-/// The candidate's value, and the base's where there is a base.
+/// The candidate's value, and the base's if there is a base.
 #[derive(Debug, Clone)]
 pub(super) struct OneOrTwo<T> {
     pub(super) base: Option<T>,
@@ -10,7 +10,7 @@ pub(super) struct OneOrTwo<T> {
 }
 
 impl<T> OneOrTwo<T> {
-    /// The value of the candidate alone.
+    /// Creates the value of a candidate alone.
     pub(super) fn alone(candidate: T) -> Self {
         Self {
             base: None,
@@ -18,19 +18,19 @@ impl<T> OneOrTwo<T> {
         }
     }
 
-    /// Whether there are two.
+    /// Reports whether there are two sides.
     pub(super) fn is_pair(&self) -> bool {
         self.base.is_some()
     }
 
-    /// Those of the sides in `order` that there are.
+    /// Returns the sides that exist, in this order.
     pub(super) fn present(&self, order: [Side; 2]) -> impl Iterator<Item = Side> + use<T> {
         let is_pair = self.is_pair();
         let sides = order.into_iter();
         sides.filter(move |side| is_pair || *side == Side::Candidate)
     }
 
-    /// The value of `side`; where the candidate is alone, its own.
+    /// Returns the value of `side`, or the candidate's if there is no base.
     pub(super) fn of(&self, side: Side) -> &T {
         match (side, &self.base) {
             (Side::Base, Some(base)) => base,
@@ -38,7 +38,7 @@ impl<T> OneOrTwo<T> {
         }
     }
 
-    /// The value of `side`, to be changed; where the candidate is alone, its own.
+    /// Returns the value of `side` for changes, or the candidate's if there is no base.
     pub(super) fn of_mut(&mut self, side: Side) -> &mut T {
         match (side, &mut self.base) {
             (Side::Base, Some(base)) => base,
@@ -46,7 +46,7 @@ impl<T> OneOrTwo<T> {
         }
     }
 
-    /// What `change` makes of each value.
+    /// Applies `change` to each value.
     pub(super) fn map<U>(&self, change: impl Fn(&T) -> U) -> OneOrTwo<U> {
         OneOrTwo {
             base: self.base.as_ref().map(&change),

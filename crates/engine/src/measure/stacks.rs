@@ -1,4 +1,4 @@
-//! Stacks of calls with the instructions of the innermost function, from where the benchmark begins.
+//! Call stacks with the instructions of the innermost function, beginning at the benchmark.
 
 use std::collections::BTreeMap;
 
@@ -6,17 +6,17 @@ use crate::child::{MOST_CALLERS, Profile};
 use perfcheck_analysis::model::limits;
 use perfcheck_code::readable;
 
-/// What stands in the place of callers on a stack that has more of them than callgrind told apart.
+/// Replaces further callers on a stack that is deeper than callgrind records.
 const FURTHER_CALLERS: &str = "(further callers)";
-/// What functions without a symbol are called.
+/// Name of functions without a symbol.
 const NO_SYMBOL: &str = "(no symbol)";
 
-/// Readable names, the outermost caller first, with instructions.
+/// Instructions by call stack: readable names, the outermost caller first.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Stacks(BTreeMap<Vec<String>, u64>);
 
 impl Stacks {
-    /// What one sample has executed.
+    /// Returns the stacks of one sample.
     pub(super) fn of(sample: &Profile) -> Self {
         Self::named(sample.stacks()).inward()
     }
@@ -33,19 +33,19 @@ impl Stacks {
         Self(stacks)
     }
 
-    /// What this has beyond `other`; a stack of which there is less is left out. Samples are called by instances of a generic function, each by another one, so
-    /// callers are taken off before.
+    /// Returns the instructions that this has in excess of `other`; stacks with no excess are omitted. Each sample is called by another instance of a
+    /// generic function, so outer callers must have been removed.
     pub(super) fn beyond(mut self, other: &Self) -> BTreeMap<Vec<String>, u64> {
         for (stack, count) in &mut self.0 {
             *count = count.saturating_sub(other.0.get(stack).copied().unwrap_or(0));
         }
         self.0.retain(|_, count| *count > 0);
-        // What only the harness did is gone.
+        // Stacks of the harness alone are gone, so the others may have more callers in common.
         self.inward().0
     }
 
-    /// The same without the callers that all stacks have in common, but for the innermost of these: they call the harness, and the harness what it times.
-    /// Threads begin in functions of their own, so each of these has its own such callers.
+    /// Removes the callers that all stacks have in common, except the innermost: they call the harness, which calls the code it times. Each thread
+    /// begins in a function of its own, so this is done for each thread separately.
     fn inward(self) -> Self {
         let stacks: Vec<(Vec<String>, u64)> = self.0.into_iter().collect();
         let mut inner = BTreeMap::new();
@@ -59,7 +59,7 @@ impl Stacks {
     }
 }
 
-/// How many callers all of these stacks begin with; they are in order, so that the first and the last one have least in common.
+/// Returns the number of callers that all of these stacks have in common. The stacks are sorted, so the first and the last have the least in common.
 fn in_common(stacks: &[(Vec<String>, u64)]) -> usize {
     let (Some((first, _)), Some((last, _))) = (stacks.first(), stacks.last()) else {
         return 0;
@@ -74,10 +74,10 @@ fn in_common(stacks: &[(Vec<String>, u64)]) -> usize {
     both.take_while(|(one, other)| one == other).count()
 }
 
-/// The name of a function on a stack.
+/// Returns the name of a function on a stack.
 fn frame(symbol: &str) -> String {
     if symbol.starts_with("0x") {
-        // It is an address, which another build has elsewhere.
+        // The symbol is an address, which is different in another build.
         NO_SYMBOL.to_owned()
     } else {
         limits::cut_name(readable(symbol))
@@ -88,7 +88,7 @@ fn frame(symbol: &str) -> String {
 mod tests {
     use super::*;
 
-    /// Lines as `main;iter;work 12`.
+    /// Parses lines such as `main;iter;work 12`.
     fn stacks(lines: &[&str]) -> Stacks {
         let stack = |line: &&str| {
             let (frames, count) = line.rsplit_once(' ').expect("a count");
@@ -108,7 +108,7 @@ mod tests {
         let begun = stacks(&["iter 20", "iter;b 500", "iter;b;leaf 3"]);
         assert_eq!(sample.inward(), begun);
         assert_eq!(begun.clone().inward(), begun);
-        // Everything is one function.
+        // Everything is in one function.
         assert_eq!(stacks(&["main;run;iter 20"]).inward(), stacks(&["iter 20"]));
     }
 

@@ -1,4 +1,4 @@
-//! A benchmark of a campaign, on all its sides: how it is sampled, what it has had so far, how long a visit takes.
+//! A benchmark of a campaign, on all its sides: its settings, its visits so far, and the duration of a visit.
 
 use std::time::Duration;
 
@@ -15,89 +15,89 @@ use perfcheck_analysis::model::{
 /// A benchmark that failed in this many rounds is not tried again.
 const MOST_FAILURES: u32 = 2;
 
-/// How long the rounds of one benchmark may take.
+/// The time limit for the rounds of one benchmark.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct TimeLimit {
-    /// No round is begun that would end later.
+    /// No round begins that would end later.
     pub time: Duration,
-    /// The rounds that a benchmark gets however long they take.
+    /// Number of rounds that a benchmark gets regardless of their duration.
     pub fewest_rounds: u32,
 }
 
-/// What is settled about a benchmark before it is measured.
+/// The settings of a benchmark, as resolved before it is measured.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Resolved {
-    /// How it is sampled.
+    /// The sampling settings.
     pub sampling: SamplingSettings,
-    /// Noise threshold in force for it, a fraction.
+    /// The noise threshold in force, as a fraction.
     pub noise_threshold: f64,
     /// The flat phase of the run that it will be compared with.
     pub pinned: Option<FlatSchedule>,
-    /// How many samples that run has, where the bench itself lays them out.
+    /// Number of samples in that run, if the bench itself lays them out.
     pub pinned_samples: Option<u32>,
-    /// How long a launch of that run took.
+    /// Duration of a process of that run.
     pub past_visit: Option<Duration>,
 }
 
-/// How long a benchmark takes, as a launch showed it.
+/// The speed of a benchmark, as observed in a process.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) struct Pace {
-    /// An iteration with what is set up for it, in nanoseconds; unknown where it measures no time.
+    /// Time of an iteration including its setup, in nanoseconds; `None` if the benchmark does not measure time.
     pub(super) iteration_ns: Option<f64>,
-    /// The share of that which is measured: 1 where nothing is set up for an iteration.
+    /// The measured share of that time; 1 if iterations have no setup.
     pub(super) measured: f64,
-    /// What the bench does before it, from our leave to go on until its warm-up.
+    /// Setup time of the bench before the benchmark: from our permission to continue until its warm-up.
     pub(super) set_up: Duration,
 }
 
-/// What of a visit has a time of its own.
+/// A phase of a visit that has a time of its own.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Phase {
     WarmUp,
     Samples,
 }
 
-/// A benchmark, and what has become of it so far.
+/// A benchmark, and its state in the campaign.
 pub(super) struct Subject {
     pub(super) benchmark: Benchmark,
     pub(super) resolved: Resolved,
-    /// How its harness is told times.
+    /// How exactly its harness accepts times.
     pub(super) told: TimesTold,
-    /// How its samples are laid out, where it does what it is asked; the first visit settles it.
+    /// The layout of its samples, if its harness carries out requests. The first visit determines it.
     pub(super) layout: Option<LaunchLayout>,
-    /// How long it takes, where the bench itself lays its samples out.
+    /// Its speed, if the bench itself lays out its samples.
     pub(super) pace: Option<Pace>,
-    /// Visits that went well.
+    /// Number of successful visits.
     pub(super) measured: u32,
     pub(super) failures: u32,
     /// Whether it needs no more visits, or declines them.
     pub(super) done: bool,
-    /// The result of the last look. One that only lacks the search for slow paths lets those in doubt go first.
+    /// The result of the last evaluation. A benchmark that lacks only the search for slow paths lets those in doubt go first.
     pub(super) standing: Standing,
-    /// Rounds that went by without it.
+    /// Number of rounds that passed without it.
     pub(super) waited: u32,
-    /// Why it declines to be visited, if it does.
+    /// The reason why it declines to be visited, if it does.
     pub(super) skipped: Option<String>,
-    /// What its visits took so far, its share of the launches included.
+    /// Time of its visits so far, including its share of starting processes.
     pub(super) time: Duration,
-    /// How long a visit takes: as expected, then as it was.
+    /// Duration of a visit: first as expected, then as measured.
     pub(super) visit: Duration,
-    /// Whether it is known how long an iteration takes. Where it is not, a visit may take much longer than expected.
+    /// Whether the time of an iteration is known. If it is not, a visit may take much longer than expected.
     pub(super) paced: bool,
-    /// The samples of both sides, round by round; none where there is one side.
+    /// The samples of both sides, round by round; empty with one side.
     pub(super) rounds: Vec<Round>,
-    /// How long its samples came out on each side; nothing is known where no clock matters.
+    /// The lengths of its samples on each side; empty if it is not timed.
     pub(super) lengths: BySide<SampleLengths>,
-    /// How many times as long as its settings say the next process samples, where the bench itself lays its samples out.
+    /// Factor by which the next process samples longer than its settings say, if the bench itself lays out its samples.
     pub(super) stretch: u32,
     /// Whether one processor is enough for it; `None` until a round has shown it.
     pub(super) is_solitary: Option<bool>,
-    /// How often in a row it failed beside the other side and went well without it.
+    /// Number of times in a row that it failed next to the other side and succeeded without it.
     pub(super) trials: u32,
 }
 
 impl Subject {
-    /// A benchmark that nothing has happened to yet.
+    /// Creates a benchmark that has had no visit.
     pub(super) fn new(benchmark: Benchmark, resolved: Resolved, told: TimesTold) -> Self {
         let mut new = Self {
             benchmark,
@@ -124,13 +124,13 @@ impl Subject {
         new
     }
 
-    /// How long a visit takes as far as its settings tell, or what it took in the past where that is longer.
+    /// Returns the expected duration of a visit: as its settings say, or as in the past if that was longer.
     fn expected(&self) -> Duration {
         let past = self.resolved.past_visit.unwrap_or_default();
         self.planned(self.told).max(past)
     }
 
-    /// How long its settings have a visit take, if its harness is told times like this.
+    /// Returns the duration of a visit according to its settings, if its harness accepts times as `told`.
     fn planned(&self, told: TimesTold) -> Duration {
         let in_force = |phase, wanted| self.in_force_if(told, phase, wanted);
         let sampling = &self.resolved.sampling;
@@ -138,7 +138,7 @@ impl Subject {
         let warm_up = in_force(Phase::WarmUp, wanted);
         match sampling.turns {
             Turns::None => warm_up + in_force(Phase::Samples, sampling.measurement.into()),
-            // Of each side, and something for their starts.
+            // The measurement of each side, and something for the start of its process.
             Turns::Samples | Turns::Launches => {
                 let of_a_side = Duration::from(sampling.measurement) / 2;
                 warm_up * 2 + wanted + in_force(Phase::Samples, of_a_side) * 2
@@ -146,7 +146,7 @@ impl Subject {
         }
     }
 
-    /// How long its harness is told that a phase should take; `None`: nothing, as its author's time is nearer than whole seconds.
+    /// Returns the time to pass to its harness for a phase. `None` means to pass nothing, because the author's time is nearer than whole seconds.
     pub(super) fn said(&self, phase: Phase, wanted: Duration) -> Option<Duration> {
         self.said_if(self.told, phase, wanted)
     }
@@ -162,7 +162,7 @@ impl Subject {
         (!self.authors(phase).is_some_and(is_nearer)).then_some(whole)
     }
 
-    /// How long a phase will take.
+    /// Returns how long a phase will take.
     pub(super) fn in_force(&self, phase: Phase, wanted: Duration) -> Duration {
         self.in_force_if(self.told, phase, wanted)
     }
@@ -184,18 +184,18 @@ impl Subject {
         authors.map(Duration::from)
     }
 
-    /// What would be spared of a visit if its harness were told times as they are wanted.
+    /// Returns the time that a visit would save if its harness accepted exact times.
     pub(super) fn rounded_up(&self) -> Duration {
         let exact = self.planned(TimesTold::Exactly);
         self.planned(self.told).saturating_sub(exact)
     }
 
-    /// Whether it is to be visited again.
+    /// Reports whether it is to be visited again.
     pub(super) fn is_open(&self) -> bool {
         !self.done && self.failures < MOST_FAILURES
     }
 
-    /// Its launches in all: one more for each whose samples came out too short, and at most twice as many. Rounds are no fixed number.
+    /// Returns its total number of processes. One side repeats each process whose samples were too short, up to twice the number in the settings.
     pub(super) fn launches(&self) -> u32 {
         let wanted = self.resolved.sampling.launches;
         match self.resolved.sampling.turns {
@@ -204,7 +204,7 @@ impl Subject {
         }
     }
 
-    /// Notes how long the samples of a process of each side came out.
+    /// Notes the lengths of the samples of a process of each side.
     pub(super) fn note_lengths(&mut self, sides: &[(Side, LaunchedBenchmark)]) {
         for (side, launched) in sides {
             if let LaunchOutcome::Measured(series) = &launched.outcome
@@ -218,7 +218,7 @@ impl Subject {
         self.stretch = stretches[0].max(stretches[1]);
     }
 
-    /// Visits that it still has from this round on, at most.
+    /// Returns the maximum number of visits from this round on.
     pub(super) fn visits_left(&self, round: u32, limit: Option<TimeLimit>) -> u32 {
         if !self.is_open() {
             return 0;
@@ -229,24 +229,24 @@ impl Subject {
         left.min(limit.map_or(u32::MAX, |limit| self.affordable(limit)))
     }
 
-    /// Rounds that the limit leaves for it.
+    /// Returns the number of rounds that the limit allows.
     fn affordable(&self, limit: TimeLimit) -> u32 {
         let of_one = self.visit.as_secs_f64();
         let by_time = limit.time.saturating_sub(self.time).as_secs_f64() / of_one.max(1e-9);
         (by_time as u32).max(limit.fewest_rounds.saturating_sub(self.measured))
     }
 
-    /// Whether the next round would end beyond the limit.
+    /// Reports whether the next round would exceed the limit.
     pub(super) fn is_out_of_time(&self, limit: Option<TimeLimit>) -> bool {
         limit.is_some_and(|limit| self.affordable(limit) == 0)
     }
 
-    /// Whether it lets benchmarks in doubt go first.
+    /// Reports whether it lets benchmarks in doubt go first.
     pub(super) fn can_wait(&self) -> bool {
         self.standing == Standing::Searching
     }
 
-    /// Whether it was measured, might have had more rounds, and needed them.
+    /// Reports whether it was measured, needed more rounds, and could have had them.
     pub(super) fn has_unused_rounds(&self) -> bool {
         let had = self.measured + self.failures;
         self.measured > 0
@@ -256,7 +256,7 @@ impl Subject {
             && had < self.launches()
     }
 
-    /// A visit went well and took so long: the next ones take as long as all of them have on average.
+    /// Records a successful visit. The next ones are expected to take the mean of all.
     pub(super) fn took(&mut self, visit: Duration) {
         self.measured += 1;
         self.time += visit;
@@ -264,7 +264,7 @@ impl Subject {
         self.paced = true;
     }
 
-    /// A glance has shown how long it takes, and how it is to be sampled: by so many iterations at least.
+    /// Takes over the speed and the settings that a glance has shown. Each visit runs at least so many iterations.
     pub(super) fn glanced(&mut self, resolved: Resolved, pace: Pace, iterations: u32) {
         self.resolved = resolved;
         self.visit = self.expected();
@@ -277,7 +277,7 @@ impl Subject {
         self.pace = Some(pace);
     }
 
-    /// Takes in what the launches of a round have shown: one that needed more processors speaks for all.
+    /// Learns from the processes of a round whether one processor is enough. A single process that needed more decides for all.
     pub(super) fn learn(&mut self, seen: &[Option<bool>]) {
         if seen.contains(&Some(false)) {
             self.is_solitary = Some(false);
@@ -286,7 +286,7 @@ impl Subject {
         }
     }
 
-    /// What came of it in a launch, as it is recorded.
+    /// Returns the record of its outcome in a process.
     pub(super) fn launched(&self, outcome: LaunchOutcome) -> LaunchedBenchmark {
         LaunchedBenchmark {
             benchmark: self.benchmark.clone(),
@@ -304,7 +304,7 @@ mod tests {
     use perfcheck_analysis::model::{AuthorSettings, BenchmarkKey, Metric, Nanos, Throughput};
 
     impl Subject {
-        /// A benchmark that nothing is known of, with settings as nobody has set them.
+        /// Creates a benchmark about which nothing is known, with default settings.
         pub(in crate::measure) fn example(told: TimesTold) -> Self {
             let key = BenchmarkKey {
                 package: "p".into(),
@@ -338,7 +338,7 @@ mod tests {
         }
     }
 
-    /// A launch of 100 ms and 400 ms, or a round of 40 ms of both sides after 5 ms.
+    /// Returns the time of a visit: a process of 100 ms and 400 ms, or a round of 40 ms of both sides after 5 ms.
     fn visit_in_whole_seconds(turns: Turns, authors: AuthorSettings) -> Duration {
         let millis = |count| Nanos::from(Duration::from_millis(count));
         let (warm_up, measurement) = match turns {
@@ -378,7 +378,7 @@ mod tests {
         assert_eq!(visit(Turns::None), Duration::from_millis(100 + 100));
         let round = Duration::from_millis(2 * (100 + 100) + 5);
         assert_eq!(visit(Turns::Samples), round);
-        // Where nothing can be said, all Criterions take 3 s and 5 s.
+        // If no time can be passed, every Criterion takes 3 s and 5 s.
         let mut subject = after(0, 0);
         subject.told = TimesTold::NotAtAll;
         subject.resolved.sampling.warm_up = tenth;
@@ -386,11 +386,11 @@ mod tests {
         let kept = Duration::from_millis(8000 - 500);
         assert_eq!(subject.expected(), Duration::from_secs(3 + 5));
         assert_eq!(subject.rounded_up(), kept);
-        // What a launch took before may have been its set-up.
+        // The time of an earlier process may have been its setup.
         subject.resolved.past_visit = Some(Duration::from_mins(1));
         assert_eq!(subject.expected(), Duration::from_mins(1));
         assert_eq!(subject.rounded_up(), kept);
-        // What is wanted can be said: nobody's time is nearer.
+        // The requested time can be passed exactly, so no author's time is nearer.
         let mut subject = after(0, 0);
         subject.told = TimesTold::InWholeSeconds;
         subject.benchmark.settings = authors;

@@ -15,16 +15,16 @@ use perfcheck_analysis::model::{Benchmark, BySide};
 pub struct PairedTarget {
     /// The executables.
     pub targets: BySide<BenchTarget>,
-    /// The benchmarks as the candidate announced them.
+    /// The benchmarks as announced by the candidate.
     pub benchmarks: Vec<Benchmark>,
-    /// What they are written against.
+    /// The way to drive each side.
     pub drivers: BySide<Driver>,
-    /// Links both anew, where that is possible.
+    /// Links both executables again, if that is possible.
     pub layouts: Option<CodeLayouts>,
 }
 
 impl PairedTarget {
-    /// The same executable on both sides.
+    /// Pairs an executable with itself.
     pub fn same(found: DiscoveredTarget) -> Self {
         Self {
             targets: BySide {
@@ -41,42 +41,42 @@ impl PairedTarget {
     }
 }
 
-/// How the two sides of a target get along. Only benches of ours live side by side while they are sampled: the others stand still or follow
-/// one another. One side alone has nobody to get along with.
+/// How the processes of the two sides of a target run. Only processes of our own harness run at the same time while they are sampled: others wait for
+/// each other or run one after the other. A single side has nothing to coexist with.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Coexistence {
-    /// Both alive, sampled in turn.
+    /// Both are alive and sampled alternately.
     Together,
-    /// One failed beside the other: it is tried alone.
+    /// A benchmark failed next to the other side: it is tried without it.
     OnTrial,
-    /// They cannot live at once: launched in turn.
+    /// They cannot be alive at the same time, so they run one after the other.
     Apart,
 }
 
-/// A bench target under measurement.
+/// A bench target that is being measured.
 pub(super) struct Target {
-    /// What is launched.
+    /// The executables to start.
     pub(super) executables: OneOrTwo<BenchTarget>,
-    /// What was built, of which layouts are made.
+    /// The executables as built, from which layouts are made.
     pub(super) built: OneOrTwo<BenchTarget>,
-    /// Drives both sides alike.
+    /// The way to drive each side.
     pub(super) drivers: OneOrTwo<Driver>,
     pub(super) coexistence: Coexistence,
-    /// Links the executables of both sides anew.
+    /// Links the executables of both sides again.
     pub(super) layouts: Option<CodeLayouts>,
-    /// The layout that they have, if not that of their build: the round for which they were linked.
+    /// The round for which the executables were linked; `None` if they have the layout of their build.
     pub(super) layout: Option<u32>,
-    /// How long its last links took.
+    /// Duration of the last links.
     pub(super) link_time: Duration,
     pub(super) subjects: Vec<Subject>,
-    /// How long its last round of launches took.
+    /// Duration of the last round.
     pub(super) round_time: Duration,
     /// The round for which there was no time left.
     pub(super) late: Option<u32>,
 }
 
 impl Target {
-    /// Nothing of it has been launched; `resolve` settles each benchmark.
+    /// Creates a target that has not been started. `resolve` returns the settings of each benchmark.
     pub(super) fn new(
         executables: OneOrTwo<BenchTarget>,
         drivers: OneOrTwo<Driver>,
@@ -102,13 +102,13 @@ impl Target {
         }
     }
 
-    /// The ids of the benchmarks at `places`. A campaign counts places; a bench that goes through its benchmarks by itself names them.
+    /// Returns the ids of the benchmarks at `places`. A campaign uses indices; a bench that goes through its benchmarks by itself uses ids.
     pub(super) fn ids(&self, places: &[usize]) -> Vec<String> {
         let of = |place: &usize| self.subjects[*place].benchmark.key.id.clone();
         places.iter().map(of).collect()
     }
 
-    /// Where the benchmark `id` stands.
+    /// Returns the index of the benchmark `id`.
     pub(super) fn place_of(&self, id: &str) -> Option<usize> {
         let mut subjects = self.subjects.iter();
         subjects.position(|subject| subject.benchmark.key.id == id)

@@ -1,6 +1,6 @@
-//! One visit: a benchmark of ours warmed up and sampled, in the child of one side or in those of both, which then take samples in turn.
+//! Visits a benchmark of our own harness: warms it up and samples it, in the child of one side or alternately in those of both.
 //!
-//! Invariant: both sides are asked for the same things in the same order of their own, whatever the other one does.
+//! Invariant: both sides get the same requests in the same order, independent of what the other one does.
 
 #![expect(
     clippy::disallowed_methods,
@@ -23,70 +23,70 @@ use perfcheck_analysis::model::{
 };
 use perfcheck_stats::Draws;
 
-/// Samples by which the first round finds out how long an iteration takes, and how much shorter they are than those of the rounds.
+/// Number of samples by which the first round finds the time of an iteration, and the factor by which they are shorter than those of the rounds.
 const CALIBRATION_SAMPLES: u64 = 20;
 const CALIBRATION_SHARE: f64 = 5.0;
-/// A first warm-up that took so many times what the ramp takes was hit by a burst: all samples of the run would be that much too short.
+/// A first warm-up that took this many times as long as the ramp was disturbed: all samples of the run would be too short.
 const HIT_WARM_UP: f64 = 2.0;
-/// Iterations of a round that were laid out for so many times what its quickest sample takes: a burst hit the first round.
+/// The first round was disturbed if the layout assumes iterations this many times as long as the quickest sample.
 const HIT_ROUND: f64 = 1.5;
-/// Rounds that may show it. A burst lasts longer than one.
+/// Number of rounds that may reveal such a disturbance, which may last longer than one round.
 const ROUNDS_LAID_OUT_AGAIN: usize = 10;
-/// Rounds of a benchmark in which allocations are counted: enough for a test over launches, and no time lost in the others.
+/// Number of rounds in which allocations are counted: enough for a test over processes, without losing time in the others.
 const COUNTED_ROUNDS: usize = 5;
-/// A machine that was suspended for longer than this during a visit has spoilt it.
+/// A suspension of the machine during a visit makes it invalid if it was longer than this.
 const SUSPENDED: Duration = Duration::from_millis(100);
 
-/// What went wrong, and on which side.
+/// An error, and the side on which it occurred.
 pub(super) type SideError = (Side, ChildError);
 
-/// The child of a side.
+/// The child process of a side.
 pub(super) type SideChild<'s> = (Side, Session<'s>);
 
-/// What one side gave in a visit.
+/// The results of one side in a visit.
 pub(super) struct Turn {
     pub(super) series: Series,
     pub(super) throughput: Throughput,
-    /// What was measured besides the samples: for each quad whether this side was sampled first, and what was asked afterwards.
+    /// Additional results: for each quad whether this side was sampled first, and the untimed measurements.
     pub(super) extras: Extras,
 }
 
-/// How a visit ended, if not with an error.
+/// The outcome of a visit that did not fail.
 pub(super) enum Visited {
     Measured(Vec<(Side, Turn)>),
     Skipped(String),
-    /// This side, which goes through its benchmarks by itself, does not announce it from here on.
+    /// This side goes through its benchmarks by itself and does not announce this one any more.
     Absent(Side),
 }
 
-/// What is asked of the children.
+/// A request to visit a benchmark.
 pub(super) struct VisitRequest<'a> {
     pub(super) id: &'a str,
-    /// The metric of its samples. Amounts do not tell how long an iteration takes; their warm-up does.
+    /// The metric of its samples. If they are amounts, only the warm-up shows how long an iteration takes.
     pub(super) metric: &'a Metric,
-    /// Laid out by the first visit of a run, repeated by the others.
+    /// The layout of the samples. The first visit of a run sets it, the others repeat it.
     pub(super) layout: &'a mut Option<LaunchLayout>,
-    /// The time of an iteration if the samples of the visit before came out too short for it.
+    /// Time of an iteration in nanoseconds, if the samples of the previous visit were too short.
     pub(super) known_ns: Option<f64>,
     pub(super) sampling: Sampling,
     pub(super) shared_cache: &'a mut SharedCache,
 }
 
-/// How much is asked. A launch of a side alone takes all samples of a phase by one request, with no word in between. In a round the other
-/// side has its turn after each sample, and warms this one's caches no more than a lead-in can mend.
+/// The amount of sampling. A process of a single side takes all samples of a phase in one request, without messages in between. In a round the sides
+/// alternate after each sample, and a lead-in warms the caches that the other side has used.
 pub(super) enum Sampling {
     Launch(Resolved),
     Round(RoundSampling),
 }
 
-/// What a round asks.
+/// The sampling of a round.
 pub(super) struct RoundSampling {
     pub(super) settings: RoundSettings,
-    /// What launching took, for this benchmark's share.
+    /// This benchmark's share of the time for starting processes.
     pub(super) launching: Duration,
-    /// The rounds that it has had.
+    /// Number of rounds that it has had.
     pub(super) had: usize,
-    /// Says which side goes first, in all and in each two quads.
+    /// Decides which side goes first, in general and in every two quads.
     pub(super) coin: Draws,
 }
 
@@ -112,7 +112,7 @@ impl Sampling {
     }
 }
 
-/// Visits a benchmark in the children of all sides that are alive. Whose turn comes first is drawn, and `children` are put in that order.
+/// Visits a benchmark in the children of all sides that are alive. The first side is drawn, and `children` are put in that order.
 pub(super) fn visit(
     children: &mut [SideChild<'_>],
     mut request: VisitRequest<'_>,
@@ -132,7 +132,7 @@ pub(super) fn visit(
         }
     }
     if let Some(reason) = skipped {
-        // The side that does not skip it lets go of it, or it could not be asked for the next one.
+        // A side that does not skip it must finish it, so that it accepts the next request.
         for (side, session) in children {
             if ready.iter().any(|(started, _)| started == side) {
                 session.finish(request.id).map_err(|error| (*side, error))?;
@@ -207,7 +207,7 @@ impl Turn {
     }
 }
 
-/// Asks one child after the other.
+/// Sends requests to one child after the other.
 fn each<T>(
     children: &mut [SideChild<'_>],
     mut ask: impl FnMut(usize, &mut Session<'_>) -> Result<T, ChildError>,
@@ -218,7 +218,7 @@ fn each<T>(
         .collect()
 }
 
-/// Starts a benchmark, however its child lets it be reached; `None` where the child goes through its benchmarks by itself and has passed it.
+/// Starts a benchmark in the way that its child supports. Returns `None` if the child goes through its benchmarks by itself and has passed it.
 pub(super) fn reach(session: &mut Session<'_>, id: &str) -> Result<Option<Started>, ChildError> {
     if session.hello().capability() == Some(Capability::Addressable) {
         return session.start_benchmark(id).map(Some);
@@ -233,16 +233,16 @@ pub(super) fn reach(session: &mut Session<'_>, id: &str) -> Result<Option<Starte
     Ok(None)
 }
 
-/// Facts about an iteration that the warm-up does not tell.
+/// Facts about an iteration that the warm-up does not show.
 #[derive(Clone, Copy)]
 struct KnownIteration {
-    /// Its time, if the samples of the visit before came out too short for it.
+    /// Its time in nanoseconds, if the samples of the previous visit were too short.
     ns: Option<f64>,
-    /// Whether samples tell its time.
+    /// Whether its samples measure time.
     is_timed: bool,
 }
 
-/// The samples of a launch of one side alone.
+/// Takes the samples of a process of a single side.
 fn phases(
     session: &mut Session<'_>,
     resolved: &Resolved,
@@ -252,7 +252,7 @@ fn phases(
     series: &mut Series,
 ) -> Result<(), ChildError> {
     let lay_out_for = |body_ns: f64| {
-        // What slowed the body down did so to set-up and drops.
+        // Noise that slowed the body down slowed setup and drops down, too.
         let total_ns = warm.total_per_iteration() * body_ns / warm.body.per_iteration().max(1e-3);
         lay_out(
             &resolved.sampling,
@@ -266,11 +266,11 @@ fn phases(
     let is_first = layout.is_none();
     let layout = layout.get_or_insert_with(|| lay_out_for(warm.body.per_iteration()));
     series.linear = phase(session, &layout.linear_request(), warm)?;
-    // Its longer half: what is very short drowns in the clock.
+    // Only the longer half is used: the clock's resolution spoils very short samples.
     let longer = &series.linear[series.linear.len() / 2..];
     let quickest_ns = Sample::quickest_ns(longer);
     let was_hit = known.is_timed && warm.body.per_iteration() > quickest_ns * HIT_WARM_UP;
-    // The other modes are Criterion's, which lays out for the time of the warm-up.
+    // The other modes are Criterion's, which lays samples out by the time of the warm-up.
     if is_first && was_hit && resolved.sampling.mode == SamplingMode::Standard {
         *layout = lay_out_for(quickest_ns);
     }
@@ -279,7 +279,8 @@ fn phases(
 }
 
 impl RoundSampling {
-    /// The layout of all rounds, which the first one finds; how many samples there are is found anew for each round, but where the sides are apart.
+    /// Returns the layout of a round. The first round determines the iterations. The number of samples is computed for each round, except if the
+    /// sides run one after the other.
     fn lay_out(
         &self,
         children: &mut [SideChild<'_>],
@@ -291,7 +292,7 @@ impl RoundSampling {
         let apart = children.len() == 1;
         let is_first = layout.is_none();
         let mut sides_ns = [f64::INFINITY; 2];
-        // Sides that are apart both do so in their first round, though the first one's layout serves both.
+        // If the sides run one after the other, both calibrate in their first round, although the first one's layout applies to both.
         if is_first || apart && self.had == 0 {
             let of_sides = each(children, |place, session| {
                 if metric.is_timed() {
@@ -305,7 +306,7 @@ impl RoundSampling {
         let laid_out = layout.get_or_insert_with(|| lay_out_rounds(&self.settings, sides_ns));
         if is_first || !apart {
             let overhead = (began.elapsed() + self.launching) * if apart { 2 } else { 1 };
-            // What slows a warm-up down slows set-up and drops down alike: how much they add is told by its share of them.
+            // Noise slows body, setup and drops of a warm-up down alike, so only the ratio of the total to the body is used.
             let added =
                 |warm: &WarmUp| warm.total_per_iteration() / warm.body.per_iteration().max(1e-3);
             let added = warm.iter().map(added).sum::<f64>() / warm.len() as f64;
@@ -318,7 +319,8 @@ impl RoundSampling {
         Ok(laid_out.clone())
     }
 
-    /// The samples of a round: of two sides ABBA and BAAB, by a coin for each two quads; of one as many, one after the other.
+    /// Takes the samples of a round. Two sides alternate as ABBA and BAAB, by a draw for every two quads; one side takes as many, one after the
+    /// other.
     fn sample(
         &mut self,
         children: &mut [SideChild<'_>],
@@ -354,8 +356,8 @@ impl RoundSampling {
     }
 }
 
-/// Lays out the next rounds anew if these `turns` show that `layout` makes samples too short or too few, as after a first round in a burst of
-/// noise. `None` keeps the layout.
+/// Returns a new layout for the next rounds if these `turns` show that `layout` makes samples too short or too few, for example because noise
+/// disturbed the first round. Returns `None` to keep the layout.
 pub(super) fn lay_out_again(
     settings: &RoundSettings,
     layout: &LaunchLayout,
@@ -379,14 +381,14 @@ pub(super) fn lay_out_again(
     again.filter(|again| again != layout)
 }
 
-/// What each side has; twice that of the only one, or of the only one that is known.
+/// Returns the value of each side. A single value, or the only known one, stands for both.
 fn both(of_sides: &[f64]) -> [f64; 2] {
     let [first, last] = [of_sides[0], of_sides[of_sides.len() - 1]];
     let known = first.min(last);
     [first, last].map(|ns| if ns.is_finite() { ns } else { known })
 }
 
-/// The quickest time of an iteration in a few short samples. A warm-up that a burst has hit would make all samples of the run too short.
+/// Returns the quickest time of an iteration in a few short samples. A disturbed warm-up alone would make all samples of the run too short.
 fn calibrate(
     session: &mut Session<'_>,
     settings: &RoundSettings,
@@ -395,7 +397,7 @@ fn calibrate(
     let warm_ns = warm.body.per_iteration().max(1e-3);
     let wanted = settings.sample.as_f64() / CALIBRATION_SHARE;
     let iterations = (wanted / warm_ns).round().max(1.0);
-    // Of long iterations fewer: the warm-up has measured them well enough.
+    // Long iterations need fewer samples: the warm-up has measured them well enough.
     let count = (CALIBRATION_SAMPLES as f64 * wanted / (iterations * warm_ns)).ceil();
     let spec = SampleSpec {
         iterations: iterations as u64,
@@ -406,7 +408,7 @@ fn calibrate(
     Ok(times.fold(warm_ns, f64::min))
 }
 
-/// The samples of a request, which may be empty.
+/// Takes the samples of a request, which may be empty.
 fn phase(
     session: &mut Session<'_>,
     request: &[SampleSpec],
@@ -418,7 +420,7 @@ fn phase(
     session.sample(request, expected(request, warm.total_per_iteration()))
 }
 
-/// A sample after its lead-in, which is not kept.
+/// Takes a sample after its lead-in, which is discarded.
 fn led_in(
     session: &mut Session<'_>,
     layout: &LaunchLayout,
@@ -437,7 +439,7 @@ fn led_in(
         .ok_or_else(|| ChildError::protocol("it sent no sample"))
 }
 
-/// Whether the machine slept between two readings of how long it has been suspended.
+/// Fails if the machine was suspended between two readings of the total suspension time.
 fn spoilt_by_sleep(before: Duration, after: Duration) -> Result<(), ChildError> {
     if after.saturating_sub(before) > SUSPENDED {
         return Err(ChildError::bench(
@@ -485,7 +487,7 @@ mod tests {
         let anew = again(&[300, 150], &[310, 300]);
         assert_eq!(anew, Some(lay_out_rounds(&settings, [150.0, 300.0])));
         assert_eq!(after(10, &[300, 150], &[310, 300]), None, "it is late");
-        // 1667 iterations of 50 ns are no 100 us.
+        // 1667 iterations of 50 ns are less than 100 us.
         let short = after(50, &[50], &[300]);
         assert_eq!(short, Some(lay_out_rounds(&settings, [50.0, 300.0])));
     }

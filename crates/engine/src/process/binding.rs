@@ -1,21 +1,22 @@
-//! This thread and some processes on one processor for a time (Linux; elsewhere nothing is bound).
+//! Binds this thread and other processes to one processor for a time. Supported on Linux only.
 
 use std::marker::PhantomData;
 
-/// While it lives, the thread that made it and the main threads of some processes stay on one processor. Threads and processes that these start
-/// meanwhile inherit that for good.
+/// Keeps the thread that created it and the main threads of some processes on one processor until it is dropped.
+/// Threads and processes that these start meanwhile keep the binding for good.
 #[derive(Debug)]
 pub struct Binding {
     processor: u32,
-    /// It is dropped where it was made: what a thread may use is its own.
+    /// Not `Send`: the binding must be undone by the thread that it binds.
     _of_this_thread: PhantomData<*const ()>,
     #[cfg(target_os = "linux")]
     before: Vec<(Option<rustix::process::Pid>, rustix::thread::CpuSet)>,
 }
 
 impl Binding {
-    /// Binds this thread and `processes` to one of the processors that this thread may use: `choose` is told how many there are and names one,
-    /// from 0. `None` if there is no choice, or the system has none to offer.
+    /// Binds this thread and `processes` to one of the processors that this thread may use. `choose` gets their
+    /// number and returns an index. Returns `None` if there is only one processor, or the system does not support
+    /// binding.
     #[cfg(target_os = "linux")]
     pub fn to_one(processes: &[u32], choose: impl FnOnce(u32) -> usize) -> Option<Self> {
         use rustix::process::Pid;
@@ -30,7 +31,7 @@ impl Binding {
         let processor = *allowed.get(choose(u32::try_from(allowed.len()).ok()?))?;
         let mut one = CpuSet::new();
         one.set(processor);
-        // From here on it is dropped, and so undone, whatever fails.
+        // From here on, an early return drops the binding and so undoes it.
         let mut binding = Self {
             processor: u32::try_from(processor).ok()?,
             _of_this_thread: PhantomData,
@@ -42,7 +43,7 @@ impl Binding {
         let ids: Vec<Pid> = ids.collect::<Option<_>>()?;
         for pid in std::iter::once(None).chain(ids.into_iter().map(Some)) {
             let allowed = sched_getaffinity(pid).ok()?;
-            // One that has seen to its processors itself is left alone, and then so are all.
+            // Do not bind at all if a process has chosen its processors by itself.
             if allowed != ours {
                 return None;
             }
@@ -52,13 +53,13 @@ impl Binding {
         Some(binding)
     }
 
-    /// Nothing can be bound here.
+    /// Returns `None`: this system has no binding.
     #[cfg(not(target_os = "linux"))]
     pub fn to_one(_: &[u32], _: impl FnOnce(u32) -> usize) -> Option<Self> {
         None
     }
 
-    /// The number of the processor.
+    /// Returns the number of the processor.
     pub fn processor(&self) -> u32 {
         self.processor
     }
@@ -68,7 +69,7 @@ impl Binding {
 impl Drop for Binding {
     fn drop(&mut self) {
         for (pid, before) in self.before.iter().rev() {
-            // A process may be gone, and what was allowed may have been taken away meanwhile.
+            // Can fail if the process has ended or its processors were restricted meanwhile.
             let _ = rustix::thread::sched_setaffinity(*pid, before);
         }
     }

@@ -1,11 +1,11 @@
-//! Processes whose death is expected leave no core file.
+//! Suppresses core files of processes that are expected to crash.
 
 use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 
-/// Does `work`; the processes that it starts write no core file, wherever they die.
+/// Runs `work`. Processes that it starts write no core files.
 pub fn without_core_dumps<T>(work: impl FnOnce() -> T) -> T {
     let before = getrlimit(Resource::Core);
-    // Where that is refused there is a core file at worst.
+    // If this fails, a core file may be written, which does no harm.
     let _ = setrlimit(
         Resource::Core,
         Rlimit {

@@ -1,4 +1,4 @@
-//! Programs in process groups of their own, and their end.
+//! Starts programs in process groups of their own, and ends these.
 
 #![expect(
     clippy::disallowed_methods,
@@ -19,22 +19,22 @@ use super::orphans::{self, Mark};
 use super::reaper::Reaper;
 use super::threads::start_thread;
 
-/// How often a process that should be ending is looked at; nothing is being timed then.
+/// Interval for checking whether a process has ended. Nothing is measured at that time.
 const POLL: Duration = Duration::from_millis(1);
 
-/// How long a group may take to put its house in order after Ctrl-C.
+/// Time for a group to clean up after Ctrl-C.
 const INTERRUPT_GRACE: Duration = Duration::from_secs(5);
 
-/// What becomes of processes that a group leaves behind when its leader has ended by itself.
+/// The treatment of processes that a group leaves behind when its leader has ended by itself.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Leftovers {
-    /// They are killed, also those that left the group: nothing may run beside the next measurement.
+    /// They are killed, even if they left the group, because nothing may run during the next measurement.
     Kill,
-    /// They stay: a build may start a server that is meant to outlive it, such as a compiler cache's.
+    /// They are left running: a build may start a server that shall outlive it, such as that of a compiler cache.
     Leave,
 }
 
-/// Starts groups and sees to it that they end, whatever becomes of us.
+/// Starts process groups and ensures that they end, even if this process dies.
 ///
 /// Groups must be started from a thread that lives as long as they do: on Linux a bench asks to be killed when the
 /// thread that started it ends.
@@ -50,8 +50,8 @@ struct GroupState {
     mark: Mark,
 }
 
-/// Children that this process started and that are alive. Any other child of the process is an orphan of theirs. All supervisors share the list, so that
-/// none ends what another one started.
+/// Living children that this process started. Any other child is an orphan left by one of them. All supervisors share
+/// the list, so that none kills a process of another one.
 static KNOWN: Mutex<Vec<u32>> = Mutex::new(Vec::new());
 
 fn lock_known() -> MutexGuard<'static, Vec<u32>> {
@@ -59,7 +59,7 @@ fn lock_known() -> MutexGuard<'static, Vec<u32>> {
 }
 
 impl Supervisor {
-    /// A supervisor of nothing yet, which gives up waiting for a program when the user asks to stop.
+    /// Creates a supervisor. It stops waiting for a program when the user asks to stop.
     pub fn new(interrupt: &Interrupt) -> Self {
         let shared = GroupState {
             reaper: None,
@@ -71,7 +71,7 @@ impl Supervisor {
         }
     }
 
-    /// The user's request to stop, if there is one.
+    /// Returns the source of the user's request to stop.
     pub fn interrupt(&self) -> &Interrupt {
         &self.interrupt
     }
@@ -79,20 +79,20 @@ impl Supervisor {
     /// Starts `command` as the leader of a new process group.
     pub fn spawn(&self, command: &mut Command, leftovers: Leftovers) -> io::Result<ProcessGroup> {
         let mut shared = self.lock();
-        // Held while starting: an orphan hunt must not mistake the newcomer for an orphan.
+        // Hold the lock during the start, so that a search for orphans does not find the new process.
         let mut known = lock_known();
-        // Between its start and the reaper's knowledge of it, a signal that ends us would leave it behind.
+        // Delay signals: if one ended this process before the reaper knows the group, the group would be left behind.
         let _no_end = self.interrupt.hold();
         if shared.reaper.is_none() {
             orphans::adopt();
-            // Without a reaper (no executable to start) groups still end with their `ProcessGroup`.
+            // Without a reaper, groups still end when their `ProcessGroup` is dropped.
             shared.reaper = Reaper::start(&shared.mark).ok();
             let reaper = shared.reaper.as_ref().map(Reaper::pid);
             known.extend(reaper);
         }
         if leftovers == Leftovers::Kill {
             shared.mark.put_on(command);
-            // Orphans that are here already are not this group's.
+            // Existing orphans do not belong to this group.
             for pid in orphans::children() {
                 if !known.contains(&pid) {
                     known.push(pid);
@@ -137,12 +137,12 @@ pub struct ProcessGroup {
 }
 
 impl ProcessGroup {
-    /// The leader, for its pipes.
+    /// Returns the leader, to take its pipes.
     pub fn leader(&mut self) -> &mut Child {
         &mut self.child
     }
 
-    /// A channel that is ready (disconnected) once the leader has ended.
+    /// Returns a channel that is disconnected once the leader has ended.
     pub fn ended(&self) -> Receiver<()> {
         let (sender, receiver) = bounded(0);
         let leader = self.id;
@@ -150,11 +150,11 @@ impl ProcessGroup {
             wait_without_reaping(leader);
             drop::<crossbeam_channel::Sender<()>>(sender);
         });
-        // Without one it is noticed by the end of its pipes.
+        // Without the thread, the end of the pipes still shows the end of the leader.
         if started.is_ok() { receiver } else { never() }
     }
 
-    /// Asks the whole group to end, as Ctrl-C would, and kills what is left of it when the leader has ended, or takes too long.
+    /// Interrupts the whole group as Ctrl-C does. Kills the rest once the leader has ended or the time is over.
     pub fn stop(&mut self) {
         if self.status.is_some() {
             return;
@@ -165,15 +165,15 @@ impl ProcessGroup {
         let _ = self.end(Duration::ZERO);
     }
 
-    /// Waits up to `grace` for the leader to end by itself and kills it and its group if it does not; treats
-    /// [`Leftovers`] as was said when it was started; returns how the leader ended.
+    /// Waits up to `grace` for the leader to end by itself, and otherwise kills the group. Treats [`Leftovers`] as
+    /// chosen at the start. Returns the status of the leader.
     pub fn end(&mut self, grace: Duration) -> io::Result<ExitStatus> {
         if let Some(status) = self.status {
             return Ok(status);
         }
         self.await_leader(grace);
         if self.leftovers == Leftovers::Kill || !self.leader_has_ended() {
-            // The leader is not reaped until the end, so its number, which is the group's, cannot be another's.
+            // The leader has not been reaped, so the group's id cannot have been reused.
             let _ = kill_process_group(self.id, Signal::KILL);
         }
         wait_without_reaping(self.id);
@@ -181,11 +181,12 @@ impl ProcessGroup {
         if self.leftovers == Leftovers::Kill {
             orphans::kill_all_but(&lock_known());
         }
-        // Not before: if we die on the way, the rest is for the reaper to do.
+        // Not earlier: if this process dies before, the reaper must kill the rest.
         if let Some(reaper) = &mut shared.reaper {
             reaper.forget(self.id);
         }
-        // Held until it is forgotten: its number may be another child's as soon as it is reaped.
+        // Hold the lock until the id is removed from the list, because it can be reused as soon as the leader is
+        // reaped.
         let mut known = lock_known();
         let status = self.child.wait()?;
         let leader = self.child.id();
@@ -194,7 +195,7 @@ impl ProcessGroup {
         Ok(status)
     }
 
-    /// Waits up to `grace` for the leader to end by itself, and returns whether it has.
+    /// Waits up to `grace` for the leader to end by itself, and reports whether it has.
     pub fn await_leader(&self, grace: Duration) -> bool {
         let deadline = Instant::now() + grace;
         while !self.leader_has_ended() {
@@ -218,7 +219,7 @@ fn wait_without_reaping(leader: Pid) {
 }
 
 impl Default for Supervisor {
-    /// A supervisor that no signal reaches.
+    /// Creates a supervisor that no signal interrupts.
     fn default() -> Self {
         Self::new(&Interrupt::never())
     }

@@ -1,4 +1,5 @@
-//! Ctrl-C (and a termination or hang-up signal) as something one can wait for beside other things, and what ends a computation at once.
+//! Turns Ctrl-C (and signals for termination and hang-up) into a channel to wait on, and ends long computations at
+//! once.
 
 #![expect(
     clippy::disallowed_methods,
@@ -12,36 +13,37 @@ use std::process;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
-/// Exit status when the user asked to stop.
+/// Exit code after the user asked to stop.
 pub const INTERRUPTED: i32 = 130;
 
-/// How long a signal may take from another process of the group to us, on a busy machine.
+/// Longest delay between the arrival of a signal at another process of the group and at this one, on a busy machine.
 const ON_ITS_WAY: Duration = Duration::from_millis(200);
 
-/// Becomes ready for good once the user has asked to stop.
+/// A request to stop that can be waited for. Once made, it stays.
 #[derive(Debug, Clone)]
 pub struct Interrupt {
     closed_when_asked: Receiver<()>,
     state: Arc<Mutex<SignalState>>,
 }
 
-/// What a signal meets.
+/// The state that the signal handler uses.
 struct SignalState {
     /// Dropped by the first signal.
     not_asked: Option<Sender<()>>,
-    /// While nothing waits for a signal: what is left behind.
+    /// Set while the process computes and does not wait for signals: a description of unfinished work for the user.
     computing: Option<String>,
-    /// Tells the user what is left behind.
+    /// Prints that description to the user.
     tell: Box<dyn Fn(&str) + Send>,
 }
 
 impl Interrupt {
-    /// Takes over the signals. To be called once in a process, before it has other threads.
+    /// Installs the signal handler. Must be called once per process, before other threads exist.
     ///
-    /// The first signal is a request that the work notices at its next wait; the second ends the process. So does the first where the process
-    /// computes, which `tell` tells the user, with what is left behind.
+    /// The first signal is a request that the work notices at its next wait; the second one ends the process. During
+    /// a computation the first signal ends it too, after `tell` has reported the unfinished work to the user.
     pub fn install(tell: impl Fn(&str) + Send + 'static) -> Result<Self, ctrlc::Error> {
-        // Where a file may not grow any more (`ulimit -f`), the write fails: nobody is killed without a word. Children get no mask of ours.
+        // With SIGXFSZ blocked, a write beyond the file size limit (`ulimit -f`) returns an error instead of killing the
+        // process silently. Children do not inherit the mask, because the standard library resets it.
         let mut of_file_size = SigSet::empty();
         of_file_size.add(Signal::SIGXFSZ);
         let _ = of_file_size.thread_block();
@@ -65,7 +67,7 @@ impl Interrupt {
         })
     }
 
-    /// An interrupt that never comes, for callers that take no signals.
+    /// Creates an interrupt that never occurs, for callers without a signal handler.
     pub fn never() -> Self {
         let (sender, closed_when_asked) = bounded(0);
         Self {
@@ -78,17 +80,17 @@ impl Interrupt {
         }
     }
 
-    /// Asks to stop, as the first signal does while something is waited for.
+    /// Requests to stop, as the first signal does.
     #[cfg(test)]
     pub(crate) fn ask(&self) {
         locked(&self.state).not_asked = None;
     }
 
-    /// Computes something that changes nothing outside of the process: reads, and works out. Where the user has asked to stop, or does so
-    /// meanwhile, the process ends at once; `left` says what it leaves behind.
+    /// Runs a computation without side effects outside of the process. If the user has asked to stop, or does so
+    /// meanwhile, the process ends at once; `left` describes the unfinished work for the user.
     ///
-    /// Formulas need not look at the interrupt, and no library can keep the process from ending. Nobody may have been started who is still to
-    /// be cleared away, and nothing may be half written.
+    /// Computations therefore need not poll the interrupt. The caller must have no processes that still need cleanup,
+    /// and no partly written files.
     pub fn while_computing<T>(&self, left: &str, compute: impl FnOnce() -> T) -> T {
         let before = {
             let mut state = locked(&self.state);
@@ -108,7 +110,7 @@ impl Interrupt {
         locked(&self.state)
     }
 
-    /// Whether the user has asked to stop.
+    /// Reports whether the user has asked to stop.
     pub fn requested(&self) -> bool {
         matches!(
             self.closed_when_asked.try_recv(),
@@ -116,8 +118,8 @@ impl Interrupt {
         )
     }
 
-    /// Whether the user has asked to stop, by a signal that may be on its way: where Ctrl-C has ended a program that we waited for, it
-    /// reaches us at about the same time.
+    /// Reports whether the user has asked to stop, and waits a moment for the signal: if Ctrl-C has ended a program
+    /// that we waited for, the signal arrives here at about the same time.
     pub fn requested_a_moment_ago(&self) -> bool {
         matches!(
             self.closed_when_asked.recv_timeout(ON_ITS_WAY),
@@ -125,7 +127,7 @@ impl Interrupt {
         )
     }
 
-    /// A channel that is ready (disconnected) once the user has asked to stop; never carries a message.
+    /// Returns a channel that is disconnected once the user has asked to stop. It never carries a message.
     pub fn channel(&self) -> &Receiver<()> {
         &self.closed_when_asked
     }
@@ -150,6 +152,6 @@ impl fmt::Debug for SignalState {
 }
 
 fn locked(state: &Mutex<SignalState>) -> MutexGuard<'_, SignalState> {
-    // Nothing can be left half changed in it.
+    // The state is always consistent, so a poisoned lock is harmless.
     state.lock().unwrap_or_else(PoisonError::into_inner)
 }

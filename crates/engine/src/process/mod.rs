@@ -1,9 +1,9 @@
-//! Processes as such: started in groups of their own, ended with everything that they started, and the signals
-//! that end ourselves.
+//! Starts processes in groups of their own, ends them with all their descendants, and handles the signals that end
+//! this process.
 //!
-//! Lowest of the rooms that touch the system: `cargo` starts its builds here, `child` its benches, and every question to git, rustc or another program
-//! goes through [`Supervisor::output`]. It knows nothing of benches. Invariant: a group that was started is killed when its [`ProcessGroup`] is
-//! dropped, and also when this process dies without dropping anything (see [`reap`]).
+//! Knows nothing of benches. `cargo` starts its builds here, `child` its benches, and git, rustc and other programs
+//! run through [`Supervisor::output`]. Invariant: a group is killed when its [`ProcessGroup`] is dropped, and also
+//! when this process dies without dropping anything (see [`reap`]).
 
 mod binding;
 mod core_dumps;

@@ -1,26 +1,27 @@
-//! Processes that left their group (`setsid`, a double fork) and outlive the one that started them.
+//! Finds processes that left their group (`setsid`, a double fork) and outlive the process that started them.
 //!
-//! On Linux they become our children when their parent ends, and can be found and ended. If we die first they are
-//! nobody's children any more: then the reaper knows them by the [`Mark`] in their environment. Elsewhere they escape.
+//! On Linux they become children of this process when their parent ends, and so can be found and killed. If this
+//! process dies first, the reaper finds them by the [`Mark`] in their environment. On other systems they escape.
 
 use std::hash::{BuildHasher, RandomState};
 use std::process::Command;
 
-/// A variable in the environment of every program that we start, and so of what it starts, that nobody else's has.
+/// An environment variable with a random value, by which the descendants of a started program are recognized.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Mark(String);
 
-/// The variable. Its value always has the same length: it must not shift the stack of a bench.
+/// The variable. Its value always has the same length, because the size of the environment shifts the stack of a
+/// bench.
 const VARIABLE: &str = "PERFCHECK_MARK";
 
 impl Mark {
     pub(super) fn fresh() -> Self {
-        // The standard library seeds its hash tables from the system's random numbers.
+        // The standard library seeds its hash tables with random numbers of the system.
         let number = RandomState::new().hash_one(std::process::id());
         Self(format!("{number:016x}"))
     }
 
-    /// The mark that `word`, as [`Mark::word`] gave it, stands for.
+    /// Returns the mark for a word that [`Mark::word`] returned.
     pub(super) fn from_word(word: &str) -> Self {
         Self(word.to_owned())
     }
@@ -33,7 +34,7 @@ impl Mark {
         command.env(VARIABLE, &self.0);
     }
 
-    /// Takes any mark off: a reaper has its own work to do when its parent's parent dies.
+    /// Removes the mark from a command. The reaper needs this: it must survive when the marked processes are killed.
     pub(super) fn take_off(command: &mut Command) {
         command.env_remove(VARIABLE);
     }
@@ -50,7 +51,7 @@ mod imp {
 
     use super::{Mark, VARIABLE};
 
-    /// A process shows no environment while it is becoming another program.
+    /// Time until the next search. A process that is executing another program shows no environment for a moment.
     const LOOK_AGAIN_AFTER: Duration = Duration::from_millis(20);
 
     pub(in super::super) fn adopt() {
@@ -58,7 +59,7 @@ mod imp {
     }
 
     pub(in super::super) fn kill_all_but(known: &[u32]) {
-        // Killing one may hand us its own children: again until none is new, boundedly.
+        // The children of a killed orphan become ours, so repeat until there are none, but not forever.
         for _ in 0..64 {
             let orphans: Vec<Pid> = children()
                 .into_iter()
@@ -90,7 +91,7 @@ mod imp {
             .collect()
     }
 
-    /// Kills until two looks in a row find nobody, boundedly.
+    /// Kills marked processes until two searches in a row find none, but not forever.
     pub(in super::super) fn kill_marked(mark: &Mark) {
         let mut clear_looks = 0;
         for _ in 0..64 {

@@ -1,4 +1,4 @@
-//! Programs that are run for what they write: git, rustc, `cargo metadata`, a linker.
+//! Runs programs for their output: git, rustc, `cargo metadata`, a linker.
 
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::io::Errno;
@@ -9,15 +9,15 @@ use std::time::Duration;
 
 use super::group::{Leftovers, ProcessGroup, Supervisor};
 
-/// A request to stop is noticed within this time while nothing is written.
+/// Interval for checking for a request to stop while the program writes nothing.
 const LOOK: Duration = Duration::from_millis(20);
-/// Bytes that are read at once.
+/// Size of a read in bytes.
 const PIECE: usize = 16 << 10;
 
-/// Why a program was not run to its end.
+/// The reason why a program did not run to its end.
 #[derive(Debug, thiserror::Error)]
 pub enum RunError {
-    /// It could not be started, or its pipes could not be read.
+    /// The program could not be started, or its pipes could not be read.
     #[error(transparent)]
     Start(#[from] io::Error),
     /// The user asked to stop.
@@ -26,10 +26,10 @@ pub enum RunError {
 }
 
 impl Supervisor {
-    /// Runs `command` to its end, in a group of its own and without input, and returns what it wrote. When the user asks to stop, it is stopped with
-    /// all that it started.
+    /// Runs `command` to its end, in its own group and without input, and returns its output. If the user asks to
+    /// stop, the whole group is stopped.
     ///
-    /// No thread is needed for that, so it works where none can be started.
+    /// Works without additional threads, so it also works if none can be started.
     pub fn output(&self, command: &mut Command) -> Result<Output, RunError> {
         if self.interrupt().requested() {
             return Err(RunError::Interrupted);
@@ -45,9 +45,9 @@ impl Supervisor {
                 group.stop();
                 return Err(RunError::Interrupted);
             }
-            // Asked first: what the program wrote before it ended is in the pipes by then.
+            // Check before reading: everything that the program wrote before it ended is in the pipes then.
             let has_ended = group.leader_has_ended();
-            // A server that the program left behind may hold its pipes for as long as it lives.
+            // A server that the program left behind may hold the pipes open.
             if !written.read()? && has_ended {
                 break;
             }
@@ -66,7 +66,7 @@ impl Supervisor {
     }
 }
 
-/// A pipe that is open until it ends, and the bytes that were read from it.
+/// A pipe until its end, and the bytes read from it.
 struct Drained<R> {
     pipe: Option<R>,
     bytes: Vec<u8>,
@@ -97,7 +97,7 @@ impl LeaderOutput {
         self.stdout.pipe.is_some() || self.stderr.pipe.is_some()
     }
 
-    /// Waits a moment for either pipe and reads what is there; whether there was something.
+    /// Waits for a moment, reads from both pipes, and reports whether there was anything.
     fn read(&mut self) -> io::Result<bool> {
         let limit = Timespec::try_from(LOOK).map_err(io::Error::other)?;
         let waited = [self.stdout.awaited(), self.stderr.awaited()];
@@ -166,7 +166,7 @@ mod tests {
     #[test]
     fn what_a_program_writes_last_is_read_however_long_it_was_silent() {
         let supervisor = Supervisor::default();
-        // Around the time for which the pipes are waited for.
+        // Times close to the interval of waiting.
         for wait in 0..40 {
             let script = format!("sleep 0.0{:02}; echo at last", 10 + wait / 2);
             let output = supervisor.output(&mut shell(&script)).expect("it runs");
@@ -209,7 +209,7 @@ mod tests {
         asked.join().expect("it asked");
         let started = std::fs::read_to_string(&number).expect("there");
         let alive = format!("/proc/{}/stat", started.trim());
-        // The new parent of a killed process reaps it sooner or later.
+        // The new parent of a killed process needs some time to reap it.
         let is_dead = || {
             let stat = std::fs::read_to_string(&alive);
             stat.map_or(true, |stat| stat.contains(") Z ") || stat.contains(") X "))

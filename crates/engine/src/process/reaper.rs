@@ -1,10 +1,11 @@
-//! A helper process that outlives us by a moment: when we die without warning (`kill -9`), it ends what we started.
+//! A helper process that outlives this one for a moment: if this process is killed (`kill -9`), the helper ends the
+//! groups that it started.
 //!
-//! It is our own executable, started with [`REAPER_ARGUMENT`] in a group of its own. It reads a `=MARK` line, then
-//! `+GROUP` and `-GROUP` lines from a pipe whose other end only we hold; at end of file, unless a `.` came before, it
-//! kills every group still listed and every process that bears the mark. A group that is being started has no number yet: a `?MARK` line before its
-//! `+GROUP` line says what its processes bear. Groups work on every Unix, where the
-//! parent-death signal is Linux's alone and does not reach grandchildren.
+//! The helper is the same executable, started with [`REAPER_ARGUMENT`] in its own group. It reads lines from a pipe:
+//! `=MARK` first, then `+GROUP` and `-GROUP`. A `?MARK` line announces the mark of a group that is being started and
+//! has no number before its `+GROUP` line. At end of file, unless the last line was `.`, the helper kills all listed
+//! groups and all processes with the marks. Groups work on every Unix; the parent-death signal exists only on Linux
+//! and does not reach grandchildren.
 
 #![expect(clippy::disallowed_methods, reason = "starts itself as the reaper")]
 
@@ -17,13 +18,13 @@ use std::process::{Child, ChildStdin, Command, Stdio};
 
 use super::orphans::{Mark, kill_marked};
 
-/// The argument that makes our executable a reaper.
+/// The argument that starts the executable as a reaper.
 pub const REAPER_ARGUMENT: &str = "__reap";
 
-/// The last line of one who ends in good order and has nothing left to be killed.
+/// The last line after an orderly end, when there is nothing to kill.
 const ALL_IS_WELL: &[u8] = b".\n";
 
-/// Our end of a running reaper.
+/// A running reaper and the pipe to it.
 #[derive(Debug)]
 pub(super) struct Reaper {
     process: Child,
@@ -52,7 +53,7 @@ impl Reaper {
         self.process.id()
     }
 
-    /// Announces a group whose processes will bear `mark`, until it is watched.
+    /// Announces a group whose processes have `mark`, until it is watched.
     pub(super) fn announce(&mut self, mark: &Mark) {
         self.tell('?', mark.word());
     }
@@ -65,7 +66,7 @@ impl Reaper {
         self.tell('-', group.as_raw_nonzero());
     }
 
-    /// A reaper that is gone cannot help any more; that is no reason to stop measuring.
+    /// Sends a line. Errors are ignored: without a reaper the measurement can still go on.
     fn tell(&mut self, sign: char, word: impl Display) {
         if let Some(list) = &mut self.list {
             let _ = writeln!(list, "{sign}{word}");
@@ -82,9 +83,10 @@ impl Drop for Reaper {
     }
 }
 
-/// The reaper's whole life: reads the list to its end, then kills what is left on it.
+/// Runs the reaper: reads the list to its end, then kills the groups that are left.
 pub fn reap(list: impl BufRead) {
-    // The terminal's signals go to its own group, a `kill` of everything by name does not spare it: then nothing is left to do.
+    // The reaper has its own group, so signals of the terminal do not reach it. It can still be killed by name, which
+    // cannot be prevented.
     let mut groups = BTreeSet::new();
     let (mut mark, mut announced) = (None, None);
     for line in list.lines().map_while(Result::ok) {
@@ -131,7 +133,7 @@ mod tests {
         );
         reap(list.as_bytes());
         assert!(!lost.wait().expect("waited for").success());
-        // An announcement holds until its group is watched.
+        // The announcement ended when its group was watched.
         assert_eq!(known.try_wait().expect("asked"), None);
         known.kill().expect("killed");
         known.wait().expect("waited for");

@@ -1,4 +1,4 @@
-//! Threads where the system may refuse one: a limit on processes counts them, too.
+//! Starts threads, and handles the case that the system refuses, because limits on processes also count threads.
 
 use std::io;
 use std::thread::{self, Scope};
@@ -8,7 +8,8 @@ pub fn start_thread(work: impl FnOnce() + Send + 'static) -> io::Result<()> {
     thread::Builder::new().spawn(work).map(drop)
 }
 
-/// Starts `work` in a thread of `scope`, and gives a way to its result. Where no thread can be started, the work is done when the result is asked for.
+/// Starts `work` in a thread of `scope`, and returns a function for its result. If no thread can be started, that
+/// function does the work.
 pub fn start_work_in<'scope, T: Send + 'scope>(
     scope: &'scope Scope<'scope, '_>,
     work: impl Fn() -> T + Copy + Send + 'scope,

@@ -1,41 +1,41 @@
-//! Where a process is from time to time: the addresses of the instructions that it is about to execute, by the system's clock. Known on Linux alone.
+//! Samples the program counter of a process in regular intervals of CPU time. Supported on Linux only.
 //!
-//! `perf_event_open(2)` with a clock of software needs no counter of the processor, so it works in virtual machines, too. What the system does for the
-//! process is not sampled, which nobody needs a right for. Threads and processes that begin later are sampled like the one that begins them. The system takes
-//! one buffer for all of these only where it has one for each processor.
+//! `perf_event_open(2)` with a software clock needs no hardware counters, so it works in virtual machines, too.
+//! Kernel code is not sampled, therefore no privileges are needed. Threads and processes that the sampled one starts
+//! later are included. For these, the system shares a buffer only if there is one for each processor.
 
 use std::time::Duration;
 
-/// Why nothing can be sampled here.
+/// The reason why sampling is not possible.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum NoTimeSamples {
-    /// Another system than Linux.
+    /// The system is not Linux.
     #[error("only Linux samples the time of a process")]
     System,
-    /// A Linux that was built without.
+    /// The kernel was built without it.
     #[error("this kernel has no `perf_event_open`")]
     Missing,
-    /// The machine's owner forbids it.
+    /// The system's settings forbid it.
     #[error("`kernel.perf_event_paranoid` is {0}, which leaves `perf_event_open` to root")]
     Paranoid(i64),
-    /// Something else forbids it.
+    /// It is forbidden otherwise, for example by a container.
     #[error("`perf_event_open` is not permitted, as in many containers")]
     Refused,
-    /// Anything else.
+    /// Another error.
     #[error("`perf_event_open` failed: {0}")]
     Failed(String),
 }
 
-/// An address that a process was at.
+/// A sampled address.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct TimeSample {
-    /// The process.
+    /// Process id.
     pub process: u32,
-    /// The address, of user space.
+    /// Address in user space.
     pub address: u64,
 }
 
-/// Tells whether the time of processes can be sampled here, by trying it with this one.
+/// Checks whether time can be sampled here, by trying it with this process.
 pub fn try_time_samples() -> Result<(), NoTimeSamples> {
     TimeSampler::of(std::process::id(), Duration::from_secs(1)).map(drop)
 }
@@ -50,23 +50,23 @@ mod elsewhere {
     use super::{NoTimeSamples, TimeSample};
     use std::time::Duration;
 
-    /// There is none here.
+    /// The sampler of systems without support.
     #[derive(Debug)]
     pub struct NoTimeSampler {}
 
     impl NoTimeSampler {
-        /// There is none here.
+        /// Returns an error: this system has no sampling.
         pub fn of(_: u32, _: Duration) -> Result<Self, NoTimeSamples> {
             Err(NoTimeSamples::System)
         }
 
-        /// Nothing begins.
+        /// Does nothing.
         pub fn start(&self) {}
 
-        /// Nothing ends.
+        /// Does nothing.
         pub fn stop(&self) {}
 
-        /// There are none.
+        /// Returns no samples.
         pub fn take(&mut self) -> Vec<TimeSample> {
             Vec::new()
         }
@@ -93,18 +93,20 @@ mod linux {
 
     use super::{NoTimeSamples, TimeSample};
 
-    /// The level above which unprivileged processes may not sample their own user space: Debian has added it.
+    /// The largest level at which unprivileged processes may sample their own user space. Higher levels are an
+    /// addition of Debian.
     const MOST_PARANOID: i64 = 2;
     const PARANOID: &str = "/proc/sys/kernel/perf_event_paranoid";
-    /// Bytes of the buffer of one processor: more than 5,000 samples. All buffers of a user may have 516 KiB for each processor.
+    /// Size of the buffer of one processor in bytes, for more than 5,000 samples. A user may lock 516 KiB for each
+    /// processor in total.
     const BUFFER_BYTES: usize = 128 << 10;
-    /// Of `PERF_EVENT_IOC_ENABLE` and `PERF_EVENT_IOC_DISABLE` in `linux/perf_event.h`.
+    /// `PERF_EVENT_IOC_ENABLE` and `PERF_EVENT_IOC_DISABLE` of `linux/perf_event.h`.
     const ENABLE: Opcode = opcode::none(b'$', 0);
     const DISABLE: Opcode = opcode::none(b'$', 1);
-    /// Processors that a set has room for.
+    /// Number of processors in a set.
     const PROCESSORS: usize = CpuSet::MAX_CPU;
 
-    /// `struct perf_event_attr` in its first version, which every kernel takes.
+    /// `struct perf_event_attr` in its first version, which every kernel accepts.
     #[repr(C)]
     #[derive(Default)]
     struct Attributes {
@@ -120,32 +122,33 @@ mod linux {
         config1: u64,
     }
 
-    /// `PERF_FLAG_FD_CLOEXEC`: what is started later does not have the event.
+    /// `PERF_FLAG_FD_CLOEXEC`: programs started later do not inherit the event.
     const CLOSE_ON_EXEC: libc::c_ulong = 1 << 3;
     const SOFTWARE: u32 = 1;
     const PROCESSOR_CLOCK: u64 = 0;
-    /// A sample has its address, and the process with its thread.
+    /// A sample contains its address, process id and thread id.
     const ADDRESS_AND_PROCESS: u64 = 1 | 1 << 1;
-    /// `disabled`, `inherit`, `exclude_kernel` and `exclude_hv`, as they count from the first bit of a field of bits.
+    /// `disabled`, `inherit`, `exclude_kernel` and `exclude_hv`, counted from the first bit of a bit field.
     const FLAGS: u64 = 1 | 1 << 1 | 1 << 5 | 1 << 6;
 
-    /// `PERF_RECORD_SAMPLE`, the only records that count.
+    /// `PERF_RECORD_SAMPLE`; other records are ignored.
     const SAMPLE: u32 = 9;
-    /// Words of a record of this kind: its head, the address, process and thread.
+    /// Length of such a record in words: header, address, process and thread.
     const SAMPLE_WORDS: u64 = 3;
-    /// Where the page before the samples says how far they reach and how far they were read.
+    /// Offsets in the first page: the end of the written samples, and the end of the samples read.
     const HEAD: usize = 1024;
     const TAIL: usize = 1032;
 
-    /// Samples a process while it is told to. Dropping it ends that.
+    /// Samples a process between `start` and `stop`. Dropping it ends sampling.
     #[derive(Debug)]
     pub struct TimeSampler {
-        /// One for each processor that the process may use.
+        /// One event for each processor that the process may use.
         events: Vec<ClockEvent>,
     }
 
     impl TimeSampler {
-        /// Of the process `process`, which has one thread, after each `period` of time on a processor; not before it is started.
+        /// Prepares sampling of the process `process`, which must have one thread, once per `period` of CPU time.
+        /// Sampling begins with [`Self::start`].
         pub fn of(process: u32, period: Duration) -> Result<Self, NoTimeSamples> {
             let process = i32::try_from(process).unwrap_or(i32::MAX);
             let pid = rustix::process::Pid::from_raw(process);
@@ -156,21 +159,21 @@ mod linux {
             Ok(Self { events })
         }
 
-        /// Begins to sample.
+        /// Begins sampling.
         pub fn start(&self) {
             for event in &self.events {
                 event.tell::<ENABLE>();
             }
         }
 
-        /// Ends sampling until it is started again.
+        /// Pauses sampling until the next start.
         pub fn stop(&self) {
             for event in &self.events {
                 event.tell::<DISABLE>();
             }
         }
 
-        /// The samples since this was asked last.
+        /// Returns the samples since the last call.
         pub fn take(&mut self) -> Vec<TimeSample> {
             let mut taken = Vec::new();
             for event in &mut self.events {
@@ -180,7 +183,7 @@ mod linux {
         }
     }
 
-    /// Why the system refuses.
+    /// Converts an error of the system to a reason.
     fn in_words(error: Errno) -> NoTimeSamples {
         match error {
             Errno::NOSYS => NoTimeSamples::Missing,
@@ -197,10 +200,10 @@ mod linux {
         level.trim().parse().ok()
     }
 
-    /// A clock that interrupts a process on one processor.
+    /// A clock event for a process on one processor.
     #[derive(Debug)]
     struct ClockEvent {
-        // Before the event it is of.
+        // Declared before the event to which it belongs, so that it is dropped first.
         buffer: SampleBuffer,
         event: OwnedFd,
     }
@@ -221,7 +224,8 @@ mod linux {
                 ..Attributes::default()
             };
             let no_group = -1_i32;
-            // SAFETY: the call reads as many bytes of the attributes as these say that they have, and keeps nothing of them.
+            // SAFETY: the call reads as many bytes of the attributes as their `size` says, and does not keep the
+            // pointer.
             let event = unsafe {
                 libc::syscall(
                     libc::SYS_perf_event_open,
@@ -239,26 +243,26 @@ mod linux {
                 let error = std::io::Error::last_os_error();
                 return Err(Errno::from_io_error(&error).unwrap_or(Errno::INVAL));
             }
-            // SAFETY: the system has just opened it for us, so nobody else closes it.
+            // SAFETY: the system has just opened this descriptor for us, so no other owner closes it.
             let event = unsafe { OwnedFd::from_raw_fd(event) };
             let buffer = SampleBuffer::of(&event)?;
             Ok(Self { buffer, event })
         }
 
-        /// What fails here leaves the event as it is: then there are no samples, which is noticed.
+        /// Sends a request to the event. On failure there are no samples, which the caller notices.
         fn tell<const WHAT: Opcode>(&self) {
-            // SAFETY: both requests take no argument, and touch no memory of ours.
+            // SAFETY: both requests take no argument and access no memory of this process.
             let told = unsafe { ioctl(&self.event, NoArg::<WHAT>::new()) };
             debug_assert!(told.is_ok(), "{told:?} of {}", self.event.as_raw_fd());
         }
     }
 
-    /// What the system writes samples into: a page that says how far it has come, and a ring of words.
+    /// The buffer that the kernel writes samples into: a page with positions, and a ring of words.
     #[derive(Debug)]
     struct SampleBuffer {
         start: NonNull<c_void>,
         page: usize,
-        /// Bytes of the ring, a power of two.
+        /// Size of the ring in bytes, a power of two.
         ring: usize,
     }
 
@@ -266,7 +270,7 @@ mod linux {
         fn of(event: &OwnedFd) -> Result<Self, Errno> {
             let page = rustix::param::page_size();
             let ring = BUFFER_BYTES.max(page);
-            // SAFETY: the system chooses where it lies, so nothing that is there is replaced.
+            // SAFETY: the system chooses the address, so no existing mapping is replaced.
             let start = unsafe {
                 mmap(
                     ptr::null_mut(),
@@ -281,21 +285,22 @@ mod linux {
             Ok(Self { start, page, ring })
         }
 
-        /// A number in the first page.
+        /// Returns a number in the first page.
         fn number(&self, at: usize) -> &AtomicU64 {
-            // SAFETY: the page is longer than `at`, which is a multiple of 8, and mapped as long as `self` lives; both sides access the number atomically.
+            // SAFETY: the page is longer than `at`, which is a multiple of 8, and mapped as long as `self` lives;
+            // both sides access the number atomically.
             unsafe { AtomicU64::from_ptr(self.start.as_ptr().byte_add(at).cast()) }
         }
 
-        /// A word of the ring.
+        /// Returns a word of the ring.
         fn word(&self, at: u64) -> u64 {
             let place = self.page + (at as usize & (self.ring - 1));
-            // SAFETY: the place lies in the ring and is a multiple of 8, as all records have such lengths; the system writes nothing there before it is told
-            // that this was read.
+            // SAFETY: the place is within the ring and a multiple of 8, because all records have such lengths. The
+            // kernel does not write there before `TAIL` says that it was read.
             unsafe { self.start.as_ptr().byte_add(place).cast::<u64>().read() }
         }
 
-        /// Takes what is new, and makes room.
+        /// Moves the new samples into `into`, and frees their space.
         fn take(&mut self, into: &mut Vec<TimeSample>) {
             let head = self.number(HEAD).load(Ordering::Acquire);
             let mut at = self.number(TAIL).load(Ordering::Relaxed);
@@ -321,7 +326,7 @@ mod linux {
 
     impl Drop for SampleBuffer {
         fn drop(&mut self) {
-            // SAFETY: it was mapped so, once, and nothing refers to it any more.
+            // SAFETY: the memory was mapped once, with this address and length, and nothing refers to it any more.
             let unmapped = unsafe { munmap(self.start.as_ptr(), self.page + self.ring) };
             debug_assert!(unmapped.is_ok(), "{unmapped:?}");
         }

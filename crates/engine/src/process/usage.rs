@@ -1,21 +1,22 @@
-//! What the system tells of a process while it is alive: threads, CPU time, interruptions. Known on Linux alone.
+//! Reads resource usage of a living process: threads, CPU time, context switches. Supported on Linux only.
 //!
 //! Fields are those of `proc_pid_stat(5)`, `proc_pid_status(5)` and `proc_stat(5)`.
 
 use std::time::Duration;
 
-/// How a process has run so far.
+/// The resource usage of a process so far.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Usage {
-    /// Threads that are alive.
+    /// Number of living threads.
     pub threads: u32,
-    /// CPU time of all its threads, of those that have ended, and of the processes that it has waited for (these in clock ticks of 10 ms).
+    /// CPU time of all its threads, including ended ones, and of the processes that it has waited for (the latter in
+    /// clock ticks of 10 ms).
     pub cpu: Duration,
-    /// CPU time of its main thread alone.
+    /// CPU time of its main thread.
     pub main_thread: Duration,
-    /// Whether processes that it has started are alive.
+    /// Whether it has living child processes.
     pub has_children: bool,
-    /// How often a thread that is alive had to leave its processor to another one.
+    /// Number of involuntary context switches of its living threads.
     pub involuntary_switches: u64,
 }
 
@@ -29,14 +30,14 @@ mod linux {
 
     use super::Usage;
 
-    /// Positions after the name of the program, which is in brackets and may hold anything.
+    /// Positions after the name of the program, which is in parentheses and can contain any character.
     const TIMES_OF_CHILDREN: std::ops::Range<usize> = 13..15;
     const THREADS: usize = 17;
-    /// Position of the time that a hypervisor took, in the line of all processors.
+    /// Position of the time taken by a hypervisor, in the line for all processors.
     const STOLEN: usize = 8;
 
     impl Usage {
-        /// Of the process `pid`; `None` if it is gone.
+        /// Reads the usage of the process `pid`; `None` if it has ended.
         pub fn of(pid: u32) -> Option<Self> {
             let stat = fs::read_to_string(format!("/proc/{pid}/stat")).ok()?;
             let fields: Vec<&str> = stat.rsplit_once(')')?.1.split_whitespace().collect();
@@ -52,13 +53,13 @@ mod linux {
         }
     }
 
-    /// By the clock that the system keeps for each process, in nanoseconds.
+    /// Reads the CPU-time clock of the process, in nanoseconds.
     fn own_time(pid: u32) -> Option<Duration> {
         let pid = Pid::from_raw(i32::try_from(pid).ok()?);
         Some(clock_getcpuclockid(pid).ok()?.now().ok()?.into())
     }
 
-    /// By the scheduler's statistics, of which the first number is nanoseconds on a processor.
+    /// Reads the scheduler's statistics, whose first number is the CPU time in nanoseconds.
     fn main_thread_time(pid: u32) -> Option<Duration> {
         let statistics = fs::read_to_string(format!("/proc/{pid}/schedstat")).ok()?;
         let nanoseconds = statistics.split_whitespace().next()?.parse().ok()?;
@@ -70,7 +71,7 @@ mod linux {
         let mut children = tasks
             .filter_map(|task| fs::read_to_string(task.ok()?.path().join("children")).ok())
             .peekable();
-        // A kernel that does not tell leaves the question open.
+        // Return `None` if the kernel does not provide the lists.
         children.peek()?;
         Some(children.any(|list| !list.trim().is_empty()))
     }
@@ -89,14 +90,14 @@ mod linux {
         Some(switches.sum())
     }
 
-    /// Time that a hypervisor gave to others since this machine began, summed over processors.
+    /// Returns the time that a hypervisor gave to other machines since this one was started, summed over processors.
     pub fn stolen() -> Option<Duration> {
         let stat = fs::read_to_string("/proc/stat").ok()?;
         let ticks = stat.lines().next()?.split_whitespace().nth(STOLEN)?;
         Some(time(ticks.parse().ok()?))
     }
 
-    /// Bytes of memory that the process `pid` has to itself, as far as they are in memory.
+    /// Returns the resident private memory of the process `pid` in bytes.
     pub fn private_memory(pid: u32) -> Option<u64> {
         let statm = fs::read_to_string(format!("/proc/{pid}/statm")).ok()?;
         let mut pages = statm.split_whitespace().skip(1).map(str::parse::<u64>);
@@ -115,19 +116,19 @@ pub use linux::{private_memory, stolen};
 
 #[cfg(not(target_os = "linux"))]
 impl Usage {
-    /// Nothing is known here.
+    /// Returns `None`: not known on this system.
     pub fn of(_: u32) -> Option<Self> {
         None
     }
 }
 
-/// Nothing is known here.
+/// Returns `None`: not known on this system.
 #[cfg(not(target_os = "linux"))]
 pub fn private_memory(_: u32) -> Option<u64> {
     None
 }
 
-/// Nothing is known here.
+/// Returns `None`: not known on this system.
 #[cfg(not(target_os = "linux"))]
 pub fn stolen() -> Option<Duration> {
     None
@@ -153,7 +154,7 @@ mod tests {
             drop(memory);
             after > before + bytes as u64 / 2
         };
-        // Other tests free memory meanwhile, now and then as much.
+        // Other tests may free memory meanwhile, sometimes as much as this one allocates.
         assert!((0..5).any(|_| is_seen()));
         assert_eq!(super::private_memory(u32::MAX), None, "no such process");
     }
@@ -163,7 +164,7 @@ mod tests {
         let of_us = || Usage::of(std::process::id()).expect("alive");
         let before = of_us();
         let seen = AtomicBool::new(false);
-        // So many that those of other tests, which come and go, do not matter.
+        // Enough threads that those of other tests do not matter.
         let (threads, gathered) = (64, Barrier::new(65));
         std::thread::scope(|scope| {
             scope.spawn(|| {
@@ -193,7 +194,7 @@ mod tests {
         let of_us = || Usage::of(std::process::id()).expect("alive").has_children;
         let mut command = std::process::Command::new("sleep");
         let started = Supervisor::default().spawn(command.arg("900"), Leftovers::Leave);
-        // Dropped, it is ended.
+        // Dropping it would end the process.
         let _child = started.expect("starts");
         assert!(of_us());
     }

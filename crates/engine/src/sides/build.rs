@@ -1,4 +1,4 @@
-//! The sequence: lay out the sources, build, copy out; or find it all kept.
+//! Builds sides: prepares the sources, runs cargo and keeps the results, or finds a kept build.
 
 #![expect(
     clippy::disallowed_methods,
@@ -31,32 +31,22 @@ use crate::host::{HOOK_VARIABLES, Revision, build_environment};
 use crate::link::{KeptLink, Relinkable};
 use perfcheck_analysis::model::{BuildFacts, BySide};
 
-/// Asked of the work tree as it was built, before the base is: whether the base is wanted at all.
-pub type IsWanted<'a, E> = &'a mut dyn FnMut(&BuiltSide) -> Result<(), E>;
-
-/// Builds `base` and the work tree, in this order: both are built in one place, where the next comparison then finds the work tree as it was. With
-/// `is_wanted` the work tree comes first, and whether the base is built is for the answer to say.
-pub fn build_sides<E: From<SidesError>>(
+/// Builds `base` and then the work tree. Both are built in the same directory, so the next comparison finds the work tree's state there.
+pub fn build_sides(
     request: &SidesRequest<'_>,
     base: &Revision,
     events: &mut dyn FnMut(BuildEvent<'_>),
-    is_wanted: Option<IsWanted<'_, E>>,
-) -> Result<PreparedSides, E> {
+) -> Result<PreparedSides, SidesError> {
     let mut bench = Workbench::open(request, events)?;
     let (base, candidate) = loop {
-        let (base, candidate) = loop {
+        let base = loop {
             let states = (bench.check_out(base)?, bench.work_tree()?);
             if bench.is_settled(&[&states.0, &states.1])? {
-                break states;
+                break states.0;
             }
         };
-        if let Some(is_wanted) = is_wanted {
-            let candidate = bench.side(candidate)?;
-            is_wanted(&candidate)?;
-            break (bench.side(base)?, candidate);
-        }
         let base = bench.side(base)?;
-        // The user may have gone on working meanwhile.
+        // The user may have edited files during the build of the base.
         let levels = bench.layout.levels();
         let candidate = bench.work_tree_now()?;
         bench.is_settled(&[&candidate])?;
@@ -86,7 +76,7 @@ pub fn build_work_tree(
     Ok((side, request.toolchain.facts.clone()))
 }
 
-/// The build that is kept under `name`, if it is still there with all that it needs.
+/// Returns the build that is kept under `name`, if it still exists with everything it needs.
 pub fn kept_build(
     request: &SidesRequest<'_>,
     name: &str,
@@ -95,7 +85,7 @@ pub fn kept_build(
     Shelves::open(request, events)?.kept_side(name)
 }
 
-/// The builds of both sides that are kept under these names, where they are still there with all that they need.
+/// Returns the builds of both sides that are kept under these names, each only if it still exists with everything it needs.
 pub fn kept_builds(
     request: &SidesRequest<'_>,
     names: &BySide<Option<&str>>,
@@ -112,8 +102,8 @@ pub fn kept_builds(
     })
 }
 
-/// The executables of a bench target, its package and its name, in the builds of both sides that are kept under these names, where they are still
-/// there. They are for reading, so what they need to be launched may be gone.
+/// Reads the executables of a bench target (package and name) from the kept builds of both sides, if they still exist. They are only read, so other
+/// files that a process would need may be missing.
 pub fn kept_executables(
     request: &SidesRequest<'_>,
     names: &BySide<Option<&str>>,
@@ -122,7 +112,7 @@ pub fn kept_executables(
 ) -> Result<BySide<Option<Vec<u8>>>, SidesError> {
     let shelves = Shelves::open(request, events)?;
     let of = |name: Option<&str>| {
-        // A name may come from a store of somebody else's.
+        // The name may come from somebody else's store.
         let Some(key) = name.and_then(Key::named) else {
             return Ok(None);
         };
@@ -166,7 +156,7 @@ pub fn build_commit(
 }
 
 impl PreparedSides {
-    /// Two builds beside one another, which were made by the same compiler with the same flags.
+    /// Pairs two builds that the same compiler made with the same flags.
     pub fn of(base: BuiltSide, candidate: BuiltSide, facts: BuildFacts) -> Self {
         Self {
             dependencies: differences(&base.locked, &candidate.locked),
@@ -177,7 +167,7 @@ impl PreparedSides {
     }
 }
 
-/// A build on the shelf.
+/// A build in the cache.
 struct Kept {
     key: Key,
     place: ShelfFolder,
@@ -186,9 +176,9 @@ struct Kept {
 }
 
 impl Shelves<'_> {
-    /// The build that is kept under `name`, if it is still there with all that it needs.
+    /// Returns the build that is kept under `name`, if it still exists with everything it needs.
     fn kept_side(&self, name: &str) -> Result<Option<BuiltSide>, SidesError> {
-        // A name may come from a store of somebody else's.
+        // The name may come from somebody else's store.
         let Some(key) = Key::named(name) else {
             return Ok(None);
         };
@@ -202,7 +192,7 @@ impl Shelves<'_> {
         Ok(Some(built))
     }
 
-    /// The build that is kept under `key`.
+    /// Returns the build that is kept under `key`.
     fn cached(&self, key: Key) -> Result<Option<Kept>, SidesError> {
         let found = self.find(&key)?;
         Ok(found.map(|(place, record)| Kept {
@@ -213,7 +203,7 @@ impl Shelves<'_> {
         }))
     }
 
-    /// A kept build, ready to be launched where its state runs.
+    /// Prepares a kept build for running in the tree of its state.
     fn built(
         &self,
         kept: Kept,
@@ -273,7 +263,7 @@ impl Shelves<'_> {
         })
     }
 
-    /// A build that was kept, if it is whole.
+    /// Finds the build that is kept under `key`, if it is complete.
     fn find(&self, key: &Key) -> Result<Option<(ShelfFolder, BuildRecord)>, SidesError> {
         let place = self.kept.find(key)?;
         Ok(place.and_then(|place| {
@@ -302,7 +292,7 @@ impl Workbench<'_, '_> {
         })
     }
 
-    /// Says whose fault it is.
+    /// Adds to an error of cargo the revision or the directory that caused it.
     fn in_context(&self, error: SidesError, state: &State) -> SidesError {
         match (error, &state.commit, &self.above) {
             (SidesError::Cargo(CargoError::Metadata(said)), _, Some(path)) => SidesError::Above {
@@ -341,7 +331,7 @@ impl Workbench<'_, '_> {
         let began = Instant::now();
         self.lay_out(state)?;
         let source = self.source();
-        // The copies are read, as the user may have edited the originals meanwhile.
+        // Hash the copies: the user may have edited the originals in the meantime.
         let copies = state.wanted.keys();
         let copies = copies.map(|path| (path.clone(), source.join(path)));
         let copies = copies.filter(|(_, copy)| fs::symlink_metadata(copy).is_ok());
@@ -349,7 +339,7 @@ impl Workbench<'_, '_> {
         let output = self.call_cargo(state)?;
         let build_time = began.elapsed();
         let mut made = self.made(&output)?;
-        // Without a commit, what came out is the key.
+        // Without a commit, the key is a hash of the results.
         let key = key.filter(|_| state.commit.is_some());
         let key = key.unwrap_or_else(|| Key::of(&(to_text(&state.ground.root), &output, &made)));
         if state.commit.is_none()
@@ -392,9 +382,9 @@ impl Workbench<'_, '_> {
         })
     }
 
-    /// Finds a build of equal files. A changed work tree, which has no `key`, may use its own builds. A commit may also use a build that runs elsewhere,
-    /// such as the work tree's while it was that commit: a copy of it is kept under `key`. Without that, cargo would compile all that differs between
-    /// the two states now, and again for the next build of the other state.
+    /// Finds a build of equal files. A changed work tree, which has no `key`, may only use builds that run in the same place. A commit may also use a
+    /// build that runs elsewhere, such as one of the work tree at that commit: a copy of it is kept under `key`. Otherwise cargo would compile
+    /// everything that differs between the two states now, and again for the next build of the other state.
     fn built_from_equal_files(
         &self,
         key: Option<&Key>,
@@ -428,8 +418,8 @@ impl Workbench<'_, '_> {
         }))
     }
 
-    /// The key of `files` and of everything that they are built with, wherever the build runs. The commit that is checked out counts, as build scripts
-    /// may ask for it.
+    /// Returns the key of `files` and of everything else that affects the build, except the place where it runs. The checked-out commit is included,
+    /// because build scripts may query it.
     fn contents(&self, files: &WantedFiles, state: &State) -> Result<Key, SidesError> {
         let mut recipe = self.recipe(state, hashed(files, |_| true)?)?;
         recipe.commit = state.head.as_deref().unwrap_or("");
@@ -437,22 +427,22 @@ impl Workbench<'_, '_> {
         Ok(recipe.key())
     }
 
-    /// Makes the copy of the sources that of `state`.
+    /// Makes the copy of the sources equal to `state`.
     fn lay_out(&self, state: &mut State) -> Result<(), SidesError> {
         self.layout.make_links(&self.shelves.folder.sources())?;
-        // A state without a lock file is built with the one that is there.
+        // A state without a lock file is built with the lock file that is already in the copy.
         let lock_file = self.present.lock_file();
         let mut spared = vec![Path::new(".git")];
         if !state.wanted.contains_key(&lock_file) {
             spared.push(&lock_file);
         }
         let held = self.mirror().hold(&state.wanted, &spared)?;
-        // The user may remove files of the work tree while they are copied. Those of a revision are the cache's own.
+        // The user may remove files of the work tree while they are copied. Files in a tree of the cache must exist.
         let own = |origin: &&PathBuf| origin.starts_with(&state.ground.tree);
         if let Some(origin) = held.gone.iter().find(own) {
             return Err(about("cannot find", origin)(io::ErrorKind::NotFound.into()));
         }
-        // Edits while files are copied, and another commit that is checked out, make the copy no commit.
+        // If files were edited during the copy, or another commit was checked out, the copy does not represent a commit.
         if state.is_work_tree && (!held.is_up_to_date() || self.present.git()? != state.git) {
             state.mark_as_changed();
         }
@@ -488,7 +478,7 @@ impl Workbench<'_, '_> {
             options.frozen = false;
         }
         if !state.is_work_tree && !state.wanted.contains_key(&self.manifest) {
-            // The package was not there yet.
+            // The package did not exist yet.
             return Ok(BuildOutput::default());
         }
         let workspace = Workspace::load(request.cargo, &options, request.supervisor)?;
@@ -504,7 +494,7 @@ impl Workbench<'_, '_> {
         if let Some(name) = self.request.toolchain.rustup_name() {
             variables.push(("RUSTUP_TOOLCHAIN".to_owned(), Some(name.to_owned())));
         }
-        // Build scripts that ask git are to find the repository beside the sources.
+        // Build scripts that run git must find the repository next to the sources, not the one that a git hook's variables name.
         variables.extend(HOOK_VARIABLES.map(|name| (name.to_owned(), None)));
         if let Some(keeping) = &self.link_keeping {
             let of_linker = keeping.variables(&self.request.toolchain.facts.target);
@@ -524,7 +514,7 @@ impl Workbench<'_, '_> {
         Ok(outcome?)
     }
 
-    /// Describes what was just built.
+    /// Computes the hashes and versions that describe a finished build.
     fn made(&self, output: &BuildOutput) -> Result<Made, SidesError> {
         let source = &self.source();
         let workspace_root = source.join(self.request.prefix());
@@ -551,7 +541,7 @@ impl Workbench<'_, '_> {
         })
     }
 
-    /// Copies what the benches were linked from into the folder of the build.
+    /// Copies the link inputs of the benches into the folder of the build.
     fn keep_links(
         &self,
         output: &BuildOutput,
@@ -571,7 +561,7 @@ impl Workbench<'_, '_> {
                 continue;
             };
             let place = Path::new("links").join(nth.to_string());
-            // Without it the executable stays as it is.
+            // Without its link inputs an executable can still run, but not be linked again.
             if link.copy_to(&unfinished.join(&place)).is_ok() {
                 known.link = Some(place);
             }
@@ -585,7 +575,7 @@ impl Workbench<'_, '_> {
         Ok(recipe.key())
     }
 
-    /// The recipe for building `files` as `state`.
+    /// Returns the recipe for building `files` as `state`.
     fn recipe<'r>(
         &'r self,
         state: &'r State,

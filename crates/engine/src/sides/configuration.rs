@@ -1,8 +1,8 @@
-//! Cargo's configuration: that of the user's checkout, for both sides.
+//! Cargo's configuration: both sides use the one of the user's checkout.
 //!
-//! Cargo looks for its files from the current directory upwards, whatever it builds, and is called where the user is: so both sides are built
-//! with the configuration in force there, untracked files and those of directories above included. What such a file in the checkout says
-//! about directories beside it, though, is meant for the state that is built.
+//! Cargo looks for its configuration in the current directory and its parents, independent of the package that it builds, and is run in the user's
+//! directory. So both sides are built with the configuration in force there, including untracked files and files in parent directories. Relative
+//! paths in a file of the checkout are the exception: they must lead to the state that is built.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -10,7 +10,7 @@ use toml_edit::{DocumentMut, Item, TableLike};
 
 use super::sources::plain;
 
-/// The files that cargo reads when called in `here`.
+/// Returns the configuration files that cargo reads when it runs in `here`.
 pub(super) fn files(here: &Path, cargo_home: Option<&Path>) -> Vec<PathBuf> {
     let mut directories: Vec<PathBuf> = here
         .ancestors()
@@ -26,8 +26,8 @@ pub(super) fn files(here: &Path, cargo_home: Option<&Path>) -> Vec<PathBuf> {
     found
 }
 
-/// `--config` arguments that lead vendored sources and patches, which a file of the checkout at `top` names by relative paths, to those in
-/// `source`, where it has them.
+/// Returns `--config` arguments for vendored sources and patches that a configuration file of the checkout at `top` names by relative paths. The
+/// arguments name the copies of these directories in `source`, if they exist.
 pub(super) fn redirections(files: &[PathBuf], top: &Path, source: &Path) -> Vec<String> {
     let mut found = Vec::new();
     for file in files.iter().filter(|file| file.starts_with(top)) {
@@ -35,7 +35,7 @@ pub(super) fn redirections(files: &[PathBuf], top: &Path, source: &Path) -> Vec<
         let Ok(document) = text.parse::<DocumentMut>() else {
             continue;
         };
-        // FILE is DIRECTORY/.cargo/config.toml.
+        // The file is DIRECTORY/.cargo/config.toml.
         let Some(directory) = file.ancestors().nth(2) else {
             continue;
         };
@@ -69,7 +69,7 @@ pub(super) fn redirections(files: &[PathBuf], top: &Path, source: &Path) -> Vec<
     found
 }
 
-/// The values of `keys` in every table below `[name]`.
+/// Returns the values of `keys` in every table below `[name]`.
 fn named<'a>(
     root: &'a dyn TableLike,
     name: &str,

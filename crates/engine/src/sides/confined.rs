@@ -1,14 +1,14 @@
-//! Writes below a directory of ours, and nowhere else: no symbolic link on the way is followed.
+//! Writes files only inside a directory of the cache: no symbolic link on the path is followed.
 //!
-//! A revision may have a link where the present state has a directory, and the other way round. Written through such a link, a copied file would replace
-//! one of the user's. So everything that writes into a tree or into the copy of the sources asks here for the place to write to.
+//! A revision may have a link where the present state has a directory, or the reverse. A file copied through such a link would replace a file of the
+//! user. So all code that writes into a tree or into the copy of the sources must use this module.
 
 use std::fs::{self, File};
 use std::io::{self, Write};
 use std::os::unix::fs::symlink;
 use std::path::{Component, Path, PathBuf};
 
-/// Makes the directories in which `path` lies below `root`, and returns its whole path. It is an error if one of them is a link or a file.
+/// Creates the parent directories of `path` below `root` and returns the full path. Fails if one of them is a link or a file.
 pub(super) fn make_way(root: &Path, path: &Path) -> io::Result<PathBuf> {
     let mut here = root.to_owned();
     let mut parts = path.components().peekable();
@@ -30,15 +30,15 @@ pub(super) fn make_way(root: &Path, path: &Path) -> io::Result<PathBuf> {
     Ok(here)
 }
 
-/// Makes `path` below `root` a new file of this content, in place of a file or a link.
+/// Writes a new file at `path` below `root`, in place of an existing file or link.
 pub(super) fn write_file(root: &Path, path: &Path, content: &[u8]) -> io::Result<()> {
     let place = make_way(root, path)?;
     remove_entry(&place)?;
-    // Fails where a link was made meanwhile.
+    // This fails if a link was created in the meantime.
     File::create_new(&place)?.write_all(content)
 }
 
-/// Makes `path` below `root` a copy of the file `origin`, in place of a file or a link. A link to a directory stays a link.
+/// Copies the file `origin` to `path` below `root`, in place of an existing file or link. A link to a directory is copied as a link.
 pub(super) fn copy_file(root: &Path, path: &Path, origin: &Path) -> io::Result<()> {
     let place = make_way(root, path)?;
     remove_entry(&place)?;
@@ -48,7 +48,7 @@ pub(super) fn copy_file(root: &Path, path: &Path, origin: &Path) -> io::Result<(
     fs::copy(origin, &place).map(|_| ())
 }
 
-/// Makes `path` below `root` a link, unless something stands there or a link is in the way.
+/// Creates a link at `path` below `root`, unless the path exists or one of its parents is not a directory.
 pub(super) fn link_if_free(root: &Path, path: &Path, leads_to: &Path) -> io::Result<()> {
     let is_blocked = |above: &Path| {
         fs::symlink_metadata(root.join(above)).is_ok_and(|metadata| !metadata.is_dir())
@@ -64,7 +64,7 @@ pub(super) fn link_if_free(root: &Path, path: &Path, leads_to: &Path) -> io::Res
     }
 }
 
-/// Removes a file or a link, if there is one.
+/// Removes a file or a link, if it exists.
 pub(super) fn remove_entry(path: &Path) -> io::Result<()> {
     match fs::remove_file(path) {
         Err(error) if error.kind() != io::ErrorKind::NotFound => Err(error),
@@ -84,7 +84,7 @@ fn refused(root: &Path, path: &Path) -> io::Error {
 mod tests {
     use super::*;
 
-    /// A directory `root` with the links `absolute`, `deep/er/relative` and `file` to `outside`, which has the file `data`.
+    /// Creates a directory `root` with the links `absolute`, `deep/er/relative` and `file` to `outside`, which has the file `data`.
     fn directory_with_links() -> tempfile::TempDir {
         let home = tempfile::tempdir().expect("a directory");
         let outside = home.path().join("outside");

@@ -1,4 +1,4 @@
-//! Dev-dependencies of one manifest in another: what they inherit is written out, paths lead to the same place.
+//! Copies dev-dependencies from one manifest to another: writes out inherited settings and adjusts relative paths.
 
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
@@ -6,19 +6,20 @@ use toml_edit::{Item, Table, TableLike, Value, value};
 
 use super::sources::plain;
 
-/// Takes dependencies out of a manifest: what they inherit from their workspace is written out, because the old one may lack it.
+/// Adapts dependencies of a current manifest to an old one. Settings inherited from the workspace are written out, because the old workspace may lack
+/// them.
 pub(super) struct Inlining<'a> {
     pub(super) shared: Option<&'a dyn TableLike>,
-    /// Directories seen from the top.
+    /// Directory of the workspace; like the next two, relative to the top of the repository.
     pub(super) workspace: &'a Path,
     pub(super) package: &'a Path,
     pub(super) old_package: &'a Path,
-    /// Directories inside the repository that were named.
+    /// The directories inside the repository that dependencies name by path.
     pub(super) named: Vec<PathBuf>,
 }
 
 impl Inlining<'_> {
-    /// Replaces the dev-dependencies of one table by those of another.
+    /// Replaces the dev-dependencies of the table `old` with those of `current`.
     pub(super) fn dev_dependencies(&mut self, old: &mut dyn TableLike, current: &dyn TableLike) {
         for name in ["dev-dependencies", "dev_dependencies"] {
             old.remove(name);
@@ -33,7 +34,7 @@ impl Inlining<'_> {
         }
     }
 
-    /// The same for every `[target.'...']`.
+    /// Replaces the dev-dependencies in every `[target.'...']` table.
     pub(super) fn targets(&mut self, old: &mut Table, current: &Table) {
         let tables = |root: &Table| -> BTreeSet<String> {
             let targets = root.get("target").and_then(Item::as_table_like);
@@ -97,7 +98,7 @@ impl Inlining<'_> {
                     table.insert("path", value(rebased.display().to_string()));
                 }
             } else if relative_to != self.old_package {
-                // Out of the repository: the same number of steps up, then the same way down.
+                // The path leads out of the repository: go up to its top, then follow the original path from there.
                 let up = relative_path(self.old_package, Path::new(""));
                 let from_top = relative_to.join(&path);
                 if let Some(table) = made.as_table_like_mut() {
@@ -109,7 +110,7 @@ impl Inlining<'_> {
     }
 }
 
-/// A workspace's dependency with what a member adds to it.
+/// Returns a dependency of the workspace with the settings that a member adds to it.
 fn with_member_settings(shared: &Item, member: &Item) -> Item {
     let mut made = match shared.as_str() {
         Some(version) => {
@@ -139,7 +140,7 @@ fn with_member_settings(shared: &Item, member: &Item) -> Item {
     made
 }
 
-/// Whether `path`, relative to a directory in the repository, leads out of it.
+/// Reports whether `path`, relative to a directory in the repository, leads out of the repository.
 fn path_climbs_out(directory: &Path, path: &Path) -> bool {
     let mut depth = directory.components().count();
     for part in path.components() {
@@ -153,7 +154,7 @@ fn path_climbs_out(directory: &Path, path: &Path) -> bool {
     false
 }
 
-/// The way from one directory to another, both seen from the top.
+/// Returns the relative path between two directories, both given relative to the top.
 fn relative_path(from: &Path, to: &Path) -> PathBuf {
     let shared = from
         .components()

@@ -1,4 +1,4 @@
-//! What keeps a side from being built.
+//! Errors of building one side of a comparison.
 
 use std::io;
 use std::path::PathBuf;
@@ -6,37 +6,37 @@ use std::path::PathBuf;
 use crate::cargo::CargoError;
 use crate::host::{GitError, Revision};
 
-/// A situation in which one of the sides cannot be had.
+/// The reason why a side cannot be built.
 #[derive(Debug, thiserror::Error)]
 pub enum SidesError {
-    /// Git could not do its part.
+    /// Git failed.
     #[error(transparent)]
     Git(#[from] GitError),
-    /// Cargo could not do its part.
+    /// Cargo failed.
     #[error(transparent)]
     Cargo(#[from] CargoError),
-    /// The old state does not build, or cargo cannot read it; its messages say why.
+    /// The old state does not build, or cargo cannot read it; the message is cargo's.
     #[error(
         "revision {revision} cannot be built as it is: {source}\n  help: the benchmarks of a revision are built with the current toolchain and cargo configuration; another revision may do"
     )]
     Revision {
-        /// What was to be built.
+        /// The revision that was to be built.
         revision: Revision,
-        /// What cargo said.
+        /// Cargo's error.
         source: CargoError,
     },
-    /// There are revisions in a repository alone.
+    /// The workspace is in no git repository, so it has no revisions.
     #[error("the workspace lies in no git repository")]
     NoRepository,
-    /// The workspace did not exist yet.
+    /// The revision does not contain the workspace yet.
     #[error("revision {revision} has no `{}`: the workspace was not there yet", manifest.display())]
     NoWorkspace {
-        /// What was to be built.
+        /// The revision that was to be built.
         revision: Revision,
-        /// The manifest that is missing, seen from the top of the repository.
+        /// The missing manifest, relative to the top of the repository.
         manifest: PathBuf,
     },
-    /// The manifest that is built lies outside of the repository.
+    /// The manifest to build is outside the repository.
     #[error("`{}` does not lie in the repository at `{}`", manifest.display(), top.display())]
     Elsewhere {
         /// The manifest.
@@ -44,7 +44,7 @@ pub enum SidesError {
         /// The repository's top.
         top: PathBuf,
     },
-    /// A dependency that contains the repository.
+    /// A manifest names a dependency whose directory contains the repository.
     #[error(
         "cargo cannot read a copy of the repository `{}`, in which a manifest names a directory above it, `{}`\n{said}\n  help: make the two one repository, or the dependency one by `git` or version",
         top.display(),
@@ -55,43 +55,43 @@ pub enum SidesError {
         path: PathBuf,
         /// The repository's top.
         top: PathBuf,
-        /// What cargo wrote.
+        /// Cargo's message.
         said: String,
     },
-    /// The old state has none of the packages whose benchmarks are to be laid over it.
+    /// The old state has none of the packages whose current benchmarks were to be added to it.
     #[error("revision {revision} has no package {}: there is nothing to lay its benchmarks over", packages.join(", "))]
     NoPackage {
-        /// What was to be built.
+        /// The revision that was to be built.
         revision: Revision,
         /// The packages with bench targets.
         packages: Vec<String>,
     },
-    /// A manifest that cannot be changed because it cannot be read.
+    /// A manifest cannot be changed because it cannot be parsed.
     #[error("cannot read `{}`: {source}", path.display())]
     Manifest {
         /// The manifest.
         path: PathBuf,
-        /// What is wrong with it.
+        /// The parse error.
         source: toml_edit::TomlError,
     },
-    /// A file of the user's that is needed and cannot be read.
+    /// A file of the user is needed and cannot be read.
     #[error("{doing} `{}`: {source}\n  help: what is built is a copy of the files that git tracks and of those beside them", path.display())]
     Source {
         /// The failed action, as "cannot ...".
         doing: &'static str,
-        /// With which file.
+        /// The file.
         path: PathBuf,
-        /// Why it failed.
+        /// The cause.
         source: io::Error,
     },
-    /// A file of the cache.
+    /// A file of the cache cannot be read or written.
     #[error("{doing} `{}`: {source}\n  help: the cache can be removed at any time; PERFCHECK_CACHE names another place", path.display())]
     File {
-        /// What was tried, as "cannot ...".
+        /// The failed action, as "cannot ...".
         doing: &'static str,
-        /// With which file.
+        /// The file.
         path: PathBuf,
-        /// Why it failed.
+        /// The cause.
         source: io::Error,
     },
     /// The user has no cache directory.
@@ -103,7 +103,7 @@ pub enum SidesError {
 }
 
 impl SidesError {
-    /// Whether the user asked to stop.
+    /// Reports whether the user asked to stop.
     pub fn is_interruption(&self) -> bool {
         matches!(
             self,
@@ -116,7 +116,7 @@ impl SidesError {
         )
     }
 
-    /// Whether the old state itself is the reason, so that a search through the history may skip it.
+    /// Reports whether the revision itself is the cause, so that a search through the history may skip it.
     pub fn is_about_the_revision(&self) -> bool {
         match self {
             Self::Revision { source, .. } => !matches!(source, CargoError::Interrupted),
@@ -128,7 +128,7 @@ impl SidesError {
     }
 }
 
-/// Says which file an error is about.
+/// Returns a function that turns an I/O error about a file of the cache into a [`SidesError`].
 pub(super) fn about(
     doing: &'static str,
     path: &std::path::Path,
@@ -141,7 +141,7 @@ pub(super) fn about(
     }
 }
 
-/// Says which file of the user's an error is about.
+/// Returns a function that turns an I/O error about a file of the user into a [`SidesError`].
 pub(super) fn about_source(
     doing: &'static str,
     path: &std::path::Path,

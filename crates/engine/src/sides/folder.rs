@@ -1,16 +1,16 @@
-//! The folder of a workspace in the cache, and who may work in it.
+//! The folder of a workspace in the cache, and the lock that protects it.
 //!
 //! ```text
 //! CACHE/NAME-HASH/
 //!   lock                             held while sources are switched and built
 //!   sources-of-either-state-in-use/  the sources of the side that was built last
 //!   cargo-target-for-either-state/   cargo's target directory, for both sides
-//!   trees/KEY/                       where the executables of a state run: a revision checked out, or a link to the work tree
-//!   kept/KEY/                        executables that were built, with what they need
-//!   links/NAME/                      what an executable in the target directory was linked from
+//!   trees/KEY/                       directory in which the executables of a state run: a checked-out revision, or a link to the work tree
+//!   kept/KEY/                        executables that were built, with the files they need
+//!   links/NAME/                      the link inputs of an executable in the target directory
 //! ```
 //!
-//! The long names are as long as `trees/KEY` and `kept/KEY`: a path that was compiled into an executable can be led from the one to the other.
+//! The long names have the same length as `trees/KEY` and `kept/KEY`, so that a path compiled into an executable can be overwritten in place.
 
 use std::fs::{self, DirBuilder, File};
 use std::os::unix::fs::DirBuilderExt;
@@ -22,32 +22,33 @@ use super::error::{SidesError, about};
 use crate::host::Checkout;
 use crate::process::Interrupt;
 
-/// As long as `trees/KEY`.
+/// Name of the directory of the sources; as long as `trees/KEY`.
 const SOURCES: &str = "sources-of-either-state-in-use";
-/// As long as `kept/KEY`.
+/// Name of cargo's target directory; as long as `kept/KEY`.
 const TARGET: &str = "cargo-target-for-either-state";
-/// Stands behind the sources and behind every tree: compilers may split a path, and then its last bytes must not differ.
+/// Last component of the path of the sources and of every tree. Compilers may split a path, so the last bytes of these paths must not differ.
 const TOP: &str = "top-of-the-repository";
 
-/// How often we look whether another process is done.
+/// Interval between attempts to take a lock.
 const LOOK_AGAIN_AFTER: Duration = Duration::from_millis(100);
 
-/// Where revisions are built when nobody says otherwise: `cargo-perfcheck` in the user's cache directory.
+/// Returns the default cache: `cargo-perfcheck` in the user's cache directory.
 pub fn default_cache() -> Result<PathBuf, SidesError> {
     let directory = dirs::cache_dir().ok_or(SidesError::NoCacheDirectory)?;
     Ok(directory.join("cargo-perfcheck"))
 }
 
-/// A workspace's folder, ours alone while this value lives.
+/// The folder of a workspace, locked for this process while the value lives.
 #[derive(Debug)]
 pub(super) struct WorkspaceFolder {
     root: PathBuf,
-    /// Unlocked when closed, also when we are killed.
+    /// Closing the file releases the lock, even if the process is killed.
     _lock: File,
 }
 
 impl WorkspaceFolder {
-    /// The folder of the workspace in a checkout, else of that at `workspace`. Waits for whoever works there, after `waiting` was called.
+    /// Locks the folder of the checkout's workspace, or of `workspace` without a checkout. If another process holds the lock, calls `waiting` and
+    /// waits.
     pub(super) fn lock(
         cache: &Path,
         checkout: Option<&Checkout>,
@@ -61,54 +62,54 @@ impl WorkspaceFolder {
         };
         let root = cache.join(name(place, prefix));
         make_private(&root)?;
-        // Relative paths would mean something else to cargo and git, which are called elsewhere.
+        // Cargo and git run in other directories, where a relative path would have another meaning.
         let root = root.canonicalize().map_err(about("cannot find", &root))?;
         let lock = locked(&root.join("lock"), interrupt, &mut || waiting(&root))?;
         Ok(Self { root, _lock: lock })
     }
 
-    /// The folder itself.
+    /// Returns the path of the folder itself.
     pub(super) fn root(&self) -> &Path {
         &self.root
     }
 
-    /// What stands for directories above the repository in the copy of the sources.
+    /// Returns the directory of the copied sources. It represents the highest directory above the repository that the layout imitates.
     pub(super) fn sources(&self) -> PathBuf {
         self.root.join(SOURCES).join(TOP)
     }
 
-    /// The same in a tree.
+    /// Returns the corresponding directory in a tree.
     pub(super) fn in_tree(tree: &Path) -> PathBuf {
         tree.join(TOP)
     }
 
-    /// Cargo's target directory.
+    /// Returns cargo's target directory.
     pub(super) fn target(&self) -> PathBuf {
         self.root.join(TARGET)
     }
 
-    /// Revisions checked out.
+    /// Returns the directory of the checked-out revisions.
     pub(super) fn trees(&self) -> PathBuf {
         self.root.join("trees")
     }
 
-    /// What was built.
+    /// Returns the directory of the kept builds.
     pub(super) fn kept(&self) -> PathBuf {
         self.root.join("kept")
     }
 
-    /// What executables in the target directory were linked from.
+    /// Returns the directory with the link inputs of executables in the target directory.
     pub(super) fn links(&self) -> PathBuf {
         self.root.join("links")
     }
 
-    /// A file of notes.
+    /// Returns the path of a file for notes.
     pub(super) fn join(&self, name: &str) -> PathBuf {
         self.root.join(name)
     }
 }
 
-/// A file of locks, ours alone until it is closed. Waits for whoever has it, after `waiting` was called.
+/// Locks a file until it is closed. If another process holds the lock, calls `waiting` once and waits.
 pub(super) fn locked(
     path: &Path,
     interrupt: &Interrupt,
@@ -138,7 +139,7 @@ pub(super) fn locked(
     }
 }
 
-/// A directory that nobody else can read: it holds copies of the user's files.
+/// Creates a directory that only the user can read, because it holds copies of the user's files.
 pub(super) fn make_private(directory: &Path) -> Result<(), SidesError> {
     DirBuilder::new()
         .recursive(true)
@@ -147,7 +148,7 @@ pub(super) fn make_private(directory: &Path) -> Result<(), SidesError> {
         .map_err(about("cannot make", directory))
 }
 
-/// A name that people recognise, and a hash that tells workspaces of one name apart.
+/// Returns the name of a folder: a part that people recognize, and a hash that distinguishes workspaces of the same name.
 fn name(repository: &Path, prefix: &Path) -> String {
     let recognised = if prefix.as_os_str().is_empty() {
         let is_git = repository.file_name().is_some_and(|name| name == ".git");

@@ -1,10 +1,10 @@
-//! Executables that were built, copied out of cargo's target directory with what they need, and kept for the next time.
+//! Kept builds: executables copied out of cargo's target directory with the files they need, for use by later runs.
 //!
 //! ```text
 //! KEY/
-//!   record.json   what cargo said about the build, hashes
+//!   record.json   cargo's messages about the build, and hashes
 //!   release/...   executables, private dynamic libraries, laid out as in cargo's target directory
-//!   links/N/      what the Nth bench executable was linked from
+//!   links/N/      the link inputs of the Nth bench executable
 //! ```
 
 use serde::{Deserialize, Serialize};
@@ -20,62 +20,62 @@ use super::path_text::map;
 use crate::cargo::BuildOutput;
 use crate::link::{Lead, apply};
 
-/// An output directory of a build script that is larger stays in the target directory.
+/// Maximum size of a build script's output directory that is copied, in bytes. A larger one stays in the target directory.
 const LARGEST_OUTPUT: u64 = 64 << 20;
 
-/// What is remembered of a build.
+/// The record of a kept build.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub(super) struct BuildRecord {
-    /// Executables lie where they are kept, sources where they were built.
+    /// Cargo's messages. Executables have the paths where they are kept, sources those where they were built.
     pub(super) output: BuildOutput,
-    /// The key of everything that it was made from, wherever it runs.
+    /// The key of everything that affects the build, except the place where it runs.
     pub(super) contents: String,
-    /// Where the top of the repository was when this was built.
+    /// Path of the repository's top during the build.
     pub(super) source: PathBuf,
-    /// Where it runs.
+    /// The directories in which it runs.
     pub(super) ground: Ground,
-    /// What it made.
+    /// The hashes and versions that describe its results.
     pub(super) made: Made,
-    /// Paths in executables that are led to the files of the side.
+    /// The rewrites of paths in its executables, which make them find the files of the side.
     pub(super) leads: Vec<Lead>,
-    /// What the build took.
+    /// Duration of the build.
     pub(super) build_time: Duration,
 }
 
-/// Where the executables of a state run.
+/// The directories in which the executables of a state run.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub(super) struct Ground {
-    /// The folder of its tree.
+    /// The folder of the state's tree.
     pub(super) tree: PathBuf,
-    /// Its top as executables find it: in a tree, as long as every other.
+    /// The repository's top as executables find it. In a tree, this path is as long as in every other tree.
     pub(super) root: PathBuf,
-    /// Its top as a working directory.
+    /// The repository's top as a working directory.
     pub(super) directory: PathBuf,
 }
 
-/// What a build made.
+/// The hashes and versions that describe the results of a build.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub(super) struct Made {
-    /// By package and target.
+    /// The bench executables, by package and target name.
     pub(super) benches: BTreeMap<String, BenchRecord>,
-    /// Hash over private dynamic libraries and ordinary binaries.
+    /// Hash of the private dynamic libraries and the ordinary binaries.
     pub(super) companions_hash: String,
-    /// Locked versions by package name.
+    /// Locked versions of the dependencies, by package name.
     pub(super) locked: BTreeMap<String, Vec<String>>,
 }
 
-/// What is remembered of a bench executable.
+/// The record of a bench executable.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub(super) struct BenchRecord {
     pub(super) executable_hash: String,
-    /// The folder of what it was linked from, seen from the folder of the build, where that was kept.
+    /// Folder of its link inputs, relative to the folder of the build; `None` if they were not kept.
     pub(super) link: Option<PathBuf>,
     #[serde(with = "map")]
     pub(super) sources: BTreeMap<PathBuf, String>,
 }
 
 impl BuildRecord {
-    /// What is remembered in a folder, if everything it names is there.
+    /// Reads the record in a folder. Returns `None` if an executable that it names is missing.
     pub(super) fn read(folder: &Path) -> Option<Self> {
         let text = fs::read(folder.join("record.json")).ok()?;
         let record: Self = serde_json::from_slice(&text).ok()?;
@@ -86,7 +86,8 @@ impl BuildRecord {
         is_whole.then_some(record)
     }
 
-    /// Copies the build that is kept in `folder` to `unfinished`, as one that will stand at `place` and run on `ground`; returns its record.
+    /// Copies the build that is kept in `folder` to `unfinished`, for the final path `place` and for running in `ground`. Returns the record of the
+    /// copy.
     pub(super) fn copy_for(
         &self,
         ground: &Ground,
@@ -94,7 +95,7 @@ impl BuildRecord {
         unfinished: &Path,
         place: &Path,
     ) -> Result<Self, SidesError> {
-        // A build script may have left nothing in its directory, which a bench may still open.
+        // The output directory of a build script may be empty, and a bench may still open it.
         for directory in self.output.output_directories() {
             if let Ok(relative) = directory.strip_prefix(folder) {
                 let copy = unfinished.join(relative);
@@ -103,7 +104,7 @@ impl BuildRecord {
         }
         for path in files_below(folder) {
             let relative = path.strip_prefix(folder).unwrap_or(&path);
-            // Files at the top describe the folder: its record, and who uses it.
+            // Files at the top belong to the folder itself: its record and its lock.
             if relative.components().count() == 1 {
                 continue;
             }
@@ -139,7 +140,7 @@ impl BuildRecord {
         Ok(record)
     }
 
-    /// Writes it into a folder.
+    /// Writes the record into a folder.
     pub(super) fn write(&self, folder: &Path) -> Result<(), SidesError> {
         let path = folder.join("record.json");
         let text = serde_json::to_vec(self).map_err(io::Error::from);
@@ -148,20 +149,20 @@ impl BuildRecord {
     }
 }
 
-/// From where to where files are copied.
+/// The directories between which a build is copied.
 pub(super) struct Copying<'a> {
     /// Cargo's target directory.
     pub(super) target: &'a Path,
-    /// A folder that is not complete yet.
+    /// The folder to copy to, which is not complete yet.
     pub(super) unfinished: &'a Path,
-    /// Where it will stand.
+    /// The final path of that folder.
     pub(super) place: &'a Path,
-    /// Where the sources were when this was built, and where they are when it runs.
+    /// The directory of the sources during the build, and the one in which it runs.
     pub(super) source: (&'a Path, &'a Path),
 }
 
 impl Copying<'_> {
-    /// Copies what `output` names; returns the description of what will stand in place, and where paths in it were led.
+    /// Copies the files that `output` names. Returns the output with the final paths, and the rewrites of paths in the executables.
     pub(super) fn copy_out(
         &self,
         output: &BuildOutput,
@@ -174,7 +175,7 @@ impl Copying<'_> {
         let binaries = output.binaries();
         programs.extend(binaries.iter().cloned());
         programs.extend(output.libraries());
-        // Directories that are there as a whole, and files that others start by name.
+        // Executables may contain paths of directories that are copied as a whole, and of binaries that they start by name.
         let mut whole = binaries;
         for directory in output.output_directories() {
             if size_of(&directory) <= LARGEST_OUTPUT {
@@ -207,7 +208,7 @@ impl Copying<'_> {
         Ok((output.relocated(&moved)?, leads))
     }
 
-    /// Copies a file to where it stands relative to the target directory.
+    /// Copies a file to the same relative path as in the target directory.
     fn file(&self, path: &Path) -> Result<Option<PathBuf>, SidesError> {
         let Ok(relative) = path.strip_prefix(self.target) else {
             return Ok(None);
@@ -233,14 +234,14 @@ impl Copying<'_> {
     }
 }
 
-/// `libz.so`, `libz.so.1.3`, `libz.dylib`.
+/// Reports whether the file's name is that of a dynamic library: `libz.so`, `libz.so.1.3`, `libz.dylib`.
 pub(super) fn is_dynamic_library(path: &Path) -> bool {
     let name = path.file_name().unwrap_or_default().to_string_lossy();
     let parts: Vec<&str> = name.split('.').skip(1).collect();
     parts.contains(&"so") || parts.last() == Some(&"dylib")
 }
 
-/// Regular files, at any depth; links to files count as what they lead to.
+/// Lists the regular files at any depth. A link to a file counts as a file.
 pub(super) fn files_below(directory: &Path) -> Vec<PathBuf> {
     let mut found = Vec::new();
     let mut directories = vec![directory.to_owned()];
@@ -268,7 +269,7 @@ fn size_of(directory: &Path) -> u64 {
         .sum()
 }
 
-/// Hash of a file's content.
+/// Returns the hash of a file's content.
 pub(super) fn hash_file(path: &Path) -> io::Result<String> {
     let mut hasher = blake3::Hasher::new();
     hasher.update_reader(File::open(path)?)?;

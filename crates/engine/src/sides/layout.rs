@@ -1,7 +1,7 @@
-//! Where the copy of the sources stands, so that relative paths which lead out of the repository lead to the same place.
+//! The place of the copied sources, chosen such that relative paths out of the repository still lead to the same files.
 //!
-//! `../sibling` of a checkout at `/home/me/dev/made` is `/home/me/dev/sibling`. The copy then stands at `source/made`, and
-//! `source/sibling` is a link to the real one: as many directories above the repository are imitated as paths lead out of it.
+//! For a checkout at `/home/me/dev/made`, `../sibling` is `/home/me/dev/sibling`. The copy is then placed at `source/made`, and `source/sibling` is a
+//! link to the original directory. The copy has as many imitated parent directories as relative paths lead upwards.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
@@ -15,19 +15,19 @@ use super::path_text::to_text;
 use super::shelf::remove_directory;
 use super::sources::{is_tagged_as_cache, plain};
 
-/// Paths outside of the repository that manifests and symbolic links name.
+/// The paths outside the repository that manifests and symbolic links name.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(super) struct Outside {
-    /// By a relative path: they need a link.
+    /// The paths named relatively, which need a link.
     pub(super) relative: BTreeSet<PathBuf>,
-    /// By an absolute path.
+    /// The paths named absolutely.
     pub(super) absolute: BTreeSet<PathBuf>,
-    /// One that contains the repository: it cannot stand beside it.
+    /// A named directory that contains the repository, for which no link can be made.
     pub(super) above: Option<PathBuf>,
 }
 
 impl Outside {
-    /// What the links and manifests among `wanted`, and those that they lead to, name outside of `top`.
+    /// Collects the paths outside `top` that the links and manifests among `wanted` name, and those that the manifests found there name in turn.
     pub(super) fn of(wanted: &WantedFiles, top: &Path) -> Self {
         let mut found = Self::default();
         for (path, origin) in wanted.iter().filter(|(_, origin)| origin.is_symlink()) {
@@ -60,14 +60,14 @@ impl Outside {
                     found.above = Some(path);
                     continue;
                 }
-                // Its own paths count too, and those of the workspace that it inherits from.
+                // The manifest there may name further paths, and so may that of the workspace from which it inherits.
                 queue.extend(
                     path.ancestors()
                         .map(|above| above.join("Cargo.toml"))
                         .filter(|manifest| manifest.is_file() && !manifest.starts_with(top))
                         .map(|manifest| (manifest.clone(), manifest)),
                 );
-                // Relative paths of a package that is not linked lead where they always led.
+                // The relative paths of a package that is not linked lead to their original places anyway.
                 let from_here = directory.starts_with(top)
                     || found
                         .relative
@@ -89,7 +89,7 @@ impl Outside {
         self.above = self.above.take().or(other.above);
     }
 
-    /// Each path with a hash over sizes and times of the files below it.
+    /// Returns each path with a hash of the sizes and times of the files below it.
     pub(super) fn fingerprints(&self) -> Vec<(String, String)> {
         self.relative
             .iter()
@@ -99,16 +99,16 @@ impl Outside {
     }
 }
 
-/// How far directories above the repository are imitated, and what stands there beside it.
+/// The imitated directories above the repository, and the links in them.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(super) struct DirectoryLayout {
-    /// The way from the highest of them to the repository's top.
+    /// Path from the highest of them to the repository's top.
     below: PathBuf,
     links: BTreeMap<PathBuf, PathBuf>,
 }
 
 impl DirectoryLayout {
-    /// The layout for a repository at `top`, imitating at least `levels` directories above it.
+    /// Computes the layout for a repository at `top` with at least `levels` imitated directories above it.
     pub(super) fn new(top: &Path, outside: &Outside, levels: usize) -> Self {
         let depth = top.components().count();
         let mut needed = levels;
@@ -121,7 +121,7 @@ impl DirectoryLayout {
         let mut links = BTreeMap::new();
         for path in &outside.relative {
             if let Ok(relative) = path.strip_prefix(&highest) {
-                // The first directory that the way to the repository does not share.
+                // The link replaces the first directory that is not on the path to the repository.
                 let shared = shared_components(relative, below);
                 let link: PathBuf = relative.components().take(shared + 1).collect();
                 links.insert(link.clone(), highest.join(&link));
@@ -133,14 +133,14 @@ impl DirectoryLayout {
         }
     }
 
-    /// How many directories above the repository are imitated.
+    /// Returns the number of imitated directories above the repository.
     pub(super) fn levels(&self) -> usize {
         self.below.components().count()
     }
 
-    /// Where the repository's top stands if the highest directory is `root`.
+    /// Returns the path of the repository's top if the highest directory is `root`.
     pub(super) fn top_in(&self, root: &Path) -> PathBuf {
-        // Joining nothing would leave a slash.
+        // Joining an empty path would append a slash.
         if self.below.as_os_str().is_empty() {
             root.to_owned()
         } else {
@@ -148,7 +148,7 @@ impl DirectoryLayout {
         }
     }
 
-    /// Makes what stands beside the repository, if the highest directory is `root`.
+    /// Creates the links next to the repository if the highest directory is `root`.
     pub(super) fn make_links(&self, root: &Path) -> Result<(), SidesError> {
         for (link, leads_to) in &self.links {
             make_link(&root.join(link), leads_to)?;
@@ -157,7 +157,7 @@ impl DirectoryLayout {
     }
 }
 
-/// A link, instead of anything that stands there.
+/// Creates a link, in place of anything at its path.
 pub(super) fn make_link(link: &Path, leads_to: &Path) -> Result<(), SidesError> {
     if fs::read_link(link).is_ok_and(|old| old == leads_to) {
         return Ok(());
@@ -179,11 +179,11 @@ fn shared_components(one: &Path, other: &Path) -> usize {
         .count()
 }
 
-/// Every path in a manifest that is absolute or leads upwards.
+/// Returns every path in a manifest that is absolute or leads upwards.
 fn named_paths(manifest: &Path) -> Vec<PathBuf> {
     let text = fs::read_to_string(manifest).unwrap_or_default();
     let Ok(document) = text.parse::<DocumentMut>() else {
-        // Cargo will say what is wrong.
+        // Cargo will report the error.
         return Vec::new();
     };
     let mut found = Vec::new();
@@ -201,7 +201,7 @@ fn collect(table: &dyn TableLike, found: &mut Vec<PathBuf>) {
             Item::Value(Value::String(text)) if names_paths => found.push(text.value().into()),
             Item::Value(Value::Array(array)) if names_paths => {
                 let texts = array.iter().filter_map(Value::as_str);
-                // A pattern: what stands before it is what counts.
+                // Only the part of a pattern before its first wildcard counts.
                 found.extend(texts.map(|text| {
                     Path::new(text)
                         .components()
@@ -223,7 +223,7 @@ fn collect(table: &dyn TableLike, found: &mut Vec<PathBuf>) {
     }
 }
 
-/// A hash over names, sizes and times of the files below `path`; directories that builds fill are left out.
+/// Returns a hash of the names, sizes and times of the files below `path`, without directories that builds or git fill.
 fn fingerprint(path: &Path) -> String {
     let mut hasher = blake3::Hasher::new();
     let mut queue = vec![path.to_owned()];

@@ -1,11 +1,11 @@
-//! Cargo's lock files: which versions they hold, and how two differ.
+//! Cargo's lock files: the versions they hold, and the differences between two of them.
 
 use std::collections::{BTreeMap, BTreeSet};
 use toml_edit::{DocumentMut, Table};
 
 use super::outcome::Dependency;
 
-/// Versions by package name. What cannot be read is empty: cargo will complain about it.
+/// Returns the locked versions by package name. The result is empty for an unreadable file, which cargo will complain about.
 pub(super) fn versions(lock_file: &str) -> BTreeMap<String, Vec<String>> {
     let mut found: BTreeMap<String, Vec<String>> = BTreeMap::new();
     let Ok(document) = lock_file.parse::<DocumentMut>() else {
@@ -15,7 +15,7 @@ pub(super) fn versions(lock_file: &str) -> BTreeMap<String, Vec<String>> {
         .get("package")
         .and_then(|item| item.as_array_of_tables());
     for package in packages.into_iter().flatten() {
-        // Packages of the workspace have no source; their versions are the change itself.
+        // Packages of the workspace have no source; their versions are part of the change itself.
         let text = |name: &str| package.get(name)?.as_str().map(str::to_owned);
         let (Some(name), Some(version), Some(source)) =
             (text("name"), text("version"), text("source"))
@@ -35,7 +35,7 @@ pub(super) fn versions(lock_file: &str) -> BTreeMap<String, Vec<String>> {
     found
 }
 
-/// The packages whose versions are not the same in both.
+/// Returns the packages whose locked versions differ.
 pub(super) fn differences(
     base: &BTreeMap<String, Vec<String>>,
     candidate: &BTreeMap<String, Vec<String>>,
@@ -49,7 +49,7 @@ pub(super) fn differences(
         .filter(|name| base.get(*name) != candidate.get(*name))
         .map(|name| {
             let (mut base, mut candidate) = (of(base, name), of(candidate, name));
-            // What both have is no difference.
+            // Versions that both sides lock are not a difference.
             let common: Vec<String> = base
                 .iter()
                 .filter(|version| candidate.contains(version))
@@ -66,9 +66,9 @@ pub(super) fn differences(
         .collect()
 }
 
-/// `base` with the packages of `current` whose names it has not got: cargo takes the versions it finds, and drops what is not needed.
+/// Adds to `base` the packages of `current` whose names it lacks. Cargo uses the versions it finds and drops packages that are not needed.
 ///
-/// `None` where one of them cannot be read.
+/// Returns `None` if one of the two cannot be read.
 pub(super) fn completed(base: &str, current: &str) -> Option<String> {
     let mut base: DocumentMut = base.parse().ok()?;
     let current: DocumentMut = current.parse().ok()?;

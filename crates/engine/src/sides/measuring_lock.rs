@@ -1,4 +1,4 @@
-//! One measurement at a time: two that use the same cache would disturb each other.
+//! A lock that allows one measurement at a time: two that use the same cache would disturb each other.
 
 use std::fs::{self, File};
 use std::io::Write;
@@ -8,18 +8,18 @@ use super::error::SidesError;
 use super::folder::{locked, make_private};
 use crate::process::Interrupt;
 
-/// In the cache: held by the process that measures, which writes its number into it.
+/// Name of the lock file in the cache. The process that measures holds it and writes its process id into it.
 const LOCK: &str = "measuring.lock";
 
-/// Nobody else measures with this cache while this value lives. A process may have one at a time: it would wait for itself.
+/// Keeps other processes from measuring with this cache while the value lives. A process must not take a second one: it would wait for itself.
 #[derive(Debug)]
 pub struct MeasuringLock {
-    /// Unlocked when closed, also when we are killed. `None` where there are no locks: that is no reason not to measure.
+    /// Closing the file releases the lock, even if the process is killed. `None` if locking failed, which is no reason not to measure.
     _lock: Option<File>,
 }
 
 impl MeasuringLock {
-    /// Waits for whoever measures, after `waiting` was called with the number of that process, if it is known.
+    /// Waits until no other process measures. If one does, first calls `waiting` with its process id, if it is known.
     pub fn wait(
         cache: &Path,
         interrupt: &Interrupt,
@@ -31,7 +31,7 @@ impl MeasuringLock {
             .and_then(|()| locked(&path, interrupt, &mut || waiting(of_holder())));
         match lock {
             Ok(mut lock) => {
-                // For people alone.
+                // The process id is only a hint for people, so errors do not matter.
                 let _ = lock.set_len(0);
                 let _ = writeln!(lock, "{}", std::process::id());
                 Ok(Self { _lock: Some(lock) })

@@ -1,9 +1,9 @@
-//! Makes a directory hold given files and no others, writing only what differs.
+//! Makes a directory hold given files and no others, and writes only files that differ.
 //!
-//! Cargo decides by times of change what it has to build again: a file whose content stays keeps its time, a file that is written gets one later
-//! than everything that was built before, even if the clock was set back in between. Cargo does not see everything: a macro may read files
-//! without saying so, and what was read through a link is remembered by its real name. So where other files than Rust's change, or any goes, the
-//! Rust files of the same package get a new time too: its two states must never pass for one.
+//! Cargo decides by modification times which files have changed. So a file whose content stays the same keeps its time, and a file that is written
+//! gets a later time than that of every earlier build, even if the clock was set back in between. Cargo does not see every change: a macro may read
+//! files without declaring them, and a file that was read through a link is remembered by its real path. So if a file that is not Rust changes, or
+//! any file is removed, the Rust files of the same package get a new time too. Invariant: cargo never mistakes one state of a package for another.
 
 use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, BTreeSet};
@@ -17,10 +17,10 @@ use super::confined::{make_way, remove_entry};
 use super::error::{SidesError, about};
 use super::path_text::{map, single};
 
-/// What a directory is to hold: the file's place in it, and where its content comes from.
+/// The files that a directory is to hold: the path in the directory, and the path of the original.
 pub(super) type WantedFiles = BTreeMap<PathBuf, PathBuf>;
 
-/// Adds those of `others` that do not collide: no file or link may stand at their path, above it or below it.
+/// Adds the files of `others` that do not collide with those in `files`: no file or link may be at their path, above it or below it.
 pub(super) fn add_beside(files: &mut WantedFiles, others: &WantedFiles) {
     let can_stay = |path: &Path| {
         let is_below = path.ancestors().any(|above| files.contains_key(above));
@@ -36,7 +36,7 @@ pub(super) fn add_beside(files: &mut WantedFiles, others: &WantedFiles) {
     files.extend(staying.into_iter().map(copied));
 }
 
-/// By which a file is recognised as unchanged without reading it.
+/// The facts by which a file is recognized as unchanged without reading it.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 struct Stamp {
     #[serde(with = "single")]
@@ -45,40 +45,40 @@ struct Stamp {
     copy_state: CopyState,
 }
 
-/// Facts about a file that change when the file does.
+/// Facts about a file that change whenever the file does.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 struct CopyState {
     inode: u64,
     bytes: u64,
-    /// When contents or attributes changed last.
+    /// Time of the last change of content or attributes.
     changed_seconds: i64,
     changed_nanoseconds: i64,
 }
 
-/// Notes about the files that a directory holds.
+/// The notes about the files that a directory holds.
 #[derive(Debug, Default, Serialize, Deserialize)]
 struct Notes {
     #[serde(with = "map")]
     stamps: BTreeMap<PathBuf, Stamp>,
 }
 
-/// For so long a file may change without its time telling.
+/// Period in which a file may change again without a new time, in seconds.
 const SETTLING_SECONDS: i64 = 2;
 
-/// Later times than any that was seen are told apart from it by this much.
+/// Distance of a new modification time from the latest known one.
 const STEP: Duration = Duration::from_millis(10);
 
-/// The files that a directory holds now.
+/// The outcome of copying files into a directory.
 #[derive(Debug, Default)]
 pub(super) struct HeldFiles {
-    /// The files that were copied, and their states when they were.
+    /// The originals of the copied files, with their states when they were copied.
     origins: Vec<(PathBuf, CopyState)>,
-    /// Those that were removed before they could be copied.
+    /// The originals that were removed before they could be copied.
     pub(super) gone: Vec<PathBuf>,
 }
 
 impl HeldFiles {
-    /// Whether all files are still as they were when they were copied, as far as the file system knows.
+    /// Reports whether all originals are unchanged since they were copied, as far as the file system knows.
     pub(super) fn is_up_to_date(&self) -> bool {
         let is_same = |(origin, state): &(PathBuf, CopyState)| {
             fs::symlink_metadata(origin).is_ok_and(|now| state_of(&now) == *state)
@@ -87,16 +87,16 @@ impl HeldFiles {
     }
 }
 
-/// A directory that is made to hold what is wanted.
+/// A directory that is made to hold a given set of files.
 pub(super) struct Mirror {
     /// The directory.
     pub(super) root: PathBuf,
-    /// A file for our notes.
+    /// The file for notes.
     pub(super) notes: PathBuf,
 }
 
 impl Mirror {
-    /// Makes the directory hold exactly `wanted`, and whatever is called as one of `spared`.
+    /// Makes the directory hold exactly the files in `wanted`, apart from the paths in `spared`.
     pub(super) fn hold(
         &self,
         wanted: &WantedFiles,
@@ -106,11 +106,11 @@ impl Mirror {
         let known: Option<Notes> = fs::read(&self.notes)
             .ok()
             .and_then(|bytes| serde_json::from_slice(&bytes).ok());
-        // Without them somebody was stopped half-way, or everything is new.
+        // Without notes, an earlier process was stopped halfway, or everything is new.
         let notes_were_there = known.is_some();
         let known = known.unwrap_or_default().stamps;
         let settled = self.settled_before();
-        // If we die half-way, nothing is known about any file.
+        // If this process dies halfway, the next one must not assume anything about the files.
         let _ = fs::remove_file(&self.notes);
         let mut directories: BTreeSet<&Path> = BTreeSet::new();
         for path in wanted.keys() {
@@ -177,7 +177,7 @@ impl Mirror {
         Ok(held)
     }
 
-    /// Removes the copy of a file that is not there any more.
+    /// Removes the copy of a file whose original no longer exists.
     fn give_up(&self, path: &Path, changes: &mut Changes) -> Result<(), SidesError> {
         let copy = self.root.join(path);
         if fs::symlink_metadata(&copy).is_ok() {
@@ -187,7 +187,7 @@ impl Mirror {
         Ok(())
     }
 
-    /// Gives the Rust files of changed packages a new time.
+    /// Gives the Rust files of changed packages a new modification time.
     fn renew(
         &self,
         wanted: &WantedFiles,
@@ -202,7 +202,7 @@ impl Mirror {
         if packages.is_empty() && !changes.everything {
             return Ok(());
         }
-        // The clock of the file system, as everything that is compared with it.
+        // The new time comes from the clock of the file system, like all times with which it is compared.
         let clock = self.notes.with_extension("clock");
         fs::write(&clock, b"").map_err(about("cannot write", &clock))?;
         let now = fs::metadata(&clock).and_then(|file| file.modified());
@@ -222,13 +222,14 @@ impl Mirror {
         Ok(())
     }
 
-    /// Marks the present as a time at which something was built from the directory.
+    /// Records that something is built from the directory at this time.
     pub(super) fn built_now(&self) -> Result<(), SidesError> {
         let path = self.time_of_build();
         fs::write(&path, b"").map_err(about("cannot write", &path))
     }
 
-    /// Files that changed shortly before we took notes may have changed again without a difference in time.
+    /// Returns the time before which a file must have changed last for its stamp to be valid. A file that changed shortly before the notes were
+    /// written may have changed again without a new time.
     fn settled_before(&self) -> (i64, i64) {
         fs::metadata(&self.notes).map_or((i64::MIN, 0), |notes| {
             (notes.mtime() - SETTLING_SECONDS, notes.mtime_nsec())
@@ -239,7 +240,7 @@ impl Mirror {
         self.notes.with_extension("built")
     }
 
-    /// The time after which a file must have been written for cargo to see that it was.
+    /// Returns the time of the last build. A file must be written after it for cargo to notice.
     fn newest(&self) -> Result<SystemTime, SidesError> {
         let path = self.time_of_build();
         match fs::metadata(&path).and_then(|metadata| metadata.modified()) {
@@ -250,10 +251,10 @@ impl Mirror {
     }
 }
 
-/// What was changed behind cargo's back, or may have been.
+/// Changes that cargo may not notice.
 #[derive(Debug, Default)]
 struct Changes {
-    /// Files of which cargo may not see that they changed.
+    /// Files whose changes cargo may not notice.
     unseen: Vec<PathBuf>,
     everything: bool,
 }
@@ -269,7 +270,7 @@ impl Changes {
     }
 }
 
-/// Whether cargo learns by itself, or from the compiler, that the file has another content.
+/// Reports whether cargo notices a change of the file's content, by itself or through the compiler.
 fn is_seen_by_cargo(path: &Path) -> bool {
     path.extension().is_some_and(|extension| extension == "rs")
         || path.ends_with("Cargo.toml")
@@ -279,7 +280,7 @@ fn is_seen_by_cargo(path: &Path) -> bool {
             .any(|part| part.as_os_str().as_encoded_bytes().starts_with(b"."))
 }
 
-/// What had to be written for a file.
+/// The kind of entry that had to be written.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Brought {
     Nothing,
@@ -287,7 +288,7 @@ enum Brought {
     Link,
 }
 
-/// The directory of the package that `path` lies in; `None`: in none.
+/// Returns the directory of the package that contains `path`, if any does.
 fn package_of<'a>(path: &'a Path, wanted: &WantedFiles) -> Option<&'a Path> {
     path.ancestors()
         .skip(1)
@@ -300,7 +301,7 @@ struct Keep<'a> {
     spared: &'a [&'a Path],
 }
 
-/// Removes what is not wanted, before anything is written: a link that is not wanted any more may stand where a directory is.
+/// Removes everything that is not wanted before anything is written, because an old link may be at the path of a new directory.
 fn clear(
     directory: &Path,
     below: &Path,
@@ -341,7 +342,7 @@ fn clear(
     Ok(())
 }
 
-/// Makes `copy` what `origin` is, unless it is already.
+/// Makes `copy` equal to `origin`, unless it already is.
 fn bring(origin: &Path, copy: &Path, not_before: SystemTime) -> io::Result<Brought> {
     let from = fs::symlink_metadata(origin)?;
     let to = fs::symlink_metadata(copy).ok();
@@ -367,7 +368,7 @@ fn bring(origin: &Path, copy: &Path, not_before: SystemTime) -> io::Result<Broug
         if to.is_symlink() {
             brought = Brought::Link;
         }
-        // Not written over: it may be read-only, or a link.
+        // The old entry is removed instead of overwritten: it may be read-only, or a link.
         fs::remove_file(copy)?;
     }
     fs::copy(origin, copy)?;
@@ -422,7 +423,7 @@ mod tests {
         assert!(held.is_up_to_date());
         fs::write(&origin, "another").expect("written");
         assert!(!held.is_up_to_date());
-        // And one that is gone before.
+        // A file that was removed before the copy began.
         wanted.insert("gone".into(), home.path().join("gone"));
         let held = mirror.hold(&wanted, &[]).expect("copied");
         assert_eq!(held.gone, [home.path().join("gone")]);

@@ -1,9 +1,9 @@
-//! Both sides of an A/B comparison, from git and cargo to executables that can be launched beside one another.
+//! Builds both sides of a comparison, from git and cargo to executables that can run side by side.
 //!
-//! Owns the cache directory: one folder per workspace with a copy of the sources, a target directory and the executables that
-//! were kept, and a lock for whoever measures. Both sides are built in turn from the *same* path, whose files are switched, so that equal sources give equal bytes.
-//! Must not touch the user's repository, checkout or target directory. Invariant: whatever moment a process dies at, the next one finds a
-//! folder that it can use.
+//! Owns the cache directory: a folder for each workspace with a copy of the sources, a target directory and the kept builds, and a lock for
+//! measurements. The sides are built one after the other in the *same* path, whose files are replaced, so that equal sources give equal bytes. Must
+//! not touch the user's repository, checkout or target directory. Invariant: a process may die at any moment, and the next one still finds a usable
+//! folder.
 
 mod build;
 mod configuration;

@@ -1,4 +1,4 @@
-//! What a build of both sides gives: executables, target by target.
+//! The outcome of building both sides: executables, target by target.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs::{self, File};
@@ -12,10 +12,10 @@ use crate::host::Revision;
 use crate::link::{Lead, Relinkable};
 use perfcheck_analysis::model::{BuildFacts, GitState};
 
-/// Both sides, ready to be launched.
+/// The builds of both sides, ready to be measured.
 #[derive(Debug, Clone)]
 pub struct PreparedSides {
-    /// The state that the work tree is compared with.
+    /// The state with which the work tree is compared.
     pub base: BuiltSide,
     /// The work tree.
     pub candidate: BuiltSide,
@@ -25,55 +25,55 @@ pub struct PreparedSides {
     pub dependencies: Vec<Dependency>,
 }
 
-/// One side. Its executables stay in place for as long as a clone of this value lives.
+/// The build of one side. Its executables stay in place while a clone of this value lives.
 #[derive(Debug, Clone)]
 pub struct BuiltSide {
-    /// The name that it is kept under.
+    /// Name under which the build is kept.
     pub name: String,
-    /// The commit; `None`: the work tree with changes of its own.
+    /// The commit; `None` for a work tree with changes.
     pub commit: Option<Revision>,
-    /// Git's state when the sources were copied; `None` for a build that was found by its name.
+    /// State of git when the sources were copied; `None` for a build that was found by its name.
     pub git: Option<GitState>,
-    /// Its bench executables, in the order of package and target name.
+    /// Its bench executables, sorted by package and target name.
     pub targets: Vec<SideTarget>,
     /// Whether the executables were built now or before.
     pub provenance: Provenance,
-    /// How long it took to lay out the sources.
+    /// Time spent on preparing the sources.
     pub checkout_time: Duration,
-    /// How long the build took, whether now or before.
+    /// Duration of the build, even if it was made earlier.
     pub build_time: Duration,
-    /// The bench targets that cargo passed over.
+    /// The bench targets that cargo skipped.
     pub skipped: Vec<SkippedTarget>,
     /// The locked versions of its dependencies, by package name.
     pub(super) locked: BTreeMap<String, Vec<String>>,
     pub(super) _in_use: [Arc<File>; 2],
 }
 
-/// Where executables come from.
+/// The origin of executables.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Provenance {
-    /// Cargo built them now.
+    /// Cargo built them for this run.
     Built,
-    /// They were built before and kept.
+    /// They come from a kept build.
     Cached,
 }
 
 /// A bench executable of one side.
 #[derive(Debug, Clone)]
 pub struct SideTarget {
-    /// How it is launched.
+    /// The program, arguments and environment to start it with.
     pub target: BenchTarget,
-    /// The executable itself, behind any runner.
+    /// Path of the executable itself, even if a runner starts it.
     pub executable: PathBuf,
-    /// The folders of its side: that of the sources, and that of the build.
+    /// The folder of the sources and the folder of the build.
     pub(super) folders: [PathBuf; 2],
-    /// The hash of the executable as it was built, before paths in it were changed to lead to the files of its side.
+    /// Hash of the executable as it was built, before paths in it were rewritten for its side.
     pub executable_hash: String,
-    /// The hash of the private dynamic libraries of the build and of the binaries beside the executable.
+    /// Hash of the build's private dynamic libraries and of the binaries next to the executable.
     pub companions_hash: String,
-    /// What the executable was linked from, if the link can be repeated.
+    /// The link inputs of the executable, if it can be linked again.
     pub relinkable: Option<Relinkable>,
-    /// The bench target's own sources and the data files beside them: paths within the repository, with hashes.
+    /// The bench target's own sources and the data files next to them: paths in the repository, with hashes.
     pub sources: BTreeMap<PathBuf, String>,
 }
 
@@ -105,7 +105,7 @@ pub struct Dependency {
 }
 
 impl PreparedSides {
-    /// All targets, by package and name.
+    /// Pairs the targets of both sides, sorted by package and target name.
     pub fn pairs(&self) -> Vec<TargetPair<'_>> {
         let by_name = |side: &'_ BuiltSide| -> BTreeMap<(String, String), usize> {
             let name =
@@ -132,7 +132,7 @@ impl PreparedSides {
 }
 
 impl BuiltSide {
-    /// How its executables are launched.
+    /// Returns its bench executables.
     pub fn bench_targets(&self) -> Vec<BenchTarget> {
         let targets = self.targets.iter();
         targets.map(|side| side.target.clone()).collect()
@@ -140,19 +140,19 @@ impl BuiltSide {
 }
 
 impl SideTarget {
-    /// Whether both are the same program, byte by byte, with the same companions.
+    /// Reports whether both are the same program, byte by byte, with the same libraries and binaries.
     ///
-    /// What it reads when it runs may differ all the same: see [`Self::differing_sources`].
+    /// The files that they read at run time may still differ: see [`Self::differing_sources`].
     pub fn is_identical_to(&self, other: &Self) -> bool {
         self.executable_hash == other.executable_hash && self.has_companions_of(other)
     }
 
-    /// Whether both have the same private dynamic libraries and the same binaries beside them.
+    /// Reports whether both have the same private dynamic libraries and the same binaries next to them.
     pub fn has_companions_of(&self, other: &Self) -> bool {
         self.companions_hash == other.companions_hash
     }
 
-    /// The executable as it would be if paths that were compiled into it led to the other's side.
+    /// Returns the executable with the paths compiled into it replaced by those of the other's side.
     pub fn led_to(&self, other: &Self) -> io::Result<Vec<u8>> {
         let mut bytes = fs::read(&self.executable)?;
         for (from, to) in self.folders.iter().zip(&other.folders) {
@@ -163,14 +163,14 @@ impl SideTarget {
         Ok(bytes)
     }
 
-    /// Those of [`Self::differing_sources`] that are no Rust: what an executable reads while it runs is not in it.
+    /// Returns the [`Self::differing_sources`] that are not Rust. An executable may read such files at run time.
     pub fn differing_data<'a>(&'a self, other: &'a Self) -> Vec<&'a Path> {
         let mut differing = self.differing_sources(other);
         differing.retain(|path| path.extension().is_none_or(|extension| extension != "rs"));
         differing
     }
 
-    /// The bench target's own files (sources and data beside them) that are not the same on both sides.
+    /// Returns the bench target's own files (sources and the data next to them) that differ between the sides.
     pub fn differing_sources<'a>(&'a self, other: &'a Self) -> Vec<&'a Path> {
         let names: BTreeSet<&PathBuf> = self.sources.keys().chain(other.sources.keys()).collect();
         names

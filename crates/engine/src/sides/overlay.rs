@@ -1,8 +1,8 @@
-//! `--benches-from worktree`: the current bench targets on an old state, in its own files only.
+//! `--benches-from worktree`: puts the current bench targets into the tree of an old state.
 //!
-//! Laid over are the whole directories that hold bench targets, with whatever data lies in them; the `[[bench]]` entries; the dev-dependencies,
-//! and those of them that are directories of the repository which the old state has not got. Everything else stays as it was: what is measured
-//! is the old code.
+//! The overlay replaces the whole directories that hold bench targets, data files included; the `[[bench]]` entries; the dev-dependencies. It adds
+//! the directories of the repository that these dependencies name and the old state lacks. Everything else stays as it was, because the old code is
+//! to be measured.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -18,24 +18,24 @@ use crate::cargo::BenchPackage;
 /// A package of the old state.
 pub(super) struct OldPackage {
     pub(super) name: String,
-    /// Seen from the top.
+    /// Its manifest, relative to the top of the repository.
     pub(super) manifest: PathBuf,
 }
 
-/// The current state, which is laid over others.
+/// The current state, whose bench targets are put into other states.
 pub(super) struct Overlay<'a> {
     /// Top of the user's checkout.
     pub(super) top: &'a Path,
-    /// The workspace's root, seen from there.
+    /// The workspace's root, relative to that top.
     pub(super) prefix: &'a Path,
-    /// What is checked out now.
+    /// The files of the work tree.
     pub(super) present: &'a WantedFiles,
     /// The current packages with bench targets.
     pub(super) packages: &'a [BenchPackage],
 }
 
 impl Overlay<'_> {
-    /// The current files that decide what an old state becomes, seen from the top.
+    /// Returns the current files that affect the result, relative to the top.
     pub(super) fn decisive_files(&self) -> BTreeSet<PathBuf> {
         let mut files = BTreeSet::from([
             self.prefix.join("Cargo.toml"),
@@ -51,8 +51,8 @@ impl Overlay<'_> {
         files
     }
 
-    /// Lays the current bench targets over the old state in `tree`, which consists of `files` and `old` packages; `files` follows.
-    /// Returns what is new or may have changed.
+    /// Puts the current bench targets into the old state in `tree`, which consists of `files` and `old` packages. Updates `files` and returns the
+    /// files that are new or may have changed.
     pub(super) fn lay_over(
         &self,
         tree: &Path,
@@ -64,7 +64,7 @@ impl Overlay<'_> {
             let Some(manifest) = self.seen_from_top(&package.manifest) else {
                 continue;
             };
-            // Examples and tests may have packages of the same name: the one that stands where it stands now comes first.
+            // Examples and tests may contain packages of the same name. The one at the current path takes precedence.
             let mut of_that_name = old.iter().filter(|old| old.name == package.name);
             let same_place = of_that_name.clone().find(|old| old.manifest == manifest);
             let Some(old) = same_place.or_else(|| of_that_name.next()) else {
@@ -73,7 +73,7 @@ impl Overlay<'_> {
             let directory = manifest.parent().unwrap_or(Path::new(""));
             let old_directory = old.manifest.parent().unwrap_or(Path::new(""));
             for place in self.bench_places(package) {
-                // A package that was moved takes its benchmarks along.
+                // The benchmarks of a moved package go to its old directory.
                 let there = match place.strip_prefix(directory) {
                     Ok(inside) => old_directory.join(inside),
                     Err(_) => place.clone(),
@@ -88,7 +88,7 @@ impl Overlay<'_> {
         Ok(laid)
     }
 
-    /// Makes what is at `there` in the tree what is at `place` now; returns its files.
+    /// Replaces the files at `there` in the tree with the current files at `place`, and returns their paths.
     fn lay(
         &self,
         place: &Path,
@@ -106,7 +106,7 @@ impl Overlay<'_> {
             let file = tree.join(&path);
             remove_entry(&file).map_err(about("cannot remove", &file))?;
         }
-        // A link or a file of the old state where the current one has a directory gives way, as when the current state is checked out.
+        // If the old state has a link or a file at the path of a current directory, remove it, as a checkout of the current state would.
         for above in there.ancestors().skip(1) {
             if files.remove(above) {
                 let file = tree.join(above);
@@ -128,8 +128,8 @@ impl Overlay<'_> {
         Ok(laid)
     }
 
-    /// Gives the old manifest the current bench targets and dev-dependencies. Returns the directories that these name and the old
-    /// state has not got.
+    /// Gives the old manifest the current bench targets and dev-dependencies. Returns the directories that the dependencies name and the old state
+    /// lacks.
     fn change_manifest(
         &self,
         manifest: &Path,
@@ -178,7 +178,7 @@ impl Overlay<'_> {
         Ok(missing)
     }
 
-    /// The directories that hold bench targets of a package, seen from the top; a file where that would be all sources.
+    /// Returns the directories that hold bench targets of a package, relative to the top; the file itself if its directory holds all sources.
     fn bench_places(&self, package: &BenchPackage) -> BTreeSet<PathBuf> {
         let manifest = self.seen_from_top(&package.manifest).unwrap_or_default();
         let directory = manifest.parent().unwrap_or(Path::new(""));

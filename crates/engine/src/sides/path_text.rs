@@ -7,10 +7,10 @@ use std::fmt::Write;
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 
-/// Begins the text of a path that is not UTF-8; no path has it.
+/// First character of the text for a path that is not UTF-8. No path contains it.
 const IN_DIGITS: char = '\0';
 
-/// The path itself where it is UTF-8, else its bytes as hexadecimal digits.
+/// Returns the path itself if it is UTF-8, otherwise its bytes as hexadecimal digits.
 pub(super) fn to_text(path: &Path) -> String {
     if let Some(text) = path.to_str() {
         return text.to_owned();
@@ -73,7 +73,7 @@ pub(super) mod list {
     }
 }
 
-/// For `#[serde(with)]`: something for each path.
+/// For `#[serde(with)]`: a map whose keys are paths.
 pub(super) mod map {
     use super::{
         BTreeMap, Deserialize, Deserializer, PathBuf, Serialize, Serializer, from_text, to_text,

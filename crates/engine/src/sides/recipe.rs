@@ -1,4 +1,4 @@
-//! What a build is made from: where that is the same, a kept build is used instead of a new one.
+//! The recipe of a build: everything that affects it. A kept build with an equal recipe is used instead of a new one.
 
 use serde::Serialize;
 use std::ffi::OsString;
@@ -8,13 +8,13 @@ use super::path_text::single;
 use crate::cargo::CargoOptions;
 use perfcheck_analysis::model::BuildFacts;
 
-/// To be counted up whenever builds are made or kept in another way.
+/// Version of the recipe; to be incremented whenever builds are made or kept in another way.
 pub(super) const VERSION: u32 = 5;
 
-/// The length of a key.
+/// Length of a key, in characters.
 const LENGTH: usize = 24;
 
-/// The name of something kept. All have the same length.
+/// The name of a kept folder. All keys have the same length.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Key(String);
 
@@ -23,27 +23,27 @@ impl Key {
         &self.0
     }
 
-    /// The key that is spelled so, if any is.
+    /// Parses a key; returns `None` for any other text.
     pub(super) fn named(name: &str) -> Option<Self> {
         let is_key = name.len() == LENGTH && name.bytes().all(|byte| byte.is_ascii_hexdigit());
         is_key.then(|| Self(name.to_owned()))
     }
 
-    /// The key of whatever `ingredients` are.
+    /// Computes the key of `ingredients`.
     pub(super) fn of(ingredients: &impl Serialize) -> Self {
         let text = serde_json::to_vec(ingredients).expect("paths are given as text");
         Self(blake3::hash(&text).to_hex()[..LENGTH].to_owned())
     }
 }
 
-/// Everything that can change what cargo makes of a commit, as far as one can know.
+/// Everything known that can change the result of building a commit.
 #[derive(Debug, Clone, Serialize)]
 pub(super) struct Recipe<'a> {
     pub(super) version: u32,
     pub(super) commit: &'a str,
     #[serde(serialize_with = "single::serialize")]
     pub(super) manifest: &'a Path,
-    /// Where it is built, and where it runs.
+    /// The directory in which it is built; `root` is the one in which it runs.
     #[serde(serialize_with = "single::serialize")]
     pub(super) source: PathBuf,
     #[serde(serialize_with = "single::serialize")]
@@ -52,9 +52,9 @@ pub(super) struct Recipe<'a> {
     pub(super) toolchain: Option<OsString>,
     pub(super) flags: Vec<OsString>,
     pub(super) variables: Vec<(String, OsString)>,
-    /// Files that are not the commit's, with the hash of their content: laid into the sources, or cargo's configuration.
+    /// Files that are not part of the commit, with hashes of their content: files added to the sources, and cargo's configuration.
     pub(super) files: Vec<(String, String)>,
-    /// Packages outside of the repository, with a hash of their files' sizes and times.
+    /// Packages outside the repository, with hashes of their files' sizes and times.
     pub(super) outside: Vec<(String, String)>,
 }
 
@@ -64,7 +64,7 @@ impl Recipe<'_> {
     }
 }
 
-/// The flags that matter for what is made, as cargo would be given them for `manifest`.
+/// Returns the flags that affect the result, as cargo would get them for `manifest`.
 pub(super) fn decisive_flags(options: &CargoOptions, manifest: &Path) -> Vec<OsString> {
     let decisive = CargoOptions {
         manifest_path: Some(manifest.to_owned()),

@@ -1,4 +1,4 @@
-//! What is asked for, and what is said while it is done.
+//! Requests to build sides, and the events that a build reports.
 
 use std::path::{Path, PathBuf};
 
@@ -8,84 +8,84 @@ use crate::host::{Checkout, Revision};
 use crate::process::Supervisor;
 use perfcheck_analysis::model::BenchesFrom;
 
-/// What is asked for.
+/// A request to build one or both sides.
 #[derive(Debug, Clone, Copy)]
 pub struct SidesRequest<'a> {
-    /// The directory of all workspaces' folders.
+    /// The cache: the directory of all workspaces' folders.
     pub cache: &'a Path,
-    /// The cargo to call.
+    /// Path of the cargo to run.
     pub cargo: &'a Path,
-    /// The user's flags.
+    /// The user's flags for cargo.
     pub options: &'a CargoOptions,
-    /// The compiler, and how cargo is configured to use it.
+    /// The compiler and cargo's configuration for it.
     pub toolchain: &'a Toolchain,
     /// The user's workspace.
     pub workspace: &'a Workspace,
-    /// The checkout that it lies in, if it lies in one.
+    /// The checkout that contains the workspace, if any does.
     pub checkout: Option<&'a Checkout>,
-    /// Whose bench targets a revision is built with.
+    /// The state whose bench targets a revision is built with.
     pub benches_from: BenchesFrom,
-    /// How many bytes the builds may take that are kept, beside those in use.
+    /// Maximum size of the kept builds, in bytes. Builds in use may exceed it.
     pub room: u64,
-    /// The names of builds that stay whatever they take.
+    /// The names of builds that are never removed, regardless of size.
     pub spared: &'a [String],
-    /// A program that calls [`crate::link::stand_in`]: with it executables can be linked anew.
+    /// A program that calls [`crate::link::stand_in`], which makes it possible to link executables again.
     pub stand_in: Option<&'a Path>,
-    /// Starts processes, and knows whether the user wants to stop.
+    /// Starts processes and knows whether the user has asked to stop.
     pub supervisor: &'a Supervisor,
 }
 
 impl SidesRequest<'_> {
-    /// The checkout, without which there are no revisions.
+    /// Returns the checkout, or an error: without a repository there are no revisions.
     pub(super) fn require_checkout(&self) -> Result<&Checkout, SidesError> {
         self.checkout.ok_or(SidesError::NoRepository)
     }
 
-    /// Where the workspace lies in what is copied.
+    /// Returns the workspace's path relative to the directory that is copied.
     pub(super) fn prefix(&self) -> &Path {
         self.checkout
             .map_or(Path::new(""), |checkout| &checkout.prefix)
     }
 }
 
-/// A file or a directory of the work tree that is not copied to where it is built, although a build might read it.
+/// A file or directory of the work tree that is not copied to the build, although a build might read it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct UncopiedFile {
-    /// Seen from the top of the repository.
+    /// Path relative to the top of the repository.
     pub path: PathBuf,
-    /// Why.
+    /// The reason.
     pub reason: UncopiedReason,
 }
 
-/// Why something is left out.
+/// The reason why a file is not copied.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum UncopiedReason {
-    /// The user may not read it.
+    /// The user has no permission to read it.
     Unreadable,
-    /// Git ignores it, and it has too many files or too large ones.
+    /// Git ignores it, and it has too many files or is too large.
     TooLarge,
 }
 
-/// What the user should see while it goes on.
+/// An event that the user should see during a build.
 #[derive(Debug, Clone, Copy)]
 pub enum BuildEvent<'a> {
-    /// Another process works in the folder; we wait until it is done.
+    /// Another process holds the lock of this folder; this one waits.
     Waiting(&'a Path),
-    /// The sources of a state are laid out.
+    /// The sources of a state are being prepared.
     CheckingOut(&'a Revision),
-    /// The executables of a state were kept: nothing is built.
+    /// A kept build of the state is used: there is nothing to build.
     Found(Option<&'a Revision>),
-    /// Builds that were not used for long gave room to others.
+    /// Builds that had not been used for a long time were removed.
     Removed {
-        /// How many.
+        /// Number of builds.
         builds: usize,
-        /// What they took on the disk.
+        /// Their size on disk, in bytes.
         bytes: u64,
     },
-    /// These files are not in what is built, and it is built without them or could not be built.
+    /// These files were not copied. The build did without them, or failed.
     LeftOut(&'a [UncopiedFile]),
-    /// Cargo begins; its own output follows.
+    /// Cargo starts to build; its own output follows.
     Building(Option<&'a Revision>),
-    /// Cargo passed over these bench targets of the state that was wanted.
+    /// Cargo skipped these bench targets of the requested state.
     TargetsSkipped(&'a [SkippedTarget]),
 }

@@ -1,7 +1,8 @@
-//! Folders that are kept under a key, the one used last first, for as long as somebody uses them and a while longer.
+//! Folders kept under keys. A folder in use stays; of the others, the least recently used are removed first.
 //!
-//! Everything here but the use itself happens while the workspace's folder is locked. `KEY/in-use` is locked, shared, by whoever uses the
-//! folder, until it ends in whatever way; its time tells when that began. All keys have the same length, so that paths of both sides have.
+//! Everything here except the use itself happens while the workspace's folder is locked. A process that uses a folder holds a shared lock on
+//! `KEY/in-use` until it exits, however that happens; the file's time is the start of the last use. All keys have the same length, so that
+//! corresponding paths of both sides do too.
 
 use std::collections::BTreeSet;
 use std::fs::{self, File};
@@ -15,49 +16,49 @@ use super::folder::make_private;
 use super::kept::files_below;
 use super::recipe::Key;
 
-/// The name of the one folder that is not complete.
+/// Name of the one folder that is not complete.
 const UNFINISHED: &str = ".unfinished";
 const IN_USE: &str = "in-use";
-/// A folder that holds a file of this name is never removed.
+/// Name of a file that protects its folder from removal.
 pub(super) const FOR_GOOD: &str = "for-good";
 
-/// A directory of such folders.
+/// A directory of kept folders.
 #[derive(Debug)]
 pub(super) struct Shelf {
     root: PathBuf,
     room: Room,
 }
 
-/// How much may stand on a shelf, beside what is in use.
+/// The limit of a shelf, which folders in use may exceed.
 #[derive(Debug, Clone, Copy)]
 pub(super) enum Room {
-    /// So many folders.
+    /// At most this many folders.
     Folders(usize),
-    /// So many bytes on the disk.
+    /// At most this many bytes on disk.
     Bytes(u64),
 }
 
-/// What was removed to make room.
+/// Number and size of the folders that were removed to keep the limit.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(super) struct Removed {
     pub(super) folders: usize,
     pub(super) bytes: u64,
 }
 
-/// A folder in use: it stays while a clone of this lives.
+/// A folder in use. It is not removed while a clone of `in_use` lives.
 #[derive(Debug, Clone)]
 pub(super) struct ShelfFolder {
     pub(super) directory: PathBuf,
-    /// Whether nobody else uses it, so that its files may be put right.
+    /// Whether no other process uses it, so that its files may be repaired.
     pub(super) alone: bool,
     pub(super) in_use: UseLock,
 }
 
-/// A lock that ends with the process if nothing else ends it.
+/// A lock that ends with the process at the latest.
 pub(super) type UseLock = Arc<File>;
 
 impl Shelf {
-    /// Makes the directory, and removes what others left unfinished.
+    /// Creates the directory, and removes a folder that another process left unfinished.
     pub(super) fn open(root: PathBuf, room: Room) -> Result<Self, SidesError> {
         make_private(&root)?;
         let shelf = Self { root, room };
@@ -65,12 +66,12 @@ impl Shelf {
         Ok(shelf)
     }
 
-    /// Where the folder `key` stands or will stand.
+    /// Returns the path of the folder `key`, which need not exist.
     pub(super) fn path(&self, key: &Key) -> PathBuf {
         self.root.join(key.as_str())
     }
 
-    /// The folder `key`, if there is one.
+    /// Returns the folder `key`, if it exists.
     pub(super) fn find(&self, key: &Key) -> Result<Option<ShelfFolder>, SidesError> {
         let directory = self.path(key);
         if !directory.is_dir() {
@@ -79,7 +80,7 @@ impl Shelf {
         use_now(directory).map(Some)
     }
 
-    /// The folder that stands at `directory`, if it is one of these.
+    /// Returns the folder at `directory`, if it exists and belongs to this shelf.
     pub(super) fn at(&self, directory: &Path) -> Result<Option<ShelfFolder>, SidesError> {
         if directory.parent() != Some(&self.root) || !directory.is_dir() {
             return Ok(None);
@@ -87,14 +88,14 @@ impl Shelf {
         use_now(directory.to_owned()).map(Some)
     }
 
-    /// The folder `key`, perhaps new and empty.
+    /// Returns the folder `key`, and creates it empty if it does not exist.
     pub(super) fn find_or_make(&self, key: &Key) -> Result<ShelfFolder, SidesError> {
         let directory = self.path(key);
         make_private(&directory)?;
         use_now(directory)
     }
 
-    /// A new folder, to be put in its place by [`Self::put`].
+    /// Creates a new folder, which [`Self::put`] moves to its final path.
     pub(super) fn unfinished(&self) -> Result<PathBuf, SidesError> {
         let directory = self.root.join(UNFINISHED);
         remove_directory(&directory)?;
@@ -102,7 +103,7 @@ impl Shelf {
         Ok(directory)
     }
 
-    /// Puts the unfinished folder in its place, instead of anything that stands there.
+    /// Moves the unfinished folder to its final path, in place of anything that is there.
     pub(super) fn put(&self, key: &Key) -> Result<ShelfFolder, SidesError> {
         let directory = self.path(key);
         remove_directory(&directory)?;
@@ -111,7 +112,7 @@ impl Shelf {
         use_now(directory)
     }
 
-    /// Removes the folders that were not used for longest until the others have room, but for those that are in use and those called as `spared` says.
+    /// Removes the least recently used folders until the rest is within the limit. Folders in use and those named in `spared` stay.
     pub(super) fn prune(&self, spared: &[String]) -> Result<Removed, SidesError> {
         let mut removed = Removed::default();
         let mut counted = BTreeSet::new();
@@ -136,7 +137,7 @@ impl Shelf {
         Ok(removed)
     }
 
-    /// The folders that may go, the one used last first.
+    /// Lists the folders that may be removed, most recently used first.
     pub(super) fn by_last_use(&self) -> Result<Vec<PathBuf>, SidesError> {
         let unreadable = || about("cannot read", &self.root);
         let mut by_age: Vec<(SystemTime, PathBuf)> = Vec::new();
@@ -163,7 +164,7 @@ fn is_in_use(directory: &Path) -> bool {
     File::open(directory.join(IN_USE)).is_ok_and(|file| file.try_lock().is_err())
 }
 
-/// What a folder takes on the disk, without the files that were `counted` before: builds share most of what they were linked from.
+/// Returns a folder's size on disk. Files in `counted` do not count again: builds share most of their link inputs.
 fn disk_usage(directory: &Path, counted: &mut BTreeSet<(u64, u64)>) -> u64 {
     let files = files_below(directory);
     let sizes = files.iter().filter_map(|path| {
@@ -176,7 +177,7 @@ fn disk_usage(directory: &Path, counted: &mut BTreeSet<(u64, u64)>) -> u64 {
 
 fn use_now(directory: PathBuf) -> Result<ShelfFolder, SidesError> {
     let path = directory.join(IN_USE);
-    // Writing nothing sets the time.
+    // Creating the file sets its time.
     let file = File::create(&path).map_err(about("cannot write", &path))?;
     let alone = file.try_lock().is_ok();
     if alone {
@@ -190,7 +191,7 @@ fn use_now(directory: PathBuf) -> Result<ShelfFolder, SidesError> {
     })
 }
 
-/// Removes a directory if there is one. Links in it are removed, not followed.
+/// Removes a directory, if it exists. Links in it are removed, not followed.
 pub(super) fn remove_directory(directory: &Path) -> Result<(), SidesError> {
     match fs::remove_dir_all(directory) {
         Err(error) if error.kind() != std::io::ErrorKind::NotFound => {

@@ -1,7 +1,7 @@
-//! Lists the files of the work tree, and those that belong to a bench target.
+//! Lists the files of the work tree, and the files that belong to a bench target.
 //!
-//! The copy is to be what cargo sees. So everything comes along that a build could read, but for the directories that cargo and other tools fill with
-//! what they can make again, and for ignored files that are too many or too large. Whatever is left out for its size or its permissions is named.
+//! The copy must contain every file that a build could read. It omits directories that cargo and other tools fill with reproducible files, and
+//! ignored files that are too many or too large. Files that are omitted for their size or permissions are reported.
 
 use std::cell::RefCell;
 use std::collections::{BTreeMap, HashMap};
@@ -17,7 +17,7 @@ use crate::cargo::BenchExecutable;
 use crate::host::Checkout;
 use crate::process::Supervisor;
 
-/// An ignored directory that holds more is left out, and so is one with more files.
+/// Maximum size of an ignored file or directory that is copied, in bytes. A directory is also limited to a number of files.
 const LARGEST_IGNORED: u64 = 32 << 20;
 const MOST_IGNORED_FILES: usize = 2_000;
 /// The first bytes of `CACHEDIR.TAG` (<https://bford.info/cachedir/>).
@@ -26,27 +26,27 @@ const CACHE_SIGNATURE: &[u8] = b"Signature: 8a477f597d28d172789f06886806bc55";
 /// The files of the work tree as it is now.
 #[derive(Debug, Default)]
 pub(super) struct PresentSources {
-    /// All that are copied.
+    /// All files to copy.
     pub(super) wanted: WantedFiles,
-    /// Those of them that stay in place when another revision is checked out: git ignores them, or they lie in a repository of their own.
+    /// The files in `wanted` that stay in place when another revision is checked out: git ignores them, or they belong to a repository of their own.
     pub(super) ignored: WantedFiles,
-    /// Files and directories beside the revision's own that its benchmarks may read, whatever their size.
+    /// Files and directories that are not part of the revision but that its benchmarks may read, regardless of size.
     pub(super) readable: Vec<PathBuf>,
     pub(super) left_out: Vec<UncopiedFile>,
     /// Whether there are files that git neither tracks nor ignores.
     pub(super) has_untracked: bool,
 }
 
-/// The directories that are filled with what can be made again.
+/// The directories that hold only files that can be made again.
 #[derive(Debug)]
 pub(super) struct Caches {
     known: Vec<PathBuf>,
-    /// Directories that were looked at before.
+    /// Results for directories that were examined before.
     looked_at: RefCell<HashMap<PathBuf, bool>>,
 }
 
 impl Caches {
-    /// Those at `known` places, and all that say so themselves.
+    /// Creates the set of the directories in `known` and of all that are marked by a `CACHEDIR.TAG`.
     pub(super) fn new<'a>(known: impl IntoIterator<Item = &'a Path>) -> Self {
         let known = known.into_iter();
         let spelled =
@@ -57,12 +57,12 @@ impl Caches {
         }
     }
 
-    /// Whether `path` is such a directory.
+    /// Reports whether `path` is such a directory.
     fn has(&self, path: &Path) -> bool {
         self.known.iter().any(|known| known == path) || is_tagged_as_cache(path)
     }
 
-    /// Whether `path` below `top` is such a directory or lies in one.
+    /// Reports whether `path`, relative to `top`, is such a directory or is in one.
     fn contain(&self, top: &Path, path: &Path) -> bool {
         if path.as_os_str().is_empty() {
             return false;
@@ -80,7 +80,7 @@ impl Caches {
         is_inside
     }
 
-    /// The known ones inside of `top`, seen from there.
+    /// Returns the known directories inside `top`, relative to it.
     fn known_in(&self, top: &Path) -> Vec<PathBuf> {
         let inside = self
             .known
@@ -91,7 +91,7 @@ impl Caches {
     }
 }
 
-/// Whether a directory says of itself that it holds nothing but what can be made again.
+/// Reports whether a `CACHEDIR.TAG` declares that the directory holds only files that can be made again.
 pub(super) fn is_tagged_as_cache(directory: &Path) -> bool {
     let mut beginning = [0; CACHE_SIGNATURE.len()];
     File::open(directory.join("CACHEDIR.TAG"))
@@ -99,8 +99,8 @@ pub(super) fn is_tagged_as_cache(directory: &Path) -> bool {
         .is_ok_and(|()| beginning == CACHE_SIGNATURE)
 }
 
-/// The files below `top`: of the repository that is checked out there, or of a directory that is in none. `packages` are the directories of the
-/// workspace's packages, which come along whatever git says of them.
+/// Lists the files below `top`, which is the top of a repository or a directory in no repository. `packages` are the directories of the workspace's
+/// packages, which are copied even if git ignores them.
 pub(super) fn present_sources(
     top: &Path,
     request: &SidesRequest<'_>,
@@ -126,12 +126,12 @@ pub(super) fn present_sources(
     Ok(listing.finish())
 }
 
-/// Whose a file is.
+/// The owner of a file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Owner {
-    /// It is part of the state that is checked out.
+    /// The state that is checked out contains it.
     State,
-    /// It stays in place whatever is checked out.
+    /// It stays in place regardless of the state that is checked out.
     Surroundings,
 }
 
@@ -145,7 +145,7 @@ struct SourceListing<'a> {
 }
 
 impl SourceListing<'_> {
-    /// Adds what git lists in the repository at `below`.
+    /// Adds the files that git lists in the repository at `below`.
     fn add_repository(&mut self, below: &Path, owner: Owner) -> Result<(), SidesError> {
         let here = self.top.join(below);
         let files = Checkout::present_files(&here, &self.caches.known_in(&here), self.supervisor)?;
@@ -173,7 +173,7 @@ impl SourceListing<'_> {
         Ok(())
     }
 
-    /// Adds all files below a directory that is in no repository, and those that git lists in repositories inside.
+    /// Adds all files below a directory that is in no repository. For a repository inside it, adds the files that git lists.
     fn add_directory(&mut self, below: &Path, owner: Owner) {
         let mut directories = vec![below.to_owned()];
         while let Some(directory) = directories.pop() {
@@ -191,7 +191,7 @@ impl SourceListing<'_> {
         }
     }
 
-    /// Adds a file or a directory that is not the repository's own: packages of the workspace in any case, the rest unless it is too large.
+    /// Adds a file or directory that is not the repository's own. Packages of the workspace are always added, everything else unless it is too large.
     fn add_ignored(&mut self, path: &Path) {
         let here = self.top.join(path);
         let Ok(metadata) = here.symlink_metadata() else {
@@ -233,8 +233,8 @@ impl SourceListing<'_> {
         }
     }
 
-    /// The files below an ignored directory but for `packages`; `None` where they are too many or too large. Whatever it holds, no more is looked at
-    /// than may be copied.
+    /// Lists the files below an ignored directory, without `packages`. Returns `None` if they are too many or too large. Examines no more files than
+    /// may be copied.
     fn files_within_limits(&mut self, path: &Path, packages: &[PathBuf]) -> Option<Vec<PathBuf>> {
         let mut found = Vec::new();
         let (mut entries, mut size) = (0, 0);
@@ -270,7 +270,7 @@ impl SourceListing<'_> {
         Some(found)
     }
 
-    /// Whether the files of a repository at `path` were added as git lists them.
+    /// Adds the files that git lists in a repository at `path`, and reports whether there is one.
     fn is_added_as_repository(&mut self, path: &Path, owner: Owner) -> bool {
         let here = self.top.join(path);
         here.join(".git").exists()
@@ -278,7 +278,7 @@ impl SourceListing<'_> {
             && self.add_repository(path, owner).is_ok()
     }
 
-    /// Whether no build reads it: git's own files, and what can be made again.
+    /// Reports whether no build reads the path: git's own files, and files that can be made again.
     fn is_passed_over(&self, path: &Path) -> bool {
         path.ends_with(".git") || self.caches.has(&self.top.join(path))
     }
@@ -295,7 +295,7 @@ impl SourceListing<'_> {
         }
     }
 
-    /// Adds a file or a link, if it is there and a build could read it.
+    /// Adds a file or a link, if it exists and a build could read it.
     fn add_file(&mut self, path: PathBuf, owner: Owner) {
         let origin = self.top.join(&path);
         let Ok(metadata) = origin.symlink_metadata() else {
@@ -309,7 +309,7 @@ impl SourceListing<'_> {
                 return;
             }
         } else if !metadata.is_symlink() {
-            // A socket, a device, a pipe that nobody writes to.
+            // Skip sockets, devices and pipes.
             return;
         }
         let files = match owner {
@@ -339,7 +339,7 @@ impl SourceListing<'_> {
     }
 }
 
-/// Whether no link leads from `top` to the directory `path`; `known` says it of directories that were asked about before.
+/// Reports whether the path from `top` to the directory `path` contains no links. `known` caches the results.
 fn is_reached_without_links(
     top: &Path,
     path: Option<&Path>,
@@ -360,8 +360,8 @@ fn is_reached_without_links(
     is_reached
 }
 
-/// A bench target's own sources, as the compiler listed them, and the files beside them that are no Rust: seen from `top`, with
-/// the hash of their content.
+/// Returns a bench target's own sources, as the compiler listed them, and the files next to them that are not Rust: paths relative to `top`, with
+/// hashes of the content.
 pub(super) fn own_sources(
     bench: &BenchExecutable,
     workspace_root: &Path,
@@ -389,7 +389,7 @@ pub(super) fn own_sources(
     Ok(hashed)
 }
 
-/// The files of which a compiler's list says that they are read: lines `FILE:` without anything behind.
+/// Returns the files that the compiler lists as read: lines `FILE:` with nothing after the colon.
 fn dependency_files(listed: &str) -> Vec<PathBuf> {
     listed
         .lines()
@@ -399,7 +399,7 @@ fn dependency_files(listed: &str) -> Vec<PathBuf> {
         .collect()
 }
 
-/// The path without `.` and `..`, as far as one can tell without looking.
+/// Removes `.` and `..` from a path without accessing the file system.
 pub(super) fn plain(path: &Path) -> PathBuf {
     let mut plain = PathBuf::new();
     for part in path.components() {

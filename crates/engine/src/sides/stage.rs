@@ -1,6 +1,6 @@
 //! A private directory for the executables of one run, at paths of equal length on both sides.
 //!
-//! It goes when the run ends; what a killed run has left goes when the next one begins.
+//! It is removed when the run ends. The next run removes what a killed run has left.
 
 use std::fs::{self, File};
 use std::os::unix::fs::MetadataExt;
@@ -10,21 +10,21 @@ use super::error::{SidesError, about};
 use super::folder::make_private;
 use perfcheck_analysis::model::BySide;
 
-/// Below the cache: a directory for each run that is going on.
+/// Directory in the cache that holds a directory for each current run.
 const STAGES: &str = "running";
-/// Held by the run that a directory belongs to.
+/// Name of the lock file in such a directory; the run holds the lock.
 const LOCK: &str = "lock";
 
-/// A directory of our own for as long as this value lives.
+/// A private directory that exists while this value lives.
 #[derive(Debug)]
 pub struct Stage {
     root: PathBuf,
-    /// Unlocked when closed, also when we are killed.
+    /// Closing the file releases the lock, even if the process is killed.
     _lock: File,
 }
 
 impl Stage {
-    /// A new one, after those were cleared away that belong to nobody any more.
+    /// Creates a new directory, after removing the directories of runs that have ended.
     pub fn open(cache: &Path) -> Result<Self, SidesError> {
         let stages = cache.join(STAGES);
         make_private(&stages)?;
@@ -41,7 +41,7 @@ impl Stage {
                     let path = root.join(LOCK);
                     let lock = File::create(&path).map_err(about("cannot make", &path))?;
                     lock.lock().map_err(about("cannot lock", &path))?;
-                    // Another run may have cleared it away between creation and lock.
+                    // Another run may have removed the directory between its creation and the lock.
                     if !path.exists() {
                         continue;
                     }
@@ -55,12 +55,12 @@ impl Stage {
         }
     }
 
-    /// Where the `ordinal`-th executable of the reference goes; does not exist yet.
+    /// Returns the directory for the `ordinal`-th executable of the reference. It does not exist yet.
     pub fn base(&self, ordinal: usize) -> PathBuf {
         self.root.join("base").join(ordinal.to_string())
     }
 
-    /// Where the `ordinal`-th executable of both sides goes, called `name`.
+    /// Creates the directories for the `ordinal`-th executable of both sides, and returns the paths of the files called `name` in them.
     pub fn places(&self, ordinal: usize, name: &Path) -> Result<BySide<PathBuf>, SidesError> {
         Ok(BySide {
             base: place(&self.base(ordinal), name)?,
@@ -68,7 +68,7 @@ impl Stage {
         })
     }
 
-    /// Copies an executable of the candidate to where it stands beside the reference's of this name.
+    /// Copies an executable of the candidate to the path that corresponds to the reference's executable `name`.
     pub fn copy_candidate(
         &self,
         ordinal: usize,
@@ -91,12 +91,12 @@ impl Stage {
 
 impl Drop for Stage {
     fn drop(&mut self) {
-        // What cannot be removed now is cleared away by the next run.
+        // The next run removes anything that cannot be removed now.
         let _ = fs::remove_dir_all(&self.root);
     }
 }
 
-/// Where others can write, they could exchange an executable after it was checked.
+/// Fails if others can write to the directory: they could exchange an executable after it was checked.
 fn refuse_others(directory: &Path) -> Result<(), SidesError> {
     let metadata = fs::metadata(directory).map_err(about("cannot look at", directory))?;
     let own = metadata.uid() == rustix::process::geteuid().as_raw();
@@ -110,7 +110,7 @@ fn refuse_others(directory: &Path) -> Result<(), SidesError> {
     Err(about("cannot run executables in", directory)(error))
 }
 
-/// Makes a directory for a file called `name`, and says where the file goes.
+/// Creates a directory for a file called `name`, and returns the file's path.
 fn place(directory: &Path, name: &Path) -> Result<PathBuf, SidesError> {
     make_private(directory)?;
     Ok(directory.join(name))
@@ -121,7 +121,7 @@ fn copy(executable: &Path, to: PathBuf) -> Result<PathBuf, SidesError> {
     Ok(to)
 }
 
-/// Removes the directories whose lock nobody holds. One that is just being made has no lock file yet: it stays.
+/// Removes the directories whose lock is not held. A directory that is being created has no lock file yet, and stays.
 fn clear(stages: &Path) {
     let Ok(entries) = fs::read_dir(stages) else {
         return;
@@ -130,7 +130,7 @@ fn clear(stages: &Path) {
         let Ok(lock) = File::open(entry.path().join(LOCK)) else {
             continue;
         };
-        // Held until it is gone: whoever waits for it sees that.
+        // The lock is held until the directory is gone, so that a process waiting for it notices the removal.
         if lock.try_lock().is_ok() {
             let _ = fs::remove_dir_all(entry.path());
         }

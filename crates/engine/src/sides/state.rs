@@ -1,4 +1,4 @@
-//! The states that are built: which files they consist of, and where their executables run.
+//! The states to build: their files, and the directories in which their executables run.
 
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeSet;
@@ -24,26 +24,26 @@ use crate::cargo::BenchPackage;
 use crate::host::{Checkout, Revision};
 use perfcheck_analysis::model::{BenchesFrom, GitState};
 
-/// A state of the repository.
+/// A state of the repository that can be built.
 #[derive(Debug)]
 pub(super) struct State {
-    /// The commit that is checked out, for build scripts that ask git.
+    /// The checked-out commit, for build scripts that query git.
     pub(super) head: Option<String>,
-    /// `None`: the work tree with changes of its own.
+    /// The commit; `None` for a work tree with changes.
     pub(super) commit: Option<Revision>,
-    /// Git's state of it: commit, branch, whether tracked files differ.
+    /// State of git: commit, branch, and whether tracked files differ.
     pub(super) git: Option<GitState>,
     /// Whether this is the user's work tree, changed or not.
     pub(super) is_work_tree: bool,
-    /// Its files, and where they are.
+    /// Its files, with the paths of the originals.
     pub(super) wanted: WantedFiles,
-    /// Where it runs.
+    /// The directories in which it runs.
     pub(super) ground: Ground,
-    /// Files that are not the commit's, with hashes.
+    /// Files that are not part of the commit, with hashes.
     pub(super) added: Vec<(String, String)>,
-    /// Whether the lock file is another state's.
+    /// Whether the lock file belongs to another state.
     pub(super) lock_file_is_foreign: bool,
-    /// What it took to get there.
+    /// Time spent on preparing it.
     pub(super) time: Duration,
     pub(super) in_use: UseLock,
 }
@@ -52,9 +52,9 @@ pub(super) struct State {
 #[derive(Debug)]
 pub(super) struct Present {
     pub(super) checkout: Option<Checkout>,
-    /// Where the workspace lies below the top.
+    /// Path of the workspace relative to the top.
     pub(super) prefix: PathBuf,
-    /// Its top.
+    /// The top of the checkout.
     pub(super) top: PathBuf,
     /// Its files.
     pub(super) sources: PresentSources,
@@ -62,7 +62,7 @@ pub(super) struct Present {
     pub(super) packages: Vec<BenchPackage>,
 }
 
-/// What a tree holds.
+/// The files in a tree, as recorded next to it.
 #[derive(Debug, Default, Serialize, Deserialize)]
 struct TreeContents {
     #[serde(with = "list")]
@@ -72,7 +72,7 @@ struct TreeContents {
 }
 
 impl State {
-    /// Takes back that it is a commit and nothing else.
+    /// Records that the state is not exactly a commit.
     pub(super) fn mark_as_changed(&mut self) {
         self.commit = None;
         if let Some(git) = &mut self.git {
@@ -82,7 +82,7 @@ impl State {
 }
 
 impl Present {
-    /// The work tree, whose top is spelled `directory`; on the shelf it is a link.
+    /// Returns the state of the work tree, whose top the user spells `directory`. Its tree is a link.
     pub(super) fn work_tree(
         &self,
         directory: PathBuf,
@@ -96,7 +96,7 @@ impl Present {
         if place.alone {
             layout.make_links(&highest)?;
             make_link(&root, &directory)?;
-            // Executables that are kept elsewhere have this path in them.
+            // Executables that are kept elsewhere contain this path.
             let notes = place.directory.join(FOR_GOOD);
             fs::write(&notes, b"").map_err(about("cannot write", &notes))?;
         }
@@ -123,7 +123,7 @@ impl Present {
         })
     }
 
-    /// A revision, checked out on a shelf.
+    /// Checks out a revision into a tree, and returns its state.
     pub(super) fn revision(
         &self,
         checkout: &Checkout,
@@ -187,7 +187,7 @@ impl Present {
         })
     }
 
-    /// Asks git for the state of the user's checkout now.
+    /// Asks git for the current state of the user's checkout.
     pub(super) fn git(&self) -> Result<Option<GitState>, SidesError> {
         Ok(match &self.checkout {
             Some(checkout) => checkout.state()?,
@@ -195,12 +195,12 @@ impl Present {
         })
     }
 
-    /// The workspace's lock file, seen from the top.
+    /// Returns the path of the workspace's lock file, relative to the top.
     pub(super) fn lock_file(&self) -> PathBuf {
         self.prefix.join("Cargo.lock")
     }
 
-    /// Makes the tree that of the revision. While others run in it, it is left as it is.
+    /// Makes the tree equal to the revision. A tree that other processes use is left as it is.
     fn check_out(
         &self,
         checkout: &Checkout,
@@ -279,7 +279,7 @@ impl Present {
         Ok(())
     }
 
-    /// Links ignored files, which a benchmark may read, to where they are.
+    /// Creates links to ignored files, which a benchmark may read.
     fn link_data(&self, tree: &Path) -> Result<(), SidesError> {
         for path in &self.sources.readable {
             link_if_free(tree, path, &self.top.join(path))
@@ -294,7 +294,7 @@ fn package_name(manifest: &Path) -> Option<String> {
     Some(document.get("package")?.get("name")?.as_str()?.to_owned())
 }
 
-/// The names of files with hashes of their content.
+/// Returns the names of files with hashes of their content.
 pub(super) fn hashed(
     files: &WantedFiles,
     mut which: impl FnMut(&PathBuf) -> bool,

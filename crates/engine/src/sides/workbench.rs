@@ -1,4 +1,5 @@
-//! The locked folder of a workspace, what is kept in it, and everything that both sides of a build share: the checkout, where the sources stand.
+//! The locked folder of a workspace with everything kept in it, and everything that the builds of both sides share: the checkout, the place of the
+//! sources.
 
 #![expect(
     clippy::disallowed_methods,
@@ -20,10 +21,10 @@ use super::state::{Present, State};
 use crate::host::{Revision, build_environment};
 use crate::link::LinkKeeping;
 
-/// How many revisions stay checked out, beside those that are in use.
+/// Maximum number of revisions that stay checked out. Those in use may exceed it.
 const MOST_TREES: usize = 4;
 
-/// The locked folder, and what is kept in it.
+/// The locked folder of a workspace, with the trees and builds that are kept in it.
 pub(super) struct Shelves<'a> {
     pub(super) request: &'a SidesRequest<'a>,
     pub(super) folder: WorkspaceFolder,
@@ -31,24 +32,24 @@ pub(super) struct Shelves<'a> {
     pub(super) kept: Shelf,
 }
 
-/// The locked folder and everything that both sides of a build share.
+/// The locked folder, and everything that the builds of both sides share.
 pub(super) struct Workbench<'a, 'e> {
     pub(super) request: &'a SidesRequest<'a>,
     pub(super) events: &'e mut dyn FnMut(BuildEvent<'_>),
     pub(super) shelves: Shelves<'a>,
     pub(super) present: Present,
-    /// The manifest that the user's flags select, seen from the top.
+    /// The manifest that the user's flags select, relative to the top.
     pub(super) manifest: PathBuf,
     pub(super) layout: DirectoryLayout,
-    /// A directory that a manifest names and that contains the repository.
+    /// A directory that a manifest names although it contains the repository.
     pub(super) above: Option<PathBuf>,
     pub(super) configuration: Vec<PathBuf>,
-    /// Keeps what is linked; `None` where executables cannot be linked anew.
+    /// Keeps the link inputs; `None` if executables cannot be linked again.
     pub(super) link_keeping: Option<LinkKeeping>,
 }
 
 impl<'a> Shelves<'a> {
-    /// Waits until nobody else works in the folder.
+    /// Locks the folder, after waiting until no other process works in it.
     pub(super) fn open(
         request: &'a SidesRequest<'a>,
         events: &mut dyn FnMut(BuildEvent<'_>),
@@ -56,7 +57,7 @@ impl<'a> Shelves<'a> {
         Self::of_repository(&repository_top(request)?, request, events)
     }
 
-    /// The same, of the repository that is checked out at `top`.
+    /// Like [`Self::open`], for the repository that is checked out at `top`.
     fn of_repository(
         top: &Path,
         request: &'a SidesRequest<'a>,
@@ -78,18 +79,18 @@ impl<'a> Shelves<'a> {
         })
     }
 
-    /// The files of the work tree at `top` as it is now.
+    /// Lists the files of the work tree at `top` as it is now.
     fn present_sources(&self, top: &Path) -> Result<PresentSources, SidesError> {
         let workspace = self.request.workspace;
         let mut caches = workspace.target_directories();
         caches.push(self.folder.root());
-        // A cache that contains the sources says nothing of them.
+        // A cache that contains the sources must not hide them.
         caches.extend(Some(self.request.cache).filter(|cache| {
             cache
                 .canonicalize()
                 .is_ok_and(|cache| !top.starts_with(cache))
         }));
-        // Cargo's metadata does not know of the flag.
+        // Cargo's metadata does not reflect `--target-dir`.
         let flag = self.request.options.target_dir.as_deref();
         let flag = flag.map(std::path::absolute).transpose();
         let flag = flag.map_err(about("cannot find", Path::new(".")))?;
@@ -108,7 +109,7 @@ impl<'a, 'e> Workbench<'a, 'e> {
         let top = repository_top(request)?;
         let here = std::env::current_dir().map_err(about("cannot find", Path::new(".")))?;
         let manifest = selected_manifest(request, &here);
-        // Only the directory: cargo takes a link for the manifest under the name of the link.
+        // Only the directory is resolved: if the manifest is a link, cargo uses the path of the link.
         let directory = manifest.parent().unwrap_or(Path::new("."));
         let manifest = directory
             .canonicalize()
@@ -146,7 +147,7 @@ impl<'a, 'e> Workbench<'a, 'e> {
         Ok(bench)
     }
 
-    /// Says what of the work tree is not in what is built.
+    /// Reports the files of the work tree that were not copied and for which `which` holds.
     pub(super) fn name_left_out(&mut self, which: impl Fn(&UncopiedFile) -> bool) {
         let left_out = self.present.sources.left_out.iter();
         let named: Vec<UncopiedFile> = left_out.filter(|one| which(one)).cloned().collect();
@@ -176,14 +177,14 @@ impl<'a, 'e> Workbench<'a, 'e> {
         Ok(state)
     }
 
-    /// The work tree as it is now, after something else was built.
+    /// Returns the work tree as it is now, after another state was built.
     pub(super) fn work_tree_now(&mut self) -> Result<State, SidesError> {
         self.present.sources = self.shelves.present_sources(&self.present.top)?;
         self.work_tree()
     }
 
     pub(super) fn work_tree(&self) -> Result<State, SidesError> {
-        // As the user spells it, where that can be told from the workspace's root.
+        // Keep the user's spelling of the path, if the workspace's root shows it.
         let root = self.request.workspace.root();
         let levels = self.request.prefix().components().count();
         let spelled = root.ancestors().nth(levels).filter(|spelled| {
@@ -196,7 +197,7 @@ impl<'a, 'e> Workbench<'a, 'e> {
             .work_tree(directory, &self.shelves.trees, &self.layout)
     }
 
-    /// Whether the layout has a place for everything that `states` need; if not, it has from now on.
+    /// Reports whether the layout has a place for everything that `states` need. If not, extends it.
     pub(super) fn is_settled(&mut self, states: &[&State]) -> Result<bool, SidesError> {
         let mut outside = Outside::default();
         for state in states {
@@ -209,13 +210,13 @@ impl<'a, 'e> Workbench<'a, 'e> {
         Ok(is_settled)
     }
 
-    /// The layout for the work tree and whatever lies `outside` of other states.
+    /// Computes the layout for the work tree and for the paths `outside` that other states need.
     pub(super) fn present_layout(&self, outside: &Outside) -> Result<DirectoryLayout, SidesError> {
         let top = &self.present.top;
         let mut all = Outside::of(&self.present.sources.wanted, top);
         all.join(outside.clone());
         let notes = self.shelves.folder.join("levels");
-        // Never fewer than before: paths are part of what is built.
+        // The number never decreases, because paths are part of the build.
         let before = fs::read_to_string(&notes)
             .ok()
             .and_then(|text| text.trim().parse().ok());
@@ -228,12 +229,12 @@ impl<'a, 'e> Workbench<'a, 'e> {
         Ok(layout)
     }
 
-    /// Where the copy of the sources stands.
+    /// Returns the path of the repository's top in the copy of the sources.
     pub(super) fn source(&self) -> PathBuf {
         self.layout.top_in(&self.shelves.folder.sources())
     }
 
-    /// The manifest of the workspace, seen from the top.
+    /// Returns the manifest of the workspace, relative to the top.
     pub(super) fn workspace_manifest(&self) -> PathBuf {
         self.request.prefix().join("Cargo.toml")
     }
@@ -261,7 +262,7 @@ impl<'a, 'e> Workbench<'a, 'e> {
     }
 }
 
-/// The top of the repository; without one, that of the workspace.
+/// Returns the top of the repository, or the root of the workspace if there is no repository.
 fn repository_top(request: &SidesRequest<'_>) -> Result<PathBuf, SidesError> {
     if let Some(checkout) = request.checkout {
         return Ok(checkout.top.clone());
@@ -270,7 +271,7 @@ fn repository_top(request: &SidesRequest<'_>) -> Result<PathBuf, SidesError> {
     root.canonicalize().map_err(about("cannot find", root))
 }
 
-/// What keeps the links of a build, where the linker that comes with the toolchain can repeat them.
+/// Prepares for keeping the link inputs of a build. Returns `None` if the toolchain's linker cannot repeat a link for this target.
 fn link_keeping(request: &SidesRequest<'_>, folder: &WorkspaceFolder) -> Option<LinkKeeping> {
     let program = request.stand_in?;
     let toolchain = request.toolchain;
@@ -281,7 +282,7 @@ fn link_keeping(request: &SidesRequest<'_>, folder: &WorkspaceFolder) -> Option<
     LinkKeeping::in_folder(&folder.links(), linker, program).ok()
 }
 
-/// The manifest that cargo would choose: the one that is named, or the nearest one above the current directory.
+/// Returns the manifest that cargo would choose: the named one, or the nearest one from the current directory upwards.
 fn selected_manifest(request: &SidesRequest<'_>, here: &Path) -> PathBuf {
     if let Some(path) = &request.options.manifest_path {
         return here.join(path);

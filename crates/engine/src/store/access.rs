@@ -1,4 +1,4 @@
-//! How statements run: reads in one snapshot, writes in one immediate transaction, errors with their path.
+//! Runs statements: reads in one snapshot, writes in one immediate transaction, errors with the path of the store.
 
 use rusqlite::{Transaction, TransactionBehavior};
 
@@ -7,13 +7,14 @@ use super::open::{Database, Journal, StoreFile};
 use super::sql::Sql;
 use super::{Store, StoreError};
 
-/// What a finished write has to survive.
+/// The failures that a finished write must survive.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Survives {
-    /// The death of this process. Nothing waits for the device between two launches: a flush there would be noise
-    /// in what is being measured. A loss of power may take the last such writes, in whole transactions.
+    /// The death of this process. Between two processes of a bench nothing waits for the disk, because a flush would
+    /// disturb the measurement. After a power failure the last of these transactions may be missing, each of them as
+    /// a whole.
     Kill,
-    /// A loss of power as well: what a command reports when it ends.
+    /// A power failure as well: for everything that a command reports when it ends.
     PowerLoss,
 }
 
@@ -30,7 +31,7 @@ impl Store {
         }
     }
 
-    /// Runs statements that happen together or not at all.
+    /// Runs statements in one transaction.
     pub(super) fn write<T>(
         &mut self,
         survives: Survives,
@@ -63,7 +64,8 @@ impl StoreFile {
     ) -> Result<T, StoreError> {
         let level = match (self.journal, survives) {
             (Journal::WriteAhead, Survives::Kill) => "NORMAL",
-            // With a rollback journal NORMAL could damage the file when power fails, not only lose its tail.
+            // With a rollback journal, NORMAL could corrupt the file at a power failure instead of only losing the
+            // last writes.
             (Journal::Rollback, _) | (_, Survives::PowerLoss) => "FULL",
         };
         let attempt = || -> Attempt<T> {
@@ -75,7 +77,7 @@ impl StoreFile {
             Ok(value)
         };
         let written = attempt().map_err(|fault| fault.at(self.path(), self.busy_timeout))?;
-        // A file that was deleted takes writes without a murmur, and they are gone when it is closed.
+        // Writes to a deleted file succeed, but are lost when it is closed.
         if self.path().exists() {
             Ok(written)
         } else {

@@ -1,4 +1,4 @@
-//! Making two workspaces one, after a project has moved or got an id.
+//! Merges two workspaces, after a project has moved or got an id.
 
 use rusqlite::params;
 
@@ -7,22 +7,22 @@ use super::error::Attempt;
 use super::sql::Sql;
 use super::{Store, StoreError, WorkspaceId};
 
-/// What was moved by [`Store::adopt`].
+/// The rows that [`Store::adopt`] moved.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Adopted {
-    /// Runs.
+    /// Number of runs.
     pub runs: usize,
-    /// Baselines.
+    /// Number of baselines.
     pub baselines: usize,
-    /// Benchmarks that both workspaces had, whose histories are now one.
+    /// Number of benchmarks that both workspaces had, whose histories are now merged.
     pub merged_benchmarks: usize,
 }
 
 impl Store {
-    /// Moves all runs, benchmarks and baselines of `from` into `into` and removes `from`.
+    /// Moves all runs, benchmarks and baselines of `from` into `into`, and removes `from`.
     ///
-    /// Benchmarks of the same package, target and id become one. Baselines of the same name in both are an error,
-    /// and then nothing is moved. Runs keep their numbers.
+    /// Benchmarks of the same package, target and id are merged. If both workspaces have a baseline of the same name,
+    /// it is an error and nothing is moved. Runs keep their numbers.
     pub fn adopt(&mut self, from: WorkspaceId, into: WorkspaceId) -> Result<Adopted, StoreError> {
         if from == into {
             return Ok(Adopted::default());
@@ -60,7 +60,7 @@ fn clashing_baselines(sql: Sql<'_>, from: WorkspaceId, into: WorkspaceId) -> Att
     )
 }
 
-/// Gives the runs of benchmarks that `into` has as well to the benchmark of `into`.
+/// Moves the runs of benchmarks that exist in both workspaces to the benchmark of `into`.
 fn merge_benchmarks(sql: Sql<'_>, from: WorkspaceId, into: WorkspaceId) -> Attempt<usize> {
     let pairs: Vec<(i64, i64)> = sql.all(
         "SELECT ours.id, theirs.id FROM benchmarks ours
@@ -70,7 +70,7 @@ fn merge_benchmarks(sql: Sql<'_>, from: WorkspaceId, into: WorkspaceId) -> Attem
         |row| Ok((row.get(0)?, row.get(1)?)),
     )?;
     for (old, kept) in &pairs {
-        // The triggers count rows that come and go; these only change hands.
+        // Triggers count only inserted and deleted rows, but these are updated.
         sql.run(
             "UPDATE benchmarks SET runs = runs + (SELECT runs FROM benchmarks WHERE id = ?1) WHERE id = ?2",
             params![old, kept],

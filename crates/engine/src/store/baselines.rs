@@ -17,11 +17,11 @@ pub struct Baseline {
     pub run: RunId,
 }
 
-/// Bytes of a baseline's name: it stands in tables.
+/// Longest name in bytes, because names are shown in tables.
 const LONGEST_NAME: usize = 100;
 
-/// Refuses what cannot name a baseline: a run is also named by its number, by `latest` or by `@commit`, and options
-/// begin with a dash.
+/// Rejects invalid names of a baseline. Numbers, `latest` and `@commit` already denote runs, and options begin with a
+/// dash.
 pub fn check_baseline_name(name: &str) -> Result<(), StoreError> {
     let reason = if name.is_empty() {
         "it is empty"
@@ -59,12 +59,12 @@ pub fn check_baseline_name(name: &str) -> Result<(), StoreError> {
 }
 
 impl Store {
-    /// The baselines of a workspace, by name.
+    /// Lists the baselines of a workspace, by name.
     pub fn baselines(&self, workspace: WorkspaceId) -> Result<Vec<Baseline>, StoreError> {
         self.read(|sql| list(sql, workspace))
     }
 
-    /// The run that a baseline names, if there is one of this name.
+    /// Returns the run of a baseline, if the name exists.
     pub fn baseline(
         &self,
         workspace: WorkspaceId,
@@ -73,7 +73,7 @@ impl Store {
         self.read(|sql| find(sql, workspace, name))
     }
 
-    /// Lets `name` name a run of this workspace. Tells which run it named before.
+    /// Makes `name` denote a run of this workspace, and returns the run that it denoted before.
     pub fn set_baseline(
         &mut self,
         workspace: WorkspaceId,
@@ -93,7 +93,7 @@ impl Store {
         })
     }
 
-    /// Gives a baseline another name, which must be free.
+    /// Renames a baseline; the new name must be free.
     pub fn rename_baseline(
         &mut self,
         workspace: WorkspaceId,
@@ -116,7 +116,7 @@ impl Store {
         })
     }
 
-    /// Forgets a name. The run stays. Tells which run it named.
+    /// Removes a baseline, but not its run. Returns the run.
     pub fn remove_baseline(
         &mut self,
         workspace: WorkspaceId,
@@ -149,7 +149,7 @@ fn list(sql: Sql<'_>, workspace: WorkspaceId) -> Attempt<Vec<Baseline>> {
     )
 }
 
-/// Lets a name that was checked name a run of this workspace. Tells which run it named before.
+/// Makes a valid name denote a run of this workspace, and returns the run that it denoted before.
 pub(super) fn name_run(
     sql: Sql<'_>,
     workspace: WorkspaceId,

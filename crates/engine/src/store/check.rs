@@ -1,4 +1,4 @@
-//! A thorough check of the whole file, for tests and for users who suspect their disk.
+//! Checks the whole store, for tests and for users who suspect their disk.
 
 use super::codec;
 use super::error::Fault;
@@ -6,8 +6,8 @@ use super::extras::{allocations_of, latencies_of};
 use super::{Store, StoreError};
 
 impl Store {
-    /// Reads everything: the structure of the file, the references between tables, and every series. Takes as long as
-    /// reading the file takes; opening does nothing of the kind.
+    /// Reads everything: the structure of the file, the references between tables, and every series. Opening a store
+    /// does no such check, because it takes as long as reading the whole file.
     pub fn check(&self) -> Result<(), StoreError> {
         self.read(|sql| {
             if sql.is_file() {

@@ -1,33 +1,37 @@
-//! A series as bytes: exact, about three bytes a sample, and checked.
+//! Encodes a series as bytes: exact, about three bytes a sample, and with a checksum.
 //!
 //! Layout: one byte of format (1), four bytes of CRC-32 (little endian) over the rest, then the CBOR form of
-//! [`StoredSeries`]. Each phase is two columns: iteration counts as run lengths of their differences (a linear ramp is one
-//! run, a flat phase two), elapsed times as differences. CBOR takes one, two, three, five or nine bytes for an integer.
-//! Differences wrap, so that every `u64` survives. The file format has no checksums of its own: without the CRC a
-//! flipped bit in a sample would be a wrong verdict in place of an error.
+//! [`StoredSeries`]. Each phase is two columns: iteration counts as run lengths of their differences (a linear ramp
+//! is one run, a flat phase two), and elapsed times as differences. CBOR takes one, two, three, five or nine bytes
+//! for an integer. Differences wrap, so every `u64` survives.
+//!
+//! SQLite's file format has no checksums. Without the CRC, a flipped bit in a sample would cause a wrong verdict
+//! instead of an error.
 
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 
 use perfcheck_analysis::model::{Nanos, Sample, Series};
 
-/// The format that is written; all formats up to it are read.
+/// The number of the format, the only one so far.
 const FORMAT: u8 = 1;
-/// Format byte and checksum.
+/// Length of the format byte and the checksum.
 pub(super) const PREFIX_BYTES: usize = 5;
 
-/// Iterations and nanoseconds of the warm-up, the linear phase, the flat phase. Tuples have no names of fields, which CBOR would write.
+/// Iterations and nanoseconds of the warm-up, the linear phase, the flat phase. Tuples keep field names out of the
+/// CBOR.
 type StoredSeries = ((u64, u64), StoredPhase, StoredPhase);
 
 #[derive(Serialize, Deserialize)]
 struct StoredPhase(
-    /// (difference to the previous iteration count, how many samples in a row have it); the first is against 0.
+    /// Pairs of the difference to the previous iteration count, and the number of successive samples with this
+    /// difference. The first difference is to 0.
     Vec<(i64, u64)>,
-    /// Difference to the previous elapsed time; the first is against 0.
+    /// Difference to the previous elapsed time. The first one is to 0.
     Vec<i64>,
 );
 
-/// The bytes of a series.
+/// Encodes a series.
 pub(super) fn encode(series: &Series) -> Vec<u8> {
     let stored: StoredSeries = (
         (series.warm_up.iterations, series.warm_up.elapsed.0),
@@ -37,7 +41,7 @@ pub(super) fn encode(series: &Series) -> Vec<u8> {
     seal(&stored)
 }
 
-/// The series of the bytes, or what is wrong with them.
+/// Decodes a series, or describes what is wrong with the bytes.
 pub(super) fn decode(bytes: &[u8]) -> Result<Series, String> {
     let ((iterations, elapsed), linear, flat): StoredSeries = unseal(bytes, "a series")?;
     Ok(Series {
@@ -50,14 +54,14 @@ pub(super) fn decode(bytes: &[u8]) -> Result<Series, String> {
     })
 }
 
-/// Format, checksum and CBOR form of a value.
+/// Encodes a value as CBOR, with format byte and checksum.
 pub(super) fn seal(value: &impl Serialize) -> Vec<u8> {
     let mut body = Vec::new();
     ciborium::into_writer(value, &mut body).expect("a vector takes everything");
     seal_bytes(&body)
 }
 
-/// The value of sealed bytes, or what is wrong with them; `what` says in words what they are.
+/// Decodes sealed bytes, or describes what is wrong with them; `what` names the value in messages.
 pub(super) fn unseal<T: DeserializeOwned>(bytes: &[u8], what: &str) -> Result<T, String> {
     let mut body = unseal_bytes(bytes, what)?;
     let value = ciborium::from_reader(&mut body)
@@ -68,7 +72,7 @@ pub(super) fn unseal<T: DeserializeOwned>(bytes: &[u8], what: &str) -> Result<T,
     Ok(value)
 }
 
-/// Why bytes are not what they should be, in words.
+/// Describes why bytes cannot be decoded.
 fn reason(error: ciborium::de::Error<std::io::Error>) -> String {
     match error {
         ciborium::de::Error::Semantic(_, why) => why,
@@ -78,13 +82,13 @@ fn reason(error: ciborium::de::Error<std::io::Error>) -> String {
     }
 }
 
-/// Format, checksum and the bytes themselves.
+/// Prepends format byte and checksum to the bytes.
 pub(super) fn seal_bytes(body: &[u8]) -> Vec<u8> {
     let sum = crc(body).to_le_bytes();
     [&[FORMAT], &sum[..], body].concat()
 }
 
-/// What was sealed, or what is wrong with it; `what` says in words what it is.
+/// Returns the bytes without the prefix, or describes what is wrong with it; `what` names the value in messages.
 pub(super) fn unseal_bytes<'b>(bytes: &'b [u8], what: &str) -> Result<&'b [u8], String> {
     let (prefix, body) = bytes
         .split_at_checked(PREFIX_BYTES)
@@ -143,7 +147,7 @@ impl StoredPhase {
     }
 }
 
-/// CRC-32 of ISO-HDLC, ITU-T V.42.
+/// Returns the CRC-32/ISO-HDLC (ITU-T V.42).
 fn crc(bytes: &[u8]) -> u32 {
     crc32fast::hash(bytes)
 }
@@ -194,7 +198,7 @@ mod tests {
         #[test]
         fn arbitrary_bytes_with_a_right_checksum_do_not_panic(body in prop::collection::vec(any::<u8>(), 0..80)) {
             let bytes = seal_bytes(&body);
-            // Whether it is a series is up to the bytes; what comes out must encode and decode as itself.
+            // Random bytes may or may not be a series; a decoded one must survive encoding.
             if let Ok(series) = decode(&bytes) {
                 prop_assert_eq!(decode(&encode(&series)), Ok(series));
             }
@@ -209,7 +213,7 @@ mod tests {
 
     #[test]
     fn a_default_launch_takes_about_three_bytes_a_sample() {
-        // 400 flat samples of 1 ms that scatter by +-2 %, and a ramp of 20, as a launch of 0.4 s gives.
+        // 400 flat samples of 1 ms with a spread of +-2 %, and a ramp of 20, as from a process of 0.4 s.
         let mut state = 1_u64;
         let mut noise = |span: u64| {
             state = state
@@ -247,7 +251,7 @@ mod tests {
         assert!(decode(&[]).is_err());
     }
 
-    /// The checksum is made anew: what is behind it decodes what anybody may have written.
+    /// Recomputes the checksum, so that the decoder behind it meets arbitrary bytes.
     #[test]
     fn a_damaged_series_is_read_or_refused() {
         let flat = [7, 7, 8, u64::MAX].map(|ns| sample(1000, ns)).to_vec();

@@ -1,4 +1,4 @@
-//! How values of the model stand in columns: words for enums, JSON for facts, two's complement for `u64`.
+//! Column types for values of the model: words for enums, JSON for facts, two's complement for `u64`.
 
 use rusqlite::ToSql;
 use rusqlite::types::{FromSql, FromSqlError, FromSqlResult, ToSqlOutput, ValueRef};
@@ -8,7 +8,7 @@ use serde::de::{DeserializeOwned, IntoDeserializer};
 
 use perfcheck_analysis::model::Nanos;
 
-/// A column of yes and no, one digit each; none at all is NULL.
+/// A column of flags, one digit each; NULL if there are none.
 pub(super) struct FlagColumn<'a>(pub(super) &'a [bool]);
 
 impl ToSql for FlagColumn<'_> {
@@ -21,7 +21,7 @@ impl ToSql for FlagColumn<'_> {
     }
 }
 
-/// The same, read.
+/// The flags read from a [`FlagColumn`].
 pub(super) struct FlagsRead(pub(super) Vec<bool>);
 
 impl FromSql for FlagsRead {
@@ -39,10 +39,10 @@ impl FromSql for FlagsRead {
     }
 }
 
-/// A column that holds the word of an enum, the same as in JSON.
+/// A column with the word of an enum variant, as in JSON.
 pub(super) struct WordColumn<T>(pub(super) T);
 
-/// The word of an enum without values.
+/// Returns the word of an enum variant without values.
 pub(super) fn word<T: Serialize>(value: T) -> String {
     let word = serde_json::to_value(value).ok();
     let word = word.as_ref().and_then(serde_json::Value::as_str);
@@ -64,7 +64,7 @@ impl<T: DeserializeOwned> FromSql for WordColumn<T> {
     }
 }
 
-/// A column that holds JSON text.
+/// A column with JSON text.
 pub(super) struct Json<T>(pub(super) T);
 
 impl<T: Serialize> ToSql for Json<T> {
@@ -83,7 +83,7 @@ impl<T: DeserializeOwned> FromSql for Json<T> {
     }
 }
 
-/// A column that holds any `u64`, as the signed integer of the same bits.
+/// A column with any `u64`, stored as the signed integer of the same bits.
 pub(super) struct Unsigned(pub(super) u64);
 
 impl ToSql for Unsigned {
@@ -98,7 +98,7 @@ impl FromSql for Unsigned {
     }
 }
 
-/// A column that counts rows.
+/// A column with a number of rows.
 pub(super) struct Count(pub(super) usize);
 
 impl FromSql for Count {

@@ -1,4 +1,4 @@
-//! What was concluded of a run: bytes of somebody else's format, compressed and checked, which nobody reads here.
+//! Stores the conclusion of a run: opaque bytes, compressed and with a checksum.
 
 use std::io::Read;
 
@@ -9,19 +9,19 @@ use super::error::{Attempt, Fault};
 use super::{Store, StoreError};
 use perfcheck_analysis::model::RunId;
 
-/// zstd's own default: docs/src/store.md.
+/// The default level of zstd, see docs/internals/src/store.md.
 const LEVEL: i32 = 3;
-/// More bytes than this are no conclusion: 100,000 benchmarks with all that is said of them take a fifth of it.
+/// Largest conclusion in bytes. 100,000 benchmarks with all their details take a fifth of it.
 const MOST_BYTES: u64 = 1 << 30;
 
-/// The column of these bytes.
+/// Compresses the bytes for the column.
 pub(super) fn packed(bytes: &[u8]) -> Attempt<Vec<u8>> {
     let compressed =
         zstd::encode_all(bytes, LEVEL).map_err(|error| Fault::Content(error.to_string()))?;
     Ok(seal_bytes(&compressed))
 }
 
-/// The bytes of the column, or what is wrong with them.
+/// Decompresses the column, or describes what is wrong with it.
 fn unpacked(column: &[u8]) -> Result<Vec<u8>, String> {
     let compressed = unseal_bytes(column, "a conclusion")?;
     let decoder = zstd::Decoder::new(compressed).map_err(|error| error.to_string())?;
@@ -37,7 +37,7 @@ fn unpacked(column: &[u8]) -> Result<Vec<u8>, String> {
 }
 
 impl Store {
-    /// What was concluded of a run at its end, as it was handed in; `None` where nothing was.
+    /// Returns the conclusion of a run as it was recorded; `None` if none was.
     pub fn conclusion(&self, run: RunId) -> Result<Option<Vec<u8>>, StoreError> {
         self.read(|sql| {
             let column: Option<Option<Vec<u8>>> = sql.first(
@@ -72,7 +72,7 @@ mod tests {
         assert!(unpacked(&column[..7]).is_err());
     }
 
-    /// The checksum is made anew: what is behind it is what anybody may have written.
+    /// Recomputes the checksum, so that the decoder behind it meets arbitrary bytes.
     #[test]
     fn a_damaged_conclusion_is_read_or_refused() {
         use perfcheck_analysis::findings::Conclusion;

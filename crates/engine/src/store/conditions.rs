@@ -1,4 +1,4 @@
-//! The conditions of a measurement, stored once for all runs that share them, and benchmarks by key.
+//! Stores the conditions of a measurement, once for all runs that share them, and benchmarks by key.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -17,27 +17,27 @@ use perfcheck_analysis::model::{
     TargetFacts, Throughput,
 };
 
-/// Everything about a benchmark in a run that seldom changes from run to run. The names are those in the JSON text.
+/// The facts about a benchmark in a run that seldom change between runs. The field names are those of the JSON text.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Conditions {
-    /// The author's version string.
+    /// Version string set by the author.
     pub version: Option<String>,
     pub(super) throughput: Throughput,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(super) other_throughput: Option<String>,
     pub(super) settings: AuthorSettings,
-    /// Facts of its target.
+    /// Facts about its target.
     pub target: TargetFacts,
-    /// How it was sampled.
+    /// Settings with which it was sampled.
     pub sampling: SamplingSettings,
     pub(super) noise_threshold: f64,
     #[serde(default, skip_serializing_if = "Metric::is_time")]
-    /// The metric that its samples measure.
+    /// The metric of its samples.
     pub metric: Metric,
 }
 
 impl Conditions {
-    /// The benchmark of this key under these conditions.
+    /// Returns the benchmark with this key under these conditions.
     pub(super) fn benchmark(&self, key: BenchmarkKey) -> Benchmark {
         Benchmark {
             key,
@@ -49,7 +49,7 @@ impl Conditions {
         }
     }
 
-    /// Those that a launch measured a benchmark under.
+    /// Returns the conditions under which a process measured a benchmark.
     pub(super) fn of(target_facts: &TargetFacts, launched: &LaunchedBenchmark) -> Self {
         let announced = &launched.benchmark;
         Self {
@@ -64,20 +64,20 @@ impl Conditions {
         }
     }
 
-    /// The number of these conditions, new where nobody measured under them before.
+    /// Returns the row id of these conditions, and inserts them if they are new.
     pub(super) fn intern(&self, sql: Sql<'_>) -> Attempt<i64> {
         self.check()?;
         intern_json(sql, "conditions", self)
     }
 
-    /// The text that they are stored as.
+    /// Returns the text in which they are stored.
     #[cfg(feature = "postgres")]
     pub(super) fn facts(&self) -> Attempt<String> {
         self.check()?;
         serde_json::to_string(self).map_err(|error| Fault::Content(error.to_string()))
     }
 
-    /// JSON has no infinities: they would come back as nothing.
+    /// Checks for infinities, which JSON would store as null.
     fn check(&self) -> Attempt<()> {
         if self.noise_threshold.is_finite() {
             return Ok(());
@@ -86,7 +86,7 @@ impl Conditions {
     }
 }
 
-/// The row of `table` with these facts, inserted where there is none.
+/// Returns the id of the row of `table` with these facts, and inserts it if it is new.
 pub(super) fn intern_json<T: Serialize>(sql: Sql<'_>, table: &str, facts: &T) -> Attempt<i64> {
     let known = sql.first(
         &format!("SELECT id FROM {table} WHERE facts = ?1"),
@@ -103,7 +103,7 @@ pub(super) fn intern_json<T: Serialize>(sql: Sql<'_>, table: &str, facts: &T) ->
     )
 }
 
-/// The number of a benchmark, if the workspace knows it.
+/// Returns the row id of a benchmark, if the workspace has it.
 pub(super) fn find_benchmark(
     sql: Sql<'_>,
     workspace: WorkspaceId,
@@ -117,7 +117,7 @@ pub(super) fn find_benchmark(
     )
 }
 
-/// The numbers of those benchmarks that the workspace knows.
+/// Returns the row ids of those benchmarks that the workspace has.
 pub(super) fn find_benchmarks(
     sql: Sql<'_>,
     workspace: WorkspaceId,
@@ -144,7 +144,7 @@ pub(super) fn find_benchmarks(
     Ok(found.into_iter().collect())
 }
 
-/// Keys as rows of a statement, whose parameters begin with this number, and their values.
+/// Returns the keys as rows of a VALUES clause whose first parameter has the number `first`, and their values.
 pub(super) fn rows_of(keys: &[BenchmarkKey], first: usize) -> (String, Vec<&dyn ToSql>) {
     let rows: Vec<String> = (0..keys.len())
         .map(|at| first + 3 * at)
@@ -155,7 +155,7 @@ pub(super) fn rows_of(keys: &[BenchmarkKey], first: usize) -> (String, Vec<&dyn 
     (rows.join(", "), values.collect())
 }
 
-/// The number of a benchmark, new where the workspace does not know it.
+/// Returns the row id of a benchmark, and inserts it if it is new.
 pub(super) fn intern_benchmark(
     sql: Sql<'_>,
     workspace: WorkspaceId,
@@ -171,12 +171,12 @@ pub(super) fn intern_benchmark(
     )
 }
 
-/// Conditions by number, each read once.
+/// Conditions by row id, each read once.
 #[derive(Default)]
 pub(super) struct KnownConditions(HashMap<i64, Arc<Conditions>>);
 
 impl KnownConditions {
-    /// Reads those whose numbers this query gives, all at once.
+    /// Reads all conditions whose ids this query selects.
     pub(super) fn read(&mut self, sql: Sql<'_>, numbers: &str) -> Attempt<()> {
         let query = format!("SELECT id, facts FROM conditions WHERE id IN ({numbers})");
         let found = sql.all(&query, &[], |row| {
@@ -188,7 +188,7 @@ impl KnownConditions {
         Ok(())
     }
 
-    /// The conditions of this number.
+    /// Returns the conditions with this row id.
     pub(super) fn get(&mut self, sql: Sql<'_>, id: i64) -> Attempt<Arc<Conditions>> {
         if let Some(conditions) = self.0.get(&id) {
             return Ok(Arc::clone(conditions));

@@ -1,4 +1,4 @@
-//! What was counted of the benchmarks of a run.
+//! Stores the instruction counts and time samples of benchmarks in a run.
 
 use rusqlite::params;
 
@@ -13,7 +13,7 @@ use perfcheck_analysis::model::{
 };
 
 impl Store {
-    /// Keeps what was counted of benchmarks that the run has measured.
+    /// Stores the counts of benchmarks that the run has measured.
     pub fn record_counts(
         &mut self,
         run: RunId,
@@ -22,7 +22,7 @@ impl Store {
         self.write(Survives::PowerLoss, |sql| insert_counts(sql, run, counted))
     }
 
-    /// All that was counted in a run, by benchmark.
+    /// Returns all counts of a run, by benchmark.
     pub fn counted(&self, run: RunId) -> Result<Vec<CountedBenchmark>, StoreError> {
         self.read(|sql| {
             let mut found: Vec<CountedBenchmark> = Vec::new();
@@ -48,15 +48,15 @@ impl Store {
     }
 }
 
-/// A row of the table.
+/// A row of the table `counts`.
 pub(super) struct CountRow<'c> {
-    /// None of samples.
+    /// Iterations counted; `None` for time samples.
     pub(super) iterations: Option<i64>,
     pub(super) total: i64,
     pub(super) functions: &'c [FunctionCount],
 }
 
-/// The rows of a benchmark, in the order of their positions.
+/// Returns the rows of a benchmark, in the order of their positions.
 pub(super) fn rows_of(counts: &CountsOfBenchmark) -> impl Iterator<Item = CountRow<'_>> {
     let instructions = counts.instructions.iter().map(|count| CountRow {
         iterations: Some(count.iterations.cast_signed()),
@@ -71,7 +71,7 @@ pub(super) fn rows_of(counts: &CountsOfBenchmark) -> impl Iterator<Item = CountR
     instructions.chain(time)
 }
 
-/// Inserts counts, in the order in which they are given.
+/// Inserts counts in the given order.
 pub(super) fn insert_counts(sql: Sql<'_>, run: RunId, counted: &[CountedBenchmark]) -> Attempt<()> {
     const INSERT: &str =
         "INSERT INTO counts (run_benchmark, position, iterations, total, functions)
@@ -97,7 +97,7 @@ pub(super) fn insert_counts(sql: Sql<'_>, run: RunId, counted: &[CountedBenchmar
     Ok(())
 }
 
-/// Adds a row, in three columns from `first` on.
+/// Adds a row to the counts; `first` is the first of its three columns.
 pub(super) fn add_count(
     counts: &mut CountsOfBenchmark,
     row: &StoredRow<'_>,

@@ -1,4 +1,5 @@
-//! What can go wrong with the store, one variant a situation, and what SQLite's result codes mean here.
+//! Errors of the store, one variant for each situation, and their mapping from the result codes of SQLite and
+//! PostgreSQL.
 
 use std::io;
 use std::path::{Path, PathBuf};
@@ -8,47 +9,47 @@ use rusqlite::ffi;
 
 use perfcheck_analysis::model::RunId;
 
-/// An error of the store. Nothing that was stored before is lost by any of them.
+/// An error of the store. No error loses data that was stored before.
 #[derive(Debug, thiserror::Error)]
 pub enum StoreError {
-    /// The system names no data directory for this user.
+    /// The system has no data directory for this user.
     #[error(
         "the system names no data directory for this user\n  help: name a store with `--store PATH` or PERFCHECK_STORE"
     )]
     NoDataDirectory,
-    /// The file system refused.
+    /// A file system operation failed.
     #[error("cannot {action} `{}`: {source}\n  help: check the path and its permissions, or name another store with `--store PATH`", path.display())]
     Io {
         /// The file or directory.
         path: PathBuf,
-        /// What was attempted, as a verb.
+        /// The attempted action, as a verb.
         action: &'static str,
-        /// Why it failed.
+        /// The cause.
         source: io::Error,
     },
     /// A directory, a pipe or a device.
     #[error("`{}` is not a regular file\n  help: it was left as it is; name another file with `--store PATH` or PERFCHECK_STORE", .0.display())]
     NotAFile(PathBuf),
-    /// A symbolic link to nothing.
+    /// A symbolic link whose target does not exist.
     #[error("`{}` is a symbolic link to `{}`, which does not exist\n  help: make the file's directory reachable again (is a disk not mounted?), remove the link, or name another store with `--store PATH`", path.display(), target.display())]
     DanglingLink {
-        /// The path that was to be the store.
+        /// Path of the link.
         path: PathBuf,
-        /// What the link names.
+        /// Target of the link.
         target: PathBuf,
     },
-    /// A file that is no SQLite database. It was not touched.
+    /// The file is not an SQLite database. It was not changed.
     #[error("`{}` is not a database\n  help: it was left as it is; name another file with `--store PATH` or PERFCHECK_STORE", .0.display())]
     NotADatabase(PathBuf),
-    /// An SQLite database of another program. It was not touched.
+    /// The file is an SQLite database of another program. It was not changed.
     #[error("`{}` is an SQLite database of another program (application id {application_id:#010x})\n  help: it was left as it is; name another file with `--store PATH` or PERFCHECK_STORE", path.display())]
     Foreign {
         /// The file.
         path: PathBuf,
-        /// The application id in its header; 0 where none is set.
+        /// The application id in its header; 0 if none is set.
         application_id: u32,
     },
-    /// Written by a newer cargo-perfcheck. It was not touched.
+    /// The store was written by a newer cargo-perfcheck. It was not changed.
     #[error("the store `{}` has schema version {found}, this cargo-perfcheck knows versions up to {supported}\n  help: it was left as it is; update cargo-perfcheck, or name another file with `--store PATH`", path.display())]
     Newer {
         /// The file.
@@ -58,7 +59,7 @@ pub enum StoreError {
         /// The newest schema version that this program knows.
         supported: u32,
     },
-    /// A team's store that an older cargo-perfcheck made. It was not touched.
+    /// A team's store was made by an older cargo-perfcheck. It was not changed.
     #[error("the store `{}` has schema version {found}, this cargo-perfcheck needs version {supported}\n  help: whoever owns the database brings it up to date with `cargo perfcheck store init ADDRESS`; from then on an older cargo-perfcheck cannot use it", path.display())]
     Older {
         /// The server and its database.
@@ -68,12 +69,12 @@ pub enum StoreError {
         /// The version that this program reads and writes.
         supported: u32,
     },
-    /// The content contradicts itself.
+    /// The content is inconsistent.
     #[error("the store `{}` is damaged: {detail}\n  help: it was not overwritten; restore a backup, or try `sqlite3 FILE .recover`, or move it away and start anew", path.display())]
     Corrupt {
         /// The file.
         path: PathBuf,
-        /// What was found.
+        /// Description of the damage.
         detail: String,
     },
     /// Another process held the store for longer than the busy timeout.
@@ -81,32 +82,32 @@ pub enum StoreError {
     Locked {
         /// The file.
         path: PathBuf,
-        /// How long was waited.
+        /// Time waited.
         waited: Duration,
     },
-    /// No space on the device, or a quota or size limit was reached.
+    /// The disk is full, or a quota or size limit is reached.
     #[error("no space left for the store `{}`\n  help: what was stored before is still there; free some space and run again", .0.display())]
     Full(PathBuf),
-    /// It can be read but not written.
+    /// The store can be read, but not written.
     #[error("the store `{}` cannot be written\n  help: check the permissions of the file and of its directory, or name another store with `--store PATH`", .0.display())]
     ReadOnly(PathBuf),
     /// The file was moved or deleted while it was open.
     #[error("the store `{}` was moved or deleted while in use\n  help: put the file back and run again", .0.display())]
     Moved(PathBuf),
-    /// Any other failure that SQLite reports.
+    /// Another error of SQLite.
     #[error("the store `{}` failed: {detail}\n  help: if it happens again, `sqlite3 FILE 'pragma integrity_check'` tells more", path.display())]
     Sqlite {
         /// The file.
         path: PathBuf,
-        /// SQLite's words.
+        /// SQLite's message.
         detail: String,
     },
-    /// An address of a server that cannot be read.
+    /// The address of a server is invalid.
     #[error(
         "the address of the team's store is none: {0}\n  help: an address looks like `postgres://user@host/database`"
     )]
     BadAddress(String),
-    /// A program without PostgreSQL was given the address of a server.
+    /// The program was built without PostgreSQL, but got the address of a server.
     #[error(
         "this cargo-perfcheck was built without PostgreSQL\n  help: install it with the feature `postgres`, or name a file"
     )]
@@ -116,88 +117,88 @@ pub enum StoreError {
     Unreachable {
         /// The server and its database.
         path: PathBuf,
-        /// What was heard.
+        /// Message of the client or the server.
         detail: String,
     },
-    /// The user of a team's database may not do this.
+    /// The database user lacks a privilege.
     #[error("this user may not do that in `{}`: {detail}\n  help: a member of `perfcheck_reader` reads, one of `perfcheck_writer` sends runs, one of `perfcheck_admin` does the rest; e.g. `GRANT perfcheck_reader TO USER`", path.display())]
     Denied {
         /// The server and its database.
         path: PathBuf,
-        /// The server's words.
+        /// Message of the server.
         detail: String,
     },
-    /// Any other failure that a server reports.
+    /// Another error of the server.
     #[error("`{}` failed: {detail}\n  help: nothing was changed; the server's log may tell more", path.display())]
     Server {
         /// The server and its database.
         path: PathBuf,
-        /// The server's words.
+        /// Message of the server.
         detail: String,
     },
-    /// A database without a store.
+    /// The database has no store.
     #[error("there is no store in `{}`\n  help: `cargo perfcheck store init ADDRESS` makes one there", .0.display())]
     NoTeamStore(PathBuf),
-    /// A database in which something else has the name of the store's schema. It was not touched.
+    /// The schema with the store's name belongs to another program. It was not changed.
     #[error("the schema `perfcheck` of `{}` was made by another program\n  help: it was left as it is; name another database", .0.display())]
     ForeignSchema(PathBuf),
-    /// A run that is sent is in the team's store, or was removed there.
+    /// The run exists in the team's store, or was removed there.
     #[error("the team's store knows this run already\n  help: nothing is left to send of it")]
     AlreadyThere,
     /// There is no such run.
     #[error("there is no run {0}\n  help: `cargo perfcheck store runs` lists the runs")]
     NoSuchRun(RunId),
-    /// A run was to be compared that has no samples any more.
+    /// The run cannot be compared, because its samples were removed.
     #[error(
         "the samples of run {0} were removed (`store prune --samples`)\n  help: `cargo perfcheck report {0} --report markdown` shows its verdicts,\n  `cargo perfcheck history` its values"
     )]
     SamplesRemoved(RunId),
-    /// A launch was to be added to a run that has ended.
+    /// No process can be added, because the run has ended.
     #[error("run {0} has ended\n  help: start a new run")]
     RunEnded(RunId),
-    /// The base side of an A/B measurement was to become a reference.
+    /// The base of a side-by-side measurement cannot become a reference.
     #[error(
         "run {0} is the base side of an A/B measurement\n  help: name the candidate side, or another run; `cargo perfcheck store runs` lists them"
     )]
     BaseSide(RunId),
-    /// A commit prefix that fits several commits.
+    /// The commit prefix is ambiguous.
     #[error("`@{prefix}` fits several commits: {}\n  help: give more digits of the commit", commits.join(", "))]
     AmbiguousCommit {
-        /// The prefix asked for.
+        /// The prefix.
         prefix: String,
-        /// The commits that it fits, sorted.
+        /// The matching commits, sorted.
         commits: Vec<String>,
     },
     /// There is no baseline of this name.
     #[error("there is no baseline `{name}`\n  help: {}", there_are(existing))]
     NoSuchBaseline {
-        /// The name asked for.
+        /// The name.
         name: String,
-        /// The baselines that there are, sorted.
+        /// The existing baselines, sorted.
         existing: Vec<String>,
     },
-    /// A baseline of this name exists.
+    /// A baseline of this name exists already.
     #[error("a baseline `{0}` exists already\n  help: remove it first, or choose another name")]
     BaselineExists(String),
-    /// Not a name for a baseline.
+    /// The name is not valid for a baseline.
     #[error(
         "`{name}` cannot name a baseline: {reason}\n  help: letters, digits and `.`, `_`, `/`, `-` make a name"
     )]
     BadName {
         /// The name.
         name: String,
-        /// What is wrong with it.
+        /// The rule that it violates.
         reason: &'static str,
     },
-    /// Two workspaces that were to become one have baselines of the same name. Nothing was moved.
+    /// Two workspaces cannot be merged, because both have baselines of the same name. Nothing was moved.
     #[error("both workspaces have baselines named {}\n  help: nothing was moved; rename or remove those of one side first", .0.join(", "))]
     NameClash(Vec<String>),
-    /// A value that the store cannot give back as it is.
+    /// The value cannot be stored exactly.
     #[error("{0} is not a finite number\n  help: this is a bug of the caller; please report it")]
     NotFinite(&'static str),
 }
 
-/// What to do about a baseline that is not there.
+/// Returns the help for a missing baseline.
 fn there_are(existing: &[String]) -> String {
     if existing.is_empty() {
         return "there are none yet; `cargo perfcheck --save-baseline NAME` makes one".to_owned();
@@ -205,21 +206,21 @@ fn there_are(existing: &[String]) -> String {
     format!("there are: {}", existing.join(", "))
 }
 
-/// A failure inside a transaction, before the path is known.
+/// An error within a transaction, where the path of the store is not known yet.
 #[derive(Debug)]
 pub(super) enum Fault {
-    /// Already complete.
+    /// A complete error.
     Store(StoreError),
-    /// SQLite's.
+    /// An error of SQLite.
     Sqlite(rusqlite::Error),
-    /// A team's server's.
+    /// An error of PostgreSQL.
     #[cfg(feature = "postgres")]
     Server(tokio_postgres::Error),
-    /// Stored content that cannot be what was written.
+    /// Invalid stored content.
     Content(String),
 }
 
-/// The result of work inside a transaction.
+/// The result of work within a transaction.
 pub(super) type Attempt<T> = Result<T, Fault>;
 
 impl From<StoreError> for Fault {
@@ -235,7 +236,7 @@ impl From<rusqlite::Error> for Fault {
 }
 
 impl Fault {
-    /// Completes the fault with the store that it happened to.
+    /// Completes the error with the path of the store.
     pub(super) fn at(self, path: &Path, busy_timeout: Duration) -> StoreError {
         let path = path.to_owned();
         match self {
@@ -255,7 +256,7 @@ fn from_sqlite(error: &rusqlite::Error, path: PathBuf, busy_timeout: Duration) -
         Error::SqliteFailure(failure, _) => {
             match (failure.extended_code, failure.extended_code & 0xff) {
                 (ffi::SQLITE_READONLY_DBMOVED, _) => StoreError::Moved(path),
-                // The shared-memory file could not be extended: in practice the device is full.
+                // The shared-memory file could not be extended: usually the disk is full.
                 (ffi::SQLITE_IOERR_SHMSIZE, _) | (_, ffi::SQLITE_FULL) => StoreError::Full(path),
                 (_, ffi::SQLITE_BUSY | ffi::SQLITE_LOCKED) => StoreError::Locked {
                     path,
@@ -264,7 +265,7 @@ fn from_sqlite(error: &rusqlite::Error, path: PathBuf, busy_timeout: Duration) -
                 (_, ffi::SQLITE_CORRUPT | ffi::SQLITE_NOTADB) => {
                     StoreError::Corrupt { path, detail }
                 }
-                // What lies beside the file cannot be made where nothing can be written.
+                // SQLite could not create its files beside the store, because the directory is not writable.
                 (_, ffi::SQLITE_READONLY | ffi::SQLITE_PERM | ffi::SQLITE_CANTOPEN) => {
                     StoreError::ReadOnly(path)
                 }
@@ -281,7 +282,7 @@ fn from_sqlite(error: &rusqlite::Error, path: PathBuf, busy_timeout: Duration) -
                 _ => StoreError::Sqlite { path, detail },
             }
         }
-        // The columns are STRICT and checked: a value that does not convert is not what was written.
+        // The columns are STRICT and checked, so a value that does not convert was not written by this program.
         Error::FromSqlConversionFailure(..)
         | Error::IntegralValueOutOfRange(..)
         | Error::InvalidColumnType(..)
@@ -310,7 +311,7 @@ fn from_server(error: &tokio_postgres::Error, path: PathBuf, waited: Duration) -
     }
 }
 
-/// What the server or the way to it says, with its causes.
+/// Returns the message of the server or of the connection, with its causes.
 #[cfg(feature = "postgres")]
 pub(super) fn said(error: &tokio_postgres::Error) -> String {
     if let Some(answer) = error.as_db_error() {

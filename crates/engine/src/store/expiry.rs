@@ -1,6 +1,7 @@
-//! Samples that are removed while their runs stay: verdicts, conclusions and the place of each run in the history are kept.
+//! Removes the samples of runs. The runs themselves, their verdicts and conclusions stay in the history.
 //!
-//! A file forgets the samples of some runs at a time. A team's store forgets whole months, as those lie in a table of their own, which is dropped.
+//! A file removes the samples of some runs at a time. A team's store removes whole months, because each month has its
+//! own table, which is dropped.
 
 use std::collections::{BTreeMap, HashSet};
 
@@ -13,15 +14,16 @@ use super::{Store, StoreError, WorkspaceId};
 use perfcheck_analysis::compare::point_of;
 use perfcheck_analysis::model::{BenchmarkKey, RunId, RunPoint, Timestamp, Work};
 
-/// Samples of so many runs are in memory at once.
+/// Number of runs whose samples are loaded at once.
 const RUNS_AT_ONCE: usize = 20;
-/// Runs of a file whose numbers lie so close together lose their samples together.
+/// In a file, the samples of this many successive run numbers are removed together.
 const RUNS_OF_A_FILE: i64 = 100;
-/// In the number of a launch of a team's store the month stands above so many bits.
+/// In a team's store, the month is stored in the bits of the process's row id above this one.
 const BITS_BELOW_MONTH: u32 = 44;
 
 impl Store {
-    /// Up to when samples are removed that are to be older than this: in a team's store up to the beginning of that month.
+    /// Returns the time up to which samples are removed if `limit` is requested: in a team's store, the beginning of
+    /// that month.
     pub fn samples_until(&self, limit: Timestamp) -> Result<Timestamp, StoreError> {
         if self.database.file().is_some() {
             return Ok(limit);
@@ -35,8 +37,8 @@ impl Store {
         })
     }
 
-    /// Removes the samples of these runs of a workspace; the runs stay. What a baseline names keeps them. Tells which runs have none any more. A month is
-    /// done whole or not at all.
+    /// Removes the samples of these runs of a workspace; the runs stay. Runs that a baseline names keep their
+    /// samples. Returns the runs whose samples were removed. The runs of a month are handled in one transaction.
     pub fn remove_samples(
         &mut self,
         workspace: WorkspaceId,
@@ -75,7 +77,8 @@ impl Store {
         Ok(removed)
     }
 
-    /// The runs of a workspace that launched something, or those of `wanted`, each group with those whose samples lie together; of a file some at a time.
+    /// Groups the runs of a workspace that have processes, or those of `wanted`, by the table of their samples. In a
+    /// file the groups are ranges of run numbers.
     pub(super) fn by_month(
         &self,
         workspace: WorkspaceId,
@@ -112,7 +115,7 @@ impl Store {
     }
 }
 
-/// A run with its first and its last launch.
+/// A run with the row ids of its first and last process.
 pub(super) struct RunLaunches {
     pub(super) run: RunId,
     pub(super) first: i64,

@@ -1,7 +1,8 @@
-//! Allocations and latencies as checked bytes, in the layout of `codec`: format, checksum, CBOR.
+//! Encodes allocations and latencies as bytes, in the layout of `codec`: format, checksum, CBOR.
 //!
-//! Both are run lengths of differences: iterations that allocate the same take one entry however many there are, and an ascending reservoir an
-//! entry a distinct time. Differences wrap, so that every number survives. Nothing noted is NULL, not an empty blob.
+//! Both use run lengths of differences: successive iterations with the same allocations share an entry, and the
+//! sorted reservoir has one entry per distinct time. Differences wrap, so every number survives. Missing data is
+//! NULL, not an empty blob.
 
 use rusqlite::ToSql;
 use rusqlite::types::{Null, ToSqlOutput, ValueRef};
@@ -10,20 +11,21 @@ use serde::{Deserialize, Serialize};
 use super::codec::{seal, unseal};
 use perfcheck_analysis::model::{Allocations, Latencies, LatencyWindow, Nanos, limits};
 
-/// Count, bytes and peak of an iteration, then count and bytes of other threads. An array has no names of fields, which CBOR would write for each.
+/// Count, bytes and peak of an iteration, then count and bytes of other threads. An array keeps field names out of
+/// the CBOR.
 type StoredAllocations = [u64; 5];
 
 #[derive(Serialize, Deserialize)]
 struct StoredLatencies {
     digits: u8,
-    /// (difference to the previous index, operations).
+    /// Pairs of the difference to the previous index, and the number of operations.
     counts: Vec<(u32, u64)>,
     clamped: u64,
     errors: u64,
     messages: Vec<String>,
-    /// (difference to the previous time, how many in a row have it).
+    /// Pairs of the difference to the previous time, and the number of times with this value.
     reservoir: Vec<(i64, u64)>,
-    /// Operations, errors, nanoseconds of the 50th, 95th and 99th percentile.
+    /// Operations, errors, and the 50th, 95th and 99th percentile in nanoseconds.
     windows: Vec<[u64; 5]>,
 }
 
@@ -50,7 +52,7 @@ impl ToSql for LatenciesColumn<'_> {
     }
 }
 
-/// What the column `series.allocations` says, or what is wrong with it.
+/// Decodes the column `series.allocations`, or describes what is wrong with it.
 pub(super) fn allocations_of(value: ValueRef<'_>) -> Result<Vec<Allocations>, String> {
     match blob(value)? {
         Some(bytes) => decode_allocations(bytes),
@@ -58,7 +60,7 @@ pub(super) fn allocations_of(value: ValueRef<'_>) -> Result<Vec<Allocations>, St
     }
 }
 
-/// What the column `series.latencies` says, or what is wrong with it.
+/// Decodes the column `series.latencies`, or describes what is wrong with it.
 pub(super) fn latencies_of(value: ValueRef<'_>) -> Result<Option<Latencies>, String> {
     blob(value)?.map(decode_latencies).transpose()
 }
@@ -288,7 +290,7 @@ mod tests {
         assert!(what.contains("too many"), "{what}");
     }
 
-    /// The checksum is made anew: what is behind it decodes what anybody may have written.
+    /// Recomputes the checksum, so that the decoder behind it meets arbitrary bytes.
     #[test]
     fn a_damaged_record_beside_the_samples_is_read_or_refused() {
         use crate::mutations::attack;

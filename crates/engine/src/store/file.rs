@@ -1,4 +1,4 @@
-//! The file before SQLite has it: creation with private permissions, and refusal of what is not ours.
+//! Creates the store's file with private permissions, and rejects files of other programs before SQLite opens them.
 
 use std::collections::BTreeMap;
 use std::fs::{DirBuilder, OpenOptions};
@@ -9,8 +9,8 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use super::header::{self, FileState};
 use super::{StoreError, schema};
 
-/// Creates directories (0700) and an empty file (0600), unless they are there. SQLite gives the files that it makes
-/// beside it the permissions of the file.
+/// Creates directories (0700) and an empty file (0600) if they do not exist. SQLite creates its additional files with
+/// the same permissions as the file.
 pub(super) fn create_if_absent(path: &Path) -> Result<(), StoreError> {
     let mut directory = DirBuilder::new();
     let mut file = OpenOptions::new();
@@ -38,7 +38,8 @@ pub(super) fn create_if_absent(path: &Path) -> Result<(), StoreError> {
             .create(parent)
             .map_err(|source| failed(parent, "create the directory", source))?;
     }
-    // Under the lock: closing the new file must not coincide with a connection of ours, see `OpenFile`.
+    // Take the lock, because closing the new file must not coincide with a connection of this process, see
+    // `OpenFile`.
     let _lock = open_files();
     match file.open(path) {
         Ok(_) => Ok(()),
@@ -47,23 +48,25 @@ pub(super) fn create_if_absent(path: &Path) -> Result<(), StoreError> {
     }
 }
 
-/// The files that this process has open as stores, with the number of stores.
+/// The files that this process has open as stores, with the number of stores for each.
 ///
-/// POSIX gives up all locks of a process on a file when the process closes *any* descriptor of it ("How To Corrupt An
-/// SQLite Database File", 2.2). So a file is looked at directly only while no store of this process has it open.
+/// POSIX releases all locks of a process on a file when the process closes *any* descriptor of the file ("How To
+/// Corrupt An SQLite Database File", 2.2). Therefore a file is read directly only if no store of this process has it
+/// open.
 static OPEN_FILES: Mutex<BTreeMap<PathBuf, usize>> = Mutex::new(BTreeMap::new());
 
 fn open_files() -> MutexGuard<'static, BTreeMap<PathBuf, usize>> {
-    // The map is never left half changed, so a panic elsewhere does no harm.
+    // The map is always consistent, so a poisoned lock is harmless.
     OPEN_FILES.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// An entry among the open files, by canonical path.
+/// An entry in the map of open files, by canonical path.
 #[derive(Debug)]
 pub(super) struct OpenFile(PathBuf);
 
 impl OpenFile {
-    /// Enters the file and tells what it is; `None` where there is no file. Refuses what must not be opened.
+    /// Adds the file to the map and returns its state; `None` if it does not exist. Rejects files that must not be
+    /// opened.
     pub(super) fn claim(path: &Path) -> Result<Option<(Self, FileState)>, StoreError> {
         let failed = |source: io::Error| StoreError::Io {
             path: path.to_owned(),
@@ -75,7 +78,8 @@ impl OpenFile {
             Ok(metadata) => metadata,
             Err(error) if error.kind() == ErrorKind::NotFound => {
                 return match std::fs::read_link(path) {
-                    // SQLite would make the file where the link leads; whoever mounts or moves things wants to be asked.
+                    // SQLite would create the target of the link. That may hide a disk that is not mounted, so ask
+                    // the user.
                     Ok(target) => Err(StoreError::DanglingLink {
                         path: path.to_owned(),
                         target,
@@ -85,13 +89,13 @@ impl OpenFile {
             }
             Err(error) => return Err(failed(error)),
         };
-        // Before anything is opened: a pipe would block.
+        // Check before opening: opening a pipe would block.
         if !metadata.is_file() {
             return Err(StoreError::NotAFile(path.to_owned()));
         }
         let canonical = path.canonicalize().map_err(failed)?;
         let found = if files.contains_key(&canonical) {
-            // It was inspected when it was first opened; SQLite is asked again in any case.
+            // The file was inspected when it was first opened; SQLite reads the version again in any case.
             FileState::Store(schema::VERSION)
         } else {
             header::inspect(&canonical)?
@@ -100,7 +104,7 @@ impl OpenFile {
         Ok(Some((Self(canonical), found)))
     }
 
-    /// The canonical path.
+    /// Returns the canonical path.
     pub(super) fn path(&self) -> &Path {
         &self.0
     }

@@ -1,12 +1,12 @@
-//! What is found where a team's store is to be made.
+//! The state of the place where a team's store is to be created.
 
-/// What there was where a team's store is wanted.
+/// The existing content where a team's store is to be created.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum FoundStore {
-    /// Nothing.
+    /// No store.
     None,
     /// A store of this older version.
     Older(u32),
-    /// A store of the present version.
+    /// A store of the current version.
     Present,
 }

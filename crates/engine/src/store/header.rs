@@ -1,4 +1,4 @@
-//! Looks at the first bytes of a file before SQLite does: opening a database may already write to it.
+//! Inspects the first bytes of a file before SQLite does, because opening a database can already write to it.
 //!
 //! Offsets are those of "The Database Header" in <https://www.sqlite.org/fileformat2.html>.
 
@@ -10,29 +10,29 @@ use super::StoreError;
 use super::schema::{APPLICATION_ID, VERSION};
 
 const MAGIC: &[u8; 16] = b"SQLite format 3\0";
-/// The smallest page, and so the smallest database.
+/// Size of the smallest page, and so of the smallest database.
 const SMALLEST_DATABASE_BYTES: usize = 512;
 const USER_VERSION_OFFSET: usize = 60;
 const APPLICATION_ID_OFFSET: usize = 68;
 
-/// What a file that may be opened is.
+/// The state of a file that may be opened.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum FileState {
-    /// Nothing is in it yet.
+    /// An empty file.
     Empty,
-    /// A store of this version or an older one.
+    /// A store of this version, which is not newer than the current one.
     Store(u32),
 }
 
-/// Inspects a regular file, or says why it must not be opened.
+/// Inspects a regular file; an error if it must not be opened.
 pub(super) fn inspect(path: &Path) -> Result<FileState, StoreError> {
     let failed = |source: io::Error| StoreError::Io {
         path: path.to_owned(),
         action: "read",
         source,
     };
-    // What was read is all that is judged: the length told apart from it may be that of a moment ago, when another
-    // process had not yet written the first page.
+    // Judge only the bytes read. A length from the metadata could be older, from before another process wrote the
+    // first page.
     let mut start = Vec::with_capacity(SMALLEST_DATABASE_BYTES);
     File::open(path)
         .and_then(|file| {

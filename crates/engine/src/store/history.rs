@@ -1,6 +1,6 @@
-//! Questions about many runs: which of them measured a benchmark, and what is there at all.
+//! Queries over many runs: the runs that measured a benchmark, and the benchmarks of a workspace.
 //!
-//! Every query here is served by an index; none counts or scans the history.
+//! Every query uses an index. None counts or scans the whole history.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::sync::Arc;
@@ -17,66 +17,66 @@ use perfcheck_analysis::model::{
     Benchmark, BenchmarkKey, Environment, Metric, Run, RunId, Throughput, Timestamp, Verdict,
 };
 
-/// Runs of which branch.
+/// A filter of runs by branch.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum BranchFilter<'a> {
-    /// Of any branch.
+    /// Runs of any branch.
     Any,
-    /// Of this one; `None`: of a detached `HEAD` or outside of git.
+    /// Runs of this branch; `None` for a detached `HEAD` or outside of git.
     Only(Option<&'a str>),
 }
 
-/// Runs in which state.
+/// A filter of runs by state.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum RunFilter {
-    /// Those that levels are known from: accepted, as a whole or for this benchmark.
+    /// Runs whose level is accepted, for the whole run or for this benchmark.
     Accepted,
-    /// Complete ones that a user asked for; of two builds that were measured in turn the candidate.
+    /// Complete runs that a user started. If builds were measured side by side, only the candidate.
     Own,
 }
 
-/// Which part of the history is wanted.
+/// A query for a part of the history.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct HistoryQuery<'a> {
-    /// Of which branch.
+    /// Branch of the runs.
     pub branch: BranchFilter<'a>,
-    /// In which state.
+    /// State of the runs.
     pub runs: RunFilter,
-    /// Only runs older than this one.
+    /// Upper limit of the run numbers, exclusive.
     pub before: Option<RunId>,
-    /// At most so many runs of each benchmark, the newest.
+    /// Largest number of runs for each benchmark; the newest are returned.
     pub limit: usize,
 }
 
-/// What runs found about some benchmarks.
+/// The results of runs for some benchmarks.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct History {
-    /// The heads of all runs that occur.
+    /// All runs that occur.
     pub runs: BTreeMap<RunId, Run>,
-    /// Of each benchmark that was measured, newest first.
+    /// Measurements of each benchmark, newest first.
     pub benchmarks: BTreeMap<BenchmarkKey, Vec<PastMeasurement>>,
 }
 
-/// A benchmark in an earlier run, without its series.
+/// The measurement of a benchmark in an earlier run, without its samples.
 #[derive(Debug, Clone, PartialEq)]
 pub struct PastMeasurement {
     /// The run.
     pub run: RunId,
-    /// The conditions of its measurement; runs with equal conditions share them.
+    /// Conditions of the measurement, shared by runs with equal conditions.
     pub conditions: Arc<Conditions>,
-    /// The verdict, once there is one.
+    /// The verdict, if there is one.
     pub verdict: Option<Verdict>,
-    /// The run's value: nanoseconds of one iteration.
+    /// The typical time of an iteration in nanoseconds.
     pub typical_ns: Option<f64>,
-    /// Relative change against the run's reference, a fraction.
+    /// Relative change against the run's reference, as a fraction.
     pub change: Option<f64>,
-    /// The run that it was compared with.
+    /// The run with which it was compared.
     pub reference: Option<RunId>,
-    /// Whether the user accepted what this run measured of it as a new level.
+    /// Whether the user accepted the measurement as a new level.
     pub accepted: bool,
 }
 
-/// How the runs of a benchmark hang together.
+/// The runs of a benchmark with their references.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct RunLinks {
     /// The runs, newest first.
@@ -85,63 +85,66 @@ pub struct RunLinks {
     pub environments: BTreeMap<i64, Environment>,
 }
 
-/// A run of a benchmark, and what it was compared with.
+/// A run of a benchmark, and the reference of its comparison.
 #[derive(Debug, Clone, PartialEq)]
 pub struct RunLink {
-    /// What was measured.
+    /// The measured code.
     pub code: CodeState,
-    /// When.
+    /// Start of the run.
     pub started: Timestamp,
-    /// Whether the user accepted what it measured as a new level, with the whole run or by itself.
+    /// Whether the user accepted the measurement as a new level, with the whole run or for this benchmark.
     pub accepted: bool,
-    /// On which branch; `None`: of a detached `HEAD` or outside of git.
+    /// The branch; `None` for a detached `HEAD` or outside of git.
     pub branch: Option<String>,
-    /// What came of it.
+    /// The verdict.
     pub verdict: Verdict,
-    /// Relative change against the base, a fraction.
+    /// Relative change against the base, as a fraction.
     pub change: Option<f64>,
     /// Standard error of ln(1 + change).
     pub standard_error: Option<f64>,
-    /// What it was measured in turn with: the run that is its reference, or where the store does not have that, the base side of its pair.
+    /// The base of a side-by-side measurement: the run that is its reference, or the base side of the pair if the
+    /// store does not have that run.
     pub base: Option<CodeState>,
 }
 
-/// What code a run had.
+/// The code that a run measured.
 #[derive(Debug, Clone, PartialEq)]
 pub struct CodeState {
     /// The run.
     pub run: RunId,
-    /// Its commit, if the checkout was clean.
+    /// The commit, if the checkout was clean.
     pub commit: Option<String>,
-    /// The number of its machine and build.
+    /// Row id of the machine and build.
     pub environment: i64,
 }
 
-/// A benchmark and when it was last measured.
+/// A benchmark and its latest measurement.
 #[derive(Debug, Clone, PartialEq)]
 pub struct BenchmarkSummary {
     /// The benchmark.
     pub key: BenchmarkKey,
-    /// How many runs that a user asked for measured it: neither what was measured beside them nor steps of searches count.
+    /// Number of runs started by a user that measured it. Base sides and steps of searches do not count.
     pub runs: usize,
-    /// The newest of them that came to its end, or the one after it that measured nothing, as it ran the same code; without any, the newest run.
+    /// The newest complete run, or a later run that did not measure the benchmark because it ran the same code; the
+    /// newest run if none is complete.
     pub last_run: RunId,
-    /// When that began.
+    /// Start of that run.
     pub last_started: Timestamp,
-    /// Its verdict.
+    /// Verdict of that run.
     pub verdict: Option<Verdict>,
-    /// Its value: nanoseconds of one iteration.
+    /// Typical time of an iteration in nanoseconds.
     pub typical_ns: Option<f64>,
-    /// Its relative change against its reference, a fraction.
+    /// Relative change against its reference, as a fraction.
     pub change: Option<f64>,
-    /// What one iteration processes.
+    /// Amount that one iteration processes.
     pub throughput: Throughput,
-    /// What its samples mean.
+    /// Meaning of the samples.
     pub metric: Metric,
 }
 
 impl Store {
-    /// Which runs measured these benchmarks, newest first, and under which conditions: what references are chosen from.
+    /// Lists the runs that measured these benchmarks, newest first, with their conditions. References are chosen from
+    /// this list.
     pub fn history(
         &self,
         workspace: WorkspaceId,
@@ -169,8 +172,9 @@ impl Store {
         })
     }
 
-    /// The changes, fractions, that a benchmark in this version has shown against itself in A/B measurements of the same executable (controls), on
-    /// hosts with this processor and from builds like this one; newest first, at most `limit` of them.
+    /// Returns the changes, as fractions, of a benchmark in side-by-side measurements of an executable against itself
+    /// (controls). Only controls of the same version, processor and build settings count. Newest first, at most
+    /// `limit`.
     pub fn controls(
         &self,
         workspace: WorkspaceId,
@@ -203,8 +207,8 @@ impl Store {
         })
     }
 
-    /// The newest complete run that a user asked for and that has a verdict about a benchmark, also one without measurement; of an A/B
-    /// measurement the candidate.
+    /// Returns the newest complete run started by a user that has a verdict for the benchmark, even without a
+    /// measurement. Of a side-by-side measurement, that is the candidate.
     pub fn newest_verdict(
         &self,
         workspace: WorkspaceId,
@@ -220,8 +224,8 @@ impl Store {
         })
     }
 
-    /// How runs of a benchmark hang together, newest first: what each was compared with, and what came of it; also those that measured nothing, as both
-    /// sides run the same code. At most `limit` of them.
+    /// Returns the runs of a benchmark with their references and verdicts, newest first, at most `limit`. They
+    /// include runs that did not measure it because both sides run the same code.
     pub fn links(
         &self,
         workspace: WorkspaceId,
@@ -261,7 +265,8 @@ impl Store {
         })
     }
 
-    /// Each run of a workspace that did not measure some benchmark, as both sides run the same code, with the run that it was to be compared with.
+    /// Returns each run of a workspace that did not measure some benchmark because both sides run the same code, with
+    /// the run of its reference.
     pub fn same_code(&self, workspace: WorkspaceId) -> Result<Vec<(RunId, RunId)>, StoreError> {
         self.read(|sql| {
             sql.all(SAME_CODE, params![workspace.0], |row| {
@@ -270,7 +275,7 @@ impl Store {
         })
     }
 
-    /// The benchmarks of a workspace that were ever measured, sorted by key.
+    /// Lists the measured benchmarks of a workspace, sorted by key.
     pub fn benchmarks(&self, workspace: WorkspaceId) -> Result<Vec<BenchmarkSummary>, StoreError> {
         self.read(|sql| {
             let mut known = KnownConditions::default();
@@ -297,7 +302,7 @@ impl Store {
     }
 }
 
-/// The query for the controls of one benchmark: (benchmark, workspace).
+/// The query for the controls of a benchmark. Parameters: benchmark, workspace.
 pub(super) const CONTROLS: &str = "
     SELECT rb.change, e.facts, rb.conditions
     FROM runs r INDEXED BY controls
@@ -307,7 +312,8 @@ pub(super) const CONTROLS: &str = "
       AND rb.change IS NOT NULL
     ORDER BY r.id DESC";
 
-/// The query for the newest run with a verdict: (benchmark, workspace). It walks the runs, newest first, and looks the benchmark up.
+/// The query for the newest run with a verdict. Parameters: benchmark, workspace. Walks the runs, newest first, and
+/// looks up the benchmark in each.
 pub(super) const NEWEST_VERDICT: &str = "
     SELECT r.id
     FROM runs r INDEXED BY runs_by_workspace
@@ -318,7 +324,8 @@ pub(super) const NEWEST_VERDICT: &str = "
            OR EXISTS (SELECT 1 FROM unmeasured u WHERE u.run = r.id AND u.benchmark = ?1))
     ORDER BY r.id DESC LIMIT 1";
 
-/// The query for how runs of a benchmark hang together: (benchmark, workspace, limit). Only the newest are looked at, however many there are.
+/// The query for the runs of a benchmark and their references. Parameters: benchmark, workspace, limit. Reads only
+/// the newest rows.
 pub(super) const LINKS: &str = "
     SELECT v.verdict, v.change, v.standard_error, r.started, r.git_branch, r.id, r.git_commit, r.git_dirty, r.environment,
            b.id, b.git_commit, b.git_dirty, b.environment,
@@ -333,7 +340,7 @@ pub(super) const LINKS: &str = "
       AND coalesce(r.purpose, 'comparison') = 'comparison'
     ORDER BY r.id DESC LIMIT ?3";
 
-/// The query for runs whose code was that of the run before: (workspace).
+/// The query for runs with the same code as their reference. Parameter: workspace.
 const SAME_CODE: &str = "
     SELECT DISTINCT v.run, v.reference
     FROM (SELECT run, reference FROM unmeasured WHERE verdict = 'unchanged' AND reference IS NOT NULL
@@ -341,8 +348,10 @@ const SAME_CODE: &str = "
           WHERE verdict = 'unchanged' AND typical_ns IS NULL AND reference IS NOT NULL) v
     JOIN runs r ON r.id = v.run WHERE r.workspace = ?1";
 
-/// The query for all benchmarks of a workspace. What they measured last is of a run that came to its end, where there is one: until then
-/// there are no values and no verdicts. A later run of the same code has a verdict without values.
+/// The query for all benchmarks of a workspace.
+///
+/// The latest measurement is that of a complete run if there is one, because values and verdicts are stored at the
+/// end. A later run of the same code has a verdict, but no values.
 pub(super) const LIST: &str = "
     SELECT b.package, b.target, b.name, b.runs, coalesce(s.id, rb.run), coalesce(s.started, r.started),
            CASE WHEN s.id IS NULL THEN rb.verdict ELSE 'unchanged' END, rb.typical_ns,
@@ -362,12 +371,13 @@ pub(super) const LIST: &str = "
          ORDER BY u.run DESC LIMIT 1)
     WHERE b.workspace = ?1 ORDER BY b.package, b.target, b.name";
 
-/// The query for the past of a benchmark, which is named by a number, a parameter or a column: (workspace, before, limit, branch).
+/// Returns the query for earlier measurements of a benchmark, which is given as a number, a parameter or a column.
+/// Parameters: workspace, before, limit, branch.
 ///
-/// It walks the runs that fit, newest first, and looks each up among the benchmark's; it ends where the benchmark
-/// began, so that neither a rare branch nor a young benchmark makes it walk everything.
+/// The query walks the runs that match, newest first, and looks up the benchmark in each. It stops at the benchmark's
+/// first run, so a rare branch or a new benchmark does not make it walk the whole history.
 pub(super) fn past_sql(benchmark: &str, branch: BranchFilter<'_>, runs: RunFilter) -> String {
-    // Left alone, SQLite prefers the general indexes to the partial ones.
+    // By itself, SQLite prefers the general indexes to the partial ones.
     let index = match (branch, runs) {
         (BranchFilter::Any, RunFilter::Own) => "runs_by_workspace",
         (BranchFilter::Any, RunFilter::Accepted) => "accepted_runs",
@@ -379,7 +389,7 @@ pub(super) fn past_sql(benchmark: &str, branch: BranchFilter<'_>, runs: RunFilte
         RunFilter::Own => {
             "AND r.status = 'complete' AND r.role IS DISTINCT FROM 'base' AND coalesce(r.purpose, 'comparison') = 'comparison'"
         }
-        // Word for word the condition of the partial indexes.
+        // Must repeat the condition of the partial indexes literally.
         RunFilter::Accepted => "AND r.acceptance <> 'pending'",
     };
     format!(
@@ -393,7 +403,8 @@ pub(super) fn past_sql(benchmark: &str, branch: BranchFilter<'_>, runs: RunFilte
     )
 }
 
-/// The query for what was accepted of one benchmark alone, in runs that were not: parameters as of [`past_sql`].
+/// Returns the query for a benchmark's accepted measurements in runs that were not accepted as a whole. Parameters as
+/// for [`past_sql`].
 pub(super) fn accepted_steps_sql(benchmark: &str, branch: BranchFilter<'_>) -> String {
     let branch = branch_sql(branch);
     format!(
@@ -413,13 +424,13 @@ const PAST_COLUMNS: &str = "rb.run, rb.conditions, rb.verdict, rb.typical_ns, rb
 
 fn branch_sql(branch: BranchFilter<'_>) -> &'static str {
     match branch {
-        // Every parameter has to occur: this is always true.
+        // Every parameter must occur in the statement; this condition is always true.
         BranchFilter::Any => "AND CAST(?4 AS TEXT) IS NULL",
         BranchFilter::Only(_) => "AND r.git_branch IS NOT DISTINCT FROM ?4",
     }
 }
 
-/// What is known of each benchmark, newest first; those that nothing is known of are left out.
+/// Returns the earlier measurements of each benchmark, newest first. Benchmarks without any are left out.
 fn past_of(
     sql: Sql<'_>,
     workspace: WorkspaceId,
@@ -478,7 +489,8 @@ fn past_at(
     })
 }
 
-/// The code of a run: its number, commit, whether that was dirty, and environment, from column `first` on.
+/// Reads the code of a run from four columns: run, commit, whether the checkout was dirty, and environment. `first`
+/// is the first column.
 fn code_at(row: &StoredRow<'_>, first: usize) -> rusqlite::Result<CodeState> {
     let commit: Option<String> = row.get(first + 1)?;
     let is_dirty: Option<bool> = row.get(first + 2)?;

@@ -1,4 +1,4 @@
-//! Launches: each is recorded whole, in one transaction, as soon as it has ended.
+//! Stores processes. Each is recorded as a whole, in one transaction, as soon as it has ended.
 
 use rusqlite::params;
 
@@ -17,7 +17,7 @@ use perfcheck_analysis::model::{
 };
 
 impl Store {
-    /// Adds a launch to a run that has not ended. When this returns the launch survives the death of this process.
+    /// Adds a process to a run that has not ended. Once this returns, the data survives the death of this program.
     pub fn record_launch(&mut self, run: RunId, launch: &LaunchRecord) -> Result<(), StoreError> {
         self.write(Survives::Kill, |sql| {
             let workspace = workspace_of_open_run(sql, run)?;
@@ -25,7 +25,7 @@ impl Store {
         })
     }
 
-    /// The launches of a run by target, ordinal and attempt.
+    /// Lists the processes of a run by target, number and attempt.
     pub fn launches(&self, run: RunId) -> Result<Vec<LaunchHead>, StoreError> {
         self.read(|sql| {
             sql.all(
@@ -60,7 +60,7 @@ impl Store {
     }
 }
 
-/// Adds a launch with all that it gave.
+/// Inserts a process with all its results.
 pub(super) fn insert_launch(
     sql: Sql<'_>,
     workspace: WorkspaceId,
@@ -103,8 +103,8 @@ fn insert_head(sql: Sql<'_>, run: RunId, head: &LaunchHead) -> Attempt<i64> {
     )
 }
 
-/// The row of the benchmark in the run. Where launches differ, the last one that measured tells the conditions: an
-/// executable may know more about a benchmark once it has started it.
+/// Returns the row of the benchmark in the run. If processes differ in their conditions, the last one that measured
+/// the benchmark wins: an executable may learn more about a benchmark by starting it.
 fn note_benchmark(
     sql: Sql<'_>,
     run: RunId,
@@ -124,7 +124,7 @@ fn note_benchmark(
     )
 }
 
-/// Inserts what came of a benchmark at (row of the benchmark in the run, launch, position).
+/// Inserts the outcome of a benchmark. `place` is the row of the benchmark in the run, the process, and the position.
 fn insert_outcome(sql: Sql<'_>, place: [i64; 3], launched: &LaunchedBenchmark) -> Attempt<()> {
     let [run_benchmark, launch, position] = place;
     match &launched.outcome {

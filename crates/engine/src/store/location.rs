@@ -1,22 +1,24 @@
-//! Where the store lies when nobody says otherwise.
+//! The location of the store.
 
 use std::path::{Path, PathBuf};
 
 use super::StoreError;
 
-/// `cargo-perfcheck/perfcheck.db` in the user's data directory: `cargo clean` must not erase baselines.
+/// Returns the default path, `cargo-perfcheck/perfcheck.db` in the user's data directory. It is not in the target
+/// directory, because `cargo clean` must not delete baselines.
 pub fn default_path() -> Result<PathBuf, StoreError> {
     let directory = dirs::data_dir().ok_or(StoreError::NoDataDirectory)?;
     Ok(directory.join("cargo-perfcheck").join("perfcheck.db"))
 }
 
-/// Whether this names a team's store, by its address, and no file.
+/// Reports whether the path is the address of a team's store rather than a file.
 pub fn is_address(path: &Path) -> bool {
     path.to_str()
         .is_some_and(|text| text.starts_with("postgres://") || text.starts_with("postgresql://"))
 }
 
-/// How messages and reports name a store: a file by its path, and a team's store by its address without the password.
+/// Returns the name of a store for messages and reports: the path of a file, or the address of a team's store without
+/// its password.
 pub fn public_location(path: &Path) -> PathBuf {
     let Some((scheme, rest)) = path.to_str().and_then(|text| text.split_once("://")) else {
         return path.to_owned();

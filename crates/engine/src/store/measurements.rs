@@ -1,4 +1,4 @@
-//! Everything that runs know of their benchmarks, read back: as many queries for a thousand benchmarks as for one.
+//! Reads the measurements of runs, with the same number of queries for one benchmark as for a thousand.
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 
@@ -20,14 +20,14 @@ use perfcheck_analysis::model::{
     RunId, RunPoint, Source, Verdict,
 };
 
-/// So many series are decoded by one thread: fewer are not worth a second one.
+/// Number of series from which decoding is distributed over threads.
 const FEWEST_DECODED: usize = 256;
 
 impl Store {
-    /// The measurements of a run, or of those of its benchmarks that `filter` names, sorted by key.
+    /// Returns the measurements of a run, or those of the benchmarks in `filter`, sorted by key.
     ///
-    /// Where several attempts of one launch measured a benchmark, the last one counts. Failures are all there. What the filter of an import leaves
-    /// is there to be described.
+    /// If several attempts of a process measured a benchmark, the last one counts. All failures are included. For an
+    /// imported run, the samples to describe are those that its filter keeps.
     pub fn measurements(
         &self,
         run: RunId,
@@ -37,7 +37,7 @@ impl Store {
         Ok(found.remove(&run).unwrap_or_default())
     }
 
-    /// The same of several runs. Those that are not there are an error.
+    /// Like [`Self::measurements`], for several runs. A missing run is an error.
     pub fn measurements_of(
         &self,
         runs: &[RunId],
@@ -51,7 +51,7 @@ impl Store {
             if let Some(run) = runs.iter().find(|run| !sources.contains_key(*run)) {
                 return Err(StoreError::NoSuchRun(*run).into());
             }
-            // Values of a row may be outliers together: an imported run is read whole.
+            // The filter of an import can treat the values of a row together, so read the whole imported run.
             let (imported, own): (Vec<RunId>, Vec<RunId>) =
                 runs.iter().partition(|run| sources[*run].is_some());
             let mut found: BTreeMap<RunId, Vec<Measurement>> =
@@ -82,7 +82,7 @@ impl Store {
     }
 }
 
-/// Where the numbers of runs come from, if another program measured them; runs that are not there are missing.
+/// Returns the source of each run, if its numbers were imported from another program. Missing runs are left out.
 fn sources_of(sql: Sql<'_>, runs: &[RunId]) -> Attempt<HashMap<RunId, Option<Source>>> {
     let query = format!(
         "SELECT id, source FROM runs WHERE id IN ({})",
@@ -95,7 +95,7 @@ fn sources_of(sql: Sql<'_>, runs: &[RunId]) -> Attempt<HashMap<RunId, Option<Sou
     Ok(found.into_iter().collect())
 }
 
-/// The numbers of benchmarks in the workspaces of these runs.
+/// Returns the row ids of benchmarks in the workspaces of these runs.
 fn numbers_of(
     sql: Sql<'_>,
     runs: &[RunId],
@@ -110,7 +110,7 @@ fn numbers_of(
     );
     let mut found = Vec::new();
     for workspace in sql.all(&workspaces, &[], |row| row.get(0).map(WorkspaceId))? {
-        // A statement takes so many parameters and no more.
+        // The number of parameters of a statement is limited.
         for keys in keys.chunks(AT_ONCE) {
             found.extend(find_benchmarks(sql, workspace, keys)?);
         }
@@ -118,17 +118,17 @@ fn numbers_of(
     Ok(found)
 }
 
-/// What is read of runs.
+/// A query for the measurements of runs.
 struct MeasurementQuery<'r> {
     runs: &'r [RunId],
-    /// These benchmarks with their numbers, or all.
+    /// The benchmarks with their row ids; `None` for all.
     named: Option<Vec<(i64, BenchmarkKey)>>,
 }
 
-/// A benchmark's row of a run before its key is looked up.
+/// The row of a benchmark in a run, before its key is looked up.
 struct MeasuredRow {
     run: RunId,
-    /// The place of the benchmark among all that are read, by key.
+    /// Index of the benchmark in the list sorted by key.
     rank: usize,
     number: i64,
     conditions: i64,
@@ -136,13 +136,13 @@ struct MeasuredRow {
 }
 
 impl MeasurementQuery<'_> {
-    /// Puts the measurements where they belong, by key.
+    /// Appends the measurements to those of their runs, sorted by key.
     fn read(self, sql: Sql<'_>, into: &mut BTreeMap<RunId, Vec<Measurement>>) -> Attempt<()> {
         if self.runs.is_empty() || self.named.as_ref().is_some_and(Vec::is_empty) {
             return Ok(());
         }
         let runs = numbered(self.runs.iter().map(|run| run.0));
-        // Most of a large run is read as all of it, and what is not wanted passed over.
+        // If most of a large run is wanted, read all of it and skip the rest.
         let few = self.named.as_ref().filter(|named| named.len() <= AT_ONCE);
         let few = few.map(|named| numbered(named.iter().map(|(number, _)| *number)));
         let of = |columns: &str, tables: &str| measured_sql(columns, tables, &runs, few.as_deref());
@@ -232,7 +232,7 @@ impl MeasurementQuery<'_> {
     }
 }
 
-/// The query for what these runs have of these benchmarks, or of all; both are lists of numbers.
+/// Returns the query for the results of these runs for these benchmarks, or for all. Both are lists of row ids.
 pub(super) fn measured_sql(
     columns: &str,
     tables: &str,
@@ -245,7 +245,7 @@ pub(super) fn measured_sql(
     format!("SELECT {columns} FROM run_benchmarks rb {tables} WHERE rb.run IN ({runs}){condition}")
 }
 
-/// A launch, as far as its series need it.
+/// The facts about a process that its series need.
 struct Launched {
     ordinal: u32,
     attempt: u32,
@@ -254,9 +254,11 @@ struct Launched {
     layout: Option<u32>,
 }
 
-/// Reads the series of benchmarks of these runs, each by its number and its place, the last attempt of each launch.
+/// Reads the series of these runs. `places` has the run and index of each benchmark by row id. The last attempt of
+/// each process counts.
 ///
-/// Series are asked for by number, and within the launches of the runs: a team's store keeps those of a month together, and looks into no other one.
+/// The query limits the row ids of benchmarks and of processes, because a team's store keeps the series of each month
+/// in a table of its own and should search no others.
 fn read_series(
     sql: Sql<'_>,
     runs: &[RunId],
@@ -286,7 +288,7 @@ fn read_series(
     else {
         return Ok(());
     };
-    // In the order in which they were written, so that no page of the file is read twice.
+    // Read in the order of writing, so that no page of the file is read twice.
     let benchmarks: Vec<i64> = places.keys().copied().collect();
     for some in benchmarks.chunks(AT_ONCE) {
         let series = format!(
@@ -333,7 +335,7 @@ fn read_series(
     Ok(())
 }
 
-/// Reads what is left of those benchmarks whose samples were removed.
+/// Reads the summary values of benchmarks whose samples were removed.
 fn read_points(
     sql: Sql<'_>,
     places: &BTreeMap<i64, (RunId, usize)>,
@@ -369,7 +371,7 @@ fn read_points(
     Ok(())
 }
 
-/// A series as it is stored.
+/// A series as stored.
 struct SeriesRow {
     benchmark: i64,
     launch: i64,

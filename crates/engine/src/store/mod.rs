@@ -1,9 +1,10 @@
-//! The store: runs, launches, series and baselines in one SQLite file of the user.
+//! The store: runs, processes, series and baselines in one SQLite file of the user, or in a shared PostgreSQL
+//! database.
 //!
-//! Owns the schema (docs/src/store.md), its migrations and every statement; no other module knows SQLite. Must not
-//! read the clock, the environment or the checkout: times and facts are passed in. Invariants: what a method
-//! reported as recorded survives a kill, a launch is there whole or not at all, samples come back as the same
-//! integers or as an error, and a file that is not ours or is newer than this program is never written to.
+//! Owns the schema (docs/internals/src/store.md), its migrations and every statement; no other module uses SQLite. Must not
+//! read the clock, the environment or the checkout: times and facts are passed in. Invariants: data reported as
+//! recorded survives a kill, a process is stored as a whole or not at all, samples are read back as the same integers
+//! or as an error, and a file that is foreign or newer than this program is never written to.
 
 mod access;
 mod adopt;

@@ -1,6 +1,6 @@
-//! Opening: SQLite's settings, the journal, and reading where nothing can be written.
+//! Opens stores: SQLite's settings, the journal mode, and reading from media that cannot be written.
 //!
-//! No step depends on how much is stored.
+//! The time of opening does not depend on the amount of stored data.
 
 use std::fmt::Write;
 use std::fs::{File, TryLockError};
@@ -20,26 +20,26 @@ use super::location::is_address;
 use super::server::TeamSession;
 use super::{StoreError, schema};
 
-/// An open store. One connection: share a store between threads by opening it once in each.
+/// An open store with one connection. Threads do not share it: each opens the store for itself.
 #[derive(Debug)]
 pub struct Store {
     pub(super) database: Database,
-    /// While a run is measured into it; see [`Store::hold_for_measuring`].
+    /// The lock held while a run is measured; see [`Store::hold_for_measuring`].
     measuring: Option<File>,
 }
 
-/// What a store lies in.
+/// The database of a store.
 #[derive(Debug)]
 pub(super) enum Database {
     /// A file of this user.
     File(StoreFile),
-    /// A team's PostgreSQL.
+    /// A team's PostgreSQL database.
     #[cfg(feature = "postgres")]
     Server(TeamSession),
 }
 
 impl Database {
-    /// The file, if it is one.
+    /// Returns the file, if the store is one.
     #[cfg_attr(
         not(feature = "postgres"),
         expect(clippy::unnecessary_wraps, reason = "without the feature it always is")
@@ -53,22 +53,22 @@ impl Database {
     }
 }
 
-/// A file that SQLite has open.
+/// A file opened by SQLite.
 #[derive(Debug)]
 pub(super) struct StoreFile {
-    // Declared before `file`, so that SQLite is done with the file before others may look at it directly.
+    // Declared before `file`, so that SQLite closes the file before it may be read directly.
     pub(super) connection: Connection,
     file: OpenFile,
     pub(super) busy_timeout: Duration,
     pub(super) journal: Journal,
 }
 
-/// How a store is opened.
+/// Options for opening a store.
 #[derive(Debug, Clone, Copy)]
 pub struct OpenOptions {
-    /// How long to wait for another process that is writing.
+    /// Time to wait for another process that is writing.
     pub busy_timeout: Duration,
-    /// The largest size of the file in pages of 4 KiB; `None`: what the device holds.
+    /// Largest size of the file in pages of 4 KiB; `None` for no limit.
     pub max_pages: Option<u32>,
 }
 
@@ -81,16 +81,16 @@ impl Default for OpenOptions {
     }
 }
 
-/// SQLite's journal.
+/// The journal mode of SQLite.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Journal {
     /// Write-ahead log: readers and a writer do not wait for each other.
     WriteAhead,
-    /// Rollback journal, where there can be no write-ahead log.
+    /// Rollback journal, for file systems without support for a write-ahead log.
     Rollback,
 }
 
-/// What a connection is for.
+/// The purpose of a connection.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Access {
     Write,
@@ -98,12 +98,12 @@ enum Access {
 }
 
 impl Store {
-    /// Opens the store at `path` for reading and writing, and creates it, with its directories, where there is none.
+    /// Opens the store at `path` for reading and writing, and creates it with its directories if it does not exist.
     pub fn open(path: &Path) -> Result<Self, StoreError> {
         Self::open_with(path, OpenOptions::default())
     }
 
-    /// As [`Store::open`], with options.
+    /// Like [`Store::open`], with options.
     pub fn open_with(path: &Path, options: OpenOptions) -> Result<Self, StoreError> {
         if is_address(path) {
             return Self::of_team(path, Access::Write);
@@ -119,14 +119,14 @@ impl Store {
         }
     }
 
-    /// Opens the store at `path` for reading alone; `None` where there is none or nothing in it. Creates no store.
+    /// Opens the store at `path` for reading only; `None` if it does not exist or is empty. Never creates a store.
     ///
-    /// Works on read-only media, as long as no other process left unfinished work there.
+    /// Works on read-only media, unless another process left an unfinished transaction there.
     pub fn open_existing(path: &Path) -> Result<Option<Self>, StoreError> {
         Self::open_existing_with(path, OpenOptions::default())
     }
 
-    /// As [`Store::open_existing`], with options.
+    /// Like [`Store::open_existing`], with options.
     pub fn open_existing_with(
         path: &Path,
         options: OpenOptions,
@@ -141,11 +141,11 @@ impl Store {
             return Ok(None);
         }
         let file = StoreFile::connect(file, Access::Read, options)?;
-        // An older schema is brought up to date first: queries know one schema only.
+        // Migrate an older schema first, because queries support only the current one.
         let version = schema::version(&file.connection, file.path())
             .map_err(|fault| fault.at(file.path(), options.busy_timeout))?;
         match version {
-            // The creation was cut short: what the header promised was rolled back.
+            // The creation was interrupted and rolled back.
             0 => Ok(None),
             schema::VERSION => Ok(Some(Self::of(file))),
             _ => {
@@ -157,8 +157,8 @@ impl Store {
         }
     }
 
-    /// Makes a store in the database of this address, or brings an older one up to date, and makes the roles that its users can be given where they
-    /// are wanted. Tells what was there before.
+    /// Creates a store in the database at this address, or upgrades an older one, and creates the roles for its users
+    /// if requested. Returns the state found before.
     pub fn create_in(address: &str, with_roles: bool) -> Result<FoundStore, StoreError> {
         #[cfg(feature = "postgres")]
         return TeamSession::create(address, with_roles);
@@ -169,7 +169,7 @@ impl Store {
         }
     }
 
-    /// Whether this program can connect to a store of this address, as far as that is known without its server.
+    /// Checks without contacting the server that this program can connect to a store at this address.
     pub fn check_address(address: &str) -> Result<(), StoreError> {
         #[cfg(feature = "postgres")]
         return TeamSession::check_address(address);
@@ -180,7 +180,8 @@ impl Store {
         }
     }
 
-    /// The file, as an absolute path without symbolic links; of a team's store its address without the password.
+    /// Returns the absolute path of the file without symbolic links, or the address of a team's store without its
+    /// password.
     pub fn path(&self) -> &Path {
         match &self.database {
             Database::File(file) => file.path(),
@@ -214,8 +215,8 @@ impl Store {
         }
     }
 
-    /// Tells other processes that a run is measured into the store, by a shared lock of the store's directory that is held until this value is dropped
-    /// or the process ends. Where there are no such locks, nobody is told.
+    /// Announces to other processes that a run is measured into the store: holds a shared lock of the store's
+    /// directory until this value is dropped or the process ends. Does nothing if the system has no such locks.
     pub(super) fn hold_for_measuring(&mut self) {
         if self.measuring.is_none() {
             let directory = self.directory();
@@ -223,7 +224,7 @@ impl Store {
         }
     }
 
-    /// Whether another process measures a run into the store.
+    /// Reports whether another process measures a run into the store.
     pub fn is_measured_into(&self) -> bool {
         let directory = self.directory();
         directory
@@ -236,7 +237,7 @@ impl Store {
 }
 
 impl StoreFile {
-    /// The file, as an absolute path without symbolic links.
+    /// Returns the absolute path of the file, without symbolic links.
     pub(super) fn path(&self) -> &Path {
         self.file.path()
     }
@@ -258,12 +259,14 @@ impl StoreFile {
     }
 }
 
-/// Statements that are kept prepared.
+/// Number of prepared statements in the cache.
 const STATEMENTS: usize = 64;
-/// Kilobytes of the file that SQLite may hold in memory. Its default of 2 MB reads and writes the pages of a large store again and again.
+/// Size of SQLite's page cache in kilobytes. With the default of 2 MB, pages of a large store are read and written
+/// repeatedly.
 const CACHE_KILOBYTES: i64 = 64 * 1024;
 
-/// The connection is used by one thread at a time, which Rust checks.
+/// Returns the flags for opening. SQLite needs no mutex, because Rust ensures that only one thread at a time uses the
+/// connection.
 fn flags() -> OpenFlags {
     OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX
 }
@@ -271,7 +274,7 @@ fn flags() -> OpenFlags {
 fn connect_to_write(path: &Path, options: OpenOptions) -> Attempt<(Connection, Journal)> {
     let mut connection = Connection::open_with_flags(path, flags())?;
     let journal = set_up(&mut connection, path, options).inspect_err(|_| {
-        // A file that is refused stays as it is, even if another program left its log beside it.
+        // Leave a rejected file unchanged, even if another program left a write-ahead log beside it.
         let _ = connection.set_db_config(DbConfig::SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, true);
     })?;
     Ok((connection, journal))
@@ -286,7 +289,7 @@ fn set_up(connection: &mut Connection, path: &Path, options: OpenOptions) -> Att
     choose_journal(connection, path)
 }
 
-/// Settings of every connection.
+/// Applies the settings of every connection.
 fn settle(connection: &Connection, options: OpenOptions) -> Attempt<()> {
     connection.busy_timeout(options.busy_timeout)?;
     connection.set_prepared_statement_cache_capacity(STATEMENTS);
@@ -294,13 +297,13 @@ fn settle(connection: &Connection, options: OpenOptions) -> Attempt<()> {
     connection.pragma_update(None, "cell_size_check", true)?;
     connection.pragma_update(None, "trusted_schema", false)?;
     connection.pragma_update(None, "cache_size", -CACHE_KILOBYTES)?;
-    // Plans do not depend on values: a statement would be prepared again for each benchmark that it asks for.
+    // Query plans then do not depend on values. Otherwise SQLite would prepare a statement again for each benchmark.
     connection.set_db_config(DbConfig::SQLITE_DBCONFIG_ENABLE_QPSG, true)?;
     Ok(())
 }
 
-/// Prefers the write-ahead log, and takes what can be had: a network file system has no shared memory, and a
-/// connection that is open elsewhere may hinder the change this time.
+/// Selects the write-ahead log if possible. A network file system has no shared memory for it, and another open
+/// connection may prevent the change for now.
 fn choose_journal(connection: &Connection, path: &Path) -> Attempt<Journal> {
     let wanted = if is_on_network(path) { "delete" } else { "wal" };
     let mut mode: String = connection.pragma_query_value(None, "journal_mode", |row| row.get(0))?;
@@ -323,11 +326,11 @@ fn journal_of(mode: &str) -> Journal {
     }
 }
 
-/// Whether the file lies on another machine: processes of two machines share no memory, and a write-ahead log
-/// that each of them believes to share is how a database gets damaged (<https://www.sqlite.org/wal.html>).
+/// Reports whether the file is on a network file system. Processes on two machines share no memory, and a write-ahead
+/// log that both use would corrupt the database (<https://www.sqlite.org/wal.html>).
 #[cfg(target_os = "linux")]
 fn is_on_network(path: &Path) -> bool {
-    // NFS, SMB, CIFS, SMB2, 9P, AFS, Coda, Ceph: magic numbers of statfs(2).
+    // Magic numbers of statfs(2): NFS, SMB, CIFS, SMB2, 9P, AFS, Coda, Ceph.
     const NETWORK: [u32; 8] = [
         0x6969,
         0x517B,
@@ -351,11 +354,11 @@ fn connect_to_read(path: &Path, options: OpenOptions) -> Attempt<(Connection, Jo
         Err(Fault::Sqlite(rusqlite::Error::SqliteFailure(failure, _)))
             if cannot_share(failure) && has_log(path) =>
         {
-            // On a full device: an index of the log in our own memory does, if nobody else has the store open.
+            // On a full disk, SQLite can keep the index of the log in memory, if no other process has the store open.
             read_through(path, flags(), options, "PRAGMA locking_mode = EXCLUSIVE")
         }
         Err(Fault::Sqlite(rusqlite::Error::SqliteFailure(failure, _))) if cannot_share(failure) => {
-            // Nothing can be created beside the file and nothing is there: the file alone is the whole store.
+            // No files can be created beside the store, and there is no log: the file alone is the whole store.
             let immutable = immutable_uri(path);
             let flags = OpenFlags::SQLITE_OPEN_READ_ONLY
                 | OpenFlags::SQLITE_OPEN_NO_MUTEX
@@ -376,13 +379,13 @@ fn read_through(
     connection.execute_batch(first)?;
     settle(&connection, options)?;
     connection.pragma_update(None, "query_only", true)?;
-    // The first read is what fails where the log cannot be shared.
+    // If the log cannot be shared, the first read fails.
     connection.query_row("SELECT count(*) FROM sqlite_schema", [], |_| Ok(()))?;
     let mode: String = connection.pragma_query_value(None, "journal_mode", |row| row.get(0))?;
     Ok((connection, journal_of(&mode)))
 }
 
-/// The failures of a write-ahead log in a directory that cannot be written, or on a full device.
+/// Reports whether the error is that of a write-ahead log in a directory that is not writable, or on a full disk.
 fn cannot_share(failure: ffi::Error) -> bool {
     matches!(
         failure.extended_code & 0xff,
@@ -393,14 +396,14 @@ fn cannot_share(failure: ffi::Error) -> bool {
     )
 }
 
-/// Whether a write-ahead log with content lies beside the file.
+/// Reports whether there is a write-ahead log with content beside the file.
 fn has_log(path: &Path) -> bool {
     let mut log = path.as_os_str().to_owned();
     log.push("-wal");
     std::fs::metadata(log).is_ok_and(|metadata| metadata.len() > 0)
 }
 
-/// The path as a URI that tells SQLite that nothing will change the file; every byte that could mean something is escaped.
+/// Returns the path as a URI that marks the file as immutable, with special characters escaped.
 fn immutable_uri(path: &Path) -> String {
     let mut uri = String::from("file:");
     for byte in path.as_os_str().as_encoded_bytes() {

@@ -1,6 +1,6 @@
-//! Pairs: an A/B measurement is two runs that begin, end and go together.
+//! Pairs: a side-by-side measurement is stored as two runs that begin, end and are removed together.
 //!
-//! Round r of the pair is launch r of both runs, recorded as any other launch.
+//! Round r of the pair is process r of both runs, recorded like any other process.
 
 use rusqlite::params;
 
@@ -13,9 +13,10 @@ use super::{Store, StoreError, WorkspaceId};
 use perfcheck_analysis::model::{NewRun, Purpose, RunEnd, RunId, Side};
 
 impl Store {
-    /// Begins both sides of an A/B measurement: (base, candidate), incomplete until [`Store::finish_pair`].
+    /// Begins both sides of a side-by-side measurement and returns (base, candidate). They are incomplete until
+    /// [`Store::finish_pair`].
     ///
-    /// `plan` is kept as it is: the boundaries and budgets that the decision will follow, fixed before the first round.
+    /// `plan` is stored unchanged: the boundaries and budgets of the decision, fixed before the first round.
     pub fn begin_pair(
         &mut self,
         workspace: WorkspaceId,
@@ -35,8 +36,8 @@ impl Store {
         })
     }
 
-    /// Ends both sides at once, as [`Store::finish_run`] does with one run. The base side stays `pending`, whatever
-    /// its end says.
+    /// Ends both sides in one transaction, as [`Store::finish_run`] ends a run. The base stays `pending`,
+    /// even if its end accepts it.
     pub fn finish_pair(
         &mut self,
         base: (RunId, &RunEnd),
@@ -49,7 +50,7 @@ impl Store {
     }
 }
 
-/// Makes a run the given side of a pair with this plan and purpose.
+/// Marks a run as the given side of a pair with this plan and purpose.
 pub(super) fn join(
     sql: Sql<'_>,
     run: RunId,

@@ -1,7 +1,7 @@
-//! Removing runs: what they take, what rests on them, and giving the space back.
+//! Removes runs: lists their sizes and dependents, deletes them, and returns the space to the system.
 //!
-//! Runs go in one transaction, with everything that nothing else refers to. The file is made smaller after that: a kill in between leaves a
-//! whole store with unused room in it.
+//! Runs are removed in one transaction, with all rows that only they refer to. The file is shrunk afterwards; a kill
+//! in between leaves an intact store with unused space.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::io;
@@ -17,42 +17,42 @@ use super::sql::{AT_ONCE, Sql, numbered};
 use super::{Store, StoreError, WorkspaceId};
 use perfcheck_analysis::model::{Acceptance, RunId, RunStatus, Timestamp};
 
-/// A run as a policy looks at it.
+/// A run as seen by a policy for pruning.
 #[derive(Debug, Clone, PartialEq)]
 pub struct StoredRun {
-    /// Its number.
+    /// Run number.
     pub run: RunId,
-    /// When it began.
+    /// Start of the run.
     pub started: Timestamp,
-    /// How far it came.
+    /// Whether it is complete.
     pub status: RunStatus,
     /// Whether it may be a reference.
     pub acceptance: Acceptance,
-    /// The branch that it was measured on.
+    /// Branch.
     pub branch: Option<String>,
-    /// The commit.
+    /// Commit.
     pub commit: Option<String>,
-    /// The other side of an A/B measurement, which goes and stays with it.
+    /// The other side of a side-by-side measurement. Both are kept or removed together.
     pub partner: Option<RunId>,
-    /// How many benchmarks it launched.
+    /// Number of benchmarks measured.
     pub benchmarks: usize,
-    /// The baselines that name it; then it stays.
+    /// Baselines that name it. A run with a baseline is not removed.
     pub baselines: Vec<String>,
-    /// Bytes that its samples take in the file.
+    /// Size of its samples in the file, in bytes.
     pub bytes: u64,
 }
 
-/// What went.
+/// The result of a removal.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct RemovedRuns {
-    /// The runs that are gone, partners included.
+    /// The removed runs, including partners.
     pub removed: Vec<RunId>,
-    /// Runs that a baseline names, or the partner of which one does; they are still there.
+    /// Runs that were kept because a baseline names them or their partner.
     pub skipped: Vec<RunId>,
 }
 
 impl Store {
-    /// All runs of a workspace with what they take, newest first. Reads the whole history.
+    /// Returns all runs of a workspace with their sizes, newest first. Reads the whole history.
     pub fn stored_runs(&self, workspace: WorkspaceId) -> Result<Vec<StoredRun>, StoreError> {
         let mut bytes = BTreeMap::new();
         let names = self.baselines(workspace)?;
@@ -87,8 +87,8 @@ impl Store {
         })
     }
 
-    /// Removes runs of a workspace with all that they measured, in one transaction; both sides of an A/B measurement go together. What a
-    /// baseline names stays.
+    /// Removes runs of a workspace with all their measurements, in one transaction. Both sides of a side-by-side
+    /// measurement are removed together. Runs with a baseline are kept.
     pub fn remove_runs(
         &mut self,
         workspace: WorkspaceId,
@@ -115,7 +115,7 @@ impl Store {
                 if is_named {
                     outcome.skipped.push(run);
                 } else {
-                    // The partner may have taken it along.
+                    // The run may be gone already, deleted together with its partner.
                     sql.run("DELETE FROM runs WHERE id = ?1", params![run.0])?;
                     outcome.removed.push(run);
                 }
@@ -125,24 +125,24 @@ impl Store {
         })
     }
 
-    /// Makes the file as small as what is in it. Needs room for a copy meanwhile; where it fails or is killed the store is whole, and later runs
-    /// use the room.
+    /// Shrinks the file to the size of its content. Needs space for a copy meanwhile. If this fails or is killed, the
+    /// store is intact, and later runs use the free space.
     pub fn compact(&mut self) -> Result<(), StoreError> {
         let Some(file) = self.database.file() else {
-            // A server reclaims room by itself, and knows better when.
+            // A database server reclaims space by itself.
             return Ok(());
         };
         let attempt = || -> Attempt<()> {
             file.connection.pragma_update(None, "synchronous", "FULL")?;
             file.connection.execute_batch("VACUUM")?;
-            // With a log the new file is in there; readers may keep it from being copied back for now.
+            // In WAL mode the shrunk file is in the log; readers may delay copying it back.
             file.connection
                 .query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |_| Ok(()))?;
             Ok(())
         };
         attempt().map_err(|fault| {
             let error = fault.at(file.path(), file.busy_timeout);
-            // SQLite takes a read that fails for damage. What can be read and holds together is none.
+            // SQLite reports a failed read as corruption. If everything can be read now, the file is not damaged.
             let is_damage = matches!(error, StoreError::Corrupt { .. });
             if is_damage && file.holds_together() {
                 return StoreError::Io {
@@ -155,7 +155,7 @@ impl Store {
         })
     }
 
-    /// Bytes of the database and of its log.
+    /// Returns the size of the database and its log in bytes.
     pub fn bytes(&self) -> Result<u64, StoreError> {
         match &self.database {
             Database::File(file) => Ok(file.bytes()),
@@ -174,7 +174,7 @@ impl Store {
 }
 
 impl StoreFile {
-    /// Whether SQLite finds nothing wrong with all that is stored.
+    /// Reports whether SQLite's quick check finds no errors.
     fn holds_together(&self) -> bool {
         let found =
             (self.connection).query_row("PRAGMA quick_check(1)", [], |row| row.get::<_, String>(0));
@@ -195,7 +195,7 @@ impl StoreFile {
     }
 }
 
-/// Adds what the samples of runs take, whose launches lie close together.
+/// Adds the sizes of the samples of runs. The row ids of their processes should be close together.
 fn add_bytes(sql: Sql<'_>, runs: &[RunLaunches], bytes: &mut BTreeMap<RunId, u64>) -> Attempt<()> {
     let first = runs.iter().map(|run| run.first).min().unwrap_or(0);
     let last = runs.iter().map(|run| run.last).max().unwrap_or(0);
@@ -211,7 +211,7 @@ fn add_bytes(sql: Sql<'_>, runs: &[RunLaunches], bytes: &mut BTreeMap<RunId, u64
     })
 }
 
-/// Rows that runs shared and that none refers to any more.
+/// Deletes shared rows to which no run refers any more.
 fn forget_orphans(sql: Sql<'_>) -> Attempt<()> {
     for statement in [
         "DELETE FROM benchmarks WHERE runs = 0

@@ -1,4 +1,4 @@
-//! Runs: begun as incomplete, ended once, accepted by result or by command.
+//! Runs: begun as incomplete, ended once, and accepted by their result or by a command.
 
 use std::collections::HashMap;
 
@@ -16,39 +16,39 @@ use perfcheck_analysis::model::{
     RunVerdict, Side, Tally, Timestamp, Verdict,
 };
 
-/// A run and what came out of it.
+/// A run and a summary of its results.
 #[derive(Debug, Clone, PartialEq)]
 pub struct RunSummary {
-    /// The workspace that it belongs to.
+    /// Workspace of the run.
     pub workspace: WorkspaceId,
-    /// The head of the run.
+    /// The run.
     pub run: Run,
-    /// The exit code, once it has ended.
+    /// Exit code, once the run has ended.
     pub exit_code: Option<u8>,
-    /// How many benchmarks it launched.
+    /// Number of benchmarks measured.
     pub benchmarks: usize,
-    /// How often each verdict was given.
+    /// Number of benchmarks for each verdict.
     pub tally: Tally,
 }
 
 impl Store {
-    /// Begins a run: incomplete until [`Store::finish_run`].
+    /// Begins a run. It is incomplete until [`Store::finish_run`].
     pub fn begin_run(&mut self, workspace: WorkspaceId, run: &NewRun) -> Result<RunId, StoreError> {
         self.hold_for_measuring();
         self.write(Survives::Kill, |sql| insert_run(sql, workspace, run))
     }
 
-    /// Ends a run: it is complete, with its verdicts. When this returns the whole run survives a loss of power.
+    /// Completes a run with its verdicts. Once this returns, the whole run survives a power failure.
     pub fn finish_run(&mut self, run: RunId, end: &RunEnd) -> Result<(), StoreError> {
         self.write(Survives::PowerLoss, |sql| end_run(sql, run, end))
     }
 
-    /// The head of a run.
+    /// Returns a run.
     pub fn run(&self, run: RunId) -> Result<Run, StoreError> {
         self.run_summary(run).map(|summary| summary.run)
     }
 
-    /// A run and what came out of it.
+    /// Returns a run and a summary of its results.
     pub fn run_summary(&self, run: RunId) -> Result<RunSummary, StoreError> {
         self.read(|sql| {
             let mut runs = summaries(sql, "r.id = ?1 LIMIT ?2", run.0, 1)?;
@@ -56,7 +56,7 @@ impl Store {
         })
     }
 
-    /// The runs of a workspace, newest first, at most `limit` of them.
+    /// Returns the runs of a workspace, newest first, at most `limit`.
     pub fn runs(
         &self,
         workspace: WorkspaceId,
@@ -75,7 +75,8 @@ impl Store {
         })
     }
 
-    /// The newest complete run of a workspace that a user asked for, also a part; of an A/B measurement the candidate.
+    /// Returns the newest complete run of a workspace that a user started, including shards. Of a side-by-side
+    /// measurement, that is the candidate.
     pub fn latest_run(&self, workspace: WorkspaceId) -> Result<Option<RunId>, StoreError> {
         self.read(|sql| {
             sql.first(
@@ -88,9 +89,11 @@ impl Store {
         })
     }
 
-    /// The newest complete run of a commit, given by the first digits of its hash. A run of a clean checkout is
-    /// preferred to one of a dirty checkout, which is not quite that commit, and a part of a suite is none; then a run of its own to a side of an A/B
-    /// measurement, which is sampled in another way.
+    /// Returns the newest complete run of the commit whose hash begins with `prefix`.
+    ///
+    /// Runs of a clean checkout are preferred, because a dirty one differs from the commit. Then runs of a single
+    /// build are preferred to sides of a side-by-side measurement, which are sampled differently. Shards are never
+    /// returned.
     pub fn run_of_commit(
         &self,
         workspace: WorkspaceId,
@@ -101,7 +104,7 @@ impl Store {
             return Ok(None);
         }
         self.read(|sql| {
-            // `g` follows the last hexadecimal digit: a range, so that the index serves.
+            // `g` follows the last hexadecimal digit. A range condition lets SQLite use the index.
             let mut commits: Vec<String> = sql.all(
                 "SELECT DISTINCT git_commit FROM runs WHERE workspace = ?1 AND status = 'complete'
                  AND git_commit >= ?2 AND git_commit < ?2 || 'g' ORDER BY git_commit",
@@ -123,7 +126,8 @@ impl Store {
         })
     }
 
-    /// What a run found, sorted by benchmark: those it measured and has a verdict about, and those it only missed.
+    /// Returns the verdicts of a run, sorted by benchmark: for benchmarks that it measured, and for those that it has
+    /// a verdict for without a measurement.
     pub fn verdicts(&self, run: RunId) -> Result<Vec<RunVerdict>, StoreError> {
         self.read(|sql| {
             sql.all(
@@ -148,12 +152,12 @@ impl Store {
     }
 }
 
-/// Inserts a run that has just begun, and gives it the next number.
+/// Inserts a run that has just begun, with the next run number.
 pub(super) fn insert_run(sql: Sql<'_>, workspace: WorkspaceId, run: &NewRun) -> Attempt<RunId> {
     insert(sql, workspace, run, None)
 }
 
-/// Inserts the base of a pair, which has the number of its candidate.
+/// Inserts the base of a pair. Its number is derived from the candidate's.
 pub(super) fn insert_base(
     sql: Sql<'_>,
     workspace: WorkspaceId,
@@ -180,7 +184,7 @@ fn insert(
     }
     let environment = intern_json(sql, "environments", &run.environment)?;
     let git = run.git.as_ref();
-    // Left out, the number is the next one of the database.
+    // Without an explicit number the database assigns the next one.
     let (column, value) =
         number.map_or_else(Default::default, |run| ("id, ", format!("{}, ", run.0)));
     sql.one(
@@ -208,7 +212,7 @@ fn insert(
     )
 }
 
-/// Writes down the end of a run. A base side stays `pending`, whatever `end` says.
+/// Records the end of a run. A base stays `pending`, even if `end` accepts it.
 pub(super) fn end_run(sql: Sql<'_>, run: RunId, end: &RunEnd) -> Attempt<()> {
     let workspace = workspace_of_open_run(sql, run)?;
     for verdict in &end.verdicts {
@@ -233,7 +237,7 @@ pub(super) fn end_run(sql: Sql<'_>, run: RunId, end: &RunEnd) -> Attempt<()> {
     Ok(())
 }
 
-/// Which side of a pair the run is, if it is one.
+/// Returns the side of the run in its pair, if it belongs to one.
 pub(super) fn side_of(sql: Sql<'_>, run: RunId) -> Attempt<Option<Side>> {
     let side: Option<WordColumn<Side>> = sql
         .first(
@@ -245,7 +249,7 @@ pub(super) fn side_of(sql: Sql<'_>, run: RunId) -> Attempt<Option<Side>> {
     Ok(side.map(|WordColumn(side)| side))
 }
 
-/// The workspace of a run that has not ended.
+/// Returns the workspace of a run that has not ended; an error if it has.
 pub(super) fn workspace_of_open_run(sql: Sql<'_>, run: RunId) -> Attempt<WorkspaceId> {
     let (workspace, WordColumn(status)) = sql
         .first(
@@ -291,7 +295,7 @@ fn record_verdict(
     Ok(())
 }
 
-/// The key in three columns from `first` on.
+/// Reads a benchmark key from three columns; `first` is the first of them.
 pub(super) fn key_at(row: &StoredRow<'_>, first: usize) -> rusqlite::Result<BenchmarkKey> {
     Ok(BenchmarkKey {
         package: row.get(first)?,
@@ -305,7 +309,7 @@ pub(super) const RUN_COLUMNS: &str = "r.id, r.started, r.finished, r.status, r.a
      r.git_dirty, r.load, r.seed, r.decision, r.tool_version, e.facts, r.partner, r.role, r.plan, \
      r.source, r.build, r.part";
 
-/// The head of a run in [`RUN_COLUMNS`].
+/// Reads a run from the columns [`RUN_COLUMNS`].
 pub(super) fn run_at(row: &StoredRow<'_>) -> rusqlite::Result<Run> {
     let commit: Option<String> = row.get(5)?;
     let git = match commit {
@@ -367,7 +371,7 @@ fn summaries(sql: Sql<'_>, which: &str, number: i64, limit: i64) -> Attempt<Vec<
     Ok(runs)
 }
 
-/// How many benchmarks runs launched, and how often each verdict was given.
+/// Counts the benchmarks of runs, in total and by verdict.
 fn count_benchmarks(sql: Sql<'_>, runs: &mut [RunSummary]) -> Attempt<()> {
     let ids = numbered(runs.iter().map(|summary| summary.run.id.0));
     let counts = format!(

@@ -1,4 +1,4 @@
-//! The schema and its migrations. docs/src/store.md explains every column; a released migration is never edited.
+//! The schema and its migrations. docs/internals/src/store.md explains every column. A released migration is never edited.
 
 use std::path::Path;
 
@@ -7,16 +7,16 @@ use rusqlite::{Connection, Transaction, TransactionBehavior};
 use super::StoreError;
 use super::error::{Attempt, Fault};
 
-/// `pfck` in ASCII: marks the file as ours.
+/// `pfck` in ASCII, which marks the file as a store of this program.
 pub(super) const APPLICATION_ID: u32 = u32::from_be_bytes(*b"pfck");
 
-/// One SQL script a version, oldest first; `user_version` counts those applied.
+/// One SQL script per version, oldest first. `user_version` is the number of scripts applied.
 const SCRIPTS: [&str; 1] = [include_str!("schema/1.sql")];
 
 /// The schema version that this program writes, and the newest that it reads.
 pub(super) const VERSION: u32 = SCRIPTS.len() as u32;
 
-/// What SQLite says about the identity of an open database.
+/// The fields by which an open database is identified.
 struct Identity {
     application_id: u32,
     version: u32,
@@ -24,9 +24,9 @@ struct Identity {
 }
 
 impl Identity {
-    /// Read in one transaction: another process may be creating the schema.
+    /// Reads all fields in the same transaction, because another process may be creating the schema.
     fn of(transaction: &Transaction<'_>) -> rusqlite::Result<Self> {
-        // Both are signed in SQLite; the bits are what counts.
+        // SQLite returns signed numbers with the bits of unsigned ones.
         let bits = |name| transaction.pragma_query_value(None, name, |row| row.get::<_, i32>(0));
         Ok(Self {
             application_id: bits("application_id")?.cast_unsigned(),
@@ -41,7 +41,7 @@ impl Identity {
         self.application_id == 0 && self.version == 0 && self.objects == 0
     }
 
-    /// The version, if it is one of ours up to `newest`.
+    /// Returns the version of a store up to `newest`; 0 for an empty database. Anything else is an error.
     fn version(&self, path: &Path, newest: u32) -> Attempt<u32> {
         if self.is_blank() {
             Ok(0)
@@ -66,23 +66,25 @@ impl Identity {
     }
 }
 
-/// Refuses what is not a store of ours or is newer, without writing. Tells the version; 0 is an empty database.
+/// Returns the version of the store, 0 for an empty database. Rejects databases that are foreign or newer, without
+/// writing.
 pub(super) fn version(connection: &Connection, path: &Path) -> Attempt<u32> {
     let transaction = Transaction::new_unchecked(connection, TransactionBehavior::Deferred)?;
     Identity::of(&transaction)?.version(path, VERSION)
 }
 
-/// Applies the migrations that are missing, all in one transaction.
+/// Applies the missing migrations in one transaction.
 pub(super) fn migrate(connection: &mut Connection, path: &Path) -> Attempt<()> {
     if version(connection, path)? < VERSION {
         apply(connection, path, &SCRIPTS)?;
-        // The version in the header of the file itself is what protects it from older programs.
+        // Write the version to the header of the file itself, where older programs look for it.
         let _ = connection.query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |_| Ok(()));
     }
     Ok(())
 }
 
-/// What the database is is read again under the lock: another process may have made something of it since anybody looked.
+/// Applies the scripts that are missing. Reads the version again under the lock, because another process may have
+/// changed the database in the meantime.
 fn apply(connection: &mut Connection, path: &Path, scripts: &[&str]) -> Attempt<()> {
     let transaction = connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
     let applied = Identity::of(&transaction)?.version(path, scripts.len() as u32)?;

@@ -1,6 +1,6 @@
-//! Statements and rows, the same for every database that a store can lie in.
+//! Statements and rows, with one interface for SQLite and PostgreSQL.
 //!
-//! Statements are written once, in the words that SQLite and PostgreSQL share; a database translates what it must.
+//! Statements are written once, in the common subset of both dialects; a session of PostgreSQL translates the rest.
 
 use rusqlite::types::{FromSql, ValueRef};
 use rusqlite::{Connection, OptionalExtension, ToSql};
@@ -9,27 +9,27 @@ use super::error::{Attempt, Fault};
 #[cfg(feature = "postgres")]
 use super::server::TeamSession;
 
-/// Where statements run.
+/// A database connection on which statements run.
 #[derive(Clone, Copy)]
 pub(super) enum Sql<'c> {
-    /// A file.
+    /// SQLite.
     Sqlite(&'c Connection),
-    /// A team's database.
+    /// A team's PostgreSQL database.
     #[cfg(feature = "postgres")]
     Postgres(&'c TeamSession),
 }
 
-/// A row that a statement gave.
+/// A row of a result.
 pub(super) enum StoredRow<'r> {
-    /// Of a file.
+    /// A row of SQLite.
     Sqlite(&'r rusqlite::Row<'r>),
-    /// Of a team's database.
+    /// A row of PostgreSQL.
     #[cfg(feature = "postgres")]
     Postgres(&'r [rusqlite::types::Value]),
 }
 
 impl StoredRow<'_> {
-    /// The value of a column, from 0.
+    /// Returns the value of a column, counted from 0.
     pub(super) fn get<T: FromSql>(&self, column: usize) -> rusqlite::Result<T> {
         match self {
             Self::Sqlite(row) => row.get(column),
@@ -47,7 +47,7 @@ impl StoredRow<'_> {
         }
     }
 
-    /// The same, not converted.
+    /// Returns the value of a column without conversion.
     pub(super) fn get_ref(&self, column: usize) -> rusqlite::Result<ValueRef<'_>> {
         match self {
             Self::Sqlite(row) => row.get_ref(column),
@@ -60,22 +60,22 @@ impl StoredRow<'_> {
     }
 }
 
-/// So many rows are named in a statement.
+/// Largest number of row ids in one statement.
 pub(super) const AT_ONCE: usize = 1_000;
 
-/// Numbers as a list in a statement.
+/// Formats numbers as a list for a statement.
 pub(super) fn numbered(numbers: impl Iterator<Item = i64>) -> String {
     let numbers: Vec<String> = numbers.map(|number| number.to_string()).collect();
     numbers.join(", ")
 }
 
 impl Sql<'_> {
-    /// Whether statements run in a file, which SQLite alone can check.
+    /// Reports whether the database is an SQLite file.
     pub(super) fn is_file(self) -> bool {
         matches!(self, Self::Sqlite(_))
     }
 
-    /// Hands each row of a query to `visit`.
+    /// Calls `visit` with each row of a query.
     pub(super) fn each(
         self,
         query: &str,
@@ -101,7 +101,8 @@ impl Sql<'_> {
         }
     }
 
-    /// The same of a query for each of `numbers`, whose text is made from what stands there for the number. A server is asked once.
+    /// Like [`Self::each`], for one query per number. `of_one` returns the query's text, given the SQL expression for
+    /// the number. On PostgreSQL all of them run as one query.
     pub(super) fn each_of(
         self,
         numbers: impl Iterator<Item = i64>,
@@ -132,7 +133,7 @@ impl Sql<'_> {
         }
     }
 
-    /// What `read` makes of each row of a query.
+    /// Returns the result of `read` for each row of a query.
     pub(super) fn all<T>(
         self,
         query: &str,
@@ -147,7 +148,7 @@ impl Sql<'_> {
         Ok(found)
     }
 
-    /// What `read` makes of the first row of a query, if there is one.
+    /// Returns the result of `read` for the first row of a query, if there is one.
     pub(super) fn first<T>(
         self,
         query: &str,
@@ -168,7 +169,7 @@ impl Sql<'_> {
         }
     }
 
-    /// The same of a query that gives a row whatever there is.
+    /// Like [`Self::first`], for a query that always returns a row.
     pub(super) fn one<T>(
         self,
         query: &str,
@@ -179,12 +180,12 @@ impl Sql<'_> {
             .ok_or(Fault::Sqlite(rusqlite::Error::QueryReturnedNoRows))
     }
 
-    /// Whether a query gives a row.
+    /// Reports whether a query returns a row.
     pub(super) fn exists(self, query: &str, values: &[&dyn ToSql]) -> Attempt<bool> {
         Ok(self.first(query, values, |_| Ok(()))?.is_some())
     }
 
-    /// Runs a statement. Tells how many rows it changed.
+    /// Runs a statement and returns the number of changed rows.
     pub(super) fn run(self, statement: &str, values: &[&dyn ToSql]) -> Attempt<usize> {
         match self {
             Self::Sqlite(connection) => {

@@ -1,4 +1,4 @@
-//! What users accepted by command: whole runs, and new levels of single benchmarks; and the way back from both.
+//! Accepts whole runs, or new levels of single benchmarks, at the command of a user, and withdraws the acceptance.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -14,8 +14,8 @@ use super::{Store, StoreError, WorkspaceId};
 use perfcheck_analysis::model::{Acceptance, BenchmarkKey, Run, RunId, Side, Timestamp};
 
 impl Store {
-    /// The complete runs that may be a reference, as a whole or for benchmarks whose level the user accepted, newest first; of two builds that were
-    /// measured in turn the candidate.
+    /// Returns the complete runs of a branch that may be a reference, as a whole or for benchmarks whose level the
+    /// user accepted. Newest first; only the candidate of a side-by-side measurement.
     pub fn accepted_runs(
         &self,
         workspace: WorkspaceId,
@@ -29,7 +29,7 @@ impl Store {
         })
     }
 
-    /// The branches that have such runs.
+    /// Returns the branches that have accepted runs.
     pub fn accepted_branches(
         &self,
         workspace: WorkspaceId,
@@ -40,13 +40,14 @@ impl Store {
         })
     }
 
-    /// The names of builds that later runs are measured beside: those of runs with a name, and of the newest accepted run of each branch.
+    /// Returns the builds that later runs may measure side by side: those of runs with a baseline, and of the newest
+    /// accepted run of each branch.
     pub fn needed_builds(&self, workspace: WorkspaceId) -> Result<Vec<String>, StoreError> {
         self.read(|sql| sql.all(NEEDED_BUILDS, params![workspace.0], |row| row.get(0)))
     }
 
-    /// The user declares the run a reference: it starts a new segment of the history. The base side of an A/B
-    /// measurement is none.
+    /// Accepts the run as a reference, which begins a new segment of the history. The base of a side-by-side
+    /// measurement cannot be accepted.
     pub fn accept(&mut self, run: RunId) -> Result<(), StoreError> {
         self.write(Survives::PowerLoss, |sql| {
             refuse_base_side(sql, run)?;
@@ -59,7 +60,8 @@ impl Store {
         })
     }
 
-    /// Takes that back: the run is again what it was at its end. Tells what that is; `None` where nobody had accepted it.
+    /// Withdraws the acceptance by [`Self::accept`], and restores the state at the end of the run. Returns that
+    /// state; `None` if the run was not accepted by command.
     pub fn withdraw(&mut self, run: RunId) -> Result<Option<Acceptance>, StoreError> {
         self.write(Survives::PowerLoss, |sql| {
             let found: (WordColumn<Acceptance>, Option<WordColumn<Acceptance>>) = sql.one(
@@ -70,7 +72,7 @@ impl Store {
             let (WordColumn(Acceptance::ByCommand), before) = found else {
                 return Ok(None);
             };
-            // One that was accepted by an older version, or imported as accepted, had a reason to be.
+            // The earlier state is unknown if an older version accepted the run, or if it was imported as accepted.
             let before = before.map_or(Acceptance::Pending, |WordColumn(before)| before);
             sql.run(
                 "UPDATE runs SET acceptance = ?2, accepted_from = NULL WHERE id = ?1",
@@ -80,8 +82,9 @@ impl Store {
         })
     }
 
-    /// The user declares what `run` measured of these benchmarks their new level: for them alone it is a reference and begins a segment.
-    /// Tells those for which that is new; what the run did not measure is passed over.
+    /// Accepts the measurement of these benchmarks in `run` as their new level. The run becomes a reference for these
+    /// benchmarks only, and begins a segment of their history. Returns the newly accepted ones; benchmarks without a
+    /// measurement are skipped.
     pub fn accept_steps(
         &mut self,
         workspace: WorkspaceId,
@@ -95,7 +98,7 @@ impl Store {
         })
     }
 
-    /// Takes that back. Tells for which benchmarks there was something to take back.
+    /// Withdraws the acceptance by [`Self::accept_steps`]. Returns the benchmarks that were accepted before.
     pub fn withdraw_steps(
         &mut self,
         workspace: WorkspaceId,
@@ -112,13 +115,13 @@ impl Store {
         })
     }
 
-    /// The benchmarks whose level in this run was accepted, sorted.
+    /// Returns the benchmarks whose level was accepted in this run, sorted.
     pub fn accepted_steps(&self, run: RunId) -> Result<Vec<BenchmarkKey>, StoreError> {
         let mut found = self.accepted_steps_of(&[run])?;
         Ok(found.remove(&run).unwrap_or_default())
     }
 
-    /// The same of several runs; those without are left out.
+    /// Like [`Self::accepted_steps`], for several runs; runs without accepted levels are left out.
     pub fn accepted_steps_of(
         &self,
         runs: &[RunId],
@@ -142,7 +145,7 @@ impl Store {
     }
 }
 
-/// The query for accepted runs: (workspace, branch, limit).
+/// The query for accepted runs. Parameters: workspace, branch, limit.
 pub(super) fn accepted_runs_sql() -> String {
     format!(
         "SELECT {RUN_COLUMNS} FROM runs r INDEXED BY runs_by_branch JOIN environments e ON e.id = r.environment
@@ -152,12 +155,12 @@ pub(super) fn accepted_runs_sql() -> String {
     )
 }
 
-/// The query for the branches of accepted runs: (workspace).
+/// The query for the branches of accepted runs. Parameter: workspace.
 pub(super) const ACCEPTED_BRANCHES: &str = "
     SELECT DISTINCT git_branch FROM runs
     WHERE workspace = ?1 AND acceptance <> 'pending' AND git_branch IS NOT NULL";
 
-/// The query for the builds that later runs need: (workspace).
+/// The query for the builds that later runs may need. Parameter: workspace.
 const NEEDED_BUILDS: &str = "
     SELECT r.build FROM baselines b JOIN runs r ON r.id = b.run WHERE b.workspace = ?1 AND r.build IS NOT NULL
     UNION
@@ -165,7 +168,7 @@ const NEEDED_BUILDS: &str = "
     WHERE r.id IN (SELECT max(id) FROM runs WHERE workspace = ?1 AND acceptance <> 'pending' GROUP BY git_branch)
       AND r.build IS NOT NULL";
 
-/// Writes down which levels were accepted in a run, and tells those that are new.
+/// Records the accepted levels of a run, and returns the benchmarks that were not accepted before.
 pub(super) fn accept_levels(
     sql: Sql<'_>,
     workspace: WorkspaceId,
@@ -190,7 +193,7 @@ fn refuse_base_side(sql: Sql<'_>, run: RunId) -> Attempt<()> {
     Ok(())
 }
 
-/// Those of `benchmarks` for which `change` changed a row.
+/// Returns the benchmarks for which `change` changed a row.
 fn changed(
     sql: Sql<'_>,
     workspace: WorkspaceId,

@@ -1,4 +1,4 @@
-//! Tests that look behind the interface of the store.
+//! Tests of the store's internals.
 
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -12,7 +12,7 @@ use super::steps::{ACCEPTED_BRANCHES, accepted_runs_sql};
 use super::{BranchFilter, OpenOptions, RunFilter, Store, StoreError};
 
 impl Store {
-    /// What lies behind a store in a file.
+    /// Returns the SQLite connection of a store in a file.
     fn connection(&self) -> &Connection {
         &self.database.file().expect("a file").connection
     }
@@ -84,7 +84,7 @@ fn a_database_with_tables_and_no_application_id_is_refused() {
     assert_eq!(std::fs::read(&path).expect("reads"), before);
 }
 
-/// The header of the file may lag behind its log.
+/// The version in the file's header may be older than the one in the log.
 #[test]
 fn a_newer_version_that_is_only_in_the_log_is_refused_and_stays_there() {
     let (_directory, path) = place();
@@ -93,7 +93,7 @@ fn a_newer_version_that_is_only_in_the_log_is_refused_and_stays_there() {
     newer
         .execute_batch("PRAGMA wal_autocheckpoint = 0; PRAGMA user_version = 7")
         .expect("upgrades");
-    // As a killed process leaves it: file and log, and nobody has them open.
+    // Copy the file and its log while no process has the copies open, as after a kill.
     let (_copy, copied) = place();
     for suffix in ["", "-wal"] {
         let from = |path: &Path| PathBuf::from(format!("{}{suffix}", path.display()));
@@ -194,7 +194,7 @@ fn no_question_about_the_history_scans_a_table() {
     let counts = "JOIN counts c ON c.run_benchmark = rb.id";
     for (columns, tables) in [("rb.id, rb.verdict", ""), ("c.total", counts)] {
         let of_few = plan(&measured_sql(columns, tables, "1, 2, 3", Some("4, 5")), 0);
-        // A few benchmarks of a run are looked up: the others may be thousands.
+        // A few benchmarks of a run are looked up by index, because the run may have thousands.
         assert!(of_few[0].contains("(benchmark=? AND run=?)"), "{of_few:#?}");
         plans.push(of_few);
         plans.push(plan(&measured_sql(columns, tables, "1, 2, 3", None), 0));
@@ -208,7 +208,7 @@ fn no_question_about_the_history_scans_a_table() {
             );
         }
     }
-    // A rare branch and an acceptance are found by their own indexes.
+    // A rare branch and accepted runs have their own indexes.
     assert!(
         plans[6]
             .iter()
@@ -218,7 +218,7 @@ fn no_question_about_the_history_scans_a_table() {
     );
 }
 
-/// A file of version 1 with a complete, accepted run, as the released program wrote it.
+/// Creates a file of version 1 with a complete, accepted run, as the released program wrote it.
 fn of_version_1(path: &Path) {
     let connection = Connection::open(path).expect("creates");
     connection

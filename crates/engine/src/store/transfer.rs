@@ -1,4 +1,4 @@
-//! Whole runs out of one store and into another: everything but kept executables, in one transaction.
+//! Transfers whole runs between stores in one transaction: everything except kept executables.
 
 use std::collections::BTreeMap;
 
@@ -23,63 +23,63 @@ use perfcheck_analysis::model::{
     Purpose, RunEnd, RunId, Side, Source, TargetFacts, Timestamp, Work,
 };
 
-/// The end of a run, once it is known which numbers the runs get that are taken over together.
+/// Computes the end of a run from the new numbers of the runs transferred together.
 pub type EndByNumbers = Box<dyn Fn(&[RunId]) -> RunEnd>;
 
-/// A whole run, as one store keeps it and another one may take it.
+/// A whole run, read from one store to be inserted into another.
 pub struct TransferredRun {
-    /// Its head.
+    /// The run's data from its beginning.
     pub head: NewRun,
-    /// Where its numbers come from, if another program measured them.
+    /// Source of the numbers, if they were imported from another program.
     pub source: Option<Source>,
-    /// The other side, if it is one of an A/B measurement.
+    /// The other side, if the run is one of a side-by-side measurement.
     pub pair: Option<TransferredPair>,
-    /// Its launches.
+    /// Its processes.
     pub launches: Vec<LaunchRecord>,
-    /// What was counted of its benchmarks.
+    /// Instruction counts and time samples of its benchmarks.
     pub counted: Vec<CountedBenchmark>,
-    /// Its end, which may name runs that are taken over together with this one: it is handed their numbers.
+    /// The end of the run. It can refer to runs transferred together, so it gets their new numbers.
     pub end: EndByNumbers,
-    /// The benchmarks whose level in it was accepted by itself.
+    /// Benchmarks whose level was accepted individually.
     pub accepted: Vec<BenchmarkKey>,
-    /// The baselines that are to name it. A name that is taken moves.
+    /// Baselines that shall name it. Existing baselines of these names are moved.
     pub baselines: Vec<String>,
 }
 
 impl TransferredRun {
-    /// The place of the candidate among the runs that are taken over together; `None` of a run that is no base.
+    /// Returns the index of the candidate among the transferred runs, if this run is a base.
     pub(super) fn candidate(&self) -> Option<usize> {
         let base = self.pair.as_ref().filter(|pair| pair.side == Side::Base);
         base.map(|pair| pair.partner)
     }
 }
 
-/// One side of an A/B measurement.
+/// One side of a side-by-side measurement.
 #[derive(Debug, Clone)]
 pub struct TransferredPair {
-    /// Place of the other side among the runs that are taken over together.
+    /// Index of the other side among the transferred runs.
     pub partner: usize,
-    /// Which side this is.
+    /// The side of this run.
     pub side: Side,
-    /// What it was measured for.
+    /// Purpose of the measurement.
     pub purpose: Purpose,
-    /// The plan, as it was written down.
+    /// The plan as recorded.
     pub plan: String,
 }
 
-/// What a store knows of a run that is measured elsewhere.
+/// The state of a run from elsewhere in this store.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum KnownRun {
-    /// It is there, under this number.
+    /// The run is stored under this number.
     Stored(RunId),
-    /// It was there, and somebody removed it.
+    /// The run was stored and then removed.
     Removed,
-    /// It never was there.
+    /// The run was never stored.
     Unknown,
 }
 
 impl Store {
-    /// Takes over runs with everything that belongs to them: all or none. Tells their numbers.
+    /// Inserts runs with all their data in one transaction, and returns their numbers.
     pub fn take_over(
         &mut self,
         workspace: WorkspaceId,
@@ -115,7 +115,7 @@ impl Store {
         })
     }
 
-    /// The complete runs of a workspace that began at this time with this seed, as this side of a pair.
+    /// Returns the complete runs of a workspace with this start time, seed and side.
     pub fn runs_begun(
         &self,
         workspace: WorkspaceId,
@@ -126,7 +126,7 @@ impl Store {
         self.read(|sql| runs_begun(sql, workspace, started, seed, side))
     }
 
-    /// What a store knows of runs, each by its beginning, seed and side: one query, however many they are.
+    /// Looks up runs by start time, seed and side. A team's store is queried once for all of them.
     pub fn known_runs(
         &self,
         workspace: WorkspaceId,
@@ -146,7 +146,7 @@ impl Store {
         })
     }
 
-    /// What a pair was measured for.
+    /// Returns the purpose of a pair.
     pub fn purpose(&self, run: RunId) -> Result<Option<Purpose>, StoreError> {
         self.read(|sql| {
             let purpose: Option<WordColumn<Purpose>> = sql.one(
@@ -158,7 +158,7 @@ impl Store {
         })
     }
 
-    /// Every launch of a run with all that it gave, by target, ordinal and attempt.
+    /// Returns the processes of a run with all their results, by target, number and attempt.
     pub fn launch_records(&self, run: RunId) -> Result<Vec<LaunchRecord>, StoreError> {
         let heads = self.launches(run)?;
         self.read(|sql| {
@@ -184,7 +184,8 @@ impl Store {
     }
 }
 
-/// Numbers runs that are taken over together, in their order. `number` is handed a run, and of a base the candidate, which is numbered before it.
+/// Numbers the transferred runs. `number` is called with each run, and for a base also with the number of its
+/// candidate, which is numbered first.
 pub(super) fn number_runs(
     runs: &[TransferredRun],
     mut number: impl FnMut(&TransferredRun, Option<RunId>) -> Attempt<RunId>,
@@ -246,7 +247,7 @@ fn insert(
     settle(sql, workspace, id, run, end.finished)
 }
 
-/// What was accepted of a run that is there, and what names it.
+/// Records accepted levels and baselines of an inserted run.
 fn settle(
     sql: Sql<'_>,
     workspace: WorkspaceId,
@@ -261,7 +262,7 @@ fn settle(
     Ok(())
 }
 
-/// What a launch gave, in the order of asking, with the facts of its target.
+/// Reads the results of a process in the order of its requests, and the facts about its target.
 fn launched(
     sql: Sql<'_>,
     known: &mut KnownConditions,

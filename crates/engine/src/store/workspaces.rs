@@ -6,25 +6,25 @@ use super::access::Survives;
 use super::columns::Count;
 use super::{Store, StoreError};
 
-/// Number of a workspace in its store.
+/// Row id of a workspace in its store.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct WorkspaceId(pub(super) i64);
 
-/// A workspace and how much it holds.
+/// A workspace and its size.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct WorkspaceSummary {
-    /// Its number.
+    /// Row id.
     pub id: WorkspaceId,
-    /// What it is known by, unique in the store.
+    /// Key, unique in the store.
     pub key: String,
-    /// What people are shown: the path where it was last seen.
+    /// Name shown to users: the path where the workspace was last used.
     pub label: String,
-    /// How many runs it has.
+    /// Number of runs.
     pub runs: usize,
 }
 
 impl Store {
-    /// The workspace of this key, created where there is none. A new label replaces the old one.
+    /// Returns the workspace with this key, and creates it if it does not exist. The label replaces an older one.
     pub fn workspace(&mut self, key: &str, label: &str) -> Result<WorkspaceId, StoreError> {
         let known = self.read(|sql| {
             sql.first(
@@ -46,7 +46,7 @@ impl Store {
         })
     }
 
-    /// The workspace of this key, if there is one.
+    /// Returns the workspace with this key, if it exists.
     pub fn find_workspace(&self, key: &str) -> Result<Option<WorkspaceId>, StoreError> {
         self.read(|sql| {
             sql.first(
@@ -57,7 +57,7 @@ impl Store {
         })
     }
 
-    /// All workspaces, by key.
+    /// Returns all workspaces, by key.
     pub fn workspaces(&self) -> Result<Vec<WorkspaceSummary>, StoreError> {
         self.read(|sql| {
             sql.all(

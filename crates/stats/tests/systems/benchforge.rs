@@ -1,4 +1,4 @@
-//! `BenchForge`: the launch is the unit, bootstrap intervals by whole indices, ratios with fixed bounds.
+//! `BenchForge`: the process is the unit, bootstrap intervals by whole indices, ratios with fixed bounds.
 
 use super::{close, up_to};
 use perfcheck_stats::*;
@@ -11,7 +11,7 @@ fn resampling(resamples: usize) -> Resampling<'static> {
     Resampling { resamples, stream }
 }
 
-/// The bootstrap interval of the mean of launch values.
+/// Returns the bootstrap interval of the mean of process values.
 fn of_mean(values: &[f64], rule: PercentileRule) -> Option<Interval> {
     let clusters: Vec<&[f64]> = values.chunks(1).collect();
     percentile_interval_by(&ClusterMean::new(&clusters), 0.95, rule, resampling(10_000))
@@ -110,7 +110,7 @@ fn b8_mean_and_deviation_of_the_population_are_of_the_middles_of_counters() {
 
 #[test]
 fn b_x3_reservoirs_are_merged_by_the_operations_that_they_stand_for() {
-    // A launch of 9,900 operations of 1 ms and one of 100 operations of 2 ms, with as many values of each.
+    // A process with 9,900 operations of 1 ms and one with 100 operations of 2 ms, with equally many values of each.
     let (fast, slow) = ([1.0; 50], [2.0; 50]);
     let merged = WeightedEcdf::of(&[(9_900, &fast), (100, &slow)]).unwrap();
     close(merged.at(1.0), 0.99, 1e-12);
@@ -147,7 +147,7 @@ fn b12_operations_are_never_pooled_across_launches() {
 fn b13_bounds_are_the_resamples_of_indices_250_and_9749() {
     let constant = of_mean(&[100.0; 20], PercentileRule::WholeIndices).unwrap();
     assert_eq!((constant.lower, constant.upper), (100.0, 100.0));
-    // The rule by itself is tested beside the code. Against interpolation it differs by less than one resample.
+    // Unit tests check the rule itself. It differs from interpolation by less than one resample.
     let values = up_to(20);
     let whole = of_mean(&values, PercentileRule::WholeIndices).unwrap();
     let between = of_mean(&values, PercentileRule::Interpolated).unwrap();

@@ -1,15 +1,15 @@
-//! Comparisons with reference values, counted by quantity, with the worst error of each.
+//! Comparisons with reference values, counted by quantity, with the largest error of each.
 
 use std::fmt::Write as _;
 
 use perfcheck_stats::Interval;
 use serde_json::Value;
 
-/// How large an error may be.
+/// The largest allowed error.
 const DETERMINISTIC: f64 = 1e-9;
 const P_VALUE: f64 = 1e-6;
 
-/// One quantity: what it was checked against and how that went.
+/// One quantity, with its reference and the outcome of its comparisons.
 pub struct Row {
     pub quantity: String,
     pub against: &'static str,
@@ -21,11 +21,11 @@ pub struct Row {
 pub struct Checks {
     pub rows: Vec<Row>,
     pub failures: Vec<String>,
-    /// The data set at hand.
+    /// Name of the current data set
     pub context: String,
 }
 
-/// A quantity to be compared: its name, the reference, the bound of the error, and the size below which errors are not relative.
+/// A quantity to compare: its name, its reference, the bound of its error, and the magnitude below which errors are absolute.
 #[derive(Clone, Copy)]
 pub struct Quantity<'a> {
     pub name: &'a str,
@@ -91,7 +91,7 @@ impl Checks {
         }
     }
 
-    /// Several values of one quantity; `None` as a whole where the reference has `null`.
+    /// Compares several values of one quantity; `None` as a whole if the reference has `null`.
     pub fn all(&mut self, quantity: Quantity<'_>, expected: &Value, found: Option<&[f64]>) {
         match (expected, found) {
             (Value::Array(expected), Some(found)) if expected.len() == found.len() => {
@@ -116,7 +116,7 @@ impl Checks {
         );
     }
 
-    /// The table of docs/src/validation.md.
+    /// Returns the table of docs/internals/src/validation.md.
     pub fn table(&self) -> String {
         let mut table = String::new();
         for row in &self.rows {

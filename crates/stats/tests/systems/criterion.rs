@@ -51,7 +51,7 @@ fn c10_the_slope_is_through_the_origin_and_bootstrapped() {
     let clusters: Vec<&[(f64, f64)]> = points.chunks(1).collect();
     let slope = ClusterSlope::new(&clusters);
     let interval = percentile_interval(&slope, 0.95, resampling(10_000)).unwrap();
-    // Ratios of the points: 10.1, 9.95, 10.166..., 9.95. One resample in 16 holds but the second and the fourth.
+    // The ratios of the points are 10.1, 9.95, 10.166..., 9.95. One resample in 16 contains only the second and the fourth.
     close(interval.lower, 9.95, 1e-12);
     assert!(10.02 < interval.upper && interval.upper < 10.167);
 }
@@ -89,7 +89,7 @@ fn c11_mean_median_deviation_and_mad_are_bootstrapped_alike() {
 
 #[test]
 fn c13_the_bootstrapped_t_score_agrees_with_welch_on_normal_data() {
-    // Normal quantiles: as normal as 40 values can be.
+    // Normal quantiles are as normal as 40 values can be.
     let values = |centre: f64| -> Vec<f64> {
         (0..40)
             .map(|i| centre + normal::quantile((f64::from(i) + 0.5) / 40.0).unwrap())
@@ -139,7 +139,7 @@ fn c_x3_the_t_statistic_is_welchs() {
 
 #[test]
 fn d12_resamples_without_a_value_are_dropped_and_too_many_of_them_are_no_interval() {
-    // A statistic that exists only of resamples in which the first value lies `least` times.
+    // A statistic that exists only for resamples that contain the first value `least` times.
     let of = |least: usize| {
         let values = up_to(10);
         let clusters = singles(&values);
@@ -149,7 +149,7 @@ fn d12_resamples_without_a_value_are_dropped_and_too_many_of_them_are_no_interva
         });
         percentile_interval(&statistic, 0.95, resampling(2_000))
     };
-    // The first value is drawn with 1 - 0.9^10 = 65 %, twice with 26 %.
+    // The first value is drawn at least once in 1 - 0.9^10 = 65 % of resamples, at least twice in 26 %.
     let with = of(1).unwrap();
     assert!(with.lower.is_finite() && with.upper < of(0).unwrap().upper);
     assert_eq!(of(2), None);

@@ -1,4 +1,4 @@
-//! Golden values: `reference.py` wrote them, with the seed that it names; docs/src/validation.md is made of what this test prints.
+//! Golden values, written by `reference.py` with the seed that it names. The output of this test is the source of docs/internals/src/validation.md.
 
 use std::fs;
 use std::path::Path;
@@ -8,10 +8,10 @@ use super::checks::{Checks, Quantity, relative};
 use perfcheck_stats::*;
 use serde_json::Value;
 
-/// Python's `statistics` of fractions.
+/// The reference: Python's `statistics` with fractions.
 const EXACT: &str = "`statistics`, exact";
 
-/// Percents of means of the best and of percentiles in order of preference.
+/// The percentages for means of the best values and for percentiles in order of preference.
 const PERCENTS: [u32; 5] = [50, 75, 90, 95, 99];
 
 fn reference() -> Value {
@@ -30,7 +30,7 @@ fn largest(values: &[f64]) -> f64 {
         .fold(0.0, |largest, value| f64::max(largest, value.abs()))
 }
 
-/// The width of an interval: what its bounds can be off by, where they are the sum of two terms.
+/// The width of an interval, to which errors of its bounds are relative if a bound is the sum of two terms.
 fn width(interval: &Value) -> f64 {
     interval.as_array().map_or(0.0, |_| {
         let bounds = floats(interval);
@@ -38,7 +38,7 @@ fn width(interval: &Value) -> f64 {
     })
 }
 
-/// Location and spread.
+/// Checks location and spread.
 fn describe(checks: &mut Checks, x: &[f64], expected: &Value) {
     let described = Description::of(x).unwrap();
     let quantity = |name, against| relative(name, against);
@@ -84,7 +84,7 @@ fn describe(checks: &mut Checks, x: &[f64], expected: &Value) {
     );
 }
 
-/// Quantiles of both kinds.
+/// Checks quantiles of both kinds.
 fn rank(checks: &mut Checks, x: &[f64], expected: &Value, fractions: &[f64]) {
     let mut sorted = x.to_vec();
     sorted.sort_by(f64::total_cmp);
@@ -120,7 +120,7 @@ fn rank(checks: &mut Checks, x: &[f64], expected: &Value, fractions: &[f64]) {
     }
 }
 
-/// Outliers, dependence, modes, lines.
+/// Checks outliers, dependence, modes and lines.
 fn examine(checks: &mut Checks, x: &[f64], expected: &Value) {
     let size = largest(x);
     let counts = OutlierCounts::of(x);
@@ -196,7 +196,7 @@ fn examine(checks: &mut Checks, x: &[f64], expected: &Value) {
     checks.one(modal, &expected["modal value"], mvalue(x));
     let steps: Vec<f64> = (1_u32..).take(x.len()).map(f64::from).collect();
     let y: Vec<f64> = steps.iter().zip(x).map(|(m, x)| m * x).collect();
-    // Where values cancel, NumPy's slope does not have the digits.
+    // If values cancel, NumPy's slope does not have enough digits.
     let slope = relative("slope through the origin", "`numpy.linalg.lstsq`").of_size(size);
     checks.one(
         slope,
@@ -211,7 +211,7 @@ fn examine(checks: &mut Checks, x: &[f64], expected: &Value) {
     );
 }
 
-/// Lines, and intervals that leave out one value at a time.
+/// Checks lines, and intervals that leave out one value at a time.
 fn leave_out(checks: &mut Checks, x: &[f64], expected: &Value) {
     let size = largest(x);
     let (steps, y): (Vec<f64>, Vec<f64>) = (1_u32..)
@@ -230,7 +230,7 @@ fn leave_out(checks: &mut Checks, x: &[f64], expected: &Value) {
     let median = jackknife_t_interval(&ClusterMedian::new(&clusters), IntervalScale::Plain, 0.95);
     let quantity = relative("jackknife, median", "by definition").of_size(size);
     checks.interval(quantity, &expected["jackknife, median"], median);
-    // Of two values none is left to vary; the deviation of the constants about which this is, is 0.
+    // If one of two values is left out, a constant remains, whose SD is 0.
     if x.len() != 2 && expected["jackknife, SD"] != "skip" {
         let sd = jackknife_t_interval(&ClusterSd::new(&clusters), IntervalScale::Logarithmic, 0.95);
         let quantity = relative("jackknife, SD", "by definition").of_size(size);
@@ -238,7 +238,7 @@ fn leave_out(checks: &mut Checks, x: &[f64], expected: &Value) {
     }
 }
 
-/// Tests and intervals of what belongs together by index, and a ratio.
+/// Checks tests and intervals of values paired by index, and a ratio.
 fn pair_up(checks: &mut Checks, a: &[f64], b: &[f64], expected: &Value) {
     let differences: Vec<f64> = a.iter().zip(b).map(|(a, b)| a - b).collect();
     let ranks = SignedRank::new(&differences).unwrap();
@@ -278,7 +278,7 @@ fn pair_up(checks: &mut Checks, a: &[f64], b: &[f64], expected: &Value) {
     }
 }
 
-/// Intervals of one sample.
+/// Checks intervals of one sample.
 fn bracket(checks: &mut Checks, x: &[f64], expected: &Value, levels: &[f64]) {
     let size = largest(x);
     for (i, level) in levels.iter().enumerate() {
@@ -301,7 +301,7 @@ fn bracket(checks: &mut Checks, x: &[f64], expected: &Value, levels: &[f64]) {
     }
 }
 
-/// The `BCa` interval of the mean from all n^n resamples.
+/// Checks the `BCa` interval of the mean from all n^n resamples.
 fn bca_of_all_resamples(x: &[f64], level: f64) -> Option<Interval> {
     let n = x.len();
     let clusters: Vec<&[f64]> = x.chunks(1).collect();
@@ -322,7 +322,7 @@ fn bca_of_all_resamples(x: &[f64], level: f64) -> Option<Interval> {
     bca_bounds(resamples.collect(), mean.observed(), &jackknife, level)
 }
 
-/// Tests of two samples.
+/// Checks tests of two samples.
 fn test(checks: &mut Checks, a: &[f64], b: &[f64], expected: &Value) {
     let found = MannWhitney::of(a, b).unwrap();
     checks.one(
@@ -372,7 +372,7 @@ fn kruskal(checks: &mut Checks, groups: &[&[f64]], expected: &Value) {
     checks.one(p, &expected[1], Some(found.p));
 }
 
-/// Sizes of effects.
+/// Checks effect sizes.
 fn size_up(checks: &mut Checks, a: &[f64], b: &[f64], expected: &Value, levels: &[f64]) {
     let g = relative("Hedges g", EXACT);
     checks.one(g, &expected["Hedges g"], hedges_g(a, b));
@@ -410,7 +410,7 @@ fn size_up(checks: &mut Checks, a: &[f64], b: &[f64], expected: &Value, levels: 
     checks.one(quantity, &expected["ratio of 95th percentiles"], found);
 }
 
-/// Groups of launches.
+/// Checks groups of processes.
 fn launches(checks: &mut Checks, set: &Value) {
     let data: Vec<Vec<f64>> = set["groups"]
         .as_array()
@@ -444,7 +444,7 @@ fn launches(checks: &mut Checks, set: &Value) {
     };
     let found = SubsampledCentre::of(&groups, everything, stream).unwrap();
     let half = found.interval(0.95).unwrap().upper - found.centre;
-    // A bound of an interval is rounded to some 1e-16 of its centre.
+    // A bound of an interval is rounded to about 1e-16 of its center.
     let quantity = relative("subselection of everything, margin", "by definition")
         .of_size(found.centre * 1e-6);
     checks.all(
@@ -482,7 +482,7 @@ fn distributions(checks: &mut Checks, tables: &Value) {
     }
 }
 
-/// Two proportions of ten, and bounds of one.
+/// Checks tests of two proportions of ten trials, and bounds of one.
 fn proportions(checks: &mut Checks, tables: &Value) {
     let counts =
         |name: &str| -> Vec<[u32; 2]> { serde_json::from_value(tables[name].clone()).unwrap() };
@@ -501,7 +501,7 @@ fn proportions(checks: &mut Checks, tables: &Value) {
     }
 }
 
-/// All comparisons, made once.
+/// Returns the results of all comparisons, made only once.
 fn checked() -> &'static Checks {
     static CHECKED: OnceLock<Checks> = OnceLock::new();
     CHECKED.get_or_init(check)
@@ -574,13 +574,13 @@ fn there_are_two_hundred_pairs_of_samples_at_least() {
 
 #[test]
 fn the_validation_page_names_every_quantity_and_how_often_it_was_compared() {
-    let page = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/src/validation.md");
+    let page = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/internals/src/validation.md");
     let page = fs::read_to_string(page).unwrap();
     for row in &checked().rows {
         let line = format!("| {} | {} | {} |", row.quantity, row.against, row.compared);
         assert!(
             page.contains(&line),
-            "docs/src/validation.md is out of date: it lacks {line}"
+            "docs/internals/src/validation.md is out of date: it lacks {line}"
         );
     }
 }

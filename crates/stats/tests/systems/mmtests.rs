@@ -1,4 +1,4 @@
-//! mmtests: means of rates, Welch's test, launches that weigh alike, subselection, order of preference, its interval rule.
+//! mmtests: means of rates, Welch's test, equal weights of processes, subselection, order of preference, its interval rule.
 
 use super::{close, up_to};
 use perfcheck_stats::*;
@@ -54,7 +54,7 @@ fn m8_launches_of_unequal_length_weigh_alike() {
 #[test]
 fn m9_variability_is_that_of_the_launches_with_k_minus_one() {
     let means = describe_cluster_means(&[&[9.0, 11.0], &[12.0], &[13.0, 15.0]]).unwrap();
-    // Of 10, 12, 14.
+    // The values are 10, 12, 14.
     assert_eq!((means.count, means.sd), (3, Some(2.0)));
     assert_eq!(describe_cluster_means(&[&[9.0, 11.0]]).unwrap().sd, None);
 }
@@ -139,7 +139,7 @@ fn m_x6_the_best_95_percent_are_the_lowest_times_or_the_highest_rates() {
 fn m_x7_percentiles_are_floor_ranks_in_order_of_preference() {
     let values = up_to(10);
     assert_eq!(Better::Lower.percentile(&values, 95), Some(9.0));
-    // 95 % of rates are at least this good.
+    // 95 % of rates are at least this high.
     assert_eq!(Better::Higher.percentile(&values, 95), Some(2.0));
     assert_eq!(Quantile::FloorRank.of_sorted(&values, 0.95), Some(9.0));
 }

@@ -17,7 +17,7 @@ fn kept(policy: OutlierPolicy, values: &[f64]) -> Vec<f64> {
 #[test]
 fn n8_trimming_does_not_depend_on_the_order_of_the_samples() {
     let sorted: Vec<f64> = (1..=40).map(|i| f64::from(i * i)).collect();
-    // 17 and 40 have no common divisor: a permutation.
+    // 17 and 40 have no common divisor, so this is a permutation.
     let shuffled: Vec<f64> = (0..40).map(|i| sorted[i * 17 % 40]).collect();
     for policy in [
         OutlierPolicy::TopFivePercent,
@@ -40,7 +40,7 @@ fn n9_without_a_policy_all_samples_stay_in_their_order() {
 fn n10_the_top_five_percent_are_the_ceiling_of_n_over_twenty_and_one_sample_stays() {
     for n in 2..400_u32 {
         let left = kept(OutlierPolicy::TopFivePercent, &up_to(n));
-        // floor(0.95 n), in whole numbers
+        // floor(0.95 n), in integers
         assert_eq!(left, up_to(19 * n / 20), "{n}");
     }
     let one = OutlierPolicy::TopFivePercent.apply(&[7.0]).unwrap();
@@ -211,7 +211,7 @@ fn n23_one_and_two_degrees_of_freedom_have_their_closed_forms_and_more_are_exact
             1e-9,
         );
     }
-    // Where the asymptotic series of four terms is off by 4.16 %.
+    // For these arguments the asymptotic series of four terms is off by 4.16 %.
     close(
         student_t::quantile(0.9995, 3.0).unwrap(),
         12.923_978_636_687_5,
@@ -341,7 +341,7 @@ fn n36_the_record_of_a_series_is_complete() {
 
 #[test]
 fn n_x2_the_process_variance_ratio_divides_by_the_standard_error_within() {
-    // Medians 100, 110, 120: sd 10. Within: -1, 0, 1 about them: standard error 1 / sqrt 3.
+    // The medians 100, 110, 120 have sd 10. Within each cluster, values are -1, 0, 1 about the median: standard error 1 / sqrt 3.
     let launch = |centre: f64| [centre - 1.0, centre, centre + 1.0];
     let (a, b, c) = (launch(100.0), launch(110.0), launch(120.0));
     let ratio = between_to_within_ratio(&[&a, &b, &c]).unwrap();
@@ -511,7 +511,7 @@ fn n_x14_three_slow_samples_close_together_are_a_second_mode() {
     let found = cluster_of(&with(&[200.0, 201.0, 202.0])).unwrap();
     assert_eq!((found.count, found.mean), (3, 201.0));
     assert_eq!(cluster_of(&with(&[200.0, 201.0])), None);
-    // Scattered: noise.
+    // Scattered values are noise.
     assert_eq!(cluster_of(&with(&[150.0, 300.0, 900.0])), None);
     let few_of_many: Vec<f64> = (0..2)
         .flat_map(|_| fast())
@@ -525,7 +525,7 @@ fn n_x17_the_mad_rule_asks_for_three_samples_and_a_mad() {
     let policy = OutlierPolicy::Mad { multiple: 3.0 };
     let values = [10.0, 11.0, 12.0, 13.0, 100.0];
     let treated = policy.apply(&values).unwrap();
-    // Median 12, MAD 1: beyond 12 + 4.4478
+    // Median 12, MAD 1: the bound is 12 + 4.4478.
     assert_eq!((treated.values.len(), treated.high), (4, 1));
     assert_eq!(
         policy.apply(&[1.0, 100.0]).unwrap().untouched,

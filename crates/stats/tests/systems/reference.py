@@ -4,10 +4,10 @@
   reference.py                 writes reference.json, which the golden test reads, and serializers.json, which the tests of import and pivots read
   reference.py --check         computes both anew and compares them with the files: words, keys and lengths exactly, numbers to 1e-12 of themselves, because the
                                last digit of some depends on the processor
-  reference.py --report        reads the golden test's output from standard input and prints docs/src/validation.md
+  reference.py --report        reads the golden test's output from standard input and prints docs/internals/src/validation.md
 
     python3 tests/systems/reference.py
-    cargo test -p perfcheck-stats --test systems golden -- --nocapture | python3 crates/stats/tests/systems/reference.py --report > docs/src/validation.md
+    cargo test -p perfcheck-stats --test systems golden -- --nocapture | python3 crates/stats/tests/systems/reference.py --report > docs/internals/src/validation.md
 
 What it says of simulations is about the tables that `tools/src/bin/validate` prints; they stand in tools/simulated.md.
 

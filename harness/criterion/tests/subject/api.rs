@@ -1,4 +1,4 @@
-//! Every name of Criterion's interface, used as its users use it: that this compiles is the test; the others run it.
+//! A use of every name of Criterion's interface, in the way that users write it. This file must compile; other tests run it.
 
 #![allow(
     deprecated,
@@ -16,7 +16,7 @@ use criterion::measurement::{Measurement, ValueFormatter, WallTime};
 use criterion::profiler::{ExternalProfiler, Profiler};
 use criterion::*;
 
-/// Says when it is dropped.
+/// Prints a line when it is dropped.
 struct Directory;
 
 impl Drop for Directory {
@@ -124,7 +124,7 @@ fn benchers(c: &mut Criterion) {
     }
 }
 
-/// As users write functions over any measurement.
+/// Users write such functions for any measurement.
 fn generic<M: Measurement + 'static>(c: &mut Criterion<M>) {
     fn helper<M: Measurement>(group: &mut BenchmarkGroup<'_, M>, name: &str) {
         group.bench_function(name, |b| b.iter(|| 1));
@@ -135,7 +135,7 @@ fn generic<M: Measurement + 'static>(c: &mut Criterion<M>) {
     c.bench_function("generic function", |b: &mut Bencher<'_, M>| b.iter(|| 1));
 }
 
-/// Wall time, told in half seconds.
+/// Wall time, shown in half seconds.
 struct HalfSeconds;
 
 impl ValueFormatter for HalfSeconds {
@@ -190,7 +190,7 @@ impl Measurement for HalfSeconds {
     }
 }
 
-/// Does nothing for a profiler.
+/// A profiler that does nothing.
 struct Nothing(#[expect(dead_code, reason = "profilers need not be Send")] Rc<()>);
 
 impl Profiler for Nothing {
@@ -231,7 +231,7 @@ fn configured() -> Criterion {
         .configure_from_args()
 }
 
-/// What 0.3 had.
+/// Uses the interface of Criterion 0.3.
 fn old(c: &mut Criterion) {
     c.bench(
         "old",

@@ -1,4 +1,4 @@
-//! A bench executable whose author has written `main`.
+//! A bench executable with a handwritten `main`.
 
 use std::hint::black_box;
 

@@ -1,9 +1,9 @@
-//! A bench executable whose author has written `main`, and whose set-up fails.
+//! A bench executable with a handwritten `main`, whose set-up fails.
 
 use criterion::Criterion;
 
 fn main() {
-    // A panic that is caught is none.
+    // A panic that is caught must not count as a failure.
     let caught = std::panic::catch_unwind(|| panic!("caught"));
     assert!(caught.is_err());
     Criterion::default()

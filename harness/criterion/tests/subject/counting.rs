@@ -1,4 +1,4 @@
-//! A bench executable that counts what its iterations allocate.
+//! A bench executable that counts the allocations of its iterations.
 
 use criterion::async_executor::FuturesExecutor;
 use criterion::{BatchSize, CountingAllocator, Criterion, criterion_group, criterion_main};

@@ -1,4 +1,4 @@
-//! A bench executable for the tests, written as Criterion's users write them.
+//! A bench executable for the tests, written as users of Criterion write them.
 
 #![allow(
     clippy::print_stderr,
@@ -19,13 +19,13 @@ use criterion::{
 };
 
 fn simple(c: &mut Criterion) {
-    // In Criterion this runs once per process.
+    // In Criterion, this code runs once per process.
     eprintln!("set-up of simple");
     c.bench_function("sum", |b| b.iter(|| (0..black_box(100_u64)).sum::<u64>()));
     c.bench_with_input(BenchmarkId::new("len", 3), "abc", |b, text| {
         b.iter(|| text.len());
     });
-    // The same id again.
+    // The id is used a second time.
     c.bench_function("sum", |b| b.iter(|| black_box(1)));
 }
 
@@ -65,7 +65,7 @@ fn samples(c: &mut Criterion) {
     c.bench_function("measures-nothing", |_| ());
 }
 
-/// Counts of whatever it is.
+/// A measurement that counts widgets.
 struct Widgets;
 
 impl ValueFormatter for Widgets {
@@ -105,7 +105,7 @@ fn custom(c: &mut Criterion<Widgets>) {
     c.bench_function("widgets", |b| b.iter_custom(|iterations| 42 * iterations));
 }
 
-/// Tells what it is told.
+/// A profiler that prints its calls.
 struct Telling;
 
 impl Profiler for Telling {

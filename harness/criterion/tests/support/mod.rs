@@ -1,4 +1,4 @@
-//! Builds the bench executables of these tests, calls them and talks to them.
+//! Builds the bench executables of these tests, runs them, and talks to them.
 
 #![allow(
     dead_code,
@@ -12,7 +12,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::sync::Mutex;
 
-/// The executable of an example of this crate, built on first demand.
+/// Returns the executable of an example of this crate, which is built at the first call.
 pub fn example(name: &str) -> PathBuf {
     static BUILT: Mutex<BTreeMap<String, PathBuf>> = Mutex::new(BTreeMap::new());
     let mut built = BUILT.lock().unwrap();
@@ -20,7 +20,7 @@ pub fn example(name: &str) -> PathBuf {
         return path.clone();
     }
     let target_dir = Path::new(env!("CARGO_TARGET_TMPDIR")).parent().unwrap();
-    // The features of the tests themselves, which are none or all.
+    // Use the features of the tests themselves, which are none or all.
     let features: &[&str] = if cfg!(feature = "allocations") {
         &["--all-features"]
     } else {
@@ -42,7 +42,7 @@ pub fn example(name: &str) -> PathBuf {
     path
 }
 
-/// The end of a call.
+/// The result of a call.
 #[derive(Debug)]
 pub struct Ended {
     pub stdout: String,
@@ -50,7 +50,7 @@ pub struct Ended {
     pub code: Option<i32>,
 }
 
-/// An example, with none of our variables, and its panics without backtraces.
+/// Returns a command for an example without this tool's environment variables and without backtraces.
 pub fn command(name: &str) -> Command {
     let mut command = Command::new(example(name));
     command
@@ -62,12 +62,12 @@ pub fn command(name: &str) -> Command {
     command
 }
 
-/// Runs an example with arguments and nothing on stdin.
+/// Runs an example with arguments and an empty stdin.
 pub fn plain(name: &str, arguments: &str) -> Ended {
     run(command(name).args(arguments.split_whitespace()), "")
 }
 
-/// Says all `requests`, one a line, and hangs up: the frames, without hello and the empty line before it, and the status.
+/// Sends all `requests`, one per line, and closes stdin. Returns the frames, without hello and the empty line before it, and the status.
 pub fn conversation(name: &str, requests: &[&str]) -> (Vec<String>, Ended) {
     let mut command = command(name);
     command.env("PERFCHECK_PROTOCOL", "1").arg("--bench");
@@ -91,7 +91,7 @@ pub fn run(command: &mut Command, input: &str) -> Ended {
         .stderr(Stdio::piped())
         .spawn()
         .expect("the example runs");
-    // A child that has no use for it may have ended already.
+    // Ignore errors: a child that does not read its input may have ended already.
     let _ = child.stdin.take().unwrap().write_all(input.as_bytes());
     let output = child.wait_with_output().unwrap();
     Ended {

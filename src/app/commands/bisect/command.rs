@@ -1,9 +1,9 @@
-//! The sequence: find the benchmark, see that the last commit is slower at all, narrow down.
+//! The sequence of a search: find the benchmark, check that the last commit is slower, narrow the range down.
 
 use super::memory::Memory;
 use super::options::BisectOptions;
 use super::search::{Next, bounds, most_steps, next};
-use super::step::{BuiltBenchmark, Ledger, Workshop, skipped};
+use super::step::{BuiltBenchmark, CommitBuild, Ledger, Workshop, skipped};
 use crate::app::context::{Context, World};
 use crate::app::error::AppError;
 use crate::app::measuring::cache_build::cache_directory;
@@ -12,6 +12,7 @@ use crate::app::options::StoreOptions;
 use crate::report::{
     self, BisectFindings, BisectOutcome, BisectStep, CommitOutcome, Finding, ProgressMode,
 };
+use crate::settings::Layer;
 use perfcheck_analysis::compare::Estimate;
 use perfcheck_analysis::exit_code::ExitCode;
 use perfcheck_analysis::model::{BenchmarkKey, Environment};
@@ -20,10 +21,10 @@ use perfcheck_engine::host::{self, GitError, Revision};
 use perfcheck_engine::measure::Discovered;
 use perfcheck_engine::sides::BenchesFrom;
 
-/// Below the cache: what searches have found so far.
+/// Directory below the cache with the state of unfinished searches.
 const MEMORIES: &str = "bisect";
 
-/// Why a commit in question was not even looked at.
+/// Reason for a commit that the search could not examine.
 const NO_MEASUREMENT_LEFT: &str = "so many comparisons were inconclusive that none is left for it";
 
 /// Runs the command.
@@ -33,7 +34,7 @@ pub fn bisect(
     world: &mut World<'_>,
 ) -> Result<ExitCode, AppError> {
     search(options, common, world).map_err(|error| {
-        // What git or cargo say when Ctrl-C reaches them first is beside the point.
+        // If Ctrl-C reaches git or cargo first, their own error messages do not matter.
         let asked = error.exit_code() == ExitCode::Interrupted;
         if asked || world.interrupt.requested_a_moment_ago() {
             AppError::Interrupted(
@@ -51,9 +52,12 @@ fn search(
     world: &mut World<'_>,
 ) -> Result<ExitCode, AppError> {
     let load = host::load();
-    let mut context = Context::load(common, world)?;
+    let layer = Layer {
+        noise_threshold: options.paired.noise_threshold,
+        ..Layer::default()
+    };
+    let context = Context::load(common, world)?.with_command_line(layer);
     context.require_local_store()?;
-    context.tables.layers.command_line.noise_threshold = options.paired.noise_threshold;
     let (good, commits) = range(&context, options)?;
     let workshop = Workshop {
         options,
@@ -72,14 +76,14 @@ fn search(
         seen: Vec::new(),
     };
     if world.progress == ProgressMode::Lines {
-        // The steps are progress enough.
+        // The steps already show the progress.
         world.progress = ProgressMode::Quiet;
     }
     let bisection = Bisection::begin(workshop, &good, commits, world)?;
     bisection.run(world)
 }
 
-/// GOOD, and the commits after it up to BAD, oldest first.
+/// Returns GOOD, and the commits after it up to BAD, oldest first.
 fn range(
     context: &Context,
     options: &BisectOptions,
@@ -116,13 +120,13 @@ fn range(
 struct Bisection<'a> {
     workshop: Workshop<'a>,
     good: BuiltBenchmark,
-    /// Those after the good one, oldest first.
+    /// Commits after the good one, oldest first
     commits: Vec<Revision>,
     ledger: Ledger,
 }
 
 impl<'a> Bisection<'a> {
-    /// Finds the benchmark and what an earlier call has found.
+    /// Finds the benchmark and the state of an earlier call.
     fn begin(
         mut workshop: Workshop<'a>,
         good: &Revision,
@@ -135,7 +139,7 @@ impl<'a> Bisection<'a> {
         let found = workshop.benchmarks(&side, None, world)?;
         let key = resolve(&options.bench, &found, bad, options)?;
         if side.targets.len() > 1 {
-            // Other bench targets need not build in every commit.
+            // Build only this bench target: others need not build in every commit.
             workshop.cargo = CargoOptions {
                 benches: vec![key.target.clone()],
                 ..workshop.cargo
@@ -143,8 +147,10 @@ impl<'a> Bisection<'a> {
         }
         drop(side);
         let good = match workshop.benchmark_of(good, &key, world)? {
-            Ok(good) => good,
-            Err(why) => return Err(without_benchmark(good, &key, &why, options)),
+            CommitBuild::Ready(built) => *built,
+            CommitBuild::Unmeasurable { reason } => {
+                return Err(without_benchmark(good, &key, &reason, options));
+            }
         };
         let steps = most_steps(commits.len());
         let context = &workshop.context;
@@ -172,7 +178,7 @@ impl<'a> Bisection<'a> {
                 store,
                 workspace,
                 memory,
-                // Each step once more if it was inconclusive, or as many others in its place.
+                // Allows one repetition per step, or one additional commit for a skipped one.
                 most: 2 * steps,
             },
             workshop,
@@ -207,7 +213,7 @@ impl<'a> Bisection<'a> {
         self.answer(&known, &bad, world)
     }
 
-    /// The threshold that the user, the bench or the workspace wants.
+    /// Returns the noise threshold that the user, the bench or the workspace sets.
     fn own_threshold(&self) -> f64 {
         let workshop = &self.workshop;
         let decision = workshop
@@ -225,7 +231,7 @@ impl<'a> Bisection<'a> {
         outcomes.get(&self.commits[place].commit)
     }
 
-    /// What is or can be found about the commit at `place`, said to the user and remembered.
+    /// Returns the outcome of the commit at `place`: remembered or measured now. Reports new outcomes to the user and remembers them.
     fn outcome_of(
         &mut self,
         place: usize,
@@ -243,7 +249,7 @@ impl<'a> Bisection<'a> {
             }
         };
         if !remembered {
-            // A commit whose build was interrupted is not one that cannot be built.
+            // An interrupted build does not prove that the commit cannot be built.
             if outcome.finding == Finding::Skipped && world.interrupt.requested() {
                 return Err(AppError::Interrupted(String::new()));
             }
@@ -338,18 +344,18 @@ impl<'a> Bisection<'a> {
             bad_name: bad.to_string(),
         };
         report::write_bisect(world.stdout, &findings, self.workshop.common.output.format)?;
-        // It was answered: who asks again wants it measured again.
+        // The search is complete: a repeated command measures again.
         self.ledger.memory.forget()?;
         Ok(exit_code)
     }
 }
 
-/// Half of the whole slowdown, on the scale of logarithms: what is halfway is nearer to neither end.
+/// Returns half of the whole slowdown on a logarithmic scale, so that the midpoint is equally far from both ends.
 fn half_of(bad: &CommitOutcome) -> f64 {
     (bad.change).map_or(0.0, |change| (change.estimate.ln_1p() / 2.0).exp_m1())
 }
 
-/// Everything that the outcomes depend on. What was built from what is in the good executable's hash.
+/// Returns a key of everything that the outcomes depend on. The hash of the good executable covers the sources and the build.
 fn question(workshop: &Workshop<'_>, good: &BuiltBenchmark, bad: &Revision) -> String {
     let options = workshop.options;
     let paired = &options.paired;
@@ -368,7 +374,7 @@ fn question(workshop: &Workshop<'_>, good: &BuiltBenchmark, bad: &Revision) -> S
     )
 }
 
-/// The benchmark that `word` stands for: its id, else its bench target's name where that has one only, else a part of one id.
+/// Resolves `word` to a benchmark: by id, else by the name of a bench target with a single benchmark, else by a part of an id.
 fn resolve(
     word: &str,
     found: &Discovered,

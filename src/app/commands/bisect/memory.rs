@@ -1,7 +1,7 @@
-//! What a search has found so far, kept in a file so that the next call of the same command goes on from there.
+//! State of a search, kept in a file so that repeating the command continues the search.
 //!
-//! The file is written whole beside its place and renamed. It answers one question only: one that it was not written for, or that cannot be
-//! read, counts as none.
+//! The file is written to a temporary name and renamed. It belongs to one question; a file of another question, or an unreadable one, counts as
+//! absent.
 
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
@@ -15,13 +15,13 @@ use perfcheck_stats::derived_seed;
 #[derive(Debug, Default, Serialize, Deserialize)]
 struct Content {
     question: String,
-    /// By commit.
+    /// Outcomes by commit
     outcomes: BTreeMap<String, CommitOutcome>,
-    /// How many measurements there were.
+    /// Number of measurements so far
     measured: u32,
 }
 
-/// The file and what it holds.
+/// The state of a search and its file.
 #[derive(Debug)]
 pub(super) struct Memory {
     path: PathBuf,
@@ -29,7 +29,7 @@ pub(super) struct Memory {
 }
 
 impl Memory {
-    /// What is known below `directory` about `question`, which says everything that the outcomes depend on.
+    /// Loads the state for `question` from `directory`. `question` must contain everything that the outcomes depend on.
     pub(super) fn of(directory: &Path, question: &str) -> Self {
         let path = directory.join(format!("{:016x}.json", derived_seed(0, question)));
         let content = fs::read(&path)
@@ -43,22 +43,22 @@ impl Memory {
         Self { path, content }
     }
 
-    /// All outcomes, by commit.
+    /// Returns all outcomes, by commit.
     pub(super) fn outcomes(&self) -> &BTreeMap<String, CommitOutcome> {
         &self.content.outcomes
     }
 
-    /// How many measurements there were.
+    /// Returns the number of measurements so far.
     pub(super) fn measured(&self) -> u32 {
         self.content.measured
     }
 
-    /// Counts a measurement, which the next outcome will remember.
+    /// Counts a measurement. The count is saved together with the next outcome.
     pub(super) fn count_measurement(&mut self) {
         self.content.measured += 1;
     }
 
-    /// Remembers an outcome, also beyond the end of this process.
+    /// Records an outcome and saves the state.
     pub(super) fn learn(&mut self, commit: &str, outcome: CommitOutcome) -> io::Result<()> {
         self.content.outcomes.insert(commit.to_owned(), outcome);
         if let Some(directory) = self.path.parent() {
@@ -72,7 +72,7 @@ impl Memory {
         fs::rename(&beside, &self.path)
     }
 
-    /// Forgets everything.
+    /// Deletes all outcomes and the file.
     pub(super) fn forget(&mut self) -> io::Result<()> {
         self.content.outcomes.clear();
         self.content.measured = 0;

@@ -1,7 +1,7 @@
-//! `cargo perfcheck bisect`: the first commit that is slower, by A/B against the good one at each step.
+//! `cargo perfcheck bisect`: finds the first slow commit by measuring commits side by side with the good one.
 //!
-//! The search is pure, what it learns is kept in a file after each step, and every commit is built and measured as `--against` would.
-//! Invariant: a commit about which nothing could be found is never taken for fast or slow.
+//! The search is pure, its state is saved to a file after each step, and every commit is built and measured as `--against` would. Invariant: a commit
+//! without a clear outcome counts as neither fast nor slow.
 
 mod command;
 mod memory;

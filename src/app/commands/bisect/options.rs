@@ -1,4 +1,4 @@
-//! What `bisect` is asked for.
+//! Options of `bisect`.
 
 use clap::Args;
 
@@ -22,7 +22,7 @@ Exit status: 0 found, or narrowed down to commits that cannot be told apart; 2 u
 #[derive(Debug, Clone, Args)]
 #[command(after_long_help = AFTER_HELP)]
 pub struct BisectOptions {
-    /// The benchmark: its id, the name of a bench target that has no other, or a part of the id
+    /// The benchmark: its id, the name of a bench target with one benchmark, or a part of the id
     #[arg(value_name = "ID")]
     pub bench: String,
     /// A commit at which the benchmark is fast

@@ -1,25 +1,25 @@
-//! Which commit to look at next (pure).
+//! Choice of the next commit to examine (pure).
 
 use crate::report::Finding;
 
-/// What is to be done next.
+/// The next step of a search.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Next {
-    /// Look at the commit at this place.
+    /// Examine the commit at this place
     Try(usize),
-    /// The first slow commit is at one of these places.
+    /// Stop: the first slow commit is at one of these places
     Among {
-        /// The first of them.
+        /// The first of these places
         first: usize,
-        /// The last of them, known to be slow.
+        /// The last of these places, known to be slow
         last: usize,
     },
 }
 
-/// What to do where so much is `known` of the commits after the good one, oldest first; the last one is slow.
+/// Returns the next step, given the `known` findings of the commits after the good one, oldest first. The last commit is slow.
 pub(super) fn next(known: &[Option<Finding>]) -> Next {
     let (first, last) = bounds(known);
-    // Half of the possible answers lie at or before this place.
+    // Half of the possible answers are at or before this place.
     let middle = (first + last - usize::from(last > first)) / 2;
     (first..last)
         .filter(|place| known[*place].is_none())
@@ -27,7 +27,7 @@ pub(super) fn next(known: &[Option<Finding>]) -> Next {
         .map_or(Next::Among { first, last }, Next::Try)
 }
 
-/// The places among which the first slow commit is: after the last fast one before it, up to the first one known to be slow.
+/// Returns the range of places of the first slow commit: after the last fast commit before it, up to the first commit known to be slow.
 pub(super) fn bounds(known: &[Option<Finding>]) -> (usize, usize) {
     let is = |wanted| move |finding: &Option<Finding>| *finding == Some(wanted);
     let slow = known.iter().position(is(Finding::Slow));
@@ -36,7 +36,7 @@ pub(super) fn bounds(known: &[Option<Finding>]) -> (usize, usize) {
     (fast.map_or(0, |place| place + 1), last)
 }
 
-/// Steps that a search through `commits` takes at most if none of them is skipped, the one for the last commit included.
+/// Returns the maximum number of steps of a search through `commits` if none is skipped, including the step for the last commit.
 pub(super) fn most_steps(commits: usize) -> u32 {
     1 + commits.max(1).next_power_of_two().ilog2()
 }
@@ -45,7 +45,8 @@ pub(super) fn most_steps(commits: usize) -> u32 {
 mod tests {
     use super::*;
 
-    /// Searches among `commits` of which those from `planted` on are slow and `broken` cannot be built: what is answered, in how many steps.
+    /// Searches `commits` commits that are slow from `planted` on, of which those in `broken` cannot be built. Returns the answer and the number of
+    /// steps.
     fn search(commits: usize, planted: usize, broken: &[usize]) -> (Next, u32) {
         let mut known = vec![None; commits];
         known[commits - 1] = Some(Finding::Slow);
@@ -93,7 +94,7 @@ mod tests {
                     panic!("an answer");
                 };
                 assert!((first..=last).contains(&planted));
-                // Only the broken one right before the boundary, or at it, leaves a doubt.
+                // Only a broken commit at the boundary or right before it leaves a doubt.
                 let doubtful = broken == planted || broken + 1 == planted;
                 assert_eq!(last - first, usize::from(doubtful), "{planted} {broken}");
             }

@@ -1,4 +1,4 @@
-//! One commit: built, compared with the good one, stored as a pair of runs.
+//! The step of a search: builds one commit, compares it with the good one and stores both as a pair of runs.
 
 use super::memory::Memory;
 use super::options::BisectOptions;
@@ -6,17 +6,20 @@ use crate::app::context::{Context, World};
 use crate::app::error::{AppError, first_line};
 use crate::app::measuring::builds::code_of_sides;
 use crate::app::measuring::cache_build::CacheBuild;
-use crate::app::measuring::in_turn::{InTurn, finish, pair_left_incomplete};
 use crate::app::measuring::layouts::Relinking;
 use crate::app::measuring::machine_code::SameCode;
-use crate::app::measuring::measured::MeasuredInTurn;
+use crate::app::measuring::paired::PairedMeasurement;
+use crate::app::measuring::pairing::Pairing;
 use crate::app::measuring::prepare::{find_benchmarks, timeout};
 use crate::app::measuring::request::Request;
 use crate::app::options::StoreOptions;
+use crate::app::pipeline::judge::Measured;
+use crate::app::pipeline::record::AcceptancePolicy;
 use crate::report::{CommitOutcome, Finding};
-use perfcheck_analysis::findings::{Row, Terms, conclude};
+use perfcheck_analysis::compare::Plan;
+use perfcheck_analysis::findings::{Conclusion, Terms};
 use perfcheck_analysis::model::{
-    Acceptance, Benchmark, BenchmarkKey, BySide, Environment, Purpose, Verdict,
+    Benchmark, BenchmarkKey, BySide, DecisionSettings, Environment, Purpose, RunId, Verdict,
 };
 use perfcheck_engine::cargo::CargoOptions;
 use perfcheck_engine::host::Revision;
@@ -25,40 +28,46 @@ use perfcheck_engine::sides::{BuiltSide, SideTarget, SidesError};
 use perfcheck_engine::store::{Store, WorkspaceId};
 use perfcheck_stats::derived_seed;
 
-/// A comparison that was inconclusive is repeated with so many times the rounds and the time.
+/// Factor by which rounds and time grow when an inconclusive comparison is repeated.
 const LONGER: u32 = 3;
 
-/// What stays the same during a search.
+/// Everything that stays the same during a search.
 pub(super) struct Workshop<'a> {
     pub(super) options: &'a BisectOptions,
     pub(super) common: &'a StoreOptions,
     pub(super) context: Context,
-    /// What cargo is asked to build.
+    /// Build options for cargo
     pub(super) cargo: CargoOptions,
     pub(super) environment: Environment,
     pub(super) load: Option<f64>,
     pub(super) seed: u64,
-    /// What was measured: the same thing need not be measured twice.
+    /// Executables measured so far; identical ones need no second measurement
     pub(super) seen: Vec<(Revision, SideTarget)>,
 }
 
-/// A benchmark of a commit that was built.
+/// A benchmark in the build of a commit.
 pub(super) struct BuiltBenchmark {
     pub(super) revision: Revision,
     pub(super) target: SideTarget,
     pub(super) benchmark: Benchmark,
-    /// What its target is written against.
+    /// The harness of its bench target
     pub(super) driver: Driver,
-    /// Keeps the executable in place.
+    /// Keeps the executable in place
     _side: BuiltSide,
 }
 
-/// Where the measurements go, and how many there may be.
+/// A commit, built to be measured.
+pub(super) enum CommitBuild {
+    Ready(Box<BuiltBenchmark>),
+    Unmeasurable { reason: String },
+}
+
+/// The store for measurements, and their limit.
 pub(super) struct Ledger {
     pub(super) store: Store,
     pub(super) workspace: WorkspaceId,
     pub(super) memory: Memory,
-    /// Measurements at most: all of them share the significance level.
+    /// Maximum number of measurements, which share the significance level
     pub(super) most: u32,
 }
 
@@ -84,7 +93,7 @@ impl Workshop<'_> {
         order.commit(revision, world)
     }
 
-    /// The benchmarks of a side, in the bench target that `key` names or in all of them.
+    /// Discovers the benchmarks of a side, in the bench target of `key` or in all of them.
     pub(super) fn benchmarks(
         &self,
         side: &BuiltSide,
@@ -99,24 +108,28 @@ impl Workshop<'_> {
         find_benchmarks(&Filter::default(), timeout, wanted.collect(), None, world)
     }
 
-    /// Builds a commit and looks for the benchmark; a text says why it cannot be measured there.
+    /// Builds a commit and finds the benchmark in it. The inner error gives the reason why it cannot be measured there.
     pub(super) fn benchmark_of(
         &self,
         revision: &Revision,
         key: &BenchmarkKey,
         world: &mut World<'_>,
-    ) -> Result<Result<BuiltBenchmark, String>, AppError> {
+    ) -> Result<CommitBuild, AppError> {
         let side = match self.build(revision, world) {
             Ok(side) => side,
             Err(AppError::Sides(error)) if error.is_about_the_revision() => {
-                return Ok(Err(why_not_built(&error)));
+                return Ok(CommitBuild::Unmeasurable {
+                    reason: why_not_built(&error),
+                });
             }
             Err(other) => return Err(other),
         };
         let mut found = self.benchmarks(&side, Some(key), world)?;
         if let Some(failure) = found.failures.first() {
             let message = failure.message.lines().next().unwrap_or_default();
-            return Ok(Err(format!("its bench target failed: {message}")));
+            return Ok(CommitBuild::Unmeasurable {
+                reason: format!("its bench target failed: {message}"),
+            });
         }
         let found = found.targets.pop().and_then(|found| {
             let mut benchmarks = found.benchmarks.into_iter();
@@ -128,18 +141,20 @@ impl Workshop<'_> {
             .iter()
             .find(|side| side.target.package == key.package && side.target.target == key.target);
         let (Some((benchmark, driver)), Some(target)) = (found, target.cloned()) else {
-            return Ok(Err("it does not have the benchmark".to_owned()));
+            return Ok(CommitBuild::Unmeasurable {
+                reason: "it does not have the benchmark".to_owned(),
+            });
         };
-        Ok(Ok(BuiltBenchmark {
+        Ok(CommitBuild::Ready(Box::new(BuiltBenchmark {
             revision: revision.clone(),
             target,
             benchmark,
             driver,
             _side: side,
-        }))
+        })))
     }
 
-    /// Finds out about `revision`, against `good`, as far as a change beyond `threshold` goes.
+    /// Examines `revision` against `good` for a change beyond `threshold`.
     pub(super) fn examine(
         &mut self,
         revision: &Revision,
@@ -150,8 +165,8 @@ impl Workshop<'_> {
     ) -> Result<CommitOutcome, AppError> {
         let key = &good.benchmark.key;
         let built = match self.benchmark_of(revision, key, world)? {
-            Ok(built) => built,
-            Err(why) => return Ok(skipped(why)),
+            CommitBuild::Ready(built) => *built,
+            CommitBuild::Unmeasurable { reason } => return Ok(skipped(reason)),
         };
         if built.benchmark.version != good.benchmark.version {
             return Ok(skipped(
@@ -170,7 +185,7 @@ impl Workshop<'_> {
         Ok(outcome)
     }
 
-    /// What was found about the same executable with the same files beside it.
+    /// Returns the outcome of an identical executable with the same data files, if one was measured.
     fn known_already(
         &self,
         target: &SideTarget,
@@ -195,7 +210,7 @@ impl Workshop<'_> {
         })
     }
 
-    /// One comparison, with so many times the rounds and the time.
+    /// Makes one comparison, with `longer` times the usual rounds and time.
     fn compare(
         &mut self,
         built: &BuiltBenchmark,
@@ -205,32 +220,24 @@ impl Workshop<'_> {
         ledger: &mut Ledger,
         world: &mut World<'_>,
     ) -> Result<CommitOutcome, AppError> {
+        // Once the search has begun, its own builds keep the machine busy.
+        let load = self.load.filter(|_| ledger.memory.measured() == 0);
         ledger.memory.count_measurement();
         let paired = &self.options.paired;
         let comparison = paired.comparison();
-        self.context.tables.layers.command_line.noise_threshold = Some(threshold);
         let purpose = format!("bisect/{}/{longer}", built.revision.commit);
         let request = Request {
-            // The machine is busy with our builds from now on.
-            load: self.load.take(),
+            load,
             context: &self.context,
             common: self.common,
             filter: &Filter::default(),
             comparison: &comparison,
             effort: paired.effort,
             timeout: timeout(paired.timeout, &self.context),
-            // As other seeds of ours: every program can read it.
+            // Programs that read JSON numbers as doubles can read 53 bits.
             seed: derived_seed(self.seed, &purpose) >> 11,
             git: Some(built.revision.state()),
         };
-        let mut decision = request.decision_in_turn();
-        decision.noise_threshold = threshold;
-        decision.significance_level /= f64::from(ledger.most);
-        let base = Some(good.revision.state());
-        let mut turns = InTurn::of(&request, &self.environment, base, 1, Purpose::Search);
-        turns.decision = decision;
-        turns.plan.significance_level = decision.significance_level;
-        turns.lengthen(longer);
         let mut pairs = [PairedTarget {
             targets: BySide {
                 base: good.target.target.clone(),
@@ -250,45 +257,64 @@ impl Workshop<'_> {
         let as_built = request.effort.as_built;
         let relinking = Relinking::of(std::iter::once(sides), as_built, world)?;
         let as_built = relinking.prepare(&mut pairs, request.seed, world);
+        let git = BySide {
+            base: Some(good.revision.state()),
+            candidate: request.git.clone(),
+        };
+        let usual = PairedMeasurement::new(&request, &self.environment, git, 1);
+        let significance_level = usual.decision.significance_level / f64::from(ledger.most);
+        let looks = usual.plan.looks.iter().map(|look| look * longer).collect();
+        let measurement = PairedMeasurement {
+            purpose: Purpose::Search,
+            decision: DecisionSettings {
+                noise_threshold: threshold,
+                significance_level,
+                ..usual.decision
+            },
+            plan: Plan {
+                looks,
+                significance_level,
+                ..usual.plan
+            },
+            time_factor: longer,
+            noise_threshold: Some(threshold),
+            reference: format!("commit {}", good.revision.short()),
+            remarks: as_built.into_iter().collect(),
+            ..usual
+        };
+        let pairing = Pairing {
+            pairs: pairs.into(),
+            ..Pairing::default()
+        };
         let store = &mut ledger.store;
         let lock = request.measuring_lock(world)?;
-        let found = turns.measure(store, ledger.workspace, pairs.into(), world)?;
+        let begun = measurement.begin(store, ledger.workspace, &pairing.pairs)?;
+        let measured = Measured::Paired(begun.measure(store, pairing, world)?);
         drop(lock);
-        let host = request.context.host_class(&self.environment);
-        let left = pair_left_incomplete(&found.runs);
-        let concluded = (world.interrupt).while_computing(&left, || {
-            let mut basis = found.basis(format!("commit {}", good.revision.short()), host);
-            basis.remarks.extend(as_built);
-            let terms = Terms::of_verdicts(&[Verdict::Regressed]);
-            conclude(found.rows(&[]), basis, terms)
-        });
-        finish(store, &found.runs, &concluded, Acceptance::Pending)?;
-        Ok(outcome(
-            &found,
-            &concluded.rows,
-            &good.benchmark.key,
-            threshold,
-        ))
+        let gate = Terms::of_verdicts(&[Verdict::Regressed]);
+        let concluded = measured.judge(gate, world.interrupt);
+        let run = measured.run();
+        run.record(store, &concluded, AcceptancePolicy::Never)?;
+        let key = &good.benchmark.key;
+        Ok(outcome(&concluded, run.id(), key, threshold))
     }
 }
 
 fn outcome(
-    found: &MeasuredInTurn,
-    rows: &[Row<'_>],
+    concluded: &Conclusion<'_>,
+    run: RunId,
     key: &BenchmarkKey,
     threshold: f64,
 ) -> CommitOutcome {
-    let row = rows.iter().find(|row| row.key == *key);
-    let Some(comparison) = row.and_then(|row| row.comparison.as_ref()) else {
-        let mut failures = found
-            .measured
-            .candidate
-            .iter()
-            .flat_map(|measurement| &measurement.failures)
-            .map(|failure| failure.message.lines().next().unwrap_or_default());
-        let why = failures.next().unwrap_or("it declines to be measured");
+    let row = concluded.rows.iter().find(|row| row.key == *key);
+    let compared = row.and_then(|row| Some((row, row.comparison.as_ref()?)));
+    let Some((row, comparison)) = compared else {
+        let measurement = row.and_then(|row| row.measurement);
+        let failures = measurement.into_iter().flat_map(|found| &found.failures);
+        let mut messages = failures.filter_map(|failure| failure.message.lines().next());
+        let why = messages.next().unwrap_or("it declines to be measured");
         return CommitOutcome {
-            run: Some(found.runs.candidate),
+            run: Some(run),
             ..skipped(format!("the benchmark failed: {why}"))
         };
     };
@@ -303,12 +329,12 @@ fn outcome(
         change: comparison.change,
         threshold: Some(threshold),
         why: None,
-        run: Some(found.runs.candidate),
-        seconds: Some(found.cost.values().map(|cost| cost.seconds).sum()),
+        run: Some(run),
+        seconds: row.seconds,
     }
 }
 
-/// Nothing can be found about a commit.
+/// Returns the outcome of a commit that cannot be examined.
 pub(super) fn skipped(why: String) -> CommitOutcome {
     CommitOutcome {
         finding: Finding::Skipped,
@@ -321,7 +347,7 @@ pub(super) fn skipped(why: String) -> CommitOutcome {
     }
 }
 
-/// Whether both run the same code with the same files of its own beside it.
+/// Reports whether both sides run the same code with the same companion and data files.
 fn is_same(one: &SideTarget, other: &SideTarget) -> bool {
     one.has_companions_of(other)
         && one.differing_data(other).is_empty()

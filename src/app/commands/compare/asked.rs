@@ -1,4 +1,4 @@
-//! What a call of `compare` knows when it begins: the store, and what is asked about it.
+//! The context of a `compare` call: its store, options and runs.
 
 use std::io::{self, Write};
 
@@ -15,7 +15,7 @@ use perfcheck_engine::store::StoreError;
 
 /// A call of `compare`.
 pub(super) struct Asked<'a> {
-    /// The comparison of stored runs that it is.
+    /// The comparison of stored runs
     pub(super) stored: StoredComparison<'a>,
     pub(super) options: &'a CompareOptions,
     pub(super) base: &'a str,
@@ -23,7 +23,7 @@ pub(super) struct Asked<'a> {
 }
 
 impl Asked<'_> {
-    /// What `run` measured of the benchmarks that are wanted, described as its own filter leaves it, or the one that is asked for.
+    /// Reads the selected measurements of `run`, with its own filter or the one of the command line.
     pub(super) fn described(&self, run: &Run) -> Result<Vec<Measurement>, StoreError> {
         let mut measurements = self.stored.store.measurements(run.id, None)?;
         let workspace = &self.stored.context.tables.workspace;
@@ -41,8 +41,8 @@ impl Asked<'_> {
         Ok(measurements)
     }
 
-    /// Writes the result on stdout, unless a report takes its place there, and in each form and file that is asked for: all that can be written, then
-    /// the first error.
+    /// Writes the result to stdout, unless a report replaces it there, and to each requested file. Writes as much as possible, then returns the first
+    /// error.
     pub(super) fn write(
         &self,
         output: &OutputOptions,

@@ -1,4 +1,4 @@
-//! `compare A B C ...`: many runs side by side, each compared with the first one as if it were alone.
+//! `compare A B C ...`: shows many runs in columns, each compared with the first as in a comparison of two.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -25,31 +25,31 @@ use perfcheck_analysis::model::{
 };
 use perfcheck_stats::GeometricMean;
 
-/// A run among others, with what is known of it.
+/// A compared run with its measurements and verdicts.
 struct ComparedRun {
     head: Run,
     name: String,
     measurements: BTreeMap<BenchmarkKey, Measurement>,
     judged: BTreeMap<BenchmarkKey, Judged>,
     remarks: Vec<RunRemark>,
-    /// What its verdicts rest on; `None` of the reference.
+    /// Context of its verdicts; `None` for the reference
     verdicts: Option<Verdicts>,
 }
 
-/// What the verdicts of a run rest on that was compared as a stored run.
+/// Returns the context of a run's verdicts if it was compared as a stored run.
 fn by_stored(side: &ComparedRun) -> Option<&Verdicts> {
     let verdicts = side.verdicts.as_ref();
     verdicts.filter(|verdicts| verdicts.method != Method::Paired)
 }
 
-/// What was found of one benchmark.
+/// The findings for one benchmark.
 struct Judged {
     verdict: Option<Verdict>,
     comparison: Option<Comparison>,
     blocking: Vec<Difference>,
 }
 
-/// Compares all runs that `stored` asks for and writes them.
+/// Compares all selected runs and writes them.
 pub(in crate::app) fn columns(
     asked: &Asked<'_>,
     shown: Shown,
@@ -133,7 +133,7 @@ pub(in crate::app) fn columns(
         columns,
         hidden: all - lines.len(),
         lines,
-        // What suits imported runs is not what the command line says.
+        // Imported runs may be compared by other settings than those of the command line.
         decision: sides.iter().find_map(by_stored).map_or_else(
             || options.comparison.decision(settings),
             |verdicts| verdicts.decision,
@@ -146,7 +146,7 @@ pub(in crate::app) fn columns(
     Ok(exit_code)
 }
 
-/// The run that the user calls `word`, compared with the reference.
+/// Compares the run that the user calls `word` with the reference.
 fn side(
     asked: &Asked<'_>,
     base: &ComparedRun,
@@ -161,7 +161,7 @@ fn side(
         comparison.conclude(&both, &base.name, told)
     });
     let concluded = match concluded {
-        // The other runs may have some.
+        // Other runs may have common benchmarks.
         Err(AppError::NothingToCompare(_)) => None,
         other => Some(other?),
     };
@@ -172,7 +172,7 @@ fn side(
     let remarks = verdicts
         .iter()
         .flat_map(|verdicts| verdicts.remarks.clone())
-        // Each column says what is left out of it.
+        // Each column shows its own omissions.
         .filter(|remark| !matches!(remark, RunRemark::LeftOut { .. }));
     let head = both.heads.candidate;
     let remarks = remarks.chain(incomplete(&head)).collect();
@@ -206,13 +206,13 @@ fn judged(rows: Vec<Row<'_>>) -> BTreeMap<BenchmarkKey, Judged> {
         .collect()
 }
 
-/// A line for each benchmark that any run has.
+/// Builds a line for each benchmark of any run.
 fn lines(asked: &Asked<'_>, sides: &[ComparedRun], shown: Shown, order: Order) -> Vec<ColumnsLine> {
     let keys: BTreeSet<&BenchmarkKey> = sides
         .iter()
         .flat_map(|side| side.measurements.keys().chain(side.judged.keys()))
         .collect();
-    // One seed for a line: the parts that a figure draws are then the same in all columns.
+    // Use one seed per line, so that a randomized statistic draws the same parts in all columns.
     let said = asked.options.comparison.seed;
     let seed = said.unwrap_or(sides[0].head.begun.seed);
     let settings = &asked.stored.context.tables.workspace;
@@ -230,7 +230,7 @@ fn lines(asked: &Asked<'_>, sides: &[ComparedRun], shown: Shown, order: Order) -
     lines
 }
 
-/// What a line is ordered by: the worst of its verdicts and changes, the largest of its values.
+/// Returns the sort key of a line: the worst of its verdicts and changes, the largest of its values.
 fn sort_key(line: &ColumnsLine) -> SortKey<'_> {
     let changes = line.cells.iter().filter_map(|cell| cell.judged);
     let values = line.cells.iter().filter_map(|cell| cell.figures.first()?.0);
@@ -333,8 +333,8 @@ fn line(
     }
 }
 
-/// Lets the cells show what was compared in place of medians: the reference this value, the others that value with their change, so that the numbers
-/// side by side agree. Where nothing was compared the median stays.
+/// Replaces medians in the cells by the compared values: the reference shows `base`, the others `base` with their change, so that neighboring numbers
+/// agree. Cells without a comparison keep the median.
 fn show_compared(cells: &mut [ColumnCell], base: f64, reference: &Readings<'_>) {
     for (at, cell) in cells.iter_mut().enumerate() {
         for (value, change) in &mut cell.figures {
@@ -346,8 +346,8 @@ fn show_compared(cells: &mut [ColumnCell], base: f64, reference: &Readings<'_>) 
     }
 }
 
-/// What tests of ranks say of a benchmark where they decide and there are several runs to look at: of all runs together, and of the runs at these
-/// places behind that.
+/// Returns the results of rank tests across several runs with the places of these runs: a test of all runs together, and behind that gate one of each
+/// run. Returns `None` unless such tests decide.
 fn behind_gate(
     sides: &[ComparedRun],
     key: &BenchmarkKey,
@@ -383,7 +383,7 @@ fn behind_gate(
     Some((places, across_runs(&questions, &rules)?))
 }
 
-/// The geometric mean of what the benchmarks of a column changed by: of a block in its means.
+/// Returns the geometric mean of the ratios in a column; in a block of several statistics, of the ratios of means.
 fn together(lines: &[ColumnsLine], column: usize, shown: Shown) -> Option<Together> {
     let figures = shown.figures();
     let at = figures
@@ -396,7 +396,7 @@ fn together(lines: &[ColumnsLine], column: usize, shown: Shown) -> Option<Togeth
             let base = line.cells[0].figures.get(at);
             let candidate = line.cells[column].figures.get(at);
             match (base, candidate) {
-                // Without a change the two were not compared, whatever their values.
+                // Without a change, the two values were not compared.
                 (Some((Some(base), _)), Some((Some(candidate), Some(change)))) => match line.metric
                 {
                     _ if shown == Shown::Judged => 1.0 + change,

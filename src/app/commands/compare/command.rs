@@ -1,4 +1,4 @@
-//! The command: verdicts about one candidate, or another view of the runs that are named.
+//! The `compare` command: verdicts on one candidate, or another view of the selected runs.
 
 use super::asked::Asked;
 use super::columns::columns;
@@ -33,7 +33,7 @@ pub fn compare(
     }
     check_reports(options, common)?;
     let context = Context::load(common, world)?;
-    // A pivot has a test of its own, and clap refuses the flags that are not for it.
+    // A pivot has its own test; clap rejects flags that do not apply to it.
     if options.pivot.is_none() {
         options.comparison.check(&context.tables.workspace)?;
     }
@@ -67,7 +67,7 @@ pub fn compare(
     }
 }
 
-/// Most reports are about verdicts, which one candidate has.
+/// Refuses reports on verdicts unless there is exactly one candidate, and pictures unless benchmarks are grouped.
 fn check_reports(options: &CompareOptions, common: &StoreOptions) -> Result<(), AppError> {
     let has_verdicts = options.has_verdicts();
     let has_picture = options.group_by.is_some();
@@ -132,12 +132,12 @@ fn two(
         fail_on: &fail_on,
         context: asked.stored.context,
     };
-    // Where the result has no room, the reports may have some.
+    // Write the reports even if writing the result failed.
     shown.and(reporting.write_reports(&findings, world))?;
     Ok(exit_code)
 }
 
-/// How large the difference to `base` is. Rounds of an A/B measurement have no effect sizes of their own: there they are of all samples.
+/// Returns the effect sizes of the difference to `base`. Side-by-side rounds store none, so for them they are computed from all samples.
 fn version_difference(
     row: &Row<'_>,
     base: Option<&Measurement>,

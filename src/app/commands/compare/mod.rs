@@ -1,4 +1,4 @@
-//! `cargo perfcheck compare`: stored runs against one another.
+//! `cargo perfcheck compare`: compares stored runs with each other.
 
 mod asked;
 mod columns;

@@ -1,4 +1,4 @@
-//! What `compare` is asked for.
+//! Options of `compare`.
 
 use clap::Args;
 
@@ -30,7 +30,7 @@ Examples:
 
 Exit status: 0 clean, 1 a column has a regression (or what --fail-on names), 2 usage, 4 a benchmark failed or nothing was compared, 5 store unusable, 6 no such run, or a column with nothing comparable.";
 
-/// Flags that would have no effect on a pivot: it has no verdicts, and one test.
+/// Flags without effect on a pivot, which has no verdicts and a fixed test.
 const ABOUT_VERDICTS: [&str; 8] = [
     "statistic",
     "limits",
@@ -42,7 +42,7 @@ const ABOUT_VERDICTS: [&str; 8] = [
     "center",
 ];
 
-/// The run that is meant where none is named.
+/// The run to compare if the user names none.
 const LATEST: &str = "latest";
 
 /// Compare stored runs.
@@ -55,37 +55,39 @@ pub struct CompareOptions {
     /// The reference: a baseline, a run number, `latest` or `@commit`
     #[arg(required_unless_present_any = ["pivot", "group_by"], value_name = "BASE", allow_negative_numbers = true)]
     base: Option<String>,
-    /// Compare these runs with it, each by itself [default: latest]
+    /// Compare each of these runs with it [default: latest]
     #[arg(value_name = "CANDIDATE", allow_negative_numbers = true)]
     candidates: Vec<String>,
     /// Compare only benchmarks whose id contains one of these words
     #[arg(long = "filter", value_name = "FILTER")]
     filters: Vec<String>,
-    /// Match whole ids with FILTER
+    /// Match FILTER against whole ids
     #[arg(long)]
     exact: bool,
     /// Show this statistic in columns, e.g. median, p95, all [default: judged]
     ///
-    /// judged: the values that were compared, and their change. all: every statistic, line by line. Others: min, mean (of rates harmonic), median,
-    /// std-dev, launch-std-dev, cv, max, best-95 (mean of the best 95 %), p95 (any percentile), subselection.
+    /// judged: the compared values and their change. all: every statistic, line by line. Others: min, mean (harmonic for rates), median, std-dev,
+    /// launch-std-dev, cv, max, best-95 (mean of the best 95 %), p95 (any percentile), subselection.
     #[arg(long, value_name = "STATISTIC", value_parser = shown)]
     pub(super) statistic: Option<Shown>,
-    /// Show what was measured, or ratios to the first column (with --group-by to the fastest of the row)
+    /// Show measured values, or ratios to the first column (with --group-by: to the fastest of the row)
     #[arg(long = "show", value_name = "TERMS", default_value = "time")]
     pub(super) terms: ValueTerms,
     /// Lay out measurements as a pivot table, without verdicts: rows=DIMENSION,cols=DIMENSION,value=VALUE
     ///
-    /// Of BASE (default: latest) and all CANDIDATEs; `+` joins several of each. Dimensions: run, package, target, id; parts of ids: group (the first), function (the
-    /// second), input (the rest), part1, part2, ...; of imported runs the names of their columns. Values: time (the mean), ops, min-ops,
-    /// max-ops, samples and every STATISTIC; and relative ones: ratio and change (of means), cliffs-delta, hedges-g, p-value. These are relative to
-    /// versus=fastest-in-column, fastest-in-row, first-column or first-row [default: the first run where runs are columns or rows, else
-    /// the fastest of each column]. Cells of several benchmarks have their geometric mean. --quantile defines percentiles and medians, --rank-p and --correction the p-values. A pivot has no verdicts, and the exit code does not depend on its values.
+    /// The table covers BASE (default: latest) and all CANDIDATEs; `+` joins several dimensions or values. Dimensions: run, package, target, id;
+    /// parts of ids: group (the first), function (the second), input (the rest), part1, part2, ...; in imported runs also the names of their columns.
+    /// Values: time (the mean), ops, min-ops, max-ops, samples and every STATISTIC. Relative values: ratio and change (of means), cliffs-delta,
+    /// hedges-g, p-value. They refer to versus=fastest-in-column, fastest-in-row, first-column or first-row [default: the first run if runs are
+    /// columns or rows, else the fastest of each column]. Cells of several benchmarks show their geometric mean. --quantile defines percentiles and
+    /// medians, --rank-p and --correction the p-values. The exit code does not depend on the values of a pivot.
     #[arg(long, value_name = "PIVOT", conflicts_with_all = ABOUT_VERDICTS)]
     pub(super) pivot: Option<PivotRequest>,
-    /// Set benchmarks of one run side by side: what REGEX captures in an id is the column, the rest the row
+    /// Compare benchmarks of one run: what REGEX captures in an id is the column, the rest the row
     ///
-    /// The run is BASE (default: latest). The first group captures, or all named groups; without groups the whole match. The fastest of each row is marked, and so is what
-    /// cannot be told from it. This is exploratory: there are no verdicts, and no result changes the exit code.
+    /// The run is BASE (default: latest). The column consists of the captures of all named groups, else of the first group, else of the whole match.
+    /// The fastest of each row is marked, together with those indistinguishable from it. This is exploratory: there are no verdicts, and no result
+    /// changes the exit code.
     #[arg(long, value_name = "REGEX", conflicts_with_all = ABOUT_VERDICTS, conflicts_with_all = ["candidates", "pivot", "quantile", "correction", "rank_p"])]
     pub(super) group_by: Option<GroupPattern>,
     #[command(flatten)]
@@ -95,12 +97,12 @@ pub struct CompareOptions {
 }
 
 impl CompareOptions {
-    /// The reference.
+    /// Returns the reference.
     pub(super) fn base(&self) -> &str {
         self.base.as_deref().unwrap_or(LATEST)
     }
 
-    /// What is compared with it, each by itself.
+    /// Returns the runs to compare with the reference, each separately.
     pub(super) fn candidates(&self) -> Vec<&str> {
         let one_run = self.pivot.is_some() || self.group_by.is_some();
         if self.candidates.is_empty() && !one_run {
@@ -109,7 +111,7 @@ impl CompareOptions {
         self.candidates.iter().map(String::as_str).collect()
     }
 
-    /// Which benchmarks.
+    /// Returns the filter of benchmarks.
     pub(super) fn filter(&self) -> Filter {
         Filter {
             words: self.filters.clone(),
@@ -117,7 +119,7 @@ impl CompareOptions {
         }
     }
 
-    /// Whether the verdicts of one candidate are shown. Ratios are shown in columns.
+    /// Reports whether to show the verdicts of one candidate. Ratios are shown in columns.
     pub(super) fn has_verdicts(&self) -> bool {
         let other_view =
             self.group_by.is_some() || self.pivot.is_some() || self.statistic.is_some();

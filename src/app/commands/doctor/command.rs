@@ -1,4 +1,4 @@
-//! Looks at the machine, measures its noise while watching it, judges and reports.
+//! The `doctor` command: inspects the machine, measures its noise while watching it, judges and reports.
 
 #![expect(
     clippy::disallowed_methods,

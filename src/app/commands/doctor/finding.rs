@@ -1,11 +1,11 @@
-//! How a finding begins: with a fact that is good or unknown, to which comes what is wrong about it.
+//! Builders of findings: start with a good or unknown fact, then add a problem and its remedy.
 
 use crate::report::{DoctorFinding, Severity};
 
-/// What is said of a fact that the system does not tell.
+/// Text for a fact that the system does not reveal.
 pub(super) const NOT_TOLD: &str = "not readable here";
 
-/// A fact that is as it should be.
+/// Creates a finding for a fact without problems.
 pub(super) fn good(topic: &'static str, found: String) -> DoctorFinding {
     DoctorFinding {
         topic,
@@ -16,7 +16,7 @@ pub(super) fn good(topic: &'static str, found: String) -> DoctorFinding {
     }
 }
 
-/// A fact that is not known, and why.
+/// Creates a finding for an unknown fact, with the reason.
 pub(super) fn unknown(topic: &'static str, why: &str) -> DoctorFinding {
     DoctorFinding {
         topic,
@@ -28,7 +28,7 @@ pub(super) fn unknown(topic: &'static str, why: &str) -> DoctorFinding {
 }
 
 impl DoctorFinding {
-    /// The same fact, with what is wrong about it and commands against that.
+    /// Adds a problem with this fact and commands against it.
     pub(super) fn but(self, severity: Severity, what: &str, commands: &[&str]) -> Self {
         Self {
             severity,

@@ -1,4 +1,4 @@
-//! What the hardware does to measurements: timer, frequency, processors, heat, power (pure).
+//! Judges the effects of the hardware on measurements: timer, frequency, processors, heat, power (pure).
 
 use super::finding::{NOT_TOLD, good, unknown};
 use crate::report::{DoctorFinding, Severity};
@@ -6,7 +6,7 @@ use perfcheck_analysis::model::{
     FrequencyState, Happenings, PowerState, ProcessorState, TimerState,
 };
 
-/// Timers that need no way into the kernel.
+/// Clock sources that are read without entering the kernel.
 const QUICK_SOURCES: [&str; 6] = [
     "tsc",
     "kvm-clock",
@@ -15,10 +15,10 @@ const QUICK_SOURCES: [&str; 6] = [
     "timebase",
     "riscv_clocksource",
 ];
-/// A reading that takes longer, and a step that is longer, are told in results.
+/// Limits of a timer reading and a timer step, above which results mention them.
 const SLOW_READING_NS: f64 = 200.0;
 const COARSE_STEP_NS: u64 = 1_000;
-/// Degrees below the limit.
+/// Degrees below the critical temperature.
 const NEARLY_TOO_HOT: f64 = 10.0;
 
 pub(super) fn timer(timer: &TimerState) -> DoctorFinding {
@@ -88,7 +88,7 @@ pub(super) fn boost(frequency: &FrequencyState) -> DoctorFinding {
         (Some(false), _) => good(TOPIC, "off: no frequency that heat takes back".to_owned()),
         (Some(true), switch) => {
             let command = switch.map(|path| {
-                // One file says what is allowed, the other what is forbidden.
+                // `no_turbo` forbids boost where the other file permits it, so the value to write is inverted.
                 let off = u8::from(path.ends_with("no_turbo"));
                 format!("echo {off} | sudo tee {path}")
             });

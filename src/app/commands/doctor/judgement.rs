@@ -1,6 +1,6 @@
-//! From facts to findings (pure): what is as it should be, what makes results unsteady, what to do about it.
+//! Turns facts into findings (pure): good conditions, causes of unsteady results, and remedies.
 //!
-//! Invariant: every fact that concerns measurements has a finding, also where the system does not tell it.
+//! Invariant: every fact that matters for measurements has a finding, even if the system does not reveal it.
 
 use super::finding::{good, unknown};
 use super::hardware::{boost, frequency, heat, power, processors, timer};
@@ -13,24 +13,24 @@ use perfcheck_analysis::model::{Happenings, MachineState};
 use perfcheck_engine::child::NoValgrind;
 use perfcheck_engine::process::NoTimeSamples;
 
-/// The smallest slowdown that a usual comparison finds.
+/// Limits of the smallest slowdown that a usual comparison detects.
 const WELL_RESOLVED: f64 = 0.02;
 const BADLY_RESOLVED: f64 = 0.05;
 
-/// What there is to be judged.
+/// The facts to judge.
 pub(super) struct Observed<'o> {
     pub(super) state: &'o MachineState,
     pub(super) meanwhile: &'o Happenings,
     pub(super) noise: &'o [NoiseFindings],
-    /// Whether the toolchain has a linker that gives executables other layouts; an error says why that is not known.
+    /// Whether the toolchain has a linker that can change the layout of executables; an error gives the reason why this is unknown
     pub(super) has_linker: Result<bool, String>,
-    /// The version of valgrind; an error says why it cannot be used.
+    /// Version of valgrind; an error gives the reason why it cannot be used
     pub(super) valgrind: Result<String, NoValgrind>,
-    /// Whether the time of a process can be sampled; an error says why not.
+    /// Whether the time of a process can be sampled; an error gives the reason why not
     pub(super) samples: Result<(), NoTimeSamples>,
 }
 
-/// Everything, in the order in which it is shown.
+/// Returns all findings in display order.
 pub(super) fn judge(observed: &Observed<'_>) -> Vec<DoctorFinding> {
     let (state, meanwhile) = (observed.state, observed.meanwhile);
     let mut findings = vec![

@@ -1,4 +1,4 @@
-//! Machines in words, and what is said of them.
+//! Tests that describe machines and check the findings about them.
 
 use super::judgement::{Observed, judge};
 use super::system::{instructions, layouts, sampled_time};
@@ -10,7 +10,7 @@ use perfcheck_analysis::model::{
 use perfcheck_engine::child::NoValgrind;
 use perfcheck_engine::process::NoTimeSamples;
 
-/// A machine as one could wish for.
+/// Returns a machine without problems.
 fn workstation() -> MachineState {
     MachineState {
         timer: TimerState {
@@ -96,7 +96,7 @@ fn found(
         state,
         meanwhile,
         noise: &noise(smallest),
-        // A machine that tells nothing has no toolchain that tells anything.
+        // A machine that reveals nothing has no working toolchain either.
         has_linker: smallest.map(|_| true).ok_or_else(|| "no rustc".to_owned()),
         valgrind: smallest
             .map(|_| "3.24.0".to_owned())
@@ -106,7 +106,7 @@ fn found(
     })
 }
 
-/// The finding about `topic` once `change` was made to a good machine.
+/// Returns the finding about `topic` after applying `change` to a good machine.
 #[track_caller]
 fn about(topic: &str, change: impl FnOnce(&mut MachineState, &mut Happenings)) -> DoctorFinding {
     let (mut state, mut meanwhile) = (workstation(), quiet());
@@ -147,7 +147,7 @@ fn why_the_time_is_not_sampled_is_said_with_what_allows_it() {
     );
     let refused = sampled_time(&Err(NoTimeSamples::Refused));
     assert!(refused.found.contains("not permitted"), "{refused:?}");
-    // Nothing can be done about these.
+    // The user can do nothing about these.
     for why in [NoTimeSamples::System, NoTimeSamples::Missing] {
         assert_eq!(sampled_time(&Err(why)).severity, Severity::Good);
     }

@@ -1,4 +1,4 @@
-//! `cargo perfcheck doctor`: what of this machine makes measurements unsteady, and which changes can be told on it.
+//! `cargo perfcheck doctor`: shows what makes measurements on this machine unsteady, and the changes that it can resolve.
 
 mod command;
 mod finding;

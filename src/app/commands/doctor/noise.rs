@@ -1,4 +1,4 @@
-//! The noise of this host, measured: our own executable as a bench against itself, in rounds as A/B has them.
+//! Measures the noise of this host: the tool's own executable as a bench against itself, in the rounds of a side-by-side comparison.
 
 use std::collections::BTreeMap;
 use std::time::Duration;
@@ -18,17 +18,17 @@ use perfcheck_engine::measure::{
 };
 use perfcheck_stats::derived_seed;
 
-/// Deadline of an answer, beyond what was asked for.
+/// Time allowed for an answer beyond the requested measurement.
 const TIMEOUT: Duration = Duration::from_secs(20);
-/// Share of the comparisons that are to find a change which is said to be found.
+/// Minimum detection rate of a change that counts as resolvable.
 pub(super) const POWER: f64 = 0.9;
-/// Changes that are asked about.
+/// Changes whose detectability is reported.
 const CHANGES: [f64; 5] = [0.1, 0.05, 0.02, 0.01, 0.005];
-/// A change is looked for with a noise threshold of this share of it, where the usual threshold hides it.
+/// Noise threshold, as a share of the change, for changes that the usual threshold hides.
 const SHARE_OF_CHANGE: f64 = 0.25;
 pub(super) const CONFIDENCE_LEVEL: f64 = 0.95;
 
-/// Measures for about the time that `options` give.
+/// Measures for about the time set in `options`.
 pub(super) fn measure(
     options: &DoctorOptions,
     seed: u64,
@@ -63,7 +63,7 @@ pub(super) fn measure(
             recorded.record(side, launch);
             Ok::<(), AppError>(())
         },
-        // All of the time is wanted.
+        // Never stop early: use the whole time.
         standing: &mut |_, _, _| None,
     };
     let (ended, spent) = campaign.run(&mut sink)?;
@@ -97,13 +97,13 @@ pub(super) fn measure(
     Ok(findings.collect())
 }
 
-/// More rounds than the time allows: each has its samples at least.
+/// Returns an upper bound on the rounds that fit into the time, from the time of their samples alone.
 fn most_rounds(time: Duration, benchmarks: usize) -> u32 {
     let of_one = RoundSettings::default().short_time.as_f64() * benchmarks.max(1) as f64;
     (time.as_nanos() as f64 / of_one).ceil().max(1.0) as u32
 }
 
-/// Our own executable, as a bench target.
+/// Returns the tool's own executable as a bench target.
 fn own_bench() -> Result<BenchTarget, AppError> {
     let unusable = |error| AppError::NothingToMeasure(format!("our own executable: {error}"));
     Ok(BenchTarget {
@@ -118,7 +118,7 @@ fn own_bench() -> Result<BenchTarget, AppError> {
     })
 }
 
-/// The same executable on both sides.
+/// Pairs each target with itself.
 fn pairs(found: Discovered) -> Result<Vec<PairedTarget>, AppError> {
     if let Some(failure) = found.failures.first() {
         return Err(AppError::NothingToMeasure(failure.message.clone()));
@@ -138,7 +138,7 @@ fn demand(noise_threshold: f64) -> Demand {
     }
 }
 
-/// What it takes to find each of the changes.
+/// Returns the effort that it takes to detect each of the changes.
 fn resolvable(found: &Resolution, seconds_of_a_round: f64) -> Vec<Resolvable> {
     let of = |change: f64| {
         let noise_threshold = if change > usual_threshold() {

@@ -1,14 +1,14 @@
-//! What `cargo perfcheck doctor` is asked for.
+//! Options of `cargo perfcheck doctor`.
 
 use std::time::Duration;
 
-/// Look at the machine.
+/// Options of `cargo perfcheck doctor`.
 #[derive(Debug, Clone)]
 pub struct DoctorOptions {
-    /// How long to measure the noise.
+    /// Duration of the noise measurement
     pub time: Duration,
-    /// Rounds of each workload at most; `None`: as many as fit.
+    /// Maximum rounds of each workload; `None` for as many as fit
     pub rounds: Option<u32>,
-    /// Seed of everything random; `None`: a fresh one.
+    /// Seed of all randomness; `None` for a fresh one
     pub seed: Option<u64>,
 }

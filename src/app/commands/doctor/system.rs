@@ -1,18 +1,18 @@
-//! What the system and everybody else on it do to measurements: virtual machine, limits, other programs, memory (pure).
+//! Judges the effects of the system and of other programs on measurements: virtual machine, limits, load, memory (pure).
 
 use super::finding::{NOT_TOLD, good, unknown};
-use crate::app::measuring::in_turn::MUCH_STOLEN;
+use crate::app::measuring::paired::MUCH_STOLEN;
 use crate::report::{DoctorFinding, Severity};
 use perfcheck_analysis::model::{Happenings, MachineState, MemoryState};
 use perfcheck_engine::child::NoValgrind;
 use perfcheck_engine::process::NoTimeSamples;
 
-/// A share of the processors' time that is worth a look.
+/// Share of stolen processor time that deserves attention.
 const SOME_STOLEN: f64 = 0.002;
-/// Processors that other programs keep busy.
+/// Number of processors kept busy by other programs, as limits of bad and improvable load.
 const MUCH_BUSY: f64 = 0.5;
 const SOME_BUSY: f64 = 0.1;
-/// Of all memory, and in any case.
+/// Limits of little free memory: a share of all memory, and a number of bytes.
 const LITTLE_MEMORY: f64 = 0.05;
 const LITTLE_BYTES: u64 = 256 << 20;
 
@@ -68,7 +68,7 @@ pub(super) fn layouts(has_linker: &Result<bool, String>) -> DoctorFinding {
     }
 }
 
-/// `valgrind`: its version, or why there is none.
+/// Judges `valgrind`: its version, or the reason why it is unavailable.
 pub(super) fn instructions(valgrind: &Result<String, NoValgrind>) -> DoctorFinding {
     const TOPIC: &str = "instructions";
     match valgrind {
@@ -82,7 +82,7 @@ pub(super) fn instructions(valgrind: &Result<String, NoValgrind>) -> DoctorFindi
     }
 }
 
-/// Whether the time can be sampled by function, which is done where instructions are not counted.
+/// Judges whether time can be sampled by function, the fallback if instructions are not counted.
 pub(super) fn sampled_time(samples: &Result<(), NoTimeSamples>) -> DoctorFinding {
     const TOPIC: &str = "sampled time";
     match samples {
@@ -175,7 +175,7 @@ pub(super) fn load(state: &MachineState, meanwhile: &Happenings) -> DoctorFindin
         found = format!("{found}; load {load:.1}");
     }
     let found = good(TOPIC, found);
-    // A load average counts ourselves, too.
+    // A load average includes this process.
     let busy = busy.unwrap_or_else(|| state.load.unwrap_or(0.0) - 1.0);
     let severity = if busy >= MUCH_BUSY {
         Severity::Bad
@@ -268,7 +268,7 @@ pub(super) fn priority(nice: Option<i32>) -> Option<DoctorFinding> {
     ))
 }
 
-/// In the unit in which machines are bought.
+/// Formats bytes in the unit in which memory is sold.
 fn gibibytes(bytes: u64) -> String {
     let gib = bytes as f64 / (1_u64 << 30) as f64;
     format!("{gib:.1} GiB")

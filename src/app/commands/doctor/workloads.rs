@@ -1,21 +1,21 @@
-//! The benchmarks that our own executable has: started as a bench, it measures the machine without any project.
+//! The benchmarks in the tool's own executable: started as a bench, it measures the machine without any project.
 //!
-//! One hangs on the processor alone, the other on memory that neighbours share.
+//! One depends on the processor alone, the other on memory that neighbors share.
 
 use std::hint::black_box;
 use std::process::ExitCode;
 
 use perfcheck::{BenchFunction, Bencher, Suite};
 
-/// The argument that makes our executable a bench.
+/// The argument that turns the tool's executable into a bench.
 pub const WORKLOADS_ARGUMENT: &str = "__workloads";
 
-/// Steps of an iteration of either.
+/// Steps of an iteration of either benchmark.
 const STEPS: u32 = 5_000;
-/// Entries of the table: 4 MiB, more than most processors keep for a core of their own.
+/// Entries of the table: 4 MiB, more than the private caches of most cores.
 const ENTRIES: u32 = 1 << 20;
 
-/// Runs them, as whoever started the process wants it.
+/// Runs the workloads as the harness protocol requests.
 pub fn run_workloads() -> ExitCode {
     perfcheck::run(&[
         BenchFunction::new("processor", processor),
@@ -29,7 +29,7 @@ fn processor(suite: &mut Suite) {
     });
 }
 
-/// Steps of xorshift64* (Marsaglia 2003; Vigna 2016), each needing the one before.
+/// Runs xorshift64* (Marsaglia 2003; Vigna 2016); each step depends on the previous one.
 fn steps(mut state: u64) -> u64 {
     for _ in 0..STEPS {
         state ^= state << 13;
@@ -51,8 +51,8 @@ fn memory(suite: &mut Suite) {
     });
 }
 
-/// Where to go from each entry: a linear congruential sequence, which visits all before it comes back (Hull and Dobell 1962), in no order that a
-/// processor foresees.
+/// Returns the successor of each entry: a linear congruential sequence, which visits all entries before it repeats (Hull and Dobell 1962), in an
+/// order that processors cannot predict.
 fn one_cycle() -> Vec<u32> {
     let next = |entry: u32| entry.wrapping_mul(1_664_525).wrapping_add(1_013_904_223) % ENTRIES;
     (0..ENTRIES).map(next).collect()

@@ -1,4 +1,4 @@
-//! `cargo perfcheck explain BENCH`: how a stored verdict came about, from what is stored and from the builds that are kept.
+//! `cargo perfcheck explain BENCH`: explains a stored verdict from the store and from kept builds.
 
 use super::flame_graph::{check, flame_graph};
 use super::machine_code::machine_code;
@@ -8,7 +8,8 @@ use crate::app::error::AppError;
 use crate::app::measuring::counting::one_to_count;
 use crate::app::naming::{alike, candidates, list, word_among};
 use crate::app::options::StoreOptions;
-use crate::app::stored::conclusions::{findings_of, plan_of, verdict_of};
+use crate::app::pipeline::record::verdict_of;
+use crate::app::stored::conclusions::{findings_of, plan_of};
 use crate::app::stored::sides::{measured_side, run_with_verdicts, side_of};
 use crate::escape::shell_command;
 use crate::report::{
@@ -45,19 +46,19 @@ Examples:
 Exit status: 0 whatever the verdict is, 2 usage, no such benchmark or no such function, 4 instructions cannot be counted,
 5 store or file unusable, 6 no such run, no verdict yet or no executable kept that can be read.";
 
-/// Which verdict is to be explained.
+/// Options of `explain`.
 #[derive(Debug, Clone, Args)]
 #[command(after_long_help = AFTER_EXPLAIN)]
 pub struct ExplainOptions {
-    /// The benchmark: its id, the name of a bench target that has no other, or a part of the id
+    /// The benchmark: its id, the name of a bench target with one benchmark, or a part of the id
     pub bench: String,
-    /// The run whose verdict is meant: a number, baseline, `latest` or `@commit` [default: the newest with a verdict]
+    /// Explain the verdict of this run: a number, baseline, `latest` or `@commit` [default: the newest with a verdict]
     #[arg(long, value_name = "RUN", allow_negative_numbers = true)]
     pub run: Option<String>,
     /// Print the whole derivation of the verdict
     #[arg(long)]
     pub full: bool,
-    /// Print the machine code of this function in both builds side by side: its name, or a part of it
+    /// Print the machine code of this function in both builds side by side; a part of its name suffices
     #[arg(long, value_name = "FUNCTION")]
     pub asm: Option<String>,
     /// Count the instructions of both builds under valgrind and draw them as flame graphs into an SVG file; `-` is stdout
@@ -88,7 +89,7 @@ pub fn explain(
     let findings = findings_of(&context, &store, &head, &measured, &Work::silent())?;
     let row = findings.rows.iter().find(|row| row.key == key);
     let columns = store.verdicts(head.id)?.into_iter();
-    // An interrupted run has only the verdicts that its rounds give.
+    // For an interrupted run, the store has no verdicts; its rows provide them.
     let known = columns
         .chain(row.and_then(verdict_of))
         .find(|known| known.key == key);
@@ -161,7 +162,7 @@ pub fn explain(
     Ok(ExitCode::Clean)
 }
 
-/// The run that the executable of the other side is of.
+/// Returns the run of the executable on the other side.
 fn base_of(store: &Store, head: &Run, row: &Row<'_>) -> Result<Run, AppError> {
     let of_pair = head.pair.map(|pair| pair.partner);
     let compared = || row.compared_runs(head).into_iter().flatten().next();
@@ -175,7 +176,7 @@ fn base_of(store: &Store, head: &Run, row: &Row<'_>) -> Result<Run, AppError> {
     Ok(store.run(base)?)
 }
 
-/// The functions in which the executables of the benchmark differ, where that is known.
+/// Returns the functions that differ between the executables of the benchmark, if known.
 fn code_of<'f>(findings: &'f Findings<'_>, row: &Row<'_>) -> Option<&'f CodeChange> {
     let remarks = findings.verdicts.iter().flat_map(|found| &found.remarks);
     remarks
@@ -183,7 +184,7 @@ fn code_of<'f>(findings: &'f Findings<'_>, row: &Row<'_>) -> Option<&'f CodeChan
         .find(|code| code.builds().have(&row.key, &row.reference))
 }
 
-/// The benchmark of this run that is meant.
+/// Resolves the benchmark among those of this run.
 fn of_run(
     store: &Store,
     workspace: WorkspaceId,
@@ -210,14 +211,14 @@ fn of_run(
     })
 }
 
-/// The benchmark that is meant, and the newest run that has a verdict about it.
+/// Resolves the benchmark, and finds the newest run with a verdict on it.
 fn newest(
     store: &Store,
     workspace: WorkspaceId,
     bench: &str,
 ) -> Result<(BenchmarkKey, Run), AppError> {
     let measured = store.benchmarks(workspace)?;
-    // What was never measured may have a verdict all the same: it is missing, or new to an A/B measurement.
+    // Unmeasured benchmarks may have verdicts, too: missing ones, and new ones of a side-by-side measurement.
     let latest = match store.latest_run(workspace)? {
         Some(run) => store.verdicts(run)?,
         None => Vec::new(),
@@ -233,7 +234,7 @@ fn newest(
         return Err(no_such(bench, &all, "the store has"));
     };
     let newest = store.newest_verdict(workspace, key)?;
-    // A run that was interrupted a moment ago is what the user has seen last.
+    // The user has just seen the output of a run that was interrupted last.
     let last = store.runs(workspace, Some(1))?.pop().map(|last| last.run);
     if let Some(last) = last
         && newest.is_none_or(|newest| newest < last.id)
@@ -256,7 +257,7 @@ fn newest(
     }
 }
 
-/// Whether a run was measured beside another build and did not come to its end.
+/// Reports whether the run is the candidate of an interrupted side-by-side measurement.
 fn is_interrupted_comparison(run: &Run) -> bool {
     let is_candidate = run.pair.is_some_and(|pair| pair.side == Side::Candidate);
     is_candidate && run.status == RunStatus::Incomplete
@@ -267,7 +268,7 @@ fn measured_by(store: &Store, run: RunId) -> Result<Vec<BenchmarkKey>, AppError>
     Ok(measured.map(|found| found.benchmark.key).collect())
 }
 
-/// `None` where nothing fits, an error where several do.
+/// Returns the only match; `None` if there is none, an error if there are several.
 fn one_of<'k>(
     found: &[&'k BenchmarkKey],
     bench: &str,

@@ -1,4 +1,4 @@
-//! `explain --flamegraph`: what a benchmark executes in both builds of a verdict, counted under valgrind in the executables that are kept.
+//! `explain --flamegraph`: counts the instructions of a benchmark in both kept builds of a verdict under valgrind and draws them.
 
 use std::path::{Path, PathBuf};
 
@@ -22,7 +22,7 @@ use perfcheck_engine::child::{Launcher, NoValgrind, NoWindows, Valgrind};
 use perfcheck_engine::measure::{CountError, DiscoveredTarget, Filter, ToCount, count_stacks};
 use perfcheck_engine::sides::{BuiltSide, Stage};
 
-/// Refuses a file that could not be written, before anything runs for it.
+/// Refuses an unusable destination before anything runs.
 pub(super) fn check(file: &Path, format: MessageFormat) -> Result<(), AppError> {
     if is_stdout(file) && format == MessageFormat::Json {
         return Err(AppError::Usage(
@@ -32,7 +32,7 @@ pub(super) fn check(file: &Path, format: MessageFormat) -> Result<(), AppError> 
     Ok(check_place(file)?)
 }
 
-/// Counts one benchmark in both builds, and draws what it executes.
+/// Counts the instructions of one benchmark in both builds and draws flame graphs of them.
 pub(super) fn flame_graph(
     file: &Path,
     wanted: &ToCount,
@@ -87,7 +87,7 @@ fn is_stdout(file: &Path) -> bool {
     file == Path::new("-")
 }
 
-/// The bench target that has the benchmark.
+/// Returns the bench target with the benchmark.
 fn target_in(build: &BuiltSide, wanted: &ToCount) -> Option<BenchTarget> {
     let key = &wanted.key;
     let mut targets = build.targets.iter().map(|side| &side.target);
@@ -95,12 +95,12 @@ fn target_in(build: &BuiltSide, wanted: &ToCount) -> Option<BenchTarget> {
     found.cloned()
 }
 
-/// Counts the benchmark on one side after the other.
+/// Counts the instructions of the benchmark, one side after the other.
 struct SideCounter<'c> {
     wanted: &'c ToCount,
     context: &'c Context,
     common: &'c StoreOptions,
-    /// Has the files of the processes.
+    /// Directory with the files of the processes
     stage: Stage,
 }
 
@@ -153,7 +153,7 @@ impl SideCounter<'_> {
         })
     }
 
-    /// That the benchmark was not counted, and what to do.
+    /// The error for a benchmark that could not be counted, with advice.
     fn failed(&self, run: &Run, why: &str, error: Option<&CountError>) -> AppError {
         let help = match error {
             Some(CountError::Iterations { .. }) => {

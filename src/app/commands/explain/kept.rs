@@ -1,9 +1,9 @@
-//! What `--asm` and `--flamegraph` say where a build is not kept.
+//! The error of `--asm` and `--flamegraph` if a build is not kept.
 
 use crate::app::error::AppError;
 use perfcheck_analysis::model::{BenchmarkKey, GitState, Run};
 
-/// That the build of `run` is gone. `base` is the run whose state can be built again.
+/// Returns the error for a missing build of `run`. `base` is the run whose commit can be built again.
 pub(super) fn not_kept(run: &Run, key: &BenchmarkKey, base: &Run) -> AppError {
     let clean = base.begun.git.as_ref().filter(|git| !git.dirty);
     let against = clean.map(GitState::short);

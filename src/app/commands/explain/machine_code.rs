@@ -1,4 +1,4 @@
-//! `explain --asm`: the code of a function in both executables of a verdict, from the builds that are kept.
+//! `explain --asm`: compares the code of a function in both kept executables of a verdict.
 
 use std::collections::BTreeSet;
 
@@ -13,7 +13,7 @@ use perfcheck_analysis::findings::CodeChange;
 use perfcheck_analysis::model::{BenchmarkKey, BySide, Run, RunId};
 use perfcheck_code::{FunctionPair, FunctionReader, Unknown};
 
-/// Reads what `wanted` may stand for, in the executables of the benchmark in both runs; `code`: how they differ, where the run has found that.
+/// Reads the functions that match `wanted` from both executables of the benchmark. `code` lists the differing functions, if the run recorded them.
 pub(super) fn machine_code(
     wanted: &str,
     key: &BenchmarkKey,
@@ -39,7 +39,7 @@ pub(super) fn machine_code(
         .beside(&candidate, function)
         .into_iter()
         .partition(FunctionPair::differs);
-    // Where all are the same, one stands for all.
+    // If no copy differs, show the first: all are the same.
     if shown.is_empty() {
         shown.extend(same.drain(..same.len().min(1)));
     }
@@ -72,8 +72,8 @@ fn pair(found: FunctionPair) -> MachineCodePair {
     }
 }
 
-/// The name that `wanted` stands for: a whole name, else the end of a path, else a part of a name. Where it may stand for several, it stands for one that
-/// is among the `differing` ones.
+/// Resolves `wanted` to a function name: a complete name, else the end of a path, else a part of a name. Among several matches, prefers those in
+/// `differing`.
 fn function_named<'n>(
     wanted: &str,
     names: &BTreeSet<&'n str>,
@@ -100,7 +100,7 @@ fn function_named<'n>(
         .collect();
     let (Some(closest), Some(widest)) = (found.first(), found.last()) else {
         let all = names.iter().copied();
-        // People remember the end of a path.
+        // Users remember the end of a path, so suggest by its last segment.
         let near = nearest(wanted, all, |name| name.rsplit("::").next().unwrap_or(name));
         let near = near.into_iter().map(str::to_owned);
         return Err(AppError::Usage(format!(

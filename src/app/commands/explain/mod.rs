@@ -1,4 +1,4 @@
-//! Why a verdict is what it is: in words, as the machine code of both builds, and as flame graphs of them.
+//! Explains a verdict: in sentences, with the machine code of both builds, or as flame graphs.
 
 mod command;
 mod flame_graph;

@@ -1,4 +1,4 @@
-//! The command itself: which benchmarks and which branch are meant.
+//! The `history` command: selects benchmarks and a branch, then reads and shows their histories.
 
 use super::options::HistoryOptions;
 use super::overview::overview;
@@ -16,7 +16,7 @@ use perfcheck_analysis::model::BenchmarkKey;
 use perfcheck_engine::host;
 use perfcheck_engine::store::{BranchFilter, HistoryQuery, RunFilter, Store, WorkspaceId};
 
-/// So far back is looked for branches.
+/// Number of newest runs searched for branches.
 const HORIZON: usize = 400;
 
 /// Runs the command.
@@ -65,7 +65,7 @@ pub fn history(
     Ok(ExitCode::Clean)
 }
 
-/// Puts histories into order: by the last step of their levels, by their present level, or by how far the newest run is off.
+/// Sorts histories by the last step of their levels, by their present level, or by the deviation of the newest run.
 fn sort(histories: &mut [BenchmarkHistory], order: Order) {
     let step = |history: &BenchmarkHistory| {
         let step = history.present().and_then(|level| level.step);
@@ -83,7 +83,7 @@ fn sort(histories: &mut [BenchmarkHistory], order: Order) {
         Position::BelowTwice => 4,
         Position::Unknown => 5,
     };
-    // What is alike in the rest stays in this order.
+    // The sorts below are stable, so ties stay in this order.
     histories.sort_by(|a, b| a.key.in_natural_order(&b.key));
     match order {
         Order::Name => {}
@@ -96,7 +96,7 @@ fn sort(histories: &mut [BenchmarkHistory], order: Order) {
     }
 }
 
-/// The benchmarks that are asked for.
+/// Returns the benchmarks that the filters select.
 fn meant(
     options: &HistoryOptions,
     store: &Store,
@@ -106,7 +106,7 @@ fn meant(
     let all: Vec<&BenchmarkKey> = stored.iter().map(|benchmark| &benchmark.key).collect();
     let filter = options.filter();
     let found: Vec<&BenchmarkKey> = match &filter.words[..] {
-        // A whole id means that benchmark alone, although others contain it.
+        // A complete id selects that benchmark alone, even if other ids contain it.
         [word] if !filter.exact => candidates(word, &all),
         _ => all
             .iter()
@@ -131,7 +131,7 @@ fn meant(
 /// The branch whose runs are shown.
 enum Branch {
     All,
-    /// `None`: of a detached `HEAD`.
+    /// `None` for a detached `HEAD`
     One(Option<String>),
 }
 

@@ -1,4 +1,4 @@
-//! `cargo perfcheck history`: benchmarks over many runs.
+//! `cargo perfcheck history`: shows benchmarks over many runs.
 
 mod command;
 pub(super) mod options;

@@ -1,4 +1,4 @@
-//! What `history` is asked for.
+//! Options of `history`.
 
 use clap::Args;
 
@@ -22,14 +22,14 @@ Examples:
 
 Exit status: 0, 2 usage or no such benchmark, 5 store unusable.";
 
-/// What `history` is asked for.
+/// Options of `history`.
 #[derive(Debug, Clone, Args)]
 #[command(after_long_help = AFTER_HISTORY)]
 pub struct HistoryOptions {
-    /// Show only benchmarks whose id contains one of these words; if one is a whole id, only that benchmark
+    /// Show only benchmarks whose id contains one of these words; a complete id selects only that benchmark
     #[arg(value_name = "FILTER")]
     filters: Vec<String>,
-    /// Match whole ids with FILTER
+    /// Match FILTER against whole ids
     #[arg(long)]
     exact: bool,
     /// Show runs of this branch [default: the current one, or the one it forked from]
@@ -44,17 +44,17 @@ pub struct HistoryOptions {
     /// Show only runs since this date, or within this time: 2026-01-31, 90d
     #[arg(long, value_name = "WHEN")]
     pub(super) since: Option<String>,
-    /// Show runs together although these facts differ, e.g. rustc,profile
+    /// Show runs together despite these differing facts, e.g. rustc,profile
     #[arg(long, value_name = "FACTS", value_delimiter = ',', value_parser = str::parse::<Fact>)]
     pub(super) allow_different: Vec<Fact>,
-    /// Show only benchmarks with these latest verdicts (comma-separated), where all are listed
+    /// Show only benchmarks with these latest verdicts (comma-separated); only without FILTER and run options
     #[arg(long, value_name = "VERDICTS", value_delimiter = ',', value_parser = str::parse::<Verdict>,
         conflicts_with_all = ["filters", "branch", "all_branches", "last", "since", "allow_different"])]
     pub(super) verdict: Vec<Verdict>,
 }
 
 impl HistoryOptions {
-    /// Which benchmarks.
+    /// Returns the filter of benchmarks.
     pub(super) fn filter(&self) -> Filter {
         Filter {
             words: self.filters.clone(),
@@ -62,12 +62,12 @@ impl HistoryOptions {
         }
     }
 
-    /// At most so many runs of each, the newest.
+    /// Returns the maximum number of newest runs of each benchmark.
     pub(super) fn limit(&self) -> usize {
         self.last.unwrap_or(USUAL_LAST)
     }
 
-    /// Whether nothing was asked about runs or benchmarks: then all benchmarks are listed.
+    /// Reports whether no option selects runs or benchmarks; then all benchmarks are listed.
     pub(super) fn is_overview(&self) -> bool {
         self.filters.is_empty()
             && self.branch.is_none()
@@ -78,10 +78,10 @@ impl HistoryOptions {
     }
 }
 
-/// So many runs of each benchmark are shown.
+/// Default number of runs shown of each benchmark.
 const USUAL_LAST: usize = 50;
 
-/// The search for change points takes time that grows with the square of the number of runs.
+/// Parses a number of runs. It is limited because the search for change points takes quadratic time.
 fn runs_of_history(text: &str) -> Result<usize, String> {
     match text.parse() {
         Ok(runs @ 1..=200) => Ok(runs),

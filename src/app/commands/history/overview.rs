@@ -1,4 +1,4 @@
-//! `cargo perfcheck history` without a benchmark: all that are in the store, with their latest times.
+//! `cargo perfcheck history` without a benchmark: lists all benchmarks in the store with their latest times.
 
 use crate::app::context::{Context, World};
 use crate::app::error::AppError;
@@ -9,7 +9,7 @@ use perfcheck_analysis::findings::Order;
 use perfcheck_analysis::model::{BenchmarkKey, RunStatus, Verdict};
 use perfcheck_engine::store::{BranchFilter, History, HistoryQuery, PastMeasurement, RunFilter};
 
-/// Values of so many runs are drawn.
+/// Number of latest runs whose values are drawn.
 const LAST_RUNS: usize = 16;
 
 /// Runs the command.
@@ -52,7 +52,7 @@ pub(super) fn overview(
     let change = |line: &BenchmarkLine| line.change.unwrap_or(f64::NEG_INFINITY);
     let time = |line: &BenchmarkLine| line.typical_ns.unwrap_or(f64::NEG_INFINITY);
     let rank = |line: &BenchmarkLine| (line.verdict.is_none(), line.verdict);
-    // What is alike in the rest stays in this order.
+    // The sorts below are stable, so ties stay in this order.
     lines.sort_by(|a, b| a.key.in_natural_order(&b.key));
     match common.output.order() {
         Order::Name => {}
@@ -67,7 +67,7 @@ pub(super) fn overview(
     Ok(ExitCode::Clean)
 }
 
-/// What the last runs of the branch of the newest one measured, oldest first, as long as they measured the same: a new version or metric begins anew.
+/// Returns the values of the last runs on the newest run's branch, oldest first. They start anew at a change of version or metric.
 fn last_values(history: &History, key: &BenchmarkKey) -> Vec<Option<f64>> {
     let past = history.benchmarks.get(key).map_or(&[][..], Vec::as_slice);
     let is_complete = |found: &&PastMeasurement| {

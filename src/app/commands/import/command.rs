@@ -1,4 +1,4 @@
-//! Which format the files are of, and which way they take into the store.
+//! The `store import` command: determines the format of the files and imports them.
 
 use std::io;
 use std::path::{Path, PathBuf};
@@ -51,7 +51,7 @@ pub fn import(
             tree.display()
         )));
     }
-    // A pipe has nothing to read for as long as its writer likes.
+    // Reading a pipe may block until its writer writes.
     let interrupt = world.interrupt;
     let files = interrupt.while_computing("", || contents(&options.files))?;
     let format = match options.format {
@@ -99,7 +99,7 @@ fn contents(paths: &[PathBuf]) -> Result<Vec<InputContent>, AppError> {
     Ok(files)
 }
 
-/// The format that all files are of.
+/// Detects the common format of all files.
 fn guess(files: &[InputContent]) -> Result<FileFormat, ExchangeError> {
     let mut found: Option<(&InputContent, FileFormat)> = None;
     for file in files {
@@ -121,7 +121,7 @@ fn guess(files: &[InputContent]) -> Result<FileFormat, ExchangeError> {
         .ok_or_else(|| ExchangeError::UnknownFormat(String::new()))
 }
 
-/// A flag that means nothing for a format was meant for something else.
+/// Refuses flags that have no effect on this format.
 fn refuse_flags(options: &ImportOptions, format: FileFormat) -> Result<(), AppError> {
     let is_table = format == FileFormat::Csv;
     let is_ours = format == FileFormat::Portable;

@@ -1,11 +1,11 @@
-//! What is known of where imported values were measured, by the names of facts.
+//! Facts about the environment of imported measurements, by name.
 
 use super::options::StatedFact;
 use crate::app::error::AppError;
 use crate::settings::parse_shared_host;
 use perfcheck_analysis::model::Environment;
 
-/// The facts that the user states; all others are unknown.
+/// Builds an environment from the facts that the user states; all others are unknown.
 pub(super) fn environment(facts: &[StatedFact]) -> Result<Environment, AppError> {
     let mut environment = Environment::default();
     for fact in facts {

@@ -1,4 +1,4 @@
-//! What other benchmark programs write, one run or several.
+//! Imports output of other benchmark programs, as one run or several.
 
 use super::facts::environment;
 use super::options::ImportOptions;
@@ -15,7 +15,7 @@ use perfcheck_analysis::findings::Order;
 use perfcheck_analysis::model::{Environment, Source};
 use perfcheck_engine::store::{Store, WorkspaceId, check_baseline_name};
 
-/// A run that is about to be stored.
+/// A run about to be stored.
 struct Pending<'a> {
     foreign: &'a ForeignRun,
     rows: Vec<ImportRow>,
@@ -41,7 +41,7 @@ pub(super) fn import(
     store_runs(&found, format, None, options, context, common, world)
 }
 
-/// Stores runs, all or none; `map` is the column map of a table.
+/// Stores runs, all or none. `map` is the column map of a table.
 pub(super) fn store_runs(
     found: &[ForeignRun],
     format: FileFormat,
@@ -79,7 +79,7 @@ pub(super) fn store_runs(
         for run in &mut pending {
             name(run, options, &store, workspace, world)?;
         }
-        // As runs that are compared as stored.
+        // Use the settings of a comparison of stored runs.
         let decision = ComparisonOptions::default().decision(&context.tables.workspace);
         let runs: Vec<_> = (pending.iter())
             .map(|pending| {
@@ -140,7 +140,7 @@ fn reading<'a>(
     }
 }
 
-/// Leaves those runs that `--run` names, and sees that `--save-baseline` is to name one.
+/// Keeps the runs that `--run` selects, and checks that `--save-baseline` names a single run.
 fn keep_named(found: &mut Vec<ForeignRun>, options: &ImportOptions) -> Result<(), AppError> {
     let names: Vec<String> = found.iter().filter_map(|run| run.name.clone()).collect();
     let there = names.join(", ");
@@ -164,7 +164,7 @@ fn keep_named(found: &mut Vec<ForeignRun>, options: &ImportOptions) -> Result<()
     }
 }
 
-/// The name that the file gives the run, where it can be one and is free.
+/// Names the run as in its file, if the name is valid and free.
 fn name(
     run: &mut Pending<'_>,
     options: &ImportOptions,

@@ -1,4 +1,4 @@
-//! `cargo perfcheck store import FILE...`: what another program, or this one elsewhere, measured becomes a run like any other.
+//! `cargo perfcheck store import FILE...`: turns measurements of other programs, or of this one elsewhere, into ordinary runs.
 
 mod command;
 mod facts;

@@ -1,4 +1,4 @@
-//! What `store import` is asked for.
+//! Options of `store import`.
 
 use clap::Args;
 use std::path::PathBuf;
@@ -37,50 +37,51 @@ Tables:
 
 Exit status: 0, 2 usage, or a file that cannot be read (nothing is stored), 5 store unusable, 130 interrupted.";
 
-/// A fact about where values were measured, as the user states it.
+/// A fact about the environment of imported measurements, as the user states it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct StatedFact {
     /// The name of the fact.
     pub name: String,
-    /// Its value.
+    /// The value of the fact.
     pub value: String,
 }
 
-/// What is imported, and how.
+/// Options of `store import`.
 #[derive(Debug, Clone, Args)]
 #[command(after_long_help = AFTER_HELP)]
 #[expect(clippy::struct_excessive_bools, reason = "each is a flag of its own")]
 pub struct ImportOptions {
-    /// Import these files or directories of Criterion, one session each; `-` is stdin
+    /// Import these files or Criterion directories, one session each; `-` is stdin
     #[arg(value_name = "FILE", required = true)]
     pub files: Vec<PathBuf>,
-    /// Read the files as this format [default: csv with --columns, else as their content says]
+    /// Read the files as this format [default: csv with --columns, else detected]
     #[arg(long, value_name = "FMT")]
     pub format: Option<FileFormat>,
-    /// csv: say what the columns mean (may be given more than once); --help explains MAP
+    /// csv: map columns to their meaning (repeatable); --help explains MAP
     #[arg(long, value_name = "MAP")]
     pub columns: Vec<String>,
-    /// Read values in this unit, unless the column map names another one
+    /// Read values in this unit, unless the column map sets another one
     #[arg(long, value_name = "UNIT", value_parser = str::parse::<ValueUnit>)]
     pub unit: Option<ValueUnit>,
-    /// Read the values of a benchmark as ticks of 100 ns if a column `Language` of its id or dimensions says csharp, or without one if their median is above a million, else as nanoseconds, and say so
+    /// Guess units: ticks of 100 ns if a `Language` column of id or dimensions says csharp, or without such a column if the median exceeds a million,
+    /// else nanoseconds; prints the guess
     #[arg(long, conflicts_with = "unit")]
     pub guess_units: bool,
     #[command(flatten)]
     pub(super) layout: TableLayout,
-    /// Skip unreadable rows, and count them
+    /// Skip and count unreadable rows
     #[arg(long)]
     pub lenient: bool,
-    /// Treat the first repetition of each process as its warm-up: `first` of `--outliers`
+    /// Treat the first repetition of each process as its warm-up, like `first` in `--outliers`
     #[arg(long)]
     pub drop_first: bool,
-    /// Leave these outliers out when the run is described; all values are stored and tested
+    /// Leave these outliers out of summaries; all values are stored and tested
     #[arg(long, value_name = "POLICY[,first]", default_value = "none", value_parser = OutlierWords(with_fences))]
     pub outliers: SampleFilter,
-    /// Leave out the whole row where one of its values is an outlier
+    /// Leave out the whole row if any of its values is an outlier
     #[arg(long)]
     pub drop_rows: bool,
-    /// Set the level of intervals of means [default: 95%, the threshold `import-level`]
+    /// Set the confidence level of intervals of means [default: 95%, the threshold `import-level`]
     #[arg(long, value_name = "FRACTION", value_parser = confidence_level)]
     pub confidence_level: Option<f64>,
     /// Draw N bootstrap resamples for intervals of means [default: 2000, the threshold `import-resamples`]
@@ -92,16 +93,17 @@ pub struct ImportOptions {
     /// Store the benchmarks under this package and bench target; compared runs need the same ones [default: imported/FMT]
     #[arg(long = "as", value_name = "PACKAGE/TARGET", value_parser = place)]
     pub place: Option<(String, String)>,
-    /// State where the values were measured, e.g. cpu=NAME, profile=release or host=dedicated (nobody else used the machine); runs with other facts are not comparable
+    /// State where the values were measured, e.g. cpu=NAME, profile=release or host=dedicated (nobody else used the machine); runs with different
+    /// facts are not comparable
     #[arg(long = "fact", value_name = "KEY=VALUE", value_parser = fact)]
     pub facts: Vec<StatedFact>,
     /// Name the imported run
     #[arg(short, long, value_name = "NAME")]
     pub save_baseline: Option<String>,
-    /// Import only the run of this name from files that hold several (may be given more than once)
+    /// Import only the run of this name from files with several (repeatable)
     #[arg(long = "run", value_name = "NAME")]
     pub runs: Vec<String>,
-    /// Move names that are taken to the imported runs
+    /// Move existing names to the imported runs
     #[arg(long)]
     pub move_names: bool,
     /// Print what would be stored, and store nothing
@@ -110,7 +112,7 @@ pub struct ImportOptions {
 }
 
 impl ImportOptions {
-    /// What is left out wherever the run is described; where it names no fence, the workspace's threshold holds.
+    /// Returns the filter for all summaries of the run. Without an explicit fence, the workspace's threshold applies.
     pub(super) fn filter(&self) -> SampleFilter {
         SampleFilter {
             drop_first: self.drop_first || self.outliers.drop_first,
@@ -119,7 +121,7 @@ impl ImportOptions {
         }
     }
 
-    /// How the intervals of means are drawn.
+    /// Returns the settings of the intervals of means.
     pub(super) fn interval(&self, thresholds: &Thresholds) -> SourceInterval {
         SourceInterval {
             confidence_level: self.confidence_level.unwrap_or(thresholds.import_level),
@@ -129,7 +131,7 @@ impl ImportOptions {
     }
 }
 
-/// What `--outliers` says, also by the names of the serializer methodology, which have their fences.
+/// Parses the value of `--outliers`, including names from the serializer methodology, which imply their fences.
 fn with_fences(text: &str) -> Result<SampleFilter, String> {
     let (policy, fence) = match text {
         "all" => (Outliers::Keep, None),

@@ -1,4 +1,4 @@
-//! Runs that this program exported elsewhere: stored as they were, and each only once.
+//! Imports runs that this tool exported elsewhere, unchanged and each only once.
 
 use std::collections::{HashMap, HashSet};
 use std::io;
@@ -18,18 +18,18 @@ use perfcheck_analysis::model::{RunId, Side, Work};
 use perfcheck_engine::host;
 use perfcheck_engine::store::{Store, WorkspaceId, check_baseline_name, is_address};
 
-/// A run of the files.
+/// A run in the files.
 struct FileRun<'a> {
     run: PortableRun,
     file: &'a str,
-    /// The run of the store that it is already.
+    /// Number of this run in the store, if it is stored already
     known: Option<RunId>,
-    /// Its place among those that are taken over.
+    /// Index among the runs to import
     place: usize,
     baselines: Vec<String>,
 }
 
-/// Reads the files and stores the runs that are not there yet, all or none.
+/// Reads the files and stores their new runs, all or none.
 pub(super) fn import(
     files: &[InputContent],
     options: &ImportOptions,
@@ -92,7 +92,7 @@ fn is_base(run: &PortableRun) -> bool {
     (run.head.pair).is_some_and(|pair| pair.side == Side::Base)
 }
 
-/// The runs of all files in order; what is in two files counts once.
+/// Returns the runs of all files in order, without duplicates.
 fn read<'a>(
     files: &'a [InputContent],
     options: &ImportOptions,
@@ -107,7 +107,7 @@ fn read<'a>(
         let there = |all: &[FileRun<'_>], run: &PortableRun| {
             (all.iter()).any(|other| other.run.is_same_measurement(run))
         };
-        // Both sides of a pair go together.
+        // Treat both sides of a pair alike.
         let doubled: Vec<bool> = (runs.iter())
             .map(|run| match run.head.pair {
                 Some(pair) => there(&all, run) && there(&all, &runs[pair.partner]),
@@ -143,7 +143,7 @@ fn read<'a>(
     pick(all, &options.runs)
 }
 
-/// The runs of these names, and the other sides of those that are sides of a pair.
+/// Keeps runs with these names, and the other sides of pairs.
 fn pick<'a>(all: Vec<FileRun<'a>>, only: &[String]) -> Result<Vec<FileRun<'a>>, AppError> {
     for wanted in only {
         if !(all.iter()).any(|one| one.run.head.baselines.contains(wanted)) {
@@ -178,7 +178,7 @@ fn pick<'a>(all: Vec<FileRun<'a>>, only: &[String]) -> Result<Vec<FileRun<'a>>, 
     Ok(picked)
 }
 
-/// Finds those that are in the store already.
+/// Finds the runs that are in the store already.
 fn recognise(
     found: &mut [FileRun<'_>],
     store: &Store,
@@ -208,7 +208,7 @@ fn recognise(
     Ok(())
 }
 
-/// Which names the runs get: the one that the user gives, or their own where these are free.
+/// Determines the names of the runs: the one that the user gives, or their own names if these are free.
 fn name(
     found: &mut [FileRun<'_>],
     options: &ImportOptions,
@@ -305,7 +305,8 @@ fn take_over(
     Ok(numbers.into_iter().map(Some).collect())
 }
 
-/// Says that runs are named which are neither in the store nor in the files: by so many verdicts, and so many by conclusions.
+/// Warns of references to runs that are in neither the store nor the files: the number of `verdicts` against them and the number of such `runs` in
+/// conclusions.
 fn warn_of_lost(verdicts: usize, runs: usize, world: &mut World<'_>) -> io::Result<()> {
     if verdicts > 0 {
         let said = format!(

@@ -1,4 +1,4 @@
-//! From values that another program measured to a run as the store takes it.
+//! Converts measurements of other programs into runs of the store.
 
 use super::ImportOptions;
 use crate::exchange::{
@@ -16,22 +16,22 @@ use perfcheck_analysis::model::{
 use perfcheck_engine::host;
 use perfcheck_engine::store::TransferredRun;
 
-/// A benchmark of the import: what is shown of it, and where its samples are.
+/// An imported benchmark: its summary, and the place of its samples.
 pub(super) struct ImportRow {
     pub(super) shown: ImportedBenchmark,
     group: usize,
     column: usize,
 }
 
-/// What is read, however it was written.
+/// Parsed files of any format.
 pub(super) struct Read<'a> {
     pub(super) imported: &'a Imported,
-    /// The name of the format.
+    /// Name of the format
     pub(super) format: String,
     pub(super) files: Vec<SourceFile>,
-    /// The column map of a table.
+    /// The column map of a table
     pub(super) map: Option<&'a ColumnMap>,
-    /// The unit of values without a column map.
+    /// Unit of values without a column map
     pub(super) unit: String,
 }
 
@@ -40,19 +40,19 @@ impl Read<'_> {
         self.map.map_or_else(|| vec![None], ColumnMap::labels)
     }
 
-    /// How many benchmarks there are: every column of every group is one.
+    /// Returns the number of benchmarks: one for each column of each group.
     pub(super) fn benchmarks(&self) -> usize {
         self.imported.groups.len() * self.labels().len()
     }
 
-    /// Package and target that the benchmarks are stored under.
+    /// Returns the package and target under which the benchmarks are stored.
     fn place(&self, options: &ImportOptions) -> (String, String) {
         let otherwise = || ("imported".to_owned(), self.format.clone());
         options.place.clone().unwrap_or_else(otherwise)
     }
 }
 
-/// Every column of every group, described at these thresholds.
+/// Summarizes every column of every group at these thresholds.
 pub(super) fn benchmarks(
     read: &Read<'_>,
     options: &ImportOptions,
@@ -114,7 +114,7 @@ pub(super) fn source(
     }
 }
 
-/// What columns say of benchmarks beside their ids.
+/// Collects properties of benchmarks from columns that are not part of ids.
 fn dimensions(read: &Read<'_>, rows: &[ImportRow]) -> Vec<SourceDimension> {
     let columns = read.map.map_or(&[][..], |map| &map.dimensions);
     let columns = columns.iter().enumerate();
@@ -131,7 +131,7 @@ fn dimensions(read: &Read<'_>, rows: &[ImportRow]) -> Vec<SourceDimension> {
         .collect()
 }
 
-/// The columns that were read as values, with their units.
+/// Lists the columns that were read as values, with their units.
 fn values(read: &Read<'_>, declared: Option<&ValueUnit>) -> Vec<SourceValue> {
     let Some(map) = read.map else {
         return vec![SourceValue {
@@ -158,7 +158,7 @@ fn values(read: &Read<'_>, declared: Option<&ValueUnit>) -> Vec<SourceValue> {
         .collect()
 }
 
-/// The run, as the store takes it.
+/// Builds the run for the store.
 pub(super) fn run(
     read: &Read<'_>,
     rows: &[ImportRow],
@@ -261,12 +261,12 @@ pub(super) fn run(
     }
 }
 
-/// An import takes as long as it takes; what counts is that it does not end before it began.
+/// Returns the end of the run. Its duration is meaningless, but it must not end before it began.
 fn finished(started: Timestamp) -> Timestamp {
     host::now().max(started)
 }
 
-/// The same files give the same seed, so that importing them again changes nothing. Below 2^53, as other seeds are.
+/// Derives the seed from the files, so that importing them again yields the same result. It is below 2^53, like other seeds.
 fn seed(files: &[SourceFile]) -> u64 {
     files.iter().fold(0, |seed: u64, file| {
         let digits = file.blake3.get(..13).unwrap_or("0");
@@ -274,7 +274,7 @@ fn seed(files: &[SourceFile]) -> u64 {
     }) & ((1 << 53) - 1)
 }
 
-/// The samples of a column by launch; what is warm-up stays with its launch.
+/// Groups the samples of a column by process; warm-up samples stay with their process.
 fn series(group: &IdGroup, column: usize, filter: &SampleFilter) -> Vec<(u32, Series)> {
     let mut all: Vec<(u32, Series)> = Vec::new();
     for (row, warm_up) in group.rows.iter().zip(warm_up_rows(group, filter)) {

@@ -1,4 +1,4 @@
-//! Tables of separated values.
+//! Imports tables of separated values.
 
 use super::foreign::store_runs;
 use super::options::ImportOptions;
@@ -9,7 +9,7 @@ use crate::app::options::StoreOptions;
 use crate::exchange::{ColumnMap, FileFormat, ForeignRun, InputContent, Reading, read_tables};
 use perfcheck_analysis::exit_code::ExitCode;
 
-/// Reads the files, stores them as one run.
+/// Reads the files and stores them as one run.
 pub(super) fn import(
     files: &[InputContent],
     options: &ImportOptions,

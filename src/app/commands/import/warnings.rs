@@ -1,4 +1,4 @@
-//! What a reader must know of imported numbers; on stderr, as it is not the result.
+//! Warnings about imported numbers, on stderr since they are not the result.
 
 use super::record::ImportRow;
 use crate::app::context::World;
@@ -7,7 +7,7 @@ use crate::exchange::Imported;
 use crate::report;
 use perfcheck_analysis::model::{MIN_LAUNCHES, Metric, Source};
 
-/// What a reader must know before the numbers are believed; on stderr, as it is not the result.
+/// Writes warnings that readers must know before they rely on the numbers, to stderr since they are not the result.
 pub(super) fn warn(
     imported: &Imported,
     source: &Source,

@@ -1,4 +1,4 @@
-//! The workflow of a CI system that measures each pull request.
+//! CI workflow that measures every pull request.
 
 use std::path::{Path, PathBuf};
 
@@ -10,19 +10,19 @@ use crate::app::error::AppError;
 const GITHUB: &str = include_str!("github.yml");
 const GITLAB: &str = include_str!("gitlab.yml");
 
-/// The package of the tool.
+/// Package name of the tool.
 const TOOL: &str = "cargo-perfcheck";
 
-/// The job, or the file that it is in.
+/// The CI configuration: a workflow file, or a job in one.
 pub(super) struct Automation {
     path: PathBuf,
     text: String,
-    /// Whether the file is a list of jobs to which this one can be added.
+    /// Whether the file may hold other jobs, to which this one can be added
     holds_others: bool,
 }
 
 impl Automation {
-    /// Of a repository with its top at `top` and the workspace at `prefix` below it.
+    /// Creates the configuration for a repository at `top`, with the workspace at `prefix` below it.
     pub(super) fn of(
         system: CiSystem,
         tool: &CrateOrigin,
@@ -49,7 +49,7 @@ impl Automation {
         })
     }
 
-    /// Plans its file. Where there is a list of jobs already, the job that is to be added to it.
+    /// Plans the file. If it exists with other jobs, returns its path and the job that the user must add.
     pub(super) fn plan(
         self,
         files: &mut PlannedFiles,
@@ -62,7 +62,7 @@ impl Automation {
     }
 }
 
-/// The arguments of `cargo install`, and what in a shell prints the revision of what they install.
+/// Returns the arguments of `cargo install`, and the shell command that prints the revision they install.
 fn installation(tool: &CrateOrigin, top: &Path) -> Result<(String, String), AppError> {
     match tool {
         CrateOrigin::Git(address) => Ok((
@@ -87,7 +87,7 @@ fn installation(tool: &CrateOrigin, top: &Path) -> Result<(String, String), AppE
     }
 }
 
-/// A path as text that means itself in a shell and in a workflow.
+/// Returns a path as text that needs no quoting in a shell or workflow.
 fn plain(path: &Path, what: &str) -> Result<String, AppError> {
     let text = path.to_str().filter(|text| is_plain(text));
     text.map(str::to_owned).ok_or_else(|| {

@@ -1,4 +1,4 @@
-//! What `init` does: look, plan, write, say what to run next.
+//! The `init` command: inspects the workspace, plans files, writes them and names the next command.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -17,30 +17,30 @@ use crate::escape;
 use perfcheck_analysis::exit_code::ExitCode;
 use perfcheck_engine::cargo::{BenchPackage, CargoOptions, Workspace, has_libtest_benches};
 
-/// Where the harness comes from, as long as nobody says it.
+/// Placeholder for the location of the harness while the user has not set it.
 const SOMEWHERE: &str = "<your clone>/harness";
 
-/// A package as it was found.
+/// An inspected package.
 struct SeenPackage {
     name: String,
     manifest: Manifest,
     benches: Vec<SeenBench>,
-    /// The library that a bench can call, as code names it.
+    /// Crate name of the library that a bench can call
     library: Option<String>,
 }
 
-/// The packages that were looked at.
+/// The inspected packages.
 struct Survey {
     packages: Vec<SeenPackage>,
-    /// The flags that select them.
+    /// Flags that select these packages
     cargo: CargoOptions,
 }
 
-/// A target with benchmarks as it was found.
+/// An inspected target with benchmarks.
 struct SeenBench {
     name: String,
     style: BenchStyle,
-    /// The flag that measures it, where `cargo bench` passes over it.
+    /// The flag that measures the target if `cargo bench` skips it by default
     needed_flag: Option<String>,
 }
 
@@ -55,7 +55,7 @@ impl SeenBench {
     }
 }
 
-/// Runs the command: everything is planned before anything is written.
+/// Runs the command. Plans everything before it writes anything.
 pub fn init(
     options: &InitOptions,
     common: &StoreOptions,
@@ -144,7 +144,7 @@ impl SeenPackage {
         !self.benches.is_empty()
     }
 
-    /// Whether stable compilers refuse what a run would build.
+    /// Reports whether the benches of a default run need a nightly compiler.
     fn needs_nightly(&self) -> bool {
         let mut measured = (self.benches.iter()).filter(|bench| bench.needed_flag.is_none());
         measured.any(|bench| bench.style == BenchStyle::Libtest)
@@ -174,7 +174,7 @@ impl SeenPackage {
     }
 }
 
-/// Looks at the selected packages; at all of the workspace where nothing is selected, those that a run takes have no benchmarks and others do.
+/// Inspects the selected packages. If nothing is selected and the default packages have no benchmarks but others do, inspects the whole workspace.
 fn look_around(
     workspace: &Workspace,
     common: &StoreOptions,
@@ -203,7 +203,7 @@ fn look_around(
     })
 }
 
-/// The selected packages with their targets that have benchmarks.
+/// Returns the selected packages with their targets that have benchmarks.
 fn look_at(
     workspace: &Workspace,
     cargo: &CargoOptions,
@@ -234,7 +234,7 @@ fn seen_package(
     let own: Vec<_> = (targets.iter())
         .filter(|(owner, _, _)| *owner == package.name)
         .collect();
-    // Bench targets come first.
+    // The first entries are the bench targets.
     let (benches, others) = own.split_at(package.sources.len());
     let style_of = |kind: &str, name: &str, file: &Path| {
         let has_harness = manifest.has_libtest_harness(kind, name);
@@ -278,7 +278,7 @@ fn seen_package(
     })
 }
 
-/// The first bench that is wanted: of the package that is selected, if it has no benchmarks.
+/// Plans a first bench for the selected package if it has no benchmarks.
 fn first_bench<'a>(
     seen: &'a [SeenPackage],
     workspace: &'a Manifest,
@@ -290,7 +290,7 @@ fn first_bench<'a>(
     let package = match bare[..] {
         [] => return Ok(None),
         [package] if seen.len() == 1 => package,
-        // With others that have benchmarks the workspace may well be as it should be.
+        // If other packages have benchmarks, the workspace may be complete as it is.
         _ if !is_asked_for && bare.len() < seen.len() => return Ok(None),
         _ => {
             let names: Vec<&str> = bare.iter().map(|package| package.name.as_str()).collect();
@@ -315,7 +315,7 @@ fn first_bench<'a>(
     }))
 }
 
-/// The top of the repository, and where the workspace lies in it.
+/// Returns the top of the repository and the path of the workspace below it.
 fn place_in_repository(context: &Context) -> Result<(PathBuf, PathBuf), AppError> {
     let root = context.workspace.root().canonicalize()?;
     let Some(checkout) = context.checkout() else {
@@ -333,7 +333,7 @@ fn directory_of(manifest: &Path) -> PathBuf {
     manifest.parent().unwrap_or(manifest).to_owned()
 }
 
-/// A command about the same packages.
+/// Returns a command line for the same packages.
 fn next_command(command: &str, cargo: &CargoOptions) -> String {
     let mut words = vec![command.to_owned()];
     if let Some(path) = &cargo.manifest_path {

@@ -1,4 +1,4 @@
-//! The first bench of a package: a file that compiles as it is, and its entries in the manifest.
+//! The first bench of a package: a source file that compiles unchanged, and its manifest entries.
 
 use std::path::{Path, PathBuf};
 
@@ -7,10 +7,10 @@ use super::origin::{CrateOrigin, directory_of, way};
 use super::planned::PlannedFiles;
 use crate::app::error::AppError;
 
-/// The name of its bench target.
+/// Name of the bench target.
 const NAME: &str = "first";
 
-/// The bench; `LIBRARY` is the name of the library in code.
+/// Source of the bench; `LIBRARY` stands for the crate name of the library.
 const SOURCE: &str = r#"//! A first benchmark: call what should be fast in the body of `first`.
 
 use LIBRARY as _; // what is to be measured: `use LIBRARY::...;`
@@ -28,25 +28,25 @@ fn first(suite: &mut Suite) {
 perfcheck::main!(first);
 "#;
 
-/// What a bench of the edition of 2015 has to say beside it.
+/// Declarations that a bench of edition 2015 needs in addition.
 const DECLARATIONS: &str = "extern crate LIBRARY;\nextern crate perfcheck;\n\n";
 
-/// A package that has no benchmarks, and what the first one needs.
+/// A package without benchmarks, and what its first bench needs.
 pub(super) struct FirstBench<'a> {
     pub(super) manifest: &'a Manifest,
     pub(super) workspace: &'a Manifest,
-    /// The library, as code names it.
+    /// Crate name of the library
     pub(super) library: String,
 }
 
 impl FirstBench<'_> {
-    /// Whether the package names the harness already.
+    /// Reports whether the package already depends on the harness.
     pub(super) fn has_harness(&self) -> bool {
         let used = self.manifest.used_crates(self.workspace);
         used.iter().any(|used| used.package == HARNESS)
     }
 
-    /// Adds its files; the harness comes from `origin` unless the package names it already.
+    /// Plans the files. Takes the harness from `origin` unless the package depends on it already.
     pub(super) fn plan(
         &self,
         origin: Option<&CrateOrigin>,
@@ -77,7 +77,7 @@ impl FirstBench<'_> {
     }
 }
 
-/// The origin as the manifest in `directory` has to name it: what the user names is relative to the working directory.
+/// Converts the origin to the form for a manifest in `directory`: the user's path is relative to the working directory.
 pub(super) fn seen_from(directory: &Path, origin: &CrateOrigin) -> Result<CrateOrigin, AppError> {
     let CrateOrigin::Path(path) = origin else {
         return Ok(origin.clone());

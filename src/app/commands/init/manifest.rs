@@ -1,4 +1,4 @@
-//! Manifests as their authors wrote them: what they say of benches, and the entries of a first one among their lines.
+//! Manifests as the authors wrote them: reads their entries for benches, and inserts those of a first one without touching other lines.
 
 use std::fs;
 use std::path::PathBuf;
@@ -7,10 +7,10 @@ use toml_edit::{ArrayOfTables, DocumentMut, InlineTable, Item, Table, TableLike,
 use super::origin::CrateOrigin;
 use crate::app::error::AppError;
 
-/// The crate of the harness.
+/// Crate name of the harness.
 pub(super) const HARNESS: &str = "perfcheck";
 
-/// Both spellings of the table, of which cargo reads the second before edition 2024.
+/// Both spellings of the table. Cargo reads the second before edition 2024 only.
 const DEV_DEPENDENCIES: [&str; 2] = ["dev-dependencies", "dev_dependencies"];
 
 /// A `Cargo.toml`.
@@ -24,22 +24,22 @@ pub(super) struct Manifest {
 /// A crate that a package may use in its benches.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct UsedCrate {
-    /// The name by which code knows it.
+    /// Name in code
     pub(super) in_code: String,
-    /// Its own name.
+    /// Name of the package
     pub(super) package: String,
-    /// Which versions are wanted.
+    /// Version requirement
     pub(super) requirement: Option<String>,
 }
 
-/// What a bench can call.
+/// The `[lib]` entry of a manifest.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct LibraryEntry {
-    /// Where its sources begin, relative to the manifest.
+    /// Path of its root source file, relative to the manifest
     pub(super) path: PathBuf,
-    /// Whether other crates can call its functions: it is no procedural macro and not only for other languages.
+    /// Whether other crates can call its functions: it is no procedural macro and not for other languages only
     pub(super) is_callable: bool,
-    /// Whether `cargo bench` runs the `#[bench]` functions in it.
+    /// Whether `cargo bench` runs its `#[bench]` functions
     pub(super) is_benched: bool,
 }
 
@@ -57,7 +57,7 @@ impl Manifest {
         })
     }
 
-    /// The crates that its benches may use; `workspace` says what members inherit.
+    /// Returns the crates that the package's benches may use. `workspace` provides inherited entries.
     pub(super) fn used_crates(&self, workspace: &Self) -> Vec<UsedCrate> {
         let mut tables = tables_of_dependencies(self.document.as_table());
         let targets = self.document.get("target").and_then(Item::as_table_like);
@@ -87,17 +87,17 @@ impl Manifest {
         found
     }
 
-    /// Whether the target of this kind (`bench`, `example`, `test`, `bin`) has the harness of libtest around it.
+    /// Reports whether the target of this kind (`bench`, `example`, `test`, `bin`) uses the harness of libtest.
     pub(super) fn has_libtest_harness(&self, kind: &str, name: &str) -> bool {
         self.flag_of_target(kind, name, "harness").unwrap_or(true)
     }
 
-    /// Whether the manifest keeps the bench target out of `cargo bench`.
+    /// Reports whether the manifest excludes the bench target from `cargo bench`.
     pub(super) fn is_left_out(&self, bench: &str) -> bool {
         self.flag_of_target("bench", bench, "bench") == Some(false)
     }
 
-    /// The names of the targets of this kind that the manifest adds to those of `cargo bench`. Cargo only builds an example that is no test.
+    /// Returns the targets of this kind that the manifest adds to `cargo bench`. Cargo only builds an example unless it is also a test.
     pub(super) fn benched_targets(&self, kind: &str) -> Vec<&str> {
         let entries = self.entries(kind).into_iter();
         entries
@@ -129,7 +129,7 @@ impl Manifest {
         }
     }
 
-    /// What the manifest says of a library; whether there is one, cargo says.
+    /// Returns the manifest's entry for the library. Only cargo knows whether a library exists.
     pub(super) fn library(&self) -> LibraryEntry {
         let entry = self.document.get("lib");
         let entry = |name: &str| entry.and_then(|entry| entry.get(name));
@@ -146,7 +146,7 @@ impl Manifest {
         }
     }
 
-    /// Whether it is of the edition in which other crates have to be declared.
+    /// Reports whether the package uses edition 2015, in which `extern crate` is required.
     pub(super) fn is_of_2015(&self, workspace: &Self) -> bool {
         let package = self.document.get("package");
         let said = package.and_then(|package| package.get("edition"));
@@ -166,7 +166,7 @@ impl Manifest {
             .is_none_or(|edition| edition == "2015")
     }
 
-    /// Its text with the entry of the bench target `bench`, and with the harness among the dev-dependencies if it comes from somewhere.
+    /// Returns the text of the manifest with an entry for the bench target `bench`, and with the harness as a dev-dependency if `harness` is given.
     pub(super) fn with_bench(
         &self,
         bench: &str,
@@ -180,7 +180,7 @@ impl Manifest {
         };
         let mut document = self.document.clone();
         if let Some(origin) = harness {
-            // Cargo ignores the second spelling where it finds both.
+            // Cargo ignores the second spelling if both exist.
             let [name, other] = DEV_DEPENDENCIES;
             let has_other = !document.contains_key(name) && document.contains_key(other);
             let name = if has_other { other } else { name };
@@ -239,7 +239,7 @@ fn dependency(origin: &CrateOrigin) -> InlineTable {
     table
 }
 
-/// The versions of a package in the text of a `Cargo.lock`.
+/// Returns the versions of a package in the text of a `Cargo.lock`.
 pub(super) fn locked_versions(lock: &str, package: &str) -> Vec<String> {
     let Ok(document) = lock.parse::<DocumentMut>() else {
         return Vec::new();

@@ -1,4 +1,4 @@
-//! `cargo perfcheck init`: what of a workspace can be measured as it is, a first bench where there is none, and the workflow of a CI system.
+//! `cargo perfcheck init`: reports what can be measured as it is, adds a first bench if there is none, and writes a CI workflow.
 
 mod automation;
 mod command;

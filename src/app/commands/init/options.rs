@@ -1,4 +1,4 @@
-//! What `init` is asked for.
+//! Options of `init`.
 
 use clap::{Args, ValueEnum};
 
@@ -20,25 +20,25 @@ Examples:
 
 Exit status: 0, 2 usage or a file that exists, 5 a file could not be written.";
 
-/// What is to be set up.
+/// Options of `init`.
 #[derive(Debug, Clone, PartialEq, Eq, Args)]
 #[command(after_long_help = AFTER_INIT)]
 pub struct InitOptions {
     /// Take the harness of a first bench from `path=DIRECTORY` or `git=ADDRESS`
     #[arg(long, value_name = "ORIGIN")]
     pub harness: Option<CrateOrigin>,
-    /// Write the workflow of this CI system
+    /// Write a workflow for this CI system
     #[arg(long, value_name = "SYSTEM", requires = "tool")]
     pub ci: Option<CiSystem>,
-    /// Let the CI job install the tool from `git=ADDRESS`, or from `path=DIRECTORY` in the repository
+    /// Make the CI job install the tool from `git=ADDRESS`, or from `path=DIRECTORY` in the repository
     #[arg(long, value_name = "ORIGIN", requires = "ci")]
     pub tool: Option<CrateOrigin>,
-    /// Show what would be written, and write nothing
+    /// Print the planned changes without writing them
     #[arg(long)]
     pub dry_run: bool,
 }
 
-/// A CI system that a workflow can be written for.
+/// A supported CI system.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub enum CiSystem {
     /// GitHub Actions

@@ -1,4 +1,4 @@
-//! Where a crate that is on no registry comes from, as the user names it.
+//! The origin of a crate that is not on a registry, as the user specifies it.
 
 use std::fs;
 use std::path::{Component, Path, PathBuf};
@@ -7,12 +7,12 @@ use toml_edit::DocumentMut;
 
 use crate::app::error::AppError;
 
-/// A place that cargo takes a crate from.
+/// The origin of a crate.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum CrateOrigin {
-    /// A directory.
+    /// A directory
     Path(PathBuf),
-    /// The address of a git repository.
+    /// The address of a git repository
     Git(String),
 }
 
@@ -32,13 +32,13 @@ impl FromStr for CrateOrigin {
     }
 }
 
-/// Whether a text means itself between double quotes, in a manifest, a shell and a workflow alike.
+/// Reports whether a text needs no escaping between double quotes in manifests, shells and workflows.
 pub(super) fn is_plain(text: &str) -> bool {
     let is_special = |c: char| c.is_whitespace() || c.is_control() || "\"'`$\\".contains(c);
     !text.contains(is_special) && !text.starts_with('-')
 }
 
-/// The directory, which has to hold the package `name`; `flag` said so.
+/// Returns the canonical directory, which must contain the package `name`. Errors mention `flag`.
 pub(super) fn directory_of(path: &Path, name: &str, flag: &str) -> Result<PathBuf, AppError> {
     let refused = |why: String| {
         AppError::Usage(format!(
@@ -56,14 +56,14 @@ pub(super) fn directory_of(path: &Path, name: &str, flag: &str) -> Result<PathBu
     }
 }
 
-/// The name of the package that a manifest is about.
+/// Returns the package name in a manifest.
 fn package_name(manifest: &Path) -> Option<String> {
     let document: DocumentMut = fs::read_to_string(manifest).ok()?.parse().ok()?;
     let name = document.get("package")?.get("name")?.as_str()?;
     Some(name.to_owned())
 }
 
-/// The way from one directory to another, with `/`; both are absolute, without links.
+/// Returns the relative path from one directory to another, with `/`. Both must be absolute and without links.
 pub(super) fn way(from: &Path, to: &Path) -> PathBuf {
     let shared = (from.components().zip(to.components()))
         .take_while(|(one, other)| one == other)

@@ -1,4 +1,4 @@
-//! Files that are to be written: all of them or none.
+//! Files that are written together: all or none.
 
 use std::fs;
 use std::io::{self, Write};
@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use crate::app::deliver::whole_file::write_whole;
 use crate::app::error::AppError;
 
-/// What may be written, before anything is.
+/// The files to write.
 #[derive(Debug, Default)]
 pub(super) struct PlannedFiles {
     files: Vec<PlannedFile>,
@@ -16,13 +16,13 @@ pub(super) struct PlannedFiles {
 #[derive(Debug)]
 struct PlannedFile {
     path: PathBuf,
-    /// What is there now; only what we have read is ever changed.
+    /// Current content; `None` for a new file. Only files whose content was read are ever changed
     old: Option<String>,
     new: String,
 }
 
 impl PlannedFiles {
-    /// A file that is not there yet.
+    /// Plans a new file.
     pub(super) fn create(&mut self, path: PathBuf, content: String) -> Result<(), AppError> {
         if path.symlink_metadata().is_ok() {
             return Err(AppError::Usage(format!(
@@ -38,7 +38,7 @@ impl PlannedFiles {
         Ok(())
     }
 
-    /// A file that gets more lines.
+    /// Plans a change of a file.
     pub(super) fn change(&mut self, path: PathBuf, old: String, new: String) {
         self.files.push(PlannedFile {
             path,
@@ -51,7 +51,7 @@ impl PlannedFiles {
         self.files.is_empty()
     }
 
-    /// Shows them, without writing any. Paths are shown as seen from `root`.
+    /// Prints the planned files without writing them. Paths are relative to `root` if possible.
     pub(super) fn show(&self, root: &Path, out: &mut dyn Write) -> io::Result<()> {
         for file in &self.files {
             let path = shown(&file.path, root);
@@ -69,7 +69,7 @@ impl PlannedFiles {
         Ok(())
     }
 
-    /// Writes them and names them. What an error comes in between of is taken back.
+    /// Writes the files and lists them. After an error, restores the files written before it.
     pub(super) fn write(&self, root: &Path, out: &mut dyn Write) -> Result<(), AppError> {
         let mut made = Vec::new();
         for (count, file) in self.files.iter().enumerate() {
@@ -91,7 +91,7 @@ impl PlannedFiles {
         Ok(())
     }
 
-    /// The error that is told is the first, so that those of this are not.
+    /// Restores the files. Ignores errors: the first error is the one to report.
     fn take_back(&self, written: usize, made: &[PathBuf]) {
         for file in &self.files[..written] {
             let _ = match &file.old {
@@ -105,7 +105,7 @@ impl PlannedFiles {
     }
 }
 
-/// Makes the directories above `path` one by one, and notes which.
+/// Creates the directories above `path` one by one, and records them in `made`.
 fn make_directories(path: &Path, made: &mut Vec<PathBuf>) -> io::Result<()> {
     let above: Vec<&Path> = path.ancestors().skip(1).collect();
     for directory in above.into_iter().rev().filter(|above| !above.exists()) {
@@ -118,7 +118,7 @@ fn make_directories(path: &Path, made: &mut Vec<PathBuf>) -> io::Result<()> {
     Ok(())
 }
 
-/// A path as seen from the root of the workspace, where it lies below.
+/// Formats a path relative to the root of the workspace if it is below it.
 pub(super) fn shown(path: &Path, root: &Path) -> String {
     path.strip_prefix(root)
         .unwrap_or(path)
@@ -126,7 +126,7 @@ pub(super) fn shown(path: &Path, root: &Path) -> String {
         .to_string()
 }
 
-/// The lines that `new` has beside all those of `old`; `None` if it has not got all of them.
+/// Returns the lines that `new` adds to `old`; `None` if `new` lacks a line of `old`.
 fn added_lines(old: &str, new: &str) -> Option<String> {
     let mut old = old.lines().peekable();
     let mut added = Vec::new();
@@ -160,7 +160,7 @@ mod tests {
         files.change(manifest.clone(), "old".to_owned(), "new".to_owned());
         let bench = directory.path().join("benches/first.rs");
         files.create(bench, String::new()).expect("it is not there");
-        // Below a file there is no directory.
+        // A path below a file cannot be created.
         let nowhere = manifest.join("more/file");
         files
             .create(nowhere, String::new())

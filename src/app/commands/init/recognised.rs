@@ -1,6 +1,6 @@
-//! Which harness a bench target has, by its manifest and its source, and what the tool makes of it.
+//! Recognizes the harness of a bench target from its manifest and source, and describes the tool's support of it.
 //!
-//! A run goes by what the executable says (docs/src/coming-from.md); this looks at what is written, so that nothing has to be built.
+//! A run asks the executable itself (docs/guide/src/coming-from.md); this module reads text only, so that nothing has to be built.
 
 use std::fs;
 use std::path::Path;
@@ -8,36 +8,36 @@ use std::path::Path;
 use super::manifest::{HARNESS, UsedCrate, locked_versions};
 use perfcheck_engine::cargo::has_libtest_benches;
 
-/// The oldest Criterion that is measured, the oldest that hands over its samples, and the oldest divan that tells its benchmarks.
+/// The oldest supported Criterion, the oldest that transmits its samples, and the oldest divan that lists its benchmarks.
 const CRITERION: Version = (0, 2, 0);
 const CRITERION_WITH_RUNNER: Version = (0, 3, 3);
 const DIVAN: Version = (0, 1, 19);
 
 type Version = (u64, u64, u64);
 
-/// What measures in a bench target.
+/// The harness of a bench target.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum BenchStyle {
-    /// The harness of this project.
+    /// The harness of this project
     Own,
-    /// Criterion's interface on it.
+    /// This project's drop-in replacement for Criterion
     OwnCriterion,
-    /// Criterion; the version, if it is known.
+    /// Criterion, with its version if known
     Criterion(Option<String>),
-    /// divan; the version, if it is known.
+    /// divan, with its version if known
     Divan(Option<String>),
-    /// Functions of `#[bench]`.
+    /// `#[bench]` functions of libtest
     Libtest,
-    /// The harness of libtest around none.
+    /// The harness of libtest without `#[bench]` functions
     NoFunctions,
-    /// This harness, which that of libtest keeps from running.
+    /// This harness, disabled because the manifest leaves that of libtest on
     Hidden(&'static str),
-    /// None of these, as far as can be seen.
+    /// No known harness
     Unknown,
 }
 
 impl BenchStyle {
-    /// Of a bench target with this source.
+    /// Recognizes the harness of a bench target with this source.
     pub(super) fn of(
         source: &Path,
         has_libtest_harness: bool,
@@ -50,7 +50,7 @@ impl BenchStyle {
             .filter(|used| Self::of_crate(used, lock).is_some())
             .collect();
         let named = known.iter().find(|used| names(&source, &used.in_code));
-        // The benches may be in other files, where there is one harness to choose from.
+        // The source may import the harness in other files; then the only harness among the dependencies counts.
         let only = || match known[..] {
             [only] if has_other_files(&source) => Some(only),
             _ => None,
@@ -89,7 +89,7 @@ impl BenchStyle {
         }
     }
 
-    /// The harness with its version.
+    /// Returns the name of the harness with its version.
     pub(super) fn words(&self) -> String {
         match self {
             Self::Criterion(Some(version)) | Self::Divan(Some(version)) => {
@@ -99,7 +99,7 @@ impl BenchStyle {
         }
     }
 
-    /// What the tool makes of it.
+    /// Describes how the tool supports the harness.
     pub(super) fn outcome(&self) -> String {
         let older = |version: &Option<String>, than: Version| {
             let version = version.as_deref().and_then(numbers);
@@ -132,7 +132,7 @@ impl BenchStyle {
     }
 }
 
-/// Whether code of `source` stands in other files: `mod name;`, `include!`.
+/// Reports whether parts of `source` are in other files: `mod name;`, `include!`.
 fn has_other_files(source: &str) -> bool {
     source.lines().map(str::trim).any(|line| {
         let is_module = line.starts_with("mod ") || line.starts_with("pub mod ");
@@ -140,7 +140,7 @@ fn has_other_files(source: &str) -> bool {
     })
 }
 
-/// Whether `source` goes into the crate that it knows as `name`.
+/// Reports whether `source` refers to the crate `name`.
 fn names(source: &str, name: &str) -> bool {
     let continues = |c: char| c.is_alphanumeric() || c == '_';
     source.match_indices(name).any(|(at, _)| {
@@ -152,7 +152,7 @@ fn names(source: &str, name: &str) -> bool {
     })
 }
 
-/// The version that is built, if there is a lock file; else the one that is asked for.
+/// Returns the locked version, or without a lock file an exact requirement.
 fn version_of(used: &UsedCrate, lock: &str) -> Option<String> {
     let wanted = used.requirement.as_deref();
     let wanted = wanted.map(|text| text.trim_start_matches(['^', '=', '~', ' ']));
@@ -167,7 +167,7 @@ fn version_of(used: &UsedCrate, lock: &str) -> Option<String> {
     }
     match <[String; 1]>::try_from(locked) {
         Ok([version]) => Some(version),
-        // What is not pinned is resolved to the newest that fits.
+        // Cargo resolves an unpinned requirement to the newest matching version.
         Err(_) => wanted
             .filter(|_| {
                 used.requirement
@@ -222,14 +222,14 @@ mod tests {
             of("use my_criterion::Criterion; fn main() {}"),
             BenchStyle::Unknown
         );
-        // In modules, with one harness to choose from.
+        // The benches are in modules, and the package has one harness.
         let drop_in = [used("criterion", "perfcheck-criterion", "0.1")];
         assert_eq!(
             style("mod all;", false, &drop_in, ""),
             BenchStyle::OwnCriterion
         );
         assert_eq!(style("mod all;", false, &[], ""), BenchStyle::Unknown);
-        // A program of its own, beside benches of that harness.
+        // A standalone program in a package with benches of that harness.
         let plain = "fn main() { println!(\"criterion\"); }";
         assert_eq!(style(plain, false, &drop_in, ""), BenchStyle::Unknown);
     }

@@ -1,4 +1,4 @@
-//! What the parts of a suite come to as one run: its head, its plan, its launches, and what was said of the parts.
+//! Combines the shards of a suite into one run: head, plan, processes and notes.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -11,7 +11,7 @@ use perfcheck_analysis::model::{
 };
 
 impl PartedSuite<'_> {
-    /// What the run of all parts knows at its beginning: what its first part knew, and when the earliest began.
+    /// Builds the head of the merged run: that of the first shard, with the earliest start.
     pub(super) fn begun(&self, side: Side) -> NewRun {
         let first = self.first();
         let git = first.git();
@@ -28,7 +28,7 @@ impl PartedSuite<'_> {
         }
     }
 
-    /// Where the parts were measured. Numbers of several machines are of none of them: runs of another time are not compared with those.
+    /// Combines the environments of the shards. Mixed hosts yield a host of its own, so that other runs are not compared with these numbers.
     fn environment(&self) -> Environment {
         let mut environment = self.first().environment().clone();
         let hosts = || self.parts.iter().map(|part| &part.environment().host);
@@ -42,7 +42,7 @@ impl PartedSuite<'_> {
         environment
     }
 
-    /// The plan of an A/B measurement: each benchmark keeps the seed and the noise of the host that measured it.
+    /// Combines the plans of a side-by-side measurement: each benchmark keeps the seed and the noise of the host that measured it.
     pub(super) fn plan(&self) -> Option<Plan> {
         let (_, first) = self.first().base.as_ref()?;
         let mut whole = first.clone();
@@ -68,7 +68,7 @@ impl PartedSuite<'_> {
         })
     }
 
-    /// All launches of a side. Those of a bench target in the same round were attempts of one in each part, and are counted through here.
+    /// Returns all processes of a side. Renumbers attempts of a bench target in the same round, since each shard counted from the start.
     pub(super) fn launches(&self, side: Side) -> Vec<LaunchRecord> {
         let mut attempts: BTreeMap<(String, String, u32), u32> = BTreeMap::new();
         let launches = self.sides(side).flat_map(|run| &run.launches).cloned();
@@ -83,7 +83,7 @@ impl PartedSuite<'_> {
         counted.collect()
     }
 
-    /// What was counted on a side.
+    /// Returns the instruction counts of a side.
     pub(super) fn counted(&self, side: Side) -> Vec<CountedBenchmark> {
         let counted = self.sides(side).flat_map(|run| &run.counted);
         counted.cloned().collect()
@@ -94,7 +94,7 @@ impl PartedSuite<'_> {
         concluded.flat_map(|concluded| &concluded.rows)
     }
 
-    /// The verdicts that needed no measurement.
+    /// Returns the verdicts that needed no measurement.
     pub(super) fn settled(&self) -> Vec<Row<'static>> {
         let parts = self.parts.iter();
         let measured: BTreeSet<&BenchmarkKey> = parts.flat_map(MeasuredPart::measured).collect();
@@ -102,7 +102,7 @@ impl PartedSuite<'_> {
         settled.cloned().collect()
     }
 
-    /// The cost of each benchmark's rounds.
+    /// Returns the cost of each benchmark's rounds.
     pub(super) fn cost_of_rounds(&self) -> BTreeMap<BenchmarkKey, RoundsCost> {
         let cost = |row: &Row<'_>| {
             let cost = RoundsCost {
@@ -114,7 +114,7 @@ impl PartedSuite<'_> {
         self.rows().filter_map(cost).collect()
     }
 
-    /// The bench targets that failed in any part, each once.
+    /// Returns the bench targets that failed in any shard, each once.
     pub(super) fn failed_targets(&self) -> Vec<FailedTarget> {
         let concluded = self.parts.iter().map(|part| &part.concluded.concluded);
         let mut failed: Vec<FailedTarget> = Vec::new();
@@ -127,7 +127,7 @@ impl PartedSuite<'_> {
         failed
     }
 
-    /// What the parts were compared with, as people call it.
+    /// Describes the references of the shards.
     pub(super) fn reference(&self) -> String {
         let mut words: Vec<&str> = Vec::new();
         for part in &self.parts {
@@ -139,7 +139,7 @@ impl PartedSuite<'_> {
         words.join(", ")
     }
 
-    /// What is to be said of the parts as a whole: what was said of each, once, and what only shows here.
+    /// Returns the notes on the whole suite: those of each shard, without duplicates, and those that only the combination reveals.
     pub(super) fn remarks(&self) -> Vec<RunRemark> {
         let mut all: Vec<RunRemark> = Vec::new();
         for part in &self.parts {
@@ -153,7 +153,7 @@ impl PartedSuite<'_> {
         missing.into_iter().chain(self.hosts()).chain(all).collect()
     }
 
-    /// That the machines differ, if they do.
+    /// Returns a note if the hosts differ.
     fn hosts(&self) -> Option<RunRemark> {
         let mut hosts: Vec<(String, Vec<SuitePart>)> = Vec::new();
         for part in &self.parts {
@@ -169,7 +169,7 @@ impl PartedSuite<'_> {
     }
 }
 
-/// Adds what was said of a part to what was said of others.
+/// Merges a shard's note into the notes of others.
 fn join(all: &mut Vec<RunRemark>, remark: &RunRemark) {
     for known in all.iter_mut() {
         match (known, remark) {
@@ -210,7 +210,7 @@ fn join(all: &mut Vec<RunRemark>, remark: &RunRemark) {
             _ => {}
         }
     }
-    // Whether changes are small is found anew.
+    // Small changes are detected again for the whole suite.
     if !all.contains(remark) && *remark != RunRemark::SmallChanges {
         all.push(remark.clone());
     }

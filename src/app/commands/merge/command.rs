@@ -1,4 +1,4 @@
-//! Stores the parts as one run, decides about all benchmarks as one family, and reports as the run would have.
+//! The `merge` command: stores the shards as one run, decides about all benchmarks together, and reports as a single run would.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::io;
@@ -7,31 +7,22 @@ use std::path::PathBuf;
 use super::options::MergeOptions;
 use super::parts::PartedSuite;
 use crate::app::context::{Context, World, resolve_reference};
-use crate::app::deliver::next_steps::{
-    AdvisedRun, NextReference, flags, next_steps, nothing_compared, place,
-};
-use crate::app::deliver::reports::Reporting;
+use crate::app::deliver::next_steps::{NextReference, flags, place};
 use crate::app::deliver::working::working;
 use crate::app::error::AppError;
-use crate::app::measuring::alone::left_incomplete;
-use crate::app::measuring::in_turn::{finish, pair_left_incomplete};
-use crate::app::measuring::measured::MeasuredInTurn;
 use crate::app::options::StoreOptions;
-use crate::app::stored::acceptance::{acceptance, acceptance_in_turn};
-use crate::app::stored::conclusions::end_of;
-use crate::app::stored::names::give_name_unless_worse;
+use crate::app::pipeline::judge::{Measured, PairedMeasured, SingleMeasured};
+use crate::app::pipeline::publish::{Advice, NextSteps, Publication};
+use crate::app::pipeline::record::{AcceptancePolicy, RecordedRun};
 use crate::app::stored::references::{Chooser, StoredReferences, Wanted, Wanting};
 use crate::app::stored::transfer::{number_of, renumbered};
 use crate::exchange::{InputContent, PortableReference, read};
 use perfcheck_analysis::compare::Rules;
 use perfcheck_analysis::exit_code::ExitCode;
-use perfcheck_analysis::findings::{
-    Conclusion, Coverage, Findings, References, Row, RunRemark, StoredEvidence, Terms, Verdicts,
-    conclude,
-};
+use perfcheck_analysis::findings::{Coverage, References, RunRemark, Terms};
 use perfcheck_analysis::model::{
-    Acceptance, AskedReference, BenchmarkKey, BySide, Environment, Measurement, Partition, Purpose,
-    RunId, Side, Verdict, Work,
+    AskedReference, BenchmarkKey, BySide, Environment, Measurement, Partition, Purpose, RunId,
+    Side, Verdict,
 };
 use perfcheck_engine::measure::Filter;
 use perfcheck_engine::store::{Store, WorkspaceId, check_baseline_name};
@@ -45,7 +36,7 @@ pub fn merge(
     options.check(common)?;
     let context = Context::load(common, world)?;
     context.require_local_store()?;
-    // A pipe has nothing to read for as long as its writer likes.
+    // Reading a pipe may block until its writer writes.
     let interrupt = world.interrupt;
     let files = interrupt.while_computing("", || contents(&options.files))?;
     let mut suite = working("Reading", 0, world, |told| PartedSuite::read(&files, told))?;
@@ -59,7 +50,7 @@ pub fn merge(
         AskedReference::Named(name) => {
             match resolve_reference(&store, workspace, name) {
                 Ok(run) => Some((run, name.clone())),
-                // It was run again for every part.
+                // The shards measured the reference again, so it need not be stored here.
                 Err(AppError::NoSuchRun { .. }) if suite.first().base.is_some() => None,
                 Err(error) => return Err(error),
             }
@@ -67,8 +58,8 @@ pub fn merge(
         AskedReference::Beside | AskedReference::Accepted => None,
     };
     let known = known(&suite, &store, workspace)?;
-    let stored = match known {
-        Some(run) => StoredSuite::of(&store, run)?,
+    let run = match known {
+        Some(run) => RecordedRun::read(&store, run)?,
         None => suite.keep(&mut store, workspace, world)?,
     };
     let merging = Merging {
@@ -77,24 +68,20 @@ pub fn merge(
         common,
         suite: &suite,
         partition,
-        stored: &stored,
+        run,
         baseline: baseline.as_ref(),
     };
-    let left = stored.left();
-    let evidence = merging.evidence(&store, workspace)?;
-    let concluded = (world.interrupt)
-        .while_computing(&left, || merging.conclude(&evidence, &store, workspace))?;
+    let measured = merging.measured(&store, workspace)?;
+    let fail_on = options.failure.fail_on(&context.tables.workspace);
+    let concluded = measured.judge(merging.gate(&measured, &fail_on), world.interrupt);
     if known.is_none() && suite.missing.is_empty() {
-        let acceptance = merging.acceptance(&concluded, &store)?;
-        match &stored {
-            StoredSuite::InTurn(runs) => finish(&mut store, runs, &concluded, acceptance)?,
-            StoredSuite::Alone(run) => store.finish_run(*run, &end_of(&concluded, acceptance))?,
-        }
+        run.record(&mut store, &concluded, merging.acceptance_policy())?;
     }
-    merging.tell(store, workspace, concluded, world)
+    let publication = merging.publication(&fail_on);
+    publication.publish(&mut store, workspace, run.id(), concluded, world)
 }
 
-/// The files, by the paths that they were asked for by.
+/// Reads the files under the paths that the user gave.
 fn contents(paths: &[PathBuf]) -> Result<Vec<InputContent>, AppError> {
     let files = paths.iter().map(|path| {
         Ok(InputContent {
@@ -105,7 +92,7 @@ fn contents(paths: &[PathBuf]) -> Result<Vec<InputContent>, AppError> {
     files.collect()
 }
 
-/// The run that these parts were merged to before, if they were.
+/// Returns the run into which these shards were merged before, if any.
 fn known(
     suite: &PartedSuite<'_>,
     store: &Store,
@@ -115,7 +102,7 @@ fn known(
     let side = suite.first().head().pair.map(|pair| pair.side);
     let found = store.runs_begun(workspace, begun.started, begun.seed, side)?;
     for run in found {
-        // A part may be in the same store, which began with the whole.
+        // The store may also contain a shard, which began together with the merged run.
         if store.run(run)?.begun.partition.is_none() {
             return Ok(Some(run).filter(|_| suite.missing.is_empty()));
         }
@@ -123,40 +110,8 @@ fn known(
     Ok(None)
 }
 
-/// The runs that the parts are stored as.
-enum StoredSuite {
-    Alone(RunId),
-    InTurn(BySide<RunId>),
-}
-
-impl StoredSuite {
-    fn of(store: &Store, run: RunId) -> Result<Self, AppError> {
-        Ok(match store.run(run)?.pair {
-            Some(pair) => Self::InTurn(BySide {
-                base: pair.partner,
-                candidate: run,
-            }),
-            None => Self::Alone(run),
-        })
-    }
-
-    fn run(&self) -> RunId {
-        match self {
-            Self::Alone(run) => *run,
-            Self::InTurn(runs) => runs.candidate,
-        }
-    }
-
-    fn left(&self) -> String {
-        match self {
-            Self::Alone(run) => left_incomplete(*run),
-            Self::InTurn(runs) => pair_left_incomplete(runs),
-        }
-    }
-}
-
 impl PartedSuite<'_> {
-    /// Gives the runs that were named when the parts ended the numbers that they have here.
+    /// Replaces references to runs in the conclusions by this store's run numbers.
     fn renumber(&mut self, store: &Store, workspace: WorkspaceId) -> Result<(), AppError> {
         for part in &mut self.parts {
             let mut numbers = HashMap::new();
@@ -165,7 +120,7 @@ impl PartedSuite<'_> {
                 numbers.extend(here.map(|run| (reference, run)));
             }
             if part.base.is_none() {
-                // What it is compared with is chosen here.
+                // The reference of shards measured alone is chosen here.
                 part.concluded.concluded.verdicts.reference.clear();
             }
             let here = |reference: &PortableReference| numbers.get(reference).copied();
@@ -174,13 +129,13 @@ impl PartedSuite<'_> {
         Ok(())
     }
 
-    /// Stores what was measured, as a run that has not ended.
+    /// Stores the measurements as a run that has not ended.
     fn keep(
         &self,
         store: &mut Store,
         workspace: WorkspaceId,
         world: &mut World<'_>,
-    ) -> Result<StoredSuite, AppError> {
+    ) -> Result<RecordedRun, AppError> {
         let candidate = self.begun(Side::Candidate);
         let stored = match self.plan() {
             Some(plan) => {
@@ -193,13 +148,13 @@ impl PartedSuite<'_> {
                 let base = self.begun(Side::Base);
                 let (base, candidate) =
                     store.begin_pair(workspace, &base, &candidate, &plan, purpose)?;
-                StoredSuite::InTurn(BySide { base, candidate })
+                RecordedRun::Pair(BySide { base, candidate })
             }
-            None => StoredSuite::Alone(store.begin_run(workspace, &candidate)?),
+            None => RecordedRun::Single(store.begin_run(workspace, &candidate)?),
         };
         let sides = match &stored {
-            StoredSuite::Alone(run) => vec![(Side::Candidate, *run)],
-            StoredSuite::InTurn(runs) => {
+            RecordedRun::Single(run) => vec![(Side::Candidate, *run)],
+            RecordedRun::Pair(runs) => {
                 vec![(Side::Base, runs.base), (Side::Candidate, runs.candidate)]
             }
         };
@@ -217,33 +172,27 @@ impl PartedSuite<'_> {
     }
 }
 
-/// One call of the command, once the parts are stored.
+/// One call of the command, once the shards are stored.
 struct Merging<'a> {
     options: &'a MergeOptions,
     context: &'a Context,
     common: &'a StoreOptions,
     suite: &'a PartedSuite<'a>,
     partition: &'a Partition,
-    stored: &'a StoredSuite,
-    /// The run to compare with, if the user named one that is here.
+    run: RecordedRun,
+    /// The run that the user named as the reference, if it is in this store, and its name.
     baseline: Option<&'a (RunId, String)>,
 }
 
-/// What all parts measured together.
-enum MergedEvidence {
-    Alone(Vec<Measurement>),
-    InTurn(Box<MeasuredInTurn>, Vec<Row<'static>>),
-}
-
 impl Merging<'_> {
-    fn evidence(&self, store: &Store, workspace: WorkspaceId) -> Result<MergedEvidence, AppError> {
+    /// Reads the measurements of all shards together.
+    fn measured(&self, store: &Store, workspace: WorkspaceId) -> Result<Measured, AppError> {
         let suite = self.suite;
-        let (StoredSuite::InTurn(runs), Some(plan)) = (self.stored, suite.plan()) else {
-            let measurements = store.measurements(self.stored.run(), None)?;
-            return Ok(MergedEvidence::Alone(measurements));
+        let (RecordedRun::Pair(runs), Some(plan)) = (self.run, suite.plan()) else {
+            return Ok(Measured::Single(self.single(store, workspace)?));
         };
-        let runs = *runs;
-        let measured = MeasuredInTurn {
+        let environment = suite.begun(Side::Candidate).environment;
+        Ok(Measured::Paired(PairedMeasured {
             runs,
             measured: BySide {
                 base: store.measurements(runs.base, None)?,
@@ -253,91 +202,62 @@ impl Merging<'_> {
             decision: suite.first().head().begun.decision,
             earlier: self.earlier(store, workspace)?,
             cost: suite.cost_of_rounds(),
+            settled: suite.settled(),
+            reference: suite.reference(),
+            host: self.context.host_class(&environment),
             remarks: suite.remarks(),
-        };
-        Ok(MergedEvidence::InTurn(Box::new(measured), suite.settled()))
+        }))
     }
 
-    /// The one decision about all benchmarks.
-    fn conclude<'m>(
-        &self,
-        evidence: &'m MergedEvidence,
-        store: &Store,
-        workspace: WorkspaceId,
-    ) -> Result<Conclusion<'m>, AppError> {
-        let fail_on = self.fail_on();
-        let environment = self.suite.begun(Side::Candidate).environment;
-        let host = self.context.host_class(&environment);
-        Ok(match evidence {
-            MergedEvidence::InTurn(measured, settled) => conclude(
-                measured.rows(settled),
-                measured.basis(self.suite.reference(), host),
-                self.terms(&fail_on, false),
-            ),
-            MergedEvidence::Alone(measurements) => {
-                let rules = Rules {
-                    decision: self.suite.first().head().begun.decision,
-                    host,
-                    seed: self.suite.first().head().begun.seed,
-                };
-                let (rows, basis) = self.alone(measurements, &rules, store, workspace)?;
-                conclude(rows, basis, self.terms(&fail_on, measurements.is_empty()))
-            }
-        })
-    }
-
-    /// The rows of what was measured alone beside the runs of this store, and what they rest on.
-    fn alone<'m>(
-        &self,
-        measurements: &'m [Measurement],
-        rules: &Rules,
-        store: &Store,
-        workspace: WorkspaceId,
-    ) -> Result<(Vec<Row<'m>>, Verdicts), AppError> {
+    /// Reads the measurements of one build, and chooses their references among the runs of this store.
+    fn single(&self, store: &Store, workspace: WorkspaceId) -> Result<SingleMeasured, AppError> {
         let suite = self.suite;
-        let references = self.references(measurements, store, workspace)?;
+        let run = self.run.id();
+        let measurements = store.measurements(run, None)?;
+        let references = self.references(&measurements, store, workspace)?;
         let remarks = suite.remarks();
         let declined = remarks.iter().flat_map(|remark| match remark {
             RunRemark::Skipped { benchmarks, .. } => &benchmarks[..],
             _ => &[],
         });
         let declined: BTreeSet<&BenchmarkKey> = declined.collect();
-        let failed = suite.failed_targets().into_iter();
-        let failed: BTreeSet<_> = failed.map(|one| (one.package, one.target)).collect();
+        let failed_targets = suite.failed_targets();
         let measured = measurements.iter().map(|found| &found.benchmark.key);
-        let target = |key: &BenchmarkKey| (key.package.clone(), key.target.clone());
-        let seen: BTreeSet<_> = measured.map(target).chain(failed.clone()).collect();
+        let measured = measured.map(|key| (&*key.package, &*key.target));
+        let failed = failed_targets.iter();
+        let failed = failed.map(|one| (&*one.package, &*one.target));
+        let seen: BTreeSet<_> = measured.chain(failed).collect();
         let filter = Filter {
             words: self.partition.filter.clone(),
             exact: self.partition.exact,
         };
         let in_scope = |key: &BenchmarkKey| {
-            // Of a part that is missing nobody knows what it has.
+            // A missing shard may have any benchmark.
             let is_whole = suite.missing.is_empty();
-            let is_asked = seen.contains(&target(key)) && filter.wants(key);
+            let is_asked = seen.contains(&(&*key.package, &*key.target)) && filter.wants(key);
             is_whole && is_asked && !declined.contains(key)
         };
         let stored = StoredReferences::read(store, references, in_scope)?;
-        let evidence = StoredEvidence {
-            measurements,
-            references: &stored.references,
-            past: &stored.past,
-            expected: &stored.expected,
-            rules,
-            noise_threshold: &|measurement: &Measurement| measurement.noise_threshold,
-            failed_targets: &failed,
-            // Only that leaves launches out.
+        let begun = &suite.first().head().begun;
+        let environment = suite.begun(Side::Candidate).environment;
+        Ok(SingleMeasured {
+            run,
+            stored,
+            rules: Rules {
+                decision: begun.decision,
+                host: self.context.host_class(&environment),
+                seed: begun.seed,
+            },
+            allowed: suite.first().concluded.concluded.verdicts.allowed.clone(),
+            failed_targets,
+            // Only a time budget leaves out processes.
             had_time_budget: true,
-        };
-        let rows = evidence.rows(&Work::silent());
-        let basis = Verdicts {
             remarks,
-            ..evidence.basis(&rows, &suite.first().concluded.concluded.verdicts.allowed)
-        };
-        Ok((rows, basis))
+            measurements,
+        })
     }
 
-    /// What each benchmark is compared with: comparable is what its own machine could be compared with.
+    /// Selects the references of each benchmark among runs comparable on the host that measured it.
     fn references(
         &self,
         measurements: &[Measurement],
@@ -352,7 +272,7 @@ impl Merging<'_> {
                 None => machines.push((part.environment(), part.measured())),
             }
         }
-        let run = self.stored.run();
+        let run = self.run.id();
         let git = self.suite.begun(Side::Candidate).git;
         let wanted = match self.baseline {
             Some((run, name)) => Wanted::Named(*run, name),
@@ -387,7 +307,7 @@ impl Merging<'_> {
         together.ok_or_else(|| AppError::NothingToMeasure("there are no parts".to_owned()))
     }
 
-    /// The earlier runs whose builds the base is, as far as they are here.
+    /// Returns the earlier runs whose builds form the base, if they are stored here.
     fn earlier(
         &self,
         store: &Store,
@@ -407,13 +327,10 @@ impl Merging<'_> {
         Ok(earlier)
     }
 
-    fn fail_on(&self) -> Vec<Verdict> {
-        let settings = &self.context.tables.workspace;
-        self.options.failure.fail_on(settings)
-    }
-
-    /// By what the command ends well or ill: as the run of all would have.
-    fn terms<'t>(&'t self, fail_on: &'t [Verdict], measured_nothing: bool) -> Terms<'t> {
+    /// Returns the conditions under which the command fails: those of one run of the whole suite.
+    fn gate<'t>(&'t self, measured: &Measured, fail_on: &'t [Verdict]) -> Terms<'t> {
+        let measured_nothing =
+            matches!(measured, Measured::Single(one) if one.measurements.is_empty());
         Terms {
             coverage: if self.suite.missing.is_empty() {
                 Coverage::Whole
@@ -428,74 +345,47 @@ impl Merging<'_> {
         }
     }
 
-    fn acceptance(
-        &self,
-        concluded: &Conclusion<'_>,
-        store: &Store,
-    ) -> Result<Acceptance, AppError> {
+    fn acceptance_policy(&self) -> AcceptancePolicy<'_> {
         let named = self.baseline.map(|(run, _)| *run);
-        // A run that is not here cannot be known as accepted.
+        // This store cannot say whether a run that it does not have was accepted.
         let is_unknown =
             matches!(self.partition.reference, AskedReference::Named(_)) && named.is_none();
         let is_beside = self.partition.reference == AskedReference::Beside;
         if self.partition.control || is_beside || is_unknown {
-            return Ok(Acceptance::Pending);
+            return AcceptancePolicy::Never;
         }
-        let git = self.suite.first().head().begun.git.as_ref();
-        Ok(match self.stored {
-            StoredSuite::InTurn(_) => acceptance_in_turn(store, concluded, git, named)?,
-            StoredSuite::Alone(_) => acceptance(store, concluded, named)?,
-        })
+        AcceptancePolicy::IfGood {
+            named,
+            git: self.suite.first().head().begun.git.as_ref(),
+        }
     }
 
-    /// Names the run as the user wishes, and tells what was concluded of it and what to do next.
-    fn tell(
-        &self,
-        mut store: Store,
-        workspace: WorkspaceId,
-        mut concluded: Conclusion<'_>,
-        world: &mut World<'_>,
-    ) -> Result<ExitCode, AppError> {
-        let (run, place) = (self.stored.run(), place(self.common));
-        let is_whole = self.suite.missing.is_empty();
-        let wanted = self.options.save_baseline.as_deref();
-        let give = |name| {
-            let of = (workspace, run);
-            give_name_unless_worse(&mut store, of, name, &concluded, self.baseline, &place)
-        };
-        let named = wanted.filter(|_| is_whole).map(give).transpose()?;
-        let advised = AdvisedRun {
-            run,
-            again: &self.again(&place),
-            place: &place,
-            next: match (&self.partition.reference, self.baseline) {
-                (AskedReference::Accepted, _) => NextReference::Accepted,
-                (AskedReference::Named(_), Some((_, name)))
-                    if check_baseline_name(name).is_ok() && wanted != Some(name) =>
-                {
-                    NextReference::Named(name)
-                }
-                _ => NextReference::Fixed,
-            },
-        };
-        let rows = &concluded.rows;
-        let next = next_steps(rows, &advised).into_iter().filter(|_| is_whole);
-        let nothing = nothing_compared(concluded.exit_code, self.baseline, rows);
-        concluded.verdicts.advice = named.into_iter().chain(next).chain(nothing).collect();
-        let exit_code = concluded.exit_code;
-        self.common.output.order().sort(&mut concluded.rows);
-        let head = store.run(run)?;
-        let fail_on = self.fail_on();
-        let reporting = Reporting {
-            options: &self.options.reports,
-            fail_on: &fail_on,
+    fn publication<'p>(&'p self, fail_on: &'p [Verdict]) -> Publication<'p> {
+        let save_as = self.options.save_baseline.as_deref();
+        Publication {
             context: self.context,
-        };
-        reporting.publish(&Findings::of(&head, concluded), self.common, world)?;
-        Ok(exit_code)
+            common: self.common,
+            reports: &self.options.reports,
+            fail_on,
+            advice: Advice::NextSteps(NextSteps {
+                baseline: self.baseline,
+                save_as,
+                again: self.again(&place(self.common)),
+                next: match (&self.partition.reference, self.baseline) {
+                    (AskedReference::Accepted, _) => NextReference::Accepted,
+                    (AskedReference::Named(_), Some((_, name)))
+                        if check_baseline_name(name).is_ok() && save_as != Some(name) =>
+                    {
+                        NextReference::Named(name)
+                    }
+                    _ => NextReference::Fixed,
+                },
+                is_whole: self.suite.missing.is_empty(),
+            }),
+        }
     }
 
-    /// The command line that measures again, up to what selects benchmarks.
+    /// Returns the command line that measures again, up to the selection of benchmarks.
     fn again(&self, place: &str) -> String {
         let (mut name, mut revision) = (None, None);
         match &self.partition.reference {

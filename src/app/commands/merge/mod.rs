@@ -1,4 +1,4 @@
-//! `cargo perfcheck merge`: the parts of a suite, which several jobs measured, as one run.
+//! `cargo perfcheck merge`: combines the shards of a suite, which several jobs measured, into one run.
 
 mod combine;
 mod command;

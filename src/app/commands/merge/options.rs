@@ -1,4 +1,4 @@
-//! What `merge` is asked for.
+//! Options of `merge`.
 
 use clap::Args;
 use std::path::PathBuf;
@@ -19,7 +19,7 @@ Examples:
 
 Exit status: 0 clean, 1 regression, 2 usage, or files that do not belong together, 4 a benchmark failed or a part is missing, 5 store unusable, 6 baseline missing or not comparable.";
 
-/// Which parts are merged, and what decides how the command ends; all else was said when the parts were measured.
+/// Options of `merge`: the shards, and the conditions of failure. Everything else was set when the shards were measured.
 #[derive(Debug, Clone, Args)]
 #[command(after_long_help = AFTER_MERGE)]
 pub struct MergeOptions {
@@ -39,7 +39,7 @@ pub struct MergeOptions {
 }
 
 impl MergeOptions {
-    /// Refuses what could not be done, before anything is read.
+    /// Refuses options that could not be carried out before anything is read.
     pub(super) fn check(&self, common: &StoreOptions) -> Result<(), AppError> {
         self.reports.check_of_run(common.output.format)?;
         if let Some(name) = &self.save_baseline {

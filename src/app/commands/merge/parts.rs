@@ -1,4 +1,4 @@
-//! The files of the parts, and the one place that checks that they belong together.
+//! The files of the shards. This module alone checks that they belong together.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -14,24 +14,24 @@ use perfcheck_analysis::model::{
     SuitePart, TargetFacts, Work,
 };
 
-/// One part, as a job measured it.
+/// A shard as measured by one job.
 pub(super) struct MeasuredPart<'a> {
-    /// The file that it is in.
+    /// File that contains the shard
     file: &'a str,
-    /// The run, or of an A/B measurement its candidate.
+    /// The run, or the candidate of a side-by-side measurement
     pub(super) run: PortableRun,
-    /// The other side of an A/B measurement, and the plan.
+    /// The base and the plan of a side-by-side measurement
     pub(super) base: Option<(PortableRun, Plan)>,
-    /// Which part it is.
+    /// Position of the shard in the suite
     pub(super) partition: Partition,
-    /// What was concluded of it.
+    /// Conclusion of the shard
     pub(super) concluded: PortableConclusion,
 }
 
-/// Parts that belong together, by their numbers; there is at least one.
+/// At least one shard of a suite, sorted by number.
 pub(super) struct PartedSuite<'a> {
     pub(super) parts: Vec<MeasuredPart<'a>>,
-    /// Those that there are no files of.
+    /// Shards without a file
     pub(super) missing: Vec<SuitePart>,
 }
 
@@ -89,7 +89,7 @@ impl<'a> MeasuredPart<'a> {
         &self.head().begun.environment
     }
 
-    /// The checkouts of both sides; without a base that of the run.
+    /// Returns the checkouts of both sides; without a base, only that of the run.
     pub(super) fn git(&self) -> BySide<Option<&GitState>> {
         let base = self.base.as_ref();
         BySide {
@@ -103,12 +103,12 @@ impl<'a> MeasuredPart<'a> {
         launches.flat_map(|launch| &launch.benchmarks)
     }
 
-    /// The benchmarks that it launched.
+    /// Returns the benchmarks that its processes ran.
     pub(super) fn measured(&self) -> BTreeSet<&BenchmarkKey> {
         self.launched().map(|one| &one.benchmark.key).collect()
     }
 
-    /// The features of the bench targets that it launched.
+    /// Returns the features of the bench targets that its processes ran.
     fn features(&self) -> BTreeMap<(&str, &str), &TargetFacts> {
         let launches = self.run.launches.iter();
         let facts = launches.map(|launch| {
@@ -118,7 +118,7 @@ impl<'a> MeasuredPart<'a> {
         facts.collect()
     }
 
-    /// In what it was measured otherwise than `other`, if in anything that the parts of a suite have in common; each as `other` has it and as it has it.
+    /// Returns the first difference from `other` in settings that shards must share, with the values of `other` and of this shard.
     fn difference(&self, other: &Self) -> Option<(&'static str, [String; 2])> {
         let differ = |what, of: &dyn Fn(&Self) -> String| {
             let both = [of(other), of(self)];
@@ -169,7 +169,7 @@ impl<'a> MeasuredPart<'a> {
     }
 }
 
-/// What was asked for.
+/// Describes the requested comparison.
 fn asked(partition: &Partition) -> String {
     let reference = match &partition.reference {
         AskedReference::Beside => "beside another build".to_owned(),
@@ -182,13 +182,13 @@ fn asked(partition: &Partition) -> String {
     format!("{reference}{control}, filter `{filter}`{exact}")
 }
 
-/// Facts or settings, each with its name.
+/// Formats facts or settings with their names.
 fn in_words(facts: &impl Serialize) -> String {
     serde_json::to_string(facts).unwrap_or_default()
 }
 
 impl<'a> PartedSuite<'a> {
-    /// Reads the parts and checks that they are parts of one suite, each there once.
+    /// Reads the shards and checks that they form one suite, each present once.
     pub(super) fn read(files: &'a [InputContent], told: &Work<'_>) -> Result<Self, AppError> {
         let bytes = files.iter().map(|file| file.bytes.len()).sum();
         let mut before = 0;
@@ -220,14 +220,14 @@ impl<'a> PartedSuite<'a> {
         Ok(Self { parts, missing })
     }
 
-    /// What all parts have in common is known of the first.
+    /// Returns the first shard, which represents the common settings.
     pub(super) fn first(&self) -> &MeasuredPart<'a> {
         &self.parts[0]
     }
 }
 
 impl MeasuredPart<'_> {
-    /// Refuses what does not belong to the same suite as `before`, or is the same part.
+    /// Refuses a shard of another suite than `before`, or with the same number.
     fn check(&self, before: &Self) -> Result<(), AppError> {
         let (file, other, part) = (self.file, before.file, self.part());
         if let Some((what, [there, here])) = self.difference(before) {

@@ -1,4 +1,4 @@
-//! `cargo perfcheck store prune` and `store remove`: a policy becomes a plan, the plan is shown, and only what was shown goes.
+//! `cargo perfcheck store prune` and `store remove`: turn a policy into a plan, show it, and remove exactly the runs shown.
 
 use clap::Args;
 use std::collections::{BTreeMap, BTreeSet};
@@ -14,10 +14,10 @@ use perfcheck_analysis::model::{RunId, RunStatus, Timestamp};
 use perfcheck_engine::host;
 use perfcheck_engine::store::{RemovedRuns, StoredRun, WorkspaceId};
 
-/// An incomplete run that began less long ago may be under way.
+/// Minimum age of an incomplete run for removal: a younger one may still be in progress.
 const UNDER_WAY_NANOSECONDS: i64 = 24 * 3_600_000_000_000;
 
-/// Which runs go. A run goes if no rule keeps it.
+/// Options of `store prune`. A run is removed if no rule keeps it.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Args)]
 pub struct PruneOptions {
     /// Keep the newest N runs
@@ -35,7 +35,7 @@ pub struct PruneOptions {
     /// Remove samples only: the runs stay, with verdicts and their place in the history
     #[arg(long)]
     pub samples: bool,
-    /// Remove what would be removed
+    /// Remove the listed runs instead of only listing them
     #[arg(long = "yes")]
     pub execute: bool,
 }
@@ -163,7 +163,7 @@ pub fn remove_runs(
     carry_out(&runs, &fates, now, &context, workspace, common, world)
 }
 
-/// Shows what goes, and lets it go where that is wanted.
+/// Shows the plan, and carries it out if requested.
 fn carry_out(
     runs: &[StoredRun],
     fates: &BTreeMap<RunId, RunFate>,
@@ -210,7 +210,7 @@ struct Done {
     freed_bytes: u64,
 }
 
-/// Removes runs, then makes the file smaller.
+/// Removes runs, then shrinks the database file.
 fn execute_plan(
     context: &Context,
     workspace: WorkspaceId,
@@ -253,22 +253,22 @@ fn execute_plan(
     })
 }
 
-/// The rules, with what they refer to.
+/// The rules of pruning, with the data they depend on.
 struct PrunePolicy<'a> {
     options: &'a PruneOptions,
-    /// What began before this moment may go.
+    /// Earliest start of runs that are kept for their age
     limit: Option<Timestamp>,
     now: Timestamp,
-    /// The branches that there still are; `None` where nobody knows.
+    /// Existing branches; `None` if unknown
     branches: Option<&'a BTreeSet<String>>,
-    /// What the next run would be compared with.
+    /// Runs that serve as references of the next run
     references: &'a BTreeSet<RunId>,
-    /// Behind a run: those whose levels it passes on, as it measured nothing itself.
+    /// Runs whose measurements a run relies on because it was not measured itself
     behind: &'a BTreeMap<RunId, Vec<RunId>>,
 }
 
 impl PrunePolicy<'_> {
-    /// What becomes of each of `runs`, which are all of a workspace, newest first.
+    /// Decides the fate of each of `runs`, which must be all runs of a workspace, newest first.
     fn fates(&self, runs: &[StoredRun]) -> BTreeMap<RunId, RunFate> {
         let mut of_branch: BTreeMap<Option<&str>, usize> = BTreeMap::new();
         let mut fates = BTreeMap::new();
@@ -280,7 +280,7 @@ impl PrunePolicy<'_> {
         self.keep_behind(runs, &mut fates);
         keep_together(runs, &mut fates);
         if self.options.samples {
-            // There is nothing to be removed.
+            // Runs without samples have nothing to remove.
             for run in runs.iter().filter(|run| run.bytes == 0) {
                 if let Some(fate @ RunFate::Goes) = fates.get_mut(&run.run) {
                     *fate = RunFate::Kept;
@@ -290,7 +290,7 @@ impl PrunePolicy<'_> {
         fates
     }
 
-    /// By itself: `place` newer runs are stored, `before` of its branch.
+    /// Decides the fate of a single run: `place` newer runs are stored, `before` of them on its branch.
     fn fate(&self, run: &StoredRun, place: usize, before: usize) -> RunFate {
         let options = self.options;
         let is_kept = options.keep_last.is_some_and(|keep| place < keep)
@@ -312,7 +312,7 @@ impl PrunePolicy<'_> {
         }
     }
 
-    /// What stays keeps the numbers that it rests on.
+    /// Keeps runs whose measurements a kept run relies on.
     fn keep_behind(&self, runs: &[StoredRun], fates: &mut BTreeMap<RunId, RunFate>) {
         let stays = |run: &&StoredRun| fates[&run.run] != RunFate::Goes;
         let mut open: Vec<RunId> = runs.iter().filter(stays).map(|run| run.run).collect();
@@ -326,7 +326,7 @@ impl PrunePolicy<'_> {
         }
     }
 
-    /// Nothing will be compared with the runs of a branch that is gone.
+    /// Reports whether the branch of a run still exists. Nothing will be compared with runs of a deleted branch.
     fn branch_is_there(&self, run: &StoredRun) -> bool {
         match (&run.branch, self.branches) {
             (Some(branch), Some(there)) => there.contains(branch),
@@ -335,7 +335,7 @@ impl PrunePolicy<'_> {
     }
 }
 
-/// Both sides of an A/B measurement stay if one does.
+/// Keeps both sides of a side-by-side measurement if either is kept.
 fn keep_together(runs: &[StoredRun], fates: &mut BTreeMap<RunId, RunFate>) {
     let stays = |fates: &BTreeMap<RunId, RunFate>, run: RunId| {
         fates.get(&run).is_some_and(|fate| *fate != RunFate::Goes)

@@ -1,4 +1,4 @@
-//! `cargo perfcheck store prune`: which runs a policy removes, and what the next run rests on, which stays.
+//! `cargo perfcheck store prune`: removes runs by a policy, except those that the next run depends on.
 
 mod command;
 mod references;

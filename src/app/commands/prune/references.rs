@@ -1,7 +1,7 @@
-//! What the next run rests on: the runs that pruning leaves on branches that are still there.
+//! References of future runs, which pruning keeps on existing branches.
 //!
-//! One run would do as the value to compare with. But how far runs drift is known from many, and without that a stored comparison can only say
-//! `inconclusive`: so the present segment of each benchmark stays, as far as references reach into it.
+//! A single run would suffice as the compared value. But drift between runs can be estimated from many runs only, and without that estimate a stored
+//! comparison stays `inconclusive`. So pruning keeps the present segment of each benchmark, as far back as references reach.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -14,10 +14,10 @@ use perfcheck_engine::store::{
     BranchFilter, History, HistoryQuery, PastMeasurement, RunFilter, Store, StoreError, WorkspaceId,
 };
 
-/// Benchmarks whose whole past is in memory at once.
+/// Number of benchmarks whose complete history is in memory at once.
 const AT_ONCE: usize = 16;
 
-/// The runs that the next one would be compared with, on any branch and kind of processor. Reads the whole history.
+/// Returns the runs that the next run would be compared with, on any branch and kind of processor. Reads the whole history.
 pub(in crate::app) fn later_references(
     store: &Store,
     workspace: WorkspaceId,
@@ -37,7 +37,7 @@ pub(in crate::app) fn later_references(
             found.extend(of_benchmark(past, &history));
         }
     }
-    // Those whose builds the next run is measured beside, and those that take their place where a build is lost.
+    // Add the runs whose builds the next run is measured with, and those that replace them if a build is lost.
     let branches = store.accepted_branches(workspace)?;
     let branches = branches.iter().map(|branch| Some(branch.as_str()));
     for branch in branches.chain([None]) {
@@ -50,10 +50,10 @@ pub(in crate::app) fn later_references(
     Ok(found)
 }
 
-/// Those of one benchmark, of which `past` are the accepted runs, newest first.
+/// Returns the references of one benchmark, given its accepted runs `past`, newest first.
 fn of_benchmark(past: &[PastMeasurement], history: &History) -> Vec<RunId> {
     let mut places: BTreeMap<(Option<&str>, &str), Vec<&PastMeasurement>> = BTreeMap::new();
-    // With what failed nothing is compared.
+    // Failed measurements are never references.
     for one in past
         .iter()
         .filter(|one| one.verdict != Some(Verdict::Failed))
@@ -77,7 +77,7 @@ fn of_benchmark(past: &[PastMeasurement], history: &History) -> Vec<RunId> {
     found
 }
 
-/// Behind each run that measured nothing of some benchmarks, as both sides ran the same code: the runs whose level it has in these.
+/// Maps each run that skipped measuring benchmarks because both sides ran the same code to the runs whose measurements apply instead.
 pub(in crate::app) fn passed_on(
     store: &Store,
     workspace: WorkspaceId,

@@ -1,11 +1,11 @@
-//! What a policy makes of runs.
+//! Tests of pruning policies on lists of runs.
 
 use super::*;
 use perfcheck_analysis::model::Acceptance;
 
 const DAY: i64 = 24 * 3_600_000_000_000;
 
-/// Run 10 of today, run 9 of yesterday, and so on; branches take turns.
+/// Returns run 10 of today, run 9 of yesterday, and so on, on alternating branches.
 fn runs() -> Vec<StoredRun> {
     (1..=10)
         .rev()
@@ -107,7 +107,7 @@ fn names_references_of_branches_that_are_there_and_what_may_be_under_way_stay() 
 #[test]
 fn what_passes_on_the_level_of_another_run_keeps_that_on_whatever_branch() {
     let runs = runs();
-    // Run 6 measured nothing, nor did run 3 before it; nothing that stays rests on run 4.
+    // Runs 6 and 3 measured nothing themselves; no kept run relies on run 4.
     let behind = [(6, 3), (3, 1), (5, 4)].map(|(run, of)| (RunId(run), vec![RunId(of)]));
     let references = BTreeSet::from([RunId(6)]);
     let found = fates_beside(&keep_last(1), None, &runs, &references, &behind.into());
@@ -121,7 +121,7 @@ fn sides_of_a_pair_stay_together() {
         runs[a].partner = Some(runs[b].run);
         runs[b].partner = Some(runs[a].run);
     };
-    // Runs 7 and 6: the first of them is among the newest four. Runs 5 and 4 are not.
+    // Of the pair of runs 7 and 6, the first is among the newest four. Of the pair 5 and 4, none is.
     pair(&mut runs, 3, 4);
     pair(&mut runs, 5, 6);
     let found = fates(&keep_last(4), None, &runs);

@@ -1,44 +1,41 @@
-//! Builds, measures, stores, concludes and reports; alone or in turn with another build.
+//! The plain command and `--against`: build, choose references, measure, judge, record, publish.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 
-use super::earlier_builds::{OtherBuild, add_remarks, earlier_builds};
-use super::interrupted::tell_decided;
+use super::interrupted::publish_decided;
 use super::options::RunOptions;
 use super::team::against_team_baseline;
 use crate::app::context::{Context, World, resolve_reference};
 use crate::app::deliver::method::explain_method;
-use crate::app::deliver::next_steps::{AdvisedRun, next_steps, nothing_compared, place};
-use crate::app::deliver::reports::Reporting;
+use crate::app::deliver::next_steps::place;
 use crate::app::error::AppError;
-use crate::app::measuring::alone::{Alone, left_incomplete};
-use crate::app::measuring::builds::{build_both, discover_both};
 use crate::app::measuring::counting::count_alone;
-use crate::app::measuring::in_turn::{InTurn, finish, pair_left_incomplete, skipped};
-use crate::app::measuring::pairing::{Pairing, failed_targets, name};
+use crate::app::measuring::paired::{PairedMeasurement, remarks_on_skipped};
+use crate::app::measuring::pairing::{failed_targets, name};
 use crate::app::measuring::partition::{AskedPart, Deal};
 use crate::app::measuring::prepare::{nothing_found, timeout};
 use crate::app::measuring::request::{Request, git_state};
-use crate::app::measuring::trial::settle_by_trial;
+use crate::app::measuring::single::SingleMeasurement;
 use crate::app::measuring::work_tree::WorkTree;
 use crate::app::options::StoreOptions;
-use crate::app::stored::acceptance::{acceptance, acceptance_in_turn};
-use crate::app::stored::conclusions::{conclusion_of, end_of};
-use crate::app::stored::names::give_name_unless_worse;
+use crate::app::pipeline::judge::{Measured, SingleMeasured};
+use crate::app::pipeline::pair::{PairingRules, pair_builds};
+use crate::app::pipeline::publish::{Advice, NextSteps, Publication};
+use crate::app::pipeline::record::{AcceptancePolicy, RecordedRun};
+use crate::app::pipeline::reference::{
+    ReferenceBuild, ReferenceBuilds, build_against, find_reference_builds,
+};
+use crate::app::stored::conclusions::conclusion_of;
 use crate::app::stored::references::{Chooser, StoredReferences, Wanted, Wanting};
 use crate::escape::shell_quoted;
-use perfcheck_analysis::compare::{Fact, Rules};
+use perfcheck_analysis::compare::Rules;
 use perfcheck_analysis::exit_code::ExitCode;
-use perfcheck_analysis::findings::{
-    Conclusion, Coverage, FailedTarget, Findings, References, Row, RunRemark, StoredEvidence,
-    Terms, Verdicts, conclude,
-};
+use perfcheck_analysis::findings::{Coverage, FailedTarget, RunRemark, Terms};
 use perfcheck_analysis::model::{
-    Acceptance, BenchmarkKey, Environment, GitState, Measurement, Purpose, RunId, SuitePart,
-    Verdict, Work,
+    BenchmarkKey, BySide, Environment, Measurement, Purpose, RunId, SuitePart, Verdict,
 };
 use perfcheck_engine::host;
-use perfcheck_engine::measure::{Discovered, DiscoveredTarget};
+use perfcheck_engine::measure::{Discovered, DiscoveredTarget, Filter, Spent};
 use perfcheck_engine::store::{Store, StoreError, WorkspaceId};
 
 /// Runs the command.
@@ -51,229 +48,213 @@ pub fn run(
     if options.comparison.analysis.explain {
         return explain_method(&options.comparison, common, world);
     }
-    // Before the build, which is a load of its own.
+    // Read before the build, which adds to the load.
     let load = host::load();
-    let mut context = Context::load(common, world)?;
+    let context = Context::load(common, world)?.with_command_line(options.layer);
     context.require_local_store()?;
     if options.against.is_none() {
         options.comparison.check(&context.tables.workspace)?;
     }
-    context.tables.layers.command_line = options.layer;
     let options = &against_team_baseline(options, &context, world)?;
-    let git = git_state(&context, world)?;
-    let mut command = RunCommand {
+    let request = Request {
+        context: &context,
+        common,
+        filter: &options.filter,
+        comparison: &options.comparison,
+        effort: options.effort,
+        timeout: timeout(options.timeout, &context),
+        load,
+        seed: options.comparison.seed.unwrap_or_else(host::fresh_seed),
+        git: git_state(&context, world)?,
+    };
+    refuse_mistyped_command(options, &context)?;
+    let command = RunCommand {
+        baseline: named_baseline(options, &context)?,
         options,
-        baseline: None,
-        request: Request {
-            context: &context,
-            common,
-            filter: &options.filter,
-            comparison: &options.comparison,
-            effort: options.effort,
-            timeout: timeout(options.timeout, &context),
-            load,
-            seed: options.comparison.seed.unwrap_or_else(host::fresh_seed),
-            git,
-        },
+        request,
     };
-    command.doubt_filter()?;
-    command.baseline = command.named_baseline()?;
-    if let Some(how) = &options.against {
-        let request = &command.request;
-        let mut built = build_both(&how.reference, how.benches_from, request, world)?;
-        let git = built.git.candidate.clone();
-        let found = discover_both(&mut built, request, world)?;
-        if found.candidate.is_empty() {
-            return Err(nothing_found(&options.filter, &found.candidate));
-        }
-        let turn = OtherBuild {
-            built,
-            found,
-            earlier: None,
-        };
-        command.is_about(git);
-        return command.in_turn(vec![turn], world);
-    }
-    let wants_turns = !command.is_about_stored_numbers(world);
-    let wanted = (&options.filter, command.request.timeout);
-    // What is not about the time is built for later runs all the same.
-    let is_kept = !options.no_rerun && !world.variables.no_rerun;
-    let tree = WorkTree::of((&context, common), wanted, is_kept, world)?;
-    if tree.found.is_empty() {
-        // A store that cannot be used is worse.
-        context.store()?;
-        return Err(nothing_found(&options.filter, &tree.found));
-    }
-    command.is_about(match &tree.build {
-        Ok(build) => build.git.clone(),
-        Err(_) => command.request.git_after_build()?,
-    });
-    let turns = if wants_turns {
-        earlier_builds(&tree, command.baseline.as_ref(), &command.request, world)?
-    } else {
-        Ok(Vec::new())
+    let candidate = command.build(world)?;
+    let command = command.of_built(&candidate)?;
+    let measured = match command.choose_reference(candidate, world)? {
+        Comparand::Builds(references) => command.measure_paired(references, world)?,
+        Comparand::StoredRuns { tree, why } => command.measure_single(*tree, why, world)?,
     };
-    match turns {
-        Ok(turns) if turns.is_empty() => command.alone(tree, None, world),
-        Ok(turns) => command.in_turn(turns, world),
-        Err(reason) => command.alone(tree, Some(RunRemark::StoredAlone { reason }), world),
-    }
+    command.conclude(measured, world)
 }
 
-/// One call of the command.
+/// A call of the command.
 struct RunCommand<'a> {
     options: &'a RunOptions,
-    /// The run to compare with, if the user named one that there is, and its name.
+    /// The run that the user named as the reference, and its name.
     baseline: Option<(RunId, String)>,
     request: Request<'a>,
 }
 
-impl RunCommand<'_> {
-    /// Lets the run be about the state of the sources that were built, which may not be the one that the command began with.
-    fn is_about(&mut self, built: Option<GitState>) {
-        self.request.git = built.map(|git| self.request.with_branch(git));
-    }
+/// The candidate, built.
+enum BuiltCandidate {
+    /// Together with the reference of `--against`.
+    WithReference(Box<ReferenceBuild>),
+    Alone(Box<WorkTree>),
+}
 
-    /// Refuses a filter that looks like a mistyped command, before anything is built for it. One that has found benchmarks before is a filter.
-    fn doubt_filter(&self) -> Result<(), AppError> {
-        match &self.options.doubt {
-            Some((word, command)) if !self.has_been_found() => Err(AppError::Usage(format!(
-                "there is no command `{word}`; did you mean `cargo perfcheck {command}`?\n  help: `cargo perfcheck run {word}` measures the benchmarks with `{word}` in their id",
-                word = shell_quoted(word)
-            ))),
-            _ => Ok(()),
-        }
-    }
+/// The other side of the comparison.
+enum Comparand {
+    Builds(Vec<ReferenceBuild>),
+    /// `why` says why the reference is not measured again, if it could have been.
+    StoredRuns {
+        tree: Box<WorkTree>,
+        why: Option<RunRemark>,
+    },
+}
 
-    /// Whether a stored benchmark of the workspace is one that the filter wants. A store that cannot be read is told of when it is needed.
-    fn has_been_found(&self) -> bool {
-        let request = &self.request;
-        let Ok(Some((store, workspace))) = request.context.stored() else {
-            return false;
-        };
-        let known = store.benchmarks(workspace).unwrap_or_default();
-        known.iter().any(|one| request.filter.wants(&one.key))
-    }
+/// A run whose measurements are stored.
+struct MeasuredRun {
+    store: Store,
+    workspace: WorkspaceId,
+    measured: Measured,
+    failed_targets: Vec<FailedTarget>,
+    /// Whether no benchmark at all was measured, although there should be some.
+    measured_nothing: bool,
+    is_control: bool,
+}
 
-    /// Measures the work tree in turn with other builds.
-    fn in_turn(&self, turns: Vec<OtherBuild>, world: &mut World<'_>) -> Result<ExitCode, AppError> {
+impl<'a> RunCommand<'a> {
+    fn build(&self, world: &mut World<'_>) -> Result<BuiltCandidate, AppError> {
         let (options, request) = (self.options, &self.request);
-        let wants_control = options.measure_identical;
-        let measures_all = wants_control || options.save_baseline.is_some();
-        let (mut earlier, mut is_control) = (BTreeMap::new(), wants_control);
-        let declined = self.declined_before(&turns)?;
-        let has_several = turns.len() > 1;
-        let (mut pairings, mut known) = (Vec::new(), Vec::new());
-        for turn in turns {
-            let OtherBuild { built, found, .. } = turn;
-            let run = turn.earlier.as_ref().map(|earlier| earlier.run.id);
-            add_remarks(&mut known, &built.remarks, run.filter(|_| has_several));
-            if let Some(one) = turn.earlier {
-                let base = found
-                    .base
-                    .targets
-                    .iter()
-                    .flat_map(|found| &found.benchmarks);
-                let keys = base.map(|benchmark| benchmark.key.clone());
-                earlier.extend(keys.chain(one.benchmarks).map(|key| (key, one.run.id)));
-            }
-            let versions_may_differ = options.comparison.allows(Fact::BenchmarkVersion);
-            let alike = &built.alike;
-            let one = Pairing::of(found, alike, &declined, measures_all, versions_may_differ);
-            is_control &= one.is_of_identical(&built.alike);
-            pairings.push((one, built));
+        if let Some(how) = &options.against {
+            let built = build_against(&how.reference, how.benches_from, request, world)?;
+            return Ok(BuiltCandidate::WithReference(Box::new(built)));
         }
-        let keys = || pairings.iter().flat_map(|(one, _)| one.keys());
-        let deal = (self.asked_part()).map(|asked| Deal::of(asked, keys(), is_control));
-        // Which benchmarks come to nothing that differs only the part knows that tries them: the level is shared by all.
-        let of_all_parts: usize = pairings.iter().map(|(one, _)| one.planned()).sum();
-        let mut pairing = Pairing::default();
-        let (mut builds, mut words) = (Vec::new(), Vec::new());
-        let mut lock = None;
-        for (mut one, built) in pairings {
-            if let Some(deal) = &deal {
-                one.retain(|key| deal.has(key));
-            }
-            if lock.is_none() && !one.pairs.is_empty() {
-                lock = request.measuring_lock(world)?;
-            }
-            if !measures_all {
-                settle_by_trial(&mut one, &built.alike, request, world)?;
-            }
-            known.extend(built.relinking.prepare(&mut one.pairs, request.seed, world));
-            if one.compares_any() {
-                words.push(built.words.clone());
-            }
-            pairing.join(one);
-            builds.push(built);
+        let wanted = (&options.filter, request.timeout);
+        // Keep the build even if only stored numbers decide: later runs reuse it.
+        let is_kept = !options.no_rerun && !world.variables.no_rerun;
+        let tree = WorkTree::of((request.context, request.common), wanted, is_kept, world)?;
+        if tree.found.is_empty() {
+            // Report an unusable store first: it is the worse problem.
+            request.context.store()?;
+            return Err(nothing_found(&options.filter, &tree.found));
         }
-        let first = &builds[0];
-        if words.is_empty() {
-            words.push(first.words.clone());
-        }
-        let mut turns = InTurn::of(
-            request,
-            &first.environment,
-            first.git.base.clone(),
-            match deal {
-                Some(_) => of_all_parts,
-                None => pairing.planned(),
+        Ok(BuiltCandidate::Alone(Box::new(tree)))
+    }
+
+    /// Takes the commit and branch from the sources that were built: the user may have gone on since the command began.
+    fn of_built(self, candidate: &BuiltCandidate) -> Result<Self, AppError> {
+        let built = match candidate {
+            BuiltCandidate::WithReference(reference) => reference.builds.git.candidate.clone(),
+            BuiltCandidate::Alone(tree) => match &tree.build {
+                Ok(build) => build.git.clone(),
+                Err(_) => self.request.git_after_build()?,
             },
-            if is_control {
+        };
+        let git = built.map(|git| self.request.with_branch(git));
+        let request = Request {
+            git,
+            ..self.request
+        };
+        Ok(Self { request, ..self })
+    }
+
+    fn choose_reference(
+        &self,
+        candidate: BuiltCandidate,
+        world: &mut World<'_>,
+    ) -> Result<Comparand, AppError> {
+        let tree = match candidate {
+            BuiltCandidate::WithReference(reference) => {
+                return Ok(Comparand::Builds(vec![*reference]));
+            }
+            BuiltCandidate::Alone(tree) => tree,
+        };
+        let workspace = &self.request.context.tables.workspace;
+        if self.options.is_about_stored_numbers(workspace, world) {
+            return Ok(Comparand::StoredRuns { tree, why: None });
+        }
+        let baseline = self.baseline.as_ref();
+        Ok(
+            match find_reference_builds(&tree, baseline, &self.request, world)? {
+                ReferenceBuilds::Available(references) if references.is_empty() => {
+                    Comparand::StoredRuns { tree, why: None }
+                }
+                ReferenceBuilds::Available(references) => Comparand::Builds(references),
+                ReferenceBuilds::StoredOnly { reason } => Comparand::StoredRuns {
+                    tree,
+                    why: Some(RunRemark::StoredAlone { reason }),
+                },
+            },
+        )
+    }
+
+    /// Measures the work tree and the builds of its references side by side.
+    fn measure_paired(
+        &self,
+        references: Vec<ReferenceBuild>,
+        world: &mut World<'_>,
+    ) -> Result<MeasuredRun, AppError> {
+        let (options, request) = (self.options, &self.request);
+        let rules = PairingRules {
+            part: self.asked_part(),
+            wants_control: options.measure_identical,
+            measures_all: options.measure_identical || options.save_baseline.is_some(),
+            declined: self.declined_before(&references)?,
+        };
+        let suite = pair_builds(references, rules, request, world)?;
+        let first = &suite.builds[0];
+        let git = BySide {
+            base: first.git.base.clone(),
+            candidate: request.git.clone(),
+        };
+        let ignored = self.remark_on_ignored_flags();
+        let measurement = PairedMeasurement {
+            builds: first.builds.clone(),
+            earlier: suite.earlier,
+            reference: suite.reference,
+            remarks: suite.remarks.into_iter().chain(ignored).collect(),
+            partition: suite.deal.map(|deal| deal.partition),
+            purpose: if suite.is_control {
                 Purpose::Control
             } else {
                 Purpose::Comparison
             },
-        );
-        turns.builds.clone_from(&first.builds);
-        turns.earlier = earlier;
-        turns.partition = deal.map(|deal| deal.partition);
+            ..PairedMeasurement::new(request, &first.environment, git, suite.planned)
+        };
+        let failed_targets = suite.pairing.failed_targets.clone();
+        let planned = suite.pairing.planned();
         let (mut store, workspace) = request.context.store()?;
-        let planned = pairing.planned();
-        let measured = match turns.measure(&mut store, workspace, pairing.pairs, world) {
+        let begun = measurement.begin(&mut store, workspace, &suite.pairing.pairs)?;
+        let measured = match begun.measure(&mut store, suite.pairing, world) {
             Err(AppError::Interrupted(left)) => {
-                return Err(tell_decided(&turns, planned, &left, &store, world)?);
+                return Err(publish_decided(&begun, planned, &left, &store, world)?);
             }
             measured => measured?,
         };
-        drop(lock);
-        let (interrupt, left) = (world.interrupt, pair_left_incomplete(&measured.runs));
-        let host = request.context.host_class(&first.environment);
-        let mut basis = interrupt.while_computing(&left, || measured.basis(words.join(", "), host));
-        known.extend(self.not_for_rounds());
-        basis.remarks.splice(0..0, known);
-        let fail_on = self.fail_on();
-        let is_named = options.against.is_some() || self.baseline.is_some();
-        let terms = self.terms(&fail_on, pairing.failed_targets, is_named);
-        let concluded = interrupt.while_computing(&left, || {
-            conclude(measured.rows(&pairing.settled), basis, terms)
-        });
-        // A revision need not have been accepted.
-        let acceptance = if is_control || options.against.is_some() || options.part.is_some() {
-            Acceptance::Pending
-        } else {
-            let named = self.baseline.as_ref().map(|(run, _)| *run);
-            acceptance_in_turn(&store, &concluded, request.git.as_ref(), named)?
-        };
-        finish(&mut store, &measured.runs, &concluded, acceptance)?;
-        let run = measured.runs.candidate;
-        self.tell(store, workspace, run, concluded, world)
+        drop(suite.lock);
+        Ok(MeasuredRun {
+            store,
+            workspace,
+            measured: Measured::Paired(measured),
+            failed_targets,
+            measured_nothing: false,
+            is_control: suite.is_control,
+        })
     }
 
-    /// The benchmarks that declined to be measured in the earlier runs, or in the newest run where the command line says what it is compared with.
-    fn declined_before(&self, turns: &[OtherBuild]) -> Result<BTreeSet<BenchmarkKey>, AppError> {
+    /// Returns benchmarks that declined to be measured in the earlier runs, or in the newest run if the command line sets the reference.
+    fn declined_before(
+        &self,
+        references: &[ReferenceBuild],
+    ) -> Result<BTreeSet<BenchmarkKey>, AppError> {
         let Some((store, workspace)) = self.request.context.stored()? else {
             return Ok(BTreeSet::new());
         };
-        let earlier = turns.iter().flat_map(|turn| &turn.earlier);
+        let earlier = references.iter().flat_map(|one| &one.earlier);
         let mut runs: Vec<RunId> = earlier.map(|earlier| earlier.run.id).collect();
-        // All parts have to plan the same, whatever is in their stores.
+        // All shards must have the same plan, independently of their stores.
         if runs.is_empty() && self.options.part.is_none() {
             runs.extend(store.latest_run(workspace)?);
         }
         let mut declined = BTreeSet::new();
         for run in runs {
-            // What another version of the tool concluded says nothing here.
+            // Ignore conclusions that another version of the tool stored: its rules may differ.
             if let Ok(Some(concluded)) = conclusion_of(&store, run) {
                 let keys = concluded.verdicts.declined();
                 declined.extend(keys.map(|(key, _)| key.clone()));
@@ -282,248 +263,194 @@ impl RunCommand<'_> {
         Ok(declined)
     }
 
-    /// Measures the work tree alone, and compares it with stored numbers. `why`: why they have to do.
-    fn alone(
+    /// Measures the work tree alone, to be compared with stored runs.
+    fn measure_single(
         &self,
         tree: WorkTree,
         why: Option<RunRemark>,
         world: &mut World<'_>,
-    ) -> Result<ExitCode, AppError> {
+    ) -> Result<MeasuredRun, AppError> {
         let request = &self.request;
         let (mut store, workspace) = request.context.store()?;
-        let name = tree.name().map(str::to_owned);
+        let build = tree.name().map(str::to_owned);
         let mut discovered = tree.found;
-        let environment = tree.environment;
-        let targets = discovered.targets.iter();
-        let all = targets.flat_map(|found| &found.benchmarks);
+        let all = discovered.targets.iter();
+        let all = all.flat_map(|found| &found.benchmarks);
         let all = all.map(|benchmark| &benchmark.key);
         let deal = (self.asked_part()).map(|asked| Deal::of(asked, all, false));
         if let Some(deal) = &deal {
             discovered.retain(|key| deal.has(key));
         }
         let lock = request.measuring_lock(world)?;
-        let subjects: Vec<Wanting> = discovered.targets.iter().flat_map(wanting).collect();
-        let references = self.references(&store, workspace, &subjects, &environment, None)?;
-        // Read before anything is measured: a reference may be removed meanwhile.
+        let targets = discovered.targets.iter();
+        let subjects: Vec<Wanting> = targets.flat_map(benchmarks_of_target).collect();
+        let chooser = |candidate| self.chooser(&store, workspace, &tree.environment, candidate);
+        let references = chooser(None).choose(&self.wanted(None), &subjects)?;
+        // Read before the measurement: a reference may be removed meanwhile.
         let mut stored = StoredReferences::read(&store, references, |_| true)?;
-        let scope = self.scope(&discovered);
-        let failed = failed_targets(&discovered.failures);
-        let listed = discovered.targets.clone();
-        let measuring = Alone {
+        let failed_targets = failed_targets(&discovered.failures);
+        let measurement = SingleMeasurement {
             request,
-            environment: &environment,
+            environment: &tree.environment,
             references: &stored.references,
-            build: name.as_deref(),
+            build: build.as_deref(),
             partition: deal.as_ref().map(|deal| &deal.partition),
         };
-        let run = measuring.begin(&mut store, workspace)?;
-        let spent = measuring.measure(&mut store, run, discovered.targets, world)?;
-        let declined: BTreeSet<&BenchmarkKey> = spent
-            .iter()
-            .filter(|spent| spent.skipped.is_some())
-            .map(|spent| &spent.key)
-            .collect();
-        let (interrupt, left) = (world.interrupt, left_incomplete(run));
+        let run = measurement.begin(&mut store, workspace)?;
+        let listed = discovered.targets.clone();
+        let spent = measurement.measure(&mut store, run, listed, world)?;
+        let left = RecordedRun::Single(run).left_incomplete();
         let read = || store.measurements(run, None);
-        let mut measurements = interrupt.while_computing(&left, read)?;
-        let counted = &mut measurements;
-        let not_counted = count_alone(run, counted, &listed, request, &left, &mut store, world)?;
+        let mut measurements = world.interrupt.while_computing(&left, read)?;
+        let not_counted = count_alone(
+            run,
+            &mut measurements,
+            &discovered.targets,
+            request,
+            &left,
+            &mut store,
+            world,
+        )?;
         drop(lock);
-        // A bench of Criterion says what its numbers are only with its results.
-        let mut others = measurements.iter().map(Wanting::of).collect::<Vec<_>>();
-        others.retain(|other| {
-            let mut discovered = subjects.iter();
-            discovered.any(|one| one.key == other.key && one.metric != other.metric)
-        });
-        if !others.is_empty() {
-            let found = self
-                .references(&store, workspace, &others, &environment, Some(run))
+        let changed = with_other_metric(&measurements, &subjects);
+        if !changed.is_empty() {
+            let chooser = self.chooser(&store, workspace, &tree.environment, Some(run));
+            let found = chooser
+                .choose(&self.wanted(Some(run)), &changed)
                 .and_then(|references| Ok(StoredReferences::read(&store, references, |_| true)?));
             match found {
                 Ok(found) => stored.replace(found),
-                // The reference was removed meanwhile: what was chosen before stands.
+                // The reference was removed meanwhile: keep what was chosen before.
                 Err(AppError::Store(StoreError::NoSuchRun(_))) => {}
                 Err(error) => return Err(error),
             }
         }
-        let (rows, mut basis) = interrupt.while_computing(&left, || {
-            // A benchmark that is gone belongs to no part; merging reports it.
-            let is_expected =
-                |key: &BenchmarkKey| deal.is_none() && scope(key) && !declined.contains(key);
-            stored.expected.retain(is_expected);
-            self.beside_stored(&measurements, &stored, &environment, &failed)
-        });
-        let is_asked = |row: &Row<'_>| row.comparison.is_some() || !row.blocking.is_empty();
-        let why = why.filter(|_| rows.iter().any(is_asked));
-        basis.remarks = why
-            .into_iter()
-            .chain(skipped(&spent))
-            .chain(not_counted)
-            .collect();
-        let fail_on = self.fail_on();
-        let terms = Terms {
-            measured_nothing: measurements.is_empty() && !deal.is_some_and(|deal| deal.is_empty()),
-            ..self.terms(&fail_on, failed, self.baseline.is_some())
-        };
-        let concluded = interrupt.while_computing(&left, || conclude(rows, basis, terms));
-        let named = self.baseline.as_ref().map(|(run, _)| *run);
-        let acceptance = match self.options.part {
-            Some(_) => Acceptance::Pending,
-            None => acceptance(&store, &concluded, named)?,
-        };
-        store.finish_run(run, &end_of(&concluded, acceptance))?;
-        self.tell(store, workspace, run, concluded, world)
-    }
-
-    /// Names the run as the user wishes, and tells what was concluded of it and what to do next.
-    fn tell(
-        &self,
-        mut store: Store,
-        workspace: WorkspaceId,
-        run: RunId,
-        mut concluded: Conclusion<'_>,
-        world: &mut World<'_>,
-    ) -> Result<ExitCode, AppError> {
-        if let Some(SuitePart { part, of }) = self.options.part {
-            concluded.verdicts.advice = vec![format!(
-                "Part {part} of {of}: `cargo perfcheck merge` decides about all parts together."
-            )];
-            return self.publish(&store, run, concluded, &[], world);
-        }
-        let baseline = self.baseline.as_ref();
-        let wanted = self.options.save_baseline.as_deref();
-        let give = |name| {
-            let (store, place) = (&mut store, self.place());
-            give_name_unless_worse(store, (workspace, run), name, &concluded, baseline, &place)
-        };
-        let named = wanted.map(give).transpose()?;
-        let rows = &concluded.rows;
-        let advised = AdvisedRun {
-            run,
-            again: &self
-                .options
-                .again(&self.place(), &self.request.common.cargo),
-            place: &self.place(),
-            next: self.options.next_reference(baseline),
-        };
-        concluded.verdicts.advice = named
-            .into_iter()
-            .chain(next_steps(rows, &advised))
-            .chain(nothing_compared(concluded.exit_code, baseline, rows))
-            .collect();
-        self.publish(&store, run, concluded, &self.fail_on(), world)
-    }
-
-    /// The rows of what was measured alone in `environment` beside stored runs, and what they rest on.
-    fn beside_stored<'m>(
-        &self,
-        measurements: &'m [Measurement],
-        stored: &StoredReferences,
-        environment: &Environment,
-        failed: &[FailedTarget],
-    ) -> (Vec<Row<'m>>, Verdicts) {
-        let (options, context) = (&self.options.comparison, self.request.context);
-        let rules = Rules {
-            decision: options.decision(&context.tables.workspace),
-            host: context.host_class(environment),
-            seed: self.request.seed,
-        };
-        let failed = failed.iter();
-        let evidence = StoredEvidence {
-            measurements,
-            references: &stored.references,
-            past: &stored.past,
-            expected: &stored.expected,
-            rules: &rules,
-            noise_threshold: &|measurement: &Measurement| measurement.noise_threshold,
-            failed_targets: &failed
-                .map(|failed| (failed.package.clone(), failed.target.clone()))
-                .collect(),
-            had_time_budget: self.options.effort.time_budget.is_some(),
-        };
-        let rows = evidence.rows(&Work::silent());
-        let basis = evidence.basis(&rows, &options.allow_different);
-        (rows, basis)
-    }
-
-    fn is_about_stored_numbers(&self, world: &World<'_>) -> bool {
-        let workspace = &self.request.context.tables.workspace;
-        self.options.is_about_stored_numbers(workspace, world)
-    }
-
-    /// Writes the result and the reports about it; the status is the one that was concluded.
-    fn publish(
-        &self,
-        store: &Store,
-        run: RunId,
-        mut concluded: Conclusion<'_>,
-        fail_on: &[Verdict],
-        world: &mut World<'_>,
-    ) -> Result<ExitCode, AppError> {
-        let exit_code = concluded.exit_code;
-        let common = self.request.common;
-        common.output.order().sort(&mut concluded.rows);
-        let head = store.run(run)?;
-        let reporting = Reporting {
-            options: &self.options.reports,
-            fail_on,
-            context: self.request.context,
-        };
-        reporting.publish(&Findings::of(&head, concluded), common, world)?;
-        Ok(exit_code)
-    }
-
-    /// Finds the run that the user named to compare with, before anything is built for it. A baseline that is about to be saved need not exist yet.
-    fn named_baseline(&self) -> Result<Option<(RunId, String)>, AppError> {
-        let Some(name) = &self.options.baseline else {
-            return Ok(None);
-        };
-        let found = match self.request.context.stored()? {
-            Some((store, workspace)) => resolve_reference(&store, workspace, name),
-            None => Err(AppError::NoSuchRun {
-                name: name.clone(),
-                existing: Vec::new(),
+        let declined: BTreeSet<&BenchmarkKey> = spent.iter().filter_map(declined_key).collect();
+        let scope = self.scope(&discovered);
+        // A shard says nothing about benchmarks that are gone; merging reports them.
+        let is_expected =
+            |key: &BenchmarkKey| deal.is_none() && scope(key) && !declined.contains(key);
+        stored.expected.retain(is_expected);
+        let is_empty_part = deal.is_some_and(|deal| deal.is_empty());
+        let (options, context) = (&self.options.comparison, request.context);
+        Ok(MeasuredRun {
+            store,
+            workspace,
+            measured_nothing: measurements.is_empty() && !is_empty_part,
+            measured: Measured::Single(SingleMeasured {
+                run,
+                measurements,
+                stored,
+                rules: Rules {
+                    decision: options.decision(&context.tables.workspace),
+                    host: context.host_class(&tree.environment),
+                    seed: request.seed,
+                },
+                allowed: options.allow_different.clone(),
+                failed_targets: failed_targets.clone(),
+                had_time_budget: self.options.effort.time_budget.is_some(),
+                remarks: why
+                    .into_iter()
+                    .chain(remarks_on_skipped(&spent))
+                    .chain(not_counted)
+                    .collect(),
             }),
-        };
-        match found {
-            Ok(run) => Ok(Some((run, name.clone()))),
-            Err(AppError::NoSuchRun { .. })
-                if self.options.save_baseline.as_ref() == Some(name) =>
-            {
-                Ok(None)
-            }
-            Err(error) => Err(error),
-        }
+            failed_targets,
+            is_control: false,
+        })
     }
 
-    fn references(
-        &self,
-        store: &Store,
-        workspace: WorkspaceId,
-        subjects: &[Wanting],
-        environment: &Environment,
-        candidate: Option<RunId>,
-    ) -> Result<References, AppError> {
-        let git = self.request.git.as_ref();
-        let wanted = match &self.baseline {
-            Some((run, name)) => Wanted::Named(*run, name),
-            None => Wanted::LastAccepted {
-                before: candidate,
-                branch: git.and_then(|git| git.branch.as_deref()),
+    /// Judges, records and publishes the run.
+    fn conclude(&self, measured: MeasuredRun, world: &mut World<'_>) -> Result<ExitCode, AppError> {
+        let MeasuredRun {
+            mut store,
+            workspace,
+            measured,
+            failed_targets,
+            measured_nothing,
+            is_control,
+        } = measured;
+        let (options, tables) = (self.options, &self.request.context.tables);
+        let fail_on = self.fail_on();
+        let is_part = options.part.is_some();
+        let is_beside = options.against.is_some();
+        let limits = options.comparison.failure.limits(tables);
+        let gate = Terms {
+            coverage: if is_part {
+                Coverage::Part
+            } else {
+                Coverage::Whole
+            },
+            limits: limits.filter(|_| !is_part).collect(),
+            fail_on: &fail_on,
+            is_named: (is_beside || self.baseline.is_some()) && !is_part,
+            failed_targets,
+            measured_nothing,
+        };
+        let concluded = measured.judge(gate, world.interrupt);
+        // The revision may not have been accepted itself.
+        let policy = if is_control || is_beside || is_part {
+            AcceptancePolicy::Never
+        } else {
+            AcceptancePolicy::IfGood {
+                named: self.baseline.as_ref().map(|(run, _)| *run),
+                git: self.request.git.as_ref(),
+            }
+        };
+        let run = measured.run();
+        run.record(&mut store, &concluded, policy)?;
+        let baseline = self.baseline.as_ref();
+        let common = self.request.common;
+        let publication = Publication {
+            context: self.request.context,
+            common,
+            reports: &options.reports,
+            fail_on: &fail_on,
+            advice: match options.part {
+                Some(SuitePart { part, of }) => Advice::Line(format!(
+                    "Part {part} of {of}: `cargo perfcheck merge` decides about all parts together."
+                )),
+                None => Advice::NextSteps(NextSteps {
+                    baseline,
+                    save_as: options.save_baseline.as_deref(),
+                    again: options.again(&place(common), &common.cargo),
+                    next: options.next_reference(baseline),
+                    is_whole: true,
+                }),
             },
         };
-        let chooser = Chooser {
+        publication.publish(&mut store, workspace, run.id(), concluded, world)
+    }
+
+    /// The run or runs that the user wants as the reference, `before` a run that is stored already.
+    fn wanted(&self, before: Option<RunId>) -> Wanted<'_> {
+        match &self.baseline {
+            Some((run, name)) => Wanted::Named(*run, name),
+            None => Wanted::LastAccepted {
+                before,
+                branch: (self.request.git.as_ref()).and_then(|git| git.branch.as_deref()),
+            },
+        }
+    }
+
+    fn chooser<'c>(
+        &'c self,
+        store: &'c Store,
+        workspace: WorkspaceId,
+        environment: &'c Environment,
+        candidate: Option<RunId>,
+    ) -> Chooser<'c> {
+        Chooser {
             store,
             workspace,
             checkout: self.request.context.checkout(),
             environment,
             allowed: &self.options.comparison.allow_different,
             candidate,
-        };
-        chooser.choose(&wanted, subjects)
+        }
     }
 
-    /// Which benchmarks should be there again if the reference has them.
+    /// Returns the benchmarks that are expected to exist if the reference has them.
     fn scope<'s>(&'s self, discovered: &Discovered) -> Box<dyn Fn(&BenchmarkKey) -> bool + 's> {
         let cargo = &self.request.common.cargo;
         let packages = self.request.context.workspace.selected_packages(cargo);
@@ -541,17 +468,15 @@ impl RunCommand<'_> {
             is_selected && filter.wants(key)
         })
     }
-
     fn fail_on(&self) -> Vec<Verdict> {
         let settings = &self.request.context.tables.workspace;
         match self.options.part {
-            // Nothing is decided yet.
+            // A shard decides nothing.
             Some(_) => Vec::new(),
             None => self.options.comparison.failure.fail_on(settings),
         }
     }
-
-    /// The part of the suite that is wanted.
+    /// Returns the requested shard.
     fn asked_part(&self) -> Option<AskedPart<'_>> {
         let options = self.options;
         options.part.map(|part| AskedPart {
@@ -560,33 +485,8 @@ impl RunCommand<'_> {
             reference: options.asked_reference(),
         })
     }
-
-    /// By what the command ends well or ill.
-    fn terms<'t>(
-        &'t self,
-        fail_on: &'t [Verdict],
-        failed_targets: Vec<FailedTarget>,
-        is_named: bool,
-    ) -> Terms<'t> {
-        let tables = &self.request.context.tables;
-        let is_part = self.options.part.is_some();
-        let limits = self.options.comparison.failure.limits(tables);
-        Terms {
-            coverage: if is_part {
-                Coverage::Part
-            } else {
-                Coverage::Whole
-            },
-            limits: limits.filter(|_| !is_part).collect(),
-            fail_on,
-            is_named: is_named && !is_part,
-            failed_targets,
-            measured_nothing: false,
-        }
-    }
-
-    /// That flags were given which say how stored runs are sampled.
-    fn not_for_rounds(&self) -> Option<RunRemark> {
+    /// Returns a note if flags were given that only affect the sampling of single builds.
+    fn remark_on_ignored_flags(&self) -> Option<RunRemark> {
         let layer = &self.options.layer;
         let given = [
             ("--samples", layer.samples.is_some()),
@@ -597,15 +497,69 @@ impl RunCommand<'_> {
         let flags: Vec<String> = given.map(|(flag, _)| flag.to_owned()).collect();
         (!flags.is_empty()).then_some(RunRemark::NotForRounds { flags })
     }
+}
 
-    /// What leads any command to this workspace and store.
-    fn place(&self) -> String {
-        place(self.request.common)
+/// Refuses a filter that looks like a mistyped command before anything is built. A filter that matches a stored benchmark is accepted.
+fn refuse_mistyped_command(options: &RunOptions, context: &Context) -> Result<(), AppError> {
+    match &options.doubt {
+        Some((word, command)) if !has_been_found(&options.filter, context) => {
+            Err(AppError::Usage(format!(
+                "there is no command `{word}`; did you mean `cargo perfcheck {command}`?\n  help: `cargo perfcheck run {word}` measures the benchmarks with `{word}` in their id",
+                word = shell_quoted(word)
+            )))
+        }
+        _ => Ok(()),
     }
 }
 
-/// The benchmarks of a target, each to be compared with something.
-fn wanting(found: &DiscoveredTarget) -> impl Iterator<Item = Wanting> {
+/// Reports whether the filter matches a stored benchmark. Ignores an unreadable store, which is reported when it is needed.
+fn has_been_found(filter: &Filter, context: &Context) -> bool {
+    let Ok(Some((store, workspace))) = context.stored() else {
+        return false;
+    };
+    let known = store.benchmarks(workspace).unwrap_or_default();
+    known.iter().any(|one| filter.wants(&one.key))
+}
+
+/// Finds the reference run that the user named before anything is built. A baseline about to be saved may not exist yet.
+fn named_baseline(
+    options: &RunOptions,
+    context: &Context,
+) -> Result<Option<(RunId, String)>, AppError> {
+    let Some(name) = &options.baseline else {
+        return Ok(None);
+    };
+    let found = match context.stored()? {
+        Some((store, workspace)) => resolve_reference(&store, workspace, name),
+        None => Err(AppError::NoSuchRun {
+            name: name.clone(),
+            existing: Vec::new(),
+        }),
+    };
+    match found {
+        Ok(run) => Ok(Some((run, name.clone()))),
+        Err(AppError::NoSuchRun { .. }) if options.save_baseline.as_ref() == Some(name) => Ok(None),
+        Err(error) => Err(error),
+    }
+}
+
+/// Lists the benchmarks whose metric turned out to differ from the announced one: a Criterion bench tells its metric only with its results.
+fn with_other_metric(measurements: &[Measurement], announced: &[Wanting]) -> Vec<Wanting> {
+    let mut measured: Vec<Wanting> = measurements.iter().map(Wanting::of).collect();
+    measured.retain(|one| {
+        let mut announced = announced.iter();
+        announced.any(|known| known.key == one.key && known.metric != one.metric)
+    });
+    measured
+}
+
+/// The key of a benchmark that declined to be measured.
+fn declined_key(spent: &Spent) -> Option<&BenchmarkKey> {
+    spent.skipped.as_ref().map(|_| &spent.key)
+}
+
+/// Describes the benchmarks of a target for reference selection.
+fn benchmarks_of_target(found: &DiscoveredTarget) -> impl Iterator<Item = Wanting> {
     found.benchmarks.iter().map(|benchmark| Wanting {
         key: benchmark.key.clone(),
         target_facts: found.target.facts.clone(),

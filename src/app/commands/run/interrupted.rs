@@ -1,9 +1,9 @@
-//! Tells what an interrupted measurement of two builds has decided.
+//! Reports the verdicts that an interrupted side-by-side measurement has reached.
 
 use crate::app::context::World;
 use crate::app::deliver::write::write;
 use crate::app::error::AppError;
-use crate::app::measuring::in_turn::InTurn;
+use crate::app::measuring::paired::BegunPair;
 use crate::app::stored::conclusions::findings_of;
 use perfcheck_analysis::compare::Note;
 use perfcheck_analysis::exit_code::ExitCode;
@@ -11,22 +11,21 @@ use perfcheck_analysis::findings::Row;
 use perfcheck_analysis::model::{Verdict, Work};
 use perfcheck_engine::store::Store;
 
-/// Writes the verdicts that the rounds so far have given, and returns the error with which the command ends. So many benchmarks were
-/// `planned`; `left` says what is left behind.
-pub(super) fn tell_decided(
-    interrupted: &InTurn<'_>,
+/// Writes the verdicts from the rounds so far, and returns the error that ends the command. `planned` is the number of benchmarks; `left` describes
+/// the state that the interrupt leaves.
+pub(super) fn publish_decided(
+    interrupted: &BegunPair<'_>,
     planned: usize,
     left: &str,
     store: &Store,
     world: &mut World<'_>,
 ) -> Result<AppError, AppError> {
     let nothing = || AppError::Interrupted(left.to_owned());
-    let Some(runs) = interrupted.begun else {
-        return Ok(nothing());
-    };
-    let (context, common) = (interrupted.request.context, interrupted.request.common);
-    let head = store.run(runs.candidate)?;
-    let measured = store.measurements(runs.candidate, None)?;
+    let request = interrupted.measurement.request;
+    let (context, common) = (request.context, request.common);
+    let run = interrupted.runs.candidate;
+    let head = store.run(run)?;
+    let measured = store.measurements(run, None)?;
     let mut findings = findings_of(context, store, &head, &measured, &Work::silent())?;
     findings.rows.retain(is_decided);
     let decided = findings.rows.len();
@@ -41,7 +40,7 @@ pub(super) fn tell_decided(
     )))
 }
 
-/// Whether more rounds would not change the verdict.
+/// Reports whether more rounds would not change the verdict.
 fn is_decided(row: &Row<'_>) -> bool {
     let notes = row.comparison.iter().flat_map(|found| &found.notes);
     let mut unsearched = notes.filter(|note| matches!(note, Note::SlowPathsNotSearched { .. }));

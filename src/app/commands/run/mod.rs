@@ -1,7 +1,6 @@
-//! `cargo perfcheck [FILTER]...`: build, measure, store, conclude, report; alone or in turn with another build.
+//! `cargo perfcheck [FILTER]...`: builds, measures, stores, concludes and reports; alone or side by side with another build.
 
 mod command;
-mod earlier_builds;
 mod interrupted;
 mod next_run;
 mod options;

@@ -1,4 +1,4 @@
-//! What a run says of the next one: the command line that measures again, and what that will be compared with.
+//! Information on the next run: the command line that measures again, and its reference.
 
 use super::options::RunOptions;
 use crate::app::deliver::next_steps::{NextReference, flags};
@@ -9,7 +9,7 @@ use perfcheck_engine::sides::BenchesFrom;
 use perfcheck_engine::store::check_baseline_name;
 
 impl RunOptions {
-    /// What this command line will be compared with the next time.
+    /// Returns the reference of the next run with this command line.
     pub(super) fn next_reference<'b>(
         &self,
         baseline: Option<&'b (RunId, String)>,
@@ -17,7 +17,7 @@ impl RunOptions {
         match baseline {
             _ if self.against.is_some() => NextReference::Fixed,
             None => NextReference::Accepted,
-            // A number or `latest` is no name that could move; how one that was to be saved anew moves is said already.
+            // A number or `latest` is fixed. For a name being saved by this run, the output has already explained the move.
             Some((_, name))
                 if check_baseline_name(name).is_err()
                     || self.save_baseline.as_ref() == Some(name) =>
@@ -28,7 +28,7 @@ impl RunOptions {
         }
     }
 
-    /// This command line without what selects benchmarks. `place` leads it to the workspace.
+    /// Returns this command line without the selection of benchmarks. `place` has the flags for the workspace.
     pub(super) fn again(&self, place: &str, cargo: &CargoOptions) -> String {
         let features = Some(cargo.features.join(",")).filter(|features| !features.is_empty());
         let profile = cargo.profile.clone().filter(|profile| profile != "bench");

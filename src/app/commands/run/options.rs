@@ -1,4 +1,4 @@
-//! What `cargo perfcheck [FILTER]...` is asked for.
+//! Options of `cargo perfcheck [FILTER]...`.
 
 use std::time::Duration;
 
@@ -14,52 +14,52 @@ use perfcheck_engine::measure::Filter;
 use perfcheck_engine::sides::BenchesFrom;
 use perfcheck_engine::store::check_baseline_name;
 
-/// How two builds are measured in turn.
+/// Options of a side-by-side measurement.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct AgainstOptions {
-    /// The other build.
+    /// The reference build
     pub reference: Against,
-    /// Whose benchmarks it has.
+    /// The origin of the benchmarks on the base side
     pub benches_from: BenchesFrom,
 }
 
-/// Measure, compare, store.
+/// Options of a run.
 #[derive(Debug, Clone)]
 pub struct RunOptions {
-    /// Which benchmarks are wanted.
+    /// The filter of benchmarks
     pub filter: Filter,
-    /// The first filter and the command that it may have been meant for, where that is in doubt.
+    /// The first filter and the command that it resembles, if it may be a typing error
     pub doubt: Option<(String, String)>,
-    /// The run to compare with.
+    /// Name of the reference run
     pub baseline: Option<String>,
-    /// Which part of the suite is measured; `None`: all of it.
+    /// The shard to measure; `None` for the whole suite
     pub part: Option<SuitePart>,
-    /// The other build to measure in turn with the work tree.
+    /// The build to measure side by side with the work tree
     pub against: Option<AgainstOptions>,
-    /// Whether what is byte for byte the same is measured, too.
+    /// Whether to measure identical executables, too
     pub measure_identical: bool,
-    /// How much is measured where two builds are measured in turn.
+    /// Maximum amount of side-by-side measurement
     pub effort: Effort,
-    /// Whether stored numbers alone count: no reference is measured again.
+    /// Whether to compare with stored numbers only, without measuring references again
     pub no_rerun: bool,
-    /// The name to give to this run.
+    /// Name for this run
     pub save_baseline: Option<String>,
-    /// Whether the team's store gets it, too.
+    /// Whether to send the run to the team's store
     pub push: bool,
-    /// The part of every deadline that does not depend on what a bench is asked.
+    /// The part of every deadline that does not depend on the request to a bench
     pub timeout: Option<Duration>,
-    /// Sampling and noise threshold as the command line has them.
+    /// Sampling settings and noise threshold of the command line
     pub layer: Layer,
-    /// How to compare.
+    /// Comparison options
     pub comparison: ComparisonOptions,
-    /// What is written beside the result.
+    /// Reports in addition to the result
     pub reports: ReportOptions,
 }
 
 impl RunOptions {
-    /// Refuses choices that contradict each other, before anything is built.
+    /// Refuses contradictory options before anything is built.
     pub(super) fn check(&self, common: &StoreOptions) -> Result<(), AppError> {
-        // What is asked for against stored runs is checked with the workspace's tables.
+        // Options for comparisons with stored runs are checked later, together with the workspace's tables.
         if self.against.is_some() {
             self.comparison.check_in_turn()?;
             if self
@@ -85,7 +85,7 @@ impl RunOptions {
         Ok(())
     }
 
-    /// What it is compared with.
+    /// Returns the requested reference.
     pub(super) fn asked_reference(&self) -> AskedReference {
         match (&self.against, &self.baseline) {
             (Some(_), _) => AskedReference::Beside,
@@ -94,7 +94,7 @@ impl RunOptions {
         }
     }
 
-    /// Whether stored numbers alone are to be compared.
+    /// Reports whether to compare with stored numbers only.
     pub(super) fn is_about_stored_numbers(
         &self,
         workspace: &WorkspaceOnly,

@@ -1,4 +1,4 @@
-//! A baseline that the team's store alone has: its commit is built here, as `--against` would build it.
+//! Baselines that only the team's store has: builds their commit here, as `--against` would.
 
 use std::borrow::Cow;
 
@@ -10,7 +10,7 @@ use crate::app::stored::team::{TeamBaseline, team_baseline};
 use crate::report::write_build_event;
 use perfcheck_engine::sides::BenchesFrom;
 
-/// The options, with the commit to measure against where a baseline is asked for that the team's store alone has.
+/// Returns the options, with the commit to measure against if the baseline exists only in the team's store.
 pub(super) fn against_team_baseline<'o>(
     options: &'o RunOptions,
     context: &Context,

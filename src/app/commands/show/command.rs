@@ -1,4 +1,4 @@
-//! `cargo perfcheck show RUN [BENCH]`: what a stored run measured; with `--stats` every statistic of it, with `--report svg` a picture.
+//! `cargo perfcheck show RUN [BENCH]`: shows the measurements of a stored run; with `--stats` all statistics, with `--report svg` a picture.
 
 use std::collections::BTreeMap;
 
@@ -56,7 +56,7 @@ pub fn show(
         .into_iter()
         .filter(|found| is_shown(&found.benchmark.key))
         .collect();
-    // Among the statistics it is a line of its benchmark.
+    // With `--stats`, absurd values appear among the statistics of their benchmark instead.
     if !options.stats {
         for said in absurdities(&name, &measurements, thresholds) {
             write_warning(world.stderr, &said)?;
@@ -91,7 +91,7 @@ pub fn show(
     statistics(&context, &store, &head, &shown, common, world)
 }
 
-/// That a word in a run's place is a benchmark's, if it is.
+/// Returns an error that explains the mistake if a word in place of a run names a benchmark.
 fn benchmark_meant(
     word: &str,
     store: &Store,
@@ -110,7 +110,7 @@ fn benchmark_meant(
     }))
 }
 
-/// The benchmark that a word stands for.
+/// Resolves a word to a benchmark.
 fn meant<'k>(
     bench: &str,
     all: &[&'k BenchmarkKey],
@@ -137,7 +137,7 @@ fn meant<'k>(
     }
 }
 
-/// The table of what the run measured, as it is described; its verdicts are those of its end. The whole run has an outcome, too.
+/// Writes the table of the run's measurements, with the verdicts from its end. Shows the outcome if `is_whole`.
 fn table(
     store: &Store,
     run: RunId,
@@ -169,7 +169,7 @@ fn table(
     write(&findings, common, world)?;
     let ended = summary.exit_code.filter(|_| is_whole);
     if let (MessageFormat::Human, Some(exit_code)) = (common.output.format, ended) {
-        // What is missing has a verdict and no row.
+        // Missing benchmarks have a verdict but no row.
         let verdicts = store.verdicts(run)?;
         let benchmarks = verdicts.len().max(measurements.len());
         let is_same =
@@ -183,7 +183,7 @@ fn table(
     Ok(ExitCode::Clean)
 }
 
-/// Which benchmarks are described, and how.
+/// The selection of benchmarks and the settings of their description.
 struct DescribedAs<'a> {
     is_shown: &'a dyn Fn(&BenchmarkKey) -> bool,
     decision: DecisionSettings,

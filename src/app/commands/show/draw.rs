@@ -1,4 +1,4 @@
-//! `cargo perfcheck show RUN BENCH --report svg[=FILE]`: the picture of one benchmark.
+//! `cargo perfcheck show RUN BENCH --report svg[=FILE]`: draws one benchmark.
 
 use std::path::Path;
 
@@ -13,7 +13,7 @@ use perfcheck_analysis::exit_code::ExitCode;
 use perfcheck_analysis::findings::summarize_all;
 use perfcheck_analysis::model::{Measurement, Run, Work};
 
-/// Draws the only one of `measurements` into `file`, or to stdout where there is none.
+/// Draws the single element of `measurements` into `file`, or to stdout if it is `None`.
 pub(in crate::app) fn draw(
     run: &Run,
     measurements: &[Measurement],

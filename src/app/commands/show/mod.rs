@@ -1,4 +1,4 @@
-//! `cargo perfcheck show`: what a stored run measured, in a table, in every statistic, or in a picture.
+//! `cargo perfcheck show`: shows measurements of a stored run as a table, as full statistics or as a picture.
 
 mod command;
 mod draw;

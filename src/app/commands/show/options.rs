@@ -1,4 +1,4 @@
-//! What `show` is asked for.
+//! Options of `show`.
 
 use clap::Args;
 
@@ -20,37 +20,37 @@ Examples:
 
 Exit status: 0, 2 usage or no such benchmark, 5 store or file unusable, 6 no such run.";
 
-/// A run, and how it is shown.
+/// Options of `show`.
 #[derive(Debug, Clone, Args)]
 #[command(after_long_help = AFTER_SHOW)]
 pub struct ShowOptions {
     /// Show this run: a number, baseline, `latest` or `@commit`
     #[arg(default_value = "latest", allow_negative_numbers = true)]
     pub(super) run: String,
-    /// Show only this benchmark: its id, the name of a bench target that has no other, or a part of the id
+    /// Show only this benchmark: its id, the name of a bench target with one benchmark, or a part of the id
     pub(super) bench: Option<String>,
-    /// Print every statistic: standard error and t interval over processes, percentiles, MAD, slope, outliers, verdict with its p
+    /// Print every statistic: standard error and t interval over processes, percentiles, MAD, slope, outliers, verdict with its p-value
     #[arg(long)]
     pub(super) stats: bool,
-    /// Leave out these outliers before samples are described [default: as in the run]
+    /// Leave out these outliers before samples are summarized [default: as in the run]
     #[arg(long, value_name = "POLICY[,first]", requires = "stats", value_parser = OutlierWords(outliers))]
     pub(super) outliers: Option<SampleFilter>,
-    /// Define quantiles of these samples so [default: as in the run]
+    /// Define quantiles of these samples this way [default: as in the run]
     #[arg(long, value_name = "DEFINITION", requires = "stats", value_parser = words::<Quantile>(Quantile::WORDS))]
     pub(super) quantile: Option<Quantile>,
-    /// Find the standard error of a mean without its outliers so [default: as in the run]
+    /// Compute the standard error of a mean without outliers by this rule [default: as in the run]
     #[arg(long, value_name = "RULE", requires = "stats", value_parser = words::<TrimmedError>(TrimmedError::WORDS))]
     pub(super) trimmed_error: Option<TrimmedError>,
-    /// Describe samples as another system does [default: as in the run]
+    /// Summarize samples as another system does [default: as in the run]
     #[arg(long, value_name = "SYSTEM", requires = "stats", value_parser = words::<System>(System::WORDS))]
     pub(super) method: Option<System>,
-    /// Draw one benchmark, to FILE or to stdout: density with the samples, time against iterations with the slope, processes
+    /// Draw one benchmark to FILE or stdout: density with samples, time against iterations with the slope, processes
     #[arg(long = "report", value_name = "svg[=FILE]", conflicts_with = "stats", value_parser = picture)]
     pub(super) picture: Option<WantedReport>,
 }
 
 impl ShowOptions {
-    /// How samples are described; `None`: as the run was judged.
+    /// Returns the analysis for describing samples; `None` to use the settings of the run.
     pub(super) fn described(&self) -> Option<Analysis> {
         let is_said = self.outliers.is_some()
             || self.quantile.is_some()

@@ -1,4 +1,4 @@
-//! What runs side by side are: columns, and a line for each benchmark.
+//! The data of a table of runs: a column per run and a line per benchmark.
 
 use clap::ValueEnum;
 use serde::Serialize;
@@ -9,19 +9,19 @@ use perfcheck_analysis::model::{
     BenchmarkKey, DecisionSettings, LeftOutSamples, Metric, RunId, Statistic, Tally, Verdict,
 };
 
-/// What columns show of a benchmark.
+/// The statistics that a table of runs shows.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Shown {
-    /// The value that was compared, and the change that was judged.
+    /// The value that was compared, and the change that was judged
     Judged,
-    /// This figure, and how it changed.
+    /// A single statistic, and its change
     One(Statistic),
-    /// Every figure of mmtests' block.
+    /// Every statistic of mmtests' block
     Block,
 }
 
 impl Shown {
-    /// The figures, in order.
+    /// Returns the statistics in display order.
     pub fn figures(self) -> Vec<Statistic> {
         match self {
             Self::Judged => vec![Statistic::Median],
@@ -30,7 +30,7 @@ impl Shown {
         }
     }
 
-    /// What one of them is called, as `--statistic` has it.
+    /// Returns a statistic's name as `--statistic` spells it.
     pub fn name_of(self, figure: Statistic) -> String {
         match self {
             Self::Judged => "judged".to_owned(),
@@ -38,72 +38,72 @@ impl Shown {
         }
     }
 
-    /// Whether the verdict is marked on the line of `figure`: in a block on the mean alone.
+    /// Reports whether the line of `figure` carries the verdict's mark. In a block only the mean does.
     pub(super) fn marks(self, figure: Statistic) -> bool {
         self != Self::Block || figure == Statistic::Mean
     }
 }
 
-/// The terms in which values stand in text and Markdown; CSV and messages have all.
+/// The form of values in text and Markdown; CSV and messages have both forms.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub enum ValueTerms {
-    /// Times, rates or amounts, as they were measured
+    /// Times, rates or amounts, as measured
     #[value(name = "time")]
     Values,
-    /// Ratios; above 1 is worse
+    /// Ratios to the reference; above 1 is worse
     #[value(name = "ratio")]
     Ratios,
 }
 
-/// Runs side by side.
+/// A table that compares several runs with the first one.
 #[derive(Debug, Clone)]
 pub struct SideBySide {
-    /// What is shown.
+    /// The statistics shown
     pub shown: Shown,
-    /// The terms of the values.
+    /// The form of the values
     pub terms: ValueTerms,
-    /// The reference, then the others as the user named them.
+    /// The reference, then the other runs in the order of the command line
     pub columns: Vec<RunColumn>,
-    /// The benchmarks that any of them has, in the order in which they are to be shown.
+    /// Benchmarks that any of the runs has, in display order
     pub lines: Vec<ColumnsLine>,
-    /// Benchmarks that are not to be shown.
+    /// Number of benchmarks that a filter hides
     pub hidden: usize,
-    /// Levels in force.
+    /// The confidence and significance levels in force, and the other settings of the decision
     pub decision: DecisionSettings,
-    /// The status that the process ends with.
+    /// Exit status of the command
     pub exit_code: u8,
 }
 
-/// A run among others.
+/// A run in a table of runs.
 #[derive(Debug, Clone)]
 pub struct RunColumn {
-    /// Its number.
+    /// Number of the run
     pub run: RunId,
-    /// What the user called it.
+    /// The user's name for the run, or its number
     pub name: String,
-    /// How its verdicts were reached; `None` for the reference.
+    /// Method of the comparison; `None` for the reference
     pub method: Option<Method>,
-    /// How often each verdict was given.
+    /// Number of benchmarks with each verdict
     pub tally: Tally,
-    /// Facts in which it differs from the reference without being incomparable.
+    /// Facts in which the run differs from the reference, yet stays comparable
     pub warnings: Vec<Difference>,
-    /// What else a reader must know of its comparison, a sentence each.
+    /// Notes on the comparison
     pub remarks: Vec<RunRemark>,
-    /// What the limits made of it.
+    /// Results of checking the limits
     pub limits: Limits,
-    /// What all of its benchmarks changed by together.
+    /// Geometric mean of the run's ratios to the reference
     pub together: Option<Together>,
-    /// What is left out of its figures, where there is a filter.
+    /// Samples that a filter leaves out of the values; `None` without a filter
     pub left_out: Option<LeftOutSamples>,
 }
 
 impl RunColumn {
-    /// Whether the user called the run something else than its number.
+    /// Reports whether the user named the run other than by its number.
     pub(super) fn is_named(&self) -> bool {
         self.name != self.run.to_string()
     }
 
-    /// `main (run 3)`, or `run 3` where the user said no more.
+    /// Returns `main (run 3)`, or `run 3` if the run has no other name.
     pub(super) fn title(&self) -> String {
         if self.is_named() {
             format!("{} (run {})", self.name, self.run)
@@ -112,7 +112,7 @@ impl RunColumn {
         }
     }
 
-    /// `main`, or `run 3`.
+    /// Returns `main`, or `run 3` if the run has no other name.
     pub(super) fn short(&self) -> String {
         if self.is_named() {
             self.name.clone()
@@ -122,42 +122,42 @@ impl RunColumn {
     }
 }
 
-/// The geometric mean of the ratios of a column's benchmarks.
+/// The geometric mean of the ratios of all benchmarks in a column.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct Together {
-    /// The mean; above 1 is worse.
+    /// The mean; above 1 is worse
     pub ratio: f64,
-    /// How many benchmarks it is of.
+    /// Number of benchmarks that have a ratio
     pub used: usize,
-    /// How many benchmarks have no ratio, or one of zero.
+    /// Number of benchmarks without a ratio, or with a ratio of zero
     pub excluded: usize,
 }
 
 /// A benchmark in all columns.
 #[derive(Debug, Clone)]
 pub struct ColumnsLine {
-    /// The benchmark.
+    /// The benchmark
     pub key: BenchmarkKey,
-    /// What its values mean.
+    /// Unit and meaning of its values
     pub metric: Metric,
-    /// What a test of all runs together says before they are compared one by one, where one was asked for.
+    /// Result of the test of all runs together that precedes the single comparisons, if that test is requested
     pub gate: Option<GateGroup>,
-    /// One for each column.
+    /// One cell for each column
     pub cells: Vec<ColumnCell>,
 }
 
 /// A benchmark in one column.
 #[derive(Debug, Clone, Default)]
 pub struct ColumnCell {
-    /// The figures that are shown, in their order, with how much worse each is than the reference's.
+    /// Value of each shown statistic, and how much worse it is than the reference's, a fraction
     pub figures: Vec<(Option<f64>, Option<f64>)>,
-    /// The verdict; `None` in the reference and where nothing is known of it.
+    /// The verdict; `None` in the reference and for benchmarks without a comparison
     pub verdict: Option<Verdict>,
-    /// The change that was judged.
+    /// The change that was judged
     pub judged: Option<Estimate>,
-    /// Its p-value, adjusted for the benchmarks of the column.
+    /// The p-value, adjusted for the benchmarks of the column
     pub p_value: Option<f64>,
-    /// What makes it incomparable.
+    /// Differences that make the benchmark incomparable
     pub blocking: Vec<Difference>,
 }

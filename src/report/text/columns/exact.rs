@@ -1,4 +1,4 @@
-//! Runs side by side for machines: every number as it is, as CSV or as messages.
+//! Writes a table of runs for machines: unrounded numbers, as CSV or as messages.
 
 use std::io::{self, Write};
 
@@ -8,7 +8,7 @@ use crate::report::messages::{
     BenchmarkColumns, JsonMessage, LimitExceeded, unit_of_statistic, write_message,
 };
 
-/// The table for machines: exact values, and for each run what is known of them.
+/// Returns the table with exact values and, for each run, change, verdict and adjusted p.
 pub(super) fn exact(found: &SideBySide) -> Table {
     let number = |value: Option<f64>| {
         value.map_or_else(Cell::nothing, |value| {

@@ -1,6 +1,6 @@
-//! Many runs side by side: a column each, the first one being the reference, stars on what differs from it.
+//! A table of several runs, one column each. The first run is the reference; stars mark differences from it.
 //!
-//! The form is that of mmtests; the sign is this project's: plus is worse, whatever is shown.
+//! The layout follows mmtests, but not its signs: plus is worse for every statistic.
 
 mod content;
 mod exact;

@@ -1,4 +1,4 @@
-//! Runs side by side as people read them.
+//! Tests of tables of runs as printed for people.
 
 use super::text::{markdown, write_text};
 use super::*;
@@ -46,7 +46,7 @@ fn line(id: &str, metric: Metric, cells: Vec<ColumnCell>) -> ColumnsLine {
     }
 }
 
-/// A time and a rate in three runs.
+/// Returns a table of a time and a rate in three runs.
 fn found(shown: Shown) -> SideBySide {
     let verdicts = [Verdict::Regressed, Verdict::Suspect];
     let rate = Metric::Rate { unit: "req".into() };
@@ -174,7 +174,7 @@ fn a_block_has_a_line_for_each_figure_and_the_verdict_on_that_of_the_mean() {
     assert!(table.contains("| crate/bench b | HStddev |"), "{table}");
 }
 
-/// So many benchmarks in two runs, one of them with a long name.
+/// Returns a table of `count` benchmarks in two runs, one of them with a long name.
 fn many(count: usize) -> SideBySide {
     let row = |at: usize| {
         let id = match at {

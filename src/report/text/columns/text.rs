@@ -1,4 +1,4 @@
-//! Runs side by side for people: aligned columns in blocks that fit into the terminal, or a Markdown table.
+//! Writes a table of runs for people: aligned columns, in blocks that fit the terminal, or a Markdown table.
 
 use std::io::{self, Write};
 
@@ -14,13 +14,13 @@ use perfcheck_analysis::compare::{Difference, column_label};
 use perfcheck_analysis::findings::Method;
 use perfcheck_analysis::model::{Metric, Statistic, Test, Verdict};
 
-/// A line: what it is about, and a cell for each run.
+/// A label, and a cell for each run.
 type RunsLine = (String, Vec<Cell>);
 
-/// Columns that `( +8.00%)` takes where a change has two digits.
+/// Width of `( +8.00%)`: a change with up to two digits before the point.
 const MARK: usize = 10;
 
-/// In a terminal the name of a column is shortened to this.
+/// Length to which a terminal shortens the name of a column.
 const LONGEST_HEADING: usize = 24;
 
 pub(super) fn write_text(
@@ -42,7 +42,7 @@ pub(super) fn write_text(
     Ok(())
 }
 
-/// The lines of each bench target below its name, and that of all together at the end.
+/// Returns the table: the lines of each bench target below its name, and the geometric means at the end.
 fn table(found: &SideBySide, room: usize) -> Table {
     let mut sections: Vec<Section> = Vec::new();
     let mut lines: Vec<RunsLine> = Vec::new();
@@ -91,7 +91,7 @@ fn table(found: &SideBySide, room: usize) -> Table {
     }
 }
 
-/// What stands above a run: its name, and its number.
+/// Returns the heading of a run: its name, if it has one, and its number.
 fn heading_of(run: &RunColumn, room: usize) -> Vec<Cell> {
     let number = format!("run {}", run.run);
     if !run.is_named() {
@@ -105,7 +105,7 @@ fn heading_of(run: &RunColumn, room: usize) -> Vec<Cell> {
     vec![Cell::inked(Ink::Heading, name), Cell::faint(number)]
 }
 
-/// The cells of one figure of a benchmark, run by run.
+/// Returns the cells of one statistic of a benchmark, run by run.
 fn marked_cells(found: &SideBySide, line: &ColumnsLine, figure: (usize, Statistic)) -> Vec<Cell> {
     let cells = line.cells.iter().zip(0..);
     cells
@@ -113,7 +113,7 @@ fn marked_cells(found: &SideBySide, line: &ColumnsLine, figure: (usize, Statisti
         .collect()
 }
 
-/// What all benchmarks come to together, where that is known of any run.
+/// Returns the line of geometric means, if any run has one.
 fn together(found: &SideBySide) -> Option<RunsLine> {
     let mut columns = found.columns.iter();
     columns.find(|column| column.together.is_some())?;
@@ -159,7 +159,7 @@ fn marked(
     Cell::from(value).with_mark(ink, mark)
 }
 
-/// What stands around a change.
+/// Returns the characters around a change that mark its verdict.
 fn marks_of(verdict: Option<Verdict>) -> [char; 2] {
     match verdict {
         Some(Verdict::Regressed | Verdict::Improved) => ['*', '*'],
@@ -168,7 +168,7 @@ fn marks_of(verdict: Option<Verdict>) -> [char; 2] {
     }
 }
 
-/// The sign of a called change. The number beside it may be of another statistic, and point the other way.
+/// Returns the sign of a called change. The number beside it may be of another statistic, and point the other way.
 fn direction(verdict: Option<Verdict>) -> &'static str {
     match verdict {
         Some(Verdict::Regressed) => "▲",
@@ -181,7 +181,7 @@ fn bracketed([open, close]: [char; 2], text: &str) -> String {
     format!("{open}{text:>width$}{close}", width = MARK - 2)
 }
 
-/// `+8.00%` with a true minus. Not -0: nothing did not become better.
+/// Formats `+8.00%`, with a true minus sign and without a sign for zero.
 fn percent(fraction: f64) -> String {
     let text = format!("{:+.2}%", fraction * 100.0);
     match &*text {
@@ -198,7 +198,7 @@ fn figure_text(figure: Statistic, metric: &Metric, value: f64) -> String {
     }
 }
 
-/// What readers must know of columns: what differs, what cannot be compared, what is not in the geometric mean.
+/// Writes the differences between runs, what cannot be compared, and what the geometric means leave out.
 fn write_notes(writer: &mut dyn Write, found: &SideBySide, room: usize) -> io::Result<()> {
     for (difference, columns) in
         by_difference(found, |column| found.columns[column].warnings.clone())
@@ -268,7 +268,7 @@ fn write_notes(writer: &mut dyn Write, found: &SideBySide, room: usize) -> io::R
     Ok(())
 }
 
-/// Each difference once, with the columns that have it.
+/// Returns each difference once, with the columns that have it.
 fn by_difference(
     found: &SideBySide,
     of_column: impl Fn(usize) -> Vec<Difference>,
@@ -293,7 +293,7 @@ fn by_difference(
         .collect()
 }
 
-/// How the table is to be read.
+/// Explains how to read the table.
 pub(super) fn legend(found: &SideBySide) -> Vec<String> {
     let what = match found.shown {
         Shown::Judged if found.decision.analysis.subject != Statistic::Time => {
@@ -415,7 +415,7 @@ fn write_column_sum(writer: &mut dyn Write, column: &RunColumn, room: usize) -> 
     limits::write_limits(writer, &column.limits, room)
 }
 
-/// The table for Markdown: a line for each figure, a column for each run.
+/// Returns the table for Markdown: a line for each statistic, a column for each run.
 pub(super) fn markdown(found: &SideBySide) -> Table {
     let mut heading = vec!["benchmark".to_owned()];
     if found.shown == Shown::Block {

@@ -1,4 +1,4 @@
-//! Which form runs side by side are written in.
+//! Dispatches a table of runs to the writer of its format.
 
 use std::io::{self, Write};
 
@@ -8,7 +8,7 @@ use crate::escape;
 use crate::report::layout::TableFormat;
 use crate::report::view::MessageFormat;
 
-/// Writes the runs in lines of so many columns. `format`: for people as text, unless they want another form; JSON is one message a benchmark.
+/// Writes the runs in lines of at most `columns`. `format` applies to human output; JSON is one message per benchmark.
 pub fn write_columns(
     writer: &mut dyn Write,
     found: &SideBySide,

@@ -1,36 +1,36 @@
-//! A benchmark over runs, as sinks are given it.
+//! The history of a benchmark over runs, as all outputs receive it.
 
 use serde::Serialize;
 
 use perfcheck_analysis::compare::{Course, Difference, Estimate, Level, Location};
 use perfcheck_analysis::model::{Acceptance, BenchmarkKey, GitState, Metric, RunId, Verdict};
 
-/// A benchmark over runs, with the course that its values take.
+/// A benchmark over runs, with the levels of its values.
 #[derive(Debug, Clone)]
 pub struct BenchmarkHistory {
-    /// The benchmark.
+    /// The benchmark
     pub key: BenchmarkKey,
-    /// What its samples mean.
+    /// Unit and meaning of its samples
     pub metric: Metric,
-    /// What was taken of each launch; `None` without values.
+    /// The statistic that summarizes each process; `None` without values
     pub location: Option<Location>,
-    /// A step that is not larger does not matter, a fraction.
+    /// Noise threshold, a fraction; smaller steps are ignored
     pub noise_threshold: f64,
-    /// The level of all intervals.
+    /// Confidence level of all intervals
     pub confidence_level: f64,
-    /// Its runs, oldest first; never empty.
+    /// Its runs, oldest first; never empty
     pub points: Vec<HistoryPoint>,
-    /// The places of the `points` that the course is of. The places in `course` are places in here.
+    /// Indices into `points` of the runs that `course` covers. Indices within `course` refer to this list.
     pub counted: Vec<usize>,
-    /// Levels, band, and where the newest value stands.
+    /// Levels, expected range, and the position of the newest value
     pub course: Course,
-    /// Levels whose runs go in one direction.
+    /// Levels whose values drift in one direction
     pub trends: Vec<TrendOfRuns>,
-    /// What processors say otherwise than one another, if they do; then runs in turn on one of them alone count.
+    /// Disagreement between processors, if there is any. Then only side-by-side runs on one of them count.
     pub processors: Option<Processors>,
-    /// How far the present level is from that of runs with a name.
+    /// The change from each baseline to the present level
     pub since_baselines: Vec<SinceBaseline>,
-    /// The command that accepts its present level.
+    /// The command that accepts the present level
     pub accept: String,
 }
 
@@ -39,55 +39,57 @@ pub struct BenchmarkHistory {
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 #[cfg_attr(test, schemars(rename = "RunOfHistory"))]
 pub struct HistoryPoint {
-    /// The number of the run.
+    /// Number of the run.
     pub run: RunId,
-    /// When the run began, RFC 3339.
+    /// Start of the run, RFC 3339.
     pub started: String,
-    /// The checkout that the run measured; null outside of a repository.
+    /// Checkout that the run measured; null outside of a repository.
     pub git: Option<GitState>,
-    /// Whether the run may serve as a reference by itself.
+    /// Whether later runs may use this run as a reference by default.
     pub acceptance: Acceptance,
-    /// Whether the user accepted this value as a new level, with the whole run or by itself.
+    /// Whether the user accepted this value as a new level, with its run or by itself.
     pub accepted: bool,
-    /// The verdict as the run found it; null where it has none.
+    /// Verdict at the time of the run; null if there was none.
     pub verdict: Option<Verdict>,
-    /// The change as the run found it, a fraction; null without a comparison.
+    /// Change at the time of the run, a fraction; null without a comparison.
     pub change: Option<f64>,
-    /// The change since the first run that measurements in turn connect with the newest one; nothing within its level. Null where none connect them.
+    /// Change since the first run that side-by-side measurements connect with the newest one; zero within the same level.
+    /// Null for runs without such a connection.
     pub since_first: Option<Estimate>,
-    /// The run value in nanoseconds per iteration, or as the metric says; null where it is left out.
+    /// Value of the run, in nanoseconds per iteration or in the unit of the metric; null if the run is left out.
     pub value: Option<f64>,
-    /// The median over launches; null where several benchmarks are asked for, and of a run in turn among runs measured alone, whose scale is another.
+    /// Median over processes. Null if several benchmarks are listed, and for side-by-side runs among runs measured alone, because their
+    /// scale differs.
     pub median: Option<Estimate>,
-    /// Why the course is without it.
+    /// Why the run is left out of the levels
     #[serde(skip)]
     pub left_out: Option<LeftOut>,
 }
 
-/// Why a run does not count.
+/// The reason for leaving a run out of the levels.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct LeftOut {
     /// The reason.
     pub why: LeftOutReason,
-    /// The facts that differ from the newest run, where that is the reason.
+    /// Differences from the newest run, if they are the reason.
     pub differences: Vec<Difference>,
 }
 
-/// The reason for which a run does not count.
+/// The kinds of reasons for leaving a run out.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case")]
 pub enum LeftOutReason {
-    /// It cannot be compared with the newest run.
+    /// The run cannot be compared with the newest run.
     Incomparable,
     /// The benchmark failed.
     Failed,
-    /// It has no samples, or far fewer than the newest run, or samples of another kind.
+    /// The run has no samples, far fewer samples than the newest run, or samples of another kind.
     OtherSamples,
-    /// It was measured on another processor, and the processors disagree.
+    /// The run was measured on another processor, and the processors disagree.
     OtherProcessor,
-    /// It is of another branch than the newest run: its code takes a course of its own.
+    /// The run belongs to another branch than the newest run.
     OtherBranch,
 }
 
@@ -98,15 +100,15 @@ impl From<LeftOutReason> for LeftOut {
     }
 }
 
-/// A level whose runs go in one direction, by changes that no single run shows.
+/// A level whose values drift in one direction, by changes too small for a single run to show.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct TrendOfRuns {
-    /// Its first run.
+    /// First run of the level.
     pub first_run: RunId,
-    /// The first run of its last code.
+    /// First run of the level's last version of the code.
     pub last_run: RunId,
-    /// The change from the one to the other, a fraction.
+    /// Change from the first to the last of these runs, a fraction.
     pub change: Estimate,
 }
 
@@ -114,17 +116,17 @@ pub struct TrendOfRuns {
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct Processors {
-    /// p of the test that they agree.
+    /// p-value of the test that the processors agree.
     pub p_value: f64,
-    /// The first run of the step that they disagree about most; null where no step was measured on two of them.
+    /// First run of the step with the largest disagreement; null if no step was measured on two processors.
     pub run: Option<RunId>,
-    /// What each processor says of that step.
+    /// The change at that step on each processor.
     pub changes: Vec<ProcessorChange>,
-    /// The processor whose runs in turn count here: that of the newest run.
+    /// Processor whose side-by-side runs are shown: that of the newest run.
     pub shown: String,
 }
 
-/// A step as it was measured on one processor.
+/// A step as measured on one processor.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct ProcessorChange {
@@ -134,39 +136,39 @@ pub struct ProcessorChange {
     pub change: Estimate,
 }
 
-/// How far the present level is from a baseline.
+/// The change from a baseline to the present level.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct SinceBaseline {
-    /// The name of the baseline.
+    /// Name of the baseline.
     #[serde(rename = "baseline")]
     pub name: String,
-    /// The run that it names.
+    /// Run that the baseline names.
     pub run: RunId,
-    /// The change since then, a fraction.
+    /// Change since that run, a fraction.
     pub change: Estimate,
 }
 
 impl BenchmarkHistory {
-    /// The point that stands at a place of the course.
+    /// Returns the point at an index of `course`.
     pub fn counted_point(&self, place: usize) -> &HistoryPoint {
         &self.points[self.counted[place]]
     }
 
-    /// The level that a point belongs to; `None` where it does not count.
+    /// Returns the level of a point; `None` if the point is left out.
     pub fn level_of(&self, point: usize) -> Option<&Level> {
         let place = self.counted.iter().position(|counted| *counted == point)?;
         let mut levels = self.course.levels.iter();
         levels.find(|level| (level.first..=level.last).contains(&place))
     }
 
-    /// Whether a point lies far off its level.
+    /// Reports whether a point is an outlier of its level.
     pub fn is_stray(&self, point: usize) -> bool {
         let mut strays = self.course.strays.iter();
         strays.any(|stray| self.counted[*stray] == point)
     }
 
-    /// The present level.
+    /// Returns the present level.
     pub fn present(&self) -> Option<&Level> {
         self.course.levels.last()
     }

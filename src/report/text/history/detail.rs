@@ -1,4 +1,4 @@
-//! One benchmark, a line a run, time running downwards, each value on a scale.
+//! Prints one benchmark's history: a line per run, oldest first, each value drawn on a scale.
 
 use std::io::{self, Write};
 
@@ -11,12 +11,12 @@ use crate::report::units;
 use perfcheck_analysis::compare::Step;
 use perfcheck_analysis::model::{GitState, first_digits};
 
-/// The scale is drawn as wide as the first of these that there is room for.
+/// Widths of the scale, in columns; the first that fits is used.
 const SCALES: [usize; 9] = [48, 44, 40, 36, 32, 28, 24, 20, 16];
-/// From this width of the terminal on, medians with their intervals have room, too.
+/// Terminal width from which medians with their intervals are shown.
 const ROOM_FOR_MEDIANS: usize = 120;
 
-/// Writes a history; `which` says in words of which runs it is.
+/// Writes a history; `which` describes the selection of its runs.
 pub(super) fn detail(
     writer: &mut dyn Write,
     history: &BenchmarkHistory,
@@ -39,13 +39,13 @@ pub(super) fn detail(
 
 /// A line of the table.
 enum DrawnLine<'h> {
-    /// A run, by its place.
+    /// A run, by its index
     Run(usize, &'h HistoryPoint),
-    /// A step between two levels, by the place of the later one.
+    /// A step between two levels, by the index of the later one
     Step(usize, Step),
 }
 
-/// The runs, with a line wherever another level begins.
+/// Returns the runs, with a step before the first run of each new level.
 fn lines(history: &BenchmarkHistory) -> Vec<DrawnLine<'_>> {
     let levels = history.course.levels.iter().enumerate();
     let steps: Vec<(usize, usize, Step)> = levels
@@ -60,11 +60,11 @@ fn lines(history: &BenchmarkHistory) -> Vec<DrawnLine<'_>> {
     lines.collect()
 }
 
-/// What is told of each run, and its place on the scale.
+/// Returns the columns: facts of each run, and its place on the scale.
 fn columns(history: &BenchmarkHistory, width: usize) -> Vec<Column> {
     let points = &history.points;
     let lines = lines(history);
-    // Of a step there is its drawing alone.
+    // Step lines have a drawing only.
     let cells = |told: &dyn Fn(&HistoryPoint) -> String| -> Vec<Cell> {
         let of_line = |line: &DrawnLine<'_>| match line {
             DrawnLine::Run(_, point) => Cell::from(told(point)),
@@ -115,7 +115,7 @@ fn columns(history: &BenchmarkHistory, width: usize) -> Vec<Column> {
     columns
 }
 
-/// The verdict of a run and what is remarkable about it.
+/// Returns the verdict of a run and its marks.
 fn end(history: &BenchmarkHistory, place: usize) -> Cell {
     let verdict = history.points[place].verdict;
     let mark = mark(history, place);
@@ -128,7 +128,7 @@ fn end(history: &BenchmarkHistory, place: usize) -> Cell {
     Cell::of_pieces(verdict.into_iter().chain([mark]).collect())
 }
 
-/// What is remarkable about a run.
+/// Returns the marks of a run: `accepted`, `stray`.
 fn mark(history: &BenchmarkHistory, place: usize) -> String {
     let accepted = history.points[place].accepted.then_some("accepted");
     let stray = history.is_stray(place).then_some("stray");
@@ -136,7 +136,7 @@ fn mark(history: &BenchmarkHistory, place: usize) -> String {
     said.join(", ")
 }
 
-/// The median of a run with its interval.
+/// Formats the median of a run with its interval.
 fn median(history: &BenchmarkHistory, point: &HistoryPoint) -> String {
     let metric = &history.metric;
     point.median.map_or_else(String::new, |median| {
@@ -148,20 +148,19 @@ fn median(history: &BenchmarkHistory, point: &HistoryPoint) -> String {
     })
 }
 
-/// The branch of a run.
 fn branch(point: &HistoryPoint) -> String {
     let git = point.git.as_ref();
     let branch = git.and_then(|git| git.branch.as_deref());
     units::or_dash(branch.map(shortened))
 }
 
-/// `0123456*`: a star where tracked files differed.
+/// Formats `0123456*`; a star marks modified tracked files.
 fn commit(git: &GitState) -> String {
     let hash = first_digits(&git.commit, 7);
     format!("{hash}{}", if git.dirty { "*" } else { "" })
 }
 
-/// A branch's name in at most twelve columns: its end tells most.
+/// Shortens a branch's name to twelve columns. The end is kept, since it says most.
 fn shortened(branch: &str) -> String {
     let name = units::on_one_line(branch);
     let letters: Vec<char> = name.chars().collect();

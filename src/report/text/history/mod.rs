@@ -1,4 +1,4 @@
-//! Benchmarks over many runs: what the sinks are given, as text, as messages.
+//! Benchmarks over many runs: the data that all outputs share, and its text and messages.
 
 mod content;
 mod detail;

@@ -1,4 +1,4 @@
-//! Several benchmarks over runs, a line each with a row of bars.
+//! Prints the history of several benchmarks: a line each, with a sparkline.
 
 use std::io::{self, Write};
 
@@ -11,10 +11,10 @@ use crate::report::{theme, units};
 use perfcheck_analysis::compare::{Level, Position};
 use perfcheck_analysis::model::BenchmarkKey;
 
-/// Bars of an overview.
+/// Width of a sparkline, in columns.
 const BARS: usize = 24;
 
-/// Several benchmarks, a line each.
+/// Writes a line for each benchmark and a summary.
 pub(super) fn overview(
     writer: &mut dyn Write,
     histories: &[BenchmarkHistory],

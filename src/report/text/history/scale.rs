@@ -1,4 +1,4 @@
-//! The scale on which the values of a history are drawn, a line of characters a run.
+//! The scale on which the values of a history are drawn, one line of characters per run.
 
 use std::cmp::Ordering;
 
@@ -8,17 +8,17 @@ use crate::report::scale::Scale;
 use crate::report::theme::Ink;
 use crate::report::units;
 
-/// Columns between what the ends of a scale stand for.
+/// Minimum distance between the labels of both ends, in columns.
 const BETWEEN_ENDS: usize = 2;
 
-/// The columns on which the values of a history are drawn.
+/// A scale of values, and its width in columns.
 pub(super) struct ValueColumns {
     scale: Scale,
     columns: usize,
 }
 
 impl ValueColumns {
-    /// So many columns, or more, for all values and the band; `None` without values.
+    /// Returns a scale for all values and the expected range, at least `columns` wide; `None` without values.
     pub(super) fn of(history: &BenchmarkHistory, columns: usize) -> Option<Self> {
         let band = history.course.band.into_iter();
         let values = history.points.iter().filter_map(|point| point.value);
@@ -27,7 +27,7 @@ impl ValueColumns {
         let width = |end: f64| units::width(&units::value(&history.metric, end));
         Some(Self {
             scale,
-            // What its ends stand for has to be told apart.
+            // The labels of both ends must fit beside each other.
             columns: columns.max(width(low) + BETWEEN_ENDS + width(high)),
         })
     }
@@ -37,7 +37,7 @@ impl ValueColumns {
         (self.scale.part(value) * last).round().clamp(0.0, last) as usize
     }
 
-    /// What its ends stand for.
+    /// Returns the line with the values at both ends.
     pub(super) fn ends(&self, history: &BenchmarkHistory) -> String {
         let (low, high) = self.scale.ends();
         let low = units::value(&history.metric, low);
@@ -46,7 +46,7 @@ impl ValueColumns {
         format!("{low}{}{high}", " ".repeat(between))
     }
 
-    /// The step to a level from the one before it.
+    /// Draws the step to a level from the one before it.
     pub(super) fn step(&self, history: &BenchmarkHistory, level: usize) -> Cell {
         let levels = &history.course.levels;
         let Some(before) = level.checked_sub(1).and_then(|before| levels.get(before)) else {
@@ -63,7 +63,7 @@ impl ValueColumns {
         Cell::faint(columns.into_iter().collect::<String>())
     }
 
-    /// A run: its value, its level, the band where it is the newest level.
+    /// Draws a run: its value, its level, and in the newest level the expected range.
     pub(super) fn line(&self, history: &BenchmarkHistory, place: usize) -> Cell {
         let mut columns = vec![' '; self.columns];
         if let Some(level) = history.level_of(place) {

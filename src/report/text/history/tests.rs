@@ -1,4 +1,4 @@
-//! Histories as people read them.
+//! Tests of histories as printed for people.
 
 use super::*;
 use crate::report::theme::without_colours;
@@ -12,7 +12,7 @@ const RULES: CourseRules = CourseRules {
     seed: 0,
 };
 
-/// Runs at these values; those that are accepted by themselves; run `left_out` has no value.
+/// Creates a history with these values. The runs `accepted` are accepted as levels; run `left_out` has no value.
 fn history(
     id: &str,
     values: &[f64],
@@ -81,7 +81,7 @@ fn history(
     }
 }
 
-/// A level of twelve runs, and one 10 % above it of eight.
+/// Returns a level of twelve runs, then one of eight runs that is 10 % higher.
 fn stepped() -> Vec<f64> {
     let strays = [0.4, -0.7, 0.9, 0.0, -0.3];
     let factors = [[1.0; 12].as_slice(), &[1.1; 8]].concat();
@@ -154,7 +154,7 @@ fn nothing_that_a_terminal_obeys_is_written_and_bounds_that_are_missing_are_null
     let hostile = history("\u{1b}[2J", &stepped(), &[], None);
     let text = raw(std::slice::from_ref(&hostile), MessageFormat::Human);
     let text = String::from_utf8(text).unwrap();
-    // The id would clear the screen, the branch would colour the rest.
+    // Unescaped, the id would clear the screen and the branch would color the rest.
     assert!(
         !text.contains("\u{1b}[2J") && !text.contains("main\u{1b}"),
         "{text}"
@@ -169,7 +169,7 @@ fn nothing_that_a_terminal_obeys_is_written_and_bounds_that_are_missing_are_null
     );
 }
 
-/// Three benchmarks, one with a long name, in a terminal of so many columns.
+/// Writes an overview of three benchmarks, one with a long name, in a terminal with this many columns.
 fn overview_in(columns: usize) -> String {
     let name =
         "a group with a long name/a function whose name says everything about it/parameter=1000000";

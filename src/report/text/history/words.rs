@@ -1,4 +1,4 @@
-//! What a history comes to, in sentences, and what to do next.
+//! Summarizes a history in sentences, with advice.
 
 use std::io::{self, Write};
 
@@ -6,7 +6,7 @@ use super::content::{BenchmarkHistory, LeftOutReason, Processors};
 use crate::report::units;
 use perfcheck_analysis::compare::{Difference, Estimate, Position};
 
-/// What it comes to, and what to do next.
+/// Writes levels, side-by-side changes, scatter, the newest run, baselines, runs left out, and advice.
 pub(super) fn conclusion(
     writer: &mut dyn Write,
     history: &BenchmarkHistory,
@@ -43,7 +43,7 @@ pub(super) fn conclusion(
     for text in side_by_side_in_words(history) {
         say(text)?;
     }
-    // Runs of the same code that nothing measured again do not differ.
+    // Without repeated measurements of the same code the scatter is zero and means nothing.
     if let Some(sd) = history.course.run_sd.filter(|sd| *sd > 0.0) {
         let strays = match history.course.strays.len() {
             0 => String::new(),
@@ -73,7 +73,7 @@ pub(super) fn conclusion(
     advice(history).map_or(Ok(()), say)
 }
 
-/// What side-by-side runs say together: the change from end to end, trends, and that processors disagree.
+/// Describes the results of side-by-side runs: the change from first to last, trends, and disagreeing processors.
 pub(in crate::report) fn side_by_side_in_words(history: &BenchmarkHistory) -> Vec<String> {
     let trends = history.trends.iter().map(|trend| {
         format!(
@@ -88,7 +88,7 @@ pub(in crate::report) fn side_by_side_in_words(history: &BenchmarkHistory) -> Ve
     end_to_end.chain(trends).chain(processors).collect()
 }
 
-/// What steps come to together, where there are several.
+/// Describes the sum of all steps, if there are several.
 fn from_end_to_end(history: &BenchmarkHistory) -> Option<String> {
     let mut known = history
         .points
@@ -113,7 +113,7 @@ fn from_end_to_end(history: &BenchmarkHistory) -> Option<String> {
     ))
 }
 
-/// That processors measured different changes, and which of them is shown.
+/// Describes a disagreement of processors, and names the processor that is shown.
 fn disagreement(found: &Processors) -> String {
     let said = found.changes.iter().map(|one| {
         let processor = units::on_one_line(&one.processor);
@@ -130,12 +130,12 @@ fn disagreement(found: &Processors) -> String {
     )
 }
 
-/// Whether a change is none by what was found of levels, and not by its size.
+/// Reports whether two runs are of the same level, in contrast to a change that is merely small.
 fn is_nothing(change: Estimate) -> bool {
     [change.lower, change.estimate, change.upper] == [0.0; 3]
 }
 
-/// `+5.10 % [+4.40 %, +5.80 %]`, without bounds where the data do not give both.
+/// Formats `+5.10 % [+4.40 %, +5.80 %]`, without an interval if a bound is unknown.
 fn within_known_bounds(change: Estimate) -> String {
     if change.lower.is_finite() && change.upper.is_finite() {
         units::change_with_interval(&change)
@@ -173,7 +173,7 @@ fn newest_in_words(history: &BenchmarkHistory) -> String {
     }
 }
 
-/// Says which runs do not count, and why.
+/// Says how many runs are left out, and why.
 fn left_out(history: &BenchmarkHistory) -> Vec<String> {
     let mut reasons: Vec<(String, usize)> = Vec::new();
     for reason in history
@@ -220,7 +220,7 @@ fn left_out(history: &BenchmarkHistory) -> Vec<String> {
     said.chain(elsewhere).collect()
 }
 
-/// A step that nobody has accepted is a question.
+/// Returns the command that accepts the present level, if it is a slowdown that nobody has accepted.
 fn advice(history: &BenchmarkHistory) -> Option<String> {
     let step = history.present()?.step?;
     let is_open = !step.accepted && step.change.estimate > 0.0;

@@ -1,4 +1,4 @@
-//! Writes histories in the form that was asked for.
+//! Dispatches histories to the writer of their format.
 
 use std::io::{self, Write};
 
@@ -8,7 +8,7 @@ use super::overview::overview;
 use crate::report::messages::{HistoryPointMessage, JsonMessage, write_message};
 use crate::report::view::{MessageFormat, View};
 
-/// Writes histories as `view` lays them out; `which` says in words of which runs they are. One is shown run by run, several are a line each.
+/// Writes histories in the layout of `view`: a single one run by run, several as a line each. `which` describes the selection of runs.
 pub fn write_histories(
     writer: &mut dyn Write,
     histories: &[BenchmarkHistory],
@@ -24,7 +24,7 @@ pub fn write_histories(
     }
 }
 
-/// Writes `history-point` for each run of a benchmark, then its `benchmark-history`.
+/// Writes a `history-point` message for each run of a benchmark, then its `benchmark-history` message.
 fn write_messages(writer: &mut dyn Write, histories: &[BenchmarkHistory]) -> io::Result<()> {
     for history in histories {
         for place in 0..history.points.len() {

@@ -1,29 +1,29 @@
-//! A change drawn on a line around zero: its interval, light within the noise band and heavy beyond it, and the estimate.
+//! Draws a change on a line around zero: its interval, light within the noise band and heavy beyond it, and the estimate.
 //!
-//! Pure. All bars of a table have one scale, so that they can be compared; what lies outside it has an arrow at the edge.
+//! Pure. All bars of a table share one scale, so that they can be compared. An arrow at the edge marks a value beyond the scale.
 
 use crate::report::scale::Scale;
 use perfcheck_analysis::compare::Estimate;
 
-/// What a character of a bar is.
+/// The meaning of a character in a bar.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Part {
-    /// Nothing, zero, or the noise band.
+    /// Empty space, the zero line, or the noise band
     Ground,
-    /// The interval or the estimate.
+    /// The interval or the estimate
     Interval,
 }
 
-/// How the bars of a table are drawn.
+/// Scale and width of the bars of a table.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) struct ChangeBars {
-    /// Both ends lie as far from zero.
+    /// Symmetric around zero
     scale: Scale,
-    /// Characters; odd, so that zero has one of its own.
+    /// Width in characters; odd, so that zero has a character of its own
     width: usize,
 }
 
-/// How much of a half of a character is covered.
+/// The fill of half a character.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Half {
     Empty,
@@ -31,7 +31,7 @@ enum Half {
     Heavy,
 }
 
-/// Intervals of this share of all rows fit onto the scale.
+/// Share of rows whose whole interval fits the scale.
 const SHARE: f64 = 0.6;
 
 impl ChangeBars {
@@ -42,14 +42,14 @@ impl ChangeBars {
         }
     }
 
-    /// Bars whose scale suits most of `changes`, each with its noise threshold.
+    /// Chooses a scale that suits most of `changes`, each with its noise threshold.
     pub(super) fn of(changes: &[(Estimate, f64)], width: usize) -> Self {
         let mut reaches: Vec<f64> = changes
             .iter()
             .map(|(change, noise)| {
                 let bounds = [change.lower, change.upper, change.estimate];
                 let finite = bounds.into_iter().filter(|bound| bound.is_finite());
-                // The band is to be seen whole.
+                // The scale must show the whole noise band.
                 finite.fold(2.0 * noise, |reach, bound| reach.max(bound.abs()))
             })
             .collect();
@@ -59,12 +59,12 @@ impl ChangeBars {
         Self::new(round_up(reach.unwrap_or(0.1)), width | 1)
     }
 
-    /// The change at the right end.
+    /// Returns the change at the right end.
     fn limit(self) -> f64 {
         self.scale.ends().1
     }
 
-    /// What stands above the bars: where they end.
+    /// Returns the heading of the bars: the changes at both ends.
     pub(super) fn heading(self) -> String {
         let percent = self.limit() * 100.0;
         let (left, right) = (format!("−{percent} %"), format!("+{percent} %"));
@@ -76,7 +76,7 @@ impl ChangeBars {
         format!("{left:<side$}0{right:>side$}")
     }
 
-    /// The bar of a change, character by character.
+    /// Draws the bar of a change, character by character.
     pub(super) fn draw(self, change: &Estimate, noise: f64) -> Vec<(char, Part)> {
         let cells = 0..self.width;
         cells.map(|cell| self.cell(cell, change, noise)).collect()
@@ -86,7 +86,7 @@ impl ChangeBars {
         let last = self.width - 1;
         let of_estimate = self.half_of(change.estimate) / 2.0;
         let off = change.estimate.abs() > self.limit();
-        // The arrow of an interval that is cut off stands at the edge: the dot has the character beside it.
+        // An interval that is cut off has its arrow at the edge, so the dot moves to the character beside it.
         let first = usize::from(!off && change.lower < -self.limit());
         let farthest = last - usize::from(!off && change.upper > self.limit());
         if (of_estimate.floor().max(0.0) as usize).clamp(first, farthest) == cell {
@@ -142,7 +142,7 @@ impl ChangeBars {
         }
     }
 
-    /// Where a change lies, in halves of characters from the left.
+    /// Returns the position of a change, in halves of characters from the left.
     fn half_of(self, change: f64) -> f64 {
         self.scale.part(change) * 2.0 * self.width as f64
     }
@@ -152,7 +152,7 @@ impl ChangeBars {
     }
 }
 
-/// The next of 1, 2, 5, 10, 20, ... %.
+/// Rounds up to the next of 1, 2, 5, 10, 20, ... %.
 fn round_up(fraction: f64) -> f64 {
     let percent = fraction * 100.0;
     let steps = (0..12).flat_map(|power| [1.0, 2.0, 5.0].map(|digit| digit * 10_f64.powi(power)));
@@ -187,7 +187,7 @@ mod tests {
             (change(-0.05, -0.3, 0.0), "‹━━━━●━━╾─┤··        "),
             (change(0.5, 0.3, 0.7), "        ··│··       »"),
             (change(0.5, 0.05, 0.7), "        ··│··  ╺━━━━»"),
-            // The dot leaves the edge to the arrow that says that the interval goes on.
+            // The edge shows the arrow of the interval, so the dot stands beside it.
             (change(0.099, 0.05, 0.3), "        ··│··  ╺━━━●›"),
             (change(-0.1, -0.3, -0.05), "‹●━━━╸  ··│··        "),
             (

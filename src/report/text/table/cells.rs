@@ -1,4 +1,4 @@
-//! What the columns of a table of results say.
+//! The columns and cells of a table of results.
 
 use super::bar::{ChangeBars, Part};
 use crate::report::layout::{Cell, Column};
@@ -12,17 +12,17 @@ use perfcheck_analysis::compare::{
 use perfcheck_analysis::findings::{Findings, Row};
 use perfcheck_analysis::model::{Side, Verdict};
 
-/// A cell that only some rows have.
+/// Formats a cell that only some rows have.
 type OfSomeRows = fn(&Row<'_>) -> Option<String>;
 
-/// Bars are as wide as this where there is room, and then as narrow as these before columns that matter are left out.
+/// Widths of the bars, in columns, from the widest to the narrowest; more important columns are dropped only after the last one.
 const BARS: [usize; 4] = [31, 21, 15, 11];
 
-/// All columns of these rows, from left to right.
+/// Returns all columns of these rows, from left to right.
 pub(super) fn columns(rows: &[&Row<'_>], findings: &Findings<'_>, view: &View) -> Vec<Column> {
     let compared = findings.rows.iter().any(|row| row.comparison.is_some());
     let is_verbose = view.verbosity == Verbosity::Verbose;
-    // Of a comparison people want to know what moved; without one these are results.
+    // A comparison shows what changed; the results themselves appear without a comparison, or if `--verbose` asks for them.
     let in_full = !compared || is_verbose;
     let mut columns = Vec::new();
     if in_full && findings.rows.iter().any(|row| row.summary.is_some()) {
@@ -35,7 +35,7 @@ pub(super) fn columns(rows: &[&Row<'_>], findings: &Findings<'_>, view: &View) -
             let told = cells(rows, |row| compared_cell(row, findings, side));
             let column = Column::number(heading, told);
             columns.push(match side {
-                // The bar says more of a change that is not decided.
+                // The bar says more about an undecided change than the base value does.
                 Side::Base if rows.iter().any(|row| is_open(row)) => column.dispensable(2),
                 Side::Base | Side::Candidate => column,
             });
@@ -61,7 +61,7 @@ pub(super) fn columns(rows: &[&Row<'_>], findings: &Findings<'_>, view: &View) -
     columns
 }
 
-/// What was measured, without what it is compared with.
+/// Returns the columns of measured values, without those of the comparison.
 fn results(rows: &[&Row<'_>], findings: &Findings<'_>, compared: bool) -> Vec<Column> {
     let interval = format!("{} interval", units::percent(findings.confidence_level()));
     let median = Column::number("median", cells(rows, median_cell));
@@ -89,7 +89,7 @@ fn results(rows: &[&Row<'_>], findings: &Findings<'_>, compared: bool) -> Vec<Co
     columns
 }
 
-/// The bars of all rows, as wide as there is room for.
+/// Returns the bars of all rows, as wide as the terminal allows.
 fn bars(rows: &[&Row<'_>], view: &View) -> Option<Column> {
     let changes = changes(rows);
     let widest = match view.columns {
@@ -104,7 +104,7 @@ fn bars(rows: &[&Row<'_>], view: &View) -> Option<Column> {
         Column::fact(&scale.heading(), cells(rows, |row| bar_cell(row, scale)))
     });
     let bars = Column::drawn(drawings.collect());
-    // Last of all that can be left out.
+    // The bars are dropped last of all dispensable columns.
     bars.map(|bars| bars.dispensable(1))
 }
 
@@ -112,7 +112,7 @@ fn cells<C: Into<Cell>>(rows: &[&Row<'_>], cell: impl Fn(&Row<'_>) -> C) -> Vec<
     rows.iter().map(|row| cell(row).into()).collect()
 }
 
-/// The changes that are drawn, each with its noise threshold.
+/// Returns the changes to draw, each with its noise threshold.
 fn changes(rows: &[&Row<'_>]) -> Vec<(Estimate, f64)> {
     let drawn = rows.iter().filter_map(|row| row.comparison.as_ref());
     drawn
@@ -134,7 +134,7 @@ fn throughput_cell(row: &Row<'_>) -> Option<String> {
     units::throughput(&row.measurement?.benchmark, median)
 }
 
-/// The level does not matter: no interval is shown.
+/// The confidence level is arbitrary: the cell has no interval.
 fn latency_cell(row: &Row<'_>) -> Option<String> {
     extras::latency_cell(&LatencySummary::of(row.measurement?, 0.95)?)
 }
@@ -149,7 +149,7 @@ fn instructions_cell(row: &Row<'_>) -> Option<String> {
     Some(units::count(found.per_iteration))
 }
 
-/// Mild and severe outliers together, as a share of the samples, and the severe ones: `4.1 %, severe 1.2 %`.
+/// Formats the share of outliers, mild and severe together, and of severe ones: `4.1 %, severe 1.2 %`.
 fn outlier_cell(row: &Row<'_>) -> String {
     let Some(summary) = &row.summary else {
         return String::new();
@@ -193,7 +193,7 @@ fn bar_cell(row: &Row<'_>, scale: ChangeBars) -> Cell {
     Cell::of_pieces(pieces.collect())
 }
 
-/// The value of a side that the change is from or to; of what was not compared its median.
+/// Returns the compared value of a side; for a benchmark without a comparison, the median of its candidate.
 fn compared_cell(row: &Row<'_>, findings: &Findings<'_>, side: Side) -> String {
     let values = sentences::compared(row, findings).map(|values| values.of(side).clone());
     match (&row.comparison, side) {
@@ -208,7 +208,7 @@ fn change_interval_cell(row: &Row<'_>) -> String {
     or_dash_if(change.is_some(), sentences::change_interval(row))
 }
 
-/// What there is to tell; a dash where it is not known although there `is_some` of what it would be about.
+/// Returns the text, or a dash if the value is unknown although the row has `is_some` of its kind.
 fn or_dash_if(is_some: bool, told: Option<String>) -> String {
     told.unwrap_or_else(|| if is_some { "-" } else { "" }.to_owned())
 }
@@ -232,12 +232,12 @@ fn verdict_cell(row: &Row<'_>) -> Cell {
     Cell::in_colour_of(verdict, text)
 }
 
-/// Whether there is no clear verdict.
+/// Reports whether a row is inconclusive or suspect.
 fn is_open(row: &Row<'_>) -> bool {
     matches!(row.verdict, Some(Verdict::Inconclusive | Verdict::Suspect))
 }
 
-/// The smallest slowdown that could have been called, where that is why there is no clear verdict.
+/// Returns the smallest slowdown that could have been called, for rows without a clear verdict.
 fn smallest_callable(row: &Row<'_>) -> Option<f64> {
     let smallest = row.comparison.as_ref()?.smallest_callable?;
     (is_open(row) && smallest.is_finite()).then_some(smallest)

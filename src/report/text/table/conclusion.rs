@@ -1,4 +1,4 @@
-//! What a table comes to: what was compared and how, what to do next, the outcome.
+//! The text below a table: the two sides, the method, warnings, advice and the outcome.
 
 use std::io::{self, Write};
 
@@ -12,7 +12,7 @@ use crate::report::{theme, units};
 use perfcheck_analysis::findings::{Findings, Method, RunRemark, Verdicts};
 use perfcheck_analysis::model::{Metric, Statistic, Test};
 
-/// Writes the conclusion. `hidden`: rows that were not shown.
+/// Writes the conclusion. `hidden` is the number of rows not shown.
 pub(super) fn write_conclusion(
     writer: &mut dyn Write,
     findings: &Findings<'_>,
@@ -65,7 +65,7 @@ pub(super) fn write_conclusion(
         line(writer, &sentences::undecided(findings).unwrap_or_default())?;
     }
     let has_gaps = |remark: &RunRemark| matches!(remark, RunRemark::PartsMissing { .. });
-    // Why has been said.
+    // The remark about missing parts already explains an incomplete run.
     let incomplete = sentences::incomplete(findings.run);
     if let Some(sentence) = incomplete.filter(|_| !verdicts.remarks.iter().any(has_gaps)) {
         write_warning_within(writer, &sentence, view.columns)?;
@@ -88,7 +88,7 @@ pub(super) fn write_conclusion(
     write_outcome(writer, &RunOutcome::of(findings), view.columns)
 }
 
-/// The two sides, and how they were compared.
+/// Names the reference, and describes how the sides were compared.
 fn compared_with(verdicts: &Verdicts) -> String {
     let decision = &verdicts.decision;
     let subject = decision.analysis.subject;

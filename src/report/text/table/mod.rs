@@ -1,6 +1,6 @@
-//! The table of results, for people: rows by bench target and group, what is to be known of them, and what it comes to.
+//! The table of results for people: rows by bench target and group, notes on them, and a conclusion.
 //!
-//! Which benchmark a row is about is never cut off.
+//! The name of a benchmark is never cut off.
 
 mod bar;
 mod cells;

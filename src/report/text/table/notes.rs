@@ -1,4 +1,4 @@
-//! What a reader must know of single benchmarks, each thing once for all that it applies to.
+//! Notes on single benchmarks below the table. A note that applies to several benchmarks is written once.
 
 use crate::report::view::{Verbosity, View};
 use crate::report::words::{analysis, extras, remarks, sentences};
@@ -7,18 +7,18 @@ use perfcheck_analysis::compare::Note;
 use perfcheck_analysis::findings::Row;
 use perfcheck_analysis::model::Verdict;
 
-/// Below a table there are no more remarks than this, unless more are asked for.
+/// Maximum number of notes without `--verbose`.
 const MOST_NOTES: usize = 6;
 
-/// A remark, and the rows that it is about.
+/// A note, and the rows it applies to.
 struct SharedNote {
     text: String,
     rows: Vec<usize>,
-    /// The worst verdict of these rows.
+    /// The worst verdict of these rows
     verdict: Option<Verdict>,
 }
 
-/// The remarks on `rows`: those on benchmarks with the worst verdicts first.
+/// Returns the notes on `rows`, those of the worst verdicts first.
 pub(super) fn notes(rows: &[&Row<'_>], view: &View) -> Vec<String> {
     let mut notes: Vec<SharedNote> = Vec::new();
     for (at, row) in rows.iter().enumerate() {
@@ -40,7 +40,7 @@ pub(super) fn notes(rows: &[&Row<'_>], view: &View) -> Vec<String> {
         Verbosity::Verbose => usize::MAX,
         Verbosity::Quiet | Verbosity::Usual => MOST_NOTES,
     };
-    // Without verdicts there is no worst one: rows stay as they are.
+    // The sort is stable: rows keep their order if there are no verdicts.
     notes.sort_by_key(|note| note.verdict);
     let shown = notes.iter().take(most).map(|note| {
         let text = theme::printable(&note.text);
@@ -56,7 +56,7 @@ pub(super) fn notes(rows: &[&Row<'_>], view: &View) -> Vec<String> {
     shown.chain(more).collect()
 }
 
-/// What a remark is about that some of `rows` have.
+/// Names the rows that a note is about.
 fn subject(some: &[usize], rows: &[&Row<'_>], view: &View) -> String {
     let id = |at: usize| units::name_in_prose(&rows[at].key.id, view.columns);
     match some {
@@ -67,7 +67,7 @@ fn subject(some: &[usize], rows: &[&Row<'_>], view: &View) -> String {
     }
 }
 
-/// What is said of a row. What limits a comparison is of interest where it did not come out clearly well and one can do something about it.
+/// Returns the notes on a row. By default a row without a problem has none, and only notes that ask for an action are shown.
 fn of_row(row: &Row<'_>, verbosity: Verbosity) -> Vec<String> {
     let is_told = |note: &Note| match verbosity {
         Verbosity::Quiet => false,

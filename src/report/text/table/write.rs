@@ -1,4 +1,4 @@
-//! Writes a table: the rows that people want to see, what is to be known of them, and what it comes to.
+//! Writes the table of results: the selected rows, notes and the conclusion.
 
 use std::io::{self, Write};
 
@@ -12,7 +12,7 @@ use crate::report::words::{analysis, extras, sentences};
 use perfcheck_analysis::findings::{Findings, Order, Row};
 use perfcheck_analysis::model::{BenchmarkKey, Measurement, Verdict};
 
-/// Writes everything: a table for each bench target, notes, and what it comes to.
+/// Writes a table for each bench target, notes and the conclusion.
 pub fn write_table(writer: &mut dyn Write, findings: &Findings<'_>, view: &View) -> io::Result<()> {
     let mut shown: Vec<&Row<'_>> = shown(findings, view);
     let mut arrangement = view.arrangement;
@@ -46,12 +46,12 @@ pub fn write_table(writer: &mut dyn Write, findings: &Findings<'_>, view: &View)
     }
 }
 
-/// Whether a sentence about all benchmarks that were not measured says what there is to say of this one.
+/// Reports whether a summary sentence already covers this row: unchanged code was not measured.
 fn is_told(row: &Row<'_>, view: &View) -> bool {
     view.verbosity != Verbosity::Verbose && view.only.is_none() && row.is_same_code()
 }
 
-/// Rows that the user wants to see.
+/// Returns the rows that the view selects.
 fn shown<'f>(findings: &'f Findings<'_>, view: &View) -> Vec<&'f Row<'f>> {
     let results_alone = findings.rows.iter().all(|row| row.comparison.is_none());
     let is_shown = |row: &&Row<'_>| match (&view.only, row.verdict, view.verbosity) {
@@ -63,7 +63,7 @@ fn shown<'f>(findings: &'f Findings<'_>, view: &View) -> Vec<&'f Row<'f>> {
     rows.filter(is_shown).collect()
 }
 
-/// Whether somebody who wants to know little wants to know this.
+/// Reports whether a verdict is shown even with `--quiet`.
 fn needs_attention(verdict: Verdict) -> bool {
     match verdict {
         Verdict::Regressed
@@ -76,7 +76,7 @@ fn needs_attention(verdict: Verdict) -> bool {
     }
 }
 
-/// What latencies are, where some are shown.
+/// Explains how latencies were measured, if any are shown.
 fn write_caveat(writer: &mut dyn Write, rows: &[&Row<'_>], view: &View) -> io::Result<()> {
     let measurements: Vec<&Measurement> = rows.iter().filter_map(|row| row.measurement).collect();
     if let Some(caveat) = extras::caveat(&measurements) {

@@ -1,6 +1,6 @@
-//! The summary that was asked for: a center of each side after an outlier policy, with counts of what the policy took.
+//! The requested summary: a center of each side after an outlier policy, with the numbers of samples that the policy left out.
 //!
-//! It describes; no test is of what a policy left.
+//! It describes; tests never use the samples that a policy leaves.
 
 use serde::{Deserialize, Serialize};
 
@@ -15,13 +15,13 @@ use perfcheck_stats::{CleanedSample, FirstSample, derived_seed};
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Centers {
-    /// Which.
+    /// The statistic.
     pub center: Statistic,
-    /// What was done about outliers before.
+    /// The outlier policy that was applied before.
     pub outliers: Outliers,
-    /// The run in question.
+    /// The center of the candidate.
     pub candidate: SideCenter,
-    /// The reference.
+    /// The center of the reference.
     pub base: SideCenter,
     /// new / base - 1.
     pub change: Option<f64>,
@@ -31,11 +31,11 @@ pub struct Centers {
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct SideCenter {
-    /// In nanoseconds per iteration.
+    /// The center, in nanoseconds per iteration.
     pub value_ns: f64,
     /// Samples measured.
     pub raw: usize,
-    /// First samples of launches left out.
+    /// First samples of processes that were left out.
     pub skipped: usize,
     /// Outliers left out.
     pub removed: usize,
@@ -43,7 +43,7 @@ pub struct SideCenter {
     pub used: usize,
 }
 
-/// The summary of one question, if one was asked for and both sides have it.
+/// Computes the summary of one question if one was requested and both sides have it.
 pub(in crate::compare) fn centers(question: &Question<'_>, rules: &Rules) -> Option<Centers> {
     let analysis = &rules.decision.analysis;
     if !analysis.summarizes() {
@@ -63,7 +63,7 @@ pub(in crate::compare) fn centers(question: &Question<'_>, rules: &Rules) -> Opt
     })
 }
 
-/// Slope and subselection are of whole launches: no policy applies to them.
+/// Computes the center of one side. Slope and subselection use whole processes: no policy applies to them.
 fn side_center(
     runs: &[&Measurement],
     seed: u64,

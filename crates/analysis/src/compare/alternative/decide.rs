@@ -12,18 +12,18 @@ use crate::compare::summary::sample_times;
 use crate::model::{Analysis, Side, Verdict, Work};
 use perfcheck_stats::{RatioVerdict, Significance, derived_seed};
 
-/// What is known of one question before the family.
+/// The test of one question, before the decision about the family.
 pub(super) struct TestedQuestion {
-    /// What was found, or the verdict of what cannot be tested.
+    /// The finding, or the verdict of a question that cannot be tested.
     found: Result<TestFinding, Verdict>,
     description: ChangeDescription,
     extent: Extent,
     notes: Vec<Note>,
 }
 
-/// Decides all `questions` as one family, by the test of the rules; the answers come in their order.
+/// Decides all `questions` as one family, by the test of the rules; the answers come in the same order.
 ///
-/// What cannot be tested stays in the family, with p = 1.
+/// A question that cannot be tested stays in the family, with p = 1.
 pub(in crate::compare) fn compare(
     questions: &[Question<'_>],
     rules: &Rules,
@@ -45,7 +45,7 @@ pub(in crate::compare) fn compare(
         .collect()
 }
 
-/// The p of each question, corrected for all of them; 1 of what cannot be tested.
+/// Returns the p of each question, corrected for all of them; 1 for questions that cannot be tested.
 pub(super) fn adjusted(family: &[TestedQuestion], analysis: &Analysis) -> Vec<f64> {
     let raw: Vec<f64> = family
         .iter()
@@ -57,7 +57,7 @@ pub(super) fn adjusted(family: &[TestedQuestion], analysis: &Analysis) -> Vec<f6
     analysis.correction.adjusted(&raw)
 }
 
-/// Tests one question, as if it were alone.
+/// Tests one question as if it were the only one.
 pub(super) fn look(
     question: &Question<'_>,
     rules: &Rules,
@@ -87,7 +87,7 @@ pub(super) fn look(
     }
 }
 
-/// Why a question cannot be tested, if so, with notes on what is missing.
+/// Returns the verdict of a question that cannot be tested, and adds notes about what is missing; `None` if it can be tested.
 fn refusal(question: &Question<'_>, base: &SideSamples, notes: &mut Vec<Note>) -> Option<Verdict> {
     let good = sample_times(question.candidate).len();
     if let Some(verdict) = question.candidate_failed(good, notes) {
@@ -100,7 +100,7 @@ fn refusal(question: &Question<'_>, base: &SideSamples, notes: &mut Vec<Note>) -
     None
 }
 
-/// The answer to `question`, whose p in its family is `adjusted`.
+/// Returns the answer to `question`. `adjusted` is its p in the family.
 pub(super) fn answer(
     evidence: TestedQuestion,
     question: &Question<'_>,
@@ -138,7 +138,8 @@ pub(super) fn answer(
     ));
     comparison.p_value = adjusted;
     comparison.change_from(found.centre, found.change);
-    // The interval alone tells what could be called only where it is what is in the way.
+    // If the interval already lies beyond the threshold, something else prevented the call, and the interval cannot tell the smallest callable
+    // change.
     comparison.smallest_callable = found
         .change
         .filter(|change| !lies_beyond(change, threshold))
@@ -160,8 +161,8 @@ pub(super) fn answer(
     comparison
 }
 
-/// Regressed or improved: significant, and the whole interval strictly beyond the threshold; of ranks without a threshold, significant. Unchanged: the whole
-/// interval within the threshold. A ratio that has bounds of its own is judged by these alone.
+/// Regressed or improved: significant, and the whole interval strictly beyond the threshold; for ranks without a threshold, significant alone.
+/// Unchanged: the whole interval within the threshold. A ratio that has bounds of its own is judged by these alone.
 fn verdict(found: &TestFinding, said: Significance, threshold: f64) -> Verdict {
     if let Decided::Bounds(verdict) = found.decided {
         return match verdict {
@@ -174,7 +175,7 @@ fn verdict(found: &TestFinding, said: Significance, threshold: f64) -> Verdict {
         return Verdict::Inconclusive;
     }
     let significant = said == Significance::Significant;
-    // Without a threshold p alone decides, in the direction of the ranks: no interval of another statistic contradicts it.
+    // Without a threshold p alone decides, in the direction of the ranks: the interval of another statistic must not contradict it.
     if let Some(delta) = found.delta.filter(|_| threshold == 0.0) {
         return match significant {
             true if delta > 0.0 => Verdict::Regressed,
@@ -196,12 +197,12 @@ fn verdict(found: &TestFinding, said: Significance, threshold: f64) -> Verdict {
     }
 }
 
-/// Whether the whole interval is slower or faster than noise.
+/// Reports whether the whole interval is slower or faster than noise.
 fn lies_beyond(change: &Estimate, threshold: f64) -> bool {
     change.lower > threshold || change.upper < -threshold
 }
 
-/// Why what looks significant, or large, is no change.
+/// Returns a note on why a difference that looks significant or large is not called a change.
 fn remark(
     found: &TestFinding,
     said: Significance,
@@ -241,7 +242,7 @@ fn remark(
 mod tests {
     use super::*;
 
-    /// What a test of five and five values found, with an interval of the change between these bounds.
+    /// Creates the finding of a test of five and five values, with these bounds of the change.
     fn finding(p: f64, bounds: Option<(f64, f64)>, delta: Option<f64>) -> TestFinding {
         TestFinding {
             decided: Decided::ByP(Some(p)),
@@ -274,7 +275,7 @@ mod tests {
         assert_eq!(significant(0.002, 0.008), Verdict::Unchanged);
     }
 
-    /// At a level of 5 %, everything else as usual.
+    /// Runs `work` at a level of 5 % with defaults for everything else.
     fn with_usual_setting<T>(work: impl FnOnce(&Setting<'_>) -> T) -> T {
         work(&Setting {
             decision: &crate::model::DecisionSettings::default(),
@@ -285,7 +286,7 @@ mod tests {
         })
     }
 
-    /// The remark at a threshold of 2 %.
+    /// Returns the note at a threshold of 2 %.
     fn usual_remark(
         found: &TestFinding,
         said: Significance,

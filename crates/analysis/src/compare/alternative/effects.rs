@@ -1,4 +1,4 @@
-//! How large a difference is, whatever its p: Cliff's delta, Hedges' g, and the shift with its interval.
+//! The size of a difference, independent of its p: Cliff's delta, Hedges' g, and the shift with its interval.
 
 use serde::{Deserialize, Serialize};
 
@@ -15,27 +15,27 @@ use perfcheck_stats::{
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Effects {
-    /// What counts as one observation.
+    /// The unit of observation.
     pub observations: Observations,
     /// P(new > base) - P(new < base).
     pub cliffs_delta: Option<f64>,
-    /// The size of Cliff's delta in a word.
+    /// Cliff's delta as a word.
     #[cfg_attr(feature = "schema", schemars(with = "Option<String>"))]
     pub label: Option<EffectSize>,
-    /// The difference of the means in pooled deviations, corrected for few observations; `None` where neither side varies.
+    /// The difference of the means in pooled deviations, corrected for few observations; `None` if both sides are constant.
     pub hedges_g: Option<f64>,
-    /// The median of all pairwise differences, in nanoseconds, with its interval at the confidence level. Bounds that so few
-    /// observations do not give are infinite.
+    /// The median of all pairwise differences, in nanoseconds, with its interval at the confidence level. Bounds are infinite if there are too few
+    /// observations for them.
     pub shift_ns: Option<Estimate>,
-    /// The mean change over launches that are paired by their number, a fraction, with Student's interval at the confidence level; of two
-    /// runs whose observations are launches.
+    /// The mean change over processes that are paired by their number, a fraction with Student's interval at the confidence level; only for two runs
+    /// whose observations are processes.
     pub paired_change: Option<Estimate>,
 }
 
-/// Pairs up to which the shift's interval is exact.
+/// The shift's interval is exact up to this number of pairs.
 const MOST_EXACT_PAIRS: usize = 10_000;
 
-/// The effect sizes of one question; `None` where a side has no observations.
+/// Computes the effect sizes of one question; `None` if a side has no observations.
 pub(in crate::compare) fn effects(question: &Question<'_>, rules: &Rules) -> Option<Effects> {
     let analysis = &rules.decision.analysis;
     let seed = derived_seed(rules.seed, &question.candidate.benchmark.key.to_string());
@@ -77,7 +77,8 @@ fn paired_change(candidate: &[f64], base: &[f64], level: f64) -> Option<Estimate
     })
 }
 
-/// Equal values, as a coarse clock has them, would round the median difference and its bounds to one step.
+/// Computes the shift with its interval. With ties, as from a coarse clock, the plain median difference and its bounds would be rounded to a step of
+/// the clock, so it uses values between ties.
 fn shift(candidate: &[f64], base: &[f64], level: f64) -> Option<Estimate> {
     let shift = HodgesLehmann::of(candidate, base)?;
     let ranks = if candidate.len() * base.len() <= MOST_EXACT_PAIRS {
@@ -85,7 +86,7 @@ fn shift(candidate: &[f64], base: &[f64], level: f64) -> Option<Estimate> {
     } else {
         HodgesLehmannRanks::Normal
     };
-    // Groups that are too small for ranks are so with ties, too.
+    // Groups that are too small for an interval of ranks are too small with ties, too.
     let interval = shift.interval(level, ranks);
     let (estimate, interval) = if MannWhitney::of(candidate, base)?.is_without_ties() {
         (shift.estimate()?, interval)
@@ -106,7 +107,8 @@ mod tests {
     #[test]
     fn the_change_of_pairs_has_students_bounds_as_fractions() {
         let found = paired_change(&[110.0, 121.0], &[100.0, 100.0], 0.95).unwrap();
-        // Logarithms of one and of two times ln 1.1: a mean of 1.5 with an error of .5. Student's t with one degree of freedom is Cauchy's distribution.
+        // The logarithms are one and two times ln 1.1: a mean of 1.5 with an error of .5. Student's t with one degree of freedom is the Cauchy
+        // distribution.
         let (step, t) = (1.1_f64.ln(), (0.475 * std::f64::consts::PI).tan());
         let fraction = |steps: f64| (steps * step).exp() - 1.0;
         for (found, expected) in [
@@ -120,11 +122,11 @@ mod tests {
 
     #[test]
     fn the_shift_of_more_than_ten_thousand_pairs_has_bounds_by_the_normal_distribution() {
-        // All differences from -1999.5 to 8004.5 by ones.
+        // The differences are all values from -1999.5 to 8004.5, in steps of one.
         let base: Vec<f64> = (0..2001).map(f64::from).collect();
         let candidate: Vec<f64> = (0..5).map(|at| f64::from(at) * 2001.0 + 0.5).collect();
         let found = shift(&candidate, &base, 0.95).unwrap();
-        // The lower rank is the whole part of 10,005 / 2 - 1.96 sqrt(10,005 (5 + 2001 + 1) / 12), which is 2467.
+        // The lower rank is the integer part of 10,005 / 2 - 1.96 sqrt(10,005 (5 + 2001 + 1) / 12), which is 2467.
         assert_eq!(
             (found.lower, found.estimate, found.upper),
             (466.5, 3002.5, 5538.5)

@@ -1,4 +1,4 @@
-//! Several runs of one benchmark at once: Kruskal and Wallis's test of all of them is a gate, behind which each is compared by Mann and Whitney's.
+//! Several runs of one benchmark at once: the Kruskal-Wallis test of all of them is a gate. Behind it each run is compared by the Mann-Whitney test.
 
 use serde::Serialize;
 
@@ -14,25 +14,25 @@ use perfcheck_stats::{KruskalWallis, derived_seed};
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct GateGroup {
-    /// Kruskal and Wallis's H of all runs together.
+    /// The H statistic of the Kruskal-Wallis test of all runs together.
     pub h: f64,
     /// The p-value of H.
     pub p_value: f64,
-    /// Whether it is below the level, so that single differences count.
+    /// Whether the p-value is below the level, so that single differences count.
     pub open: bool,
 }
 
-/// What several runs of a benchmark say together, and each of them behind that.
+/// The results for several runs of a benchmark: the gate and the single comparisons behind it.
 #[derive(Debug, Clone, PartialEq)]
 pub struct AcrossRuns {
     /// The test of all runs together.
     pub gate: GateGroup,
-    /// The candidates in their order, each by Mann and Whitney's test. The correction of the rules is over the candidates; behind a closed gate p is 1.
+    /// Comparisons of the candidates, in order, by the Mann-Whitney test. p is corrected over the candidates; it is 1 if the gate is closed.
     pub comparisons: Vec<Comparison>,
 }
 
-/// Compares the candidates of `questions`, which share a benchmark and its reference. `None` where fewer than two candidates and the reference
-/// have as many observations as a test of ranks needs.
+/// Compares the candidates of `questions`, which share a benchmark and its reference. `None` unless the reference and at least two candidates have as
+/// many observations as a rank test needs.
 pub fn across_runs(questions: &[Question<'_>], rules: &Rules) -> Option<AcrossRuns> {
     let analysis = Analysis {
         test: Test::MannWhitney,
@@ -61,7 +61,7 @@ pub fn across_runs(questions: &[Question<'_>], rules: &Rules) -> Option<AcrossRu
     })
 }
 
-/// The test of all runs that have enough observations.
+/// Tests all runs that have enough observations.
 fn gate(questions: &[Question<'_>], rules: &Rules, setting: &Setting<'_>) -> Option<GateGroup> {
     let first = questions.first()?;
     let seed = derived_seed(rules.seed, &first.candidate.benchmark.key.to_string());

@@ -1,8 +1,8 @@
-//! What the published systems would make of two stored runs: their tests in place of the project's procedure, their effect sizes and their
-//! summaries beside it.
+//! The methods of published systems for two stored runs: their tests as replacements of the project's procedure, and their effect sizes and summaries
+//! in addition to it.
 //!
-//! Observations are of all samples; an outlier policy touches the summary alone. A change counts if its test says so *and* its interval lies
-//! wholly beyond the noise threshold. Formulas and sources: docs/src/statistics/other-tests.md.
+//! Observations come from all samples; an outlier policy affects only the summary. A change counts if its test shows it *and* its interval is
+//! entirely beyond the noise threshold. Formulas and sources: docs/internals/src/statistics/other-tests.md.
 
 mod centers;
 mod decide;

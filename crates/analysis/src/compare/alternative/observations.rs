@@ -1,4 +1,4 @@
-//! From the samples of a side to the observations of a test: one value a launch, or every sample.
+//! Turns the samples of a side into the observations of a test: one value per process, or every sample.
 
 use crate::compare::samples::used_launches;
 use crate::compare::summary::sample_times;
@@ -8,16 +8,16 @@ use perfcheck_stats::{
     slope_through_origin,
 };
 
-/// The quantile that is a floor.
+/// The quantile that is used as the floor.
 const FLOOR: f64 = 0.01;
 
-/// The samples of a side, launch by launch; a reference of several runs is one side.
+/// The samples of a side, process by process; a reference of several runs is one side.
 pub(super) struct SideSamples {
-    /// Nanoseconds per iteration of the samples that decide, or of those that a filter leaves of them.
+    /// Nanoseconds per iteration of the deciding samples, or of those that a filter leaves.
     pub launches: Vec<Vec<f64>>,
     /// Iterations and nanoseconds of the linear phases.
     ramps: Vec<(Vec<f64>, Vec<f64>)>,
-    /// The smallest relative difference that the clock can show in a sample of usual length.
+    /// The smallest relative difference that the clock can show in a sample of typical length.
     pub resolution: f64,
     /// The metric that the samples measure.
     pub metric: Option<Metric>,
@@ -25,7 +25,7 @@ pub(super) struct SideSamples {
 }
 
 impl SideSamples {
-    /// Reads `runs` as the observations of `decision` want them; `seed` is that of everything random about their benchmark.
+    /// Collects the samples of `runs` as `decision` requires; `seed` is the seed of all random numbers of their benchmark.
     pub fn of(runs: &[&Measurement], decision: &DecisionSettings, seed: u64) -> Self {
         let series = || runs.iter().flat_map(|run| &run.launches);
         let ramps = series().map(|launch| {
@@ -63,7 +63,7 @@ impl SideSamples {
         }
     }
 
-    /// A stream of random numbers about the benchmark.
+    /// Returns a stream of random numbers for the benchmark.
     pub fn stream<'a>(&self, name: &'a str) -> Stream<'a> {
         Stream {
             seed: self.seed,
@@ -71,12 +71,12 @@ impl SideSamples {
         }
     }
 
-    /// All samples, launch after launch.
+    /// Returns all samples, process after process.
     pub fn pooled(&self) -> Vec<f64> {
         self.launches.concat()
     }
 
-    /// The observations of a test. Launches without the center that was asked for give none.
+    /// Returns the observations of a test. Processes without the requested center give none.
     pub fn observations(&self, analysis: &Analysis) -> Vec<f64> {
         match analysis.observations {
             Observations::Samples | Observations::Filtered => self.pooled(),
@@ -84,7 +84,7 @@ impl SideSamples {
         }
     }
 
-    /// The center of each launch that has it.
+    /// Returns the center of each process that has it.
     fn centers(&self, analysis: &Analysis) -> Vec<f64> {
         match analysis.center_in_force() {
             Statistic::Slope => self
@@ -103,7 +103,7 @@ impl SideSamples {
         }
     }
 
-    /// The subselection centre of the side, with the median of each launch.
+    /// Returns the subselection center of the side, with the median of each process.
     pub fn subselection(&self) -> Option<SubsampledCentre> {
         let launches: Vec<&[f64]> = self.launches.iter().map(Vec::as_slice).collect();
         let stream = Stream {
@@ -113,7 +113,7 @@ impl SideSamples {
         SubsampledCentre::of(&launches, Subsampling::DOCUMENTED, stream)
     }
 
-    /// The slope over all linear phases.
+    /// Returns the slope over all linear phases.
     pub fn slope(&self) -> Option<f64> {
         let (x, y): (Vec<f64>, Vec<f64>) = self
             .ramps
@@ -124,13 +124,13 @@ impl SideSamples {
     }
 }
 
-/// A center that samples have; slope and subselection are of launches.
+/// Computes a center from samples; `None` for slope and subselection, which need whole processes.
 pub(super) fn of_samples(center: Statistic, analysis: &Analysis, samples: &[f64]) -> Option<f64> {
     let quantile = |rule: Quantile, p: f64| rule.select(&mut samples.to_vec(), p);
     match center {
         Statistic::Mean => mean(samples),
         Statistic::Median => quantile(analysis.quantile_in_force(), 0.5),
-        // A floor is a sample that was measured, unless somebody wants another definition.
+        // By default the floor is a sample that was measured; the settings may choose another definition.
         Statistic::Floor => quantile(analysis.quantile.unwrap_or(Quantile::InvertedCdf), FLOOR),
         Statistic::BestMean(percent) => Better::Lower.best_mean(samples, percent.into()),
         _ => None,

@@ -1,4 +1,4 @@
-//! The tests, each of two sides: a statistic, its p where it has one, and the relative change with its interval.
+//! The tests of two sides: each gives a statistic, its p if it has one, and the relative change with its interval.
 
 use serde::{Deserialize, Serialize};
 
@@ -13,81 +13,81 @@ use perfcheck_stats::{
     mean, median, positive_ratio,
 };
 
-/// Name of the random stream of the change that a test of ranks reports.
+/// Name of the random stream for the change that a rank test reports.
 const OF_THE_MEANS: &str = "change of the means";
 
-/// What a test of one of the published systems said.
+/// The result of a test of a published system.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Tested {
-    /// Which test.
+    /// The test.
     pub test: Test,
-    /// What counted as one observation.
+    /// The unit of observation.
     pub observations: Observations,
-    /// What stood for a launch; of samples only the rule of intervals needs it.
+    /// The statistic of a process. With samples as observations, only the rule of intervals needs it.
     pub center: Statistic,
-    /// Observations of the new side.
+    /// Number of observations of the new side.
     pub candidate: usize,
-    /// Observations of the reference.
+    /// Number of observations of the reference.
     pub base: usize,
-    /// t, U, H, the ratio of percentiles, or the distance of the intervals.
+    /// The statistic: t, U, H, the ratio of percentiles, or the distance of the intervals.
     pub statistic: Option<f64>,
-    /// Of Student's t, where it is that.
+    /// Degrees of freedom if the statistic is Student's t.
     pub degrees_of_freedom: Option<f64>,
-    /// p before the family, two-sided, where the rule has one.
+    /// Two-sided p before adjustment for the family; null if the rule has none.
     pub p_value: Option<f64>,
-    /// The same adjusted for all benchmarks.
+    /// p adjusted for all benchmarks.
     pub adjusted_p_value: Option<f64>,
-    /// What p and the practical bounds together say.
+    /// The significance by p and the practical bounds together.
     #[cfg_attr(feature = "schema", schemars(with = "String"))]
     pub significance: Significance,
-    /// The level of the test, two-sided, and of one minus it the interval.
+    /// The two-sided level of the test; the interval has one minus this level.
     pub level: f64,
 }
 
-/// How a rule without p decides.
+/// How the result of a test decides.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) enum Decided {
-    /// By its p, which the family adjusts.
+    /// By its p, which is adjusted for the family.
     ByP(Option<f64>),
-    /// By itself.
+    /// By the rule alone, which found a difference or none.
     Difference(bool),
-    /// By bounds of a ratio, whatever the noise threshold.
+    /// By bounds of a ratio, independent of the noise threshold.
     Bounds(RatioVerdict),
-    /// Not at all.
+    /// Nothing was tested.
     NotTested,
 }
 
-/// What a test found before the family.
+/// The result of a test before the decision about the family.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct TestFinding {
     pub decided: Decided,
     pub statistic: Option<f64>,
     pub degrees_of_freedom: Option<f64>,
-    /// new / base - 1, without bounds where nothing was tested; `None` where it is not known.
+    /// new / base - 1, without bounds if nothing was tested; `None` if unknown.
     pub change: Option<Estimate>,
     /// The value of the base that the change is relative to.
     pub centre: f64,
-    /// Observations: new, base.
+    /// Numbers of observations: new, base.
     pub counts: (usize, usize),
-    /// Cliff's delta, where the test is one of ranks.
+    /// Cliff's delta if the test is a rank test.
     pub delta: Option<f64>,
     pub notes: Vec<Note>,
 }
 
-/// What all tests need to know.
+/// The settings that all tests need.
 pub(super) struct Setting<'a> {
     pub decision: &'a DecisionSettings,
     pub analysis: &'a Analysis,
     pub thresholds: &'a Thresholds,
-    /// Two-sided.
+    /// The two-sided level.
     pub level: f64,
-    /// Of a bootstrap.
+    /// Resamples of a bootstrap.
     pub resamples: usize,
 }
 
 impl<'a> Setting<'a> {
-    /// The test of `decision`, at its level and its bounds.
+    /// Takes the test of `decision` with its level and thresholds.
     pub fn of(decision: &'a DecisionSettings) -> Self {
         Self {
             decision,
@@ -98,7 +98,7 @@ impl<'a> Setting<'a> {
         }
     }
 
-    /// Tests `new` against `base`.
+    /// Tests `candidate` against `base`.
     pub fn test(&self, candidate: &SideSamples, base: &SideSamples) -> TestFinding {
         let (a, b) = (
             candidate.observations(self.analysis),
@@ -152,13 +152,13 @@ impl<'a> Setting<'a> {
                 self.mann_whitney(&a, &b, candidate.stream(OF_THE_MEANS), &mut found);
             }
             Test::Kruskal => self.kruskal(&a, &b, candidate.stream(OF_THE_MEANS), &mut found),
-            // Not one of these: `compare` asks for the others only.
+            // Unreachable: `compare` does not pass these tests here.
             Test::BootstrapT | Test::TScore => {}
         }
         found
     }
 
-    /// Observations that each side needs.
+    /// Returns how many observations each side needs.
     pub fn fewest(&self) -> usize {
         match self.analysis.test {
             Test::MannWhitney | Test::Kruskal => self.thresholds.min_per_group as usize,
@@ -167,7 +167,7 @@ impl<'a> Setting<'a> {
         }
     }
 
-    /// What is seen of both sides is told all the same: the change of their centres, without bounds.
+    /// Sets the change of the centers, without bounds: it is shown although nothing was tested.
     fn untested(&self, candidate: &[f64], base: &[f64], found: &mut TestFinding) {
         let centre = match self.analysis.test {
             Test::MannWhitney | Test::Kruskal => median,
@@ -181,7 +181,7 @@ impl<'a> Setting<'a> {
         found.centre = base;
     }
 
-    /// The interval is that of the relative change of the means, over resampled observations of each side.
+    /// Tests by the pooled t-score. The interval is that of the relative change of the means, over resampled observations of each side.
     fn pooled_t(
         &self,
         candidate: &[f64],
@@ -206,7 +206,7 @@ impl<'a> Setting<'a> {
         found.decided = Decided::ByP(Some(test.p));
     }
 
-    /// The relative change of the means, with its interval over resampled observations of each side.
+    /// Computes the relative change of the means, with its interval over resampled observations of each side.
     fn change_of_means(
         &self,
         candidate: &[f64],
@@ -230,7 +230,7 @@ impl<'a> Setting<'a> {
         found.centre = mean(base).unwrap_or(f64::NAN);
     }
 
-    /// The interval of the difference of means is taken relative to the mean of the reference, which counts as known.
+    /// Tests by Welch's t. The interval of the difference of means is relative to the mean of the reference, which is taken as exact.
     fn welch(&self, candidate: &[f64], base: &[f64], found: &mut TestFinding) {
         let Some(test) = WelchTest::of(candidate, base, WelchDf::Fractional) else {
             return;
@@ -244,7 +244,7 @@ impl<'a> Setting<'a> {
         }
     }
 
-    /// Compares rates by their harmonic means. Like every change, this one is of the time that a unit takes.
+    /// Compares rates by their harmonic means. Like every change, this one is a change of the time per unit.
     fn welch_of_rates(&self, candidate: &[f64], base: &[f64], found: &mut TestFinding) {
         let rates = |times: &[f64]| -> Vec<f64> { times.iter().map(|time| 1.0 / time).collect() };
         let (candidate, base) = (rates(candidate), rates(base));
@@ -256,7 +256,7 @@ impl<'a> Setting<'a> {
         found.degrees_of_freedom = Some(test.df);
         let change = |difference: f64| mean.mean / (mean.mean + difference) - 1.0;
         if let Some(interval) = test.interval(1.0 - self.level) {
-            // A rate that may be 0 takes any time.
+            // If the rate may be 0, the time has no upper bound.
             let is_bounded = mean.mean + interval.lower > 0.0;
             found.centre = 1.0 / mean.mean;
             found.change = Some(Estimate {
@@ -300,7 +300,7 @@ impl<'a> Setting<'a> {
         }
     }
 
-    /// With two groups that is Mann and Whitney's test without continuity correction.
+    /// Tests by Kruskal-Wallis. With two groups this is the Mann-Whitney test without continuity correction.
     fn kruskal(
         &self,
         candidate: &[f64],
@@ -321,7 +321,7 @@ impl<'a> Setting<'a> {
         }
     }
 
-    /// The change of an exact test of ranks, which no ties touch: the shift, relative to the median of the reference.
+    /// Sets the change of an exact rank test, which is not affected by ties: the shift relative to the median of the reference.
     fn shift_exactly(&self, candidate: &[f64], base: &[f64], found: &mut TestFinding) {
         let Some(shift) = HodgesLehmann::of(candidate, base) else {
             return;
@@ -332,7 +332,7 @@ impl<'a> Setting<'a> {
         }
     }
 
-    /// The change of an asymptotic test of ranks, relative to the median of the reference: its interval excludes 0 exactly where p is below the level.
+    /// Sets the change of an asymptotic rank test, relative to the median of the reference. Its interval excludes 0 exactly if p is below the level.
     fn shift_between_ties(
         &self,
         method: MannWhitneyMethod,
@@ -349,7 +349,7 @@ impl<'a> Setting<'a> {
         }
     }
 
-    /// The 95th percentile of each launch, averaged over launches, or of all samples.
+    /// Judges the ratio of the 95th percentiles: those of the processes, averaged, or those of all samples.
     fn by_ratio(&self, candidate: &SideSamples, base: &SideSamples, found: &mut TestFinding) {
         let quantile = self.analysis.quantile_in_force();
         let percentile = |side: &SideSamples| match self.analysis.observations {
@@ -382,8 +382,8 @@ impl<'a> Setting<'a> {
         }
     }
 
-    /// The change's interval reaches from the nearest to the farthest that the two intervals allow, relative to the reference's centre; so it
-    /// excludes 0 exactly where they do not overlap.
+    /// Judges by the distance of two intervals. The interval of the change reaches from the nearest to the farthest values that both allow, relative
+    /// to the center of the reference; so it excludes 0 exactly if they do not overlap.
     fn by_intervals(
         &self,
         (candidate, candidate_observed): (&SideSamples, &[f64]),
@@ -435,7 +435,7 @@ impl<'a> Setting<'a> {
 }
 
 impl TestFinding {
-    /// Takes a difference and its interval as fractions of `centre`; there is no change unless that is positive.
+    /// Sets the change to a difference and its interval, as fractions of `centre`; there is none unless `centre` is positive.
     fn change_by(&mut self, difference: f64, interval: Interval, centre: f64) {
         self.centre = centre;
         self.change = (centre > 0.0).then(|| Estimate {
@@ -450,7 +450,7 @@ fn is_constant(values: &[f64]) -> bool {
     values.iter().all(|value| *value == values[0])
 }
 
-/// Neither side varies: the difference is exact, and no statistics; one below a step of the clock is none.
+/// Sets the change of two constant sides. The difference is exact and needs no statistics; below one step of the clock it counts as none.
 fn without_spread(candidate: f64, base: f64, resolution: f64, found: &mut TestFinding) {
     let change = candidate / base - 1.0;
     if !change.is_finite() {
@@ -470,7 +470,7 @@ fn without_spread(candidate: f64, base: f64, resolution: f64, found: &mut TestFi
     };
 }
 
-/// What a p says at `level`, and what the rule says that has none.
+/// Returns the significance of p at the level, or that of the rule if it has no p.
 pub(super) fn significance(
     found: &TestFinding,
     adjusted: Option<f64>,

@@ -1,4 +1,4 @@
-//! What a word of `--metric` names: numbers that a comparison carries beside the time, or a run noted.
+//! The metrics of `--metric`: numbers besides the time that a comparison or a run holds.
 
 use crate::compare::comparison::Comparison;
 use crate::compare::estimate::Estimate;
@@ -7,7 +7,7 @@ use crate::model::{Allocations, Measurement, Statistic};
 use perfcheck_stats::{TInterval, mean};
 
 impl Comparison {
-    /// The counts that `subject` is about.
+    /// Returns the counts that `subject` names.
     pub fn count(&self, subject: Statistic) -> Option<CountChange> {
         let allocations = self.allocations.as_ref();
         match subject {
@@ -19,15 +19,15 @@ impl Comparison {
         }
     }
 
-    /// The percentile of single operations that `subject` is.
+    /// Returns the percentile of single operations that `subject` names.
     pub fn percentile(&self, subject: Statistic) -> Option<&PercentileChange> {
         self.latencies.as_ref()?.at(quantile(subject)?)
     }
 }
 
 impl CountChange {
-    /// The relative change: exact, or where iterations differ with bounds that are its own value where the test shows it, else open. `None` where
-    /// the reference has none and the run has some: that is no ratio.
+    /// Returns the relative change. It has its own value as bounds if the counts are exact or the test shows a change, else no bounds. `None` if the
+    /// reference is 0 and the run is not: that has no ratio.
     pub fn change(&self) -> Option<Estimate> {
         let relative = self.relative();
         if !relative.is_finite() {
@@ -45,7 +45,7 @@ impl CountChange {
     }
 }
 
-/// The quantile of single operations that `subject` is.
+/// Returns the quantile of single operations that `subject` names.
 fn quantile(subject: Statistic) -> Option<f64> {
     match subject {
         Statistic::Latency(thousandths) => Some(f64::from(thousandths) / 1000.0),
@@ -53,8 +53,8 @@ fn quantile(subject: Statistic) -> Option<f64> {
     }
 }
 
-/// What `measurement` itself shows of `subject`, with Student's interval over launches; without a second launch, or where launches agree, the
-/// value is its own interval. `None` of what is no such metric.
+/// Returns the value of `subject` in `measurement`, with Student's interval over processes. With a single process, or if all processes agree, the
+/// interval is the value itself. `None` if `subject` is not such a metric.
 pub fn value_of(measurement: &Measurement, subject: Statistic, level: f64) -> Option<Estimate> {
     let of_launch = |launch: &crate::model::LaunchSeries| {
         let extras = &launch.extras;

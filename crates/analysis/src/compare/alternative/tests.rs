@@ -1,4 +1,4 @@
-//! The published tests on measurements whose samples are known.
+//! The published tests on measurements with known samples.
 
 use super::{AcrossRuns, across_runs};
 use crate::compare::fixtures::{ITERATIONS, flat_launch, measurement};
@@ -31,7 +31,7 @@ fn by(test: Test) -> Analysis {
     test.into()
 }
 
-/// A measurement of one launch for each value, in which all samples take about that long.
+/// Creates one process for each value, in which all samples take about that long.
 fn launches(values: &[f64]) -> Measurement {
     let all = values.iter().zip(0..);
     measurement(
@@ -94,7 +94,7 @@ fn an_exact_test_of_so_few_that_no_ranks_reach_the_level_has_no_bounds() {
         &launches(&[110.0, 112.0, 114.5]),
         &rules(analysis, thresholds),
     );
-    // scipy.stats.mannwhitneyu(new, base, method="exact"): 0.1 is the least that three and three values can have.
+    // scipy.stats.mannwhitneyu(new, base, method="exact"): 0.1 is the smallest p of three against three values.
     assert!((found.p_value.unwrap() - 0.1).abs() < 1e-12);
     let change = found.change.unwrap();
     assert_eq!(
@@ -123,7 +123,7 @@ fn b6_the_percentile_of_launches_is_averaged_over_them_and_that_of_samples_is_of
         let found = asked(&base, &candidate, &rules(analysis, Thresholds::default()));
         found.published().unwrap().statistic.unwrap()
     };
-    // np.quantile(x, .95, method="inverted_cdf"): 19 and 119 of the two launches, 118 of all forty samples.
+    // np.quantile(x, .95, method="inverted_cdf"): 19 and 119 for the two processes, 118 for all forty samples.
     assert!((ratio(Observations::Launches) - 1.0).abs() < 1e-12);
     assert!((ratio(Observations::Samples) - 69.0 / 118.0).abs() < 1e-12);
 }
@@ -150,7 +150,7 @@ fn m5_welch_tests_the_means_of_the_launches_and_its_interval_decides() {
 
 #[test]
 fn what_could_be_called_is_the_threshold_and_half_of_the_interval() {
-    // 1 % slower: within the threshold of 2 %, whatever the test says.
+    // 1 % slower: within the threshold of 2 %, so no test calls it.
     let candidate = BASE.map(|value| value * 1.01);
     let found = compared(&BASE, &candidate, by(Test::Welch));
     let change = found.change.unwrap();
@@ -211,7 +211,7 @@ fn n_x9_s_x5_the_p_of_ranks_is_exact_asymptotic_or_corrected_as_asked() {
             .p_value
             .unwrap()
     };
-    // Five values all above five others: the checklist's figures.
+    // Five values that are all above five others: the numbers of the checklist.
     assert!((p(MannWhitneyMethod::Exact) - 0.007_936_507_936_507_936).abs() < 1e-12);
     assert_eq!(p(MannWhitneyMethod::Automatic), p(MannWhitneyMethod::Exact));
     assert!((p(MannWhitneyMethod::Asymptotic) - 0.009_023_438_818_080_326).abs() < 1e-12);
@@ -230,7 +230,7 @@ fn n33_four_launches_are_not_tested_and_the_reason_is_said() {
     for test in [Test::MannWhitney, Test::Kruskal] {
         let found = compared(&BASE[..4], &SLOWER[..4], by(test));
         assert_eq!(found.verdict, Verdict::Inconclusive);
-        // Both values are seen, and nothing is said of their interval.
+        // The change of both values is shown, without bounds.
         let seen = found.change.unwrap();
         assert!(
             seen.estimate > 0.0 && seen.lower == f64::NEG_INFINITY,
@@ -293,19 +293,19 @@ fn n_x10_a_gate_stands_before_the_comparisons_of_several_runs() {
     };
     let open = across(&[&alike, &slower]).unwrap();
     assert!(open.gate.open && open.gate.p_value < LEVEL);
-    // All ten values in order: 2 / C(10, 5), and of two p the smaller one is doubled (Holm).
+    // All ten values in order: 2 / C(10, 5); Holm doubles the smaller of the two p-values.
     assert_eq!(open.comparisons[1].verdict, Verdict::Regressed);
     assert!((ps(&open)[1] - 4.0 / 252.0).abs() < 1e-12 && ps(&open)[0] > 0.9);
     let closed = across(&[&alike, &alike]).unwrap();
     assert!(!closed.gate.open);
     assert_eq!(ps(&closed), [1.0, 1.0]);
-    // A run with too few observations is no group, and what is left is no group of several runs.
+    // A run with too few observations is left out, and the rest is not a group of several runs.
     assert_eq!(across(&[&slower, &launches(&BASE[..4])]), None);
 }
 
 #[test]
 fn n_x11_what_is_significant_and_negligible_is_no_change() {
-    // Many samples, hardly apart: p is small, and so is the effect.
+    // Many samples that hardly differ: p is small, and so is the effect.
     let many = |shift: f64| {
         let times: Vec<f64> = (0..2000)
             .map(|i| 100.0 + f64::from(i) * 0.01 + shift)
@@ -372,7 +372,7 @@ fn m_x1_m_x2_intervals_of_means_that_do_not_overlap_differ_and_narrow_with_more_
     assert_eq!(tested.significance, Significance::NotSignificant);
     let change = found.change.unwrap();
     assert!(change.lower < 0.0 && 0.0 < change.upper);
-    // Intervals of deviations, as mmtests' script takes them, would overlap for ever.
+    // Intervals of deviations, as in mmtests' script, would always overlap.
     let many = |values: &[f64]| values.repeat(10);
     let found = compared(&many(&BASE), &many(&near), interval);
     assert_eq!(
@@ -407,7 +407,7 @@ fn several_benchmarks_share_the_level_as_the_correction_says() {
     };
     let alone = p(Correction::Unadjusted);
     assert!((p(Correction::Holm) - 4.0 * alone).abs() < 1e-12);
-    // All four have the same p: the last step of the procedure leaves it as it is.
+    // All four have the same p, so the last step of the procedure does not change it.
     assert!((p(Correction::BenjaminiHochberg) - alone).abs() < 1e-12);
 }
 
@@ -493,7 +493,7 @@ fn n14_an_outlier_policy_changes_the_summary_and_neither_p_nor_verdict() {
         );
         assert_eq!((raw.candidate.removed, raw.candidate.used), (0, 200));
     }
-    // What an analysis is that says nothing: no summary.
+    // A default analysis has no summary.
     let plain = asked(
         &base,
         &candidate,
@@ -539,7 +539,7 @@ fn every_center_and_policy_gives_a_summary_that_accounts_for_all_samples() {
 
 #[test]
 fn a_constant_change_is_one_beyond_a_step_of_the_clock() {
-    // Samples of 100,000 ns and 101,000 ns; some of none at all say nothing of the clock.
+    // Samples of 100,000 ns and 101,000 ns; samples of 0 ns do not show the step of the clock.
     let constant = |ns: f64, quantum: u64| {
         let mut run = launches(&[ns; 5]);
         for launch in &mut run.launches {

@@ -1,7 +1,7 @@
-//! Whether classes of machines agree: the true effect of a change differs between processors.
+//! Tests whether classes of machines agree: the true effect of a change differs between processors.
 //!
-//! Cochran's Q (Cochran 1954) between classes, generalised to a network as in Higgins et al. (2012): the weighted squares that one value of each level for
-//! all classes leaves, less what values of their own leave, is chi-square distributed where the classes agree.
+//! Cochran's Q (Cochran 1954) between classes, generalized to a network as in Higgins et al. (2012). The difference between the weighted squares with
+//! one value of each level for all classes and those with separate values for each class is chi-square distributed if the classes agree.
 
 use serde::Serialize;
 use std::collections::BTreeSet;
@@ -16,11 +16,11 @@ use perfcheck_stats::{chi_squared, normal};
 /// Classes of machines that measured different changes between the same states of the code.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Disagreement {
-    /// p of the test, as if the classes agreed.
+    /// p of the test under the hypothesis that the classes agree.
     pub p_value: f64,
-    /// The place at which the level begins that they disagree about most; `None` where no step was measured by more than one class.
+    /// The first place of the level that they disagree about most; `None` if no step was measured by more than one class.
     pub place: Option<usize>,
-    /// What each class says of that step.
+    /// The change of each class at that step.
     pub changes: Vec<ClassChange>,
 }
 
@@ -33,7 +33,7 @@ pub struct ClassChange {
     pub change: Estimate,
 }
 
-/// The levels of some edges at places that are given.
+/// The fit of some edges with levels that begin at given places.
 struct Levels {
     parts: Vec<(Component, NodeGroups, Fit)>,
     squares: f64,
@@ -72,7 +72,7 @@ impl Levels {
         levels
     }
 
-    /// The step at `place` with its variance.
+    /// Returns the step at `place` with its variance.
     fn step(&self, place: usize) -> Option<(f64, f64)> {
         self.parts.iter().find_map(|(component, groups, fit)| {
             let at = component.places.partition_point(|other| *other < place);
@@ -84,7 +84,7 @@ impl Levels {
     }
 }
 
-/// Whether the classes disagree, where the levels of all of them together are `together`.
+/// Returns the disagreement of the classes, if there is any. `together` holds the levels of all classes together.
 pub(super) fn disagreement(
     network: &Network<'_>,
     together: &[(Component, Solved)],
@@ -108,7 +108,7 @@ pub(super) fn disagreement(
         })
         .collect();
     let sum = |of: fn(&Levels) -> usize| apart.iter().map(|(_, levels)| of(levels)).sum::<usize>();
-    // Nodes without a place have values of their own, too, which the ranks do not count.
+    // Nodes without a place have values of their own, which the ranks do not count.
     let left = sum(|levels| levels.observations).saturating_sub(sum(|levels| levels.rank));
     let left_together = all.observations.saturating_sub(all.rank);
     let df = left_together.checked_sub(left).filter(|df| *df > 0)?;
@@ -141,7 +141,7 @@ pub(super) fn disagreement(
     })
 }
 
-/// The places at which levels begin.
+/// Returns the places at which levels begin.
 fn begun(parts: &[(Component, Solved)]) -> BTreeSet<usize> {
     let of_part = |(component, solved): &(Component, Solved)| -> Vec<usize> {
         let places = component.places.iter().zip(&solved.begins);
@@ -153,7 +153,7 @@ fn begun(parts: &[(Component, Solved)]) -> BTreeSet<usize> {
     parts.iter().flat_map(of_part).collect()
 }
 
-/// Cochran's Q of one step; `None` with fewer than two classes that measured it.
+/// Returns Cochran's Q of one step; `None` if fewer than two classes measured it.
 fn between(apart: &[(usize, Levels)], place: usize) -> Option<f64> {
     let steps: Vec<(f64, f64)> = apart
         .iter()

@@ -1,37 +1,37 @@
-//! Weighted least squares over a component whose nodes are grouped: within a group all have one value, or an even trend.
+//! Weighted least squares over a component whose nodes are grouped: all nodes of a group have one value, or an even trend.
 //!
-//! x minimises `sum w (y - (x_b - x_a))^2` with the first group at 0 (the adjustment of a levelling network: Gauss 1823; for ratios of several treatments
-//! Lu and Ades 2004); its covariance is the inverse of the normal matrix, the weighted Laplacian of the groups.
+//! x minimizes `sum w (y - (x_b - x_a))^2` with the first group at 0 (the adjustment of a leveling network: Gauss 1823; for ratios of several
+//! treatments Lu and Ades 2004). Its covariance is the inverse of the normal matrix, the weighted Laplacian of the groups.
 
 use super::network::{Component, Weighted};
 
-/// Which nodes have one value.
+/// The assignment of nodes to groups that have one value.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct NodeGroups {
     /// The group of each node of the component. Places come in order, from group 0 on; each of the other nodes has a group of its own.
     pub of_node: Vec<usize>,
     pub count: usize,
-    /// Groups with an even trend from their first to their last place, which is a parameter of its own.
+    /// Groups with an even trend from their first to their last place. Each trend is a parameter of its own.
     pub with_trend: Vec<usize>,
-    /// Where each node stands between the first and the last place of its group, from 0 to 1.
+    /// The position of each node between the first and the last place of its group, from 0 to 1.
     progress: Vec<f64>,
 }
 
-/// The values of groups, and trends behind them, with their covariance.
+/// The values of the groups, followed by the trends, with their covariance.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct Fit {
-    /// ln against the first group; the first is 0.
+    /// Logarithms relative to the first group, which is 0.
     pub values: Vec<f64>,
-    /// Of `values`, row by row; before any scale.
+    /// Covariance of `values`, row by row, before scaling.
     pub covariance: Vec<Vec<f64>>,
-    /// Weighted squares that are left.
+    /// Weighted residual sum of squares.
     pub squares: f64,
-    /// What is left of each edge.
+    /// The residual of each edge.
     pub residuals: Vec<f64>,
 }
 
 impl NodeGroups {
-    /// The groups of places between `begins`, which says of each place whether another level begins there.
+    /// Groups the places into levels. `begins` tells for each place whether another level begins there.
     pub fn between(begins: &[bool], nodes: usize) -> Self {
         let mut of_node = Vec::with_capacity(nodes);
         let mut last = 0;
@@ -57,12 +57,12 @@ impl NodeGroups {
         }
     }
 
-    /// How many values there are to be found, the first included.
+    /// Returns the number of parameters, including the fixed first one.
     fn parameters(&self) -> usize {
         self.count + self.with_trend.len()
     }
 
-    /// How the value of a node follows from the parameters.
+    /// Returns the factors that give the value of a node from the parameters.
     pub fn row(&self, node: usize) -> impl Iterator<Item = (usize, f64)> + '_ {
         let group = self.of_node[node];
         let trend = self
@@ -73,7 +73,7 @@ impl NodeGroups {
         std::iter::once((group, 1.0)).chain(trend)
     }
 
-    /// How the difference of two nodes follows from the parameters.
+    /// Returns the factors that give the difference of two nodes from the parameters.
     pub fn difference(&self, a: usize, b: usize) -> Vec<(usize, f64)> {
         let minus = self.row(a).map(|(parameter, factor)| (parameter, -factor));
         let mut sums: Vec<(usize, f64)> = Vec::with_capacity(4);
@@ -87,7 +87,7 @@ impl NodeGroups {
         sums
     }
 
-    /// By how much an edge grows with the trend of a group that has none yet.
+    /// Returns the factor by which an edge would depend on a trend of a group that has none yet.
     pub fn trend_factor(&self, group: usize, edge: &Weighted) -> f64 {
         let of = |node: usize| {
             let is_in = self.of_node[node] == group;
@@ -96,7 +96,7 @@ impl NodeGroups {
         of(edge.b) - of(edge.a)
     }
 
-    /// The least squares over these groups; `None` where numbers do not allow it.
+    /// Computes the least squares fit over these groups; `None` if the matrix cannot be inverted.
     pub fn fit(&self, component: &Component) -> Option<Fit> {
         let count = self.parameters();
         let mut normal = vec![vec![0.0; count]; count];
@@ -130,21 +130,21 @@ impl NodeGroups {
         Some(fit)
     }
 
-    /// Values that were found: the first is 0.
+    /// Returns the number of estimated values; the first is fixed at 0.
     pub fn rank(&self) -> usize {
         self.parameters() - 1
     }
 }
 
 impl Fit {
-    /// A combination of the values.
+    /// Returns a linear combination of the values.
     pub fn combined(&self, row: &[(usize, f64)]) -> f64 {
         row.iter().fold(0.0, |sum, (parameter, factor)| {
             sum + factor * self.values[*parameter]
         })
     }
 
-    /// Its variance, before any scale.
+    /// Returns the variance of a linear combination, before scaling.
     pub fn variance(&self, row: &[(usize, f64)]) -> f64 {
         let of = |(one, of_one): &(usize, f64)| -> f64 {
             let covariance = &self.covariance[*one];
@@ -156,7 +156,8 @@ impl Fit {
     }
 }
 
-/// The inverse of a symmetric matrix without its first row and column, which are zeros here; by Cholesky's decomposition. `None` where it has none.
+/// Inverts a symmetric matrix without its first row and column, which are zero in the result, by Cholesky's decomposition. `None` if there is no
+/// inverse.
 fn inverse_behind_first(mut matrix: Vec<Vec<f64>>) -> Option<Vec<Vec<f64>>> {
     let count = matrix.len();
     for column in 1..count {
@@ -180,7 +181,7 @@ fn inverse_behind_first(mut matrix: Vec<Vec<f64>>) -> Option<Vec<Vec<f64>>> {
             };
         }
     }
-    // The inverse of the triangle, then its square.
+    // Invert the triangle, then multiply it with its transpose.
     let mut triangle = vec![vec![0.0; count]; count];
     for column in 1..count {
         triangle[column][column] = 1.0 / matrix[column][column];

@@ -1,18 +1,20 @@
-//! Where levels begin in a component: the search, and what is taken out again.
+//! The search for the places where levels begin in a component, and the removal of those that do not count.
 //!
-//! A place is added while the best one lowers the weighted squares by more than chance does anywhere in the history; after each, every place moves to
-//! where it explains most. All places of a level are tried in one sweep over its edges (the score test of one more parameter: Rao 1948).
+//! A place is added while the best candidate lowers the weighted squares by more than chance does anywhere in the history. After each addition, the
+//! places move to where they explain most. All places of a level are tried in one sweep over its edges (the score test of one more parameter: Rao
+//! 1948).
 
 use super::fit::{Fit, NodeGroups};
 use super::network::{Component, Edge, Network};
 use crate::compare::course::CourseRules;
 use perfcheck_stats::normal;
 
-/// p of a level that begins anywhere in a history without one, and of a trend, and of machines that disagree: as of a change point.
+/// p of a level that begins somewhere in a history without changes, equal to that of a change point. Trends and disagreements of machines use it,
+/// too.
 pub(super) const LEVEL_P: f64 = 0.001;
-/// A component has at most so many levels: more would be errors that are said to be far too small.
+/// Most levels of a component. More would mean that the stated errors are far too small.
 const MOST_LEVELS: usize = 100;
-/// What the squares must fall by for a place to move.
+/// Relative increase of the gain that is needed to move a place.
 const BETTER: f64 = 1e-6;
 
 /// The levels of a component, solved.
@@ -22,17 +24,17 @@ pub(super) struct Solved {
     pub begins: Vec<bool>,
     pub groups: NodeGroups,
     pub fit: Fit,
-    /// By how much errors are larger than edges say (Birge 1932); at least 1.
+    /// Factor by which the errors are larger than the edges claim (Birge 1932); at least 1.
     pub scale: f64,
 }
 
-/// One more level.
+/// A place at which one more level could begin.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Candidate {
     pub place: usize,
-    /// By how much the weighted squares fall.
+    /// Decrease of the weighted squares.
     pub gain: f64,
-    /// How far the new level is from the rest of the old one.
+    /// Distance of the new level from the rest of the old one.
     pub step: f64,
 }
 
@@ -42,7 +44,7 @@ pub(super) struct Search<'c> {
     /// The edges of each node.
     edges_of: Vec<Vec<usize>>,
     tolerance: f64,
-    /// The weighted squares that one more level takes away by chance.
+    /// The largest decrease of the weighted squares that one more level gives by chance.
     by_chance: f64,
 }
 
@@ -62,10 +64,10 @@ impl<'c> Search<'c> {
         }
     }
 
-    /// The levels; `None` where numbers do not allow it.
+    /// Finds the levels; `None` if a fit cannot be computed.
     pub fn solve(&self) -> Option<Solved> {
         let first = self.levels(1.0)?;
-        // What errors larger than they are said to be have let pass.
+        // The true errors are larger than claimed, so the first search may have found too many levels.
         if first.scale > 1.0 {
             return self.levels(first.scale);
         }
@@ -104,7 +106,7 @@ impl<'c> Search<'c> {
         Some((groups, fit))
     }
 
-    /// What each place of `range` would give as the beginning of another level.
+    /// Returns the candidates among the places of `range` for the beginning of another level.
     pub(super) fn candidates(
         &self,
         groups: &NodeGroups,
@@ -122,7 +124,7 @@ impl<'c> Search<'c> {
         found
     }
 
-    /// The same of one level: nodes go over to the new one from the last to the second, and with them the sums that they are in.
+    /// Returns the candidates within one level. Nodes move to the new level from the last to the second, and the sums are updated with each.
     fn sweep(
         &self,
         groups: &NodeGroups,
@@ -131,7 +133,8 @@ impl<'c> Search<'c> {
         found: &mut Vec<Candidate>,
     ) {
         let mut is_new = vec![false; self.component.nodes];
-        // Of the column c of the new parameter: c'We, c'Wc, the covariance times X'Wc, and X'Wc times that.
+        // For the column c of the new parameter: `score` is c'We, `information` is c'Wc, `projected` is the covariance times X'Wc, and `explained` is
+        // X'Wc times `projected`.
         let (mut score, mut information, mut explained) = (0.0, 0.0, 0.0);
         let mut projected = vec![0.0; fit.values.len()];
         for place in level.clone().skip(1).rev() {
@@ -169,7 +172,7 @@ impl<'c> Search<'c> {
         }
     }
 
-    /// The best of `candidates` for a change that a comparison called, and that the levels do not have yet.
+    /// Returns the best candidate for a change that a comparison called and that the levels do not show yet.
     fn called_yet_unseen(
         &self,
         groups: &NodeGroups,
@@ -188,7 +191,7 @@ impl<'c> Search<'c> {
         places.max_by(|a, b| a.gain.total_cmp(&b.gain))
     }
 
-    /// Moves each of these places to where it explains most between its neighbours, but for those that stay. Tells whether any has moved.
+    /// Moves each of `places` to where it explains most between its neighbors, except those that stay. Reports whether any moved.
     fn move_places(&self, begins: &mut [bool], stays: &[bool], places: &[usize]) -> Option<bool> {
         let mut has_moved = false;
         for place in places.iter().copied() {
@@ -209,7 +212,7 @@ impl<'c> Search<'c> {
         Some(has_moved)
     }
 
-    /// Takes out steps that do not matter, the smallest first, then what chance explains.
+    /// Removes steps that are too small to count, the smallest first, then those that chance explains.
     fn take_out(&self, begins: &mut [bool], needed: f64) -> Option<()> {
         loop {
             let (groups, fit) = self.fit(begins)?;
@@ -233,7 +236,7 @@ impl<'c> Search<'c> {
         }
     }
 
-    /// Whether a comparison called a change that only the step at `place` explains.
+    /// Reports whether a comparison called a change that only the step at `place` explains.
     fn is_called(&self, groups: &NodeGroups, place: usize) -> bool {
         let (below, above) = (groups.of_node[place] - 1, groups.of_node[place]);
         let mut called = self.component.called.iter();
@@ -242,7 +245,7 @@ impl<'c> Search<'c> {
         })
     }
 
-    /// Gives levels a trend where they have one by more than chance and by more than the threshold.
+    /// Adds a trend to each level whose trend exceeds both chance and the noise threshold.
     fn with_trends(&self, begins: Vec<bool>, scale: f64) -> Option<Solved> {
         let (mut groups, mut fit) = self.fit(&begins)?;
         let levels = groups.of_node[begins.len() - 1] + 1;
@@ -271,7 +274,7 @@ impl<'c> Search<'c> {
         })
     }
 
-    /// By how much the weighted squares fall if a level has an even trend, and what that comes to.
+    /// Returns the decrease of the weighted squares if a level has an even trend, and the size of that trend.
     fn trend(&self, groups: &NodeGroups, fit: &Fit, level: usize) -> Option<(f64, f64)> {
         let (mut score, mut information) = (0.0, 0.0);
         let mut shared = vec![0.0; fit.values.len()];
@@ -292,7 +295,7 @@ impl<'c> Search<'c> {
     }
 }
 
-/// The components of the edges that `wanted` lets pass, each with its levels.
+/// Returns the components of the edges that `wanted` accepts, each with its levels.
 pub(super) fn solved(
     network: &Network<'_>,
     rules: &CourseRules,
@@ -306,19 +309,20 @@ pub(super) fn solved(
     solved.collect()
 }
 
-/// The places at which the level before `place`, that level and the next one begin.
+/// Returns the places at which the level before `place`, the level at `place` and the next level begin.
 fn around(begins: &[bool], place: usize) -> Vec<usize> {
     let before = (1..place).rev().find(|at| begins[*at]);
     let next = (place + 1..begins.len()).find(|at| begins[*at]);
     [before, Some(place), next].into_iter().flatten().collect()
 }
 
-/// The one that explains most.
+/// Returns the candidate that explains most.
 fn largest<'a>(candidates: impl Iterator<Item = &'a Candidate>) -> Option<Candidate> {
     candidates.copied().max_by(|a, b| a.gain.total_cmp(&b.gain))
 }
 
-/// The weighted squares that the best of so many parameters takes away by chance, at [`LEVEL_P`] together (Bonferroni).
+/// Returns the largest decrease of the weighted squares that the best of `parameters` parameters gives by chance, at [`LEVEL_P`] for all together
+/// (Bonferroni).
 fn squares_by_chance(parameters: usize) -> f64 {
     let tail = LEVEL_P / 2.0 / parameters.max(1) as f64;
     normal::quantile(tail).map_or(f64::INFINITY, |z| z * z)
@@ -329,14 +333,14 @@ mod tests {
     use super::*;
     #[test]
     fn places_share_the_level_of_a_change_by_chance() {
-        // Two-sided, .1 % of one place and .001 % of each of a hundred: p is erfc(z / sqrt 2).
+        // Two-sided: .1 % for one place, and .001 % for each of a hundred; p is erfc(z / sqrt 2).
         for (places, z) in [(1, 3.290_526_731_491_9), (100, 4.417_173_413_468_8)] {
             let found = squares_by_chance(places);
             assert!((found.sqrt() - z).abs() < 1e-9, "{found}");
         }
     }
 
-    /// What edges between these places of five, each with its step, hang together.
+    /// Creates the component of edges between five places, each with its step.
     fn component(edges: &[(usize, usize, f64)]) -> Component {
         let edges: Vec<Edge> = (edges.iter())
             .map(|(from, to, log_ratio)| Edge {

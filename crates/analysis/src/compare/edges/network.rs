@@ -1,11 +1,11 @@
-//! Nodes and edges, cut into what hangs together and reduced to what decides.
+//! Nodes and edges, split into connected components and reduced to the nodes that matter.
 //!
-//! Nodes of no place in the history (a tag that runs were measured against, commits of other branches) have a value of their own each. Those with few
-//! neighbours are eliminated beforehand: a star of edges becomes the mesh of its ends, which is the same sum of squares.
+//! Nodes without a place in the history (a tag that runs were measured against, commits of other branches) have values of their own. Those with few
+//! neighbors are eliminated first: a star of edges becomes the mesh of its ends, which has the same sum of squares.
 
 use std::collections::{BTreeMap, BTreeSet};
 
-/// A change that was measured in turn: which side was new, which old.
+/// A change that was measured side by side, from a base to a candidate.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Edge {
     /// The node of the base.
@@ -16,24 +16,24 @@ pub struct Edge {
     pub log_ratio: f64,
     /// Its standard error; positive and finite.
     pub standard_error: f64,
-    /// Whether the comparison itself called a change, or the user accepted one.
+    /// Whether the comparison called a change, or the user accepted one.
     pub called: bool,
-    /// On which class of machines it was measured; an index.
+    /// Index of the class of machines on which it was measured.
     pub class: usize,
 }
 
-/// All that was measured in turn of a benchmark.
+/// All side-by-side measurements of a benchmark.
 #[derive(Debug, Clone, Copy)]
 pub struct Network<'a> {
-    /// So many nodes, from 0 on, are places of the history, oldest first.
+    /// Number of nodes that are places of the history; they come first, oldest first.
     pub places: usize,
-    /// All nodes; those behind the places have no place.
+    /// Number of all nodes; those after the places have no place in the history.
     pub nodes: usize,
     /// The edges, in any order.
     pub edges: &'a [Edge],
 }
 
-/// Edges between the same two nodes, as one: `b` less `a` is `difference`, with the weight 1 / variance.
+/// The merged edges between two nodes: `b` minus `a` is `difference`, with the weight 1 / variance.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) struct Weighted {
     pub a: usize,
@@ -42,7 +42,7 @@ pub(super) struct Weighted {
     pub weight: f64,
 }
 
-/// Places that edges connect, with the edges among them. Nodes have numbers of their own here: places in their order, then the others that are left.
+/// Places that edges connect, with the edges among them. Nodes are renumbered here: places in order, then the other nodes that are left.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct Component {
     /// The places, ascending.
@@ -52,21 +52,22 @@ pub(super) struct Component {
     pub edges: Vec<Weighted>,
     /// Changes between two places that a comparison called: (earlier, later, whether the later one is slower).
     pub called: Vec<(usize, usize, bool)>,
-    /// Weighted squares that no values of the nodes take away: between edges of the same two nodes.
+    /// Weighted squares between parallel edges, which no values of the nodes can reduce.
     pub squares: f64,
-    /// Edges that were measured, less values of nodes that were eliminated.
+    /// Number of measured edges minus the number of eliminated nodes.
     pub observations: usize,
 }
 
-/// Standard error of an edge between two states that run the same code: it is not measured, and says nothing about the errors of those that are.
+/// Standard error of an edge between two states that run the same code. It is not measured, and does not count in the estimate of the measurement
+/// errors.
 pub(super) const EXACT: f64 = 1e-5;
-/// Nodes without a place that have more neighbours stay.
+/// Nodes without a place stay if they have more neighbors than this.
 const MOST_NEIGHBOURS: usize = 8;
-/// Unless so many would stay.
+/// If more nodes than this would stay, they are eliminated, too.
 const MOST_OTHERS: usize = 64;
 
 impl Edge {
-    /// Two states of the code that run the same: their ratio is 1, on any machine.
+    /// Creates an edge between two states that run the same code: their ratio is 1 on any machine.
     pub fn of_same_code(from: usize, to: usize, class: usize) -> Self {
         Self {
             from,
@@ -80,7 +81,7 @@ impl Edge {
 }
 
 impl Component {
-    /// The components of `network` with at least one edge, where those edges count that `wanted` lets pass; by their first places.
+    /// Returns the components of `network` with at least one edge, in the order of their first places. Only edges that `wanted` accepts count.
     pub fn all(network: &Network<'_>, wanted: impl Fn(&Edge) -> bool) -> Vec<Self> {
         let edges: Vec<&Edge> = network
             .edges
@@ -112,7 +113,7 @@ impl Component {
     }
 }
 
-/// What is known of a component on the way to it.
+/// The parts of a component while it is assembled.
 #[derive(Default)]
 struct ComponentPart<'e> {
     nodes: Vec<usize>,
@@ -121,7 +122,7 @@ struct ComponentPart<'e> {
     eliminated: usize,
 }
 
-/// For each node the first one of those that hang together with it.
+/// Returns, for each node, the first node that is connected to it.
 fn roots(nodes: usize, edges: &[&Edge]) -> Vec<usize> {
     let mut before: Vec<usize> = (0..nodes).collect();
     let root = |before: &mut Vec<usize>, mut node: usize| {
@@ -141,10 +142,10 @@ fn roots(nodes: usize, edges: &[&Edge]) -> Vec<usize> {
     before
 }
 
-/// Neighbours of each node, each with the difference to it and its weight.
+/// The neighbors of each node, with the difference to each and its weight.
 struct Reduced {
     neighbours: Vec<BTreeMap<usize, (f64, f64)>>,
-    /// What is settled already, by the node at which it was: squares, and values that were eliminated.
+    /// Sums that are settled already, by node: squares, and the number of eliminated nodes.
     settled: Vec<(f64, usize)>,
 }
 
@@ -161,7 +162,7 @@ impl Reduced {
         reduced
     }
 
-    /// Adds an edge: with one that is there already it becomes their weighted mean.
+    /// Adds an edge. It is merged with a parallel one to their weighted mean.
     fn add(&mut self, from: usize, to: usize, difference: f64, weight: f64) {
         let (mean, sum) = match self.neighbours[from].get(&to) {
             None => (difference, weight),
@@ -175,7 +176,7 @@ impl Reduced {
         self.neighbours[to].insert(from, (-mean, sum));
     }
 
-    /// Takes out nodes from number `first` on, those with the fewest neighbours first.
+    /// Eliminates nodes from number `first` on, those with the fewest neighbors first.
     fn eliminate(&mut self, first: usize) {
         let mut queue: BTreeSet<(usize, usize)> = (first..self.neighbours.len())
             .map(|node| (self.neighbours[node].len(), node))
@@ -213,7 +214,7 @@ impl Reduced {
         }
     }
 
-    /// The component of a part; `None` without an edge or a place.
+    /// Returns the component of a part; `None` without an edge or a place.
     fn component(&self, part: &ComponentPart<'_>, all_places: usize) -> Option<Component> {
         let count = part.nodes.partition_point(|node| *node < all_places);
         if part.edges.is_empty() || count == 0 {

@@ -1,4 +1,4 @@
-//! Where the places of a history stand: the levels of every component, solved, with the change between any two places that edges connect.
+//! The positions of the places of a history: the levels of every component, solved, with the change between any two connected places.
 
 use serde::Serialize;
 
@@ -13,14 +13,14 @@ use perfcheck_stats::normal;
 #[derive(Debug, Clone)]
 pub struct Placement {
     parts: Vec<(Component, Solved)>,
-    /// Of each place its part, and its number there.
+    /// The part of each place, and its number within the part.
     of_place: Vec<Option<(usize, usize)>>,
     confidence_level: f64,
-    /// What classes of machines say otherwise than one another, if they do: then the classes are apart, and one alone has places.
+    /// The disagreement of classes of machines, if any. In that case only the edges of one class are used.
     pub disagreement: Option<Disagreement>,
 }
 
-/// A level whose runs go in one direction, by steps that none of them shows.
+/// A level whose runs drift in one direction, by steps that are too small to show.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Trend {
@@ -33,10 +33,10 @@ pub struct Trend {
 }
 
 impl Placement {
-    /// Solves `network`. Where classes of machines disagree, places are those of `class` alone.
+    /// Solves `network`. If classes of machines disagree, only the edges of `class` are used.
     ///
-    /// The time grows with the number of edges times that of levels: ten thousand edges and twenty levels take some hundredths of a second each time
-    /// that a level is added.
+    /// The time grows with the number of edges times the number of levels: with ten thousand edges and twenty levels, each added level takes some
+    /// hundredths of a second.
     pub fn of(network: &Network<'_>, class: usize, rules: &CourseRules) -> Self {
         let mut parts = solved(network, rules, |_| true);
         let disagreement = disagreement(network, &parts, rules);
@@ -57,24 +57,24 @@ impl Placement {
         }
     }
 
-    /// Which of the parts that no edge connects a place is in, numbered by their first places; `None` without an edge.
+    /// Returns the part (a set of connected places) that a place is in, numbered in the order of their first places; `None` without an edge.
     pub fn part(&self, place: usize) -> Option<usize> {
         Some(self.of_place.get(place).copied()??.0)
     }
 
-    /// The first place of a part.
+    /// Returns the first place of a part.
     pub fn first_of(&self, part: usize) -> Option<usize> {
         Some(self.parts.get(part)?.0.places[0])
     }
 
-    /// ln of the value of a place against the first of its part; 0 within the first level.
+    /// Returns the logarithm of the value of a place relative to the first place of its part; 0 within the first level.
     pub fn value(&self, place: usize) -> Option<f64> {
         let (part, number) = self.of_place.get(place).copied()??;
         let (_, solved) = &self.parts[part];
         Some(solved.fit.combined(&solved.groups.difference(0, number)))
     }
 
-    /// Whether both places are of one level. Places of different parts are of none together.
+    /// Reports whether both places are in one level. Places of different parts never are.
     pub fn is_one_level(&self, one: usize, other: usize) -> bool {
         match (self.of_place[one], self.of_place[other]) {
             (Some((part, one)), Some((same, other))) if part == same => {
@@ -85,7 +85,8 @@ impl Placement {
         }
     }
 
-    /// The change from one place to another with its interval, a fraction; nothing within a level without a trend. `None` where no edges connect them.
+    /// Returns the change from one place to another as a fraction with its interval; 0 within a level that has no trend. `None` if no edges connect
+    /// them.
     pub fn change(&self, from: usize, to: usize) -> Option<Estimate> {
         let (part, from) = self.of_place.get(from).copied()??;
         let (same, to) = self.of_place.get(to).copied()??;
@@ -105,7 +106,7 @@ impl Placement {
         Estimate::from_logarithms(difference, difference - half, difference + half)
     }
 
-    /// The levels with a trend, by their first places.
+    /// Lists the levels with a trend, in the order of their first places.
     pub fn trends(&self) -> Vec<Trend> {
         let mut found = Vec::new();
         for (part, (component, solved)) in self.parts.iter().enumerate() {

@@ -1,4 +1,4 @@
-//! Networks solved by hand and by brute force, and histories whose truth is known.
+//! Networks solved by hand and by brute force, and simulated histories.
 
 use super::fit::NodeGroups;
 use super::levels::{LEVEL_P, Search};
@@ -37,7 +37,7 @@ fn placed(places: usize, edges: &[Edge]) -> Placement {
     Placement::of(&network(places, edges), 0, &RULES)
 }
 
-/// The places at which levels begin.
+/// Returns the places at which levels begin.
 fn begins(placement: &Placement, places: usize) -> Vec<usize> {
     (1..places)
         .filter(|place| placement.part(*place) == placement.part(place - 1))
@@ -49,7 +49,7 @@ fn close(found: f64, expected: f64) {
     assert!((found - expected).abs() < 1e-9, "{found} is not {expected}");
 }
 
-/// Uniform numbers around 0, and nearly normal ones.
+/// Generates uniform numbers around 0, and nearly normal ones.
 struct Chance(Draws);
 
 impl Chance {
@@ -87,7 +87,7 @@ fn a_triangle_is_solved_as_by_hand() {
     close(placement.value(0).unwrap(), 0.0);
     close(placement.value(1).unwrap(), 0.11);
     close(placement.value(2).unwrap(), 0.22);
-    // Two paths, of variance 1 and 2: 2 / 3.
+    // Two paths, with variances of 1 and 2: 2 / 3.
     let half = 1.959_963_984_540_054 * 0.02 * (2.0_f64 / 3.0).sqrt();
     let change = placement.change(0, 2).unwrap();
     close(change.lower.ln_1p(), 0.22 - half);
@@ -98,11 +98,11 @@ fn a_triangle_is_solved_as_by_hand() {
 
 #[test]
 fn several_edges_of_a_step_are_their_weighted_mean() {
-    // Weights 4 and 1.
+    // The weights are 4 and 1.
     let edges = [edge(0, 1, 0.10, 0.01), edge(0, 1, 0.125, 0.02)];
     let placement = placed(2, &edges);
     close(placement.value(1).unwrap(), 0.105);
-    // Their squares are 0.8 * 1.5625 = 1.25 with one degree of freedom: errors are larger than they are said to be.
+    // Their squares are 0.8 * 1.5625 = 1.25 with one degree of freedom: the errors are larger than claimed.
     let half = 1.959_963_984_540_054 * (1.25_f64 / 12_500.0).sqrt();
     close(placement.change(0, 1).unwrap().upper.ln_1p(), 0.105 + half);
 }
@@ -124,7 +124,7 @@ fn many_small_changes_add_up_to_nothing() {
 
 #[test]
 fn a_creeping_change_beyond_its_own_error_is_a_trend() {
-    // Three per mille a commit, each within its error; three times the first commit was measured beside.
+    // Three per mille per commit, each within its error; three measurements are against the first commit.
     let mut edges: Vec<Edge> = (0..60).map(|at| edge(at, at + 1, 0.003, 0.003)).collect();
     edges.extend([20, 40, 60].map(|at| edge(0, at, 0.003 * at as f64, 0.2)));
     let placement = placed(61, &edges);
@@ -133,7 +133,7 @@ fn a_creeping_change_beyond_its_own_error_is_a_trend() {
     assert_eq!((trends[0].first, trends[0].last), (0, 60));
     let change = trends[0].change;
     close(change.estimate.ln_1p(), 0.18);
-    // Sixty errors of 0.3 % are 2.3 %.
+    // Sixty errors of 0.3 % are 2.3 % in all.
     assert!(
         change.lower.ln_1p() > 0.13 && change.lower.ln_1p() < 0.14,
         "{change:?}"
@@ -155,7 +155,7 @@ fn a_called_change_begins_a_level_that_chance_could_explain_and_one_below_the_th
 
 #[test]
 fn a_level_that_is_measured_again_and_again_against_one_reference_is_one() {
-    // The step came with place 3, and its run was disturbed; nobody has accepted it yet.
+    // The step came with place 3, and its run was disturbed; the step is not accepted yet.
     let edges = [
         edge(0, 1, 0.001, 0.003),
         edge(1, 2, -0.002, 0.003),
@@ -191,12 +191,12 @@ fn what_no_edge_connects_has_no_change_and_circles_end() {
     assert!(placed(3, &[]).part(0).is_none());
 }
 
-/// A network of places and others with random edges.
+/// Creates random edges of a network with places and other nodes.
 fn random(seed: u64, places: usize, others: usize, count: usize) -> Vec<Edge> {
     let mut chance = Chance::of(seed);
     (0..count)
         .map(|at| {
-            // A chain of the places, so that they hang together.
+            // Chain the places, so that they are connected.
             let from = if at + 1 < places {
                 at
             } else {
@@ -214,7 +214,7 @@ fn random(seed: u64, places: usize, others: usize, count: usize) -> Vec<Edge> {
         .collect()
 }
 
-/// Least squares over groups of all nodes by Gauss's elimination: the values against group 0, and the squares that are left.
+/// Computes least squares over groups of all nodes by Gaussian elimination: the values relative to group 0, and the residual squares.
 fn brute(edges: &[Edge], group: &dyn Fn(usize) -> usize, groups: usize) -> (Vec<f64>, f64) {
     let mut rows = vec![vec![0.0; groups + 1]; groups];
     for edge in edges {
@@ -294,7 +294,7 @@ fn a_reduced_network_is_solved_as_the_whole_one_by_brute_force() {
 
 #[test]
 fn a_change_called_against_a_node_without_a_place_is_between_no_two_places() {
-    // The tag has so many neighbors that it stays.
+    // The tag has so many neighbors that it is not eliminated.
     let edges: Vec<Edge> = (0..9)
         .flat_map(|at| [edge(at, at + 1, 0.0, 0.01), edge(10, at, 0.2, 0.01)])
         .map(|edge| Edge {
@@ -330,7 +330,7 @@ fn a_trend_grows_evenly_from_the_first_place_of_its_level_to_the_last() {
     };
     assert_eq!((grows(0, 0, 1), grows(0, 0, 2)), (0.5, 1.0));
     assert_eq!((grows(1, 3, 4), grows(1, 2, 4)), (1.0, 1.0));
-    // Back, into another level, and to a node without a place.
+    // Backward, into another level, and to a node without a place.
     assert_eq!(
         (grows(0, 2, 1), grows(0, 1, 3), grows(0, 2, 5)),
         (-0.5, -0.5, -1.0)
@@ -339,7 +339,7 @@ fn a_trend_grows_evenly_from_the_first_place_of_its_level_to_the_last() {
 
 #[test]
 fn what_a_sweep_says_of_a_place_is_what_another_level_there_gives() {
-    // With more than twice as many nodes as places at the end: nodes with many neighbours stay.
+    // In the last cases there are more than twice as many nodes as places: nodes with many neighbors stay.
     for (seed, others, count) in [
         (1, 12, 120),
         (2, 12, 120),
@@ -359,7 +359,7 @@ fn what_a_sweep_says_of_a_place_is_what_another_level_there_gives() {
         let search = Search::new(component, &RULES);
         let candidates = search.candidates(&groups, &fit, 0..30);
         assert_eq!(candidates.len(), 30 - 4);
-        // Of the level between places 10 and 22 alone, as where a place moves between its neighbors.
+        // Candidates of the level between places 10 and 22 alone, as needed to move a place between its neighbors.
         let of_level = search.candidates(&groups, &fit, 10..22);
         let places = of_level.iter().map(|one| one.place);
         assert!(places.eq((11..22).rev()), "{of_level:?}");
@@ -380,7 +380,7 @@ fn what_a_sweep_says_of_a_place_is_what_another_level_there_gives() {
 
 #[test]
 fn what_both_classes_measured_against_without_a_place_is_no_disagreement() {
-    // Two places, 10 % apart, against eight tags, on both processors alike.
+    // Two places, 10 % apart, measured against eight tags, equally on both processors.
     let told = (0..200).filter(|seed| {
         let mut chance = Chance::of(*seed);
         let mut edges = vec![Edge {
@@ -403,7 +403,8 @@ fn what_both_classes_measured_against_without_a_place_is_no_disagreement() {
 
 #[test]
 fn classes_that_agree_are_together_and_those_that_do_not_are_apart() {
-    // Both classes measure each commit; the step at place 20 is `of_other` for class 1, and what is at place 30 as well.
+    // Both classes measure each commit. At place 20 class 1 has a step of `of_other` instead of 0.04; at place 30 the classes have opposite steps of
+    // size `later`.
     let measured = |of_other: f64, later: f64| {
         let mut chance = Chance::of(7);
         let edges: Vec<Edge> = (0..40)
@@ -436,9 +437,9 @@ fn classes_that_agree_are_together_and_those_that_do_not_are_apart() {
         assert_eq!(found.class, class);
         assert!((found.change.estimate - step).abs() < 0.01, "{found:?}");
     }
-    // What the other class alone shows is no part of this history.
+    // Steps that only the other class shows are not part of this history.
     assert_eq!(begins(&apart, 41), [0; 0]);
-    // Opposite changes, which together are none, are seen, too.
+    // Opposite changes that cancel each other are found, too.
     let opposite = measured(0.04, 0.03);
     assert_eq!(opposite.disagreement.clone().unwrap().place, Some(30));
     assert_eq!(begins(&opposite, 41), [20, 30]);
@@ -446,8 +447,8 @@ fn classes_that_agree_are_together_and_those_that_do_not_are_apart() {
 
 #[test]
 fn the_step_that_classes_disagree_about_most_is_told_as_each_of_them_measured_it() {
-    // Cochran's Q of two classes of the same error is their squared distance over twice the variance: 200 at place 1; 12.5 at place 2, where errors are
-    // smallest and the steps largest; 50 at place 3, where the steps are furthest apart.
+    // Cochran's Q of two classes with equal errors is their squared distance over twice the variance: 200 at place 1; 12.5 at place 2, with the
+    // smallest errors and the largest steps; 50 at place 3, with the largest distance.
     let steps = [
         (0, [0.10, 0.02], 0.004),
         (1, [0.50, 0.49], 0.002),
@@ -487,16 +488,16 @@ fn a_class_without_edges_of_its_own_has_no_places() {
     assert_eq!(placement.part(0), None);
 }
 
-/// What a simulated history came to.
+/// The result of a simulated history.
 struct Simulated {
-    /// Where levels begin.
+    /// The places at which levels begin.
     begins: Vec<usize>,
-    /// By how much the newest commit is off against the first.
+    /// Error of the newest commit relative to the first.
     error: f64,
 }
 
-/// 128 commits, each measured on two machines, 1 and 2 in the first half, 3 and 4 in the second, with stores of their own: against the last accepted run,
-/// and each 16 commits against the first one.
+/// Simulates 128 commits. Each is measured on two machines, 1 and 2 in the first half and 3 and 4 in the second, which have separate stores: against
+/// the last accepted run, and every 16th commit against the first one.
 fn simulated(seed: u64, steps: &[(usize, f64)]) -> Simulated {
     let mut chance = Chance::of(seed);
     let truth = |commit: usize| -> f64 {

@@ -1,4 +1,4 @@
-//! Allocations of two sides: numbers that do not vary differ or do not; others are tested by launch.
+//! Allocations of two sides: numbers that do not vary are compared exactly, others are tested over processes.
 
 use serde::{Deserialize, Serialize};
 
@@ -12,34 +12,34 @@ use perfcheck_stats::{MannWhitney, mean};
 pub struct AllocationComparison {
     /// How often memory was allocated.
     pub count: CountChange,
-    /// How many bytes.
+    /// How many bytes were allocated.
     pub bytes: CountChange,
-    /// How many bytes were alive at once, at most.
+    /// The most bytes that were alive at once.
     pub peak_bytes: CountChange,
 }
 
-/// One number per iteration on both sides, each the mean of the means of the launches.
+/// One number per iteration on both sides, each the mean of the means of the processes.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct CountChange {
-    /// That of the reference.
+    /// The number of the reference.
     pub base: f64,
-    /// That of the run.
+    /// The number of the run.
     pub candidate: f64,
-    /// Whether no iteration of either side differed from the others of its side: then a difference is a difference, whatever its size.
+    /// Whether all iterations of a side agree, on both sides. Then every difference is real, however small.
     pub exact: bool,
-    /// p of the two-sided test over launches: of allocations by permutation, of instructions Welch's; `None` where the numbers are exact.
+    /// p of the two-sided test over processes: by permutation for allocations, Welch's for instructions; `None` if the numbers are exact.
     pub p_value: Option<f64>,
-    /// `regressed`: more; `improved`: fewer.
+    /// `regressed` means more, `improved` means fewer.
     pub verdict: Verdict,
 }
 
-/// The p of a test of two sides, candidate and base.
+/// Computes the p of a test of two sides: candidate, base.
 pub(super) type TwoSidedP = fn(&[f64], &[f64]) -> Option<f64>;
 
 impl AllocationComparison {
-    /// Compares with the newest of the runs in `base` that counted: code does not drift, and an older run may be another state of it.
-    /// `None` where a side has counted nothing.
+    /// Compares with the newest of the runs in `base` that counted: code does not drift, and an older run may be of other code. `None` if a side
+    /// counted nothing.
     pub(super) fn of(
         base: &[&Measurement],
         candidate: &Measurement,
@@ -62,7 +62,7 @@ impl AllocationComparison {
         })
     }
 
-    /// Its numbers, most telling first, with their names.
+    /// Returns its numbers with their names, the most significant first.
     pub fn named(&self) -> [(&'static str, CountChange); 3] {
         [
             ("allocations", self.count),
@@ -71,19 +71,19 @@ impl AllocationComparison {
         ]
     }
 
-    /// Whether anything is more or less than it was.
+    /// Reports whether any number changed.
     pub fn has_changed(&self) -> bool {
         self.named().iter().any(|(_, found)| found.has_changed())
     }
 }
 
 impl CountChange {
-    /// Whether it is more or less than it was.
+    /// Reports whether the number changed.
     pub fn has_changed(&self) -> bool {
         matches!(self.verdict, Verdict::Regressed | Verdict::Improved)
     }
 
-    /// new / base - 1, a fraction; 0 where both are 0, infinite where only the reference is.
+    /// Returns new / base - 1, a fraction: 0 if both are 0, infinite if only the reference is 0.
     pub fn relative(&self) -> f64 {
         if self.candidate == self.base {
             0.0
@@ -110,7 +110,7 @@ impl CountChange {
         )
     }
 
-    /// Compares a number of each launch, which are known not to vary or are tested.
+    /// Compares one number per process. Numbers that are known not to vary (`exact`) are compared directly, others are tested.
     pub(super) fn of_launches(
         base: &[f64],
         candidate: &[f64],
@@ -158,7 +158,7 @@ impl CountChange {
     }
 }
 
-/// The launches that counted.
+/// Returns the counts of the processes that counted.
 pub(super) fn counted(measurement: &Measurement) -> Vec<&[Allocations]> {
     measurement
         .launches
@@ -188,7 +188,7 @@ fn is_constant(launches: &[&[Allocations]], pick: fn(&Allocations) -> u64) -> bo
     values.all(|value| Some(value) == first)
 }
 
-/// Whether no launch of the one side is further than the threshold from any of the other.
+/// Reports whether no process of one side differs from any of the other by more than the threshold.
 fn all_within(base: &[f64], candidate: &[f64], noise_threshold: f64) -> bool {
     let ends = |values: &[f64]| {
         let lowest = values.iter().copied().fold(f64::INFINITY, f64::min);

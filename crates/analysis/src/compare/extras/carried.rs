@@ -1,4 +1,4 @@
-//! Extras that a comparison carries besides its times: allocations, instructions, sampled time and latencies, compared by rules that follow from its own.
+//! Adds the extras to a comparison of times: allocations, instructions, sampled time and latencies, compared by rules that follow from its own.
 
 use super::rules::{ExtrasRules, LaunchPairing};
 use super::{AllocationComparison, InstructionComparison, LatencyComparison, SampledTime};
@@ -8,7 +8,7 @@ use crate::compare::question::{Question, Rules};
 use crate::model::Measurement;
 
 impl Comparison {
-    /// Adds the extras of two builds that were measured in turn by this plan.
+    /// Adds the extras of two builds that were measured side by side by this plan.
     #[must_use]
     pub fn with_extras_in_turn(
         self,
@@ -61,7 +61,7 @@ impl Comparison {
     ) -> Self {
         self.allocations = AllocationComparison::of(base, candidate, rules);
         self.instructions = InstructionComparison::of(base, candidate, rules);
-        // They are of the time here, whatever else a verdict is about later.
+        // Use the change of the time, even if the verdict will be about another metric.
         let sampled = |ns| SampledTime::of(base, candidate, ns);
         self.sampled_time = self.compared.and_then(sampled);
         self.latencies = LatencyComparison::of(base, candidate, pairing, rules);

@@ -1,6 +1,6 @@
-//! What one run noted as extras, described: allocations of an iteration, latencies of single operations.
+//! Descriptions of the extras of one run: allocations of an iteration, latencies of single operations.
 //!
-//! Every number is a mean over launches, which weigh alike; only the merged histogram and the distribution are of all operations, for looking at.
+//! Every number is a mean over processes with equal weight. Only the merged histogram and the distribution pool all operations; they are for display.
 
 use serde::{Serialize, Serializer};
 
@@ -12,33 +12,33 @@ use perfcheck_stats::{
 
 use super::latencies::LatencyComparison;
 
-/// A window that is shorter than a second says nothing of a whole one; the last one usually is.
+/// A drift needs this many whole windows. A window that is shorter than a second, as the last one usually is, does not count.
 const FEWEST_WINDOWS: usize = 2;
 
-/// What an iteration allocated: means over launches of the means of their counted iterations.
+/// The allocations of an iteration: means over processes of the means of their counted iterations.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct AllocationSummary {
     /// Allocations of the thread that ran the iteration.
     pub count: f64,
-    /// Bytes of these.
+    /// Bytes of these allocations.
     pub bytes: f64,
     /// The most bytes alive at once.
     pub peak_bytes: f64,
-    /// Allocations of other threads meanwhile.
+    /// Allocations of other threads in the meantime.
     pub other_count: f64,
-    /// Bytes of these.
+    /// Bytes of the other threads' allocations.
     pub other_bytes: f64,
-    /// Whether all iterations of all launches allocated the same.
+    /// Whether all iterations of all processes allocated the same.
     pub exact: bool,
-    /// Iterations counted, in all launches.
+    /// Iterations counted, in all processes.
     pub iterations: usize,
-    /// Launches that counted.
+    /// Processes that counted.
     pub launches: usize,
 }
 
 impl AllocationSummary {
-    /// `None` where nothing was counted.
+    /// Returns `None` if nothing was counted.
     pub fn of(measurement: &Measurement) -> Option<Self> {
         let launches = super::allocations::counted(measurement);
         let of = |pick: fn(&Allocations) -> u64| {
@@ -59,18 +59,18 @@ impl AllocationSummary {
     }
 }
 
-/// A number that each launch has, over the launches.
+/// A number that each process has, summarized over the processes.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct OverLaunches {
     /// The mean.
     pub mean: f64,
-    /// The standard deviation (k - 1); null for one launch.
+    /// The standard deviation (k - 1); null for one process.
     #[serde(rename = "std_dev")]
     pub sd: Option<f64>,
-    /// The standard deviation over the mean; null for one launch.
+    /// The standard deviation over the mean; null for one process.
     pub cv: Option<f64>,
-    /// The mean with its interval, Student's unless another one is named; null where there is none, as Student's for one launch.
+    /// The mean with its interval, which is Student's unless another one is named; null if there is none, such as Student's for one process.
     pub interval: Option<Estimate>,
 }
 
@@ -88,46 +88,46 @@ impl OverLaunches {
     }
 }
 
-/// A percentile of latencies. What is over launches is in nanoseconds.
+/// A percentile of latencies. Numbers over processes are in nanoseconds.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct PercentileSummary {
-    /// Which percentile it is, as a fraction; 1 is the longest operation.
+    /// The percentile as a fraction; 1 is the longest operation.
     pub quantile: f64,
-    /// The percentile of all operations in one histogram, nanoseconds.
+    /// The percentile of all operations in one histogram, in nanoseconds.
     pub merged_ns: u64,
-    /// Over the launches, nanoseconds.
+    /// The percentile of a process over the processes, in nanoseconds.
     #[serde(flatten)]
     pub ns: OverLaunches,
 }
 
-/// What ended within one second, over launches.
+/// The operations that ended within one second, over processes.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct WindowSummary {
-    /// How many launches lasted so long.
+    /// How many processes lasted that long.
     pub launches: usize,
     /// How many operations succeeded.
     pub operations: u64,
     /// How many operations failed.
     pub errors: u64,
-    /// The mean over launches of the median, nanoseconds; null without operations.
+    /// The mean over processes of the median, in nanoseconds; null without operations.
     pub p50_ns: Option<f64>,
-    /// The mean over launches of the 95th percentile, nanoseconds.
+    /// The mean over processes of the 95th percentile, in nanoseconds.
     pub p95_ns: Option<f64>,
-    /// The mean over launches of the 99th percentile, nanoseconds.
+    /// The mean over processes of the 99th percentile, in nanoseconds.
     pub p99_ns: Option<f64>,
 }
 
-/// How latencies went, second by second.
+/// The latencies second by second.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct LatencyCourse {
-    /// What ended within each second, over launches.
+    /// The operations that ended within each second, over processes.
     pub windows: Vec<WindowSummary>,
-    /// The median of the last whole second over that of the first, less 1; null for fewer than two whole seconds. The interval is Student's.
+    /// The change of the median from the first to the last whole second, a fraction with Student's interval; null for fewer than two whole seconds.
     pub drift: Option<Estimate>,
-    /// The times within which 1, 2, ... 100 % of the operations ended, nanoseconds, of single times drawn at random; null without these.
+    /// The times within which 1, 2, ... 100 % of the operations ended, in nanoseconds, from randomly drawn single times; null without these.
     #[serde(rename = "distribution_ns", serialize_with = "in_percents")]
     #[cfg_attr(feature = "schema", schemars(with = "Option<Vec<f64>>"))]
     pub distribution: Option<WeightedEcdf>,
@@ -154,38 +154,38 @@ pub struct LatencySummary {
     pub operations: u64,
     /// How many operations failed.
     pub errors: u64,
-    /// What the first errors said, each once.
+    /// The distinct messages of the first errors.
     #[serde(rename = "error_messages")]
     pub messages: Vec<String>,
     /// How many operations took more than an hour.
     pub clamped: u64,
-    /// How many launches there were.
+    /// How many processes there were.
     pub launches: usize,
-    /// The operations of a launch.
+    /// The number of operations of a process.
     pub operations_per_launch: OverLaunches,
-    /// The operations per second of a launch.
+    /// The operations per second of a process.
     pub operations_per_second: OverLaunches,
-    /// The percentiles 0.5, 0.95, 0.99, 0.999 and 1, the longest.
+    /// The percentiles 0.5, 0.95, 0.99, 0.999 and 1 (the longest operation).
     pub percentiles: Vec<PercentileSummary>,
-    /// The mean of all operations together, nanoseconds, each in the middle of its counter.
+    /// The mean of all operations together, in nanoseconds, each taken as the middle of its histogram bucket.
     pub merged_mean_ns: f64,
-    /// The standard deviation of all operations together, as of a population, nanoseconds.
+    /// The population standard deviation of all operations together, in nanoseconds.
     #[serde(rename = "merged_std_dev_ns")]
     pub merged_sd_ns: f64,
-    /// How many significant digits the histograms tell apart; of several the coarsest.
+    /// The significant digits of the histograms; the coarsest one counts.
     pub digits: u8,
-    /// By how much of itself a percentile may be too low, a fraction.
+    /// Relative error by which a percentile may be too low, a fraction.
     pub relative_error: f64,
     /// Percentiles below this are exact, nanoseconds.
     #[serde(skip)]
     pub exact_below: u64,
-    /// How they went.
+    /// The latencies second by second.
     #[serde(skip)]
     pub course: LatencyCourse,
 }
 
 impl LatencySummary {
-    /// `None` where no operation succeeded. Intervals have this level.
+    /// Returns `None` if no operation succeeded. The intervals have `confidence_level`.
     pub fn of(measurement: &Measurement, confidence_level: f64) -> Option<Self> {
         let noted: Vec<&Latencies> = noted(measurement).collect();
         let histograms: Vec<HdrHistogram> = noted
@@ -240,7 +240,7 @@ impl LatencySummary {
         })
     }
 
-    /// The percentile of this fraction.
+    /// Returns the percentile `quantile` (a fraction).
     pub fn at(&self, quantile: f64) -> Option<&PercentileSummary> {
         self.percentiles
             .iter()
@@ -298,7 +298,7 @@ fn windows(noted: &[&Latencies]) -> Vec<WindowSummary> {
         .collect()
 }
 
-/// The last whole second against the first, launch by launch. The last window of a launch is not over.
+/// Compares the last whole second with the first, process by process. The last window of a process is incomplete and left out.
 fn drift(noted: &[&Latencies], level: f64) -> Option<Estimate> {
     let (first, last): (Vec<f64>, Vec<f64>) = noted
         .iter()

@@ -1,6 +1,6 @@
-//! Levels that are shared: of verdicts about something else than time all benchmarks of a comparison are one family, as they are about the time.
+//! Verdicts about other metrics than the time: as for the time, all benchmarks of a comparison form one family and share its level.
 //!
-//! Intervals share the level by Bonferroni, tests by ranks by Holm's procedure. Counts that do not vary rest on no chance and take no share.
+//! Intervals share the level by Bonferroni, rank tests by Holm's procedure. Counts that do not vary are certain and take no share.
 
 use super::shared_level::{Share, SharedLevel};
 use super::{CountChange, PercentileChange};
@@ -10,8 +10,8 @@ use crate::model::{BySide, DecisionSettings, Statistic, Verdict};
 use perfcheck_stats::Correction;
 
 impl Comparison {
-    /// Makes the verdicts of one comparison those about `subject`. What could not be measured stays failed; what does not have the subject is
-    /// inconclusive, with a note.
+    /// Replaces the verdicts of one comparison by those about `subject`. A benchmark that could not be measured stays failed; one that does not have
+    /// the subject becomes inconclusive, with a note.
     pub fn about(comparisons: &mut [Self], subject: Statistic, decision: &DecisionSettings) {
         if subject == Statistic::Time {
             return;
@@ -45,7 +45,7 @@ impl Comparison {
         }
     }
 
-    /// Leaves out what is about the time.
+    /// Removes the results about the time.
     fn forget_the_time(&mut self) {
         self.basis = Basis::OtherMetric(None);
         self.smallest_callable = None;

@@ -1,4 +1,4 @@
-//! What sharing the level does to verdicts about something else than time.
+//! Tests of verdicts about other metrics than the time, which share the level of a family.
 
 use std::collections::BTreeMap;
 
@@ -136,7 +136,7 @@ fn percentiles_of_stored_runs_allow_for_the_drift_between_runs() {
     let verdict = |base: &[&Measurement], host| stored(base, &candidate, host).verdict;
     assert_eq!(verdict(&[&base], HostClass::Dedicated), Verdict::Regressed);
     assert_eq!(verdict(&[&base], HostClass::Shared), Verdict::Inconclusive);
-    // Runs that are seen to be alike.
+    // With runs that were seen to be alike.
     assert_eq!(verdict(&[&base; 20], HostClass::Shared), Verdict::Regressed);
     let apart = [0.9, 1.1, 0.95, 1.05, 1.0].map(|drift| timed(&scales.map(|s| s * drift)));
     let apart: Vec<&Measurement> = apart.iter().collect();
@@ -187,12 +187,12 @@ fn identical_code_fails_a_family_no_more_often_than_the_level_says() {
                 .any(|one| is_slower(&about(&[one], Statistic::P95)[0])),
         );
     }
-    // 2.5 % of 200 are 5; 99.9 % of such counts are at most 13. Each by itself: 1 - .975^20 = 40 %.
+    // 2.5 % of 200 are 5; the 99.9 % quantile of such counts is 13. Each benchmark alone: 1 - .975^20 = 40 %.
     assert!(shared <= 13, "{shared}");
     assert!(each >= 50, "{each}");
 }
 
-/// One launch of each.
+/// Joins runs to one run with a process of each.
 fn joined(runs: Vec<Measurement>) -> Measurement {
     let mut runs = runs.into_iter();
     let mut first = runs.next().expect("a run");

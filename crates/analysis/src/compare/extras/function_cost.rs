@@ -1,4 +1,4 @@
-//! What functions cost on both sides, whatever that was counted in.
+//! The costs of functions on both sides, in instructions or in time.
 
 use std::collections::BTreeMap;
 
@@ -6,32 +6,32 @@ use serde::{Deserialize, Serialize};
 
 use crate::model::BySide;
 
-/// Functions that a comparison names, at most.
+/// The largest number of functions that a comparison names.
 const NAMED: usize = 5;
-/// A function is named whose difference is at least so much of the largest one.
+/// A function is named if its difference is at least this share of the largest difference.
 const WORTH_NAMING: f64 = 0.1;
 
-/// What an iteration costs in a function, without what that calls: instructions, or nanoseconds.
+/// The cost of an iteration in one function, without its callees: in instructions or nanoseconds.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct FunctionCost {
-    /// Its readable name; instances of a generic function share one.
+    /// Its readable name; instances of a generic function share a name.
     pub name: String,
-    /// How much on each side; 0 where the function is not run, or among so many others that its count was not kept.
+    /// Its cost on each side; 0 if the function is not run, or if its count was too small to be kept.
     #[serde(flatten)]
     pub cost: BySide<f64>,
-    /// The standard error of the difference, where that is estimated from samples; null of instructions.
+    /// The standard error of the difference if it is estimated from samples; null for instructions.
     pub standard_error: Option<f64>,
 }
 
 impl FunctionCost {
-    /// How much more it costs than it did.
+    /// Returns how much more the function costs than before.
     pub fn difference(&self) -> f64 {
         self.cost.candidate - self.cost.base
     }
 }
 
-/// Numbers of both sides by the name of a function; 0 where a side does not have it.
+/// Groups the numbers of both sides by function; 0 if a side does not have the function.
 pub(super) fn by_name<'m>(
     base: impl IntoIterator<Item = (&'m str, f64)>,
     candidate: impl IntoIterator<Item = (&'m str, f64)>,
@@ -46,7 +46,7 @@ pub(super) fn by_name<'m>(
     by_name
 }
 
-/// Those that differ most, most first.
+/// Keeps the functions that differ most, sorted by the size of the difference.
 pub(super) fn most_different(mut functions: Vec<FunctionCost>) -> Vec<FunctionCost> {
     let gap = |one: &FunctionCost| one.difference().abs();
     functions.sort_by(|one, two| gap(two).total_cmp(&gap(one)));

@@ -1,5 +1,6 @@
-//! Instructions of two sides: counts that do not vary differ or do not; others are compared by Welch's test over processes. The noise threshold holds in both cases:
-//! another compiler or library moves a few instructions that nobody asks about.
+//! Instructions of two sides: counts that do not vary are compared exactly, others by Welch's test over processes.
+//!
+//! The noise threshold applies in both cases: another compiler or library shifts a few instructions that are of no interest.
 
 use std::collections::BTreeMap;
 
@@ -15,27 +16,27 @@ use perfcheck_stats::{WelchDf, WelchTest, mean};
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct InstructionComparison {
-    /// All of them.
+    /// The change of all instructions together.
     #[serde(flatten)]
     pub change: CountChange,
-    /// The functions in which they differ most, most first; what one gains another may lose, where code has moved between them.
+    /// The functions in which they differ most, sorted by the size of the difference. If code moved between functions, one gains what another loses.
     pub functions: Vec<FunctionCost>,
 }
 
-/// What one run counted of a benchmark.
+/// The instructions of a benchmark that one run counted.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct InstructionSummary {
     /// Instructions of an iteration, the mean over processes.
     pub per_iteration: f64,
-    /// Whether several processes counted, and all the same.
+    /// Whether several processes counted, and all the same number.
     pub exact: bool,
     /// Processes that counted.
     pub processes: usize,
 }
 
 impl InstructionSummary {
-    /// `None` where nothing was counted.
+    /// Returns `None` if nothing was counted.
     pub fn of(measurement: &Measurement) -> Option<Self> {
         let counts = per_iteration(measurement);
         Some(Self {
@@ -47,7 +48,7 @@ impl InstructionSummary {
 }
 
 impl InstructionComparison {
-    /// Compares with the newest of the runs in `base` that counted instructions. `None` where a side has counted none.
+    /// Compares with the newest of the runs in `base` that counted instructions. `None` if a side counted none.
     pub(super) fn of(
         base: &[&Measurement],
         candidate: &Measurement,
@@ -79,14 +80,15 @@ impl InstructionComparison {
     }
 }
 
-/// Counts vary by what is drawn anew in each process, such as the seeds of maps, as sums of many such draws do; a side that does not vary is known. Ranks
-/// of so few could never show a change of several benchmarks at once. Of one process nothing is known.
+/// Returns the p of Welch's test, or 1 with a single process. Counts vary with random draws of each process, such as the seeds of hash maps, and
+/// behave like sums of many such draws. A side that does not vary has no error. A rank test of so few processes could never show changes of several
+/// benchmarks at once.
 fn welch(candidate: &[f64], base: &[f64]) -> f64 {
     let tested = WelchTest::of(candidate, base, WelchDf::Fractional);
     tested.map_or(1.0, |found| found.p)
 }
 
-/// Those in which the sides differ most.
+/// Lists the functions in which the sides differ most.
 fn functions(base: &Measurement, candidate: &Measurement) -> Vec<FunctionCost> {
     let by_name = by_name(by_function(base), by_function(candidate));
     let costs = by_name.into_iter().map(|(name, cost)| FunctionCost {
@@ -97,7 +99,7 @@ fn functions(base: &Measurement, candidate: &Measurement) -> Vec<FunctionCost> {
     most_different(costs.collect())
 }
 
-/// Instructions of an iteration by function, over all processes.
+/// Computes the instructions of an iteration by function, over all processes.
 fn by_function(measurement: &Measurement) -> BTreeMap<&str, f64> {
     let mut sums: BTreeMap<&str, f64> = BTreeMap::new();
     let counts = &measurement.counts.instructions;
@@ -110,13 +112,13 @@ fn by_function(measurement: &Measurement) -> BTreeMap<&str, f64> {
     sums
 }
 
-/// Instructions of an iteration in each of the processes that counted.
+/// Returns the instructions of an iteration in each process that counted.
 pub(in crate::compare) fn per_iteration(measurement: &Measurement) -> Vec<f64> {
     let counts = measurement.counts.instructions.iter();
     counts.map(InstructionCount::per_iteration).collect()
 }
 
-/// Whether two processes and more counted, and all the same. One alone shows nothing of how counts vary.
+/// Reports whether at least two processes counted and all counts agree. A single process does not show how counts vary.
 fn is_constant(values: &[f64]) -> bool {
     values.len() > 1 && values.windows(2).all(|pair| pair[0] == pair[1])
 }
@@ -135,7 +137,7 @@ mod tests {
         seed: 7,
     };
 
-    /// A run whose processes counted this in four iterations each.
+    /// Creates a run whose processes counted these instructions in four iterations each.
     fn run(counts: &[u64]) -> Measurement {
         let count = |instructions: &u64| InstructionCount {
             iterations: 4,
@@ -178,7 +180,7 @@ mod tests {
         // Means of 10,005 and 11,005; variances of 15.625 each, so t = 1000 / sqrt(2 x 15.625 / 5) = 400 with eight degrees of freedom.
         assert!(found.p_value.is_some_and(|p| p < 1e-15), "{found:?}");
         assert_eq!((found.exact, found.verdict), (false, Verdict::Regressed));
-        // One side alone varies, by a hundredth of the difference.
+        // Only one side varies, by a hundredth of the difference.
         let found = change(&[40_000; 2], &more).expect("both counted");
         assert_eq!((found.exact, found.verdict), (false, Verdict::Regressed));
         // t = 1000 / sqrt(2 x 3,125,000 / 2) = 0.5657 with two degrees of freedom, of which P(T > t) = 1/2 - t / (2 sqrt(2 + t^2)) = 0.31430.
@@ -222,7 +224,7 @@ mod tests {
         let named: Vec<(&str, f64, f64)> = (found.functions.iter())
             .map(|one| (&*one.name, one.cost.base, one.cost.candidate))
             .collect();
-        // Four iterations each. `copy` has 9 more: less than a tenth of 100.
+        // Four iterations each. `copy` gains 9, less than a tenth of 100.
         assert_eq!(named, [("grow", 100.0, 0.0), ("scan", 500.0, 600.0)]);
     }
 }

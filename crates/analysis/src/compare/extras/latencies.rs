@@ -1,4 +1,4 @@
-//! Latencies of two sides, percentile by percentile, over the percentiles of the single launches.
+//! Latencies of two sides, compared by percentile over the percentiles of the single processes.
 
 use serde::{Deserialize, Serialize};
 
@@ -22,21 +22,21 @@ pub struct LatencyComparison {
 /// One percentile on both sides.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub struct PercentileChange {
-    /// Which, as a fraction: 0.99, and 1 for the longest.
+    /// The percentile as a fraction: 0.99, and 1 for the longest operation.
     pub quantile: f64,
-    /// The mean over the launches of the reference, nanoseconds.
+    /// The mean over the processes of the reference, in nanoseconds.
     pub base_ns: f64,
-    /// The mean over the launches of the run, nanoseconds.
+    /// The mean over the processes of the run, in nanoseconds.
     pub candidate_ns: f64,
-    /// new / base - 1 with its interval.
+    /// new / base - 1, with its interval.
     pub change: Estimate,
-    /// How far the change may be off, at any level.
+    /// The uncertainty of the change, for bounds at any level.
     pub uncertainty: Uncertainty,
     /// The step of the clock over the time of the reference.
     pub clock_step: f64,
-    /// By how much of itself the percentile of a side may be too low: what its histogram rounds away.
+    /// Relative error by which the percentile of a side may be too low, because its histogram rounds down.
     pub rounding: f64,
-    /// What the interval says, beyond the noise threshold and whatever the histogram and the clock cannot tell apart.
+    /// The verdict from the interval: beyond the noise threshold, and beyond differences that the histogram and the clock cannot distinguish.
     pub verdict: Verdict,
 }
 
@@ -44,13 +44,13 @@ impl LatencyComparison {
     /// The percentiles that are compared, as fractions.
     pub const QUANTILES: [f64; 5] = [0.5, 0.95, 0.99, 0.999, 1.0];
 
-    /// What the histograms round away, a fraction.
+    /// Returns the relative rounding error of the histograms.
     pub fn rounding(&self) -> f64 {
         let each = self.percentiles.iter().map(|found| found.rounding);
         each.fold(0.0, f64::max)
     }
 
-    /// Compares the launches of `new` with those of all runs in `base`; `None` where a side has no operations.
+    /// Compares the processes of `candidate` with those of all runs in `base`; `None` if a side has no operations.
     pub(super) fn of(
         base: &[&Measurement],
         candidate: &Measurement,
@@ -95,7 +95,7 @@ impl LatencyComparison {
         })
     }
 
-    /// The same for runs that may have drifted apart.
+    /// Adds the drift between stored runs.
     #[must_use]
     pub(super) fn drifting(mut self, question: &Question<'_>, rules: &Rules) -> Self {
         for found in &mut self.percentiles {
@@ -108,7 +108,7 @@ impl LatencyComparison {
         self
     }
 
-    /// The change of one of the percentiles.
+    /// Returns the change of one percentile.
     pub fn at(&self, quantile: f64) -> Option<&PercentileChange> {
         self.percentiles
             .iter()
@@ -117,7 +117,7 @@ impl LatencyComparison {
 }
 
 impl PercentileChange {
-    /// What an interval of the change says. Neither the histogram nor the clock tells values apart that are closer than their steps.
+    /// Turns an interval of the change into a verdict. The histogram and the clock cannot distinguish values that are closer than their steps.
     pub(super) fn verdict_of(&self, change: &Estimate, noise_threshold: f64) -> Verdict {
         let threshold = noise_threshold.max(self.rounding);
         let callable = threshold.max(self.clock_step);
@@ -133,7 +133,7 @@ impl PercentileChange {
     }
 }
 
-/// The histogram of a launch that has operations.
+/// Returns the histogram of a process that has operations.
 fn histogram(launch: &LaunchSeries) -> Option<HdrHistogram> {
     let latencies = launch.extras.latencies.as_ref()?;
     latencies.histogram().filter(|found| found.total() > 0)
@@ -147,7 +147,7 @@ fn percentiles_of(launches: &[&LaunchSeries], quantile: f64) -> Vec<f64> {
         .collect()
 }
 
-/// One percentile of every launch of both sides.
+/// One percentile of every process of both sides.
 struct LaunchPercentiles {
     rounding: f64,
     base: Vec<f64>,
@@ -188,7 +188,7 @@ impl LaunchPercentiles {
         Some(found)
     }
 
-    /// How far the change of the mean of the launches' percentiles may be off.
+    /// Returns the uncertainty of the change of the mean of the processes' percentiles.
     fn uncertainty(&self) -> Option<Uncertainty> {
         let (candidate, base) = (single(&self.candidate), single(&self.base));
         match self.pairing {
@@ -199,7 +199,7 @@ impl LaunchPercentiles {
         }
     }
 
-    /// The change of the mean of the launches' percentiles.
+    /// Returns the change of the mean of the processes' percentiles.
     fn interval(&self, quantile: f64, seed: u64, rules: &ExtrasRules) -> Option<Estimate> {
         let level = rules.confidence_level;
         let fewer = self.base.len().min(self.candidate.len());
@@ -223,7 +223,7 @@ impl LaunchPercentiles {
             level,
             resampling,
             smoothness: Smoothness::Smooth,
-            // BenchForge resamples so few launches, too.
+            // BenchForge, too, resamples so few processes.
             thresholds: &Thresholds {
                 bootstrap_min_launches: FEWEST_FOR_BOOTSTRAP as f64,
                 ..Thresholds::default()
@@ -240,7 +240,7 @@ impl LaunchPercentiles {
     }
 }
 
-/// The mean of the launches' percentiles.
+/// Returns the mean of the processes' percentiles as a cluster statistic.
 fn single(values: &[f64]) -> ClusterMean {
     ClusterMean::new(&values.chunks(1).collect::<Vec<_>>())
 }

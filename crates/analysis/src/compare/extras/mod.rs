@@ -1,7 +1,8 @@
-//! Extras of a comparison, compared besides its times: allocations and instructions by an exact rule, latencies percentile by percentile, sampled time by function.
+//! Comparisons of numbers besides the time: allocations and instructions by an exact rule, latencies by percentile, sampled time by function.
 //!
-//! Pure, like the rest of `compare`. Nothing here enters the verdict about the time of an iteration: a comparison carries it along, with
-//! verdicts of its own. Only where they are asked for in its place do those of all benchmarks become one family. The unit of replication is the launch; operations of different launches are never pooled for a test.
+//! Pure, like the rest of `compare`. They do not affect the verdict about the time of an iteration: a comparison holds them with verdicts of their
+//! own. If the user asks for a verdict about one of them instead of the time, all benchmarks form one family. The unit of replication is the process;
+//! operations of different processes are never pooled for a test.
 
 mod allocations;
 mod carried;

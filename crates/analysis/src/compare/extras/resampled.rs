@@ -1,7 +1,7 @@
-//! Statistics over the launches of a run, as `BenchForge` defines them: mean, deviation and a percentile bootstrap interval, by its rule of indices.
+//! Statistics over the processes of a run as `BenchForge` defines them: mean, deviation and a percentile bootstrap interval, by its rule of indices.
 //!
-//! Operations of different launches are never pooled: what is resampled are the numbers of the launches. It describes and decides nothing; few launches
-//! have few distinct resamples, so that these intervals cover too seldom.
+//! Operations of different processes are never pooled: the numbers of the processes are resampled. Describes and decides nothing. Few processes have
+//! few distinct resamples, so these intervals cover too rarely.
 
 use serde::Serialize;
 
@@ -16,52 +16,52 @@ use perfcheck_stats::{
 use super::description::OverLaunches;
 use super::latencies::LatencyComparison;
 
-/// The statistics of launches over all launches, with percentile bootstrap intervals: of the sorted resamples those of the indices int(a / 2 B) and
+/// Statistics of processes over all processes, with percentile bootstrap intervals: of the sorted resamples those with the indices int(a / 2 B) and
 /// int((1 - a / 2) B) - 1.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct LaunchStatistics {
-    /// The measurements that the statistics of a launch summarize.
+    /// The measurements that the statistics of a process summarize.
     pub observations: LaunchObservations,
-    /// How many launches are resampled.
+    /// How many processes are resampled.
     pub launches: usize,
     /// How many resamples there are, B.
     pub resamples: usize,
-    /// Whether there is one launch: all intervals are points then.
+    /// Whether there is one process: all intervals are points then.
     pub ci_degenerate: bool,
-    /// The number of observations of a launch.
+    /// The number of observations of a process.
     pub count: OverLaunches,
-    /// The operations or iterations per second of a launch; null for amounts.
+    /// The operations or iterations per second of a process; null for amounts.
     pub per_second: Option<OverLaunches>,
-    /// The mean of a launch, nanoseconds.
+    /// The mean of a process, in nanoseconds.
     pub mean_ns: OverLaunches,
-    /// The percentiles 0.5, 0.95, 0.99, 0.999 and 1, the longest.
+    /// The percentiles 0.5, 0.95, 0.99, 0.999 and 1 (the longest time).
     pub percentiles: Vec<LaunchPercentile>,
 }
 
-/// The times whose percentiles a launch has.
+/// The times whose percentiles are computed for each process.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case")]
 pub enum LaunchObservations {
     /// Operations that the bench timed one by one.
     Operations,
-    /// Samples, where operations were not timed one by one. An imported value is one operation, usually.
+    /// Samples, if operations were not timed one by one. An imported value is usually one operation.
     Samples,
 }
 
-/// A percentile over launches, nanoseconds.
+/// A percentile over processes, in nanoseconds.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct LaunchPercentile {
     /// The quantile, a fraction; 1 is the longest time.
     pub quantile: f64,
-    /// The percentile of a launch, by nearest rank, over the launches.
+    /// The percentile of a process, by nearest rank, over the processes.
     #[serde(flatten)]
     pub ns: OverLaunches,
 }
 
-/// The observations of one launch.
+/// The observations of one process.
 enum ObservedTimes {
     Histogram(HdrHistogram),
     Samples(Vec<f64>),
@@ -91,10 +91,10 @@ impl ObservedTimes {
 }
 
 impl LaunchStatistics {
-    /// Resamples, of which those of the indices 250 and 9749 bound a 95 % interval.
+    /// Number of resamples; those with the indices 250 and 9749 bound a 95 % interval.
     const RESAMPLES: usize = 10_000;
 
-    /// `None` where nothing was measured. Intervals have this level; the same seed gives the same ones.
+    /// Returns `None` if nothing was measured. The intervals have `confidence_level`; the same seed gives the same intervals.
     pub fn of(measurement: &Measurement, confidence_level: f64, seed: u64) -> Option<Self> {
         let (observations, launches) = observed(measurement);
         let seed = derived_seed(seed, &measurement.benchmark.key.to_string());
@@ -136,7 +136,7 @@ impl LaunchStatistics {
     }
 }
 
-/// The observations of each launch that has any: operations where the bench timed them one by one, else the samples that are described.
+/// Returns the observations of each process that has any: operations if the bench timed them one by one, else the described samples.
 fn observed(measurement: &Measurement) -> (LaunchObservations, Vec<ObservedTimes>) {
     let launches = measurement.launches.iter();
     let histograms: Vec<ObservedTimes> = launches

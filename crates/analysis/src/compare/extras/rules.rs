@@ -1,24 +1,24 @@
-//! By which rules allocations and latencies are compared, taken from those of the comparison that carries them.
+//! The rules for comparing allocations and latencies, taken from those of the comparison that holds them.
 
-/// How launches of two sides belong together.
+/// How the processes of the two sides belong together.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum LaunchPairing {
-    /// Not at all.
+    /// Processes are independent.
     Independent,
-    /// Launches of the same ordinal were one round of an A/B measurement.
+    /// Processes with the same number belong to one round of a side-by-side measurement.
     ByRound,
 }
 
-/// The rules by which extras are compared.
+/// The rules for comparing extras.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct ExtrasRules {
     /// Relative change that counts as noise, a fraction.
     pub(super) noise_threshold: f64,
-    /// Level of the permutation test; two-sided, for each number by itself.
+    /// Level of the permutation test, two-sided, for each number separately.
     pub(super) significance_level: f64,
-    /// Level of the intervals, for each percentile by itself.
+    /// Level of the intervals, for each percentile separately.
     pub(super) confidence_level: f64,
     pub(super) resamples: u32,
-    /// Seed of everything random.
+    /// Seed of all random numbers.
     pub(super) seed: u64,
 }

@@ -1,5 +1,6 @@
-//! The time of an iteration by function on two sides, estimated from samples of where each side was: a function's share of the samples is its share of the time
-//! that was measured. A function is named whose difference is beyond chance.
+//! The time of an iteration by function on two sides, estimated by a sampling profiler.
+//!
+//! A function's share of the samples is its share of the measured time. Functions whose difference exceeds chance are named.
 
 use std::collections::BTreeMap;
 
@@ -9,23 +10,23 @@ use super::function_cost::{FunctionCost, by_name, most_different};
 use crate::model::{BySide, Measurement, Metric, TimeSamples, limits};
 use perfcheck_stats::binomial;
 
-/// So many standard errors a difference must have, to be no chance: by the normal distribution 27 in 10,000 that are none have them.
+/// Standard errors that a difference must exceed. By the normal distribution, chance alone exceeds them 27 times in 10,000.
 const BEYOND_CHANCE: f64 = 3.0;
 
 /// How the time of an iteration differs by function.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct SampledTime {
-    /// How many samples each side has.
+    /// How many samples of the profiler each side has.
     pub samples: BySide<u64>,
-    /// The functions whose nanoseconds differ most among those that differ beyond chance, most first; what one gains another may lose, where code has moved
-    /// between them.
+    /// The functions whose times differ most among those that differ beyond chance, sorted by the size of the difference. If code moved between
+    /// functions, one gains what another loses.
     pub functions: Vec<FunctionCost>,
 }
 
 impl SampledTime {
-    /// Compares the newest of the runs in `base` that was sampled; an iteration takes `ns` nanoseconds. `None` where a side was not sampled, or measured no
-    /// time.
+    /// Compares with the newest of the runs in `base` that was sampled; `ns` holds the nanoseconds of an iteration. `None` if a side was not sampled,
+    /// or does not measure time.
     pub(super) fn of(
         base: &[&Measurement],
         candidate: &Measurement,
@@ -53,8 +54,8 @@ impl SampledTime {
     }
 }
 
-/// The samples of each function. Of a side that has left functions out, one that is not there has as many as the least of those that are, at most: so many are
-/// taken for it, or as many as the other side has where these are fewer.
+/// Returns the samples of each function. A side that left functions out may have run a missing one: it then counts with the samples of the side's
+/// smallest function, or with those of the other side if these are fewer.
 fn counts_of<'m>(
     base: &'m TimeSamples,
     candidate: &'m TimeSamples,
@@ -146,7 +147,7 @@ mod tests {
         );
         let found = compared(&base, &candidate).expect("both were sampled");
         assert_eq!((found.samples.base, found.samples.candidate), (5000, 6000));
-        // `scan` from 50 to 72 ns; `hash` has 40 ns on both sides; `copy` 9.8 and 7.7, which is less than a tenth of 22.
+        // `scan` rises from 50 to 72 ns; `hash` has 40 ns on both sides; `copy` falls from 9.8 to 7.7, less than a tenth of 22.
         let named: Vec<(&str, f64)> = (found.functions.iter())
             .map(|one| (&*one.name, one.difference()))
             .collect();
@@ -157,7 +158,7 @@ mod tests {
 
         let alike = compared(&base, &base).expect("both were sampled");
         let by_time = alike.functions.iter().map(|one| &*one.name);
-        // The same shares of a time that is longer: what has most of it has more.
+        // Equal shares of a longer time: the functions with the largest shares gain most.
         assert_eq!(by_time.collect::<Vec<_>>(), ["scan", "hash"]);
     }
 
@@ -167,12 +168,12 @@ mod tests {
             base: 100.0,
             candidate: 100.0,
         };
-        // A share of a half has an error of 0.707 %, so that three errors of a difference are 3 %: 150 samples.
+        // A share of one half has an error of 0.707 %, so three errors of a difference are 3 %: 150 samples.
         let of = |scan: u64| run(5000, &[("scan", scan), ("hash", 5000 - scan)]);
         let found = |scan| SampledTime::of(&[&of(2500)], &of(scan), ns).expect("sampled");
         assert_eq!(found(2640).functions, []);
         assert_eq!(found(2660).functions.len(), 2);
-        // One that was seen three times on one side and never on the other.
+        // A function that was seen three times on one side and never on the other.
         let base = run(5000, &[("scan", 5000)]);
         let candidate = run(5000, &[("scan", 4997), ("new", 3)]);
         let rare = SampledTime::of(&[&base], &candidate, ns).expect("sampled");

@@ -1,41 +1,41 @@
-//! The level that one verdict of a family has: that of its interval, or that of all tests by ranks.
+//! The level of one verdict of a family: that of its interval, or that of all rank tests together.
 
 use serde::{Deserialize, Serialize};
 
-/// The level of a verdict that is not about the time.
+/// The level of a verdict about another metric than the time.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct SharedLevel {
-    /// How many intervals, or tests, share it.
+    /// How many intervals or tests share the level.
     pub family: usize,
-    /// How.
+    /// How it is shared.
     #[serde(flatten)]
     pub share: Share,
 }
 
-/// What one of the benchmarks has of it.
+/// The share of one benchmark in the level.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(untagged)]
 pub enum Share {
-    /// An interval.
+    /// The verdict is from an interval.
     Interval {
-        /// Of all intervals together, two-sided.
+        /// The level of all intervals together, two-sided.
         confidence_level: f64,
-        /// Of this one.
+        /// The level of this interval.
         interval_level: f64,
     },
-    /// A test by ranks.
+    /// The verdict is from a test that shares the level by Holm's procedure.
     Ranks {
-        /// Of all tests together, two-sided.
+        /// The level of all tests together, two-sided.
         significance_level: f64,
-        /// p of this one, before it was adjusted.
+        /// The p-value of this test before adjustment.
         unadjusted_p_value: f64,
     },
 }
 
 impl SharedLevel {
-    /// That of each of `family` two-sided intervals that together have `confidence_level` (Bonferroni).
+    /// Computes the level of each of `family` two-sided intervals that together have `confidence_level` (Bonferroni).
     pub fn of_interval(confidence_level: f64, family: usize) -> Self {
         let interval_level = 1.0 - (1.0 - confidence_level) / family.max(1) as f64;
         Self {
@@ -47,7 +47,7 @@ impl SharedLevel {
         }
     }
 
-    /// The level of this interval, or of all tests.
+    /// Returns the level of this interval, or of all tests.
     pub fn own(&self) -> f64 {
         match self.share {
             Share::Interval { interval_level, .. } => interval_level,

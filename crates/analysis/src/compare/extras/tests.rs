@@ -28,7 +28,7 @@ fn launches(extras: impl Iterator<Item = (Vec<Allocations>, Option<Latencies>)>)
     measurement((0..).zip(extras).map(launch).collect())
 }
 
-/// Launches whose iterations allocated so often, 64 bytes each time.
+/// Creates processes whose iterations allocate so often, 64 bytes each time.
 pub(super) fn counted(counts: &[&[u64]]) -> Measurement {
     let allocations = |count: &u64| Allocations {
         count: *count,
@@ -56,7 +56,7 @@ fn latencies(values: impl IntoIterator<Item = u64>) -> Latencies {
     }
 }
 
-/// A launch for each of the scales: a thousand operations of 10 to 20 us times that.
+/// Creates one process for each scale, with a thousand operations of 10 to 20 us times that scale.
 pub(super) fn timed(scales: &[f64]) -> Measurement {
     launches(scales.iter().map(|scale| {
         let values = (0..1_000).map(|i| ((10_000.0 + 10.0 * f64::from(i)) * scale) as u64);
@@ -64,7 +64,7 @@ pub(super) fn timed(scales: &[f64]) -> Measurement {
     }))
 }
 
-/// Launches whose operations all last so many nanoseconds.
+/// Creates processes whose operations all take `ns` nanoseconds.
 pub(super) fn constant(ns: u64, count: usize) -> Measurement {
     launches((0..count).map(|_| (vec![], Some(latencies([ns; 10])))))
 }
@@ -113,10 +113,10 @@ fn where_it_varies_launches_are_ranked_and_the_change_must_exceed_the_threshold(
     assert_eq!((found.exact, found.verdict), (false, Verdict::Regressed));
     assert!((found.p_value.unwrap() - 2.0 / 252.0).abs() < 1e-12);
     assert_eq!(allocated(&more, &base).verdict, Verdict::Improved);
-    // Complete separation of four launches a side has p = 2 / 70.
+    // Complete separation of four processes per side has p = 2 / 70.
     let few = counted(&[&[110], &[111], &[112], &[110, 113]]);
     assert_eq!(allocated(&base, &few).verdict, Verdict::Inconclusive);
-    // Separated, and all within 2 %.
+    // Separated, but all within 2 %.
     let close = counted(&[&[102, 103], &[103], &[103], &[103], &[103]]);
     let tight = counted(&[&[101, 102], &[102], &[102], &[102], &[102]]);
     let found = allocated(&tight, &close);
@@ -187,7 +187,7 @@ fn b14_fewer_than_eight_launches_have_a_t_interval() {
     let base = timed(&[1.0, 1.01, 0.99]);
     let candidate = timed(&[1.1, 1.12, 1.09]);
     let found = slower(&base, &candidate, LaunchPairing::Independent);
-    // t(.975, about 3 degrees of freedom) is above 3: wider than the resamples of three can be.
+    // t(.975, about 3 degrees of freedom) is above 3, so the interval is wider than resamples of three can give.
     assert!(found.change.upper - found.change.lower > 0.05, "{found:?}");
     assert!(
         found.change.lower > 0.02 && found.verdict == Verdict::Regressed,
@@ -208,7 +208,7 @@ fn b14_the_t_interval_of_a_ratio_of_two_means_is_that_of_fieller() {
     let (base, candidate) = (side([90, 100, 110]), side([180, 200, 220]));
     let found = slower(&base, &candidate, LaunchPairing::Independent).change;
     assert!((found.estimate - 1.0).abs() < 1e-12, "{found:?}");
-    // Whatever its width, it is about a change and not about a ratio.
+    // The interval is that of a change, not of a ratio.
     assert!((0.3..1.0).contains(&found.lower), "{found:?}");
     assert!((1.0..3.0).contains(&found.upper), "{found:?}");
 }
@@ -253,7 +253,7 @@ fn rounds_of_an_ab_measurement_are_compared_with_each_other() {
         let apart = slower(&base, &candidate, LaunchPairing::Independent);
         assert_eq!(apart.verdict, Verdict::Inconclusive, "{apart:?}");
     }
-    // A round that one side lacks is no round.
+    // A round counts only if both sides have it.
     let (base, mut candidate) = (timed(&scales), timed(&scales));
     candidate.launches.remove(3);
     let found = slower(&base, &candidate, LaunchPairing::ByRound);
@@ -282,7 +282,7 @@ fn b22_no_change_within_the_error_of_the_histogram_or_a_step_of_the_clock_is_cal
             .unwrap();
         found.at(0.5).unwrap().verdict
     };
-    // Neighbouring counters of the histogram.
+    // The value is in the next bucket of the histogram.
     let next = 1_000_000 + 512;
     assert_ne!(
         HdrPrecision::default().index_of(1_000_000),
@@ -369,7 +369,7 @@ fn windowed(medians: &[u64]) -> Latencies {
 
 #[test]
 fn b10_windows_of_launches_are_laid_beside_each_other_and_show_drift() {
-    // The last window of a launch is not over, whatever it says.
+    // The last window of a process is incomplete and does not count.
     let run = launches(
         [&[100, 110, 120, 900][..], &[200, 210, 240, 1], &[100]]
             .into_iter()
@@ -390,7 +390,7 @@ fn b10_windows_of_launches_are_laid_beside_each_other_and_show_drift() {
         (4, 2)
     );
     let drift = found.course.drift.unwrap();
-    // 120 of 100 and 240 of 200.
+    // 120 over 100, and 240 over 200.
     assert!(
         (drift.estimate - 0.2).abs() < 1e-12 && (drift.upper - 0.2).abs() < 1e-9,
         "{drift:?}"
@@ -482,7 +482,7 @@ fn operations_a_second_are_a_billion_over_their_nanoseconds_and_amounts_have_non
         let found = LaunchStatistics::of(run, 0.95, 7).expect("samples");
         found.per_second.map(|rate| rate.mean)
     };
-    // Ten and five millions.
+    // Ten million and five million.
     assert_eq!(rate(&run), Some(7.5e6));
     run.benchmark.metric = Metric::Amount {
         unit: "pages".to_owned(),
@@ -500,7 +500,7 @@ fn each_launch_weighs_by_its_operations_in_the_distribution_of_all() {
     let run = launches(all.into_iter().map(|found| (vec![], Some(found))));
     let summary = LatencySummary::of(&run, 0.95).expect("operations");
     let distribution = summary.course.distribution.expect("values");
-    // Of forty operations five are like either value of the first launch.
+    // Each value of the first process represents five of the forty operations.
     let steps = [(100.0, 0.125), (200.0, 0.875), (300.0, 1.0)];
     assert_eq!(distribution.steps(), steps);
 }

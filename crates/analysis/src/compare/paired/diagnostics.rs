@@ -1,4 +1,4 @@
-//! What is said of an A/B comparison besides its verdict, where it bites.
+//! Notes on a side-by-side comparison besides its verdict.
 
 use super::look::Look;
 use super::plan::Plan;
@@ -11,28 +11,28 @@ use crate::compare::note::Note;
 use crate::model::{Round, Sample, Side, Verdict};
 use perfcheck_stats::{Description, derived_seed, mean, median, sample_variance};
 
-/// Rounds that a diagnostic needs.
+/// Rounds that the diagnostics need.
 const FEWEST_ROUNDS: usize = 10;
 
-/// Halves of the rounds that differ by more than this many standard errors of their difference drift.
+/// The halves of the rounds drift if they differ by more than this many standard errors of their difference.
 const DRIFT: f64 = 3.5;
 
-/// An effect of positions is more than this many of its standard errors.
+/// An effect of positions must exceed this many of its standard errors.
 const POSITION: f64 = 4.0;
 
-/// Rounds more than this apart belong to different modes.
+/// Rounds farther apart than this belong to different modes.
 const MODE_GAP: f64 = 0.03;
 
-/// An iteration beyond this is long: a round of 20 ms has no more than ten samples a side.
+/// An iteration longer than this is long: a round of 20 ms has at most ten samples per side.
 const LONG_ITERATION_NS: f64 = 1e6;
 
-/// Rounds without which nothing is said of what makes them differ.
+/// Rounds that are needed to say why rounds differ.
 const FEWEST_TELLING_ROUNDS: usize = 5;
 
 /// A mode has at least this share of the rounds.
 const MODE_SHARE: f64 = 0.2;
 
-/// The changes of mean and median of all samples, with intervals over rounds.
+/// Describes the changes of mean and median of all samples, with intervals over rounds.
 pub(super) fn description(
     series: &PairedSeries<'_>,
     look: &Look,
@@ -42,7 +42,7 @@ pub(super) fn description(
         let timed = samples.iter().filter(|sample| sample.iterations > 0);
         timed.map(|sample| sample.per_iteration()).collect()
     };
-    // Also those that have no neighbour, which decide nothing.
+    // Use samples without a neighbor, too; they do not decide.
     let rounds = series.rounds.iter().take(look.rounds);
     let (candidate, base): (Vec<Vec<f64>>, Vec<Vec<f64>>) = rounds
         .map(|round| (times(&round.candidate), times(&round.base)))
@@ -60,7 +60,7 @@ pub(super) fn description(
     )
 }
 
-/// Remarks on what was measured.
+/// Adds the notes that apply to the measurement.
 pub(super) fn add(
     rounds: &[Round],
     look: &Look,
@@ -95,8 +95,8 @@ pub(super) fn add(
     }
 }
 
-/// Whether the change in the first half of the rounds differs from that in the second. Where both halves lie beyond the threshold on the
-/// side of the verdict, either of them alone says what the verdict says, and nobody has to measure again.
+/// Returns a note if the change in the first half of the rounds differs from that in the second. There is none if both halves are beyond the
+/// threshold in the direction of the verdict: each half alone confirms it, so measuring again is unnecessary.
 fn drift(
     usable: &UsableRounds,
     speed: &SpeedTest,
@@ -104,10 +104,10 @@ fn drift(
     verdict: Verdict,
 ) -> Option<Note> {
     let halves = usable.halves(usable.rounds.len() / 2);
-    // Round by round: half of the rounds may hold no quiet moment of a side, and its floor would tell of that.
+    // Use the rank test: half of the rounds may hold no quiet moment of a side, which would distort its floor.
     let [first, second] = halves.map(|half| RankTest::of(&half, 0.0));
     let (first, second) = (first?.difference(), second?.difference());
-    // Each half has an SE of sqrt 2 times the whole's, their difference of twice.
+    // The standard error of each half is sqrt 2 times that of the whole, and that of their difference is twice that of the whole.
     let apart = (second - first).abs();
     let agree = match verdict {
         Verdict::Regressed => first.min(second) > threshold,
@@ -118,7 +118,7 @@ fn drift(
     drifts.then_some(Note::ChangeDrifts)
 }
 
-/// How much slower samples are as the second of their pair, if that is beyond the threshold: of ABBA the pairs are AB and BA.
+/// Returns how much slower samples are as the second of their pair, if beyond the threshold. The pairs of ABBA are AB and BA.
 fn position(rounds: &[Round], threshold: f64) -> Option<Note> {
     let of_rounds: Vec<f64> = rounds.iter().filter_map(position_in_round).collect();
     if of_rounds.len() < FEWEST_ROUNDS {
@@ -132,7 +132,7 @@ fn position(rounds: &[Round], threshold: f64) -> Option<Note> {
     })
 }
 
-/// The median over the quads of a round; the speed of the sides is in every quad twice, with both signs.
+/// Returns the median over the quads of a round. The speed difference of the sides cancels: each quad holds it with both signs.
 fn position_in_round(round: &Round) -> Option<f64> {
     let quads = round
         .base
@@ -150,7 +150,7 @@ fn position_in_round(round: &Round) -> Option<f64> {
     median(&effects)
 }
 
-/// That an iteration is so long that a round has few samples.
+/// Returns a note if an iteration is so long that a round has few samples.
 fn long_iterations(rounds: &[Round]) -> Option<Note> {
     let samples = rounds.iter().flat_map(|round| &round.candidate);
     let times: Vec<f64> = samples
@@ -161,8 +161,8 @@ fn long_iterations(rounds: &[Round]) -> Option<Note> {
     (iteration_ns > LONG_ITERATION_NS).then_some(Note::LongIterations { iteration_ns })
 }
 
-/// Whether processes or neighbouring samples make the rounds differ, if by more than the threshold. The median of n differences has a variance of
-/// about pi / (2 n) times theirs; what the rounds have beyond that is the processes'. Rounds with one difference cannot tell.
+/// Tells whether processes or neighboring samples make the rounds differ, if by more than the threshold. The median of n differences has about pi /
+/// (2 n) times their variance; the rest of the variance of the rounds is due to the processes. Rounds with a single difference are left out.
 fn what_differs(usable: &UsableRounds, threshold: f64) -> Option<Note> {
     let mut of_rounds = Vec::new();
     let mut steps = Vec::new();
@@ -179,13 +179,13 @@ fn what_differs(usable: &UsableRounds, threshold: f64) -> Option<Note> {
         return None;
     }
     let of_rounds = Description::of(&of_rounds)?.mad_scaled();
-    // A step is the difference of two.
+    // A step is the difference of two differences, so its deviation is sqrt 2 times theirs.
     let of_samples = Description::of(&steps)?.mad_scaled() / std::f64::consts::SQRT_2;
     let by_samples = of_samples * of_samples * mean(&explained)?;
     let by_processes = of_rounds * of_rounds - by_samples;
     let is_more = |by: f64| by > threshold;
     if by_processes > by_samples {
-        // Of one side: each round is the difference of two processes.
+        // Per side: each round is the difference of two processes.
         let by = (by_processes / 2.0).sqrt();
         is_more(by * std::f64::consts::SQRT_2).then_some(Note::ProcessesDiffer { by })
     } else {
@@ -193,7 +193,7 @@ fn what_differs(usable: &UsableRounds, threshold: f64) -> Option<Note> {
     }
 }
 
-/// The correlation of each round's difference with that of the next, if there is one.
+/// Returns a note if the difference of each round correlates with that of the next.
 fn autocorrelation(usable: &UsableRounds) -> Option<Note> {
     let fastest = |x: &[f64]| x.iter().copied().min_by(f64::total_cmp).unwrap_or(0.0);
     let differences: Vec<f64> = usable
@@ -201,7 +201,7 @@ fn autocorrelation(usable: &UsableRounds) -> Option<Note> {
         .iter()
         .map(|round| fastest(&round.candidate) - fastest(&round.base))
         .collect();
-    // By ranks: a single disturbed round would decide otherwise.
+    // Use signs about the median: otherwise a single disturbed round could decide.
     let centre = median(&differences)?;
     let signs: Vec<f64> = differences
         .iter()
@@ -213,7 +213,7 @@ fn autocorrelation(usable: &UsableRounds) -> Option<Note> {
     (correlation > limit).then_some(Note::RoundsDependOnTheirNeighbours { correlation })
 }
 
-/// The two groups that the rounds of a side fall into, if they do.
+/// Returns a note if the rounds of a side fall into two groups.
 fn modes(side: Side, usable: &UsableRounds, pick: fn(&Neighbours) -> &Vec<f64>) -> Option<Note> {
     let mut floors: Vec<f64> = usable
         .rounds

@@ -1,7 +1,7 @@
 //! The floor test: do the low quantiles of the pooled samples differ by more than the threshold?
 //!
-//! Noise makes samples longer, so the fastest of many short ones spread over many rounds are steady. The round is what is resampled.
-//! p-value, bounds and verdict are one inversion: `rejects(shift)` is monotone in `shift`, and the bounds are where it changes.
+//! Noise makes samples longer, so the fastest of many short samples from many rounds are stable. The round is the unit of resampling. p-value, bounds
+//! and verdict come from one inversion: `rejects(shift)` is monotone in `shift`, and the bounds are where it changes.
 
 use super::plan::{Guard, PairedMethod, Plan};
 use super::series::{Neighbours, UsableRounds};
@@ -11,27 +11,27 @@ use perfcheck_stats::{
     student_t,
 };
 
-/// Resamples behind a standard error, which they leave uncertain by 2 %.
+/// Resamples for a standard error; they leave it uncertain by 2 %.
 const RESAMPLES: usize = 1_000;
 
-/// Executables differ by as much without a reason that lies in their work: no standard error is smaller.
+/// The smallest standard error: executables can differ by this much for reasons other than the work they do.
 const LEAST_RESOLUTION: f64 = 2e-4;
 
-/// With fewer samples than this on a side the median is compared.
+/// With fewer samples than this on a side, the median is compared.
 const FEWEST_FOR_LOW_QUANTILE: usize = 20;
 
-/// From so many samples on the quantile is the one that [`PairedMethod`] names.
+/// From this number of samples on, the quantile of [`PairedMethod`] is compared.
 const ENOUGH_FOR_QUANTILE: usize = 100;
 
-/// The difference of the floors with its uncertainty.
+/// The difference of the floors, with its uncertainty.
 #[derive(Debug, Clone)]
 pub(super) struct FloorTest {
     pub location: Location,
-    /// New less base, logarithms.
+    /// New minus base, logarithms.
     pub difference: f64,
     pub standard_error: f64,
     pub df: f64,
-    /// Differences below this cannot be told apart.
+    /// Differences below this cannot be distinguished.
     pub resolution: f64,
     /// Noise threshold, a logarithm.
     threshold: f64,
@@ -42,7 +42,7 @@ pub(super) struct FloorTest {
     fisher: FisherExact,
 }
 
-/// What is taken of `samples` pooled samples a side: location, quantile, least rank.
+/// Chooses the statistic for `samples` pooled samples per side: location, quantile, least rank.
 fn location(samples: usize, method: &PairedMethod) -> (Location, f64, usize) {
     match samples {
         0..FEWEST_FOR_LOW_QUANTILE => (Location::Median, 0.5, 1),
@@ -53,7 +53,7 @@ fn location(samples: usize, method: &PairedMethod) -> (Location, f64, usize) {
     }
 }
 
-/// The base and the difference from it alone, logarithms; `None` without samples.
+/// Returns the statistic, the base value and the difference, as logarithms; `None` without samples.
 pub(super) fn floors(usable: &UsableRounds, method: &PairedMethod) -> Option<(Location, f64, f64)> {
     let (location, p, rank) = location(usable.samples(), method);
     let low = |clusters: &[&[f64]]| ClusterLowQuantile::new(clusters, p, rank).observed();
@@ -65,7 +65,7 @@ pub(super) fn floors(usable: &UsableRounds, method: &PairedMethod) -> Option<(Lo
 }
 
 impl FloorTest {
-    /// `None` with fewer than [`Plan::FEWEST_ROUNDS`] rounds.
+    /// Returns `None` with fewer than [`Plan::FEWEST_ROUNDS`] rounds.
     pub(super) fn of(
         usable: &UsableRounds,
         threshold: f64,
@@ -116,31 +116,31 @@ impl FloorTest {
         .filter(|test| test.difference.is_finite())
     }
 
-    /// p of "slower by more than the threshold".
+    /// Returns p of "slower by more than the threshold".
     pub(super) fn p_slower(&self) -> f64 {
         self.t_tail(self.difference - self.threshold)
             .max(self.p_guard(&self.fastest_base, &self.fastest_candidate, self.threshold))
     }
 
-    /// p of "faster by more than the threshold".
+    /// Returns p of "faster by more than the threshold".
     pub(super) fn p_faster(&self) -> f64 {
         self.t_tail(-self.difference - self.threshold)
             .max(self.p_guard(&self.fastest_candidate, &self.fastest_base, self.threshold))
     }
 
-    /// One-sided lower bound at `level`.
+    /// Returns the one-sided lower bound at `level`.
     pub(super) fn lower(&self, level: f64) -> f64 {
         let by_t = self.difference - self.margin(level);
         self.guarded_bound(by_t, &self.fastest_base, &self.fastest_candidate, level)
     }
 
-    /// One-sided upper bound at `level`.
+    /// Returns the one-sided upper bound at `level`.
     pub(super) fn upper(&self, level: f64) -> f64 {
         let by_t = -self.difference - self.margin(level);
         -self.guarded_bound(by_t, &self.fastest_candidate, &self.fastest_base, level)
     }
 
-    /// Half the width of the interval by t.
+    /// Returns half the width of the interval by Student's t.
     pub(super) fn margin(&self, level: f64) -> f64 {
         student_t::critical(level, self.df).map_or(f64::INFINITY, |t| t * self.standard_error)
     }
@@ -149,11 +149,11 @@ impl FloorTest {
         student_t::upper_tail(beyond / self.standard_error, self.df).unwrap_or(1.0)
     }
 
-    /// p of Fisher's test that no more rounds of the `fast` side than of the `slow` one fall below a cut, the best of all cuts, once `slow` is made
-    /// faster by `shift`.
+    /// Returns the p of Fisher's test that no more rounds of the `fast` side than of the `slow` one fall below a cut, at the best of all cuts, after
+    /// `slow` was made faster by `shift`.
     ///
-    /// A process can have a layout that makes it faster for its whole life. If few have it, they may all be on one side, and no
-    /// resampling of the other side can know of it. So a change needs more rounds with the lower floor than such an accident explains.
+    /// A process can have a memory layout that makes it faster for its whole life. If few processes have it, they may all be on one side, and
+    /// resampling the other side cannot show it. So a change needs more rounds with the lower floor than such an accident explains.
     fn p_guard(&self, fast: &[f64], slow: &[f64], shift: f64) -> f64 {
         if self.guard == Guard::Nowhere {
             return 0.0;
@@ -165,7 +165,7 @@ impl FloorTest {
             .fold(1.0, f64::min)
     }
 
-    /// The bound by t, but no further beyond the threshold than the guard lets it.
+    /// Returns the bound by Student's t, moved back as far as the guard requires.
     fn guarded_bound(&self, by_t: f64, fast: &[f64], slow: &[f64], level: f64) -> f64 {
         let from = match self.guard {
             Guard::Changes => self.threshold,
@@ -177,7 +177,7 @@ impl FloorTest {
         }
         let mut good = match self.guard {
             Guard::Changes => from,
-            // Beyond every sample.
+            // Start beyond every sample.
             Guard::Nowhere | Guard::Everywhere => {
                 let lowest = |x: &[f64]| x.first().copied().unwrap_or(0.0);
                 let highest = |x: &[f64]| x.last().copied().unwrap_or(0.0);
@@ -196,18 +196,18 @@ impl FloorTest {
                 bad = middle;
             }
         }
-        // The threshold itself has passed, strictly.
+        // The threshold itself has passed the guard, so the bound lies strictly beyond it.
         good.max(from.next_up())
     }
 
-    /// Whether no sample of a side differs from any other of it.
+    /// Reports whether the fastest samples of all rounds are equal on each side.
     pub(super) fn is_constant(&self) -> bool {
         let spread = |x: &[f64]| x.last().unwrap_or(&0.0) - x.first().unwrap_or(&0.0);
         spread(&self.fastest_base) == 0.0 && spread(&self.fastest_candidate) == 0.0
     }
 }
 
-/// Half the smallest step between samples, where the lowest tenth falls on few values: a coarse clock. Otherwise 0.
+/// Returns half the smallest step between samples if the lowest tenth of them falls on few values, which shows a coarse clock; otherwise 0.
 fn clock_step(samples: &ClusterLowQuantile) -> f64 {
     let ascending: Vec<f64> = samples.ascending().collect();
     let steps = || ascending.windows(2).map(|pair| pair[1] - pair[0]);

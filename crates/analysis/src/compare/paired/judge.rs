@@ -1,7 +1,8 @@
-//! From the rounds of all benchmarks to their verdicts.
+//! Turns the rounds of all benchmarks into verdicts.
 //!
-//! Every benchmark has the p-value of the look that decided it, divided by that look's share of the level; Holm's procedure runs over those,
-//! for each test and each direction. One that stopped early with a change did so at the first step of that procedure and stays rejected.
+//! Each benchmark contributes the p-value of the look that decided it, divided by that look's share of the level. Holm's procedure runs over these
+//! values, for each test and each direction. A benchmark that stopped early with a change was rejected at the first step of that procedure and stays
+//! rejected.
 
 use rayon::prelude::*;
 use std::collections::BTreeSet;
@@ -20,11 +21,11 @@ use crate::compare::launch_values::Location;
 use crate::compare::note::Note;
 use crate::model::{Correction, Side, Verdict};
 
-/// Whether `series` can stop after its rounds: at an interim look if that settles it, at the last look in any case.
+/// Reports whether `series` can stop after its rounds: at an interim look if the look settles it, at the last look in any case.
 pub fn standing(series: &PairedSeries<'_>, plan: &Plan) -> Standing {
     let method = PairedMethod::default();
     if series.rounds.len() >= plan.last_look() {
-        // The descriptive intervals are not looked at.
+        // Skip the bootstrap: the descriptive intervals are not used.
         let plan = Plan {
             resamples: 1,
             ..plan.clone()
@@ -36,14 +37,14 @@ pub fn standing(series: &PairedSeries<'_>, plan: &Plan) -> Standing {
     look.map_or(Standing::Open, |look| look.standing(plan))
 }
 
-/// Decides all of `all_series` as one family; the answers come in their order. The looks are replayed from the data.
+/// Decides `all_series` as one family; the answers come in the same order. The looks are replayed from the data.
 ///
 /// Pure and seeded: the same input gives the same bytes for any number of threads.
 pub fn judge(all_series: &[PairedSeries<'_>], plan: &Plan) -> Vec<Comparison> {
     judge_by(all_series, plan, &PairedMethod::default())
 }
 
-/// The same with another method, for simulations.
+/// Like [`judge`], with another method, for simulations.
 pub fn judge_by(
     all_series: &[PairedSeries<'_>],
     plan: &Plan,
@@ -78,8 +79,8 @@ pub fn judge_by(
         .collect()
 }
 
-/// One test of all benchmarks as a family, where `p` is that of slower and of faster, before the share of the look. Benchmarks planned but not judged
-/// stay in the family with p = 1, and so do those that cannot be tested.
+/// Tests all benchmarks as one family. `p` gives the p of slower and of faster, before it is divided by the share of the look. Benchmarks that were
+/// planned but not judged, or that cannot be tested, stay in the family with p = 1.
 fn family(
     looks: &[Look],
     plan: &Plan,
@@ -100,7 +101,7 @@ fn family(
     FamilyTest::of_all(&all, level, Correction::Holm)
 }
 
-/// One benchmark on its way to a verdict.
+/// The data and test results from which one benchmark is judged.
 struct Answer<'a> {
     series: &'a PairedSeries<'a>,
     look: &'a Look,
@@ -141,7 +142,7 @@ impl Answer<'_> {
         comparison
     }
 
-    /// What is known before any test.
+    /// Creates the comparison as it is before any test.
     fn untested(&self) -> Comparison {
         let threshold = match self.look.noise {
             Some(noise) => noise.change,
@@ -163,7 +164,7 @@ impl Answer<'_> {
         }
     }
 
-    /// How many layouts of the code there were until the look.
+    /// Returns how many code layouts were measured until the look.
     fn layouts(&self) -> usize {
         let rounds = self.series.rounds.iter().take(self.look.rounds);
         let layouts: BTreeSet<u32> = rounds.filter_map(|round| round.layout).collect();
@@ -182,7 +183,7 @@ impl Answer<'_> {
             faster: self.speed_test.step_level.faster * look.share,
         };
         let (lower, upper) = (speed.lower(levels.slower), speed.upper(levels.faster));
-        // Holm's level may be larger than that at which the two tests were found to agree.
+        // Holm's level may exceed the level at which the two tests were found to agree, and then the bounds may cross.
         let (lower, upper) = (lower.min(upper), upper.max(lower));
         let difference = speed.difference.clamp(lower, upper);
         let change = Estimate::from_logarithms(difference, lower, upper);
@@ -239,7 +240,7 @@ impl Answer<'_> {
         }
     }
 
-    /// The only place where bounds become a verdict.
+    /// Turns the bounds into a verdict. No other code of this module decides a comparison.
     fn verdict(&self, lower: f64, upper: f64, notes: &mut Vec<Note>) -> Verdict {
         let (speed, slow_path, threshold) =
             (self.speed_test, self.slow_path_test, self.look.threshold);
@@ -275,7 +276,7 @@ impl Answer<'_> {
         Verdict::Unchanged
     }
 
-    /// The side whose slow path is what there is to say: a mere change of speed makes neighbours differ, too.
+    /// Returns the side that takes a slow path, unless a plain change of speed explains the finding: that makes neighbors differ, too.
     fn slow_side(&self, verdict: Verdict) -> Option<Side> {
         let (speed, slow_path) = (self.speed_test, self.slow_path_test);
         let slow = slow_path.shows_slower()

@@ -1,4 +1,4 @@
-//! One look at a benchmark: both tests after so many rounds, and whether they settle it.
+//! One look at a benchmark: both tests after a number of rounds, and whether they settle it.
 
 use super::plan::{HostNoise, PairedMethod, Plan};
 use super::refusal::refusal;
@@ -9,10 +9,10 @@ use crate::compare::note::Note;
 use crate::model::Verdict;
 use perfcheck_stats::derived_seed;
 
-/// Before this share of the rounds nothing is given up: the round that meets the floor may come yet.
+/// No benchmark is given up before this share of the rounds: a later round may still reach the floor.
 const LEAST_DONE_TO_GIVE_UP: f64 = 0.45;
 
-/// Where controls have raised the noise threshold by more than this factor, nothing is called unchanged.
+/// If controls have raised the noise threshold by more than this factor, nothing is called unchanged.
 const MOST_RAISED: f64 = 3.0;
 
 /// The .95 quantile of the normal distribution.
@@ -29,25 +29,25 @@ pub enum Standing {
     Settled(Verdict),
 }
 
-/// What a look after so many rounds shows.
+/// The results of a look after a number of rounds.
 pub(super) struct Look {
     pub rounds: usize,
     /// The share of the level that this look may spend.
     pub share: f64,
     /// Whether no look follows this one.
     pub is_last: bool,
-    /// Why nothing can be tested; `None` if it can.
+    /// The reason why nothing can be tested; `None` if the tests are possible.
     pub refused: Option<Note>,
     pub speed: Option<SpeedTest>,
     pub slow_path: SlowPathTest,
     pub usable: UsableRounds,
-    /// The noise threshold, a logarithm, which controls may have raised.
+    /// The noise threshold in force, a logarithm. Controls may have raised it.
     pub threshold: f64,
-    /// What controls have shown, if it raised the threshold.
+    /// The noise that controls have shown, if it raised the threshold.
     pub noise: Option<HostNoise>,
-    /// Whether controls raised the threshold so far that nothing is called unchanged.
+    /// Whether the threshold was raised so far that nothing is called unchanged.
     pub is_too_noisy: bool,
-    /// The note on a side whose fastest processes do not agree.
+    /// The note about a side whose fastest processes disagree.
     pub disturbed: Option<Note>,
 }
 
@@ -86,7 +86,7 @@ impl Look {
         }
     }
 
-    /// The first look that settles the benchmark, or the last that its rounds allow.
+    /// Returns the first look that settles the benchmark, or the last one that its rounds allow.
     pub(super) fn deciding(series: &PairedSeries<'_>, plan: &Plan, method: &PairedMethod) -> Self {
         let rounds = series.rounds.len();
         let mut before = 0.0;
@@ -104,7 +104,7 @@ impl Look {
         }
     }
 
-    /// The interim look after all rounds of `series`; `None` where none is planned.
+    /// Returns the interim look after all rounds of `series`; `None` if none is planned there.
     pub(super) fn interim(
         series: &PairedSeries<'_>,
         plan: &Plan,
@@ -125,7 +125,7 @@ impl Look {
         })
     }
 
-    /// Whether the benchmark is settled at the levels that one benchmark of the family has for itself.
+    /// Reports whether the benchmark is settled at the levels that a single benchmark of the family has.
     pub(super) fn standing(&self, plan: &Plan) -> Standing {
         let Some(speed) = &self.speed else {
             return Standing::Open;
@@ -144,7 +144,7 @@ impl Look {
         if is_callable && (upper < -self.threshold || self.slow_path.p_faster <= slow) {
             return Standing::Settled(Verdict::Improved);
         }
-        // Where it is too noisy, what more rounds could still show is a change.
+        // If the host is too noisy to call anything unchanged, more rounds could still show a change.
         if lower >= -self.threshold && upper <= self.threshold && !self.is_too_noisy {
             return if self.usable.rounds.len() >= Plan::ROUNDS_OF_UNCHANGED {
                 Standing::Settled(Verdict::Unchanged)
@@ -159,7 +159,7 @@ impl Look {
         }
     }
 
-    /// The note that controls raised the threshold, if they did.
+    /// Returns the note that controls raised the threshold, if they did.
     pub(super) fn raised_threshold(&self) -> Option<Note> {
         self.noise.map(|noise| Note::ThresholdRaised {
             controls: noise.controls,
@@ -168,18 +168,18 @@ impl Look {
         })
     }
 
-    /// Whether neither a change nor its absence can still be expected: with a standard error that falls with the root of the number of rounds, and
-    /// rounds to come like those seen, the estimate has less than 5 % to end beyond the threshold by more than the interval's half, and less than 5 % to
-    /// end within it by as much.
+    /// Reports whether more rounds are unlikely to show a change or its absence. It assumes that the standard error falls with the square root of the
+    /// number of rounds and that further rounds resemble the present ones. Then the estimate has a chance below 5 % to end beyond the threshold by
+    /// more than half the interval, and below 5 % to end within it by as much.
     fn is_hopeless(&self, speed: &SpeedTest, plan: &Plan) -> bool {
         let done = self.rounds as f64 / plan.last_look() as f64;
         if done < LEAST_DONE_TO_GIVE_UP {
             return false;
         }
-        // The last look has a larger share of the level: this is on the safe side.
+        // The last look has a larger share of the level, so this margin is conservative.
         let level = plan.floor_level() * self.share / plan.family(1) as f64;
         let margin = speed.margin(level) * done.sqrt();
-        // Variances: what the estimate at the end will have, less what it has in common with that of now.
+        // The variance between the present and the final estimate, without the part that they have in common.
         let reach = NORMAL_95 * speed.standard_error * (1.0 - done).max(0.0).sqrt();
         let size = speed.difference.abs();
         let no_change = size + reach < self.threshold + margin;
@@ -187,7 +187,7 @@ impl Look {
         no_change && not_the_same
     }
 
-    /// Rounds in all that would settle it if the standard error falls with their root.
+    /// Returns how many rounds in all would settle the benchmark if the standard error falls with their square root.
     pub(super) fn rounds_needed(&self, level: f64) -> Option<u64> {
         let speed = self.speed.as_ref()?;
         if self.is_too_noisy && speed.difference.abs() <= self.threshold {
@@ -201,5 +201,5 @@ impl Look {
     }
 }
 
-/// Beyond this, more rounds are no advice.
+/// More rounds than this are no useful advice.
 const MOST_ROUNDS_NAMED: f64 = 1000.0;

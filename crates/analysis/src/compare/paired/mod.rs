@@ -1,9 +1,9 @@
-//! Decisions about A/B measurements: both sides in turn, round by round.
+//! Decisions about side-by-side measurements, round by round.
 //!
-//! `standing` says after a look whether a benchmark needs more rounds; `judge` decides the whole run from its data, replaying the
-//! looks. The *speed test* asks whether one side is slower beyond the threshold: by the low quantiles of all its samples (*floor test*) or round by round
-//! (*rank test*); the *slow-path test* whether samples of
-//! one side are slower than their neighbours of the other. docs/src/statistics/in-turn.md has the procedure and its figures.
+//! `standing` tells after a look whether a benchmark needs more rounds; `judge` decides the whole run from its data, replaying the looks. The *speed
+//! test* asks whether one side is slower beyond the threshold, by the low quantiles of all its samples (*floor test*) or round by round (*rank
+//! test*). The *slow-path test* asks whether samples of one side are slower than their neighbors of the other. docs/internals/src/statistics/in-turn.md
+//! describes the procedure with its figures.
 
 mod diagnostics;
 mod floor_test;

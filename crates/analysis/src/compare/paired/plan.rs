@@ -1,4 +1,4 @@
-//! When is looked, and how much of the level each look may spend.
+//! The times at which a benchmark is looked at, and the share of the level that each look may spend.
 
 use std::collections::BTreeMap;
 
@@ -7,18 +7,18 @@ use serde::{Deserialize, Serialize};
 use crate::model::BenchmarkKey;
 use perfcheck_stats::{BootstrapSpread, Quantile};
 
-/// Of the level, what the floor test has; the rest is the slow-path test's.
+/// The floor test's share of the level; the slow-path test has the rest.
 const FLOOR_SHARE: f64 = 0.8;
 
-/// After these rounds a benchmark may be settled.
+/// Numbers of rounds after which a benchmark may be settled.
 const LOOKS: [u32; 10] = [10, 20, 30, 60, 100, 200, 300, 450, 600, 1000];
 
-/// The sequential plan of one A/B run, stored with the run: verdicts can be replayed from stored data.
+/// The sequential plan of one side-by-side measurement. It is stored with the run, so that verdicts can be replayed from stored data.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Plan {
-    /// Numbers of rounds after which is looked, ascending; the last one ends the measurement.
+    /// Numbers of rounds after which there is a look, ascending; the last one ends the measurement.
     pub looks: Vec<u32>,
-    /// Family-wise, one-sided: for worsening, and the same again for improvement.
+    /// Family-wise, one-sided level for worsening, and the same level for improvement.
     pub significance_level: f64,
     /// Benchmarks planned, whether or not they could be measured.
     pub planned: usize,
@@ -26,31 +26,31 @@ pub struct Plan {
     pub confidence_level: f64,
     /// Resamples of the descriptive bootstrap intervals.
     pub resamples: u32,
-    /// Base seed of everything random.
+    /// Base seed of all random numbers.
     pub seed: u64,
-    /// That of benchmarks which another job measured with another one, by key in words.
+    /// Seeds of benchmarks that another job measured with another base seed, by the text of their key.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub seeds: BTreeMap<String, u64>,
-    /// What controls have shown of the benchmarks of this run before it, by key in words.
+    /// Noise that earlier controls showed for benchmarks of this run, by the text of their key.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub noise: BTreeMap<String, HostNoise>,
 }
 
-/// By how much a benchmark has differed from itself on this host.
+/// How much a benchmark differed from itself on this host.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub struct HostNoise {
-    /// Measurements of the same executable on both sides.
+    /// Number of measurements of the same executable on both sides.
     pub controls: usize,
-    /// 95th percentile of the sizes of their changes, a fraction.
+    /// 95th percentile of the absolute changes, a fraction.
     pub change: f64,
 }
 
 impl HostNoise {
-    /// Controls without which nothing is known.
+    /// With fewer controls than this, the noise is unknown.
     const FEWEST_CONTROLS: usize = 20;
     const PERCENTILE: f64 = 0.95;
 
-    /// From the changes, fractions, of all controls.
+    /// Computes the noise from the changes (fractions) of all controls.
     pub fn of(changes: &[f64]) -> Option<Self> {
         if changes.len() < Self::FEWEST_CONTROLS {
             return None;
@@ -63,35 +63,35 @@ impl HostNoise {
     }
 }
 
-/// How speeds are compared. The default was chosen by measurement: docs/src/statistics/in-turn.md.
+/// The method that compares speeds. The default was chosen by measurement: docs/internals/src/statistics/in-turn.md.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct PairedMethod {
-    /// Share of the level that the floor test has; the rank test has the rest. 1: floors alone.
+    /// The floor test's share of the level; the rank test has the rest. 1 means the floor test alone.
     pub floor_share: f64,
     /// The quantile of the pooled samples that is compared.
     pub quantile: f64,
-    /// Rank that it has at least.
+    /// The smallest rank that the quantile may have.
     pub least_rank: usize,
-    /// What of the bootstrap distribution is the standard error.
+    /// The spread of the bootstrap distribution that is used as the standard error.
     pub width: BootstrapSpread,
     /// Factor on the standard error.
     pub inflation: f64,
-    /// Degrees of freedom of the null, at most.
+    /// Largest number of degrees of freedom of the null distribution.
     pub most_df: f64,
-    /// Where the rounds that reach the lower floor must be too many for an accident of processes.
+    /// Claims for which more rounds must reach the lower floor than an accident of processes explains.
     pub guard: Guard,
-    /// Exponent of the spending of the level over the looks.
+    /// Exponent of the function that spends the level over the looks.
     pub spending: f64,
 }
 
-/// Which claims need enough rounds with the lower floor.
+/// The claims that need enough rounds with the lower floor.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Guard {
-    /// None: t alone.
+    /// No claim: Student's t alone.
     Nowhere,
-    /// That there is a change beyond the threshold.
+    /// Only a change beyond the threshold.
     Changes,
-    /// All, so that the whole interval is guarded.
+    /// Every claim, so the whole interval is guarded.
     Everywhere,
 }
 
@@ -111,41 +111,41 @@ impl Default for PairedMethod {
 }
 
 impl Plan {
-    /// Rounds of a benchmark at most, where nobody says anything.
+    /// The default for the largest number of rounds of a benchmark.
     pub const USUAL_ROUNDS: u32 = 200;
 
-    /// Fewer rounds decide nothing: from here on the tails of the floor test were simulated.
+    /// Fewer rounds decide nothing. The tails of the floor test were simulated from this number on.
     pub const FEWEST_ROUNDS: u32 = 5;
 
-    /// A benchmark is not called unchanged after fewer rounds, unless the measurement ends: they would not show a slow path.
+    /// With fewer rounds a benchmark is called unchanged only if the measurement ends: they would not show a slow path.
     pub const ROUNDS_OF_UNCHANGED: usize = 30;
 
-    /// Quads that belong together: ABBA and BAAB, in which both sides come as often first, and as often after themselves.
+    /// Quads that belong together: ABBA and BAAB. In both together each side comes first, and follows itself, equally often.
     pub const QUADS_TOGETHER: u64 = 2;
 
-    /// The looks of a measurement of so many rounds.
+    /// Returns the looks of a measurement of at most `rounds` rounds.
     pub fn looks_up_to(rounds: u32) -> Vec<u32> {
         let earlier = LOOKS.into_iter().filter(|look| *look < rounds);
         earlier.chain([rounds]).collect()
     }
 
-    /// Base seed of everything random about a benchmark.
+    /// Returns the base seed of all random numbers of a benchmark.
     pub(in crate::compare) fn seed_of(&self, key: &BenchmarkKey) -> u64 {
         let own = self.seeds.get(&key.to_string()).copied();
         own.unwrap_or(self.seed)
     }
 
-    /// What is known of the host's noise for a benchmark.
+    /// Returns the known noise of the host for a benchmark.
     pub(super) fn noise_of(&self, key: &BenchmarkKey) -> Option<HostNoise> {
         self.noise.get(&key.to_string()).copied()
     }
 
-    /// Rounds at the end.
+    /// Returns the number of rounds at which the measurement ends.
     pub(super) fn last_look(&self) -> usize {
         self.looks.iter().copied().max().unwrap_or(0) as usize
     }
 
-    /// All looks, ascending, each once.
+    /// Returns all looks, ascending and distinct.
     fn ordered_looks(&self) -> Vec<usize> {
         let mut looks: Vec<usize> = self
             .looks
@@ -158,7 +158,7 @@ impl Plan {
         looks
     }
 
-    /// Looks before the end, and no later than `rounds`; ascending, each once.
+    /// Returns the looks before the last one and no later than `rounds`, ascending and distinct.
     pub(super) fn interim_looks(&self, rounds: usize) -> Vec<usize> {
         let last = self.last_look();
         let mut looks = self.ordered_looks();
@@ -166,27 +166,27 @@ impl Plan {
         looks
     }
 
-    /// The share of the level that is spent up to the look after `rounds`, the i-th of K: (i / K)^spending.
+    /// Returns the share of the level that is spent up to the look after `rounds`, the i-th of K: (i / K)^spending.
     ///
-    /// That is the power family (Kim and `DeMets` 1987) with looks in place of time. Each look has the increase since the look before as
-    /// a level of its own, so that the looks together keep the level whatever their dependence (Bonferroni).
+    /// This is the power family (Kim and `DeMets` 1987) with looks in place of time. Each look has the increase since the look before as a level of
+    /// its own, so all looks together keep the level for any dependence between them (Bonferroni).
     pub(super) fn spent(&self, rounds: usize, method: &PairedMethod) -> f64 {
         let looks = self.ordered_looks();
         let taken = looks.partition_point(|look| *look <= rounds);
         (taken as f64 / looks.len().max(1) as f64).powf(method.spending)
     }
 
-    /// The family-wise level of the floor test, one-sided.
+    /// Returns the family-wise, one-sided level of the floor test.
     pub(super) fn floor_level(&self) -> f64 {
         self.significance_level * FLOOR_SHARE
     }
 
-    /// The family-wise level of the slow-path test, one-sided.
+    /// Returns the family-wise, one-sided level of the slow-path test.
     pub(super) fn slow_path_level(&self) -> f64 {
         self.significance_level * (1.0 - FLOOR_SHARE)
     }
 
-    /// The number of tests in the family; `judged` of them have data.
+    /// Returns the number of tests in the family; `judged` of them have data.
     pub(super) fn family(&self, judged: usize) -> usize {
         self.planned.max(judged).max(1)
     }

@@ -1,24 +1,25 @@
 //! The rank test: are the rounds themselves slower on one side?
 //!
-//! In each two quads both sides meet the same moment of the host: its frequency, its neighbours. So the quickest samples of both are compared, the
-//! median of these differences stands for the round, and the rounds are tested by an exact test that knows nothing of their distribution.
+//! In each pair of quads, both sides meet the same state of the host: its frequency and its other load. So the fastest samples of both sides are
+//! compared, the median of these differences is the value of the round, and an exact test that assumes nothing about their distribution is applied to
+//! the rounds.
 
 use super::plan::Plan;
 use super::series::{Neighbours, UsableRounds};
 use perfcheck_stats::{SignedRank, median};
 
-/// The samples that a side has in quads that belong together.
+/// The number of samples of a side in quads that belong together.
 const SAMPLES_TOGETHER: usize = 2 * Plan::QUADS_TOGETHER as usize;
 
-/// The differences of the rounds.
+/// The differences of all rounds.
 #[derive(Debug, Clone)]
 pub(super) struct RankTest {
     differences: SignedRank,
-    /// Bounds are wider by what cannot be told apart.
+    /// The smallest difference that can be distinguished. Bounds are wider by this much.
     resolution: f64,
 }
 
-/// For each two quads of a round, the quickest new sample less the quickest base sample.
+/// Returns, for each two quads of a round, the fastest new sample minus the fastest base sample.
 pub(super) fn differences_of_round(round: &Neighbours) -> Vec<f64> {
     let quickest = |samples: &[f64]| samples.iter().copied().fold(f64::INFINITY, f64::min);
     round
@@ -30,7 +31,7 @@ pub(super) fn differences_of_round(round: &Neighbours) -> Vec<f64> {
 }
 
 impl RankTest {
-    /// `None` without rounds.
+    /// Returns `None` without rounds.
     pub(super) fn of(usable: &UsableRounds, resolution: f64) -> Option<Self> {
         let of_round = |round| median(&differences_of_round(round));
         let differences: Option<Vec<f64>> = usable.rounds.iter().map(of_round).collect();
@@ -40,7 +41,7 @@ impl RankTest {
         })
     }
 
-    /// The Hodges-Lehmann estimate of the difference.
+    /// Returns the Hodges-Lehmann estimate of the difference.
     pub(super) fn difference(&self) -> f64 {
         self.differences.estimate()
     }

@@ -1,11 +1,11 @@
-//! What makes an A/B comparison impossible.
+//! Reasons why a side-by-side comparison is impossible.
 
 use super::series::{PairedSeries, UsableRounds};
 use crate::compare::note::Note;
 use crate::compare::sample_length::{ASSUMED_CLOCK_STEP_NS, shortest_sample_ns};
 use crate::model::Side;
 
-/// Why a series cannot be tested, if so.
+/// Returns the reason why a series cannot be tested, or `None` if it can.
 pub(super) fn refusal(series: &PairedSeries<'_>, usable: &UsableRounds) -> Option<Note> {
     for side in [Side::Candidate, Side::Base] {
         if series

@@ -1,6 +1,6 @@
-//! What rounds of an executable against itself tell of the changes that can be found on this host, and after how many rounds.
+//! Estimates from rounds of an executable against itself which changes can be found on this host, and after how many rounds.
 //!
-//! The power of a paired test, for each of the two speed tests at each look of the plan: docs/src/statistics/host.md.
+//! The power of a paired test, for each of the two speed tests at each look of the plan: docs/internals/src/statistics/host.md.
 
 use super::floor_test::FloorTest;
 use super::plan::{PairedMethod, Plan};
@@ -11,50 +11,51 @@ use super::speed_test::{ONE_DEVIATION, SpeedTest};
 use crate::compare::estimate::Estimate;
 use perfcheck_stats::{normal, student_t};
 
-/// Plans that are tried, by their largest number of rounds; the first is the usual one.
+/// Plans to try, by their largest number of rounds; the first is the default.
 const PLANS: [u32; 5] = [Plan::USUAL_ROUNDS, 300, 450, 600, 1000];
 
-/// Standard errors that are added to an estimated deviation: it is larger in one of ten cases.
+/// Standard errors to add to an estimated deviation, so that the true one exceeds the sum in only one of ten cases.
 const CAUTION: f64 = 1.2816;
 
-/// How well changes can be told.
+/// The precision of comparisons on a host.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Resolution {
-    /// Rounds that it rests on.
+    /// Rounds that it was estimated from.
     pub rounds: usize,
-    /// The difference of the two sides, with its interval.
+    /// The difference between the two sides, with its interval.
     pub difference: Estimate,
-    /// Standard deviation that a round adds to the difference of floors, at most (90 %); the standard error is this over the root of the rounds.
+    /// Upper limit (at 90 %) of the standard deviation that a round adds to the difference of floors; the standard error is this over the square root
+    /// of the number of rounds.
     floor: f64,
-    /// The same of the difference of ranks.
+    /// Upper limit (at 90 %) of the standard deviation that a round adds to the difference of ranks.
     ranks: f64,
-    /// Differences below this cannot be told apart, however many rounds there are.
+    /// Differences below this cannot be distinguished, however many rounds there are.
     least_error: f64,
 }
 
-/// What is asked of a comparison.
+/// The requirements on a comparison.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Demand {
     /// Relative change that counts as noise.
     pub noise_threshold: f64,
     /// One-sided level, of a single benchmark.
     pub significance_level: f64,
-    /// Share of the comparisons that are to find the change.
+    /// Share of the comparisons that must find the change.
     pub power: f64,
 }
 
-/// After how many rounds a change is found.
+/// The number of rounds after which a change is found.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct RoundsNeeded {
-    /// So many.
+    /// Rounds after which it is found.
     pub rounds: u32,
-    /// Where a measurement may have so many: the level is spent over its looks.
+    /// The largest number of rounds of the plan, over whose looks the level is spent.
     pub at_most: u32,
 }
 
 impl Resolution {
-    /// Of the rounds of one executable against itself; `None` where they cannot be tested, or are too few. The interval is two-sided at
-    /// `confidence_level`.
+    /// Estimates the precision from rounds of one executable against itself; `None` if they cannot be tested or are too few. The interval is
+    /// two-sided at `confidence_level`.
     pub fn of(series: &PairedSeries<'_>, confidence_level: f64, seed: u64) -> Option<Self> {
         let usable = UsableRounds::of(series, series.rounds.len());
         if refusal(series, &usable).is_some() {
@@ -67,7 +68,7 @@ impl Resolution {
         let ranks = RankTest::of(&usable, 0.0)?;
         let rounds = usable.rounds.len();
         let root = (rounds as f64).sqrt();
-        // A deviation is known to 1 / sqrt(2k) of itself: what is promised has to hold if it is larger.
+        // An estimated deviation has a relative error of 1 / sqrt(2k). Enlarge it, so that the promise holds if the true one is larger.
         let cautious = root * (1.0 + CAUTION / (2.0 * rounds as f64).sqrt());
         Some(Self {
             rounds,
@@ -82,7 +83,8 @@ impl Resolution {
         })
     }
 
-    /// After how many rounds a slowdown by `change` is found; `None` beyond 1000, or if it is no more than the noise threshold.
+    /// Returns after how many rounds a slowdown by `change` is found; `None` if that takes more than 1000, or if the change is within the noise
+    /// threshold.
     pub fn rounds_needed(&self, change: f64, demand: &Demand) -> Option<RoundsNeeded> {
         let beyond = change.ln_1p() - demand.noise_threshold.ln_1p();
         PLANS.into_iter().find_map(|at_most| {
@@ -94,7 +96,7 @@ impl Resolution {
         })
     }
 
-    /// The smallest slowdown that a measurement of at most so many rounds finds.
+    /// Returns the smallest slowdown that a measurement of at most `rounds` rounds finds.
     pub fn smallest_change(&self, rounds: u32, demand: &Demand) -> Option<f64> {
         let looks = levels_of_looks(rounds, demand.significance_level);
         let reach = looks
@@ -105,7 +107,7 @@ impl Resolution {
         change.is_finite().then_some(change)
     }
 
-    /// How far beyond the threshold a change must lie to be found at a look: n = ((t(alpha) + t(beta)) s / delta)^2 solved for delta.
+    /// Returns how far beyond the threshold a change must be to be found at a look: n = ((t(alpha) + t(beta)) s / delta)^2 solved for delta.
     fn reach(&self, rounds: u32, level: f64, power: f64) -> f64 {
         let method = PairedMethod::default();
         let (of_floor, of_ranks) = (
@@ -117,7 +119,7 @@ impl Resolution {
         let t = |tail| student_t::critical(tail, df).unwrap_or(f64::INFINITY);
         let error = (self.floor / root).max(self.least_error);
         let by_floor = (t(of_floor) + t(1.0 - power)) * error;
-        // With all signs alike, p is 2^-n.
+        // If all signs agree, p is 2^-n.
         let by_ranks = if 0.5_f64.powf(f64::from(rounds)) > of_ranks {
             f64::INFINITY
         } else {
@@ -128,7 +130,7 @@ impl Resolution {
     }
 }
 
-/// The looks of a measurement of at most so many rounds, each with the level that it has for the speed test.
+/// Lists the looks of a measurement of at most `at_most` rounds, each with its level for the speed test.
 fn levels_of_looks(at_most: u32, significance_level: f64) -> Vec<(u32, f64)> {
     let plan = Plan {
         looks: Plan::looks_up_to(at_most),
@@ -167,11 +169,11 @@ mod tests {
             ranks: 0.01,
             least_error: 0.0,
         };
-        // scipy.stats.norm: isf(0.005) = 2.575829303548901, isf(0.1) = 1.281551565544600; a hundredth over the root of a hundred rounds.
+        // scipy.stats.norm: isf(0.005) = 2.575829303548901, isf(0.1) = 1.281551565544600; times 0.01 over the square root of 100 rounds.
         let expected = (2.575_829_303_548_901 + 1.281_551_565_544_6) / 1_000.0;
         let reach = host.reach(100, 0.01, 0.9);
         assert!((reach / expected - 1.0).abs() < 1e-9, "{reach}");
-        // Of five rounds with all signs alike p is 1 in 32.
+        // The p of five rounds whose signs all agree is 1 in 32.
         assert!(host.reach(5, 0.01, 0.9) > 1e6);
     }
 }

@@ -1,4 +1,4 @@
-//! What was measured of one benchmark, and what of it can be compared.
+//! The measured rounds of one benchmark, and the part of them that can be compared.
 
 use crate::compare::floor_gap::note_lone_floor;
 use crate::compare::note::Note;
@@ -18,7 +18,7 @@ pub struct PairedSeries<'a> {
     pub noise_threshold: f64,
 }
 
-/// A round whose samples can be compared: logarithms of the time per iteration. Sample i of the one side was taken next to sample i of the other.
+/// A round whose samples can be compared, as logarithms of the time per iteration. Sample i of one side was taken next to sample i of the other.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub(super) struct Neighbours {
     pub base: Vec<f64>,
@@ -33,7 +33,7 @@ impl Neighbours {
         }
     }
 
-    /// Cut to the common number of samples; a pair of which one has no time or no iterations is left out.
+    /// Pairs the samples of both sides up to their common number. A pair is left out if one of its samples has no time or no iterations.
     fn of(round: &Round) -> Self {
         let logarithm = |sample: &Sample| {
             let usable = sample.iterations > 0 && sample.elapsed.0 > 0;
@@ -55,12 +55,12 @@ pub(super) struct UsableRounds {
     pub rounds: Vec<Neighbours>,
     /// Rounds left out because the samples of a side are too short.
     pub left_out: usize,
-    /// The side whose samples were too short in one of them.
+    /// The side whose samples were too short in one of the rounds left out.
     pub too_short: Option<Side>,
 }
 
 impl UsableRounds {
-    /// Notes a side whose fastest processes do not agree, by the fastest sample of each.
+    /// Returns a note about a side whose fastest processes disagree, by the fastest sample of each.
     pub(super) fn disturbed_side(&self) -> Option<Note> {
         let fastest = |samples: &[f64]| samples.iter().copied().min_by(f64::total_cmp);
         [Side::Candidate, Side::Base].into_iter().find_map(|side| {
@@ -70,8 +70,8 @@ impl UsableRounds {
         })
     }
 
-    /// Reads the first `count` rounds. A round counts as a whole, if the samples of both sides are long enough at the time that is typical of
-    /// all processes of their side.
+    /// Selects the usable ones of the first `count` rounds. A round counts as a whole if the samples of both sides are long enough, at the typical
+    /// time of all processes of their side.
     pub(super) fn of(series: &PairedSeries<'_>, count: usize) -> Self {
         let rounds = &series.rounds[..count.min(series.rounds.len())];
         let typical_ns = |side| {
@@ -110,12 +110,12 @@ impl UsableRounds {
         usable
     }
 
-    /// Samples of a side.
+    /// Returns the number of samples of a side.
     pub(super) fn samples(&self) -> usize {
         self.rounds.iter().map(|round| round.base.len()).sum()
     }
 
-    /// Its first `count` rounds, or those from there on.
+    /// Splits the rounds after the first `count`.
     pub(super) fn halves(&self, count: usize) -> [Self; 2] {
         let (first, second) = self.rounds.split_at(count.min(self.rounds.len()));
         [first, second].map(|rounds| Self {

@@ -1,32 +1,32 @@
-//! The slow-path test: are samples of one side slower than their neighbours more often than the other way round?
+//! The slow-path test: are samples of one side slower than their neighbors more often than the other way round?
 //!
-//! The floor does not see a cost that falls on some samples only. Two samples of a quad that were taken next to each other meet the same host, so a
-//! neighbour that is much slower, beyond the threshold, speaks for its side. Rounds are what is tested, by an exact sign-flip test.
+//! The fastest samples do not show a cost that falls on some samples only. Two neighboring samples of a quad meet the same state of the host, so if
+//! one is much slower, beyond the threshold, that is evidence against its side. The unit of the exact sign-flip test is the round.
 
 use super::series::UsableRounds;
 use perfcheck_stats::{ClusterLowQuantile, ClusterStatistic, sign_flip_upper_tail};
 
-/// A neighbour is slower if it is so by this much. Each has half of the level: a busy host hides small ones among its own.
+/// Excesses from which a neighbor counts as slower. Each is tested at half of the level: on a busy host small ones are hidden by noise.
 const EXCESSES: [f64; 2] = [0.2, 0.1];
 
-/// A balance of 1 on the grid of whole numbers that the exact test works on.
+/// The value of a balance of 1 on the integer grid of the exact test.
 const GRID: f64 = 60.0;
 
-/// An unadjusted p at or below this is a suspicion: the benchmark is measured further.
+/// An unadjusted p of at most this is a suspicion: the benchmark is measured further.
 pub(super) const SUSPICION: f64 = 0.05;
 
-/// What the neighbours say.
+/// The result of the comparison of neighboring samples.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct SlowPathTest {
     pub p_slower: f64,
     pub p_faster: f64,
-    /// Shares of samples above their own floor.
+    /// Shares of the samples more than 10 % above the floor of their own side.
     pub share_candidate: f64,
     pub share_base: f64,
 }
 
 impl SlowPathTest {
-    /// `threshold` is the noise threshold, a logarithm.
+    /// Tests both directions. `threshold` is the noise threshold, a logarithm.
     pub(super) fn of(usable: &UsableRounds, threshold: f64) -> Self {
         Self {
             p_slower: p_slower(usable, threshold, false),
@@ -37,14 +37,15 @@ impl SlowPathTest {
     }
 }
 
-/// p at the better of the two excesses, doubled.
+/// Returns p at the better of the two excesses, doubled.
 fn p_slower(usable: &UsableRounds, threshold: f64, exchanged: bool) -> f64 {
     let p = EXCESSES.map(|excess| p_at(usable, threshold, excess.ln_1p(), exchanged));
     (2.0 * p.into_iter().fold(1.0, f64::min)).min(1.0)
 }
 
-/// The balance of a round is (up - down) / (1 + up + down), where `up` counts the neighbours of which the new one is slower by more than the excess
-/// beyond the threshold, `down` those of which the base, so much slower made, still is: undisturbed rounds count most.
+/// Returns p at one excess. The balance of a round is (up - down) / (1 + up + down). `up` counts the pairs whose new sample is slower by more than
+/// the threshold and the excess. `down` counts the pairs whose base sample, slowed down by the threshold, is slower than the new one by more than the
+/// excess. Undisturbed rounds count most.
 fn p_at(usable: &UsableRounds, threshold: f64, excess: f64, exchanged: bool) -> f64 {
     let balances: Vec<i64> = usable
         .rounds

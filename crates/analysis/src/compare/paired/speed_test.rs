@@ -1,7 +1,8 @@
 //! The speed test: the floor test and the rank test, each at its share of the level.
 //!
-//! They fail at different things: floors where a moment of higher frequency comes to one side alone, ranks where bursts cover whole rounds. What one
-//! of them shows at its share of the level is shown. Where they contradict one another at that level, only what both show is.
+//! They have different weaknesses: a moment of higher CPU frequency on one side alone misleads the floor test, bursts that cover whole rounds mislead
+//! the rank test. A finding of one test at its share of the level counts. If the tests contradict each other at that level, only a finding of both
+//! counts.
 
 use super::floor_test::FloorTest;
 use super::plan::PairedMethod;
@@ -9,27 +10,27 @@ use super::rank_test::RankTest;
 use super::series::UsableRounds;
 use crate::compare::launch_values::Location;
 
-/// Both tests of one benchmark after so many rounds.
+/// Both tests of one benchmark after a number of rounds.
 #[derive(Debug, Clone)]
 pub(super) struct SpeedTest {
-    /// Share of the level that the floor test has.
+    /// The floor test's share of the level.
     floor_share: f64,
     floor: FloorTest,
     ranks: RankTest,
-    /// Their intervals at the level of the look do not meet.
+    /// Whether their intervals at the level of the look are disjoint.
     contradiction: bool,
-    /// The estimate of the test that has the narrower interval, a logarithm.
+    /// The estimate of the test with the narrower interval, a logarithm.
     pub difference: f64,
-    /// Of that test: half of the interval that a level of 15.9 % on each side gives.
+    /// Standard error of that test: half its interval at a level of 15.9 % on each side.
     pub standard_error: f64,
     threshold: f64,
 }
 
-/// One-sided level that leaves one standard deviation of the normal distribution on each side.
+/// The one-sided level beyond one standard deviation of the normal distribution.
 pub(super) const ONE_DEVIATION: f64 = 0.158_655_253_931_457_05;
 
 impl SpeedTest {
-    /// `level`: the one-sided level that the look has for this benchmark. `None` with too few rounds.
+    /// Runs both tests. `level` is the one-sided level of the look for this benchmark. `None` with too few rounds.
     pub(super) fn of(
         usable: &UsableRounds,
         threshold: f64,
@@ -71,12 +72,12 @@ impl SpeedTest {
         Some(test)
     }
 
-    /// p of "slower by more than the threshold".
+    /// Returns p of "slower by more than the threshold".
     pub(super) fn p_slower(&self) -> f64 {
         self.combined(self.floor.p_slower(), self.ranks.p_slower(self.threshold))
     }
 
-    /// p of "faster by more than the threshold".
+    /// Returns p of "faster by more than the threshold".
     pub(super) fn p_faster(&self) -> f64 {
         self.combined(self.floor.p_faster(), self.ranks.p_faster(self.threshold))
     }
@@ -91,13 +92,13 @@ impl SpeedTest {
         p.min(1.0)
     }
 
-    /// What `level` gives to the floor test and to the rank test.
+    /// Splits `level` between the floor test and the rank test.
     fn levels(&self, level: f64) -> (f64, f64) {
         (level * self.floor_share, level * (1.0 - self.floor_share))
     }
 
-    /// Whether the two intervals do not meet, at `level` or at that of the look. A larger level makes them narrower, so that bounds
-    /// never cross.
+    /// Reports whether the two intervals are disjoint, at `level` or at the level of the look. Both are checked because the intervals are narrower at
+    /// a larger level; so bounds never cross.
     pub(super) fn contradicts(&self, level: f64) -> bool {
         let (floor, ranks) = self.levels(level);
         self.contradiction
@@ -105,21 +106,21 @@ impl SpeedTest {
             || self.ranks.lower(ranks) > self.floor.upper(floor)
     }
 
-    /// One-sided lower bound at `level`.
+    /// Returns the one-sided lower bound at `level`.
     pub(super) fn lower(&self, level: f64) -> f64 {
         let (floor, ranks) = self.levels(level);
         let bounds = (self.floor.lower(floor), self.ranks.lower(ranks));
         self.narrower(level, bounds, [f64::max, f64::min])
     }
 
-    /// One-sided upper bound at `level`.
+    /// Returns the one-sided upper bound at `level`.
     pub(super) fn upper(&self, level: f64) -> f64 {
         let (floor, ranks) = self.levels(level);
         let bounds = (self.floor.upper(floor), self.ranks.upper(ranks));
         self.narrower(level, bounds, [f64::min, f64::max])
     }
 
-    /// The bound of both tests together: that of the narrower interval, and where they contradict each other that of the wider one.
+    /// Combines the bounds of both tests: the narrower one, or the wider one if the tests contradict each other.
     fn narrower(
         &self,
         level: f64,
@@ -134,17 +135,17 @@ impl SpeedTest {
         pick(floor, ranks)
     }
 
-    /// How far the lower bound lies below the estimate.
+    /// Returns how far the lower bound is below the estimate.
     pub(super) fn margin(&self, level: f64) -> f64 {
         (self.difference - self.lower(level)).max(0.0)
     }
 
-    /// What the floor test takes of the samples.
+    /// Returns the statistic of the floor test.
     pub(super) fn location(&self) -> Location {
         self.floor.location
     }
 
-    /// Whether no sample of a side differs from any other of it.
+    /// Reports whether the fastest samples of all rounds are equal on each side.
     pub(super) fn is_constant(&self) -> bool {
         self.floor.is_constant()
     }
@@ -157,7 +158,7 @@ mod tests {
 
     #[test]
     fn tests_contradict_each_other_at_the_level_that_they_do_so_and_at_that_of_the_look() {
-        // The base reaches 0 in one sample of thirty, else it takes .15 more; the candidate always .05.
+        // The base reaches 0 in one sample of thirty and takes .15 more in the others; the candidate always takes .05.
         let round = |k: u32| {
             let jitter = |i: u32| 1e-4 * f64::from((k * 7 + i * 3) % 11);
             let base = (0..30).map(|i| jitter(i) + if i == 7 { 0.0 } else { 0.15 });
@@ -175,7 +176,7 @@ mod tests {
             let method = PairedMethod::default();
             SpeedTest::of(&usable, 0.01, level, &method, 7).expect("rounds enough")
         };
-        // Neither of the tests has bounds at a millionth of a millionth.
+        // At a level of 1e-12 both tests have no bounds.
         let (large, small) = (0.01, 1e-12);
         let test = look_at(large);
         assert!(test.contradicts(large) && test.contradicts(small));

@@ -1,4 +1,4 @@
-//! False alarms and power of the whole procedure, in a small seeded simulation. The large one is `tools/src/bin/simulate_stored.rs`.
+//! False alarms and power of the whole procedure, in a small seeded simulation. The large simulation is `tools/src/bin/simulate_stored.rs`.
 
 use super::*;
 use perfcheck_stats::{Draws, Stream};
@@ -8,7 +8,7 @@ const RUNS_IN_REFERENCE: usize = 20;
 /// Simulated runs per rate.
 const SIMULATED: u64 = 200;
 
-/// The .999 quantile of Binomial(200, .01): more false alarms than this at a level of 1 % are no accident.
+/// The .999 quantile of Binomial(200, .01): at a level of 1 %, more false alarms than this are not chance.
 const MOST_ALARMS: usize = 8;
 
 /// Standard normal numbers (Box and Muller 1958).
@@ -22,16 +22,16 @@ impl Normal {
     }
 }
 
-/// How launches differ within a run.
+/// How processes differ within a run.
 #[derive(Clone, Copy, PartialEq)]
 enum Noise {
     /// Log-normally, by 1 %.
     Quiet,
-    /// And every fourth is 25 % slower.
+    /// Log-normally by 1 %, and every fourth process is 25 % slower.
     Disturbed,
 }
 
-/// A run of five launches with log-normal drift between runs and `factor` times the cost.
+/// Creates a run of five processes with log-normal drift between runs and `factor` times the cost.
 fn drifting_run(normal: &mut Normal, drift: f64, noise: Noise, factor: f64) -> Measurement {
     let run = drift * normal.next();
     let times: Vec<f64> = (0..5)
@@ -44,7 +44,7 @@ fn drifting_run(normal: &mut Normal, drift: f64, noise: Noise, factor: f64) -> M
     floors(&times, 20)
 }
 
-/// In how many of the simulated runs a new run is `regressed`.
+/// Counts the simulated runs in which a new run is `regressed`.
 fn regressed(decider: Test, drift: f64, noise: Noise, factor: f64) -> usize {
     let alarm = |seed: &u64| {
         let stream = Stream {

@@ -101,7 +101,7 @@ fn what_takes_nothing_any_more_is_faster_where_no_clock_may_have_missed_it() {
     );
     assert_eq!(found.p_value, Some(0.0));
     assert_eq!(found.compared.unwrap().candidate, 0.0);
-    // No change is relative to nothing, and with a clock nothing is less than it could see.
+    // A change from zero has no ratio, and a clock that reads zero was too coarse.
     for (candidate, base) in [(&base, &nothing), (&nothing, &nothing)] {
         let found = dedicated(candidate, base);
         assert_eq!((found.verdict, found.change), (Verdict::Inconclusive, None));
@@ -129,21 +129,21 @@ fn n_x18_a_coarse_clock_needs_longer_samples() {
 
 #[test]
 fn a_few_long_samples_among_short_ones_do_not_stand_for_the_launch() {
-    // 50 us as a rule, 200 us when disturbed: only the disturbed ones would pass the length test.
+    // 50 us normally, 200 us when disturbed: only the disturbed samples would pass the length test.
     let mut times = vec![50.0; 40];
     times.extend([200.0; 10]);
     let disturbed = measurement((0..5).map(|k| flat_launch(k, 1_000, &times)).collect());
     assert_eq!(dedicated(&disturbed, &run(50.0)).change, None);
 }
 
-/// A process of a Criterion bench: a ramp of 200 samples in steps of `step` iterations that take `ns` each.
+/// Creates a process of a Criterion bench: a ramp of 200 samples in steps of `step` iterations that take `ns` each.
 fn ramp_launch(launch: u32, step: u64, ns: f64) -> LaunchSeries {
     with_ramp(flat_launch(launch, 1, &[]), step, 200, ns, 0.0)
 }
 
 #[test]
 fn the_one_process_that_was_slow_throughout_does_not_stand_for_a_run_of_short_samples() {
-    // A warm-up of 70 ns an iteration in place of 5.55 ns: ramps of 100 ns to 20 us, which only the slow process makes long.
+    // The warm-up took 70 ns per iteration instead of 5.55 ns. This gives ramps of 100 ns to 20 us, which only the slow process makes long.
     let mut before: Vec<LaunchSeries> = (0..5).map(|k| ramp_launch(k, 18, 5.55)).collect();
     before[3] = ramp_launch(3, 18, 1_935.0);
     let before = measurement(before);
@@ -172,7 +172,7 @@ fn a_process_whose_warm_up_was_slowed_down_is_left_out_whatever_its_samples_took
         launches[1] = ramp_launch(1, 9, ns);
         measurement(launches)
     };
-    // Short ones, and ones that a disturbance has made long enough.
+    // Samples that are short, and samples that a disturbance made long enough.
     for ns in [6.0, 12.0, 12_000.0] {
         let found = dedicated(&with(ns), &base);
         assert_eq!(found.change.map(|change| change.estimate), Some(0.0));
@@ -248,7 +248,7 @@ fn one_or_two_launches_by_choice_are_allowed_and_noted() {
     for launches in [1, 2] {
         let mut few = run(200.0);
         few.launches.truncate(launches);
-        // A single launch of 40 samples is too little for the low quantile.
+        // A single process of 40 samples is too little for the low quantile.
         let comparison = dedicated(&few, &base);
         assert_eq!(comparison.verdict, Verdict::Regressed);
         assert!(has(&comparison, |note| *note
@@ -269,7 +269,7 @@ fn one_or_two_launches_by_choice_are_allowed_and_noted() {
 fn one_launch_a_side_and_no_other_run_is_no_verdict_where_a_clock_may_have_been_disturbed() {
     let lone = |floor| floors(&[floor], 40);
     let is_noted = |comparison: &Comparison| has(comparison, |note| *note == Note::LoneLaunches);
-    // A bench process that a busy host slowed from its first sample to its last looks like this.
+    // A bench process that a busy host slowed down from its first sample to its last looks like this.
     for (candidate, base) in [(166.0, 100.0), (100.0, 166.0), (100.0, 100.1)] {
         let comparison = dedicated(&lone(candidate), &lone(base));
         assert_eq!(comparison.verdict, Verdict::Inconclusive, "{candidate}");

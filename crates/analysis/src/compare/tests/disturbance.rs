@@ -1,4 +1,4 @@
-//! What the host did, in measurements made up for it.
+//! Effects of the host, on constructed measurements.
 
 use super::*;
 use crate::compare::fixtures::{ITERATIONS, flat_launch, floors, measurement};
@@ -20,7 +20,7 @@ fn conduct(pass: u64, spread: u64) -> Conduct {
     }
 }
 
-/// Five launches with this floor, before each of which the control took so long.
+/// Creates five processes with this floor, each after a control measurement of `pass`.
 fn run(floor: f64, pass: u64) -> Measurement {
     let mut made = floors(
         &[floor, floor * 1.002, floor * 1.004, floor * 1.006, floor],
@@ -127,7 +127,7 @@ fn n_x16_a_host_that_moved_is_named_whatever_test_decides() {
     for test in Test::ALL {
         let notes = compared_by(*test, &base, &candidate).notes;
         let moved = |note: &Note| matches!(note, Note::Host(HostNote::HostMoved { .. }));
-        // A ratio below 1.05 is none to BenchForge.
+        // BenchForge ignores a ratio below 1.05.
         assert_eq!(notes.iter().any(moved), *test != Test::P95Ratio, "{test}");
     }
 }
@@ -162,7 +162,7 @@ fn n_x15_jitter_has_a_word() {
     assert_eq!(HostSigns::of([].into_iter()), HostSigns::default());
 }
 
-/// Launches whose samples lie at 100 ns, and from the middle on so many percent higher.
+/// Creates processes whose samples take 100 ns, and in the second half so many percent more.
 fn steps(percents: &[f64]) -> Measurement {
     let launch = |(ordinal, percent): (u32, &f64)| {
         let times: Vec<f64> = (0..60)
@@ -215,7 +215,7 @@ fn n_x23_interruptions_are_a_share_of_the_samples_and_noted_from_a_fifth_on() {
         }
         made
     };
-    // A sample lasts 1 ms of a second: 100 switches meet at most a tenth of them.
+    // A sample takes 1 ms of a second: 100 switches hit at most a tenth of the samples.
     let share = |switches| interrupted(&with(switches)).expect("known");
     assert!((share(100) - 0.1).abs() < 0.001, "{}", share(100));
     assert_eq!(share(3), 0.0, "15 in all are an accident");
@@ -245,7 +245,7 @@ fn n_x18_an_interval_narrower_than_a_step_of_the_clock_is_named() {
         let summary = summarize(&made, 0.95, 1000, 1).expect("samples");
         Disturbance::of(&made, &summary)
     };
-    // All launches are alike, so the interval is a point.
+    // All processes are alike, so the interval is a point.
     let known = of(41);
     assert!((known.clock_step_ns.unwrap() - 0.0041).abs() < 1e-12);
     assert!(known.narrower_than_clock);
@@ -258,7 +258,7 @@ fn n_x18_an_interval_narrower_than_a_step_of_the_clock_is_named() {
         (summary.median.lower, summary.median.upper) = (100.0 - half, 100.0 + half);
         Disturbance::of(&made, &summary).narrower_than_clock
     };
-    // A step of two nanoseconds.
+    // The clock step is two nanoseconds.
     assert!(with_interval(0.5) && !with_interval(1.0) && !with_interval(1.5));
     let unknown = of(0);
     assert_eq!(

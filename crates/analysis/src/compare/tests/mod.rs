@@ -28,7 +28,7 @@ fn rules(test: Test, host: HostClass) -> Rules {
 const RUN_LEVEL: Test = Test::BootstrapT;
 const SCREEN: Test = Test::TScore;
 
-/// Compares one pair with a threshold of 2 %.
+/// Compares two runs at a threshold of 2 %.
 fn pair(candidate: &Measurement, base: &Measurement, test: Test, host: HostClass) -> Comparison {
     compare_two(candidate, base, &rules(test, host))
 }
@@ -41,7 +41,7 @@ fn screened(candidate: &Measurement, base: &Measurement) -> Comparison {
     pair(candidate, base, SCREEN, HostClass::Dedicated)
 }
 
-/// Five launches around `floor`, a per mille apart.
+/// Creates five processes around `floor`, a per mille apart.
 fn run(floor: f64) -> Measurement {
     floors(
         &[0.0, 1.0, -1.0, 2.0, -2.0].map(|step| floor * (1.0 + step * 1e-3)),
@@ -175,7 +175,7 @@ fn a_family_needs_stronger_evidence_than_a_single_question() {
     let hit = &comparisons[17];
     assert_ne!(hit.verdict, Verdict::Regressed, "{hit:?}");
     assert!(hit.change.unwrap().lower < 0.02 && hit.p_value.unwrap() > 0.01);
-    // Two thousand resamples cannot reach .01 / 31 either way.
+    // Two thousand resamples cannot reach .01 / 31 in either direction.
     assert!(has(hit, |note| matches!(
         note,
         Note::TooFewResamples { needed: 3_100 }
@@ -184,7 +184,7 @@ fn a_family_needs_stronger_evidence_than_a_single_question() {
 
 #[test]
 fn samples_are_cut_to_the_common_count_in_the_order_taken() {
-    // The long run's floor would fall with its later samples, which the short run never had.
+    // The floor of the long run would fall with its later samples, which the short run does not have.
     let short = floors(&[100.0; 5], 30);
     let mut long = short.clone();
     for launch in &mut long.launches {
@@ -193,7 +193,7 @@ fn samples_are_cut_to_the_common_count_in_the_order_taken() {
     }
     let comparison = screened(&long, &short);
     assert_eq!(comparison.change.unwrap().estimate, 0.0);
-    // What is described is all of both: half as many samples again as there are, at 80.
+    // The description uses all samples of both runs: half of those of the long run take 80 ns.
     let samples = short.launches.iter().flat_map(|launch| &launch.series.flat);
     let times: Vec<f64> = samples.map(|sample| sample.per_iteration()).collect();
     let usual = times.iter().sum::<f64>() / times.len() as f64;

@@ -1,4 +1,4 @@
-//! A comparison that was written down and read again is the same one, bit for bit: whatever decided it, and whatever it notes.
+//! A comparison that is serialized and read again is identical, bit for bit, for every kind of decision and note.
 
 use proptest::prelude::*;
 use std::collections::BTreeMap;
@@ -25,11 +25,11 @@ fn survives(comparison: &Comparison) {
     let bytes = written(comparison);
     let again = read(&bytes);
     assert_eq!(&again, comparison);
-    // Equality takes 0 for -0.
+    // Equality does not distinguish 0 from -0, so the bytes are compared, too.
     assert_eq!(written(&again), bytes);
 }
 
-/// Six launches around a floor, with allocations that vary and operations that were timed.
+/// Creates six processes around a floor, with allocations that vary and operations that were timed.
 fn with_all(floor: f64) -> Measurement {
     let mut found = floors(
         &[0.0, 1.0, -1.0, 2.0, -2.0, 3.0].map(|step| floor * (1.0 + step * 1e-3)),
@@ -166,7 +166,7 @@ fn sides_measured_in_turn_survive_settled_open_and_refused() {
     }
 }
 
-/// A note of each kind of data: of the host ones and the others.
+/// Returns notes with every kind of data, about the host and others.
 fn notes(x: f64, count: usize) -> Vec<Note> {
     let side = Side::Base;
     vec![

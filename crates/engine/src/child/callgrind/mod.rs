@@ -1,7 +1,9 @@
-//! Benches under callgrind, valgrind's counter of instructions: which functions bound what is counted, and what was counted between them.
+//! Runs benches under callgrind, valgrind's instruction counter: finds the functions that delimit the timed code, and
+//! reads the counts between them.
 //!
-//! The process writes a file each time it comes to such a bound, before it goes on. So what stands between two of them is known as soon as the process has
-//! said what it did. Neither the harness nor Criterion is changed or asked for anything: the bounds are functions of theirs, found by name.
+//! Callgrind writes a file each time the process reaches such a function, before the process goes on. The counts of a
+//! window are therefore on disk by the time the process reports its result. The harness and Criterion run unchanged:
+//! the delimiting functions are found by name.
 
 mod profile;
 mod recording;

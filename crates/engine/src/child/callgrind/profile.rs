@@ -1,34 +1,36 @@
-//! What callgrind writes at a bound: instructions by function, or by function and its callers.
+//! The contents of a file that callgrind writes: instructions by function, or by function and its callers.
 
 use std::collections::{BTreeMap, HashMap};
 
-/// Instructions by function, without those of what a function calls. A function may stand in it several times, each with other callers.
+/// Instructions by function, excluding those of its callees. A function can occur several times, with different
+/// callers.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Profile {
     functions: BTreeMap<String, u64>,
 }
 
-/// A file of callgrind.
+/// One file written by callgrind.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct ProfilePart {
-    /// Why it was written, such as `--dump-after=name`; empty for the last one.
+    /// The event that caused the file to be written, such as `--dump-after=name`; empty for the last file.
     pub(super) trigger: String,
     pub(super) profile: Profile,
 }
 
 impl Profile {
-    /// All instructions.
+    /// Returns the total number of instructions.
     pub fn total(&self) -> u64 {
         self.functions.values().sum()
     }
 
-    /// Functions with their instructions, by the names that the linker knows; where counts are told apart by stack, the names of the callers follow.
+    /// Iterates over the functions and their instructions. Names are linker symbols; if counts are separated by
+    /// stack, the names of the callers follow.
     pub fn functions(&self) -> impl Iterator<Item = (&str, u64)> {
         self.functions.iter().map(|(name, count)| (&**name, *count))
     }
 
-    /// Stacks of calls, the outermost caller first, with the instructions of the innermost function. Callgrind puts an apostrophe between a function
-    /// and its caller, which no symbol of Rust has.
+    /// Iterates over call stacks, outermost caller first, with the instructions of the innermost function. Callgrind
+    /// separates a function from its caller by an apostrophe, which cannot occur in a Rust symbol.
     pub fn stacks(&self) -> impl Iterator<Item = (Vec<&str>, u64)> {
         self.functions().map(|(name, count)| {
             let mut stack: Vec<&str> = name.split('\'').collect();
@@ -37,14 +39,14 @@ impl Profile {
         })
     }
 
-    /// Adds what stands in another one.
+    /// Adds the counts of `other`.
     pub fn add(&mut self, other: Self) {
         for (name, count) in other.functions {
             self.note(name, count);
         }
     }
 
-    /// What this has beyond `other`; a function of which there is less is left out.
+    /// Subtracts `other` and leaves out functions that have no more instructions than there.
     #[must_use]
     pub fn beyond(mut self, other: &Self) -> Self {
         for (name, count) in &mut self.functions {
@@ -61,8 +63,8 @@ impl Profile {
 }
 
 impl ProfilePart {
-    /// Reads one; `None` where it is no such file. The format is in valgrind's manual, "Callgrind Format Specification"; only the first event counts,
-    /// which is `Ir`, instructions read.
+    /// Parses a file; `None` if the text has another format. The format is described in valgrind's manual, "Callgrind
+    /// Format Specification". Only the first event is read; it must be `Ir`, instructions read.
     pub(super) fn parse(text: &str) -> Option<Self> {
         let mut trigger = String::new();
         let mut positions = 1;
@@ -85,7 +87,7 @@ impl ProfilePart {
             } else if line.starts_with("calls=") {
                 is_call = true;
             } else if line.starts_with(|c: char| c.is_ascii_digit() || "+-*".contains(c)) {
-                // The line after a call says what the callee and all that it calls took.
+                // The line after `calls=` has the inclusive cost of the callee, which is counted elsewhere.
                 if !std::mem::take(&mut is_call) {
                     let count = line.split_whitespace().nth(positions);
                     let count = count.map_or(Some(0), |count| count.parse().ok())?;
@@ -97,7 +99,7 @@ impl ProfilePart {
     }
 }
 
-/// A name is written out once, with a number: `(7) main`, then `(7)`.
+/// Resolves callgrind's name compression: a name is written out once with a number, `(7) main`, and later as `(7)`.
 fn name_of(text: &str, names: &mut HashMap<String, String>) -> Option<String> {
     let Some((number, name)) = text.strip_prefix('(').and_then(|text| text.split_once(')')) else {
         return Some(text.to_owned());
@@ -147,7 +149,7 @@ mod tests {
             None
         );
         assert_eq!(ProfilePart::parse("no such file"), None);
-        // A number that was given no name.
+        // A number that was never given a name.
         assert_eq!(
             ProfilePart::parse(&PART.replace("fn=(2)\n", "fn=(9)\n")),
             None
@@ -159,7 +161,7 @@ mod tests {
         let text = "desc: Trigger: --dump-before=close\n\npositions: line\nevents: Ir\n\nfn=(1) leaf'inner'outer\n0 5\n\nfn=(2) outer\n0 7\ncfn=(3) inner'outer\ncalls=1 0\n0 35\n\n\
             fn=(4) leaf'outer\n0 9\n\nfn=(3)\n0 10\n+1 20\ncfn=(1)\ncalls=2 0\n0 5\n\ntotals: 51\n";
         let part = ProfilePart::parse(text).expect("a part");
-        // What triggers a part is named without callers.
+        // The trigger names the function without its callers.
         assert_eq!(part.trigger, "--dump-before=close");
         let stacks: Vec<(Vec<&str>, u64)> = part.profile.stacks().collect();
         let known: [(&[&str], u64); 4] = [

@@ -1,4 +1,4 @@
-//! What one process under callgrind has written so far.
+//! Reads the files that one process under callgrind has written so far.
 
 use std::fs;
 use std::os::unix::ffi::OsStrExt;
@@ -9,26 +9,26 @@ use super::valgrind::{CountedBy, Valgrind};
 use super::windows::{ClockReadings, Windows};
 use crate::child::launch_spec::LaunchSpec;
 
-/// The files of a process, read in the order in which they are written, each once.
+/// The files of one process, each read once and in the order in which they were written.
 #[derive(Debug)]
 pub struct Recording {
     windows: Windows,
     counted_by: CountedBy,
     directory: PathBuf,
-    /// Ordinal of the next one.
+    /// Number of the next file to read.
     next: u32,
-    /// What belongs to no whole window yet.
+    /// Parts of a window that is not complete yet.
     open: Vec<ProfilePart>,
-    /// What the first window has shown.
+    /// Whether the benchmark itself reads the clock, as found in the first window.
     readings: Option<ClockReadings>,
     is_damaged: bool,
 }
 
-/// It says so of every process.
+/// Callgrind prints this line in every process; it is no complaint.
 const POSITIONS: &str = "Using source line as position.";
 
 impl Recording {
-    /// Into `directory`, which is there and empty.
+    /// Creates a recording into `directory`, which must exist and be empty.
     pub fn new(windows: Windows, counted_by: CountedBy, directory: PathBuf) -> Self {
         Self {
             windows,
@@ -41,7 +41,7 @@ impl Recording {
         }
     }
 
-    /// The process to be started in place of `spec`.
+    /// Returns `spec` changed to run under callgrind.
     #[must_use]
     pub fn of(&self, spec: LaunchSpec) -> LaunchSpec {
         let bounds = self.windows.bounds();
@@ -59,13 +59,13 @@ impl Recording {
         }
     }
 
-    /// What the process of this number has done in windows since this was asked last, a profile for each.
+    /// Returns the windows that the process completed since the last call, one profile each.
     pub fn windows(&mut self, process: u32) -> Vec<Profile> {
         loop {
             let part = self.directory.join(format!("{process}.{}", self.next));
             let text = fs::read(&part).unwrap_or_default();
             let text = String::from_utf8_lossy(&text);
-            // The line that a part ends with.
+            // Every complete file ends with this line.
             if !text.contains("\ntotals: ") {
                 return self.windows.timed(&mut self.open, &mut self.readings);
             }
@@ -74,17 +74,17 @@ impl Recording {
                 Some(part) => self.open.push(part),
                 None => self.is_damaged = true,
             }
-            // Of long benches there are many.
+            // A long bench writes many files.
             let _ = fs::remove_file(&part);
         }
     }
 
-    /// Whether a part could not be read: then what was counted is too little.
+    /// Reports whether a file could not be read, so that the counts are too low.
     pub fn is_damaged(&self) -> bool {
         self.is_damaged
     }
 
-    /// What valgrind had to say, its first line.
+    /// Returns the first line that valgrind logged, if any.
     pub fn complaint(&self) -> Option<String> {
         let entries = fs::read_dir(&self.directory).ok()?.filter_map(Result::ok);
         let mut logs = entries.filter(|entry| entry.file_name().as_bytes().starts_with(b"log."));

@@ -1,4 +1,4 @@
-//! The program valgrind of this machine.
+//! The installed valgrind.
 
 use std::ffi::OsString;
 use std::io::ErrorKind;
@@ -7,41 +7,41 @@ use std::process::Command;
 
 use crate::process::{RunError, Supervisor};
 
-/// The program, which is there.
+/// An installed valgrind that works.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Valgrind {
     version: String,
 }
 
-/// Why nothing can be counted with it.
+/// The reason why valgrind cannot be used.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum NoValgrind {
-    /// It is not installed.
+    /// Valgrind is not installed.
     #[error("valgrind is not installed")]
     Missing,
-    /// It is there and does not work.
+    /// Valgrind is installed, but does not work.
     #[error("valgrind does not work: {0}")]
     Broken(String),
 }
 
-/// How it is called.
+/// Name of the executable.
 const PROGRAM: &str = "valgrind";
 
-/// By what counts are told apart.
+/// The key by which instructions are counted.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum CountedBy {
-    /// The function.
+    /// By function.
     Function,
-    /// The function and its callers.
+    /// By function and its callers.
     Stack,
 }
 
-/// So many callers of a function tell its counts apart. A dozen of them call the harness, the others are the benchmark's. Functions that call one another
-/// in turn make a stack of each depth, so there is an end.
+/// Number of callers by which the counts of a function are separated. About a dozen of them belong to the harness,
+/// the rest to the benchmark. The number is limited because mutual recursion has a different stack at every depth.
 pub const MOST_CALLERS: usize = 64;
 
 impl Valgrind {
-    /// Looks for it where programs are.
+    /// Searches for valgrind on the `PATH` and runs `valgrind --version`.
     pub fn find(supervisor: &Supervisor) -> Result<Self, NoValgrind> {
         let asked = supervisor
             .output(Command::new(PROGRAM).arg("--version"))
@@ -49,7 +49,7 @@ impl Valgrind {
                 RunError::Start(source) if source.kind() == ErrorKind::NotFound => {
                     NoValgrind::Missing
                 }
-                // The command that asked is interrupted, too.
+                // An interrupt ends up here as well; the calling command notices the interrupt by itself.
                 other => NoValgrind::Broken(other.to_string()),
             })?;
         let said = |bytes: &[u8]| String::from_utf8_lossy(bytes).trim().to_owned();
@@ -62,12 +62,13 @@ impl Valgrind {
         })
     }
 
-    /// Such as `3.19.0`.
+    /// Returns the version, such as `3.19.0`.
     pub fn version(&self) -> &str {
         &self.version
     }
 
-    /// What runs `program` with its arguments under callgrind, which writes into `directory`.
+    /// Returns the command line that runs `program` with its arguments under callgrind, which writes its files into
+    /// `directory`.
     pub(super) fn command(
         directory: &Path,
         bounds: &[OsString],
@@ -83,16 +84,16 @@ impl Valgrind {
         let fixed = [
             "--tool=callgrind",
             "--quiet",
-            // No pipes in the directory of temporary files.
+            // Do not create pipes in the temporary directory.
             "--vgdb=no",
             "--demangle=no",
             "--dump-line=no",
-            // A function that calls itself is one, under its own name.
+            // Count a recursive function once, under its own name.
             "--separate-recs=1",
         ];
         let mut all: Vec<OsString> = fixed.map(OsString::from).to_vec();
         all.push(file("--callgrind-out-file=", "%p"));
-        // What it has to say would be taken for output of the bench.
+        // On stderr, valgrind's messages would be mistaken for output of the bench.
         all.push(file("--log-file=", "log.%p"));
         all.extend_from_slice(bounds);
         if counted_by == CountedBy::Stack {

@@ -1,4 +1,4 @@
-//! The functions of a bench that bound what is timed, and what of a recording lies between them.
+//! Finds the functions that delimit the timed code of a bench, and selects the timed parts of a recording.
 
 use std::collections::BTreeSet;
 use std::ffi::OsString;
@@ -8,48 +8,48 @@ use object::{Object, ObjectSymbol, SymbolKind};
 use super::profile::{Profile, ProfilePart};
 use perfcheck_code::readable;
 
-/// Where what is counted begins and ends.
+/// The functions that delimit the timed code, by harness.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Windows {
-    /// The crate `perfcheck` calls one function before what it times and another one after.
+    /// The crate `perfcheck` calls one function before the timed code and another one after it.
     Own {
-        /// Symbols of the one.
+        /// Symbols of the function called before.
         open: BTreeSet<String>,
-        /// Symbols of the other.
+        /// Symbols of the function called after.
         close: BTreeSet<String>,
     },
     /// Criterion times within its methods `iter*`, between readings of the clock.
     Criterion {
-        /// Symbols of the methods.
+        /// Symbols of these methods.
         methods: BTreeSet<String>,
     },
-    /// divan calls one function before and after what it times, on each of its threads.
+    /// divan calls one function before and after the timed code, on each of its threads.
     Divan {
-        /// Symbols of the function.
+        /// Symbols of this function.
         meetings: BTreeSet<String>,
     },
 }
 
-/// Why an executable tells no bounds.
+/// The reason why the delimiting functions of an executable are unknown.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum NoWindows {
-    /// It is nothing that can be read.
+    /// The file is not a readable executable.
     #[error("its executable cannot be read: {0}")]
     Unreadable(String),
-    /// The functions have no names, or were built away.
+    /// The functions have no symbols, or were optimized away.
     #[error(
         "its executable does not name the functions that time it (`strip = true` takes names away)"
     )]
     NoNames,
 }
 
-/// What the clock is read with, on Linux.
+/// The function that reads the clock on Linux.
 const CLOCK: &str = "clock_gettime";
-/// The methods of Criterion that time; others call one of these.
+/// Criterion's timing methods; its other methods call one of these.
 const METHODS: [&str; 4] = ["iter", "iter_batched", "iter_batched_ref", "iter_custom"];
 
 impl Windows {
-    /// Those of a bench of the crate `perfcheck`.
+    /// Finds the windows of a bench that uses the crate `perfcheck`.
     pub fn own(executable: &[u8]) -> Result<Self, NoWindows> {
         let names = functions(executable)?;
         let called = |end: &str| -> BTreeSet<String> {
@@ -68,7 +68,7 @@ impl Windows {
         Ok(Self::Own { open, close })
     }
 
-    /// Those of a bench of Criterion.
+    /// Finds the windows of a Criterion bench.
     pub fn criterion(executable: &[u8]) -> Result<Self, NoWindows> {
         let names = functions(executable)?.into_iter();
         let methods: BTreeSet<String> = names
@@ -81,7 +81,7 @@ impl Windows {
         Ok(Self::Criterion { methods })
     }
 
-    /// The bounds of a bench of divan.
+    /// Finds the windows of a divan bench.
     pub fn divan(executable: &[u8]) -> Result<Self, NoWindows> {
         let names = functions(executable)?.into_iter();
         let meetings: BTreeSet<String> = names
@@ -94,7 +94,7 @@ impl Windows {
         Ok(Self::Divan { meetings })
     }
 
-    /// Where callgrind is to write a part.
+    /// Returns the options that make callgrind write a file at each delimiting function.
     pub(super) fn bounds(&self) -> Vec<OsString> {
         let option = |when: &str, name: &str| OsString::from(format!("--dump-{when}={name}"));
         match self {
@@ -104,7 +104,8 @@ impl Windows {
                 opened.chain(closed).collect()
             }
             Self::Criterion { methods: names } | Self::Divan { meetings: names } => {
-                // Of two options for one name callgrind takes one; of a pattern and a name both, if all patterns come first and share no beginning with a name.
+                // Callgrind honors only one of two options for the same name. It honors a pattern and a name if all
+                // patterns come first and no pattern shares its first characters with a name.
                 let after = names.iter().map(|name| option("after", &pattern(name)));
                 let before = names.iter().map(|name| option("before", name));
                 let has_clock = matches!(self, Self::Criterion { .. });
@@ -114,8 +115,8 @@ impl Windows {
         }
     }
 
-    /// What of `parts` was timed, a profile for each window, in the order run; parts behind the last whole window are not read. `readings` is what the first
-    /// window has shown.
+    /// Removes the complete windows from `parts` and returns the timed code of each, in the order run. Later parts
+    /// stay. `readings` is set by the first window.
     pub(super) fn timed(
         &self,
         parts: &mut Vec<ProfilePart>,
@@ -144,20 +145,22 @@ impl Windows {
     }
 }
 
-/// Whose the readings of the clock are within Criterion's methods.
+/// The code that reads the clock within Criterion's methods.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum ClockReadings {
-    /// Criterion's alone.
+    /// Only Criterion reads the clock.
     OfCriterion,
-    /// The benchmark reads the clock, too: which readings bound what is timed is not known.
+    /// The benchmark reads the clock too, so the readings that delimit the timed code are unknown.
     Mixed,
 }
 
-/// Parts of a call of `iter_batched` with a single iteration, where Criterion alone reads the clock.
+/// Number of parts of an `iter_batched` call with a single iteration, if only Criterion reads the clock.
 const PARTS_OF_ONE_BATCH: usize = 5;
 
-/// What Criterion times of a call of one of its methods, which ends with the last of `parts`. A method reads the clock when it begins and when
-/// it ends; between, for each batch of inputs, before what it times and after it. Where the benchmark reads the clock, too, all that the method does counts.
+/// Returns the timed code of one call of a Criterion method; the last of `parts` ends the call.
+///
+/// A method reads the clock when it begins and when it ends. In between it reads the clock before and after the timed
+/// code of each batch of inputs. If the benchmark reads the clock too, everything that the method does is counted.
 fn of_criterion(
     mut parts: Vec<ProfilePart>,
     methods: &BTreeSet<String>,
@@ -186,7 +189,8 @@ fn of_criterion(
         is_batched && readings == ClockReadings::OfCriterion && !count.is_multiple_of(2);
     let mut timed = Profile::default();
     for (place, part) in inside.into_iter().enumerate() {
-        // Of [begin] clock, clock [timed] clock, [drop, inputs] clock [timed] clock, ..., clock [end]: those with an even place behind the second.
+        // The order is [begin] clock, clock [timed] clock, [drop, inputs] clock [timed] clock, ..., clock [end]. The
+        // timed parts have even places, from the third part on.
         let is_between = place >= 2 && place.is_multiple_of(2) && place + 2 < count;
         if !in_batches || is_between {
             timed.add(part.profile);
@@ -195,8 +199,10 @@ fn of_criterion(
     timed
 }
 
-/// What divan times of the first sample in `parts`, which is taken out; `None` if there is no whole one. All threads enter the first meeting before
-/// any leaves it, and the second one likewise. What is timed on any of them stands between the first leave and the last entry.
+/// Removes the first complete sample from `parts` and returns its timed code; `None` if no sample is complete.
+///
+/// All threads enter the first synchronization before any leaves it, and the same holds for the second. The timed
+/// code of all threads is therefore between the first exit and the last entry.
 fn of_divan(parts: &mut Vec<ProfilePart>, meetings: &BTreeSet<String>) -> Option<Profile> {
     let is_at = |part: &ProfilePart, when: &str| {
         bound(part, when).is_some_and(|name| meetings.contains(name))
@@ -218,7 +224,7 @@ fn of_divan(parts: &mut Vec<ProfilePart>, meetings: &BTreeSet<String>) -> Option
     Some(timed)
 }
 
-/// Whether a readable name is that of the function in which divan's threads wait for one another:
+/// Reports whether a demangled name is that of the function in which divan synchronizes its threads:
 /// `divan::benchmark::BenchContext::sample_recorder::{{closure}}::{{closure}}::sync_impl`.
 fn is_meeting(readable: &str) -> bool {
     readable
@@ -227,21 +233,23 @@ fn is_meeting(readable: &str) -> bool {
         && readable.ends_with("::sync_impl")
 }
 
-/// The function at whose bound a part was written.
+/// Returns the function whose entry or exit caused the part to be written.
 fn bound<'p>(part: &'p ProfilePart, when: &str) -> Option<&'p str> {
     let rest = part.trigger.strip_prefix("--dump-")?;
     rest.strip_prefix(when)?.strip_prefix('=')
 }
 
-/// A pattern that only this symbol matches.
+/// Returns a pattern that matches only this symbol.
 fn pattern(symbol: &str) -> String {
     let mut rest = symbol.chars();
     rest.next();
     format!("?{}", rest.as_str())
 }
 
-/// The method of one of Criterion's benchers that a readable name is: `criterion::bencher::Bencher<M>::iter`, or
-/// `<criterion::bencher::Bencher<criterion::measurement::WallTime>>::iter::<u8, ..>`. What is within a method is none.
+/// Returns the name of the method if the demangled name is a method of one of Criterion's benchers:
+/// `criterion::bencher::Bencher<M>::iter`, or
+/// `<criterion::bencher::Bencher<criterion::measurement::WallTime>>::iter::<u8, ..>`. Closures within a method do not
+/// count.
 fn method(readable: &str) -> Option<&str> {
     let (_, rest) = readable.split_once("criterion::bencher::")?;
     let (_, rest) = rest.split_once("Bencher<")?;
@@ -259,7 +267,7 @@ fn method(readable: &str) -> Option<&str> {
     (rest.is_empty() || rest.starts_with("::<") && !rest.ends_with('}')).then_some(name)
 }
 
-/// The functions of an executable: symbols, and their readable names.
+/// Lists the functions of an executable: symbols and demangled names.
 fn functions(executable: &[u8]) -> Result<Vec<(String, String)>, NoWindows> {
     let file = object::File::parse(executable)
         .map_err(|error| NoWindows::Unreadable(error.to_string()))?;
@@ -311,7 +319,7 @@ mod tests {
         assert_eq!(own.bounds(), ["--dump-after=o", "--dump-before=c"]);
     }
 
-    /// Symbols as compilers write them.
+    /// Symbols as compilers emit them.
     const ITER: &str = "_ZN9criterion7bencher16Bencher$LT$M$GT$4iter17h0bb6b9d67658ef16E";
     const BATCHED: &str =
         "_ZN9criterion7bencher16Bencher$LT$M$GT$12iter_batched17h635fcada04e8714eE";
@@ -323,7 +331,7 @@ mod tests {
         };
         let clock = "before=clock_gettime@@GLIBC_2.17";
         let (begin, end) = (format!("before={BATCHED}"), format!("after={BATCHED}"));
-        // Two batches: inputs of 500, 100 and 90 timed, outputs of 7 dropped.
+        // Two batches: inputs cost 500, 100 and 90 are timed, and dropping outputs costs 7.
         let mut written = parts(&[
             (&begin, 9_999),
             (clock, 3),
@@ -334,12 +342,13 @@ mod tests {
             (clock, 7),
             (&end, 2),
         ]);
-        // Another call has begun.
+        // The next call has begun.
         written.extend(parts(&[(&begin, 9_999), (clock, 3)]));
         assert_eq!(totals(&windows, &mut written), [190]);
         assert_eq!(written.len(), 2);
 
-        // The first window has one iteration. In it the benchmark reads the clock twice, so that nobody knows which readings are Criterion's.
+        // The first window has one iteration. The benchmark reads the clock twice in it, so Criterion's readings
+        // cannot be told from the benchmark's.
         let one = [(&*begin, 9_999), (clock, 3), (clock, 500), (clock, 10)];
         let rest = [(clock, 20), (clock, 30), (clock, 7), (&*end, 2)];
         let mut readings = None;
@@ -374,7 +383,7 @@ mod tests {
         assert_eq!(totals(&windows, &mut written), [114]);
     }
 
-    /// As compilers write it.
+    /// The symbol as compilers emit it.
     const MEETING: &str = "_ZN5divan9benchmark12BenchContext15sample_recorder28_$u7b$$u7b$closure$u7d$$u7d$28_$u7b$$u7b$closure$u7d$$u7d$9sync_impl17h0bb6b9d67658ef16E";
 
     #[test]
@@ -387,7 +396,7 @@ mod tests {
         let rest = MEETING.strip_prefix('_').expect("its beginning");
         let bounds = [format!("--dump-after=?{rest}"), format!("--dump-{enters}")];
         assert_eq!(windows.bounds(), bounds.map(OsString::from));
-        // One thread: the input takes 9,000, the output 800.
+        // One thread: the input costs 9,000, the output 800.
         let sample = |timed| {
             [
                 (&*enters, 9_000),
@@ -401,7 +410,7 @@ mod tests {
         written.extend(parts(&sample(300)[..3]));
         assert_eq!(totals(&windows, &mut written), [100, 200]);
         assert_eq!(written.len(), 3);
-        // Two threads, of which one comes to its end before the other has begun.
+        // Two threads; one finishes before the other has begun.
         let mut written = parts(&[
             (&enters, 9_000),
             (&enters, 9_000),

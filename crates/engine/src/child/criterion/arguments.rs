@@ -1,4 +1,4 @@
-//! What a Criterion bench is told on its command line, and which of its settings were therefore its author's.
+//! Builds the command line of a Criterion bench, and finds the settings that its author fixed in code.
 
 use std::time::Duration;
 
@@ -6,55 +6,57 @@ use super::filter::exactly;
 use super::message::{CriterionVersion, RawConfig};
 use perfcheck_analysis::model::{AuthorSettings, Nanos};
 
-/// Versions before this one take whole seconds alone.
+/// Older versions accept only whole seconds.
 const FRACTIONS_OF_SECONDS: CriterionVersion = CriterionVersion(0, 4, 0);
-/// How long every version warms up where nobody says it.
+/// Criterion's default warm-up, in all versions.
 pub const USUAL_WARM_UP: Duration = Duration::from_secs(3);
-/// The same of its samples.
+/// Criterion's default measurement time, in all versions.
 pub const USUAL_MEASUREMENT: Duration = Duration::from_secs(5);
-/// Fewer samples than this it refuses.
+/// Smallest sample size that Criterion accepts.
 pub const FEWEST_SAMPLES: u32 = 10;
-/// Seconds go through a float on their way.
+/// Tolerance for comparing times: Criterion passes seconds through a float.
 const SAME_TIME: Duration = Duration::from_micros(1);
-/// The noise threshold of a bench that sets none. We tell it none either.
+/// Criterion's default noise threshold. It is never set on the command line.
 const USUAL_NOISE_THRESHOLD: f64 = 0.01;
 
-/// How a benchmark was sampled.
+/// The settings with which a benchmark was sampled.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Config {
-    /// Its warm-up.
+    /// Duration of the warm-up.
     pub warm_up: Duration,
-    /// Time of its samples.
+    /// Duration of the samples.
     pub measurement: Duration,
-    /// Its samples.
+    /// Number of samples.
     pub samples: u32,
 }
 
-/// How benchmarks are to be sampled where the bench does not say it in code: what is said on its command line.
+/// The sampling settings passed on the command line. They apply unless the bench sets them in code.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Said {
-    /// Warm-up of each benchmark; `None`: its author's, who may have set it for all benchmarks at once, which the command line overrides.
+    /// Warm-up of each benchmark. `None` leaves it to the author, whose settings for the whole bench the command line
+    /// would override.
     pub warm_up: Option<Duration>,
-    /// Time of the samples of each benchmark; `None`: as above.
+    /// Measurement time of each benchmark. `None`: as for `warm_up`.
     pub measurement: Option<Duration>,
-    /// Samples of each benchmark.
+    /// Number of samples of each benchmark.
     pub samples: u32,
 }
 
-/// What a launch is to do.
+/// The task of one process.
 #[derive(Debug, Clone, Copy)]
 pub struct CriterionRequest<'r> {
-    /// The version, once it is known.
+    /// Criterion's version, if known.
     pub version: Option<CriterionVersion>,
-    /// How benchmarks are sampled.
+    /// Sampling settings for the command line.
     pub said: Option<Said>,
-    /// Where a warm-up or samples of which nothing is said would take longer than this, the launch ends before they do.
+    /// Longest warm-up or measurement time that the author may choose. The process is stopped before a phase that
+    /// would take longer, unless the command line set its duration.
     pub longest: Option<Duration>,
-    /// The benchmarks to run; `None`: all of them.
+    /// The benchmarks to run; `None` for all.
     pub ids: Option<&'r [&'r str]>,
 }
 
-/// The arguments after `--bench`.
+/// Returns the arguments that follow `--bench`.
 pub(super) fn arguments(request: &CriterionRequest<'_>) -> Vec<String> {
     let mut arguments = Vec::new();
     if let Some(said) = request.said {
@@ -69,9 +71,9 @@ pub(super) fn arguments(request: &CriterionRequest<'_>) -> Vec<String> {
         arguments.extend(["--sample-size".to_owned(), said.samples.to_string()]);
     }
     if let Some(ids) = request.ids {
-        // A benchmark may be called `x #2`, or be the second of two that are called `x`.
+        // `x #2` may be the name of a benchmark, or the second benchmark named `x`.
         let both = ids.iter().flat_map(|id| [Some(*id), without_count(id)]);
-        // Where the list is too long for a command line all are run; the caller takes what it wants.
+        // If the list is too long for a command line, all benchmarks run and the caller selects from the results.
         arguments.extend(exactly(both.flatten()));
     }
     arguments
@@ -88,24 +90,24 @@ impl From<&RawConfig> for Config {
 }
 
 impl CriterionVersion {
-    /// Whether it is told times in whole seconds alone.
+    /// Reports whether this version accepts times only in whole seconds.
     pub fn takes_whole_seconds(self) -> bool {
         self < FRACTIONS_OF_SECONDS
     }
 }
 
-/// The time as versions are told it that take whole seconds alone.
+/// Rounds the time up to whole seconds, at least one, for versions that accept nothing else.
 pub fn in_whole_seconds(time: Duration) -> Duration {
     Duration::from_secs(time.as_secs_f64().ceil().max(1.0) as u64)
 }
 
-/// As many samples as every version takes.
+/// Raises the number of samples to the smallest that Criterion accepts.
 pub(in crate::child) fn enough(samples: u32) -> u32 {
     samples.max(FEWEST_SAMPLES)
 }
 
 impl Said {
-    /// This, as far as a Criterion of `version` can be told.
+    /// Returns the settings as rounded for a Criterion of `version`.
     #[must_use]
     pub(super) fn to(self, version: Option<CriterionVersion>) -> Self {
         let whole = version.is_none_or(CriterionVersion::takes_whole_seconds);
@@ -123,7 +125,7 @@ impl Said {
         }
     }
 
-    /// What the author fixed in code: that was in force in place of what `self` said.
+    /// Returns the settings that the author fixed in code: those in force that differ from `self`.
     pub(super) fn fixed_in_code(self, in_force: &RawConfig) -> AuthorSettings {
         let other_time = |said: Option<Duration>, usual, in_force: Duration| {
             let expected = said.unwrap_or(usual);
@@ -140,7 +142,7 @@ impl Said {
                 in_force.measurement_time.into(),
             ),
             sampling_mode: None,
-            // Criterion takes any number, of which some are no thresholds.
+            // Criterion accepts any number, including invalid thresholds.
             noise_threshold: Some(in_force.noise_threshold)
                 .filter(|threshold| (0.0..1.0).contains(threshold))
                 .filter(|threshold| (threshold - USUAL_NOISE_THRESHOLD).abs() > 1e-12),
@@ -148,7 +150,7 @@ impl Said {
     }
 }
 
-/// The full id, of an id that may end with ` #2`.
+/// Returns the full id of an id that ends with a count such as ` #2`.
 pub(in crate::child) fn without_count(id: &str) -> Option<&str> {
     let (full_id, count) = id.rsplit_once(" #")?;
     count

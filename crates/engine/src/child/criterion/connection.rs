@@ -1,6 +1,6 @@
-//! The runner's end of the socket: a port on loopback, the one connection that is our child's, and what comes through it.
+//! The runner's end of the socket: a port on loopback, the single connection of our child, and its messages.
 //!
-//! Two threads, each of which sleeps until something comes: one accepts, the other reads. Both end when the connection is dropped.
+//! Uses two blocking threads: one accepts connections, the other reads. Both end when the connection is dropped.
 
 #![expect(clippy::disallowed_methods, reason = "deadlines")]
 
@@ -18,35 +18,35 @@ use crate::child::error::ChildError;
 use crate::child::running::Running;
 use crate::process::start_thread;
 
-/// The variables by which Criterion finds a runner, and the place for its files.
+/// The environment variables in which Criterion looks for a runner and for its output directory.
 const PORT: &str = "CARGO_CRITERION_PORT";
 pub(super) const HOME: &str = "CRITERION_HOME";
-/// Where nothing can be written: what is connected to a runner writes nothing.
+/// A directory that cannot be written. Criterion writes no files while it is connected to a runner.
 pub(super) const NOWHERE: &str = "/dev/null/criterion";
 
-/// What a bench is to do that only says who it is.
+/// Name of the request in errors if the bench is only asked for its version.
 const GREET: &str = "greet its runner";
 
-/// Messages that may wait before the bench is made to wait.
+/// Number of messages that are buffered before the bench has to wait.
 const WAITING: usize = 64;
 
-/// What happened on the port.
+/// An event on the port.
 pub(in crate::child) enum PortEvent {
-    /// The child is there, and waits to be greeted.
+    /// The child has connected and waits for the greeting.
     Connected(TcpStream),
-    /// It has answered the greeting.
+    /// The child has answered the greeting.
     Greeted(CriterionVersion),
-    /// It said something.
+    /// The child has sent a message.
     Message(Box<Message>),
-    /// What it said makes no sense; nothing more is read.
+    /// The child has sent an invalid message; nothing more is read.
     Wrong(MessageError),
-    /// It connected once more.
+    /// The child has connected a second time.
     Again,
-    /// It has closed the connection.
+    /// The child has closed the connection.
     Closed,
 }
 
-/// A port on which one child is awaited.
+/// A port that accepts one child.
 pub(in crate::child) struct Connection {
     port: u16,
     incoming: Receiver<PortEvent>,
@@ -64,7 +64,7 @@ impl Connection {
         let closing = Arc::new(AtomicBool::new(false));
         let closed = Arc::clone(&closing);
         start_thread(move || {
-            // Whoever connects before the child's number is known waits in the backlog.
+            // Connections that arrive before the child's process id is known wait in the backlog.
             if let Ok(group) = group.recv() {
                 accept(&listener, port, group, &closed, &sender);
             }
@@ -77,24 +77,24 @@ impl Connection {
         })
     }
 
-    /// Tells a bench where it is, and to write nothing.
+    /// Sets the environment of a bench so that it connects to this port and writes no files.
     pub(in crate::child) fn invite(&self, command: &mut Command) {
         command.env(PORT, self.port.to_string()).env(HOME, NOWHERE);
     }
 
-    /// Lets the process group of this number connect.
+    /// Lets processes of this process group connect.
     pub(in crate::child) fn admit(&mut self, group: u32) {
         if let Some(admitted) = self.admitted.take() {
             let _ = admitted.send(group);
         }
     }
 
-    /// What happens on the port.
+    /// Returns the channel of events on the port.
     pub(in crate::child) fn incoming(&self) -> &Receiver<PortEvent> {
         &self.incoming
     }
 
-    /// Which Criterion it is that has come.
+    /// Greets the connected bench and returns its version of Criterion.
     pub(in crate::child) fn version(
         &self,
         incoming: PortEvent,
@@ -119,7 +119,7 @@ impl Connection {
 impl Drop for Connection {
     fn drop(&mut self) {
         self.closing.store(true, Ordering::SeqCst);
-        // Nothing else wakes a thread that accepts.
+        // A connection is the only way to wake a thread that accepts.
         let _ = TcpStream::connect((Ipv4Addr::LOCALHOST, self.port));
     }
 }
@@ -158,27 +158,27 @@ fn accept(
             break;
         }
     }
-    // Ends the thread that reads.
+    // End the thread that reads.
     if let Some(stream) = connected {
         let _ = stream.shutdown(Shutdown::Both);
     }
 }
 
-/// The stream, if it comes from a process that may connect; a stranger's is closed.
+/// Returns the stream if its peer belongs to the process group; otherwise drops and so closes it.
 fn admit(stream: TcpStream, peer: SocketAddr, port: u16, group: u32) -> Option<TcpStream> {
     belongs_to(peer, port, group).then_some(stream)
 }
 
-/// A socket that acknowledges what it reads at once.
+/// A socket that acknowledges at once.
 ///
-/// Criterion sends the length of a message and its body one by one, and the body waits until the length is acknowledged (RFC 896,
-/// Nagle's algorithm): with delayed acknowledgements, 40 ms for each small message.
+/// Criterion sends the length of a message and its body in two writes, and the body waits until the length is
+/// acknowledged (RFC 896, Nagle's algorithm). With delayed acknowledgements each small message would take 40 ms.
 struct Prompt(TcpStream);
 
 impl Read for Prompt {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
         let length = self.0.read(buffer)?;
-        // Holds until we send something, so it is said again and again. A failure costs time alone.
+        // The option is reset by each send, so it is set again for each read. A failure costs only time.
         #[cfg(target_os = "linux")]
         let _ = std::os::linux::net::TcpStreamExt::set_quickack(&self.0, true);
         Ok(length)
@@ -209,9 +209,9 @@ fn read(stream: TcpStream, sender: &Sender<PortEvent>) {
     }
 }
 
-/// Greets the bench at the other end, which then goes on.
+/// Greets the bench at the other end, which then continues.
 pub(super) fn greet_bench(socket: &mut TcpStream) -> io::Result<()> {
-    // A word to go on must not wait for more words.
+    // Send orders at once; they must not be held back to be sent together with later ones.
     socket.set_nodelay(true)?;
     greet(socket)
 }

@@ -1,26 +1,27 @@
-//! Which benchmarks a Criterion bench is to run: a regular expression over full ids, the only filter that all versions have.
+//! Selects benchmarks of a Criterion bench by a regular expression over full ids, the only filter that all versions
+//! have.
 
-/// An argument of a program may not be longer than this on Linux (`MAX_ARG_STRLEN`), its end included.
+/// Longest argument of a program on Linux (`MAX_ARG_STRLEN`), without the terminating zero.
 const LONGEST_ARGUMENT: usize = 128 * 1024 - 1;
 
-/// The expression that matches exactly these ids; `None` if it would be too long for a command line.
+/// Returns the expression that matches exactly these ids; `None` if it is too long for a command line.
 pub(in crate::child) fn exactly<'i>(ids: impl IntoIterator<Item = &'i str>) -> Option<String> {
     let ids: Vec<String> = ids.into_iter().map(escaped).collect();
     let expression = format!("^(?:{})$", ids.join("|"));
     (expression.len() <= LONGEST_ARGUMENT).then_some(expression)
 }
 
-/// The expression that matches what begins like this.
+/// Returns the expression that matches every id that begins with `id`.
 pub(in crate::child) fn beginning(id: &str) -> String {
     format!("^(?:{})", escaped(id))
 }
 
-/// The id as an expression that matches it alone.
+/// Escapes the id so that the expression matches only this id.
 fn escaped(id: &str) -> String {
     let mut expression = String::with_capacity(id.len());
     for character in id.chars() {
         match character {
-            // An argument cannot hold it: a character that could stand for anything is the next best.
+            // An argument cannot contain NUL, so any character is accepted in its place.
             '\0' => expression.push('.'),
             '\n' => expression.push_str("\\n"),
             meta if r"\.+*?()|[]{}^$#&-~".contains(meta) => expression.extend(['\\', meta]),

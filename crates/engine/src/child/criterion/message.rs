@@ -1,4 +1,5 @@
-//! Greetings and messages on the socket: CBOR in frames of a known length. What comes may be anybody's, and is bounded.
+//! Encodes and decodes greetings and messages on the socket: CBOR in frames that begin with their length. The input
+//! is not trusted, so its size is bounded.
 
 use serde::{Deserialize, Serialize};
 use std::fmt;
@@ -7,16 +8,16 @@ use std::time::Duration;
 
 use perfcheck_analysis::model::{Declared, Throughput, limits};
 
-/// What a runner says first: its name and a version, that of the cargo-criterion whose protocol this is.
+/// The runner's greeting: its name, and the version of the cargo-criterion that uses this protocol.
 const RUNNER_GREETING: &[u8; 18] = b"cargo-criterion\x01\x01\x00";
-/// What a bench answers: this, its version, and two numbers.
+/// The beginning of the bench's answer. Its version and two numbers follow.
 const BENCH_NAME: &[u8; 9] = b"Criterion";
-/// The version of the protocol, and the number of CBOR among its formats.
+/// The version of the protocol, and the number that stands for CBOR.
 const PROTOCOL: u16 = 1;
 const CBOR: u16 = 1;
-/// A frame longer than this is no frame: two numbers of nine bytes for each of a million samples have room.
+/// Longest accepted frame. It has room for two numbers of nine bytes for each of a million samples.
 const LONGEST_FRAME: u32 = limits::LONGEST_ANSWER_BYTES as u32;
-/// Most frames are shorter than this: 800 samples are.
+/// Initial buffer size. Most frames are shorter: one with 800 samples fits.
 const USUAL_FRAME: u32 = 16 << 10;
 
 /// The version of Criterion that a bench is linked with.
@@ -29,46 +30,46 @@ impl fmt::Display for CriterionVersion {
     }
 }
 
-/// What arrived on the socket in place of what should have.
+/// An error of reading from the socket.
 #[derive(Debug, thiserror::Error)]
 pub(in crate::child) enum MessageError {
-    /// Not Criterion.
+    /// The peer is not Criterion.
     #[error("its greeting on the runner's socket is not Criterion's: {0}")]
     Greeting(String),
-    /// A Criterion of the future.
+    /// The peer is a Criterion with another protocol or format.
     #[error(
         "its Criterion {version} speaks protocol {protocol} in format {format}; this cargo-perfcheck speaks protocol {PROTOCOL} in format {CBOR}"
     )]
     Protocol {
-        /// Of Criterion.
+        /// Version of Criterion.
         version: CriterionVersion,
-        /// Of the protocol.
+        /// Version of the protocol.
         protocol: u16,
         /// Number of the format.
         format: u16,
     },
-    /// A length that no message has.
+    /// The announced length is too large for a message.
     #[error("it announces a message of {0} bytes")]
     Length(u32),
-    /// Bytes that are no message.
+    /// The message cannot be decoded.
     #[error("a message of {length} bytes cannot be read: {why}")]
     Content {
-        /// Of the message.
+        /// Length of the message in bytes.
         length: u32,
-        /// What the reader says.
+        /// Message of the decoder.
         why: String,
     },
-    /// The socket failed, or ended within a message.
+    /// The socket failed, or was closed within a message.
     #[error("its connection broke within a message: {0}")]
     Broken(#[from] io::Error),
 }
 
-/// Greets a bench, which then goes on.
+/// Greets a bench, which then continues.
 pub(super) fn greet(socket: &mut impl Write) -> io::Result<()> {
     socket.write_all(RUNNER_GREETING)
 }
 
-/// Reads the answer to the greeting; `None` if the bench has left without one.
+/// Reads the answer to the greeting; `None` if the bench closed the connection without an answer.
 pub(super) fn read_greeting(
     socket: &mut impl Read,
 ) -> Result<Option<CriterionVersion>, MessageError> {
@@ -95,7 +96,7 @@ pub(super) fn read_greeting(
     Ok(Some(version))
 }
 
-/// Reads the next message; `None` at the end between two messages.
+/// Reads the next message; `None` if the connection was closed between two messages.
 pub(super) fn read_message(socket: &mut impl Read) -> Result<Option<Message>, MessageError> {
     let mut length = [0; 4];
     match read_up_to(socket, &mut length)? {
@@ -107,7 +108,7 @@ pub(super) fn read_message(socket: &mut impl Read) -> Result<Option<Message>, Me
     if length > LONGEST_FRAME {
         return Err(MessageError::Length(length));
     }
-    // Beyond a usual message it grows with what arrives, whatever was announced.
+    // A larger buffer grows with the data that arrives, so a false length cannot exhaust the memory.
     let mut body = Vec::with_capacity(length.min(USUAL_FRAME) as usize);
     socket.take(u64::from(length)).read_to_end(&mut body)?;
     if body.len() < length as usize {
@@ -121,7 +122,7 @@ pub(super) fn read_message(socket: &mut impl Read) -> Result<Option<Message>, Me
         })
 }
 
-/// Sends a request.
+/// Sends an order.
 pub(super) fn send(socket: &mut impl Write, order: &RunnerOrder) -> io::Result<()> {
     let mut frame = vec![0; 4];
     ciborium::into_writer(order, &mut frame)
@@ -131,7 +132,7 @@ pub(super) fn send(socket: &mut impl Write, order: &RunnerOrder) -> io::Result<(
     socket.write_all(&frame)
 }
 
-/// Reads until `buffer` is full or the other end has closed; how much there was.
+/// Reads until `buffer` is full or the other end has closed, and returns the number of bytes.
 fn read_up_to(socket: &mut impl Read, buffer: &mut [u8]) -> io::Result<usize> {
     let mut length = 0;
     while length < buffer.len() {
@@ -145,20 +146,20 @@ fn read_up_to(socket: &mut impl Read, buffer: &mut [u8]) -> io::Result<usize> {
     Ok(length)
 }
 
-/// What a runner asks for while a bench waits.
+/// An order of the runner, sent while the bench waits.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub(super) enum RunnerOrder {
-    /// In which unit are these values?
+    /// Asks for the unit of these values.
     ScaleForMachines { values: Vec<f64> },
-    /// Go on.
+    /// Lets the bench continue.
     Continue,
 }
 
-/// What a bench says.
+/// A message of the bench.
 #[derive(Debug, Clone, PartialEq, Deserialize)]
 pub(in crate::child) enum Message {
     BeginningBenchmarkGroup {},
-    /// It waits for `Continue` after this.
+    /// The bench then waits for `Continue`.
     FinishedBenchmarkGroup {},
     BeginningBenchmark {
         id: RawId,
@@ -174,7 +175,7 @@ pub(in crate::child) enum Message {
         estimate_ns: f64,
         iter_count: u64,
     },
-    /// It waits for `Continue` after this.
+    /// The bench then waits for `Continue`.
     MeasurementComplete {
         id: RawId,
         iters: Vec<f64>,
@@ -189,25 +190,25 @@ pub(in crate::child) enum Message {
     },
 }
 
-/// The parts of a benchmark's name, and what one iteration processes.
+/// The parts of a benchmark's name, and the amount that one iteration processes.
 #[derive(Debug, Clone, PartialEq, Deserialize)]
 pub(in crate::child) struct RawId {
     pub(super) group_id: String,
     pub(super) function_id: Option<String>,
     pub(super) value_str: Option<String>,
-    /// At most one; of a shape that later versions extend.
+    /// At most one entry; later versions may extend its format.
     #[serde(default)]
     pub(super) throughput: Vec<Declared>,
 }
 
-/// How iteration counts were laid out.
+/// How the iteration counts of the samples were chosen.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
 pub(in crate::child) enum SamplingMethod {
     Linear,
     Flat,
 }
 
-/// Settings in force.
+/// The settings in force.
 #[derive(Debug, Clone, Copy, PartialEq, Deserialize)]
 pub(in crate::child) struct RawConfig {
     pub(super) measurement_time: RawDuration,
@@ -216,7 +217,7 @@ pub(in crate::child) struct RawConfig {
     pub(super) warm_up_time: RawDuration,
 }
 
-/// A duration as serde writes it.
+/// A duration as serialized by serde.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
 pub(in crate::child) struct RawDuration {
     secs: u64,
@@ -239,7 +240,7 @@ impl From<Duration> for RawDuration {
 }
 
 impl RawId {
-    /// Criterion's full id: group, function and parameter, as far as they are there.
+    /// Returns Criterion's full id: group, function and parameter, as far as present.
     pub(super) fn full_id(&self) -> String {
         let parts = [self.function_id.as_ref(), self.value_str.as_ref()];
         let mut id = self.group_id.clone();
@@ -250,7 +251,7 @@ impl RawId {
         id
     }
 
-    /// What one iteration processes, and in words where we have no number for it.
+    /// Returns the amount that one iteration processes, and its description if it cannot be expressed as a number.
     pub(super) fn throughput(&self) -> (Throughput, Option<String>) {
         let Some(declared) = self.throughput.first() else {
             return (Throughput::default(), None);

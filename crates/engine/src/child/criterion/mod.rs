@@ -1,7 +1,7 @@
-//! Bench executables that are written against Criterion, unchanged: the socket on which they report to a runner.
+//! Drives unmodified Criterion benches through the socket on which they report to a runner.
 //!
-//! Speaks the protocol of cargo-criterion from the runner's side, see docs/src/coming-from.md. The child measures by itself; what we hold is
-//! its leave to go on: before its first benchmark and after each one it waits for us.
+//! Implements the runner's side of cargo-criterion's protocol, see docs/guide/src/coming-from.md. The child measures by
+//! itself. The parent can only delay it: the child waits before its first benchmark and after each one.
 
 mod arguments;
 mod connection;

@@ -1,10 +1,10 @@
-//! Whose a connection is: anybody on the machine can connect to a port, and only our child shall.
+//! Checks the owner of a connection: any process on the machine can connect to a port, but only the child may.
 
 use std::fs;
 use std::net::SocketAddr;
 
-/// Whether the other end of a connection from `peer` to our `port` is held by the process group `group`. Where the system
-/// does not tell, it is believed.
+/// Reports whether the peer of a connection from `peer` to our `port` belongs to the process group `group`. If the
+/// system cannot tell, the answer is yes.
 pub(super) fn belongs_to(peer: SocketAddr, port: u16, group: u32) -> bool {
     if !peer.ip().is_loopback() {
         return false;
@@ -16,18 +16,18 @@ pub(super) fn belongs_to(peer: SocketAddr, port: u16, group: u32) -> bool {
         return false;
     };
     let name = format!("socket:[{inode}]");
-    // It is nearly always the leader, and to look through all processes takes milliseconds.
+    // The owner is nearly always the group's leader, and searching all processes takes milliseconds.
     holds(group, &name) || processes_of(group).any(|process| holds(process, &name))
 }
 
-/// The inode of the socket whose local and remote ports are these, in the format of proc(5).
+/// Returns the inode of the socket with these local and remote ports; `table` has the format of proc(5).
 fn inode_of(table: &str, local: u16, remote: u16) -> Option<&str> {
     let port = |address: &str| u16::from_str_radix(address.split(':').nth(1)?, 16).ok();
     table.lines().skip(1).find_map(|line| {
         let mut words = line.split_ascii_whitespace().skip(1);
         let found = (port(words.next()?)?, port(words.next()?)?);
         let inode = words.nth(6)?;
-        // A socket that nobody holds any more has the inode 0.
+        // A socket that no process holds any more has the inode 0.
         (found == (local, remote) && inode != "0").then_some(inode)
     })
 }
@@ -39,7 +39,7 @@ fn processes_of(group: u32) -> impl Iterator<Item = u32> {
         .filter(move |process| group_of(*process) == Some(group))
 }
 
-/// The process group of a process: the third word after its name, which may hold anything.
+/// Returns the process group of a process: the third word after its name, which may contain any character.
 fn group_of(process: u32) -> Option<u32> {
     let stat = fs::read_to_string(format!("/proc/{process}/stat")).ok()?;
     let (_, after_name) = stat.rsplit_once(')')?;

@@ -1,22 +1,24 @@
-//! What a Criterion bench prints, without what it says about settings and plots that are not its author's but ours.
+//! Filters the output of a Criterion bench: removes messages about settings and plots that come from our command line
+//! rather than from the author.
 
 use std::io::{self, Read};
 
-/// How lines begin that are left out: that samples take longer than the time that it was told, after an empty line, and that it will
-/// plot in another way, where it plots nothing.
+/// Beginnings of the removed lines: the warning, after an empty line, that samples take longer than requested, and
+/// the choice of another plotting backend, although no plots are made.
 const LEFT_OUT: [&[u8]; 2] = [
     b"\nWarning: Unable to complete ",
     b"Gnuplot not found, using plotters backend",
 ];
 
-/// A pipe without these lines. All else comes as it is; the beginning of a line that may become one of them comes once it is none.
+/// A reader without these lines. All other output passes unchanged; the beginning of a possible match is held back
+/// until it is known not to match.
 pub(in crate::child) struct Quiet<R> {
     pipe: R,
-    /// What seems to come, and how much of it has come; from its whole length on the rest of its line is dropped.
+    /// The matched part of the line in `of`. Once all of `of` is matched, the rest of the line is dropped.
     matched: &'static [u8],
     of: &'static [u8],
     at_line_start: bool,
-    /// To be handed out.
+    /// Bytes to return next.
     ready: Vec<u8>,
 }
 
@@ -38,7 +40,7 @@ impl<R: Read> Quiet<R> {
                 .find(|line| self.at_line_start && line[0] == byte)
                 .unwrap_or_default();
         } else if self.matched.len() == self.of.len() {
-            // The end of its line is the end of it.
+            // A line feed ends the dropped line.
             if byte == b'\n' {
                 self.matched = &[];
                 self.at_line_start = true;
@@ -51,14 +53,14 @@ impl<R: Read> Quiet<R> {
         }
         if !self.matched.is_empty() {
             self.give_back();
-            // This one may begin another.
+            // This byte may begin another match.
             return self.take(byte);
         }
         self.at_line_start = byte == b'\n';
         self.ready.push(byte);
     }
 
-    /// What looked like one of them was none.
+    /// Passes on the held bytes, which did not match after all.
     fn give_back(&mut self) {
         self.ready.extend(self.matched);
         self.at_line_start = self.matched == b"\n";
@@ -92,7 +94,7 @@ impl<R: Read> Read for Quiet<R> {
 mod tests {
     use super::*;
 
-    /// What comes through, in pieces of every size alike.
+    /// Checks the output for pieces of several sizes.
     #[track_caller]
     fn check(printed: &str, expected: &str) {
         for size in [1, 2, 7, 1000] {

@@ -1,7 +1,7 @@
-//! A Criterion benchmark that runs and is not measured: whether its process comes through.
+//! Runs a Criterion benchmark without measuring it, to find out whether its process succeeds.
 //!
-//! While Criterion measures, it analyses and reports too, in code that has nothing to do with the benchmark. Under `--test` it runs one iteration and
-//! ends. Under `--profile-time` it runs many, for a second at least: after a while that is enough.
+//! A measuring Criterion also analyzes and reports, in code that is unrelated to the benchmark. With `--test` it runs
+//! one iteration and ends. With `--profile-time` it runs many, for at least a second, and can be stopped earlier.
 
 #![expect(
     clippy::disallowed_methods,
@@ -22,33 +22,34 @@ use crate::child::pipes::read_pieces_of;
 use crate::child::running::{Running, Wait};
 use perfcheck_analysis::model::{Event, Observer};
 
-/// How long its many iterations are waited for.
+/// Time for which many iterations run before the process is stopped.
 const LONG_ENOUGH: Duration = Duration::from_millis(100);
-/// What takes longer before that is measured sooner than rehearsed.
+/// Longest wait for the first iteration. A benchmark that needs more is measured without a rehearsal.
 const PATIENCE: Duration = Duration::from_secs(10);
-/// So often somebody is asked whether it is enough.
+/// Interval at which `is_enough` is called.
 const TICK: Duration = Duration::from_millis(20);
-/// What Criterion says before them, of a benchmark's name and before a time.
+/// Criterion prints this before the iterations, between the benchmark's name and a time.
 const BEGINS: &[u8] = b": Profiling for ";
-/// How each line begins that Criterion prints about a benchmark.
+/// The beginning of each line that Criterion prints about a benchmark.
 const OF_CRITERION: &[u8] = b"Benchmarking ";
 
-/// What a rehearsed benchmark does.
+/// The iterations that a rehearsed benchmark runs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Rehearsed {
     /// One iteration.
     Once,
-    /// As many as there is time for.
+    /// As many iterations as fit into a fixed time.
     ForAWhile {
-        /// What it does before takes no longer than this.
+        /// Upper bound of the benchmark's set-up time.
         set_up: Duration,
     },
-    /// As many as Criterion's warm-up has, 1, 2, 4, ... until a second has passed, or until somebody has seen enough.
+    /// 1, 2, 4, ... iterations, as in Criterion's warm-up, until a second has passed or the caller stops it.
     WarmUp,
 }
 
 impl Rehearsed {
-    /// After how long it is enough, from its announcement on, which comes before what the benchmark sets up; `None`: it ends by itself.
+    /// Returns the time after which the process is stopped, counted from the announcement of the benchmark, which
+    /// precedes its set-up. `None`: the process ends by itself.
     fn enough_after(self) -> Option<Duration> {
         match self {
             Self::Once => Some(Duration::ZERO),
@@ -57,7 +58,7 @@ impl Rehearsed {
         }
     }
 
-    /// For how long it is waited for.
+    /// Returns the longest time to wait for the benchmark.
     fn patience(self, timeout: Duration) -> Duration {
         match self {
             Self::Once | Self::ForAWhile { .. } => timeout.min(PATIENCE),
@@ -66,19 +67,20 @@ impl Rehearsed {
     }
 }
 
-/// A line that is longer is passed on in parts, so that output without end takes no memory without end.
+/// Longer lines are passed on in parts, to bound the memory.
 const LONGEST_LINE: usize = 1 << 16;
 
-/// What a process has printed. Nothing counts before its benchmark has begun; then every line does that is not Criterion's.
+/// The output of a process. Output is passed on only once the benchmark has begun, without Criterion's own lines.
 #[derive(Default)]
 struct Heard {
     has_begun: bool,
-    /// Of what came before, what may be the beginning of [`BEGINS`]; then the line that has not ended.
+    /// Before the benchmark begins: the last bytes, which may be a prefix of [`BEGINS`]. Afterwards: the line that
+    /// has not ended.
     rest: Vec<u8>,
 }
 
 impl Heard {
-    /// Takes a piece; returns the benchmark's whole lines.
+    /// Adds a piece of output and returns the benchmark's complete lines.
     fn take(&mut self, piece: &[u8]) -> Vec<u8> {
         self.rest.extend(piece);
         if !self.has_begun {
@@ -89,7 +91,7 @@ impl Heard {
                 return Vec::new();
             };
             self.has_begun = true;
-            // The end of this line is Criterion's, too.
+            // The rest of this line is Criterion's, too.
             drop(self.rest.splice(..place, OF_CRITERION.iter().copied()));
         }
         let whole = if self.rest.len() > LONGEST_LINE {
@@ -104,7 +106,7 @@ impl Heard {
         own.flatten().copied().collect()
     }
 
-    /// The line that nobody has ended.
+    /// Returns the last line, which has no line feed.
     fn end(&mut self) -> Vec<u8> {
         let rest = std::mem::take(&mut self.rest);
         if self.has_begun && !rest.starts_with(OF_CRITERION) {
@@ -115,7 +117,7 @@ impl Heard {
     }
 }
 
-/// A process that rehearses. Dropping it kills it.
+/// A process that rehearses a benchmark. Dropping it kills the process.
 pub struct Rehearsal<'a> {
     running: Running<'a>,
     output: Receiver<Vec<u8>>,
@@ -125,7 +127,8 @@ pub struct Rehearsal<'a> {
 }
 
 impl<'a> Rehearsal<'a> {
-    /// Starts the executable for the benchmark `id`; `None` where that cannot be told from others of its name.
+    /// Starts the executable for the benchmark `id`; `None` if the filter cannot tell the benchmark from others of
+    /// the same name.
     pub fn start(
         spec: &LaunchSpec,
         id: &str,
@@ -138,7 +141,7 @@ impl<'a> Rehearsal<'a> {
         let mut command = bench_command(spec);
         let told: &[&str] = match what {
             Rehearsed::Once => &["--test"],
-            // Less than a second it does not take, and before 0.4 no fractions.
+            // Criterion accepts no less than a second, and no fractions before 0.4.
             Rehearsed::ForAWhile { .. } | Rehearsed::WarmUp => &["--profile-time", "1"],
         };
         command
@@ -152,7 +155,7 @@ impl<'a> Rehearsal<'a> {
             stderr,
         } = spec.spawn(&mut command, launcher)?;
         Ok(Some(Self {
-            // What it prints comes through one channel for both of its pipes.
+            // The channel `output` carries both pipes.
             running: Running::new(group, bounded(0).1, &launcher.quiet()),
             observer: launcher.observer,
             output: read_pieces_of([Box::new(stdout), Box::new(stderr)])
@@ -162,24 +165,25 @@ impl<'a> Rehearsal<'a> {
         }))
     }
 
-    /// The number of its process.
+    /// Returns the process id.
     pub fn id(&mut self) -> u32 {
         self.running.id()
     }
 
-    /// Waits until it has ended, or has iterated for a while: whether it went well.
+    /// Waits until the process has ended or has iterated for long enough, and reports whether it succeeded.
     pub fn came_through(&mut self) -> Result<bool, ChildError> {
         self.came_through_or(&mut |_| false)
     }
 
-    /// The same, or until `is_enough`, which is asked from time to time, and told whether the benchmark has begun.
+    /// Like [`Self::came_through`], but also stops once `is_enough` returns true. It is called repeatedly, with
+    /// whether the benchmark has begun.
     pub fn came_through_or(
         &mut self,
         is_enough: &mut dyn FnMut(bool) -> bool,
     ) -> Result<bool, ChildError> {
         let mut heard = Heard::default();
         let ended = self.wait(&mut heard, is_enough);
-        // What it has printed by now waits in the channel.
+        // Pass on the output that is still in the channel.
         while let Ok(piece) = self.output.try_recv() {
             self.pass_on(&heard.take(&piece));
         }
@@ -244,7 +248,7 @@ mod tests {
 
     static SUPERVISOR: LazyLock<Supervisor> = LazyLock::new(Supervisor::default);
 
-    /// Whether a bench comes through which does this; `None` where its name is not its own.
+    /// Reports whether a bench that runs `script` succeeds; `None` if its name is not unique.
     fn comes_through(script: &str, id: &str, what: Rehearsed) -> Result<Option<bool>, ChildError> {
         let spec = LaunchSpec {
             program: "/bin/sh".into(),
@@ -288,7 +292,7 @@ mod tests {
         assert!(matches!(after("sleep 60"), Ok(Some(true))));
         assert!(matches!(after("exit 0"), Ok(Some(true))));
         assert!(matches!(after("kill -TRAP $$"), Ok(Some(false))));
-        // It ran nothing: another name, or another kind of bench.
+        // The bench ran nothing: another name, or another kind of bench.
         assert!(matches!(of("echo done"), Ok(Some(false))));
         assert!(matches!(of("sleep 60"), Err(ChildError::Timeout { .. })));
     }

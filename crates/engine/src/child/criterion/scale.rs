@@ -1,26 +1,27 @@
-//! What a custom measurement's numbers mean, and how they become the whole numbers that are stored.
+//! Converts the values of a custom measurement to the whole numbers that are stored.
 
 use perfcheck_analysis::model::{Metric, Nanos, Sample};
 
-/// Counts and times that a float holds exactly are below this.
+/// A float represents all smaller whole numbers exactly.
 const EXACT: f64 = 9_007_199_254_740_992.0;
-/// Where values are no whole numbers of what is stored, thousandths of it are kept: of as many iterations.
+/// If values are not whole, both values and iterations are multiplied by this number.
 const PARTS: f64 = 1000.0;
-/// A measured unit may be as small a part of its unit for machines.
+/// Smallest stored fraction of a unit, as a negative power of ten.
 const SMALLEST_PART: u32 = 18;
 
-/// From measured units to stored ones.
+/// The factor from measured to stored units.
 #[derive(Debug, Clone, PartialEq)]
 pub(in crate::child) struct UnitScale {
-    /// Stored units in a measured unit.
+    /// Stored units per measured unit.
     factor: f64,
-    /// What is stored.
+    /// Meaning of the stored values.
     pub(in crate::child) metric: Metric,
 }
 
 impl UnitScale {
-    /// Of a measured unit that is `size` of `unit`. Times are stored in nanoseconds; all else in its unit, or in as small a part
-    /// of it as makes a measured unit at least 1.
+    /// Creates the scale for a measured unit that is `size` of `unit`. Times are stored in nanoseconds. Other values
+    /// are stored in their unit, or in a decimal fraction of it that is small enough to make a measured unit at least
+    /// 1.
     pub(in crate::child) fn of(size: f64, unit: &str) -> Option<Self> {
         if !(size.is_finite() && size > 0.0) {
             return None;
@@ -54,7 +55,7 @@ impl UnitScale {
         })
     }
 
-    /// Of times as Criterion takes them.
+    /// Returns the scale for Criterion's default measurement, wall time in nanoseconds.
     pub(in crate::child) fn nanoseconds() -> Self {
         Self {
             factor: 1.0,
@@ -62,7 +63,8 @@ impl UnitScale {
         }
     }
 
-    /// The samples, of counts of iterations and measured values; `None` if a number is negative, infinite, or of no iterations.
+    /// Creates samples from iteration counts and measured values; `None` if a number is negative or infinite, or an
+    /// iteration count is zero.
     pub(in crate::child) fn samples(&self, iters: &[f64], values: &[f64]) -> Option<Vec<Sample>> {
         let values: Vec<f64> = values.iter().map(|value| value * self.factor).collect();
         let whole_enough =
@@ -82,7 +84,7 @@ impl UnitScale {
     }
 }
 
-/// A number that is whole and fits.
+/// Returns the number if it is whole and fits.
 pub(super) fn whole(number: f64) -> Option<u64> {
     (number.fract() == 0.0 && (0.0..EXACT).contains(&number)).then_some(number as u64)
 }

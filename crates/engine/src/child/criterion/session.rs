@@ -1,4 +1,4 @@
-//! One launch of a Criterion bench: from benchmark to benchmark, at our leave.
+//! Runs one process of a Criterion bench, benchmark by benchmark.
 
 #![expect(
     clippy::disallowed_methods,
@@ -26,73 +26,73 @@ use perfcheck_analysis::model::{
     AuthorSettings, Metric, Nanos, Sample, SamplingMode, Series, Skipping, Throughput,
 };
 
-/// A benchmark that the bench passed over, or measured.
+/// A benchmark that the bench skipped or measured.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Reported {
-    /// Its id: Criterion's full id, with ` #2` where another benchmark has it already.
+    /// Criterion's full id, with a suffix such as ` #2` if an earlier benchmark has the same id.
     pub id: String,
-    /// What one iteration processes.
+    /// Amount that one iteration processes.
     pub throughput: Throughput,
-    /// The same in words, where there is no number for it.
+    /// Description of that amount, if it has no number.
     pub throughput_words: Option<String>,
-    /// From the leave to go on until it began: what the bench does before.
+    /// Time from the permission to continue until the benchmark began: the set-up of the bench.
     pub set_up: Duration,
-    /// What was measured; `None` of a benchmark that was passed over.
+    /// The measurement; `None` if the benchmark was skipped.
     pub measured: Option<Measured>,
 }
 
-/// What a launch measured of a benchmark.
+/// The measurement of one benchmark in one process.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Measured {
     /// The samples.
     pub series: Series,
-    /// What they mean.
+    /// Meaning of the samples.
     pub metric: Metric,
-    /// What the author fixed in code.
+    /// Settings that the author fixed in code.
     pub settings: AuthorSettings,
-    /// What was in force, whoever said it.
+    /// Settings in force, from code or the command line.
     pub in_force: Config,
-    /// How iteration counts were laid out.
+    /// How the iteration counts of the samples were chosen.
     pub mode: SamplingMode,
 }
 
-/// How long a benchmark would take for which nobody wants to wait.
+/// The durations of a benchmark that was stopped because it would take too long.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct TooLong {
-    /// Its warm-up.
+    /// Duration of its warm-up.
     pub warm_up: Duration,
-    /// Its samples, where it came to them.
+    /// Expected duration of its samples, if it got that far.
     pub samples: Option<Duration>,
 }
 
-/// A Criterion bench under way. Dropping it kills it.
+/// A running Criterion bench. Dropping it kills the process.
 pub struct CriterionSession<'a> {
     running: Running<'a>,
     connection: Connection,
     socket: Option<TcpStream>,
     version: Option<CriterionVersion>,
-    /// How it was told to sample.
+    /// Sampling settings on its command line.
     said: Option<Said>,
     longest: Option<Duration>,
     too_long: Option<TooLong>,
-    /// The benchmark that it has begun and not ended.
+    /// The benchmark that has begun, but not ended.
     under_way: Option<String>,
-    /// How often an id has come.
+    /// Number of benchmarks seen so far for each full id.
     seen: BTreeMap<String, usize>,
-    /// Whether it waits for leave to go on, and whether it has had any.
+    /// Whether the bench waits for permission to continue, and whether it has been greeted.
     waits: bool,
     greeted: bool,
-    /// When it was last given leave, and how long it took until it began a benchmark.
+    /// Time of the last permission to continue, and the delay from there to the start of a benchmark.
     leave: Instant,
     set_up: Duration,
-    /// Warm-up and estimate of the benchmark under way.
+    /// Warm-up of the current benchmark.
     warm_up: Sample,
     timeout: Duration,
     asked: Duration,
 }
 
 impl<'a> CriterionSession<'a> {
-    /// Starts the executable and waits until it asks for its runner; it then stands still.
+    /// Starts the executable and waits until it connects to its runner; it then pauses.
     pub fn start(
         spec: &LaunchSpec,
         request: &CriterionRequest<'_>,
@@ -139,7 +139,8 @@ impl<'a> CriterionSession<'a> {
         Ok(session)
     }
 
-    /// The next benchmark that it has passed over or measured; `None` once it has ended well, or where the one under way takes too long.
+    /// Returns the next benchmark that was skipped or measured; `None` once the process has succeeded, or if the
+    /// current benchmark would take too long.
     pub fn next_report(&mut self) -> Result<Option<Reported>, ChildError> {
         let began = Instant::now();
         let next = self.read_report();
@@ -147,27 +148,27 @@ impl<'a> CriterionSession<'a> {
         next
     }
 
-    /// The benchmark that it has begun and not ended.
+    /// Returns the benchmark that has begun, but not ended.
     pub fn under_way(&self) -> Option<&str> {
         self.under_way.as_deref()
     }
 
-    /// How long the benchmark under way would take, where that was too long to wait for.
+    /// Returns the durations of the current benchmark, if it would take too long.
     pub fn too_long(&self) -> Option<TooLong> {
         self.too_long
     }
 
-    /// The version that it has told; before the first report, what was known of it.
+    /// Returns the version of Criterion; before the first report, the version that the request gave.
     pub fn version(&self) -> Option<CriterionVersion> {
         self.version
     }
 
-    /// The number of its process.
+    /// Returns the process id.
     pub fn id(&mut self) -> u32 {
         self.running.id()
     }
 
-    /// How long it has had leave to go on.
+    /// Returns the total time that the bench was allowed to run.
     pub fn asked(&self) -> Duration {
         self.asked
     }
@@ -259,7 +260,8 @@ impl<'a> CriterionSession<'a> {
         }
     }
 
-    /// It has connected again. Another thread reads what it said before that: which benchmark it has begun may come after.
+    /// Returns the error for a second connection. Another thread reads the first connection, so the benchmark that
+    /// has begun may become known only after this event; wait for it.
     fn connected_twice(&mut self) -> ChildError {
         while self.under_way.is_none() {
             let Ok(Some(incoming)) = self.incoming(MEASURE, STRAGGLERS) else {
@@ -278,10 +280,11 @@ impl<'a> CriterionSession<'a> {
         ChildError::protocol(TWICE)
     }
 
-    /// Lets it go on: the first time by a greeting.
+    /// Lets the bench continue; the first time by the greeting.
     fn give_leave(&mut self) -> Result<(), ChildError> {
         self.waits = false;
-        // What it printed so far is another benchmark's. It waits for nobody once it begins one.
+        // Earlier output belongs to the previous benchmark. The bench does not wait again before it begins the next
+        // one.
         self.running.forget_output();
         self.leave = Instant::now();
         self.warm_up = Sample::UNTIMED;
@@ -298,7 +301,7 @@ impl<'a> CriterionSession<'a> {
         self.order(&RunnerOrder::Continue)
     }
 
-    /// Sends an order. A failed write means that the child is gone.
+    /// Sends an order. A failed write means that the child has ended.
     fn order(&mut self, order: &RunnerOrder) -> Result<(), ChildError> {
         let sent = self.socket.as_mut().map(|socket| send(socket, order));
         match sent {
@@ -317,19 +320,20 @@ impl<'a> CriterionSession<'a> {
             .answer(self.connection.incoming(), request, time)
     }
 
-    /// How long it may take over what should take `expected_ns`.
+    /// Returns the timeout for a phase that should take `expected_ns`.
     fn allowed(&self, expected_ns: f64) -> Duration {
         self.timeout
             .saturating_add(expected(expected_ns).saturating_mul(PATIENCE))
     }
 
-    /// Whether a time is too long that was left to the author. What a group sets outranks what is said, and lasts as long as it lasts.
+    /// Reports whether a duration chosen by the author is too long. Settings of a group override the command line for
+    /// the benchmarks of the group.
     fn is_longer(&self, time: Duration, said: impl Fn(Said) -> Option<Duration>) -> bool {
         let is_authors = self.said.and_then(said).is_none();
         is_authors && self.longest.is_some_and(|longest| time > longest)
     }
 
-    /// It has closed its connection: that is well if it ends well.
+    /// Ends the session after the connection was closed; an error if the process fails.
     fn ended(&mut self) -> Result<Option<Reported>, ChildError> {
         match self.running.end() {
             Ok(status) if status.success() => Ok(None),
@@ -337,7 +341,7 @@ impl<'a> CriterionSession<'a> {
         }
     }
 
-    /// The id of a benchmark that has not come yet in this launch.
+    /// Returns the id, with a count if it has occurred before in this process.
     fn unique(&self, id: &RawId) -> String {
         let full_id = id.full_id();
         match self.seen.get(&full_id) {
@@ -397,7 +401,7 @@ impl<'a> CriterionSession<'a> {
         })
     }
 
-    /// What its values mean.
+    /// Asks the bench for the unit of its values.
     fn scale(&mut self) -> Result<UnitScale, ChildError> {
         self.order(&RunnerOrder::ScaleForMachines { values: vec![1.0] })?;
         match self.incoming(MEASURE, self.timeout)? {
@@ -423,11 +427,11 @@ impl<'a> CriterionSession<'a> {
     }
 }
 
-/// What it is waited for, in messages.
+/// Names of the requests in errors.
 const CONNECT: &str = "connect to its runner";
 const MEASURE: &str = "measure";
 const TWICE: &str = "it connected to its runner twice";
-/// Time for what has been sent before to be read.
+/// Time to wait for messages that were sent earlier.
 const STRAGGLERS: Duration = Duration::from_secs(1);
 fn expected(ns: f64) -> Duration {
     Duration::try_from_secs_f64(ns * 1e-9).unwrap_or(Duration::ZERO)

@@ -1,7 +1,9 @@
-//! Criterion without a runner: benches whose Criterion is older than 0.3.3 (0.2, 0.3.0 to 0.3.2), or cannot reach us.
+//! Runs Criterion benches without a runner: Criterion before 0.3.3 (0.2, 0.3.0 to 0.3.2), or benches that cannot
+//! connect to the parent.
 //!
-//! They are told a directory of ours for their files, and what they write there of a benchmark is read: every sample. What they print tells no
-//! more than their names. Nothing is left of the directory. Of settings in code nothing is known.
+//! Criterion is made to write its files into a temporary directory. All samples are read from there; the output is
+//! only used for the names of the benchmarks. The directory is removed afterwards. Settings made in code remain
+//! unknown.
 
 use std::fs::{self, DirBuilder, File};
 use std::io::{self, Read as _};
@@ -20,34 +22,34 @@ use perfcheck_analysis::model::{
     AuthorSettings, CriterionBenchmark, CriterionSamples, Declared, Sample, SamplingMode, Series,
 };
 
-/// How the first line begins that it prints of a benchmark.
+/// The beginning of the first line that Criterion prints about a benchmark.
 const BEGINS: &str = "Benchmarking ";
-/// What it prints in every process.
+/// Beginnings of lines that Criterion prints in every process.
 pub(super) const OF_EVERY_PROCESS: [&[u8]; 2] = [b"Benchmarking ", b"Gnuplot not found"];
-/// Group, function, parameter and `new`, with some to spare.
+/// Depth of the search: group, function, parameter and `new`, with some to spare.
 const DEEPEST: usize = 8;
-/// No file of it is longer.
+/// Largest file that is read.
 const MOST_BYTES: u64 = 64 << 20;
-/// Where nothing was said: a ramp of more takes longer than the time for all that is slow.
+/// Sample size by default. With a larger ramp of iteration counts, slow benchmarks would exceed the measurement time.
 const USUAL_SAMPLES: u32 = 25;
-/// It resamples as often to analyse, which nobody reads.
+/// Number of resamples for Criterion's own analysis, kept low because its results are not used.
 const RESAMPLES: &str = "100";
 
-/// What an executable understands on its command line.
+/// The command line options that an executable supports.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Dialect {
-    /// Whether it takes its settings there: not before 0.3.
+    /// Whether it accepts sampling settings: since 0.3.
     pub(super) has_settings: bool,
-    /// Whether its filter is a regular expression, and not a part of an id: not before 0.3.1.
+    /// Whether its filter is a regular expression rather than a substring of the id: since 0.3.1.
     pub(super) has_expressions: bool,
 }
 
-/// Whether this is the first line of a benchmark.
+/// Reports whether this is the first line about a benchmark.
 pub(super) fn begins(line: &str) -> bool {
     line.strip_prefix(BEGINS).is_some_and(|id| !id.is_empty())
 }
 
-/// How benchmarks are sampled, as far as it can be told.
+/// Returns the sampling settings, adjusted to what the command line accepts.
 pub(super) fn config(warm_up: Duration, measurement: Duration, samples: Option<u32>) -> Config {
     Config {
         warm_up: in_whole_seconds(warm_up),
@@ -57,7 +59,7 @@ pub(super) fn config(warm_up: Duration, measurement: Duration, samples: Option<u
 }
 
 impl Dialect {
-    /// What makes it measure the benchmark that it lists as `title`, and as few others as it can be told.
+    /// Returns the arguments that measure the benchmark listed as `title`, and as few others as the filter allows.
     pub(super) fn arguments(self, title: &str, config: &Config) -> Vec<String> {
         let mut arguments = vec!["--noplot".to_owned()];
         if self.has_settings {
@@ -73,7 +75,8 @@ impl Dialect {
                 arguments.extend([flag.to_owned(), value]);
             }
         }
-        // The title is the full id, but for a count behind the second of two equal ones and for the end of a long one.
+        // The title is the full id, with two exceptions: a count is appended to the second of two equal ids, and long
+        // ids are cut.
         let counted = without_count(title);
         let full_id = counted.unwrap_or(title);
         let names = [title].into_iter().chain(counted);
@@ -81,18 +84,18 @@ impl Dialect {
         arguments.extend(match cut {
             Some(cut) if self.has_expressions => Some(beginning(cut)),
             None if self.has_expressions => exactly(names),
-            // What looks like a flag is no filter: then all are run.
+            // A filter that looks like a flag cannot be passed; all benchmarks then run.
             _ => Some(cut.unwrap_or(full_id).to_owned()).filter(|part| !part.starts_with('-')),
         });
         arguments
     }
 }
 
-/// A directory of ours for one process. Dropping it removes it with all that is in it.
+/// A temporary directory for one process. Dropping it removes the directory and its contents.
 pub(super) struct ProcessFolder(PathBuf);
 
 impl ProcessFolder {
-    /// A new one that nobody else can read or write.
+    /// Creates a new directory that other users cannot read or write.
     pub(super) fn create() -> io::Result<Self> {
         static CREATED: AtomicU32 = AtomicU32::new(0);
         let parent = std::env::temp_dir();
@@ -100,7 +103,7 @@ impl ProcessFolder {
             let number = CREATED.fetch_add(1, Ordering::Relaxed);
             let name = format!("cargo-perfcheck-{}-{number}", std::process::id());
             let path = parent.join(name);
-            // Fails where there is something of that name, be it a link.
+            // Fails if the name exists, even as a symbolic link, which protects against a prepared directory.
             match DirBuilder::new().mode(0o700).create(&path) {
                 Ok(()) => return Ok(Self(path)),
                 Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}
@@ -109,7 +112,7 @@ impl ProcessFolder {
         }
     }
 
-    /// The variables that lead all versions to it.
+    /// Returns the environment variables that make all versions of Criterion write to this directory.
     pub(super) fn variables(&self) -> [(&'static str, PathBuf); 2] {
         [
             ("CRITERION_HOME", self.home()),
@@ -121,7 +124,7 @@ impl ProcessFolder {
         self.0.join("criterion")
     }
 
-    /// What is there of the benchmark of this title, if anything.
+    /// Reads the result of the benchmark with this title, if there is one.
     pub(super) fn read(&self, title: &str, config: &Config) -> Result<Option<Reported>, String> {
         let mut found = Vec::new();
         newest(&self.home(), 0, &mut found);
@@ -140,12 +143,12 @@ impl ProcessFolder {
 
 impl Drop for ProcessFolder {
     fn drop(&mut self) {
-        // A file that stays is the system's to remove.
+        // The system removes files in its temporary directory that could not be deleted here.
         let _ = fs::remove_dir_all(&self.0);
     }
 }
 
-/// The directories `new` with a benchmark that was written to its end.
+/// Collects the directories `new` that have the complete result of a benchmark.
 fn newest(directory: &Path, depth: usize, found: &mut Vec<PathBuf>) {
     let entries = fs::read_dir(directory).into_iter().flatten().flatten();
     for entry in entries {
@@ -176,8 +179,8 @@ fn bounded(path: &Path) -> io::Result<String> {
     Ok(text)
 }
 
-/// What its values mean: the last row of its table of samples has the last value once more, in a unit with a name. Without that
-/// table (0.2 times alone, and later versions need a feature for it) values are nanoseconds.
+/// Finds the unit of the values. The last row of `raw.csv` repeats the last value with a named unit. Without this
+/// file (0.2 measures only times, and later versions write it only with a feature) values are nanoseconds.
 fn scale(table: &Path, samples: &CriterionSamples) -> UnitScale {
     let named = bounded(table).ok().and_then(|table| {
         let (head, last) = (table.lines().next()?, table.lines().next_back()?);

@@ -1,16 +1,17 @@
-//! What executables of divan print: lists of names, and the tree of names beside a table of times.
+//! Parses the output of divan: lists of names, and the tree of names beside a table of times.
 
 use super::value::PrintedTime;
 
-/// The heads of the table's columns, in the first line of a run.
+/// The column heads of the table, in the first line of a run.
 const HEADS: [&str; 6] = ["fastest", "slowest", "median", "mean", "samples", "iters"];
-/// What stands between columns.
+/// The separator of columns.
 const BETWEEN: &str = " │ ";
-/// Digits that it prints of a number; below a nanosecond so many behind the point.
+/// Precision of printed numbers: four significant digits, but at most three decimals of a nanosecond.
 const DIGITS: f64 = 1000.0;
 const DECIMALS: u32 = 3;
 
-/// Whether this is the first line that it prints to standard output: the name of a crate, then the heads of the table.
+/// Reports whether this is the first line of divan's standard output: the name of a crate, then the heads of the
+/// table.
 pub(super) fn begins(line: &str) -> bool {
     let mut columns = line.rsplitn(HEADS.len(), BETWEEN).map(str::trim);
     let rest = HEADS.iter().skip(1).rev();
@@ -23,29 +24,30 @@ pub(super) fn begins(line: &str) -> bool {
             .is_some_and(|column| column.ends_with(HEADS[0]))
 }
 
-/// The names of a list that was asked for as nextest asks: full paths, arguments included.
+/// Parses a list in the format that nextest requests: full paths, arguments included.
 pub(super) fn benchmarks(list: &str) -> impl Iterator<Item = &str> {
     list.lines()
         .filter_map(|line| line.strip_suffix(": benchmark"))
 }
 
-/// A name in a tree.
+/// A node in the tree of names.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Node {
-    /// The names from the root to it.
+    /// Names from the root to this node.
     pub(super) path: Vec<String>,
-    /// Whether it is not to be run.
+    /// Whether the benchmark is marked as ignored.
     pub(super) is_ignored: bool,
 }
 
 impl Node {
-    /// Its path in divan's own spelling.
+    /// Returns the path as divan prints it.
     pub(super) fn name(&self) -> String {
         self.path.join("::")
     }
 }
 
-/// The tree of a list, or of a run in which each benchmark ran once. `is_root` tells a root from what benchmarks print.
+/// Parses the tree of a list, or of a run in which each benchmark ran once. `is_root` distinguishes roots from lines
+/// that benchmarks print.
 pub(super) fn tree(text: &str, is_root: &dyn Fn(&str) -> bool) -> Vec<Node> {
     let mut path: Vec<String> = Vec::new();
     let mut nodes = Vec::new();
@@ -70,7 +72,7 @@ pub(super) fn tree(text: &str, is_root: &dyn Fn(&str) -> bool) -> Vec<Node> {
     nodes
 }
 
-/// How deep a name stands, and the name.
+/// Returns the depth of a name in the tree, and the name.
 fn name_in_tree(line: &str) -> Option<(usize, &str)> {
     let mut rest = line;
     let mut depth = 0;
@@ -88,19 +90,20 @@ fn name_in_tree(line: &str) -> Option<(usize, &str)> {
     }
 }
 
-/// What a row of the table tells of a benchmark.
+/// The result of one benchmark in the table.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct DivanRow {
-    /// The median time of an iteration over its samples.
+    /// Median over the samples of the time per iteration.
     pub(super) median: PrintedTime,
-    /// How many iterations all samples of all threads had together.
+    /// Total number of iterations of all samples and threads.
     pub(super) iterations: u64,
 }
 
-/// All rows. Those of throughput and of allocations below them have no number of samples.
+/// Parses the rows of benchmarks. Rows below them, about throughput and allocations, have no number of samples and
+/// are left out.
 pub(super) fn rows(table: &str) -> Vec<DivanRow> {
     let row = |line: &str| {
-        // From the end: names and what benchmarks print may hold anything.
+        // Split from the end, because names and lines that benchmarks print can contain anything.
         let mut columns = line.rsplitn(HEADS.len(), BETWEEN).map(str::trim);
         let [iterations, samples] = [columns.next()?, columns.next()?];
         let count = |text: &str| text.parse::<u64>().ok();
@@ -112,7 +115,7 @@ pub(super) fn rows(table: &str) -> Vec<DivanRow> {
     table.lines().filter_map(row).collect()
 }
 
-/// How many of the steps in which it is printed a time is.
+/// Returns the time in units of the smallest printed step.
 pub(super) fn steps(time: PrintedTime) -> f64 {
     let steps = time.steps_of(DECIMALS);
     if time.unit_ns() == 1 {
@@ -122,12 +125,12 @@ pub(super) fn steps(time: PrintedTime) -> f64 {
     }
 }
 
-/// Reads `1.323 µs`.
+/// Parses a time such as `1.323 µs`.
 fn time(text: &str) -> Option<PrintedTime> {
     let (number, unit) = text.split_once(' ')?;
     let unit_ns = match unit {
         "ns" => 1,
-        // Both signs that look like a mu.
+        // The micro sign and the Greek letter mu.
         "\u{b5}s" | "\u{3bc}s" | "us" => 1000,
         "ms" => 1_000_000,
         "s" => 1_000_000_000,
@@ -147,7 +150,7 @@ mod tests {
         rows(table).iter().map(|row| row.median).collect()
     }
 
-    /// Printed by divan 0.1.21.
+    /// Output of divan 0.1.21.
     const TABLE: &str = "\
 div             fastest       │ slowest       │ median        │ mean          │ samples │ iters
 ├─ a name       12.79 ns      │ 125.8 µs      │ 14.57 ns      │ 47.96 ns      │ 3909    │ 250176

@@ -1,4 +1,4 @@
-//! The benchmarks of an executable that prints its results, how each is addressed, and one launch of one of them.
+//! Finds the benchmarks of an executable that prints its results, and runs one of them in a process.
 
 use std::collections::BTreeMap;
 use std::ffi::OsStr;
@@ -15,37 +15,37 @@ use crate::child::running::{PATIENCE, panic_message, quote};
 use crate::process::Usage;
 use perfcheck_analysis::model::{Sample, worded};
 
-/// A time that is fewer steps of what is printed than this cannot be compared at 1 %.
+/// Smallest number of printed steps of a time that can be compared at 1 %.
 const FEWEST_STEPS: f64 = 100.0;
-/// Where nothing is known of how long a benchmark takes, so many times the timeout is allowed.
+/// Timeouts allowed for a benchmark whose duration is unknown.
 const UNKNOWN: u32 = 10;
 
-/// What divan tells about its clock, in every process.
+/// The beginning of the line about its clock that divan prints in every process.
 pub(super) const OF_THE_CLOCK: &[u8] = b"Timer precision: ";
 
 worded! {
-    /// Who prints.
+    /// The harness that prints the results.
     Printer {
         /// Rust's own `#[bench]`.
         Libtest = "libtest",
         /// The crate divan.
         Divan = "divan",
-        /// Criterion that does not come to its runner.
+        /// Criterion, if it does not connect to its runner.
         Criterion = "criterion",
     }
 }
 
-/// How a benchmark is named to its executable.
+/// The address of a benchmark within its executable.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Address {
-    /// Its name there.
+    /// Name known to the executable.
     name: String,
-    /// Where it runs with several numbers of threads: this one of them.
+    /// Number of threads, if the benchmark runs with several such numbers.
     threads: Option<usize>,
 }
 
 impl Address {
-    /// The arguments that run this benchmark and no other.
+    /// Returns the arguments that run only this benchmark.
     pub(super) fn arguments(&self) -> Vec<String> {
         let mut arguments = vec!["--exact".to_owned(), self.name.clone()];
         if let Some(threads) = self.threads {
@@ -55,59 +55,59 @@ impl Address {
     }
 }
 
-/// The benchmarks of an executable, by id, in program order.
+/// The benchmarks of an executable by id, in program order.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct PrintedHarness {
     printer: Printer,
     ids: Vec<String>,
     addresses: BTreeMap<String, Address>,
-    /// Of Criterion.
+    /// Command line options of Criterion; `None` for other harnesses.
     pub(super) dialect: Option<criterion::Dialect>,
 }
 
-/// How a launch is sampled, as far as the bench can be told.
+/// A request to measure one benchmark. Some harnesses do not accept all of its settings.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct PrintedRequest<'r> {
-    /// Which benchmark.
+    /// Id of the benchmark.
     pub id: &'r str,
-    /// Time before its samples.
+    /// Duration of the warm-up.
     pub warm_up: Duration,
-    /// Time of its samples.
+    /// Duration of the samples.
     pub measurement: Duration,
-    /// Its samples, where that was said.
+    /// Number of samples, if requested.
     pub samples: Option<u32>,
 }
 
-/// What a launch of a benchmark came to.
+/// The report of one process about one benchmark.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Report {
     /// The result.
     pub reported: PrintedValue,
-    /// How the process ran, where the system tells.
+    /// Resources that the process used, if the system tells.
     pub usage: Option<Usage>,
-    /// How long it took.
+    /// Duration of the process.
     pub took: Duration,
 }
 
-/// What a benchmark reported.
+/// The result that a benchmark reported.
 #[derive(Debug, Clone, PartialEq)]
 pub enum PrintedValue {
-    /// The value that stands for the launch.
+    /// A single value that summarizes the process.
     Value(Sample),
-    /// Every sample of the launch.
+    /// All samples of the process.
     Samples(Box<Reported>),
-    /// Nothing that can be compared, for this reason.
+    /// No comparable result, with the reason.
     Nothing(String),
 }
 
 impl PrintedRequest<'_> {
-    /// The settings that it stands for in Criterion.
+    /// Returns the corresponding settings of Criterion.
     pub(super) fn config(&self) -> Config {
         criterion::config(self.warm_up, self.measurement, self.samples)
     }
 }
 
-/// What Criterion wrote of the benchmark.
+/// Reads the result that Criterion wrote for the benchmark.
 fn written(
     folder: &criterion::ProcessFolder,
     request: &PrintedRequest<'_>,
@@ -121,7 +121,7 @@ fn written(
     }
 }
 
-/// Who begins its output with this line, if any of them does.
+/// Returns the harness whose output begins with this line, if any.
 pub(in crate::child) fn printer_of(line: &[u8]) -> Option<Printer> {
     let line = std::str::from_utf8(line).ok()?;
     if libtest::begins(line) {
@@ -136,7 +136,7 @@ pub(in crate::child) fn printer_of(line: &[u8]) -> Option<Printer> {
 }
 
 impl Printer {
-    /// Asks an executable of the bench target `target` for its benchmarks. Those that are ignored are none.
+    /// Asks an executable of the bench target `target` for its benchmarks, without ignored ones.
     pub fn list(
         self,
         target: &str,
@@ -159,22 +159,22 @@ impl Printer {
 }
 
 impl PrintedHarness {
-    /// Who prints.
+    /// Returns the harness.
     pub fn printer(&self) -> Printer {
         self.printer
     }
 
-    /// Whether it is a Criterion that cannot be told how long to measure.
+    /// Reports whether this is a Criterion that does not accept a measurement time.
     pub fn takes_no_settings(&self) -> bool {
         self.dialect.is_some_and(|dialect| !dialect.has_settings)
     }
 
-    /// The ids of its benchmarks, in program order.
+    /// Returns the ids of the benchmarks, in program order.
     pub fn ids(&self) -> &[String] {
         &self.ids
     }
 
-    /// Runs one benchmark in a process of its own.
+    /// Runs one benchmark in its own process.
     pub fn measure(
         &self,
         request: &PrintedRequest<'_>,
@@ -182,7 +182,7 @@ impl PrintedHarness {
         launcher: &Launcher<'_>,
     ) -> Result<Report, ChildError> {
         let launched = self.launch(request, "measure", spec, launcher, None)?;
-        // Nobody has had enough.
+        // Without a callback the process is not stopped early.
         let (printed, folder) = launched.ok_or(ChildError::Interrupted)?;
         Ok(Report {
             reported: match folder {
@@ -194,7 +194,7 @@ impl PrintedHarness {
         })
     }
 
-    /// What makes an executable measure one benchmark that is not Criterion's.
+    /// Returns the arguments that measure one benchmark; not for Criterion.
     pub(super) fn arguments(
         &self,
         request: &PrintedRequest<'_>,
@@ -211,7 +211,7 @@ impl PrintedHarness {
         Ok(arguments)
     }
 
-    /// How long a launch may take.
+    /// Returns the longest duration allowed for a process.
     pub(super) fn allowed(
         &self,
         request: &PrintedRequest<'_>,
@@ -227,7 +227,7 @@ impl PrintedHarness {
         (launcher.timeout.saturating_mul(UNKNOWN)).saturating_add(told.saturating_mul(PATIENCE))
     }
 
-    /// How one of its benchmarks is named to it.
+    /// Returns the address of a benchmark.
     pub(super) fn address(&self, id: &str) -> Result<&Address, ChildError> {
         let address = self.addresses.get(id);
         address.ok_or_else(|| ChildError::bench("the executable has no such benchmark"))
@@ -237,7 +237,7 @@ impl PrintedHarness {
         let found = match self.printer {
             Printer::Libtest => libtest::result(&printed.stdout),
             Printer::Divan => divan_row(printed)?.map(|row| row.median),
-            // What it prints is a summary.
+            // Criterion prints only a summary.
             Printer::Criterion => None,
         };
         let time = found.ok_or_else(|| no_result(printed))?;
@@ -262,7 +262,7 @@ impl PrintedHarness {
         }
     }
 
-    /// Why a process that was to measure ended ill: what the panic said, or how it ended.
+    /// Creates the error for a failed process, from the message of the panic or from its exit status.
     pub(super) fn failure(&self, printed: Printed) -> ChildError {
         let captured = match self.printer {
             Printer::Libtest => libtest::failure(&printed.stdout),
@@ -310,7 +310,7 @@ impl PrintedHarness {
         Ok(())
     }
 
-    /// What it lists, and which of two questions it understands.
+    /// Lists the benchmarks, and finds out which options the executable supports.
     fn list_criterion(
         &mut self,
         spec: &LaunchSpec,
@@ -335,7 +335,7 @@ impl PrintedHarness {
                 first_line: all.lines().next().map(|line| quote(line.as_bytes())),
             });
         }
-        // What it did not understand is nothing to the user.
+        // Rejected probes are of no interest to the user.
         let quiet = launcher.quiet();
         let has_expressions = libtest::benchmarks(&list(&["^"], &quiet)?).next().is_some();
         let has_settings = match list(&["--sample-size", "10"], &quiet) {
@@ -350,7 +350,8 @@ impl PrintedHarness {
         Ok(())
     }
 
-    /// Three questions: which functions there are, with which arguments, and (which only a run shows) with which numbers of threads.
+    /// Lists the benchmarks in three steps: the functions, their arguments, and their numbers of threads, which only
+    /// a run shows.
     fn list_divan(
         &mut self,
         target: &str,
@@ -400,7 +401,8 @@ impl PrintedHarness {
     }
 }
 
-/// Our id of a benchmark of divan: its path without the crate, where that is named as the target, and `/` before an argument.
+/// Returns the id of a divan benchmark: its path, without the crate if the crate has the name of the target, and `/`
+/// before an argument.
 fn id(name: &str, function: Option<&divan::Node>, root: &str) -> String {
     let (path, argument) = match function {
         Some(node) => {
@@ -422,8 +424,10 @@ fn id(name: &str, function: Option<&divan::Node>, root: &str) -> String {
     }
 }
 
-/// Runs every benchmark once, untimed, as `cargo test --benches` does: the numbers of threads of those that have several. One that
-/// panics ends its process; those after it have another one.
+/// Runs every benchmark once, untimed, as `cargo test --benches` does, to find the numbers of threads of benchmarks
+/// that have several.
+///
+/// A panicking benchmark ends its process; the benchmarks after it run in a new one.
 fn try_out(
     names: &[&str],
     roots: &[&str],
@@ -444,7 +448,7 @@ fn try_out(
             allowed: launcher.timeout.saturating_mul(UNKNOWN),
             dropped: &[OF_THE_CLOCK],
         };
-        // What panics here panics again where it counts, and is said there.
+        // A benchmark that panics here panics again when it is measured, and is reported then.
         let quiet = launcher.quiet();
         let printed = match run(spec, &call, &quiet) {
             Ok(printed) => printed,
@@ -474,19 +478,19 @@ fn try_out(
     Ok(branches)
 }
 
-/// The one row of the table that a launch of divan has printed.
+/// Returns the single row of the table that divan printed.
 pub(super) fn divan_row(printed: &Printed) -> Result<Option<divan::DivanRow>, ChildError> {
     match divan::rows(&printed.stdout)[..] {
         [] => Ok(None),
         [row] => Ok(Some(row)),
-        // Before 0.1.19 its list has no arguments.
+        // Before 0.1.19, divan lists benchmarks without their arguments.
         _ => Err(ChildError::bench(
             "it printed several results for one benchmark; where it takes arguments, update the crate divan to 0.1.19 or later",
         )),
     }
 }
 
-/// The error for a launch that printed no result.
+/// The error for a process that printed no result.
 pub(super) fn no_result(printed: &Printed) -> ChildError {
     let mut said = printed.stdout.lines().chain(printed.stderr.lines()).rev();
     let said = said
@@ -498,7 +502,7 @@ pub(super) fn no_result(printed: &Printed) -> ChildError {
     ))
 }
 
-/// What it prints when it is asked for a list.
+/// Returns the output of an executable that is asked for a list.
 fn listed(
     arguments: &[String],
     variables: &[(&str, &OsStr)],

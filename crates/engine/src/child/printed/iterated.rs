@@ -1,4 +1,4 @@
-//! A sample of divan that runs as many iterations as it is told, for whoever counts what they do.
+//! Runs a divan benchmark with a given number of iterations, for counting instructions.
 
 use std::time::Duration;
 
@@ -9,33 +9,33 @@ use crate::child::launch_spec::LaunchSpec;
 use crate::child::launcher::Launcher;
 use crate::child::running::PATIENCE;
 
-/// A sample of a benchmark that is not timed.
+/// A sample of a benchmark that is counted rather than timed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct IteratedSample<'r> {
     /// The id of the benchmark.
     pub id: &'r str,
-    /// How many iterations each of its threads runs.
+    /// Iterations of each thread.
     pub iterations: u64,
-    /// How long they should take at most, under callgrind.
+    /// Upper bound of the expected duration under callgrind.
     pub expected: Duration,
 }
 
-/// What came of such a sample.
+/// The result of such a sample.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Iterated {
-    /// The id of the process.
+    /// Process id.
     pub process: u32,
-    /// How many iterations all threads ran together.
+    /// Total number of iterations of all threads.
     pub iterations: u64,
 }
 
 impl PrintedHarness {
-    /// Whether it can be told how many iterations to run.
+    /// Reports whether the harness accepts a number of iterations.
     pub fn takes_iterations(&self) -> bool {
         self.printer() == Printer::Divan
     }
 
-    /// Runs so many iterations of one benchmark, in one sample of each of its threads, in a process of its own.
+    /// Runs this number of iterations of one benchmark, as one sample on each of its threads, in its own process.
     pub fn iterate(
         &self,
         sample: &IteratedSample<'_>,
@@ -44,7 +44,7 @@ impl PrintedHarness {
     ) -> Result<Iterated, ChildError> {
         let mut arguments = self.address(sample.id)?.arguments();
         let size = sample.iterations.to_string();
-        // One sample is enough, whatever its author says of the time.
+        // Take one sample, even if the author set minimum or maximum times.
         let told = ["--sample-count", "1", "--sample-size", &size];
         let whatever = ["--min-time", "0", "--max-time", "1"];
         arguments.extend(told.iter().chain(&whatever).map(|word| (*word).to_owned()));

@@ -1,4 +1,4 @@
-//! One benchmark in a process of its own, to its end or for as long as somebody looks at the process.
+//! Runs one benchmark in its own process, to its end or until the caller stops it.
 
 use std::ffi::OsStr;
 use std::path::PathBuf;
@@ -11,8 +11,8 @@ use crate::child::launch_spec::LaunchSpec;
 use crate::child::launcher::Launcher;
 
 impl PrintedHarness {
-    /// Runs one benchmark as if to measure it, to its end or until `is_enough`. It is asked about the process as soon as that has started, and then from
-    /// time to time. What the process prints does not matter.
+    /// Runs one benchmark as if to measure it, to its end or until `is_enough` returns true. `is_enough` is called as
+    /// soon as the process has started, and then repeatedly. The output of the process is ignored.
     pub fn observe(
         &self,
         request: &PrintedRequest<'_>,
@@ -25,7 +25,8 @@ impl PrintedHarness {
         Ok(())
     }
 
-    /// Runs one benchmark, to its end or until `is_enough`; `None` where it is stopped so. Criterion writes its results into the folder.
+    /// Runs one benchmark, to its end or until `is_enough` returns true; `None` in the second case. The folder has
+    /// Criterion's results.
     pub(super) fn launch(
         &self,
         request: &PrintedRequest<'_>,

@@ -1,8 +1,8 @@
-//! What executables of libtest print: `--list --format terse`, and the line of a `#[bench]`.
+//! Parses the output of libtest: `--list --format terse`, and the result line of a `#[bench]`.
 
 use super::value::PrintedTime;
 
-/// Whether this is its first line: `running 3 tests`.
+/// Reports whether this is the first line of libtest's output, such as `running 3 tests`.
 pub(super) fn begins(line: &str) -> bool {
     let mut words = line.split(' ');
     words.next() == Some("running")
@@ -13,7 +13,7 @@ pub(super) fn begins(line: &str) -> bool {
         && words.next().is_none()
 }
 
-/// The benchmarks of a list. Whoever writes a harness of libtest's kind spells them in one of two ways.
+/// Returns the names of the benchmarks in a list. Harnesses that imitate libtest use one of two suffixes.
 pub(super) fn benchmarks(list: &str) -> impl Iterator<Item = &str> {
     list.lines().filter_map(|line| {
         line.strip_suffix(": benchmark")
@@ -21,8 +21,8 @@ pub(super) fn benchmarks(list: &str) -> impl Iterator<Item = &str> {
     })
 }
 
-/// The result in what was printed: `test NAME ... bench:       1,234.56 ns/iter (+/- 12.34) = 829 MB/s`, until Rust 1.80 in whole
-/// nanoseconds. What the benchmark itself prints may stand before it in its line.
+/// Finds the result in the output: `test NAME ... bench:       1,234.56 ns/iter (+/- 12.34) = 829 MB/s`, or whole
+/// nanoseconds before Rust 1.80. The benchmark's own output can precede the result in its line.
 pub(super) fn result(stdout: &str) -> Option<PrintedTime> {
     stdout.lines().rev().find_map(|line| {
         let (_, result) = line.rsplit_once("bench: ")?;
@@ -33,15 +33,15 @@ pub(super) fn result(stdout: &str) -> Option<PrintedTime> {
     })
 }
 
-/// Whether it is too coarse for a comparison at the percents that matter.
+/// Returns the time in units of the smallest printed step.
 pub(super) fn steps(time: PrintedTime) -> f64 {
     time.steps_of(DECIMALS)
 }
 
-/// Digits that it prints behind the point.
+/// Number of decimals that libtest prints.
 const DECIMALS: u32 = 2;
 
-/// Why a benchmark failed, in its own words: what libtest has captured of its output.
+/// Returns the output of a failed benchmark, as captured by libtest.
 pub(super) fn failure(stdout: &str) -> Option<&str> {
     let (_, captured) = stdout.split_once(" stdout ----\n")?;
     Some(captured.split("\n\n\nfailures:").next().unwrap_or(captured))

@@ -1,8 +1,9 @@
-//! Benches that know no runner and print what they found, or write it to files: Rust's own `#[bench]` (libtest), the crate divan, and
-//! Criterion where it cannot reach us.
+//! Runs benches that know no runner: Rust's own `#[bench]` (libtest), the crate divan, and Criterion if it cannot
+//! connect to the parent.
 //!
-//! One process for one benchmark; what it prints is read as one value, and Criterion's files are read as its samples. It owns the formats, see
-//! docs/src/coming-from.md. Must not take a summary for samples: of what divan prints the median stands for the launch.
+//! Each process runs one benchmark. Its output is read as one value, or Criterion's files as its samples. Owns these
+//! formats, see docs/guide/src/coming-from.md. Must not treat a summary as samples: of divan's table, the median represents
+//! the process.
 
 mod criterion;
 mod divan;

@@ -1,4 +1,4 @@
-//! One process from its start to its end: what it printed, kept within bounds.
+//! Runs one process to its end and collects its output, within bounds.
 
 #![expect(
     clippy::disallowed_methods,
@@ -18,60 +18,61 @@ use crate::child::running::{Running, Wait};
 use crate::process::Usage;
 use perfcheck_analysis::model::{Event, Observer};
 
-/// More than this no list and no table has.
+/// Largest accepted output; lists and tables are shorter.
 const MOST_TEXT: usize = 16 << 20;
-/// Of standard error so much of the beginning is kept, to be quoted.
+/// Bytes kept of the beginning of standard error, for error messages.
 const MOST_ERRORS: usize = 64 << 10;
 
 /// A process that has ended.
 pub(super) struct Printed {
-    /// The id of the process.
+    /// Process id.
     pub(super) process: u32,
     pub(super) stdout: String,
     pub(super) stderr: String,
-    /// Whether it ended well.
+    /// Whether it succeeded.
     pub(super) is_well: bool,
-    /// That it did not, in words.
+    /// The error, if it did not succeed.
     pub(super) error: Option<ChildError>,
-    /// How it had run when it last printed something.
+    /// Resources that the process had used when it last printed something.
     pub(super) usage: Option<Usage>,
-    /// How long it took.
+    /// Duration of the process.
     pub(super) took: Duration,
 }
 
-/// What a process is told.
+/// The task of a process.
 pub(super) struct Call<'c> {
-    /// After `--bench`.
+    /// Arguments after `--bench`.
     pub(super) arguments: &'c [String],
-    /// On top of what the specification has.
+    /// Environment variables in addition to those of the specification.
     pub(super) variables: &'c [(&'c str, &'c OsStr)],
-    /// What it is to do, in messages.
+    /// Description of the task for error messages.
     pub(super) purpose: &'c str,
-    /// How long it may take.
+    /// Longest duration allowed.
     pub(super) allowed: Duration,
-    /// How lines of standard error begin that it prints in every process: they are not passed on.
+    /// Beginnings of lines that the harness prints to standard error in every process; they are not passed on.
     pub(super) dropped: &'c [&'c [u8]],
 }
 
-/// So often somebody is asked whether it is enough; sooner at the beginning, as it may be over by then.
+/// Interval at which `is_enough` is called. It is shorter at first, because the process may end soon.
 const TICK: Duration = Duration::from_millis(20);
 const FIRST_TICK: Duration = Duration::from_millis(1);
 
-/// Runs it to its end.
+/// Runs the process to its end.
 pub(super) fn run(
     spec: &LaunchSpec,
     call: &Call<'_>,
     launcher: &Launcher<'_>,
 ) -> Result<Printed, ChildError> {
     let printed = run_until(spec, call, launcher, None)?;
-    // Nobody has had enough.
+    // Without a callback the process is not stopped early.
     printed.ok_or(ChildError::Interrupted)
 }
 
-/// Asked about a process as soon as it has started, and then from time to time: whether it may be stopped.
+/// A callback that returns whether the process may be stopped. It is called as soon as the process has started, and
+/// then repeatedly.
 pub(super) type IsEnough<'e> = &'e mut dyn FnMut(u32) -> bool;
 
-/// Runs it to its end, or until `is_enough`; `None` where it is stopped so.
+/// Runs the process to its end or until `is_enough` returns true; `None` in the second case.
 pub(super) fn run_until(
     spec: &LaunchSpec,
     call: &Call<'_>,
@@ -110,7 +111,7 @@ pub(super) fn run_until(
     let mut text = String::new();
     let mut usage = None;
     loop {
-        // Who is not asked sleeps while it measures.
+        // Without a callback, sleep while the process measures.
         let soon = began.elapsed().clamp(FIRST_TICK, TICK);
         let tick = is_enough.as_ref().map(|_| Instant::now() + soon);
         let until = tick.into_iter().chain(deadline).min();
@@ -151,7 +152,8 @@ pub(super) fn run_until(
     }))
 }
 
-/// What comes through standard error: passed on line by line but for what is said in every process, its beginning kept.
+/// The standard error of a process. Keeps its beginning, and passes it on line by line, except for lines that occur
+/// in every process.
 struct Errors<'c> {
     kept: RefCell<Vec<u8>>,
     line: RefCell<Vec<u8>>,
@@ -167,7 +169,7 @@ impl Observer for Errors<'_> {
         kept.extend_from_slice(&piece[..piece.len().min(room)]);
         let mut line = self.line.borrow_mut();
         line.extend_from_slice(piece);
-        // A line that does not end is passed on in parts.
+        // Pass on a very long line in parts.
         let ended = match line.iter().rposition(|byte| *byte == b'\n') {
             Some(end) => end + 1,
             None if line.len() > MOST_ERRORS => line.len(),
@@ -183,7 +185,7 @@ impl Observer for Errors<'_> {
 }
 
 impl Errors<'_> {
-    /// Passes on what is left; gives back the beginning.
+    /// Passes on the last line, and returns the kept beginning.
     fn end(self) -> Vec<u8> {
         let mut line = self.line.into_inner();
         if !line.is_empty() {

@@ -1,24 +1,24 @@
-//! A time as such benches print it, kept exactly: digits and a power of ten become iterations and nanoseconds.
+//! A printed time, kept exactly: its digits and decimals become iterations and nanoseconds.
 
 use perfcheck_analysis::model::{Nanos, Sample};
 
-/// Whoever prints a time has timed for longer than this, but does not say how long: so many nanoseconds at least stand for it, so that no comparison
-/// takes the value for one of a moment.
+/// Smallest duration of the sample that represents a printed time. The true duration is unknown, but longer; a very
+/// short one would be mistaken for the sample of a coarse clock.
 const TIMED_NS: u64 = 1_000_000;
 
 /// A printed time per iteration.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct PrintedTime {
-    /// The number without its point: so many of the smallest step that it shows.
+    /// The number without its decimal point, in units of its last digit.
     steps: u64,
-    /// Digits behind the point.
+    /// Number of decimals.
     decimals: u32,
-    /// Nanoseconds of the unit.
+    /// Nanoseconds per unit.
     unit_ns: u64,
 }
 
 impl PrintedTime {
-    /// Reads `1,234.56` of a unit of so many nanoseconds.
+    /// Parses a number such as `1,234.56`, in a unit of `unit_ns` nanoseconds.
     pub(super) fn read(number: &str, unit_ns: u64) -> Option<Self> {
         let (whole, fraction) = number.split_once('.').unwrap_or((number, ""));
         let mut steps: u64 = 0;
@@ -38,7 +38,7 @@ impl PrintedTime {
         })
     }
 
-    /// The same time as a sample, without loss; `None` where it is zero or no counter holds it.
+    /// Returns the same time as a sample, without loss; `None` if it is zero or overflows.
     pub(super) fn sample(self) -> Option<Sample> {
         let mut iterations = 10_u64.checked_pow(self.decimals)?;
         let mut elapsed = self.steps.checked_mul(self.unit_ns)?;
@@ -56,12 +56,12 @@ impl PrintedTime {
         })
     }
 
-    /// How many steps of so many decimals of its unit it is.
+    /// Returns the time in steps of the given number of decimals of its unit.
     pub(super) fn steps_of(self, decimals: u32) -> f64 {
         self.steps as f64 * 10_f64.powf(f64::from(decimals) - f64::from(self.decimals))
     }
 
-    /// Nanoseconds of its unit.
+    /// Returns the nanoseconds per unit.
     pub(super) fn unit_ns(self) -> u64 {
         self.unit_ns
     }

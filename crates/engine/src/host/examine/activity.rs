@@ -1,4 +1,4 @@
-//! What the machine does while something is measured: two looks at its counters, and what lies between them.
+//! Measures the machine's activity during a measurement, as the difference between two snapshots of its counters.
 //!
 //! Fields are those of `proc_stat(5)`, `proc_pid_stat(5)` and `proc_vmstat(5)`.
 
@@ -9,26 +9,26 @@ use super::limits::out_of_quota;
 use super::processors::online;
 use perfcheck_analysis::model::{BusyProgram, Happenings};
 
-/// Programs that are named, and what one must have kept busy to be.
+/// Largest number of programs in the list, and the smallest number of processors that a listed program keeps busy.
 const MOST_NAMED: usize = 3;
 const WORTH_A_NAME: f64 = 0.05;
 
-/// Counters since the machine began.
+/// A snapshot of counters since the machine was started.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct Activity {
     /// Clock ticks of all processors together.
     times: Option<Times>,
-    /// Of this process and those that it has waited for.
+    /// Ticks of this process and of those that it has waited for.
     own: Option<u64>,
-    /// By process: its name and its ticks, without those that it has waited for.
+    /// Name and ticks of each process, without the ticks of processes that it has waited for.
     processes: BTreeMap<ProcessIdentity, (String, u64)>,
     slowed_by_heat: Option<u64>,
     out_of_quota: Option<u64>,
     swapped_pages: Option<u64>,
 }
 
-/// A number, and the tick at which the process with it began: a number may come to another process, and a process may change its name
-/// (kernel workers do so all the time).
+/// Process id, and the tick at which the process began. Ids are reused, and names can change (those of kernel workers
+/// often do).
 type ProcessIdentity = (u32, u64);
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -39,7 +39,7 @@ struct Times {
 }
 
 impl Activity {
-    /// A look; `own_id` is the number of this process.
+    /// Takes a snapshot; `own_id` is the id of this process.
     pub fn look(files: &dyn SystemFiles, own_id: u32) -> Self {
         let own = files.text("/proc/self/stat");
         let processes = files.names("/proc").into_iter().filter_map(|name| {
@@ -62,7 +62,7 @@ impl Activity {
         }
     }
 
-    /// What lies between two looks, `seconds` apart.
+    /// Returns the activity between two snapshots that are `seconds` apart.
     pub fn until(&self, later: &Self, seconds: f64) -> Happenings {
         let times = self.times.zip(later.times);
         let all = times.map(|(before, after)| after.all.saturating_sub(before.all) as f64);
@@ -88,14 +88,14 @@ impl Activity {
         }
     }
 
-    /// By name, as a build has many processes of one name.
+    /// Returns the busiest programs. Processes of the same name are added up, because a build has many of them.
     fn busiest(&self, later: &Self, seconds: f64) -> Vec<BusyProgram> {
         let per_second = rustix::param::clock_ticks_per_second().max(1) as f64;
         let mut by_name: BTreeMap<&str, u64> = BTreeMap::new();
         for (process, (name, ticks)) in &later.processes {
             let before = self.processes.get(process);
             let ticks = ticks.saturating_sub(before.map_or(0, |(_, ticks)| *ticks));
-            // What a kernel worker is working at is behind its number.
+            // The name of a kernel worker ends with its current task after a slash.
             let name = name
                 .split_once('/')
                 .map_or(&**name, |(kind, _)| match kind {
@@ -118,7 +118,8 @@ impl Activity {
     }
 }
 
-/// From the line of all processors: user, nice, system, idle, iowait, irq, softirq, steal; guests are in the first two.
+/// Parses the line for all processors: user, nice, system, idle, iowait, irq, softirq, steal. The times of guests are
+/// included in the first two.
 fn times(line: &str) -> Option<Times> {
     let mut words = line.split_whitespace();
     if words.next() != Some("cpu") {
@@ -133,14 +134,14 @@ fn times(line: &str) -> Option<Times> {
 }
 
 struct Ticks {
-    /// Since the machine began.
+    /// Start of the process in ticks since the machine was started.
     began: u64,
     own: u64,
-    /// Of processes that it has waited for.
+    /// Ticks of processes that it has waited for.
     waited: u64,
 }
 
-/// Name and ticks. The name stands in brackets and may hold anything, brackets included.
+/// Parses the name and ticks. The name is in parentheses and can contain any character, even parentheses.
 fn of_process(stat: &str) -> Option<(&str, Ticks)> {
     let (head, rest) = stat.rsplit_once(')')?;
     let (_, name) = head.split_once('(')?;
@@ -164,7 +165,8 @@ fn of_process(stat: &str) -> Option<(&str, Ticks)> {
     ))
 }
 
-/// How often processors and packages were slowed down. Cores that share a counter are counted more often, which leaves 0 what it is.
+/// Returns the number of times that processors and packages were throttled. A counter shared by several cores is
+/// counted more than once, but zero remains zero.
 fn slowed_by_heat(files: &dyn SystemFiles) -> Option<u64> {
     let counts = online(files).into_iter().flat_map(|cpu| {
         ["core_throttle_count", "package_throttle_count"].map(|name| {
@@ -211,7 +213,7 @@ mod tests {
             "50 (perfcheck) S 1 1 1 0 -1 0 0 0 0 0 10 0 0 0 20 0 1 0 500",
             "60 (rustc) R 1 1 1 0 -1 0 0 0 0 0 100 0 0 0 20 0 1 0 600",
         );
-        // Of 1000 ticks, 500 idle, 100 stolen, 400 busy: 150 of them ours.
+        // 1000 ticks: 500 idle, 100 stolen, 400 busy, 150 of these by this process.
         let after = look(
             "cpu  450 0 50 1300 100 0 0 100 0 0\n",
             "50 (perfcheck) S 1 1 1 0 -1 0 0 0 0 0 60 0 100 0 20 0 1 0 500",

@@ -1,28 +1,28 @@
-//! The texts that the system keeps below /proc and /sys.
+//! Reads the files below /proc and /sys.
 
 use std::fs;
 
-/// Where texts are read. Tests have their own.
+/// Access to files of the system. Tests have their own implementation.
 pub trait SystemFiles {
-    /// The whole text of a file; `None` if it cannot be read.
+    /// Returns the whole text of a file; `None` if it cannot be read.
     fn text(&self, path: &str) -> Option<String>;
-    /// The names in a directory, in order; none if it cannot be read.
+    /// Returns the sorted names in a directory; none if it cannot be read.
     fn names(&self, directory: &str) -> Vec<String>;
 
-    /// The first line of a file, without blanks around it; `None` if that is empty.
+    /// Returns the first line of a file, trimmed; `None` if it is empty.
     fn line(&self, path: &str) -> Option<String> {
         let text = self.text(path)?;
         let line = text.lines().next()?.trim();
         (!line.is_empty()).then(|| line.to_owned())
     }
 
-    /// A number that stands alone in a file.
+    /// Parses a file that contains a single number.
     fn number(&self, path: &str) -> Option<u64> {
         self.line(path)?.parse().ok()
     }
 }
 
-/// Those of this machine.
+/// The files of this machine.
 #[derive(Debug, Clone, Copy)]
 pub struct RealFiles;
 
@@ -43,9 +43,9 @@ impl SystemFiles for RealFiles {
     }
 }
 
-/// The numbers of a list such as `0-3,8`; `None` if it is none.
+/// Parses a list such as `0-3,8`; `None` if it is invalid.
 pub(super) fn numbers(list: &str) -> Option<Vec<u32>> {
-    /// More than any machine has: a list is no reason to run out of memory.
+    /// More than any machine has. The limit keeps an invalid list from exhausting the memory.
     const MOST: u32 = 1 << 16;
     let mut found = Vec::new();
     for part in list
@@ -64,7 +64,7 @@ pub(super) fn numbers(list: &str) -> Option<Vec<u32>> {
     Some(found)
 }
 
-/// The first value of `name: value` lines.
+/// Returns the first value for `name` in lines of the form `name: value`.
 pub(super) fn field<'t>(text: &'t str, name: &str) -> Option<&'t str> {
     text.lines()
         .filter_map(|line| line.split_once(':'))
@@ -78,7 +78,7 @@ pub(super) mod tests {
 
     use super::*;
 
-    /// Files that a test has written down.
+    /// The texts of a test, by path.
     pub(in super::super) struct Texts(BTreeMap<&'static str, &'static str>);
 
     impl Texts {

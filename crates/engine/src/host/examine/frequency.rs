@@ -1,4 +1,4 @@
-//! How the frequency of the processors is chosen: governor, driver, preference, boost, limits.
+//! Reads the settings of frequency scaling: governor, driver, preference, boost, limits.
 
 use std::collections::BTreeSet;
 
@@ -8,7 +8,7 @@ use perfcheck_analysis::model::FrequencyState;
 const NO_TURBO: &str = "/sys/devices/system/cpu/intel_pstate/no_turbo";
 const BOOST: &str = "/sys/devices/system/cpu/cpufreq/boost";
 
-/// Of the processors in `online`.
+/// Reads the settings of the processors in `online`.
 pub(super) fn frequency(files: &dyn SystemFiles, online: &[u32]) -> FrequencyState {
     let of = |processor: &u32, name: &str| {
         files.line(&format!(
@@ -35,7 +35,7 @@ pub(super) fn frequency(files: &dyn SystemFiles, online: &[u32]) -> FrequencySta
     }
 }
 
-/// Intel's driver says what is forbidden, the others what is allowed.
+/// Intel's driver has a switch that disables boost; the others have one that enables it.
 fn boost(files: &dyn SystemFiles) -> (Option<bool>, Option<&'static str>) {
     if let Some(forbidden) = files.number(NO_TURBO) {
         return (Some(forbidden == 0), Some(NO_TURBO));

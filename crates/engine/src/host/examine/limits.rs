@@ -1,13 +1,14 @@
-//! What this system runs in: virtual machine, container, and what our control groups (cgroups(7), both versions) allow.
+//! Detects the environment of this system: virtual machine, container, and the limits of control groups (cgroups(7),
+//! both versions).
 
 use super::files::{SystemFiles, field};
 use perfcheck_analysis::model::Surroundings;
 
 const GROUPS: &str = "/sys/fs/cgroup";
-/// Limits above this are none: version 1 writes a huge number.
+/// Larger values mean no limit: version 1 writes a huge number.
 const UNLIMITED_BYTES: u64 = 1 << 60;
 
-/// `ci`: the environment says that this is a CI runner.
+/// Reads the environment; `ci` is whether this is a CI runner.
 pub(super) fn surroundings(files: &dyn SystemFiles, ci: bool) -> Surroundings {
     let groups = Groups::of(files);
     let quota = groups.quota();
@@ -23,12 +24,12 @@ pub(super) fn surroundings(files: &dyn SystemFiles, ci: bool) -> Surroundings {
     }
 }
 
-/// How often our group has had to wait for the next period of its quota.
+/// Returns how often the control group had to wait for the next period of its quota.
 pub(super) fn out_of_quota(files: &dyn SystemFiles) -> Option<u64> {
     Groups::of(files).out_of_quota()
 }
 
-/// By the flag that processors show to guests; on other architectures by what the system says of its maker.
+/// Detects a virtual machine by the flag that guests see in `/proc/cpuinfo`, or on other architectures by the vendor.
 fn virtual_machine(files: &dyn SystemFiles) -> Option<bool> {
     let cpu_info = files.text("/proc/cpuinfo")?;
     match field(&cpu_info, "flags") {
@@ -37,7 +38,7 @@ fn virtual_machine(files: &dyn SystemFiles) -> Option<bool> {
     }
 }
 
-/// The maker of the machine, where that is one of virtual machines.
+/// Returns the name of the hypervisor, from the type or vendor that the system reports.
 fn hypervisor(files: &dyn SystemFiles) -> Option<String> {
     const MAKERS: [(&str, &str); 10] = [
         ("qemu", "QEMU/KVM"),
@@ -72,7 +73,7 @@ fn container(files: &dyn SystemFiles) -> Option<String> {
     files.line("/run/systemd/container")
 }
 
-/// The directories of our control groups, from our own up to the root.
+/// The directories of this process's control groups, from its own group up to the root.
 struct Groups<'f> {
     files: &'f dyn SystemFiles,
     unified: Vec<String>,
@@ -89,7 +90,7 @@ impl<'f> Groups<'f> {
             processor: Vec::new(),
             memory: Vec::new(),
         };
-        // `number:controllers:path`; version 2 has no controllers.
+        // Lines have the form `number:controllers:path`; version 2 has no controllers.
         for line in text.lines() {
             let mut parts = line.splitn(3, ':').skip(1);
             let (Some(controllers), Some(path)) = (parts.next(), parts.next()) else {
@@ -107,7 +108,7 @@ impl<'f> Groups<'f> {
         groups
     }
 
-    /// Whether some group on the way up tells of processor time; the root group has no limits of its own.
+    /// Reports whether any of the groups has files about processor time. The root group has no limits of its own.
     fn are_readable(&self) -> bool {
         const OF_TWO: [&str; 3] = ["cpu.max", "cpu.stat", "cgroup.controllers"];
         let has = |group: &str, name: &str| self.files.text(&format!("{group}/{name}")).is_some();
@@ -117,7 +118,7 @@ impl<'f> Groups<'f> {
             || of_one.any(|group| has(group, "cpu.cfs_quota_us"))
     }
 
-    /// The smallest quota on the way up, in processors, and its period in microseconds.
+    /// Returns the smallest quota of all groups in processors, and its period in microseconds.
     fn quota(&self) -> Option<(f64, u64)> {
         let files = self.files;
         let of_two = self.unified.iter().filter_map(|group| {
@@ -126,7 +127,7 @@ impl<'f> Groups<'f> {
             Some((quota.parse::<u64>().ok()?, period.trim().parse().ok()?))
         });
         let of_one = self.processor.iter().filter_map(|group| {
-            // -1, which is no number here, is no quota.
+            // -1 means no quota, and is not parsed as an unsigned number.
             let quota = files.number(&format!("{group}/cpu.cfs_quota_us"))?;
             Some((quota, files.number(&format!("{group}/cpu.cfs_period_us"))?))
         });
@@ -152,7 +153,7 @@ impl<'f> Groups<'f> {
             .min()
     }
 
-    /// The largest count on the way up: each group counts what its own quota did.
+    /// Returns the largest count of all groups. Each group counts only the effects of its own quota.
     fn out_of_quota(&self) -> Option<u64> {
         let groups = self.unified.iter().chain(&self.processor);
         let counts = groups.filter_map(|group| {
@@ -166,7 +167,8 @@ impl<'f> Groups<'f> {
     }
 }
 
-/// `root` joined with `path` and everything above it. In a container the path may be the host's, and its end unreadable here.
+/// Returns `root` joined with `path` and all its parents. In a container the path may be that of the host, of which
+/// the last components are not visible here.
 fn upwards(root: &str, path: &str) -> Vec<String> {
     let mut found = Vec::new();
     let mut rest = path.trim_end_matches('/');

@@ -1,9 +1,9 @@
-//! Memory: how much there is, what is left, swap, huge pages. Fields are those of `proc_meminfo(5)`.
+//! Reads the state of memory: total, available, swap, huge pages. Fields are those of `proc_meminfo(5)`.
 
 use super::files::{SystemFiles, field};
 use perfcheck_analysis::model::MemoryState;
 
-/// What the system tells.
+/// Reads the state of memory.
 pub(super) fn memory(files: &dyn SystemFiles) -> MemoryState {
     let text = files.text("/proc/meminfo").unwrap_or_default();
     let bytes = |name| {
@@ -28,7 +28,7 @@ pub(super) fn memory(files: &dyn SystemFiles) -> MemoryState {
     }
 }
 
-/// The word in brackets.
+/// Returns the word in brackets.
 fn chosen(line: &str) -> Option<String> {
     let (_, rest) = line.split_once('[')?;
     let (word, _) = rest.split_once(']')?;

@@ -1,6 +1,7 @@
-//! What of this machine decides how steady measurements on it are, and what it does while something is measured.
+//! Examines the machine: settings that affect how stable measurements are, and its activity during a measurement.
 //!
-//! Must not judge. Each concern has a file, whose parsers are pure over the texts of [`SystemFiles`]; what cannot be read is `None`.
+//! Must not judge. Each concern has its own file, with parsers that are pure functions of the texts from
+//! [`SystemFiles`]. A value that cannot be read is `None`.
 
 mod activity;
 mod files;

@@ -1,4 +1,4 @@
-//! Temperature and power: what makes a machine slow itself down.
+//! Reads temperature and power, which can make a machine slow down.
 
 use super::files::SystemFiles;
 use perfcheck_analysis::model::{HeatState, PowerState};
@@ -6,7 +6,7 @@ use perfcheck_analysis::model::{HeatState, PowerState};
 const ZONES: &str = "/sys/class/thermal";
 const SUPPLIES: &str = "/sys/class/power_supply";
 
-/// What the system tells.
+/// Reads the state of temperature and power.
 pub(super) fn power(files: &dyn SystemFiles) -> PowerState {
     PowerState {
         hottest: hottest(files),
@@ -15,7 +15,7 @@ pub(super) fn power(files: &dyn SystemFiles) -> PowerState {
     }
 }
 
-/// The zone that is nearest to its limit; without limits, the hottest.
+/// Returns the zone that is nearest to its limit; without limits, the hottest one.
 fn hottest(files: &dyn SystemFiles) -> Option<HeatState> {
     let names = files.names(ZONES).into_iter();
     let zones = names.filter(|name| name.starts_with("thermal_zone"));
@@ -34,7 +34,7 @@ fn hottest(files: &dyn SystemFiles) -> Option<HeatState> {
     zones.min_by(|one, two| room(one).total_cmp(&room(two)))
 }
 
-/// The lowest trip point at which the system acts by slowing down.
+/// Returns the lowest trip point at which the system slows down or stops.
 fn limit(files: &dyn SystemFiles, zone: &str) -> Option<f64> {
     let names = files.names(zone).into_iter();
     let points = names.filter_map(|name| {
@@ -45,19 +45,20 @@ fn limit(files: &dyn SystemFiles, zone: &str) -> Option<f64> {
         }
         celsius(&files.line(&format!("{zone}/trip_point_{number}_temp"))?)
     });
-    // A point at 0 or below is one that the firmware left out.
+    // Firmware sets unused trip points to 0 or below.
     points
         .filter(|celsius| *celsius > 0.0)
         .min_by(f64::total_cmp)
 }
 
-/// The kernel counts thousandths.
+/// Converts the kernel's thousandths of a degree.
 fn celsius(text: &str) -> Option<f64> {
     let thousandths: i32 = text.parse().ok()?;
     Some(f64::from(thousandths) / 1000.0)
 }
 
-/// Whether no supply from the mains is connected and a battery is being used up. Batteries of devices do not count.
+/// Reports whether no mains supply is connected and a battery is discharging. Batteries of peripheral devices do not
+/// count.
 fn on_battery(files: &dyn SystemFiles) -> Option<bool> {
     let mut found = None;
     for name in files.names(SUPPLIES) {

@@ -1,19 +1,20 @@
-//! The processors: how many, which of them we may use, which share a core, whether they are alike.
+//! Reads the processors: their number, those that this process may use, sharing of cores, and whether they are alike.
 
 use super::files::{SystemFiles, field, numbers};
 use perfcheck_analysis::model::ProcessorState;
 
 const CPU: &str = "/sys/devices/system/cpu";
-/// Cores whose highest frequencies or capacities differ by more than this factor are of different kinds; favoured cores of one kind differ by less.
+/// Factor between the highest frequencies or capacities of cores from which on they are considered different kinds.
+/// Favored cores of one kind differ by less.
 const ALIKE: f64 = 1.2;
 
-/// The processors that are switched on, by number.
+/// Returns the numbers of the online processors.
 pub(super) fn online(files: &dyn SystemFiles) -> Vec<u32> {
     let list = files.line(&format!("{CPU}/online"));
     list.and_then(|list| numbers(&list)).unwrap_or_default()
 }
 
-/// What is known of them.
+/// Reads the state of the processors.
 pub(super) fn processors(files: &dyn SystemFiles, online: &[u32]) -> ProcessorState {
     let status = files.text("/proc/self/status").unwrap_or_default();
     let allowed = field(&status, "Cpus_allowed_list").and_then(numbers);
@@ -39,7 +40,7 @@ pub(super) fn processors(files: &dyn SystemFiles, online: &[u32]) -> ProcessorSt
     }
 }
 
-/// Bytes of the largest cache of the first processor, which is the last one before memory.
+/// Returns the size in bytes of the largest cache of the first processor, which is the last one before memory.
 pub fn last_level_cache(files: &dyn SystemFiles) -> Option<u64> {
     let caches = format!("{CPU}/cpu0/cache");
     let sizes = files.names(&caches).into_iter().filter_map(|name| {
@@ -55,7 +56,8 @@ pub fn last_level_cache(files: &dyn SystemFiles) -> Option<u64> {
     sizes.max()
 }
 
-/// Whether cores are of different kinds: Intel names two, elsewhere capacities or frequencies tell.
+/// Reports whether there are different kinds of cores. Intel lists two kinds; elsewhere capacities or frequencies
+/// differ.
 fn hybrid(files: &dyn SystemFiles, online: &[u32]) -> Option<bool> {
     let kinds = ["/sys/devices/cpu_core/cpus", "/sys/devices/cpu_atom/cpus"];
     if kinds.iter().all(|kind| files.line(kind).is_some()) {

@@ -1,4 +1,4 @@
-//! All that is looked at before something is measured.
+//! Reads the whole state of the machine before a measurement.
 
 use super::files::SystemFiles;
 use super::frequency::frequency;
@@ -12,7 +12,7 @@ use perfcheck_analysis::model::MachineState;
 /// Position of the nice value after the name of the program.
 const NICE: usize = 16;
 
-/// Reads everything; `ci`: the environment says that this is a CI runner.
+/// Reads the whole state; `ci` is whether this is a CI runner.
 pub fn machine_state(files: &dyn SystemFiles, ci: bool) -> MachineState {
     let online = online(files);
     let load = files.line("/proc/loadavg");

@@ -1,4 +1,4 @@
-//! The timer: where the kernel reads it from, its step, and what a reading takes.
+//! Examines the timer: its source in the kernel, its step, and the duration of a reading.
 
 #![expect(
     clippy::disallowed_methods,
@@ -12,15 +12,15 @@ use super::files::SystemFiles;
 use perfcheck_analysis::model::{Nanos, TimerState};
 
 const SOURCES: &str = "/sys/devices/system/clocksource/clocksource0";
-/// Of so many differences the smallest is the step.
+/// Number of differences of which the smallest is the step.
 const DIFFERENCES: usize = 32;
-/// After so many readings without a difference there is none to be had.
+/// Number of readings after which the search for differences ends.
 const MOST_READINGS: usize = 1_000_000;
-/// Readings of a batch, and batches of which the fastest counts.
+/// Readings in a batch, and the number of batches. The fastest batch counts.
 const BATCH: u32 = 2_000;
 const BATCHES: usize = 10;
 
-/// Names from the system, and two short measurements.
+/// Reads the names of clock sources, and runs two short measurements.
 pub(super) fn timer(files: &dyn SystemFiles) -> TimerState {
     TimerState {
         step_ns: step(),
@@ -39,7 +39,7 @@ fn named(files: &dyn SystemFiles) -> TimerState {
     }
 }
 
-/// The smallest of some first differences of readings that are not zero.
+/// Returns the smallest nonzero difference between successive readings.
 fn step() -> Option<Nanos> {
     let mut found = Vec::with_capacity(DIFFERENCES);
     let mut before = Instant::now();

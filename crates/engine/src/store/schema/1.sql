@@ -1,4 +1,4 @@
--- Version 1. docs/src/store.md says what every column means.
+-- Version 1. docs/internals/src/store.md says what every column means.
 
 PRAGMA application_id = 0x7066636b;
 

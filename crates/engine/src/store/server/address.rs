@@ -1,7 +1,7 @@
-//! The address of a team's store, and whether the way there is encrypted.
+//! Parses the address of a team's store, and decides about the encryption of the connection.
 //!
-//! On the way to another machine it always is, and the server has to prove who it is, unless the address says `sslmode=disable`. `tokio-postgres`
-//! knows no verified modes, so that `sslmode` and `sslrootcert` are read here.
+//! Connections to other machines are encrypted, and the server's certificate is verified, unless the address has
+//! `sslmode=disable`. `tokio-postgres` has no verifying modes, so `sslmode` and `sslrootcert` are handled here.
 
 use std::net::IpAddr;
 use std::path::{Path, PathBuf};
@@ -18,15 +18,15 @@ use tokio_postgres_rustls::MakeRustlsConnect;
 use super::surroundings::{ServerVariables, fill_in};
 use crate::store::StoreError;
 
-/// Where a team's store is.
+/// The address of a team's store.
 pub(super) struct TeamAddress {
     pub(super) config: Config,
-    /// What encrypts the way; `None` where it is not encrypted.
+    /// Encryption of the connection; `None` for an unencrypted one.
     pub(super) encryption: Option<MakeRustlsConnect>,
 }
 
 impl TeamAddress {
-    /// Reads `postgres://USER:PASSWORD@HOST:PORT/DATABASE?PARAMETERS`, and from the environment what that leaves out.
+    /// Parses `postgres://USER:PASSWORD@HOST:PORT/DATABASE?PARAMETERS`. Missing parts are read from the environment.
     pub(super) fn read(text: &str) -> Result<Self, StoreError> {
         Self::with(text, &ServerVariables::read())
     }
@@ -38,7 +38,7 @@ impl TeamAddress {
         if config.get_hosts().is_empty() {
             return Err(bad("it names no host, and neither does PGHOST".into()));
         }
-        // Modes that do not insist on encryption leave it to what is usual here.
+        // Modes of the environment that do not require encryption are ignored in favor of the default here.
         let is_lenient = |mode: &String| ["allow", "prefer"].contains(&mode.as_str());
         let mode = variables.ssl_mode.clone().filter(|mode| !is_lenient(mode));
         let said_roots = said.roots.is_some();
@@ -48,9 +48,10 @@ impl TeamAddress {
         };
         let is_encrypted = match asked.mode.as_deref() {
             Some("disable") => false,
-            // Nothing on the way could read along: there is none.
+            // A socket of the file system cannot be intercepted.
             Some("require" | "verify-ca" | "verify-full") if is_socket(&config) => false,
-            // Whoever asks for less gets more: an encrypted way to a stranger is no better than none.
+            // Every mode that requires encryption also verifies the server, because encryption alone does not protect
+            // against another server in its place.
             Some("require" | "verify-ca" | "verify-full") => true,
             None => said_roots || !is_local(&config),
             Some(other) => {
@@ -76,14 +77,14 @@ fn bad(detail: String) -> StoreError {
     StoreError::BadAddress(detail)
 }
 
-/// What an address says of encryption.
+/// The parameters of an address about encryption.
 #[derive(Debug, Default, PartialEq)]
 struct AskedEncryption {
     mode: Option<String>,
     roots: Option<PathBuf>,
 }
 
-/// The address without its parameters on encryption, and these.
+/// Splits the parameters about encryption from the address.
 fn taken_out(text: &str) -> (String, AskedEncryption) {
     let mut asked = AskedEncryption::default();
     let Some((before, parameters)) = text.split_once('?') else {
@@ -102,7 +103,7 @@ fn taken_out(text: &str) -> (String, AskedEncryption) {
     (format!("{before}{separator}{}", others.join("&")), asked)
 }
 
-/// Whether the way is a socket of the file system alone.
+/// Reports whether all hosts are sockets of the file system.
 fn is_socket(config: &Config) -> bool {
     config.get_hosts().iter().all(|host| match host {
         Host::Tcp(_) => false,
@@ -111,7 +112,7 @@ fn is_socket(config: &Config) -> bool {
     })
 }
 
-/// Whether nothing leaves this machine on the way.
+/// Reports whether all hosts are on this machine.
 fn is_local(config: &Config) -> bool {
     let is_here = |name: &str| {
         name == "localhost"
@@ -126,7 +127,8 @@ fn is_local(config: &Config) -> bool {
     })
 }
 
-/// Encryption with a server whose certificate is signed by one in `roots`, or by an authority that this system trusts.
+/// Creates the encryption. The server's certificate must be signed by one in `roots`, or by an authority that this
+/// system trusts.
 fn encryption(roots: Option<&Path>) -> Result<MakeRustlsConnect, StoreError> {
     let Some(path) = roots else {
         let (made, _) = MakeRustlsConnect::with_native_certs().map_err(|_| {
@@ -172,7 +174,8 @@ mod tests {
             ),
         ] {
             let address = TeamAddress::with(text, &ServerVariables::default());
-            // Where this system trusts nobody, nothing encrypted can be had; that is said, and never done without.
+            // If the system trusts no authority, an encrypted connection must fail rather than fall back to an
+            // unencrypted one.
             match address {
                 Ok(address) => assert_eq!(address.encryption.is_some(), expected, "{text}"),
                 Err(error) => assert!(

@@ -1,4 +1,5 @@
-//! Whole runs, sent in a handful of statements however many benchmarks they have: a statement a table, whose values are columns.
+//! Sends whole runs in a few statements, independent of the number of benchmarks: one statement per table, whose
+//! parameters are columns.
 
 use std::collections::HashMap;
 use std::hash::Hash;
@@ -22,7 +23,7 @@ use perfcheck_analysis::model::{
 };
 use rusqlite::types::Value;
 
-/// Things in the order in which they were first seen.
+/// Distinct values in the order of their first occurrence.
 struct Interned<T>(HashMap<T, usize>, Vec<T>);
 
 impl<T: Clone + Eq + Hash> Interned<T> {
@@ -30,7 +31,7 @@ impl<T: Clone + Eq + Hash> Interned<T> {
         Self(HashMap::new(), Vec::new())
     }
 
-    /// The place of a thing.
+    /// Returns the index of a value, and adds it if it is new.
     fn place(&mut self, thing: &T) -> usize {
         if let Some(place) = self.0.get(thing) {
             return *place;
@@ -41,14 +42,14 @@ impl<T: Clone + Eq + Hash> Interned<T> {
     }
 }
 
-/// What the runs that are sent share, by place.
+/// The rows that the transferred runs share, by index.
 struct Shared {
     environments: Interned<String>,
     conditions: Interned<String>,
     benchmarks: Interned<BenchmarkKey>,
-    /// (place of the run, place of the benchmark) of each benchmark of a run.
+    /// Pairs of the index of a run and the index of a benchmark in it.
     run_benchmarks: Interned<(usize, usize)>,
-    /// Under which conditions each of these was measured, by place.
+    /// Index of the conditions of each of these pairs.
     measured_under: Vec<usize>,
     launches: usize,
 }
@@ -74,7 +75,7 @@ impl Shared {
                     let at = shared.run_benchmarks.place(&(place, benchmark));
                     match shared.measured_under.get_mut(at) {
                         None => shared.measured_under.push(conditions),
-                        // The last launch that measured tells the conditions, as in a file.
+                        // The last process that measured the benchmark determines the conditions, as in a file.
                         Some(under) if matches!(launched.outcome, LaunchOutcome::Measured(_)) => {
                             *under = conditions;
                         }
@@ -87,7 +88,7 @@ impl Shared {
     }
 }
 
-/// The numbers that the server gave.
+/// The row ids that the server assigned.
 struct GivenNumbers([Vec<i64>; 6]);
 
 impl GivenNumbers {
@@ -111,7 +112,7 @@ impl GivenNumbers {
     }
 }
 
-/// The columns of a statement, each with a value a row.
+/// The columns of a statement, with one value per row.
 #[derive(Default)]
 struct Columns(Vec<(Type, Box<dyn ToSql + Sync>)>);
 
@@ -126,7 +127,7 @@ impl Columns {
     }
 
     fn texts(&mut self, values: impl IntoIterator<Item = impl Into<Option<String>>>) {
-        // PostgreSQL's texts hold every character but one.
+        // A text in PostgreSQL cannot contain NUL.
         let values = values.into_iter().map(|text| {
             let text: Option<String> = text.into();
             text.map(|text| text.replace('\0', "\u{fffd}"))
@@ -142,7 +143,7 @@ impl Columns {
         self.add(Type::FLOAT8_ARRAY, values);
     }
 
-    /// Inserts a row for each value into the named columns of a table. Tells how many there are.
+    /// Inserts one row per value into the named columns of a table. Returns the number of inserted rows.
     fn insert(self, session: &TeamSession, table: &str, columns: &str) -> Attempt<usize> {
         let places: Vec<String> = (1..=self.0.len()).map(|at| format!("${at}")).collect();
         let statement = format!(
@@ -157,8 +158,8 @@ impl Columns {
 }
 
 impl TeamSession {
-    /// Takes over runs with everything that belongs to them, but names and accepted levels. Tells their numbers and when they
-    /// ended.
+    /// Inserts runs with all their data, except baselines and accepted levels. Returns their run numbers and end
+    /// times.
     pub(in crate::store) fn insert_runs(
         &self,
         workspace: WorkspaceId,
@@ -176,7 +177,7 @@ impl TeamSession {
         Ok(ids.into_iter().zip(finished).collect())
     }
 
-    /// What the store knows of runs, each by its beginning, seed and side.
+    /// Looks up runs, each by its start, seed and side.
     pub(in crate::store) fn known_runs(
         &self,
         workspace: WorkspaceId,
@@ -220,7 +221,7 @@ impl TeamSession {
         shared: &mut Shared,
         runs: &[TransferredRun],
     ) -> Attempt<GivenNumbers> {
-        // What a verdict is about may not have been measured.
+        // Benchmarks with a verdict may have no measurement.
         for run in runs {
             for found in (run.end)(&[]).verdicts {
                 shared.benchmarks.place(&found.key);
@@ -506,7 +507,7 @@ impl TeamSession {
     }
 }
 
-/// What the runs found, by (place of the run, place of the benchmark).
+/// The verdicts of the runs, by index of the run and index of the benchmark.
 struct FoundVerdicts(Vec<((usize, usize), RunVerdict)>);
 
 impl FoundVerdicts {
@@ -518,7 +519,7 @@ impl FoundVerdicts {
         Self(all.collect())
     }
 
-    /// Inserts the benchmarks that the runs measured, and those that they only have a verdict about.
+    /// Inserts the benchmarks that the runs measured, and those for which they only have a verdict.
     fn insert(self, session: &TeamSession, shared: &Shared, numbers: &GivenNumbers) -> Attempt<()> {
         let finite = |value: Option<f64>| value.filter(|value| value.is_finite());
         let places = &shared.run_benchmarks.1;

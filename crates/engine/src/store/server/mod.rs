@@ -1,7 +1,7 @@
 //! A team's store: the same tables in PostgreSQL.
 //!
-//! A session connects, checks that the database is a store of ours that this program knows, and runs the statements of
-//! [`super::sql`]. Runs come in whole ([`bulk`]).
+//! A session connects, checks that the database has a store of a supported version, and runs the statements of
+//! [`super::sql`]. Runs are transferred as a whole ([`bulk`]).
 
 mod address;
 mod bulk;

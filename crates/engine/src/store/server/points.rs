@@ -1,4 +1,4 @@
-//! What is left of removed samples, noted for all benchmarks of a run at once.
+//! Stores the summary values that replace removed samples, for all benchmarks of a run at once.
 
 use tokio_postgres::types::Type;
 
@@ -7,7 +7,7 @@ use crate::store::error::Attempt;
 use perfcheck_analysis::model::{BenchmarkKey, RunId, RunPoint};
 
 impl TeamSession {
-    /// Notes what is left of the samples of a run.
+    /// Stores the summary values of a run.
     pub(in crate::store) fn insert_points(
         &self,
         run: RunId,

@@ -1,4 +1,4 @@
--- The team's store, version 1: the tables of a file (../schema/1.sql), in the words of PostgreSQL. docs/src/store.md says what every column means.
+-- The team's store, version 1: the tables of a file (../schema/1.sql), in the words of PostgreSQL. docs/internals/src/store.md says what every column means.
 CREATE SCHEMA perfcheck;
 SET LOCAL search_path TO perfcheck;
 

@@ -1,6 +1,6 @@
-//! The versions of a team's schema.
+//! The versions of the schema of a team's store.
 
-/// One script a version, oldest first. A released script is never edited.
+/// One script per version, oldest first. A released script is never edited.
 pub(super) const SCRIPTS: [&str; 1] = [include_str!("schema.sql")];
 
 /// The version that this program reads and writes.

@@ -1,4 +1,4 @@
-//! A connection to a team's store: opened, checked, and bounded in time.
+//! A connection to a team's store: opened, checked, and with time limits.
 
 use std::cell::Cell;
 use std::fmt;
@@ -26,30 +26,31 @@ use super::values::Held;
 use crate::store::StoreError;
 use crate::store::error::{Attempt, Fault, said};
 
-/// What a transaction begins with. The schema stays as it is until it ends, as an upgrade waits for this lock; and it is looked at only then.
+/// The beginning of a transaction. The lock keeps the schema unchanged until the end, because an upgrade waits for
+/// it. The version is read under the lock.
 const READ: &str = "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY; LOCK TABLE made_by IN ACCESS SHARE MODE; SELECT version FROM made_by";
 const WRITE: &str = "BEGIN; LOCK TABLE made_by IN ACCESS SHARE MODE; SELECT version FROM made_by";
 
-/// Of every connection.
+/// Settings of every connection.
 pub(super) const SETTINGS: &str = "SET search_path TO perfcheck; SET lock_timeout TO '10s'";
 const SETTINGS_OF_READERS: &str = "SET search_path TO perfcheck; SET lock_timeout TO '10s'; SET default_transaction_read_only TO on";
 
-/// So long a statement waits for others, as the settings say.
+/// Longest wait of a statement for locks, as in the settings.
 const LOCKED_FOR: Duration = Duration::from_secs(10);
-/// A server that says nothing for so long is given up.
+/// Longest wait for an answer of the server.
 const PATIENCE: Duration = Duration::from_mins(1);
-/// The same of a server that is not reached.
+/// Longest wait for a connection.
 const REACHED_WITHIN: Duration = Duration::from_secs(10);
 
-/// A connection, and where it leads.
+/// A connection and the name of its server.
 pub(in crate::store) struct TeamSession {
-    // Declared before the runtime, which polls the connection behind it.
+    // Declared before the runtime that drives its connection, so that it is dropped first.
     client: Arc<Client>,
     runtime: Runtime,
     place: PathBuf,
-    /// A server that says nothing for so long is given up.
+    /// Longest wait for an answer of the server.
     pub(super) patience: Duration,
-    /// What is said together with the next statement, which saves a round trip.
+    /// Statement to send together with the next one, which saves a round trip.
     unsaid: Cell<Option<&'static str>>,
 }
 
@@ -60,17 +61,17 @@ impl fmt::Debug for TeamSession {
 }
 
 impl TeamSession {
-    /// Whether this is an address that can be connected to.
+    /// Checks that the address is valid.
     pub(in crate::store) fn check_address(address: &str) -> Result<(), StoreError> {
         TeamAddress::read(address).map(|_| ())
     }
 
-    /// Connects to the store of this address, and checks that it is one of ours.
+    /// Connects to the store at this address, and checks its version.
     pub(in crate::store) fn open(address: &str) -> Result<Self, StoreError> {
         Self::opened(address, SETTINGS)
     }
 
-    /// The same, for reading alone.
+    /// Like [`Self::open`], for reading only.
     pub(in crate::store) fn open_to_read(address: &str) -> Result<Self, StoreError> {
         Self::opened(address, SETTINGS_OF_READERS)
     }
@@ -89,7 +90,7 @@ impl TeamSession {
         Ok(session)
     }
 
-    /// Refuses a store of another version.
+    /// Rejects a store of another version.
     pub(super) fn check(&self, found: u32) -> Result<(), StoreError> {
         let path = self.place.clone();
         match found {
@@ -141,7 +142,7 @@ impl TeamSession {
         })
     }
 
-    /// The version of the store in this database; `None` where there is none.
+    /// Returns the version of the store in this database; `None` if there is none.
     pub(super) fn version(&self) -> Attempt<Option<u32>> {
         let there = "SELECT to_regclass('perfcheck.made_by') IS NOT NULL, to_regnamespace('perfcheck') IS NOT NULL";
         match self.query(there, &[])?.first().map(Vec::as_slice) {
@@ -153,7 +154,7 @@ impl TeamSession {
         }
     }
 
-    /// The same of a store that is there.
+    /// Returns the version of a store that exists.
     fn told_version(&self) -> Attempt<Option<u32>> {
         let rows = self.query("SELECT version FROM perfcheck.made_by", &[])?;
         match rows.first().and_then(|row| row.first()) {
@@ -162,7 +163,7 @@ impl TeamSession {
         }
     }
 
-    /// The server and its database, as messages name them.
+    /// Returns the name of the server and its database for messages.
     pub(in crate::store) fn place(&self) -> &Path {
         &self.place
     }
@@ -178,7 +179,7 @@ impl TeamSession {
         })
     }
 
-    /// Runs statements that happen together or not at all.
+    /// Runs statements in one transaction.
     pub(in crate::store) fn write<T>(
         &mut self,
         statements: impl FnOnce(&Self) -> Attempt<T>,
@@ -186,7 +187,7 @@ impl TeamSession {
         self.within(WRITE, statements, |session| session.batch("COMMIT"))
     }
 
-    /// The same of statements that make a store or change its version.
+    /// Like [`Self::write`], for statements that create a store or change its version.
     pub(super) fn change_schema<T>(
         &mut self,
         statements: impl FnOnce(&Self) -> Attempt<T>,
@@ -205,7 +206,7 @@ impl TeamSession {
         }
         self.unsaid.set(Some(begin));
         let outcome = match statements(self) {
-            // Nothing was asked.
+            // No statement was sent, so there is no transaction to end.
             outcome if self.unsaid.take().is_some() => outcome,
             Ok(value) => end(self).map(|()| value),
             Err(fault) => {
@@ -216,7 +217,7 @@ impl TeamSession {
         outcome.map_err(|fault| self.complete(fault))
     }
 
-    /// The rows of a query whose values are those that a file would be given.
+    /// Returns the rows of a query written for SQLite.
     pub(in crate::store) fn query(
         &self,
         query: &str,
@@ -232,7 +233,7 @@ impl TeamSession {
             .collect()
     }
 
-    /// Runs such a statement. Tells how many rows it changed.
+    /// Runs a statement written for SQLite. Returns the number of changed rows.
     pub(in crate::store) fn execute(
         &self,
         statement: &str,
@@ -241,7 +242,7 @@ impl TeamSession {
         self.change(&translated(statement), &typed(&held(values)?))
     }
 
-    /// The rows of a query in the server's own words and types.
+    /// Returns the rows of a query in PostgreSQL's syntax and types.
     pub(super) fn rows(
         &self,
         query: &str,
@@ -250,7 +251,7 @@ impl TeamSession {
         self.wait(self.client.query_typed(query, values))
     }
 
-    /// Runs a statement in the server's own words and types. Tells how many rows it changed.
+    /// Runs a statement in PostgreSQL's syntax and types. Returns the number of changed rows.
     pub(super) fn change(
         &self,
         statement: &str,
@@ -260,17 +261,18 @@ impl TeamSession {
         Ok(usize::try_from(changed).unwrap_or(usize::MAX))
     }
 
-    /// Runs statements without values.
+    /// Runs statements without parameters.
     pub(super) fn batch(&self, statements: &str) -> Attempt<()> {
         self.wait(self.client.batch_execute(statements))
     }
 
-    /// Runs a statement whose answer nobody waits for. Where it fails the connection is gone, and the transaction with it.
+    /// Sends a statement without waiting for its answer. If the statement fails, the connection and its transaction
+    /// are lost anyway.
     fn say(&self, statement: &'static str) {
         let client = Arc::clone(&self.client);
         self.runtime
             .spawn(async move { client.batch_execute(statement).await });
-        // One turn hands it to the connection, the other one sends it.
+        // The first yield passes the statement to the connection, the second one sends it.
         self.runtime.block_on(async {
             yield_now().await;
             yield_now().await;
@@ -310,7 +312,7 @@ impl TeamSession {
     }
 }
 
-/// A connection, or what is in its way.
+/// Connects, or describes why that is not possible.
 fn reach<T>(runtime: &Runtime, config: &Config, encryption: T) -> Result<Client, String>
 where
     T: MakeTlsConnect<Socket>,
@@ -323,12 +325,12 @@ where
         .block_on(connecting)
         .map_err(|_| format!("no answer within {} s", within.as_secs()))?
         .map_err(|error| said(&error))?;
-    // What goes wrong later is told to whoever waits for an answer.
+    // Later errors are returned by the requests that wait for an answer.
     runtime.spawn(async move { drop(connection.await) });
     Ok(client)
 }
 
-/// Two requests, sent one after the other, and both answers.
+/// Sends two requests one after the other, and waits for both answers.
 async fn both<A, B>(first: impl Future<Output = A>, second: impl Future<Output = B>) -> (A, B) {
     let (mut first, mut second) = (pin!(first), pin!(second));
     let (mut of_first, mut of_second) = (None, None);
@@ -354,7 +356,7 @@ async fn both<A, B>(first: impl Future<Output = A>, second: impl Future<Output =
     .await
 }
 
-/// The version that the beginning of a transaction told.
+/// Returns the version that was read at the beginning of a transaction.
 fn version_in(answer: &[SimpleQueryMessage]) -> Option<u32> {
     answer.iter().find_map(|message| match message {
         SimpleQueryMessage::Row(row) => row.get(0)?.parse().ok(),
@@ -385,7 +387,7 @@ fn typed(held: &[Held]) -> Vec<(&(dyn ServerToSql + Sync), Type)> {
         .collect()
 }
 
-/// The address without the password: it stands in messages and logs, and leads there again.
+/// Returns the address without its password. It is shown in messages and logs, and can be used to connect again.
 fn public_name(config: &Config) -> String {
     let host = match config.get_hosts().first() {
         Some(Host::Tcp(name)) => name.clone(),
@@ -403,7 +405,7 @@ fn public_name(config: &Config) -> String {
     format!("postgres://{user}{host}{port}/{database}")
 }
 
-/// A statement of a file in the server's words: `$1` for `?1`, no choice of indexes, and no order of joins.
+/// Translates a statement from SQLite to PostgreSQL: `$1` for `?1`, and no hints for indexes and the order of joins.
 fn translated(statement: &str) -> String {
     let mut text = String::with_capacity(statement.len());
     let mut rest = statement;
@@ -436,7 +438,7 @@ mod tests {
     fn no_message_has_the_password() {
         let config = Config::from_str("postgres://me:secret@db.example:6000/team").expect("parses");
         assert_eq!(public_name(&config), "postgres://me@db.example:6000/team");
-        // It can be given again.
+        // The name can be used as an address.
         let config = Config::from_str("postgres://me@%2Ftmp/team").expect("parses");
         assert_eq!(public_name(&config), "postgres://me@%2Ftmp/team");
     }

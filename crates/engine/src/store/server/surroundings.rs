@@ -1,6 +1,7 @@
-//! What the environment says of servers where an address does not: the variables and the password file that every program for PostgreSQL obeys.
+//! Reads settings for PostgreSQL from the environment and the password file, as all programs for PostgreSQL do.
 //!
-//! The names and rules are those of PostgreSQL's own library (libpq, "Environment Variables" and "The Password File").
+//! The names and rules are those of PostgreSQL's own library (libpq, "Environment Variables" and "The Password
+//! File").
 
 #![expect(
     clippy::disallowed_methods,
@@ -14,12 +15,12 @@ use std::time::Duration;
 use tokio_postgres::Config;
 use tokio_postgres::config::Host;
 
-/// Port of a server that does not say.
+/// PostgreSQL's default port.
 const USUAL_PORT: u16 = 5432;
-/// Where servers keep their sockets unless they are told otherwise: as the library is compiled by PostgreSQL and by Debian.
+/// Default directories of the server's sockets, as compiled by PostgreSQL and by Debian.
 const USUAL_SOCKETS: [&str; 2] = ["/tmp", "/var/run/postgresql"];
 
-/// What the environment says of a PostgreSQL server, by the variables of the same names as elsewhere.
+/// Environment variables for PostgreSQL.
 #[derive(Debug, Clone, Default)]
 pub(super) struct ServerVariables {
     /// `PGHOST`
@@ -28,7 +29,7 @@ pub(super) struct ServerVariables {
     pub(super) port: Option<String>,
     /// `PGUSER`
     pub(super) user: Option<String>,
-    /// Who is logged in: the server's user where nothing else is said.
+    /// Login name, the default of the database user.
     pub(super) login: Option<String>,
     /// `PGPASSWORD`
     pub(super) password: Option<String>,
@@ -45,7 +46,7 @@ pub(super) struct ServerVariables {
 }
 
 impl ServerVariables {
-    /// Reads them.
+    /// Reads the variables.
     pub(super) fn read() -> Self {
         let text = |name| env::var(name).ok().filter(|value| !value.is_empty());
         let home = || Some(dirs::home_dir()?.join(".pgpass"));
@@ -64,9 +65,10 @@ impl ServerVariables {
     }
 }
 
-/// Fills in what `config` does not say: host, port, user, database, time limit and password. Why not, if a variable cannot be read.
+/// Fills in missing parts of `config`: host, port, user, database, time limit and password. Returns a message if a
+/// variable is invalid.
 pub(super) fn fill_in(config: &mut Config, variables: &ServerVariables) -> Result<(), String> {
-    // The port of a host that an address names is in the address, or the usual one.
+    // If the address names a host, its port is that of the address or the default, not that of the environment.
     if config.get_hosts().is_empty() {
         if let Some(host) = &variables.host {
             config.host(host);
@@ -86,7 +88,7 @@ pub(super) fn fill_in(config: &mut Config, variables: &ServerVariables) -> Resul
         let number: Result<i64, _> = seconds.parse();
         let number =
             number.map_err(|_| format!("`PGCONNECT_TIMEOUT={seconds}` is no number of seconds"))?;
-        // None means no limit of the user's.
+        // Zero means that the user wants no limit.
         if let Some(seconds) = u64::try_from(number).ok().filter(|seconds| *seconds > 0) {
             config.connect_timeout(Duration::from_secs(seconds));
         }
@@ -104,7 +106,7 @@ pub(super) fn fill_in(config: &mut Config, variables: &ServerVariables) -> Resul
     Ok(())
 }
 
-/// What a line of the password file has to say before the password: host, port, database, user.
+/// Returns the fields that a line of the password file must match: host, port, database, user.
 fn wanted(config: &Config, variables: &ServerVariables) -> [String; 4] {
     let host = match config.get_hosts().first() {
         Some(Host::Tcp(name)) => name.clone(),
@@ -123,7 +125,7 @@ fn wanted(config: &Config, variables: &ServerVariables) -> [String; 4] {
     [host, port.to_string(), database.to_owned(), user.to_owned()]
 }
 
-/// The text of a file that nobody but its owner can read; others do not count.
+/// Reads a file if only its owner can access it.
 fn private_text(path: &Path) -> Option<String> {
     #[cfg(unix)]
     {
@@ -136,7 +138,8 @@ fn private_text(path: &Path) -> Option<String> {
     std::fs::read_to_string(path).ok()
 }
 
-/// The password of the first line `host:port:database:user:password` that fits; `*` fits everything, `\` takes the next character as it is.
+/// Returns the password of the first matching line `host:port:database:user:password`. `*` matches everything, and
+/// `\` escapes the next character.
 fn password_in(text: &str, wanted: &[String; 4]) -> Option<String> {
     text.lines().find_map(|line| {
         if line.starts_with('#') {
@@ -154,7 +157,7 @@ fn password_in(text: &str, wanted: &[String; 4]) -> Option<String> {
     })
 }
 
-/// The text up to a colon, whether something in it was quoted, and what comes after the colon.
+/// Returns the text before the next colon, whether it has escapes, and the text after the colon.
 fn field(text: &str) -> Option<(String, bool, &str)> {
     let mut quoted = false;
     for (at, character) in text.char_indices() {

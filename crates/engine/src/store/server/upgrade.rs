@@ -1,4 +1,5 @@
-//! Making a team's store, and bringing an older one up to date: all that is missing in one transaction, once, however many try.
+//! Creates a team's store or upgrades an older one: all missing scripts in one transaction, and only once if several
+//! processes try.
 
 use super::scripts::SCRIPTS;
 use super::session::{SETTINGS, TeamSession};
@@ -6,12 +7,12 @@ use crate::store::{FoundStore, StoreError};
 
 const ROLES: &str = include_str!("roles.sql");
 
-/// The one who holds this makes or upgrades the store of a database.
+/// Takes the lock for creating or upgrading the store of a database.
 const TAKE_TURNS: &str = "SELECT pg_advisory_xact_lock(hashtext('perfcheck.made_by'))";
 
 impl TeamSession {
-    /// Makes a store in the database of this address, or brings the one that is there up to date; and its roles where they are wanted. Tells
-    /// what was found.
+    /// Creates a store in the database at this address, or upgrades the existing one, and creates roles if requested.
+    /// Returns the state found.
     pub(in crate::store) fn create(
         address: &str,
         with_roles: bool,
@@ -20,7 +21,7 @@ impl TeamSession {
         session.upgrade(&SCRIPTS, with_roles)
     }
 
-    /// The same by these scripts.
+    /// Like [`Self::create`], on this session and with these scripts.
     pub(super) fn upgrade(
         &mut self,
         scripts: &[&str],
@@ -41,7 +42,7 @@ impl TeamSession {
                 }
             };
             if let FoundStore::Older(_) = state {
-                // Whoever is at work comes to its end first; whoever begins later finds the new version.
+                // Wait for open transactions to end. Transactions that begin later find the new version.
                 session.batch("LOCK TABLE perfcheck.made_by IN ACCESS EXCLUSIVE MODE")?;
             }
             for script in scripts.iter().skip(done) {

@@ -1,4 +1,4 @@
-//! Values between SQLite's five types, which the store's columns are written for, and PostgreSQL's.
+//! Converts values between SQLite's five types, for which the store's columns are written, and PostgreSQL's types.
 
 use std::error::Error;
 
@@ -6,12 +6,12 @@ use rusqlite::types::{ToSqlOutput, Value, ValueRef};
 use tokio_postgres::types::private::BytesMut;
 use tokio_postgres::types::{FromSql, IsNull, ToSql, Type, to_sql_checked};
 
-/// A value that a statement is given, or one that a row holds.
+/// A parameter of a statement, or a value of a row.
 #[derive(Debug)]
 pub(super) struct Held(pub(super) Value);
 
 impl Held {
-    /// What a column of a file would be given.
+    /// Returns the value that SQLite would get.
     pub(super) fn of(value: &dyn rusqlite::ToSql) -> rusqlite::Result<Self> {
         match value.to_sql()? {
             ToSqlOutput::Borrowed(borrowed) => match borrowed {
@@ -30,7 +30,7 @@ impl Held {
         }
     }
 
-    /// The type that a statement is told of this value; the server finds that of nothing by itself.
+    /// Returns the type to declare for this value. The server infers the type of NULL.
     pub(super) fn r#type(&self) -> Type {
         match self.0 {
             Value::Null => Type::UNKNOWN,
@@ -55,7 +55,7 @@ impl ToSql for Held {
             (Value::Integer(number), &Type::INT8) => number.to_sql(r#type, out),
             (Value::Integer(number), &Type::FLOAT8) => (*number as f64).to_sql(r#type, out),
             (Value::Real(number), &Type::FLOAT8) => number.to_sql(r#type, out),
-            // PostgreSQL's texts hold every character but this one.
+            // A text in PostgreSQL cannot contain NUL.
             (Value::Text(text), &Type::TEXT) if text.contains('\0') => {
                 text.replace('\0', "\u{fffd}").to_sql(r#type, out)
             }

@@ -1,4 +1,4 @@
-//! The command: sets each row's contenders beside the fastest.
+//! `--group-by`: compares the benchmarks of each row with the fastest one.
 
 use std::collections::BTreeMap;
 
@@ -17,7 +17,7 @@ use perfcheck_analysis::findings::Order;
 use perfcheck_analysis::model::{Measurement, in_natural_order};
 use perfcheck_stats::GeometricMean;
 
-/// Lays out the run that `asked` names for.
+/// Groups the benchmarks of the selected run.
 pub(in crate::app) fn group_by(
     asked: &Asked<'_>,
     pattern: &GroupPattern,
@@ -97,7 +97,7 @@ pub(in crate::app) fn group_by(
     Ok(ExitCode::Clean)
 }
 
-/// The geometric mean of each column's ratios to the fastest of the row, over the rows that have all columns. `None` for fewer than two.
+/// Returns the geometric mean of each column's ratios to the fastest of the row, over complete rows. `None` if fewer than two rows are complete.
 fn geometric_means(rows: &[GroupedRow], columns: usize) -> Option<Vec<f64>> {
     let whole: Vec<&GroupedRow> = rows
         .iter()
@@ -115,7 +115,7 @@ fn geometric_means(rows: &[GroupedRow], columns: usize) -> Option<Vec<f64>> {
         .collect()
 }
 
-/// One cell for each column. What measures something else than the first benchmark of the row stays empty.
+/// Builds a cell for each column. Benchmarks with a different metric than the first one of the row leave their cells empty.
 fn cells(
     found: &BTreeMap<usize, &Measurement>,
     columns: usize,

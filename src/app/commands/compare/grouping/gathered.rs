@@ -1,4 +1,4 @@
-//! The run whose benchmarks are grouped, and the place of each of them.
+//! Measurements of the run whose benchmarks are grouped, and their rows and columns.
 
 use std::collections::BTreeMap;
 
@@ -10,16 +10,16 @@ use crate::app::stored::imported::absurdities;
 use crate::report::write_warning;
 use perfcheck_analysis::model::{Measurement, RunId, in_natural_order};
 
-/// A row's name (package and target, then the rest of the id) with the benchmarks by column.
+/// Benchmarks by row name (package and target, then the rest of the id) and column.
 pub(super) type Rows<'m> = BTreeMap<(String, String, String), BTreeMap<usize, &'m Measurement>>;
 
-/// What a run measured of the benchmarks that are wanted.
+/// The selected measurements of a run.
 pub(super) struct GroupedRun {
     pub(super) run: RunId,
     pub(super) measurements: Vec<Measurement>,
 }
 
-/// Reads the run that is asked for, and says what is absurd of it.
+/// Reads the selected run and warns of absurd values.
 pub(super) fn gathered(asked: &Asked<'_>, world: &mut World<'_>) -> Result<GroupedRun, AppError> {
     let run = resolve_run(asked.stored.store, asked.stored.workspace, asked.base)?;
     let measurements = asked.described(&asked.stored.store.run(run)?)?;
@@ -33,7 +33,7 @@ pub(super) fn gathered(asked: &Asked<'_>, world: &mut World<'_>) -> Result<Group
     Ok(GroupedRun { run, measurements })
 }
 
-/// Columns and rows by name, and how many benchmarks have no place. Two for one place are refused: one would hide the other.
+/// Returns column names, rows, and the number of unmatched benchmarks. Fails if two benchmarks share a cell, since one would hide the other.
 pub(super) fn places<'m>(
     run: RunId,
     measurements: &'m [Measurement],

@@ -1,6 +1,6 @@
-//! `compare RUN --group-by REGEX`: benchmarks of one run side by side, told apart by a part of their ids.
+//! `compare RUN --group-by REGEX`: compares benchmarks of one run that differ in a part of their ids.
 //!
-//! Describes and decides nothing: there are no verdicts, and the exit status does not depend on the numbers.
+//! Exploratory: makes no decisions, has no verdicts, and its exit status does not depend on the numbers.
 
 mod command;
 mod gathered;

@@ -1,16 +1,16 @@
-//! The regular expression that says which part of an id is the column.
+//! The regular expression that selects the part of an id for the column.
 
 use regex::Regex;
 use std::str::FromStr;
 
-/// What stands for the captured part in the name of a row.
+/// Placeholder for the captured part in the name of a row.
 const ANYTHING: &str = "*";
 
-/// A regular expression; what its groups capture is the column, and the rest of an id is the row.
+/// A regular expression whose captures form the column; the rest of the id forms the row.
 #[derive(Debug, Clone)]
 pub struct GroupPattern(Regex);
 
-/// Where a benchmark stands.
+/// The cell of a benchmark.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Place {
     pub(super) row: String,
@@ -18,14 +18,15 @@ pub(super) struct Place {
 }
 
 impl GroupPattern {
-    /// As the user wrote it.
+    /// Returns the expression as the user wrote it.
     pub(super) fn as_str(&self) -> &str {
         self.0.as_str()
     }
 
-    /// Where the benchmark with this id stands; `None` where the expression does not match it.
+    /// Returns the cell of the benchmark with this id; `None` if the expression does not match.
     ///
-    /// The column is what the named groups capture, joined by `/`; without named ones the first group; without any the whole match.
+    /// The column consists of the captures of all named groups, joined by `/`; without named groups of the first group; without groups of the whole
+    /// match.
     pub(super) fn place(&self, id: &str) -> Option<Place> {
         let captures = self.0.captures(id)?;
         let named: Vec<usize> = self
@@ -44,7 +45,7 @@ impl GroupPattern {
         let mut column: Vec<&str> = Vec::new();
         for found in groups.into_iter().filter_map(|group| captures.get(group)) {
             column.push(found.as_str());
-            // A group within another is part of it already.
+            // A nested group is part of its outer group already.
             if found.start() >= end {
                 row += &id[end..found.start()];
                 row += ANYTHING;
@@ -59,7 +60,7 @@ impl GroupPattern {
     }
 }
 
-/// Equal if they are written alike.
+/// Patterns are equal if their texts are.
 impl PartialEq for GroupPattern {
     fn eq(&self, other: &Self) -> bool {
         self.as_str() == other.as_str()

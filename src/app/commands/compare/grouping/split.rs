@@ -1,4 +1,4 @@
-//! The picture of groups of two: split violins.
+//! Split violins: the picture of groups of two.
 
 use std::path::Path;
 
@@ -10,7 +10,7 @@ use crate::app::error::AppError;
 use crate::report::{SplitPicture, SplitRow, write_split};
 use perfcheck_analysis::compare::{Shape, ShapeDetail, left_out_of};
 
-/// Draws a run into `file`, or to stdout where none is given; two benchmarks a row.
+/// Draws the groups of a run, two benchmarks per row, into `file`, or to stdout if it is `None`.
 pub(super) fn split_by(
     gathered: &GroupedRun,
     pattern: &GroupPattern,

@@ -1,7 +1,7 @@
-//! The cells of a pivot: which benchmarks they stand for, and their numbers.
+//! Layout and values of a pivot's cells.
 //!
-//! A cell of several benchmarks has the geometric mean of theirs: they may lie orders of magnitude apart. What is of single samples is only
-//! said of cells with one benchmark, and what is relative only where the runs can be compared.
+//! A cell of several benchmarks shows their geometric mean, as they may differ by orders of magnitude. Values that need single samples exist only for
+//! cells with one benchmark, and relative values only for comparable runs.
 
 use std::collections::BTreeMap;
 
@@ -18,7 +18,7 @@ use perfcheck_stats::{
     cliffs_delta, hedges_g,
 };
 
-/// A run of a pivot.
+/// A run in a pivot.
 pub(super) struct PivotRun {
     pub(super) head: Run,
     pub(super) name: String,
@@ -32,33 +32,33 @@ pub(super) struct Entry<'a> {
     pub(super) readings: Readings<'a>,
 }
 
-/// By what cells are filled.
+/// The rules for filling cells.
 pub(super) struct CellRules<'a> {
-    /// Facts in which runs may differ.
+    /// Facts that may differ between runs
     pub(super) allowed: &'a [Fact],
-    /// Bounds of words for effects.
+    /// Limits for the labels of effect sizes
     pub(super) thresholds: &'a Thresholds,
-    /// Whether p is of all samples, or as all else of those that are described.
+    /// Samples for p-values: all of them, or like other values only the filtered ones
     pub(super) observations: Observations,
-    /// How p is found.
+    /// Method for p-values
     pub(super) rank_p: MannWhitneyMethod,
-    /// How p is adjusted for all cells.
+    /// Correction of p-values for the number of cells
     pub(super) correction: Correction,
-    /// Of figures that draw at random.
+    /// Seed of randomized statistics
     pub(super) seed: u64,
 }
 
-/// Which benchmarks stand in which cell.
+/// The assignment of benchmarks to cells.
 pub(super) struct Layout<'a> {
     pub(super) rows: Vec<Vec<String>>,
     pub(super) columns: Vec<Vec<String>>,
-    /// By row and column.
+    /// Benchmarks by row and column
     pub(super) places: BTreeMap<(usize, usize), Vec<Entry<'a>>>,
 }
 
-/// The numbers of a layout, and what to know of them.
+/// The values of a layout, with notes and warnings.
 pub(super) struct Filled {
-    /// By row, column, value.
+    /// Cells by row, column and value
     pub(super) cells: Vec<Vec<Vec<PivotCell>>>,
     pub(super) versus: Option<String>,
     pub(super) notes: Vec<String>,
@@ -133,7 +133,7 @@ impl<'a> Layout<'a> {
         })
     }
 
-    /// Samples of several benchmarks are no samples of one thing.
+    /// Refuses values that need single samples if a cell has several benchmarks: their samples cannot be pooled.
     fn refuse_several(&self, request: &PivotRequest) -> Result<(), AppError> {
         let Some(value) = request.values.iter().find(|value| value.is_of_samples()) else {
             return Ok(());
@@ -164,7 +164,7 @@ impl<'a> Layout<'a> {
         )))
     }
 
-    /// The place that a cell is relative to.
+    /// Returns the cell that a cell is relative to.
     fn reference(&self, here: (usize, usize), versus: Versus, seed: u64) -> Option<(usize, usize)> {
         let fastest = |places: &mut dyn Iterator<Item = (usize, usize)>| {
             places
@@ -244,7 +244,7 @@ impl<'a> Layout<'a> {
     }
 }
 
-/// The mean of a cell with less being better; `None` without benchmarks or where they are of several metrics.
+/// Returns the mean of a cell, transformed so that less is better; `None` without benchmarks or with mixed metrics.
 fn cost(entries: &[Entry<'_>], seed: u64) -> Option<f64> {
     let metric = common_metric(entries)?;
     let mean = geometric(
@@ -264,7 +264,7 @@ fn common_metric<'a>(entries: &[Entry<'a>]) -> Option<&'a Metric> {
     same.then_some(first)
 }
 
-/// The value itself of one benchmark, the geometric mean of several; `None` where one has none.
+/// Returns the value of a single benchmark, or the geometric mean of several; `None` if any value is missing.
 fn geometric(values: impl Iterator<Item = Option<f64>>) -> Option<f64> {
     let values: Vec<f64> = values.collect::<Option<_>>()?;
     if let [only] = values[..] {
@@ -331,7 +331,7 @@ fn descriptive(value: PivotValue, entries: &[Entry<'_>], seed: u64) -> PivotCell
     }
 }
 
-/// What cells say of their reference. The reference itself differs from itself by nothing.
+/// Computes a value relative to the reference. The reference's difference to itself is zero.
 fn relative(
     value: PivotValue,
     candidate: &[Entry<'_>],
@@ -343,7 +343,7 @@ fn relative(
     let same_kind = common_metric(candidate)
         .zip(common_metric(base))
         .is_some_and(|(candidate, base)| candidate == base);
-    // Means of other benchmarks, or of more, are no ratio of anything.
+    // A ratio requires the same metric and the same number of benchmarks on both sides.
     if !same_kind || candidate.len() != base.len() {
         return PivotCell::default();
     }
@@ -405,7 +405,7 @@ fn relative(
     }
 }
 
-/// How many times as large a statistic is as that of the reference; of rates how many times as small.
+/// Returns the ratio of a statistic to that of the reference, inverted for rates.
 fn ratio_of(
     statistic: Statistic,
     candidate: &[Entry<'_>],
@@ -426,7 +426,7 @@ fn ratio_of(
     ratio.is_finite().then_some(ratio)
 }
 
-/// Adjusts the p-values of all cells together, and says which are significant.
+/// Adjusts the p-values of all cells together and marks significant ones.
 fn adjust(request: &PivotRequest, cells: &mut [Vec<Vec<PivotCell>>], rules: &CellRules<'_>) {
     let Some(at) = request
         .values
@@ -448,7 +448,7 @@ fn adjust(request: &PivotRequest, cells: &mut [Vec<Vec<PivotCell>>], rules: &Cel
     }
 }
 
-/// What stands against comparing cells of different runs.
+/// Returns the differences that make two cells incomparable.
 fn incomparable(
     candidate: &[Entry<'_>],
     base: &[Entry<'_>],
@@ -462,7 +462,7 @@ fn incomparable(
         return Vec::new();
     }
     let same_benchmark = candidate.measurement.benchmark.key == base.measurement.benchmark.key;
-    // Features and versions are facts of one benchmark: they say nothing about two.
+    // Features and versions are facts of one benchmark, so they cannot be compared between two.
     let target = |entry: &Entry<'_>| {
         if same_benchmark {
             entry.measurement.target_facts.clone()

@@ -1,4 +1,4 @@
-//! The command: gathers the measurements of all runs, lays them out, fills the cells.
+//! `--pivot`: reads the measurements of all runs, lays them out and fills the cells.
 
 use std::cmp::Ordering;
 use std::collections::BTreeMap;
@@ -20,7 +20,7 @@ use perfcheck_analysis::model::{
     MannWhitneyMethod, Quantile, RunId, Source, System, Thresholds, in_natural_order,
 };
 
-/// Lays out the runs that `asked` names for.
+/// Lays out the selected runs.
 pub(in crate::app) fn pivot(
     asked: &Asked<'_>,
     request: &PivotRequest,
@@ -124,7 +124,7 @@ pub(in crate::app) fn pivot(
     Ok(ExitCode::Clean)
 }
 
-/// The value that rows are sorted by, the largest of a row first; `None`: by their labels.
+/// Returns the value to sort rows by, largest first; `None` to sort by labels.
 fn sorted_by(order: Order, values: &[PivotValue]) -> Result<Option<usize>, AppError> {
     let (word, what, suits): (_, _, fn(PivotValue) -> bool) = match order {
         Order::Name => return Ok(None),
@@ -145,13 +145,13 @@ fn sorted_by(order: Order, values: &[PivotValue]) -> Result<Option<usize>, AppEr
     found.map(Some).ok_or_else(refused)
 }
 
-/// What an import called the parts of its ids, and what else it knows of benchmarks.
+/// Returns the names that an import gave to parts of ids and to other dimensions.
 fn names_of(source: &Source) -> impl Iterator<Item = &String> {
     let dimensions = source.dimensions.iter();
     (source.id_parts.iter()).chain(dimensions.map(|dimension| &dimension.name))
 }
 
-/// What the runs are of: where imports come from, and what filters left out.
+/// Describes the origin of imported runs and the effect of filters.
 fn described(sides: &[PivotRun], filters: &[PivotFilter]) -> Vec<String> {
     let imports = sides.iter().filter_map(|side| {
         let source = side.head.source.as_ref()?;
@@ -167,7 +167,7 @@ fn described(sides: &[PivotRun], filters: &[PivotFilter]) -> Vec<String> {
     imports.chain(filters).collect()
 }
 
-/// That a dimension is none, with those that there are.
+/// Refuses unknown dimensions and lists the known ones.
 fn refuse_unknown_names(request: &PivotRequest, sides: &[PivotRun]) -> Result<(), AppError> {
     let sources = sides.iter().filter_map(|side| side.head.source.as_ref());
     let known: Vec<&String> = sources.flat_map(names_of).collect();
@@ -195,10 +195,10 @@ fn refuse_unknown_names(request: &PivotRequest, sides: &[PivotRun]) -> Result<()
     Ok(())
 }
 
-/// A label, and where its run stands among the runs.
+/// A label, preceded by the position of its run among the runs.
 type Label = (usize, String);
 
-/// Equal only for equal labels.
+/// Compares labels; equal only for equal labels.
 fn order_of(a: &[Label], b: &[Label]) -> Ordering {
     let pairs = a.iter().zip(b);
     pairs
@@ -226,7 +226,7 @@ fn lay_out<'a>(
                     .map(|dimension| {
                         let key = &measurement.benchmark.key;
                         let text = dimension.label(&side.name, key, side.head.source.as_ref());
-                        // Runs stay in the order in which they were named.
+                        // Runs keep the order of the command line.
                         (if *dimension == Dimension::Run { run } else { 0 }, text)
                     })
                     .collect()
@@ -268,7 +268,7 @@ fn lay_out<'a>(
     }
 }
 
-/// Benchmarks of which something is so absurd that their samples are to be looked at.
+/// Returns warnings about absurd values, whose samples the user should inspect.
 fn absurd(sides: &[PivotRun], thresholds: &Thresholds) -> Vec<String> {
     let sides = sides.iter();
     sides

@@ -1,29 +1,29 @@
-//! What rows and columns of a pivot are told apart by: runs, packages, targets, ids and their parts.
+//! Dimensions of a pivot's rows and columns: runs, packages, targets, ids and their parts.
 
 use std::fmt;
 use std::str::FromStr;
 
 use perfcheck_analysis::model::{BenchmarkKey, Source, as_in_cells};
 
-/// What a label is where an id has no such part.
+/// Label of an id without the requested part.
 const NO_PART: &str = "(none)";
 
-/// Something that benchmarks differ in.
+/// A property that distinguishes benchmarks.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Dimension {
-    /// The run, as the user named it.
+    /// The run, as the user named it
     Run,
-    /// The cargo package.
+    /// The cargo package
     Package,
-    /// The bench target.
+    /// The bench target
     Target,
-    /// The whole id.
+    /// The whole id
     Id,
-    /// A part of the id between `/`, from 0.
+    /// A part of the id between `/`, counted from 0
     Part(usize),
-    /// Everything from this part on.
+    /// All parts from this one on
     From(usize),
-    /// A part by the name that an import gave it.
+    /// A part or property by the name that an import gave it
     Named(String),
 }
 
@@ -52,7 +52,7 @@ impl FromStr for Dimension {
 }
 
 impl fmt::Display for Dimension {
-    /// As users write it.
+    /// Formats the dimension as users write it.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Run => f.pad("run"),
@@ -69,21 +69,21 @@ impl fmt::Display for Dimension {
 }
 
 impl Dimension {
-    /// Those that there always are, for messages about them.
+    /// The dimensions that always exist, for messages.
     pub const WORDS: &str = "run, package, target, id, group (first part of an id), function (second), input (the rest), part1, part2, ...";
 
-    /// The label of a benchmark. `source`: what its run's import called the parts of ids, and what it said besides.
+    /// Returns the label of a benchmark. `source` provides the names of parts and additional properties in an import.
     pub(super) fn label(&self, run: &str, key: &BenchmarkKey, source: Option<&Source>) -> String {
         let names = source.map_or(&[][..], |source| &source.id_parts);
         let parts: Vec<&str> = key.id.split('/').collect();
         let part = |at: usize| match parts.get(at) {
-            // An import writes so what is no separator.
+            // Imports escape a `/` that is no separator.
             Some(part) if !names.is_empty() => as_in_cells(part),
             Some(part) => (*part).to_owned(),
             None => NO_PART.to_owned(),
         };
         let named = |name: &str| names.iter().position(|known| known == name);
-        // A column may be called as a part is called elsewhere: then it is meant.
+        // An imported column may have the name of a numbered part; then the column takes precedence.
         if let (Self::Part(_) | Self::From(_), Some(at)) = (self, named(&self.to_string())) {
             return part(at);
         }
@@ -108,7 +108,7 @@ impl Dimension {
     }
 }
 
-/// What a column of an import that is no part of ids says of a benchmark.
+/// Returns the value of an import's column that is not part of the ids.
 fn said_of(key: &BenchmarkKey, name: &str, source: &Source) -> String {
     let mut dimensions = source.dimensions.iter();
     let found = dimensions.find(|dimension| dimension.name == name);

@@ -1,6 +1,6 @@
-//! `compare ... --pivot`: stored measurements laid out by dimensions of their ids and runs.
+//! `compare ... --pivot`: lays out stored measurements by dimensions of their ids and runs.
 //!
-//! A pivot describes and decides nothing: it has no verdicts, and its exit status does not depend on its numbers.
+//! Exploratory: makes no decisions, has no verdicts, and its exit status does not depend on its numbers.
 
 mod cells;
 mod command;

@@ -1,25 +1,25 @@
-//! What a pivot is asked for: `rows=part1,cols=run,value=time+p95`.
+//! The specification of a pivot: `rows=part1,cols=run,value=time+p95`.
 
 use std::str::FromStr;
 
 use super::dimension::Dimension;
 use super::value::{PivotValue, Versus};
 
-/// What a pivot is to look like.
+/// The specification of a pivot.
 #[derive(Debug, Clone, PartialEq)]
 pub struct PivotRequest {
-    /// What rows are told apart by.
+    /// Dimensions of rows
     pub rows: Vec<Dimension>,
-    /// What columns are told apart by; none: there is one.
+    /// Dimensions of columns; empty for a single column
     pub cols: Vec<Dimension>,
-    /// What each cell says.
+    /// Values of each cell
     pub values: Vec<PivotValue>,
-    /// What relative values are relative to; `None`: the first run where runs are the rows or the columns, else the fastest of a column.
+    /// Reference of relative values; `None` for the first run if runs are rows or columns, else the fastest of each column
     pub versus: Option<Versus>,
 }
 
 impl PivotRequest {
-    /// What relative values are relative to.
+    /// Returns the reference of relative values.
     pub(super) fn reference(&self) -> Versus {
         self.versus
             .unwrap_or(match (&self.rows[..], &self.cols[..]) {

@@ -1,43 +1,43 @@
-//! What the cells of a pivot say, and what they are relative to.
+//! Values of a pivot's cells, and their references.
 
 use std::fmt;
 use std::str::FromStr;
 
 use perfcheck_analysis::model::{Statistic, StatisticSet, worded};
 
-/// What a cell says.
+/// A value of a cell.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum PivotValue {
-    /// The mean of the launches' means; of rates the harmonic one, in units per second.
+    /// Mean of the processes' means; for rates the harmonic mean, in units per second
     Time,
-    /// Operations per second by that mean.
+    /// Operations per second at the mean time
     Ops,
-    /// Operations per second by the longest time.
+    /// Operations per second at the longest time
     MinOps,
-    /// Operations per second by the shortest time.
+    /// Operations per second at the shortest time
     MaxOps,
-    /// Number of samples.
+    /// Number of samples
     Samples,
-    /// A statistic of columns.
+    /// A statistic that columns can show
     Statistic(Statistic),
-    /// Mean over that of the reference; above 1 is slower.
+    /// Mean divided by that of the reference; above 1 is slower
     Ratio,
-    /// The same as a change.
+    /// The ratio of means, expressed as a change
     Change,
-    /// A statistic over that of the reference; above 1 is worse.
+    /// A statistic divided by that of the reference; above 1 is worse
     StatisticRatio(Statistic),
-    /// Operations per second over those of the reference; above 1 is faster.
+    /// Operations per second divided by those of the reference; above 1 is faster
     OpsRatio,
-    /// Cliff's delta against the reference; positive is slower.
+    /// Cliff's delta against the reference; positive is slower
     CliffsDelta,
-    /// Hedges' g against the reference; positive is slower.
+    /// Hedges' g against the reference; positive is slower
     HedgesG,
-    /// p of Mann and Whitney's test against the reference, adjusted for the table.
+    /// p-value of the Mann-Whitney test against the reference, adjusted for the table
     PValue,
 }
 
 impl PivotValue {
-    /// The words of those that are no statistic.
+    /// The words of values that are not statistics.
     const PLAIN: [(&str, Self); 11] = [
         ("time", Self::Time),
         ("ops", Self::Ops),
@@ -52,7 +52,7 @@ impl PivotValue {
         ("p-value", Self::PValue),
     ];
 
-    /// Whether it says something against a reference.
+    /// Reports whether the value is relative to a reference.
     pub(super) fn is_relative(self) -> bool {
         matches!(
             self,
@@ -66,7 +66,7 @@ impl PivotValue {
         )
     }
 
-    /// Whether it says how much longer or larger something is.
+    /// Reports whether the value is a ratio or change of a magnitude.
     pub(super) fn is_a_change(self) -> bool {
         matches!(
             self,
@@ -78,7 +78,7 @@ impl PivotValue {
         )
     }
 
-    /// Whether it says how long something takes.
+    /// Reports whether the value is a duration.
     pub(super) fn is_a_time(self) -> bool {
         match self {
             Self::Statistic(statistic) => !statistic.is_spread(),
@@ -86,14 +86,14 @@ impl PivotValue {
         }
     }
 
-    /// Whether it is of single samples, which several benchmarks do not have in common.
+    /// Reports whether the value needs single samples, which exist only for cells with one benchmark.
     pub(super) fn is_of_samples(self) -> bool {
         matches!(self, Self::CliffsDelta | Self::HedgesG | Self::PValue)
     }
 }
 
 impl fmt::Display for PivotValue {
-    /// As users write it.
+    /// Formats the value as users write it.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Statistic(statistic) => statistic.fmt(f),
@@ -121,7 +121,7 @@ impl FromStr for PivotValue {
     }
 }
 
-/// The statistic of a word; the error is about `value`, which it is part of.
+/// Parses a statistic. `value` is the text that errors quote, of which `word` is a part.
 fn statistic_of(word: &str, value: &str) -> Result<Statistic, String> {
     Statistic::read(word, StatisticSet::Columns).map_err(|_| {
         format!(
@@ -132,26 +132,26 @@ fn statistic_of(word: &str, value: &str) -> Result<Statistic, String> {
 }
 
 worded! {
-    /// Which cell others are relative to.
+    /// The reference cell of relative values.
     Versus, "is no reference of a pivot; there are" {
-        /// The fastest one of the column.
+        /// The fastest cell of the column
         FastestInColumn = "fastest-in-column",
-        /// The fastest one of the row.
+        /// The fastest cell of the row
         FastestInRow = "fastest-in-row",
-        /// The first one of the row.
+        /// The first cell of the row
         FirstColumn = "first-column",
-        /// The first one of the column.
+        /// The first cell of the column
         FirstRow = "first-row",
     }
 }
 
 impl Versus {
-    /// Whether the reference was chosen for its numbers.
+    /// Reports whether the reference is selected by its value.
     pub(super) fn is_selected(self) -> bool {
         matches!(self, Self::FastestInColumn | Self::FastestInRow)
     }
 
-    /// Which cells have a reference in common, in words.
+    /// Describes the reference in words.
     pub(super) fn in_words(self) -> &'static str {
         match self {
             Self::FastestInColumn => "the fastest of each column",

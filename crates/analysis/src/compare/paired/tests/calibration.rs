@@ -1,11 +1,11 @@
-//! False alarms and power in a small seeded simulation. The large one is `tools/src/bin/simulate_paired.rs`.
+//! False alarms and power in a small seeded simulation. The large simulation is `tools/src/bin/simulate_paired.rs`.
 
 use super::*;
 
 /// Simulated runs per rate.
 const SIMULATED: u64 = 80;
 
-/// The .999 quantile of Binomial(80, .02), one per cent in either direction: more alarms are no accident.
+/// The .999 quantile of Binomial(80, .02), one percent in either direction: more alarms are not chance.
 const MOST_ALARMS: usize = 7;
 
 #[derive(Debug, Clone, Copy)]

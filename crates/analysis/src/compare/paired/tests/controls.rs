@@ -1,8 +1,8 @@
-//! What controls on this host have shown raises the noise threshold.
+//! Changes between controls on this host raise the noise threshold.
 
 use super::*;
 
-/// The plan of [`plan`] after 25 controls with this 95th percentile.
+/// Returns the plan of [`plan`] after 25 controls with this 95th percentile.
 fn after_controls(change: f64) -> Plan {
     let noise = HostNoise {
         controls: 25,

@@ -56,7 +56,7 @@ fn constant_sides_have_the_exact_change_and_the_least_standard_error() {
     assert_eq!(comparison.verdict, Verdict::Regressed);
     let change = comparison.change.unwrap();
     assert!((change.estimate - 0.1).abs() < 1e-9);
-    // By ranks, less the resolution of 0.02 %.
+    // By ranks, minus the resolution of 0.02 %.
     let expected = 1.1_f64.ln() - 2e-4;
     assert!((change.lower.ln_1p() - expected).abs() < 1e-9, "{change:?}");
     let (key, rounds) = (key("b"), constant(110.0));
@@ -82,7 +82,7 @@ fn constant_sides_have_the_exact_change_and_the_least_standard_error() {
 
 #[test]
 fn a_clock_whose_steps_are_as_wide_as_the_threshold_shows_no_change_of_one_step() {
-    // Steps of 1 %: all samples fall on two values.
+    // Steps of 1 %: all samples take one of two values.
     let coarse = |slow: f64| {
         let mut noise = Noise::new(7);
         rounds_of(20, |_, side, _| {
@@ -140,7 +140,7 @@ fn samples_of_no_or_hardly_any_time_are_never_no_change() {
 
 #[test]
 fn rounds_of_a_disturbed_warm_up_are_left_out_and_the_others_find_the_slowdown() {
-    // Of samples that were planned for half a millisecond: the warm-up was 50 times too slow in half of the rounds of each side.
+    // Samples were planned for half a millisecond, but the warm-up was 50 times too slow in half of the rounds of each side.
     let sampled = |round: usize, ns: u64, short: bool, slow: bool| {
         let iterations = if short { 2_000 } else { 100_000 };
         let ns = if slow { 50 * ns } else { ns + round as u64 % 2 };
@@ -168,7 +168,7 @@ fn rounds_of_a_disturbed_warm_up_are_left_out_and_the_others_find_the_slowdown()
         note,
         Note::RoundsLeftOut { .. }
     )));
-    // Of short rounds alone nothing is tested, though some of them were slow enough to seem long.
+    // Short rounds alone are not tested, even if some of them were slow enough to seem long.
     let short: Vec<Round> = (0..40)
         .map(|round| Round {
             layout: None,
@@ -235,7 +235,7 @@ fn samples_without_a_neighbour_do_not_count() {
     let even = quiet(20, 1.02);
     let mut uneven = even.clone();
     for round in &mut uneven {
-        // They would be the fastest by far.
+        // These samples would be the fastest by far.
         round.candidate.push(sample(50.0));
         round.candidate.push(sample(50.0));
     }
@@ -296,7 +296,8 @@ fn few_samples_are_compared_by_the_second_fastest_and_very_few_by_the_median() {
     }
 }
 
-/// Rounds whose samples are slower by `effect` as the second of their pair, by an order that differs from quad to quad; told or not.
+/// Creates rounds whose samples are slower by `effect` as the second of their pair. The order differs from quad to quad; `is_told` tells whether it
+/// is known.
 fn with_positions(effect: f64, is_told: bool) -> Vec<Round> {
     let leads = |round: usize, quad: usize| (round * 7 + quad * 3) % 5 < 2;
     let mut rounds = rounds_of(30, |round, side, i| {
@@ -368,7 +369,7 @@ fn a_pair_of_which_one_sample_has_no_time_is_left_out() {
 #[test]
 fn a_side_whose_fastest_samples_are_slower_and_whose_others_are_faster_is_neither() {
     let mut noise = Noise::new(8);
-    // The base reaches 100 ns in one sample of thirty, else it takes 115; the candidate always 105. And the other way round.
+    // One side reaches 100 ns in one sample of thirty and takes 115 in the others, the other side always takes 105. Both assignments are tested.
     let mut two_speeds = |of: Side| {
         rounds_of(20, |_, side, i| {
             let ns = match (side == of, i % SAMPLES) {

@@ -30,7 +30,7 @@ fn answers_come_in_order_and_each_with_its_own_interval() {
 
 #[test]
 fn what_passes_only_the_level_of_a_single_benchmark_is_suspect() {
-    // Seven processes of twelve of the base are faster than any of the candidate: by Fisher's test one chance in 215.
+    // Seven of twelve base processes are faster than all of the candidate's: by Fisher's test the probability is 1 in 215.
     let mut noise = Noise::new(9);
     let rounds = rounds_of(12, |round, side, _| {
         let slow = side == Side::Candidate || round >= 7;

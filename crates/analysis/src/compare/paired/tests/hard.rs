@@ -1,4 +1,4 @@
-//! Benchmarks that are hard to decide about, and what is said of them.
+//! Benchmarks that are hard to decide about, and the notes on them.
 
 use super::*;
 use crate::compare::Basis;
@@ -11,15 +11,15 @@ fn the_quickest_of_two_quads_stand_for_them() {
         base: vec![3.0, 4.0, 1.0, 2.0, 7.0, 9.0],
         candidate: vec![2.0, 5.0, 6.0, 1.5, 7.5, 8.0],
     };
-    // Of the third quad there is no second one.
+    // The third quad has no partner.
     assert_eq!(differences_of_round(&round), [0.5, 0.5]);
     assert!(differences_of_round(&Neighbours::default()).is_empty());
 }
 
-/// What the place in ABBA costs does not look like a change where BAAB follows.
+/// A cost of the position in ABBA does not look like a change if BAAB follows.
 #[test]
 fn a_cost_of_the_place_in_a_quad_is_no_change() {
-    // The first of a quad is 3 % slow, as where the other side has cooled the caches; sides lead in turn.
+    // The first sample of a quad is 3 % slow, as if the other side had cooled the caches; the sides lead alternately.
     let rounds = rounds_of(30, |_, side, i| {
         let (quad, first) = (i / 2, i % 2 == 0);
         let leads = (side == Side::Base) == (quad % 2 == 0);
@@ -31,7 +31,7 @@ fn a_cost_of_the_place_in_a_quad_is_no_change() {
     assert!(comparison.change.unwrap().estimate.abs() < 1e-3);
 }
 
-/// The numbers of the notes that say what differs.
+/// Returns the numbers of the notes about differing processes and samples.
 fn what_differs(comparison: &Comparison) -> (Option<f64>, Option<f64>) {
     let find = |wanted: fn(&Note) -> Option<f64>| comparison.notes.iter().find_map(wanted);
     let of_processes = find(|note| match note {
@@ -86,13 +86,13 @@ fn samples_that_differ_are_named_with_their_standard_deviation() {
     let comparison = judged(&rounds);
     assert_eq!(comparison.verdict, Verdict::Inconclusive);
     let (of_processes, of_samples) = what_differs(&comparison);
-    // That of the quickest of four on each side: 0.7 times as wide as one, and a difference.
+    // The fastest of four samples on each side: 0.7 times as wide as one sample, and a difference of two.
     let by = of_samples.unwrap();
     assert!((0.07..0.13).contains(&by), "{by}");
     assert_eq!(of_processes, None);
 }
 
-/// As of iterations of some milliseconds.
+/// Iterations take some milliseconds.
 #[test]
 fn few_samples_a_round_are_not_taken_for_processes() {
     let mut noise = Noise::new(5);
@@ -120,7 +120,7 @@ fn nothing_is_named_where_the_rounds_have_decided() {
         let comparison = judged(&quiet(30, factor));
         assert_eq!(what_differs(&comparison), (None, None), "{factor}");
     }
-    // What differs by less than the threshold does not keep anybody from deciding.
+    // Differences below the threshold do not prevent a decision.
     let comparison = judged(&quiet(30, 1.01));
     assert_eq!(comparison.verdict, Verdict::Inconclusive);
     assert_eq!(what_differs(&comparison), (None, None));
@@ -176,18 +176,18 @@ fn the_threshold_that_would_do_holds_the_whole_interval() {
     assert_eq!(again.verdict, Verdict::Unchanged, "{threshold}: {again:?}");
     let less = judge_one(&rounds, threshold / 2.0, &plan);
     assert_eq!(less.verdict, Verdict::Inconclusive);
-    // Where the estimate is beyond the threshold, a larger one would hide what may be real.
+    // If the estimate is beyond the threshold, a larger threshold would hide a change that may be real.
     let beyond = judge_one(&quiet(24, 1.0101), 0.01, &plan);
     assert_eq!(beyond.verdict, Verdict::Inconclusive);
     assert_eq!(beyond.sufficient_threshold(), None);
-    // A slow path that is suspected keeps it from being unchanged at any threshold.
+    // A suspected slow path prevents `unchanged` at any threshold.
     let mut suspected = undecided;
     let Basis::Look(look) = &mut suspected.basis else {
         unreachable!("it was judged at a look");
     };
     look.slow_path.p = look.slow_path.suspicion;
     assert_eq!(suspected.sufficient_threshold(), None);
-    // What is within it already needs no other.
+    // An interval within the threshold needs no other threshold.
     let within = judge_one(&quiet(24, 1.0), 0.01, &plan);
     assert_eq!(within.sufficient_threshold(), None);
 }

@@ -4,7 +4,7 @@ use proptest::prelude::*;
 
 use super::*;
 
-/// Processes and samples that lie above a floor, and processes that differ either way.
+/// Creates processes and samples that are above a floor, and processes that differ in both directions.
 fn noisy(seed: u64, count: usize, factor: f64, spread: f64) -> Vec<Round> {
     let mut noise = Noise::new(seed);
     let mut process = 0.0;
@@ -27,7 +27,7 @@ fn exchanged(rounds: &[Round]) -> Vec<Round> {
     rounds.iter().map(exchange).collect()
 }
 
-/// Samples `times` as long.
+/// Makes samples `times` as long.
 fn longer(samples: &[Sample], times: f64) -> Vec<Sample> {
     let scale = |sample: &Sample| Sample {
         elapsed: Nanos((sample.elapsed.as_f64() * times).round() as u64),
@@ -139,7 +139,7 @@ proptest! {
     fn a_slower_candidate_is_never_less_regressed(
         seed in any::<u64>(), count in 5_usize..30, factor in 1.0f64..1.05, spread in 0.0f64..0.01, more in 1.001f64..1.1,
     ) {
-        // Long samples: rounding to whole nanoseconds is no noise here.
+        // Use long samples, so that rounding to whole nanoseconds adds no noise.
         let rounds = scaled(&noisy(seed, count, factor, spread), 1e4, 1e4);
         let (here, slower) = (judged(&rounds), judged(&scaled(&rounds, 1.0, more)));
         prop_assert!(slower.change.unwrap().lower >= here.change.unwrap().lower - 1e-6);
@@ -163,7 +163,7 @@ proptest! {
         let comparison = judge(&[series(count)], &plan).remove(0);
         prop_assert_eq!(comparison.verdict, verdict);
         prop_assert_eq!(comparison.extent.launches_candidate(), count);
-        // Rounds taken after it was settled change nothing.
+        // Rounds taken after the benchmark was settled change nothing.
         prop_assert_eq!(judge(&[series(30)], &plan).remove(0), comparison);
     }
 }
@@ -193,7 +193,7 @@ fn what_both_sides_of_a_round_share_widens_no_interval_of_mean_or_median() {
 
 #[test]
 fn the_described_change_is_of_all_samples_of_both_sides_also_of_those_without_a_neighbour() {
-    // Of 40 samples of the candidate ten take 101, 102, 103 and 202 ns each: mean 127, median 102.5; the base's are 100 both.
+    // A quarter each of 40 samples of the candidate takes 101, 102, 103 and 202 ns: mean 127, median 102.5. Mean and median of the base are 100.
     let mut rounds = rounds_of(20, |_, side, i| match side {
         Side::Base => 100.0 + (i % 3) as f64 - 1.0,
         Side::Candidate => 102.0 + (i % 3) as f64 - 1.0,

@@ -1,4 +1,4 @@
-//! When a benchmark stops, and at which level.
+//! Tests of when a benchmark stops, and at which level.
 
 use super::super::look::Look;
 use super::*;
@@ -43,7 +43,7 @@ fn unchanged_waits_for_the_slow_path_test() {
         standing_at(&rounds, &plan),
         Standing::Settled(Verdict::Unchanged)
     );
-    // In doubt of the speed, there is more to find out than slow paths.
+    // While the speed is uncertain, the search is not only for slow paths.
     let in_doubt = quiet(30, 1.01);
     assert_eq!(standing_at(&in_doubt[..20], &plan), Standing::Open);
     let short = judged(&rounds[..10]);
@@ -66,7 +66,7 @@ fn the_last_look_ends_it_whatever_is_known() {
 
 #[test]
 fn what_can_no_longer_be_settled_is_given_up_when_most_of_the_rounds_are_done() {
-    // The processes of both sides have the same fifteen speeds, 8 % apart, in an order that differs by exchanges of neighbours.
+    // The processes of both sides have the same fifteen speeds, 8 % apart, in orders that differ by exchanges of neighbors.
     let rounds = rounds_of(60, |round, side, i| {
         let place = if side == Side::Candidate {
             round ^ 1
@@ -76,7 +76,7 @@ fn what_can_no_longer_be_settled_is_given_up_when_most_of_the_rounds_are_done() 
         100.0 * (1.0 + 0.08 * (place % 15) as f64 + 1e-5 * i as f64)
     });
     let plan = plan(&[10, 20, 30, 45, 60]);
-    // Less than .45 of the rounds, and half of them.
+    // Less than .45 of the rounds, then half of them.
     assert_eq!(standing_at(&rounds[..20], &plan), Standing::Open);
     assert_eq!(
         standing_at(&rounds[..30], &plan),

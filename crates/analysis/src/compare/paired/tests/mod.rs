@@ -1,4 +1,4 @@
-//! Decisions about A/B measurements, situation by situation.
+//! Decisions about side-by-side measurements, situation by situation.
 
 mod calibration;
 mod controls;
@@ -17,7 +17,7 @@ use crate::compare::{Comparison, Note};
 use crate::model::{BenchmarkKey, Metric, Nanos, Round, Sample, Side, Verdict};
 use perfcheck_stats::{Draws, Stream};
 
-/// Samples last about half a millisecond at 100 ns per iteration.
+/// With this number a sample takes about half a millisecond at 100 ns per iteration.
 const ITERATIONS: u64 = 5_000;
 
 const SAMPLES: usize = 30;
@@ -50,7 +50,7 @@ fn sample(time: f64) -> Sample {
     }
 }
 
-/// Rounds whose sample i of a side takes `time(round, side, i)` nanoseconds per iteration.
+/// Creates rounds whose sample i of a side takes `time(round, side, i)` nanoseconds per iteration.
 fn rounds_of(count: usize, mut time: impl FnMut(usize, Side, usize) -> f64) -> Vec<Round> {
     let mut side = |round, side| (0..SAMPLES).map(|i| sample(time(round, side, i))).collect();
     (0..count)
@@ -63,7 +63,7 @@ fn rounds_of(count: usize, mut time: impl FnMut(usize, Side, usize) -> f64) -> V
         .collect()
 }
 
-/// Random numbers for made-up noise.
+/// Random numbers for simulated noise.
 struct Noise(Draws);
 
 impl Noise {
@@ -87,7 +87,7 @@ impl Noise {
     }
 }
 
-/// Rounds with little noise, in which the new side takes `factor` times as long.
+/// Creates rounds with little noise, in which the new side takes `factor` times as long.
 fn quiet(count: usize, factor: f64) -> Vec<Round> {
     let mut noise = Noise::new(1);
     rounds_of(count, |_, side, _| {
@@ -107,7 +107,7 @@ fn judge_one(rounds: &[Round], noise_threshold: f64, plan: &Plan) -> Comparison 
     judge(&[series], plan).remove(0)
 }
 
-/// With a threshold of 1 % and one look at the end.
+/// Judges rounds at a threshold of 1 %, with one look at the end.
 fn judged(rounds: &[Round]) -> Comparison {
     judge_one(rounds, 0.01, &plan(&[rounds.len() as u32]))
 }
@@ -173,7 +173,7 @@ fn a_faster_layout_that_a_few_processes_of_one_side_happen_to_have_is_no_change(
             100.0 * layout * (1.0 + 0.002 * noise.exponential())
         })
     };
-    // Five of twenty against none: one in 40 by accident (Fisher). Twelve: one in 50,000.
+    // Five of twenty against none: 1 in 40 by chance (Fisher). Twelve: 1 in 50,000.
     assert_eq!(judged(&layout(5)).verdict, Verdict::Inconclusive);
     assert_eq!(judged(&layout(12)).verdict, Verdict::Regressed);
     let by_floors = |guard| PairedMethod {
@@ -234,7 +234,7 @@ fn more_rounds_are_advised_by_the_square_of_the_margin_over_the_distance_from_th
         let margin = comparison.smallest_callable.unwrap().ln_1p() - threshold;
         let size = comparison.change.unwrap().estimate.ln_1p().abs();
         assert_eq!(size > threshold, factor > 1.01, "{size}");
-        // An error falls with the root of the number of rounds.
+        // An error falls with the square root of the number of rounds.
         let expected = (20.0 * (margin / (size - threshold)).powi(2)).ceil() as u64;
         let needed = comparison.look().unwrap().rounds_needed;
         assert_eq!(needed, Some(expected), "{factor}");
@@ -307,7 +307,7 @@ fn the_number_of_threads_changes_nothing() {
 fn halves_that_disagree_are_named() {
     let mut noise = Noise::new(5);
     let rounds = rounds_of(40, |round, side, _| {
-        // The host gets faster: the pooled floors are those of the second half.
+        // The host becomes faster: the pooled floors are those of the second half.
         let host = if round < 20 { 1.2 } else { 1.0 };
         let cost = if side == Side::Candidate && round < 20 {
             1.1
@@ -373,7 +373,7 @@ fn halves_that_differ_by_the_chance_of_their_processes_are_not_named() {
         });
         has(&judged(&rounds), |note| matches!(note, Note::ChangeDrifts))
     });
-    // Beyond 3.5 standard errors lies 1 of 2,000; of errors that are estimated, some more.
+    // 1 in 2,000 is beyond 3.5 standard errors; with estimated errors, some more.
     assert!(named.count() <= 2);
 }
 
@@ -432,7 +432,7 @@ fn rounds_that_resemble_the_one_before_are_named_where_nothing_was_settled() {
         Note::RoundsDependOnTheirNeighbours { correlation } => Some(*correlation),
         _ => None,
     });
-    // Of 23 pairs of neighbours three are of different groups.
+    // Three of 23 pairs of neighbors are in different groups.
     assert_eq!(correlation, Some((20.0 - 3.0) / 23.0), "{comparison:?}");
 }
 

@@ -4,7 +4,7 @@ use super::super::series::{Neighbours, UsableRounds};
 use super::super::slow_path::SlowPathTest;
 use super::*;
 
-/// `share` of the samples of a side are 40 % slower.
+/// Creates rounds in which `share` of the samples of a side are 40 % slower.
 fn slow_samples(count: usize, slow_side: Side, share: f64, factor: f64) -> Vec<Round> {
     let mut noise = Noise::new(10);
     rounds_of(count, |_, side, _| {
@@ -72,13 +72,13 @@ fn bursts_and_slices_that_fall_on_either_side_are_no_slow_path() {
         let comparison = judged(&rounds);
         alarms += usize::from(comparison.slow_side().is_some());
     }
-    // 0.2 % in either direction: three of forty are no accident.
+    // 0.2 % in either direction: three of forty would not be chance.
     assert!(alarms <= 2, "{alarms}");
 }
 
 #[test]
 fn a_suspicion_keeps_unchanged_from_being_said() {
-    // One slow sample in each of six rounds: one chance in 64.
+    // One slow sample in each of six rounds: a probability of 1 in 64.
     let mut noise = Noise::new(11);
     let rounds = rounds_of(30, |round, side, i| {
         let slow = side == Side::Candidate && round % 5 == 0 && i == 3;
@@ -91,7 +91,7 @@ fn a_suspicion_keeps_unchanged_from_being_said() {
 
 #[test]
 fn a_slow_path_that_only_a_benchmark_alone_would_show_is_named_as_what_is_suspected() {
-    // One slow sample in each of ten rounds: 2 / 2^10 is within .002 and not within a fiftieth of that.
+    // One slow sample in each of ten rounds: 2 / 2^10 is below .002 but above a fiftieth of it.
     let mut noise = Noise::new(12);
     let rounds = rounds_of(30, |round, side, i| {
         let slow = side == Side::Candidate && round % 3 == 0 && i == 3;
@@ -128,13 +128,14 @@ fn a_round_counts_by_the_balance_of_its_neighbors_over_their_number_and_one() {
             left_out: 0,
             too_short: None,
         };
-        // It is the better of two excesses.
+        // Half of the p at the better of two excesses.
         SlowPathTest::of(&usable, 0.01).p_slower / 2.0
     };
-    // Balances of 1/2 and -4/15: two patterns of signs have such a sum or more.
+    // Balances of 1/2 and -4/15: two sign patterns have at least this sum.
     let disturbed = [(1, 0), (1, 0), (1, 0), (1, 0), (1, 0), (5, 9)];
     assert_eq!(p(&disturbed), 2.0 / 64.0);
-    // Of 1/2, 2/3 and -3/4: the sum stays or grows where at most 3/4 is negative, which is one balance or none.
+    // Balances of 1/2, 2/3 and -3/4: the sum is at least as large if the balances with a negative sign add up to at most 3/4, so for one of them or
+    // none.
     let few = [(1, 0), (1, 0), (1, 0), (2, 0), (0, 3)];
     assert_eq!(p(&few), 6.0 / 32.0);
 }

@@ -1,0 +1,117 @@
+//! Measurement of one build alone, in processes that follow the schedules of its reference runs.
+
+use super::pins::pinned_schedules;
+use super::request::{Request, busy};
+use crate::app::context::World;
+use crate::app::error::AppError;
+use crate::app::pipeline::record::RecordedRun;
+use crate::report::{Progress, Verbosity};
+use perfcheck_analysis::findings::References;
+use perfcheck_analysis::model::{
+    Benchmark, Environment, Event, NewRun, Observer, Partition, RunId,
+};
+use perfcheck_engine::child::Launcher;
+use perfcheck_engine::host;
+use perfcheck_engine::measure::{Campaign, CampaignSink, DiscoveredTarget, Ended, Resolved, Spent};
+use perfcheck_engine::store::{Store, StoreError, WorkspaceId};
+
+/// A measurement of one build.
+pub(in crate::app) struct SingleMeasurement<'a> {
+    pub(in crate::app) request: &'a Request<'a>,
+    pub(in crate::app) environment: &'a Environment,
+    /// Reference runs, whose sampling the measurement follows
+    pub(in crate::app) references: &'a References,
+    /// Name under which the build is kept, if it is
+    pub(in crate::app) build: Option<&'a str>,
+    /// The shard, if only a part of the suite is measured
+    pub(in crate::app) partition: Option<&'a Partition>,
+}
+
+impl SingleMeasurement<'_> {
+    /// Begins the run in the store.
+    pub(in crate::app) fn begin(
+        &self,
+        store: &mut Store,
+        workspace: WorkspaceId,
+    ) -> Result<RunId, StoreError> {
+        let request = self.request;
+        store.begin_run(
+            workspace,
+            &NewRun {
+                started: host::now(),
+                git: request.git.clone(),
+                environment: self.environment.clone(),
+                load: request.load,
+                seed: request.seed,
+                decision: request
+                    .comparison
+                    .decision(&request.context.tables.workspace),
+                tool_version: env!("CARGO_PKG_VERSION").to_owned(),
+                build: self.build.map(str::to_owned),
+                partition: self.partition.cloned(),
+            },
+        )
+    }
+
+    /// Measures `targets` and stores each process as soon as it ends. Returns the cost of each benchmark.
+    pub(in crate::app) fn measure(
+        &self,
+        store: &mut Store,
+        run: RunId,
+        mut targets: Vec<DiscoveredTarget>,
+        world: &mut World<'_>,
+    ) -> Result<Vec<Spent>, AppError> {
+        let request = self.request;
+        let pins = pinned_schedules(store, self.references)?;
+        let tables = &request.context.tables;
+        let default_threshold = request
+            .comparison
+            .decision(&tables.workspace)
+            .noise_threshold;
+        let resolve = |benchmark: &Benchmark| {
+            let (sampling, noise_threshold) = tables.layers.resolve(benchmark);
+            let pin = pins.iter().find(|pin| pin.key == benchmark.key);
+            Resolved {
+                sampling,
+                noise_threshold: noise_threshold.unwrap_or(default_threshold),
+                pinned: pin.and_then(|pin| pin.flat),
+                pinned_samples: pin.map(|pin| pin.samples),
+                past_visit: pin.and_then(|pin| pin.visit),
+            }
+        };
+        let progress = Progress::new(&mut *world.stderr, &mut *world.bench_output, world.progress);
+        if let Some(warning) = busy(request.load, self.environment.host.cores) {
+            progress.observe(&Event::Warning(&warning));
+        }
+        let step = targets.iter().filter_map(|found| found.clock_step).max();
+        let is_verbose = request.common.output.verbosity() == Verbosity::Verbose;
+        if let Some(step) = step.filter(|_| is_verbose) {
+            progress.observe(&Event::ClockStep(step));
+        }
+        for found in &mut targets {
+            request.instruct(&mut found.target);
+        }
+        let launcher = Launcher::new(
+            world.supervisor,
+            world.interrupt,
+            &progress,
+            request.timeout,
+        );
+        let campaign = Campaign::alone(targets, resolve, request.seed, launcher)
+            .with_control(host::ControlProbe::of(&world.variables))
+            .within(request.effort.time_budget);
+        let mut sink = CampaignSink {
+            record: &mut |_, launch: &_| store.record_launch(run, launch),
+            // Never stop early: every benchmark runs all of its processes.
+            standing: &mut |_, _, _| None,
+        };
+        let (ended, spent) = campaign.run(&mut sink)?;
+        drop(progress);
+        match ended {
+            Ended::Complete => Ok(spent),
+            Ended::Interrupted => Err(AppError::Interrupted(
+                RecordedRun::Single(run).left_incomplete(),
+            )),
+        }
+    }
+}

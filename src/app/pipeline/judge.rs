@@ -1,0 +1,123 @@
+//! Turns measurements into the conclusion of a run.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use super::record::RecordedRun;
+use crate::app::stored::references::StoredReferences;
+use perfcheck_analysis::compare::{Fact, HostClass, Plan, Rules};
+use perfcheck_analysis::findings::{
+    Conclusion, Evidence, FailedTarget, RoundsCost, RoundsEvidence, Row, RunRemark, StoredEvidence,
+    Terms,
+};
+use perfcheck_analysis::model::{
+    BenchmarkKey, BySide, DecisionSettings, Measurement, RunId, Verdict, Work,
+};
+use perfcheck_engine::process::Interrupt;
+
+/// The measurements of a run, with all that its verdicts depend on.
+pub(in crate::app) enum Measured {
+    Single(SingleMeasured),
+    Paired(PairedMeasured),
+}
+
+/// One build, to be compared with stored runs.
+pub(in crate::app) struct SingleMeasured {
+    pub(in crate::app) run: RunId,
+    pub(in crate::app) measurements: Vec<Measurement>,
+    pub(in crate::app) stored: StoredReferences,
+    pub(in crate::app) rules: Rules,
+    /// Facts that may differ between the run and its references.
+    pub(in crate::app) allowed: Vec<Fact>,
+    pub(in crate::app) failed_targets: Vec<FailedTarget>,
+    /// Whether a time budget may have left out processes.
+    pub(in crate::app) had_time_budget: bool,
+    pub(in crate::app) remarks: Vec<RunRemark>,
+}
+
+/// Two builds, measured side by side.
+pub(in crate::app) struct PairedMeasured {
+    pub(in crate::app) runs: BySide<RunId>,
+    pub(in crate::app) measured: BySide<Vec<Measurement>>,
+    pub(in crate::app) plan: Plan,
+    pub(in crate::app) decision: DecisionSettings,
+    /// The earlier run whose build is the base, for each benchmark that has one.
+    pub(in crate::app) earlier: BTreeMap<BenchmarkKey, RunId>,
+    pub(in crate::app) cost: BTreeMap<BenchmarkKey, RoundsCost>,
+    /// Verdicts that needed no measurement.
+    pub(in crate::app) settled: Vec<Row<'static>>,
+    /// The name of the base, for readers.
+    pub(in crate::app) reference: String,
+    pub(in crate::app) host: HostClass,
+    pub(in crate::app) remarks: Vec<RunRemark>,
+}
+
+impl Measured {
+    /// The stored run or pair that the measurements belong to.
+    pub(in crate::app) fn run(&self) -> RecordedRun {
+        match self {
+            Self::Single(single) => RecordedRun::Single(single.run),
+            Self::Paired(paired) => RecordedRun::Pair(paired.runs),
+        }
+    }
+
+    /// Judges all benchmarks as one family. An interrupt ends the process and names the run that is left incomplete.
+    pub(in crate::app) fn judge(&self, gate: Terms<'_>, interrupt: &Interrupt) -> Conclusion<'_> {
+        let left = self.run().left_incomplete();
+        interrupt.while_computing(&left, || match self {
+            Self::Single(single) => single.judge(gate),
+            Self::Paired(paired) => {
+                let remarks = paired.remarks.clone();
+                paired.evidence().judge(remarks, gate, &Work::silent())
+            }
+        })
+    }
+}
+
+impl SingleMeasured {
+    fn judge(&self, gate: Terms<'_>) -> Conclusion<'_> {
+        let failed = self.failed_targets.iter();
+        let failed = failed.map(|one| (one.package.clone(), one.target.clone()));
+        let noise_threshold = |measurement: &Measurement| measurement.noise_threshold;
+        let evidence = Evidence::Stored(StoredEvidence {
+            measurements: &self.measurements,
+            references: &self.stored.references,
+            past: &self.stored.past,
+            expected: &self.stored.expected,
+            rules: &self.rules,
+            noise_threshold: &noise_threshold,
+            allowed: &self.allowed,
+            failed_targets: &failed.collect(),
+            had_time_budget: self.had_time_budget,
+        });
+        evidence.judge(self.remarks.clone(), gate, &Work::silent())
+    }
+}
+
+impl PairedMeasured {
+    fn evidence(&self) -> Evidence<'_, '_> {
+        Evidence::Paired(RoundsEvidence {
+            runs: self.runs,
+            earlier: &self.earlier,
+            base: &self.measured.base,
+            candidate: &self.measured.candidate,
+            plan: &self.plan,
+            decision: &self.decision,
+            noise_threshold: None,
+            settled: &self.settled,
+            cost: Some(&self.cost),
+            reference: &self.reference,
+            host: self.host,
+        })
+    }
+
+    /// Lists the benchmarks that became slower or faster, at most `most` of them, the largest changes first.
+    pub(in crate::app) fn changed(&self, most: usize) -> BTreeSet<BenchmarkKey> {
+        let is_changed = |verdict| matches!(verdict, Verdict::Regressed | Verdict::Improved);
+        let mut changed = self.evidence().rows(&Work::silent());
+        changed.retain(|row| row.verdict.is_some_and(is_changed));
+        let size = |row: &Row<'_>| row.change().map_or(0.0, f64::abs);
+        changed.sort_by(|one, two| size(two).total_cmp(&size(one)));
+        changed.truncate(most);
+        changed.into_iter().map(|row| row.key).collect()
+    }
+}
