@@ -4,12 +4,12 @@
 
 use anstream::ColorChoice;
 use cargo_perfcheck::app::{self, AppError, World};
-use cargo_perfcheck::cli::{self, Command, Parsed};
-use cargo_perfcheck::escape::{Commands, Guarded, Visible};
-use cargo_perfcheck::report::{Charset, InCharset, MessageFormat, ProgressMode, write_error};
+use cargo_perfcheck::cli::{self, Command, ParsedCommand};
+use cargo_perfcheck::escape::{CommandGuard, EscapedStream, LogCommands};
+use cargo_perfcheck::report::{Charset, CharsetWriter, MessageFormat, ProgressMode, write_error};
 use perfcheck_analysis::exit_code::ExitCode;
-use perfcheck_engine::host::Variables;
-use perfcheck_engine::link::stand_in;
+use perfcheck_engine::host::EnvironmentVariables;
+use perfcheck_engine::link::run_as_linker;
 use perfcheck_engine::process::{Interrupt, REAPER_ARGUMENT, Supervisor, reap};
 use std::io::{self, IsTerminal, Write};
 use std::process;
@@ -29,7 +29,7 @@ fn main() -> process::ExitCode {
     {
         return app::run_workloads();
     }
-    if let Some(linked) = stand_in(&arguments) {
+    if let Some(linked) = run_as_linker(&arguments) {
         return linked.unwrap_or_else(|error| {
             let _ = write_error(&mut io::stderr(), &error.to_string());
             process::ExitCode::FAILURE
@@ -39,18 +39,18 @@ fn main() -> process::ExitCode {
         Ok(parsed) => parsed,
         Err(error) => {
             // Help and version are results; every other error is wrong usage. A closed stream does not change the status.
-            let charset = |is_terminal| charset(&Variables::read(), is_terminal);
+            let charset = |is_terminal| charset(&EnvironmentVariables::read(), is_terminal);
             if !error.use_stderr() {
                 let charset = charset(io::stdout().is_terminal());
-                let mut stdout = InCharset::new(anstream::stdout(), charset);
+                let mut stdout = CharsetWriter::new(anstream::stdout(), charset);
                 let _ = write!(stdout, "{}", error.render().ansi());
                 return ExitCode::Clean.number().into();
             }
-            let variables = Variables::read();
-            let commands = Commands::new(variables.github_actions, variables.ci);
+            let variables = EnvironmentVariables::read();
+            let commands = LogCommands::new(variables.github_actions, variables.ci);
             let charset = charset(io::stderr().is_terminal());
-            let stderr = InCharset::new(anstream::stderr(), charset);
-            let mut stderr = Visible::new(Guarded::new(stderr, &commands));
+            let stderr = CharsetWriter::new(anstream::stderr(), charset);
+            let mut stderr = EscapedStream::new(CommandGuard::new(stderr, &commands));
             let _ = write!(stderr, "{}", error.render().ansi());
             return ExitCode::Usage.number().into();
         }
@@ -60,11 +60,11 @@ fn main() -> process::ExitCode {
         clap::ColorChoice::Never => ColorChoice::Never.write_global(),
         clap::ColorChoice::Auto => {}
     }
-    let variables = Variables::read();
-    let commands = Commands::new(variables.github_actions, variables.ci);
+    let variables = EnvironmentVariables::read();
+    let commands = LogCommands::new(variables.github_actions, variables.ci);
     let charset = charset(&variables, io::stderr().is_terminal());
-    let stderr = UntilClosed::new(InCharset::new(anstream::stderr(), charset));
-    let mut stderr = Visible::new(Guarded::new(stderr, &commands));
+    let stderr = UntilClosed::new(CharsetWriter::new(anstream::stderr(), charset));
+    let mut stderr = EscapedStream::new(CommandGuard::new(stderr, &commands));
     let status = match dispatch(&parsed, variables, &commands, &mut stderr) {
         Ok(status) => status,
         Err(error) => {
@@ -76,7 +76,7 @@ fn main() -> process::ExitCode {
 }
 
 /// Returns the characters that a stream can show. A file or pipe gets Unicode: its reader knows the encoding.
-fn charset(variables: &Variables, is_terminal: bool) -> Charset {
+fn charset(variables: &EnvironmentVariables, is_terminal: bool) -> Charset {
     if variables.shows_unicode || !is_terminal {
         Charset::Unicode
     } else {
@@ -85,9 +85,9 @@ fn charset(variables: &Variables, is_terminal: bool) -> Charset {
 }
 
 fn dispatch(
-    parsed: &Parsed,
-    variables: Variables,
-    commands: &Commands,
+    parsed: &ParsedCommand,
+    variables: EnvironmentVariables,
+    commands: &LogCommands,
     stderr: &mut dyn Write,
 ) -> Result<ExitCode, AppError> {
     let of_stderr = self::charset(&variables, io::stderr().is_terminal());
@@ -101,7 +101,7 @@ fn dispatch(
     };
     let is_bar = matches!(progress, ProgressMode::Bar(_));
     let tell = move |left: &str| {
-        let mut stderr = InCharset::new(anstream::stderr(), of_stderr);
+        let mut stderr = CharsetWriter::new(anstream::stderr(), of_stderr);
         // The line may hold a progress bar, and nothing else will clear it.
         if is_bar {
             let _ = stderr.write_all(b"\r\x1b[K");
@@ -117,13 +117,13 @@ fn dispatch(
         MessageFormat::Human => charset(&variables, io::stdout().is_terminal()),
         MessageFormat::Json => Charset::Unicode,
     };
-    let stdout = UntilClosed::new(InCharset::new(anstream::stdout(), charset));
-    let mut stdout = Visible::new(Guarded::new(stdout, commands));
+    let stdout = UntilClosed::new(CharsetWriter::new(anstream::stdout(), charset));
+    let mut stdout = EscapedStream::new(CommandGuard::new(stdout, commands));
     // A terminal and a CI log obey control characters, so make these visible. A file keeps the bytes that the bench printed.
     let is_obeyed = io::stderr().is_terminal() || variables.ci || variables.github_actions;
-    let bench_output = Guarded::of_others(io::stderr(), commands);
+    let bench_output = CommandGuard::foreign(io::stderr(), commands);
     let mut bench_output: Box<dyn Write> = if is_obeyed {
-        Box::new(Visible::new(bench_output))
+        Box::new(EscapedStream::new(bench_output))
     } else {
         Box::new(bench_output)
     };
@@ -137,20 +137,20 @@ fn dispatch(
         bench_output: &mut bench_output,
         progress,
     };
-    let status = if parsed.command.only_reads() {
-        interrupt.while_computing("", || carry_out(parsed, &mut world))
+    let status = if parsed.command.is_read_only() {
+        interrupt.while_computing("", || run_command(parsed, &mut world))
     } else {
-        carry_out(parsed, &mut world)
+        run_command(parsed, &mut world)
     };
     // Output that does not end with a newline is still in the buffer.
     let flushed = world.stdout.flush().map_err(AppError::from);
     status.and_then(|status| flushed.map(|()| status))
 }
 
-fn carry_out(parsed: &Parsed, world: &mut World<'_>) -> Result<ExitCode, AppError> {
+fn run_command(parsed: &ParsedCommand, world: &mut World<'_>) -> Result<ExitCode, AppError> {
     let common = &parsed.common;
     match &parsed.command {
-        Command::Run(options) => app::then_push(options.push, common, world, |world| {
+        Command::Run(options) => app::run_then_push(options.push, common, world, |world| {
             app::run(options, common, world)
         }),
         Command::Compare(options) => app::compare(options, common, world),
@@ -159,7 +159,7 @@ fn carry_out(parsed: &Parsed, world: &mut World<'_>) -> Result<ExitCode, AppErro
         Command::Doctor(options) => app::doctor(options, &common.output, world),
         Command::Init(options) => app::init(options, common, world),
         Command::List(options) => app::list(options, common, world),
-        Command::Merge(options) => app::then_push(options.push, common, world, |world| {
+        Command::Merge(options) => app::run_then_push(options.push, common, world, |world| {
             app::merge(options, common, world)
         }),
         Command::Runs(last) => app::runs(*last, common, world),
@@ -206,7 +206,7 @@ impl<W: Write> UntilClosed<W> {
         }
     }
 
-    fn unless_closed<T>(
+    fn write_unless_closed<T>(
         &mut self,
         dropped: T,
         work: impl FnOnce(&mut W) -> io::Result<T>,
@@ -226,11 +226,11 @@ impl<W: Write> UntilClosed<W> {
 
 impl<W: Write> Write for UntilClosed<W> {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        self.unless_closed(bytes.len(), |writer| writer.write(bytes))
+        self.write_unless_closed(bytes.len(), |writer| writer.write(bytes))
     }
 
     fn flush(&mut self) -> io::Result<()> {
-        self.unless_closed((), Write::flush)
+        self.write_unless_closed((), Write::flush)
     }
 }
 

@@ -6,14 +6,14 @@ use std::path::{Path, PathBuf};
 
 use super::error::AppError;
 use super::options::StoreOptions;
-use crate::escape::Commands;
+use crate::escape::LogCommands;
 use crate::report::{self, ProgressMode};
 use crate::settings::{Layer, Tables};
 use perfcheck_analysis::compare::HostClass;
 use perfcheck_analysis::exit_code::ExitCode;
-use perfcheck_analysis::model::{Environment, Partition, Run, RunId};
+use perfcheck_analysis::model::{Environment, Run, RunId, Shard};
 use perfcheck_engine::cargo::{CargoError, CargoOptions, Toolchain, Workspace};
-use perfcheck_engine::host::{Checkout, GitError, Variables};
+use perfcheck_engine::host::{Checkout, EnvironmentVariables, GitError};
 use perfcheck_engine::process::{Interrupt, Supervisor};
 use perfcheck_engine::store::{
     Store, StoreError, WorkspaceId, default_path, is_address, public_location,
@@ -22,11 +22,11 @@ use perfcheck_engine::store::{
 /// The process's environment: variables, streams, child processes and interrupts.
 pub struct World<'a> {
     /// Environment variables.
-    pub variables: Variables,
+    pub variables: EnvironmentVariables,
     /// Starts processes.
     pub supervisor: &'a Supervisor,
     /// Filters workflow commands of the CI system out of forwarded output, and lets the tool's own through
-    pub commands: &'a Commands,
+    pub commands: &'a LogCommands,
     /// Reports whether the user asked to stop
     pub interrupt: &'a Interrupt,
     /// Stream for the result
@@ -72,7 +72,7 @@ impl Context {
         let workspace = Workspace::load(&variables.cargo, &options.cargo, world.supervisor)?;
         workspace.refuse_unknown(&options.cargo)?;
         let packages = workspace.package_settings();
-        let tables = Tables::read(
+        let tables = Tables::parse(
             &workspace.root().join("Cargo.toml"),
             workspace.settings(),
             packages.iter().map(|found| {
@@ -133,40 +133,41 @@ impl Context {
     }
 
     /// Opens the store for reading. Returns `None` if it does not exist yet.
-    pub(super) fn existing_store(&self) -> Result<Option<Store>, StoreError> {
+    pub(super) fn open_existing_store(&self) -> Result<Option<Store>, StoreError> {
         Store::open_existing(&self.store_path)
     }
 
     /// Opens the store for reading and finds the workspace in it. Returns `None` if nothing of this workspace is stored.
-    pub(super) fn stored(&self) -> Result<Option<(Store, WorkspaceId)>, StoreError> {
-        let Some(store) = self.existing_store()? else {
+    pub(super) fn open_stored(&self) -> Result<Option<(Store, WorkspaceId)>, StoreError> {
+        let Some(store) = self.open_existing_store()? else {
             return Ok(None);
         };
         Ok(store.find_workspace(&self.key())?.map(|id| (store, id)))
     }
 
     /// Like [`Self::stored`], but fails if nothing of this workspace is stored.
-    pub(super) fn require_stored(&self) -> Result<(Store, WorkspaceId), AppError> {
-        self.stored()?.ok_or_else(|| self.nothing_stored())
+    pub(super) fn open_required(&self) -> Result<(Store, WorkspaceId), AppError> {
+        self.open_stored()?
+            .ok_or_else(|| self.nothing_stored_error())
     }
 
     /// Opens the store for writing and registers the workspace in it.
-    pub(super) fn store(&self) -> Result<(Store, WorkspaceId), StoreError> {
-        let mut store = self.whole_store()?;
-        let id = store.workspace(&self.key(), &self.label())?;
+    pub(super) fn open_store(&self) -> Result<(Store, WorkspaceId), StoreError> {
+        let mut store = self.open_whole_store()?;
+        let id = store.ensure_workspace(&self.key(), &self.label())?;
         Ok((store, id))
     }
 
     /// Opens the store with all of its workspaces, for writing.
-    pub(super) fn whole_store(&self) -> Result<Store, StoreError> {
+    pub(super) fn open_whole_store(&self) -> Result<Store, StoreError> {
         Store::open(&self.store_path)
     }
 
     /// Like [`Self::store`], but fails if nothing of this workspace is stored.
-    pub(super) fn stored_for_writing(&self) -> Result<(Store, WorkspaceId), AppError> {
-        let (reader, _) = self.require_stored()?;
+    pub(super) fn open_required_for_writing(&self) -> Result<(Store, WorkspaceId), AppError> {
+        let (reader, _) = self.open_required()?;
         drop(reader);
-        Ok(self.store()?)
+        Ok(self.open_store()?)
     }
 
     /// Returns the class of the host that a run was measured on: as the workspace configures it, else as detected for the run.
@@ -181,7 +182,7 @@ impl Context {
     }
 
     /// The error for a workspace without stored runs; it advises a first run.
-    fn nothing_stored(&self) -> AppError {
+    fn nothing_stored_error(&self) -> AppError {
         if self.store_named && !is_address(&self.store_path) && !self.store_path.exists() {
             return AppError::NoStore(self.store_path.clone());
         }
@@ -195,7 +196,7 @@ impl Context {
         world: &mut World<'_>,
     ) -> Result<ExitCode, AppError> {
         if !common.output.quiet {
-            writeln!(world.stderr, "{}", self.nothing_stored())?;
+            writeln!(world.stderr, "{}", self.nothing_stored_error())?;
         }
         Ok(ExitCode::Clean)
     }
@@ -323,14 +324,14 @@ pub(super) fn resolve_reference(
     word: &str,
 ) -> Result<RunId, AppError> {
     let run = resolve_run(store, workspace, word)?;
-    refuse_part(&store.run(run)?)?;
+    refuse_shard(&store.run(run)?)?;
     Ok(run)
 }
 
 /// Refuses a run of one shard: it measured only a part of the suite, so it cannot be a reference.
-pub(super) fn refuse_part(run: &Run) -> Result<(), AppError> {
+pub(super) fn refuse_shard(run: &Run) -> Result<(), AppError> {
     match &run.begun.partition {
-        Some(Partition { part, .. }) => Err(AppError::Usage(format!(
+        Some(Shard { part, .. }) => Err(AppError::Usage(format!(
             "run {} is part {part} of a suite, which is no reference\n  help: `cargo perfcheck merge` puts the parts together to one run, which can be one",
             run.id
         ))),

@@ -57,7 +57,10 @@ pub enum AppError {
     #[error(transparent)]
     Exchange(#[from] ExchangeError),
     /// A name, number or commit matches no run
-    #[error("there is no baseline or run `{name}`{}", there_is(name, existing))]
+    #[error(
+        "there is no baseline or run `{name}`{}",
+        suggest_alternatives(name, existing)
+    )]
     NoSuchRun {
         /// The name that matches no run
         name: String,
@@ -107,10 +110,10 @@ impl AppError {
             | Self::ForeignConclusion { .. }
             | Self::Output(_) => ExitCode::StoreUnusable,
             Self::Usage(_) | Self::Settings(_) | Self::Exchange(_) => ExitCode::Usage,
-            Self::Cargo(error) => of_cargo(error),
-            Self::Git(error) => of_git(error),
-            Self::Sides(error) => of_sides(error),
-            Self::Store(error) => of_store(error),
+            Self::Cargo(error) => cargo_exit_code(error),
+            Self::Git(error) => git_exit_code(error),
+            Self::Sides(error) => sides_exit_code(error),
+            Self::Store(error) => store_exit_code(error),
 
             Self::NoSuchRun { .. }
             | Self::NothingStored(_)
@@ -122,7 +125,7 @@ impl AppError {
     }
 }
 
-fn of_cargo(error: &CargoError) -> ExitCode {
+fn cargo_exit_code(error: &CargoError) -> ExitCode {
     match error {
         CargoError::Metadata(_)
         | CargoError::Configuration(_)
@@ -136,7 +139,7 @@ fn of_cargo(error: &CargoError) -> ExitCode {
     }
 }
 
-fn of_git(error: &GitError) -> ExitCode {
+fn git_exit_code(error: &GitError) -> ExitCode {
     match error {
         GitError::Start(_)
         | GitError::NotARepository(_)
@@ -154,11 +157,11 @@ fn of_git(error: &GitError) -> ExitCode {
     }
 }
 
-fn of_sides(error: &SidesError) -> ExitCode {
+fn sides_exit_code(error: &SidesError) -> ExitCode {
     match error {
-        SidesError::Git(error) => of_git(error),
+        SidesError::Git(error) => git_exit_code(error),
         SidesError::Cargo(error) | SidesError::Revision { source: error, .. } => {
-            match of_cargo(error) {
+            match cargo_exit_code(error) {
                 // The broken manifest is that of another revision, not the user's.
                 ExitCode::Usage => ExitCode::BuildFailed,
                 other => other,
@@ -175,7 +178,7 @@ fn of_sides(error: &SidesError) -> ExitCode {
     }
 }
 
-fn of_store(error: &StoreError) -> ExitCode {
+fn store_exit_code(error: &StoreError) -> ExitCode {
     match error {
         StoreError::BadName { .. }
         | StoreError::BadAddress(_)
@@ -213,7 +216,7 @@ fn of_store(error: &StoreError) -> ExitCode {
 }
 
 /// Lists alternatives to a run that does not exist.
-fn there_is(name: &str, existing: &[String]) -> String {
+fn suggest_alternatives(name: &str, existing: &[String]) -> String {
     let is_number = !name.is_empty() && name.bytes().all(|byte| byte.is_ascii_digit());
     if is_number || name.parse::<RunId>().is_ok() || name == "latest" || name.starts_with('@') {
         "\n  help: `cargo perfcheck store runs` lists the stored runs".to_owned()

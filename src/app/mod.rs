@@ -17,20 +17,20 @@ mod workers;
 
 pub use commands::{
     AcceptOptions, AgainstOptions, BaselineAction, BisectOptions, CiSystem, CompareOptions,
-    CrateOrigin, CreateOptions, Dimension, DoctorOptions, ExplainOptions, ExportOptions,
-    GroupPattern, HistoryOptions, ImportOptions, InitOptions, ListOptions, MergeOptions,
-    PageOptions, PivotRequest, PivotValue, PruneOptions, PushOptions, RunOptions, SelfTestOptions,
-    ShowOptions, Versus, WORKLOADS_ARGUMENT, accept, adopt, baseline, bisect, compare, create,
-    doctor, explain, export, history, import, init, list, merge, prune, push, remove_runs, report,
-    run, run_workloads, runs, self_test, show, then_push,
+    CrateOrigin, Dimension, DoctorOptions, ExplainOptions, ExportOptions, GroupPattern,
+    HistoryOptions, ImportOptions, InitOptions, ListOptions, MergeOptions, PivotRequest,
+    PivotValue, PruneOptions, PushOptions, ReportCommandOptions, RunOptions, SelfTestOptions,
+    ShowOptions, StoreInitOptions, Versus, WORKLOADS_ARGUMENT, accept, adopt, baseline, bisect,
+    compare, create, doctor, explain, export, history, import, init, list, merge, prune, push,
+    remove_runs, report, run, run_then_push, run_workloads, runs, self_test, show,
 };
 pub use context::World;
-pub use deliver::{ReportOptions, WantedKind, WantedReport};
+pub use deliver::{ReportOptions, ReportRequest, RequestedReportKind};
 pub use error::AppError;
 pub use measuring::Against;
 pub use options::{
-    AnalysisOptions, ComparisonOptions, Counting, Effort, FailOn, FailureOptions, OutputOptions,
-    PairedOptions, StoreOptions,
+    AnalysisOptions, ComparisonOptions, CountingMode, Effort, FailOn, FailureOptions,
+    OutputOptions, PairedOptions, StoreOptions,
 };
-pub use words::{OutlierWords, outliers, range, words};
+pub use words::{OutlierWords, clap_range, parse_outliers, word_parser};
 pub use workers::start_workers;

@@ -13,11 +13,11 @@ const MOST_OFFERED: usize = 3;
 const LEAST_LIKENESS: f64 = 0.7;
 
 /// Returns the benchmarks among `all` that `word` may stand for; a single one if the word is unambiguous.
-pub(super) fn candidates<'k>(word: &str, all: &[&'k BenchmarkKey]) -> Vec<&'k BenchmarkKey> {
+pub(super) fn find_candidates<'k>(word: &str, all: &[&'k BenchmarkKey]) -> Vec<&'k BenchmarkKey> {
     let those = |wanted: &dyn Fn(&BenchmarkKey) -> bool| -> Vec<&'k BenchmarkKey> {
         all.iter().copied().filter(|key| wanted(key)).collect()
     };
-    let mut exact = those(&|key| key.id == word || listed(key) == word);
+    let mut exact = those(&|key| key.id == word || full_name(key) == word);
     if exact.is_empty() {
         exact = those(&|key| as_in_cells(&key.id) == word);
     }
@@ -35,12 +35,12 @@ pub(super) fn candidates<'k>(word: &str, all: &[&'k BenchmarkKey]) -> Vec<&'k Be
 }
 
 /// Returns the benchmarks among `all` whose ids are similar to `word`, most similar first.
-pub(super) fn alike<'k>(word: &str, all: &[&'k BenchmarkKey]) -> Vec<&'k BenchmarkKey> {
-    nearest(word, all.iter().copied(), |key| &key.id)
+pub(super) fn similar_keys<'k>(word: &str, all: &[&'k BenchmarkKey]) -> Vec<&'k BenchmarkKey> {
+    most_similar(word, all.iter().copied(), |key| &key.id)
 }
 
 /// Like [`alike`], for any items with a name.
-pub(super) fn nearest<T: Copy + Ord>(
+pub(super) fn most_similar<T: Copy + Ord>(
     word: &str,
     all: impl Iterator<Item = T>,
     name: impl Fn(&T) -> &str,
@@ -57,7 +57,7 @@ pub(super) fn nearest<T: Copy + Ord>(
 }
 
 /// Builds the message for a filter that matches no benchmark.
-pub(super) fn no_match(filter: &Filter) -> String {
+pub(super) fn no_match_message(filter: &Filter) -> String {
     let relation = if filter.exact {
         "is called"
     } else {
@@ -70,15 +70,15 @@ pub(super) fn no_match(filter: &Filter) -> String {
 }
 
 /// Returns the full name of a benchmark as `list` prints it.
-pub(super) fn listed(key: &BenchmarkKey) -> String {
+pub(super) fn full_name(key: &BenchmarkKey) -> String {
     format!("{}/{}: {}", key.package, key.target, key.id.escape_debug())
 }
 
 /// Lists the benchmarks below the heading `before`, one per line. Returns an empty string if there are none.
-pub(super) fn list(before: &str, keys: &[&BenchmarkKey]) -> String {
+pub(super) fn list_keys(before: &str, keys: &[&BenchmarkKey]) -> String {
     let in_cells = |key: &&BenchmarkKey| {
         let id = as_in_cells(&key.id);
-        listed(&BenchmarkKey {
+        full_name(&BenchmarkKey {
             id,
             ..(*key).clone()
         })
@@ -99,7 +99,7 @@ pub(super) fn list_names(before: &str, mut names: impl ExactSizeIterator<Item = 
 }
 
 /// Returns the word by which commands find the benchmark `key` among `all`: its id, or its full name if another benchmark has the same id.
-pub(super) fn word_among<'k>(
+pub(super) fn unambiguous_word<'k>(
     key: &BenchmarkKey,
     all: impl IntoIterator<Item = &'k BenchmarkKey>,
 ) -> String {
@@ -108,7 +108,7 @@ pub(super) fn word_among<'k>(
         .filter(|other| *other != key && other.id == key.id);
     match namesakes.next() {
         None => key.id.clone(),
-        Some(_) => listed(key),
+        Some(_) => full_name(key),
     }
 }
 
@@ -130,28 +130,33 @@ mod tests {
         ]
     }
 
-    fn called(word: &str) -> Vec<String> {
+    fn candidate_ids(word: &str) -> Vec<String> {
         let keys = keys();
         let all: Vec<&BenchmarkKey> = keys.iter().collect();
-        let found = candidates(word, &all);
+        let found = find_candidates(word, &all);
         found.into_iter().map(|key| key.id.clone()).collect()
     }
 
     #[test]
     fn a_whole_id_comes_before_a_target_and_that_before_a_part() {
-        assert_eq!(called("sort"), ["sort"]);
-        assert_eq!(called("parse"), ["json"]);
-        assert_eq!(called("merge"), ["merge/10"]);
-        assert_eq!(called("p/sorts: sort/10"), ["sort/10"]);
-        assert_eq!(called("10"), ["sort/10", "merge/10"]);
-        assert_eq!(called("nothing"), [""; 0]);
+        assert_eq!(candidate_ids("sort"), ["sort"]);
+        assert_eq!(candidate_ids("parse"), ["json"]);
+        assert_eq!(candidate_ids("merge"), ["merge/10"]);
+        assert_eq!(candidate_ids("p/sorts: sort/10"), ["sort/10"]);
+        assert_eq!(candidate_ids("10"), ["sort/10", "merge/10"]);
+        assert_eq!(candidate_ids("nothing"), [""; 0]);
     }
 
     #[test]
     fn a_slip_of_the_pen_is_answered_with_names_like_it() {
         let keys = keys();
         let all: Vec<&BenchmarkKey> = keys.iter().collect();
-        let ids = |word| -> Vec<&str> { alike(word, &all).iter().map(|key| &*key.id).collect() };
+        let ids = |word| -> Vec<&str> {
+            similar_keys(word, &all)
+                .iter()
+                .map(|key| &*key.id)
+                .collect()
+        };
         assert_eq!(ids("Jsno"), ["json"]);
         assert_eq!(ids("sotr")[0], "sort");
         assert_eq!(ids("quite another"), [""; 0]);

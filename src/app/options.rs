@@ -6,11 +6,11 @@ use std::str::FromStr;
 use std::time::Duration;
 
 use super::error::AppError;
-use super::words::{OutlierWords, outliers, range, statistics, words};
+use super::words::{OutlierWords, clap_range, parse_outliers, statistic_parser, word_parser};
 use crate::report::{MessageFormat, RowOrder, Verbosity, View};
 use crate::settings::{
-    Tables, WorkspaceOnly, confidence_level, fraction_below_one, positive_duration,
-    significance_level,
+    Tables, WorkspaceSettings, parse_confidence_level, parse_fraction_below_one,
+    parse_positive_duration, parse_significance_level,
 };
 use perfcheck_analysis::compare::{Fact, Plan};
 use perfcheck_analysis::findings::{Limit, Order};
@@ -60,7 +60,7 @@ pub struct OutputOptions {
     )]
     pub format: MessageFormat,
     /// Sort results; by name unless verdicts fill more than a screen, then the worst first
-    #[arg(long, value_name = "ORDER", value_parser = words::<Order>(Order::WORDS))]
+    #[arg(long, value_name = "ORDER", value_parser = word_parser::<Order>(Order::WORDS))]
     pub sort: Option<Order>,
     // Set by commands whose rows have verdicts.
     #[arg(skip)]
@@ -79,7 +79,7 @@ impl OutputOptions {
 
     /// Returns the layout of results on stdout.
     pub(super) fn view(&self) -> View {
-        View::of_stdout(self.verbosity(), self.sort, self.only.clone())
+        View::for_stdout(self.verbosity(), self.sort, self.only.clone())
     }
 
     /// Returns the order of results.
@@ -147,7 +147,7 @@ pub struct FailureOptions {
 
 impl FailureOptions {
     /// Returns the verdicts that make the exit status 1.
-    pub(super) fn fail_on(&self, workspace: &WorkspaceOnly) -> Vec<Verdict> {
+    pub(super) fn fail_on(&self, workspace: &WorkspaceSettings) -> Vec<Verdict> {
         let said = self.fail_on.clone().map(|fail_on| fail_on.0);
         said.or_else(|| workspace.fail_on.clone())
             .unwrap_or_else(|| vec![Verdict::Regressed])
@@ -179,7 +179,7 @@ STATISTIC is one of time, mean, median, slope, std-dev, mad; instructions; alloc
 #[command(next_help_heading = "Statistics of other systems")]
 pub struct AnalysisOptions {
     /// Judge stored runs by this test [default: bootstrap-t]
-    #[arg(long, value_name = "TEST", value_parser = words::<Test>(Test::WORDS), conflicts_with = "ignore_drift", hide_default_value = true)]
+    #[arg(long, value_name = "TEST", value_parser = word_parser::<Test>(Test::WORDS), conflicts_with = "ignore_drift", hide_default_value = true)]
     test: Option<Test>,
     /// Ignore drift between runs, as Criterion does: more sensitive, with more false alarms
     #[arg(long, help_heading = "Comparison options")]
@@ -187,31 +187,31 @@ pub struct AnalysisOptions {
     /// Decide as another system does
     ///
     /// Other flags override single conventions of that system. By default, the tool uses its own statistics.
-    #[arg(long, help_heading = "Comparison options", value_name = "SYSTEM", value_parser = words::<System>(System::WORDS), conflicts_with = "ignore_drift")]
+    #[arg(long, help_heading = "Comparison options", value_name = "SYSTEM", value_parser = word_parser::<System>(System::WORDS), conflicts_with = "ignore_drift")]
     pub method: Option<System>,
     /// Print every setting of --method, with overrides from flags and Cargo.toml; measure nothing
     #[arg(long)]
     pub explain: bool,
     /// Treat these as the independent observations of the test [default: launches]
-    #[arg(long, value_name = "UNIT", value_parser = words::<Observations>(Observations::WORDS))]
+    #[arg(long, value_name = "UNIT", value_parser = word_parser::<Observations>(Observations::WORDS))]
     pub observations: Option<Observations>,
     /// Leave these outliers out of the summary, and out of tests with `--observations filtered` [default: none]
-    #[arg(long, value_name = "POLICY[,first]", value_parser = OutlierWords(outliers))]
+    #[arg(long, value_name = "POLICY[,first]", value_parser = OutlierWords(parse_outliers))]
     pub outliers: Option<SampleFilter>,
     /// Summarize a process, and a side, by this statistic [default: mean; median for rank tests]
-    #[arg(long, visible_alias = "centre", value_name = "CENTER", value_parser = statistics(StatisticSet::Centers))]
+    #[arg(long, visible_alias = "centre", value_name = "CENTER", value_parser = statistic_parser(StatisticSet::Centers))]
     pub center: Option<Statistic>,
     /// Define quantiles this way, in the summary, in medians and in p95-ratio
-    #[arg(long, value_name = "DEFINITION", value_parser = words::<Quantile>(Quantile::WORDS))]
+    #[arg(long, value_name = "DEFINITION", value_parser = word_parser::<Quantile>(Quantile::WORDS))]
     pub quantile: Option<Quantile>,
     /// Correct for the number of benchmarks by this rule [default: holm]
-    #[arg(long, value_name = "RULE", value_parser = words::<Correction>(Correction::WORDS))]
+    #[arg(long, value_name = "RULE", value_parser = word_parser::<Correction>(Correction::WORDS))]
     pub correction: Option<Correction>,
     /// Compute the Mann-Whitney p-value by this method [default: auto]
-    #[arg(long, value_name = "METHOD", value_parser = words::<MannWhitneyMethod>(MannWhitneyMethod::WORDS))]
+    #[arg(long, value_name = "METHOD", value_parser = word_parser::<MannWhitneyMethod>(MannWhitneyMethod::WORDS))]
     pub rank_p: Option<MannWhitneyMethod>,
     /// Judge this metric [default: time]
-    #[arg(long, value_name = "METRIC", value_parser = statistics(StatisticSet::Metrics))]
+    #[arg(long, value_name = "METRIC", value_parser = statistic_parser(StatisticSet::Metrics))]
     pub metric: Option<Statistic>,
 }
 
@@ -231,7 +231,7 @@ impl AnalysisOptions {
     }
 
     /// Applies these options on top of `base`.
-    fn over(&self, base: Analysis) -> Analysis {
+    fn apply_to(&self, base: Analysis) -> Analysis {
         let said = self.outliers.map(|said| (said.outliers, said.drop_first));
         let (outliers, drop_first) = said.unwrap_or((base.outliers, base.drop_first));
         Analysis {
@@ -249,9 +249,11 @@ impl AnalysisOptions {
     }
 
     /// Returns the analysis that the command line selects, ignoring the workspace's settings.
-    pub(super) fn said(&self) -> Analysis {
-        let base = self.method.map(|method| method.decision().analysis);
-        self.over(base.unwrap_or_default())
+    pub(super) fn explicit_analysis(&self) -> Analysis {
+        let base = self
+            .method
+            .map(|method| method.decision_settings().analysis);
+        self.apply_to(base.unwrap_or_default())
     }
 }
 
@@ -260,16 +262,16 @@ impl AnalysisOptions {
 #[command(next_help_heading = "Comparison options")]
 pub struct ComparisonOptions {
     /// Ignore changes up to this [default: 1%; 2% between stored runs]
-    #[arg(long, value_name = "FRACTION", value_parser = fraction_below_one)]
+    #[arg(long, value_name = "FRACTION", value_parser = parse_fraction_below_one)]
     pub noise_threshold: Option<f64>,
     /// Limit the false-alarm rate of all benchmarks together, one-sided [default: 1%; two-sided with --test, 5%]
-    #[arg(long, visible_alias = "alpha", value_name = "FRACTION", value_parser = significance_level)]
+    #[arg(long, visible_alias = "alpha", value_name = "FRACTION", value_parser = parse_significance_level)]
     pub significance_level: Option<f64>,
     /// Set the level of intervals of times, and of mean and median changes [default: 95%]
-    #[arg(long, value_name = "FRACTION", value_parser = confidence_level)]
+    #[arg(long, value_name = "FRACTION", value_parser = parse_confidence_level)]
     pub confidence_level: Option<f64>,
     /// Draw N bootstrap resamples [default: 100000]
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(range(limits::RESAMPLES)))]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(clap_range(limits::RESAMPLES)))]
     pub resamples: Option<u32>,
     #[command(flatten)]
     pub(crate) failure: FailureOptions,
@@ -285,9 +287,9 @@ pub struct ComparisonOptions {
 
 impl ComparisonOptions {
     /// Returns the filter of samples that replaces the runs' own filters in summaries; `None` keeps each run's own filter.
-    pub(super) fn filter(&self, workspace: &WorkspaceOnly) -> Option<SampleFilter> {
+    pub(super) fn filter(&self, workspace: &WorkspaceSettings) -> Option<SampleFilter> {
         let of_method = |system: System| {
-            let analysis = system.decision().analysis;
+            let analysis = system.decision_settings().analysis;
             SampleFilter {
                 outliers: analysis.outliers,
                 drop_first: analysis.drop_first,
@@ -296,22 +298,22 @@ impl ComparisonOptions {
         };
         let said = self.analysis.outliers;
         let filter = said.or_else(|| self.analysis.method.map(of_method))?;
-        Some(filter.at(&self.decision(workspace).thresholds))
+        Some(filter.with_fence_from(&self.decision(workspace).thresholds))
     }
 
     /// Returns the workspace's method, unless the verdicts are about a metric that other systems do not judge.
-    fn usual_method(&self, workspace: &WorkspaceOnly) -> Option<System> {
+    fn usual_method(&self, workspace: &WorkspaceSettings) -> Option<System> {
         workspace.method.filter(|_| self.is_about_time())
     }
 
     /// Returns the settings in force. Precedence: flags, `--method`, Cargo.toml tables, the workspace's method, defaults.
-    pub(super) fn decision(&self, workspace: &WorkspaceOnly) -> DecisionSettings {
-        let named = self.analysis.method.map(System::decision);
-        let usual = self.usual_method(workspace).map(System::decision);
+    pub(super) fn decision(&self, workspace: &WorkspaceSettings) -> DecisionSettings {
+        let named = self.analysis.method.map(System::decision_settings);
+        let usual = self.usual_method(workspace).map(System::decision_settings);
         let default = DecisionSettings::default();
         let mut analysis = self
             .analysis
-            .over(named.or(usual).unwrap_or(default).analysis);
+            .apply_to(named.or(usual).unwrap_or(default).analysis);
         if let (None, None, Some(correction)) =
             (self.analysis.correction, named, workspace.correction)
         {
@@ -320,8 +322,8 @@ impl ComparisonOptions {
         let of = |found: Option<DecisionSettings>| {
             found.map_or_else(Thresholds::default, |found| found.thresholds)
         };
-        let thresholds = of(named).over(workspace.thresholds.over(of(usual)));
-        let default = if analysis.test.is_of_another_system() {
+        let thresholds = of(named).or(workspace.thresholds.or(of(usual)));
+        let default = if analysis.test.is_foreign() {
             DecisionSettings {
                 significance_level: thresholds.test_level,
                 ..default
@@ -357,17 +359,17 @@ impl ComparisonOptions {
     }
 
     /// Returns the noise threshold for stored runs that the command line sets.
-    pub fn said_noise_threshold(&self) -> Option<f64> {
+    pub fn explicit_noise_threshold(&self) -> Option<f64> {
         let of_method = self
             .analysis
             .method
-            .map(|method| method.decision().noise_threshold);
+            .map(|method| method.decision_settings().noise_threshold);
         self.noise_threshold.or(of_method)
     }
 
     /// Returns the settings in force for a side-by-side measurement. The workspace's method does not apply: no other system measures this way.
-    pub(super) fn decision_in_turn(&self, workspace: &WorkspaceOnly) -> DecisionSettings {
-        let workspace = WorkspaceOnly {
+    pub(super) fn paired_decision(&self, workspace: &WorkspaceSettings) -> DecisionSettings {
+        let workspace = WorkspaceSettings {
             method: None,
             correction: None,
             ..workspace.clone()
@@ -380,8 +382,8 @@ impl ComparisonOptions {
     }
 
     /// Reports whether the command line selects statistics of other systems, which side-by-side measurements do not support.
-    pub(super) fn is_of_other_systems(&self) -> bool {
-        let said = self.analysis.said();
+    pub(super) fn uses_other_systems(&self) -> bool {
+        let said = self.analysis.explicit_analysis();
         let own = Analysis {
             subject: said.subject,
             correction: said.correction,
@@ -391,20 +393,20 @@ impl ComparisonOptions {
     }
 
     /// Reports whether the selected test works on stored numbers only.
-    pub(super) fn is_judged_elsewhere(&self, workspace: &WorkspaceOnly) -> bool {
-        self.is_of_other_systems() || self.decision(workspace).analysis.test != Test::BootstrapT
+    pub(super) fn needs_stored_numbers(&self, workspace: &WorkspaceSettings) -> bool {
+        self.uses_other_systems() || self.decision(workspace).analysis.test != Test::BootstrapT
     }
 
     /// Reports whether the verdicts are about time, the default metric.
     pub(super) fn is_about_time(&self) -> bool {
-        self.analysis.said().subject == Analysis::default().subject
+        self.analysis.explicit_analysis().subject == Analysis::default().subject
     }
 
     /// Refuses contradictory options.
-    pub(super) fn check(&self, workspace: &WorkspaceOnly) -> Result<(), AppError> {
+    pub(super) fn check(&self, workspace: &WorkspaceSettings) -> Result<(), AppError> {
         let analysis = self.decision(workspace).analysis;
         let default = Analysis::default();
-        let is_ours = !analysis.test.is_of_another_system();
+        let is_ours = !analysis.test.is_foreign();
         if is_ours && analysis.observations != default.observations {
             return Err(AppError::Usage(
                 "`--observations` is about another test than the tool's own, which has one way\n  help: add `--test welch` or another one; `--help` lists them".to_owned(),
@@ -438,8 +440,8 @@ impl ComparisonOptions {
     }
 
     /// Refuses options that side-by-side measurements do not support.
-    pub(super) fn check_in_turn(&self) -> Result<(), AppError> {
-        if self.is_of_other_systems() {
+    pub(super) fn check_paired(&self) -> Result<(), AppError> {
+        if self.uses_other_systems() {
             return Err(AppError::Usage(
                 "statistics of other systems are about stored runs: two builds measured side by side are decided by their pairs\n  help: measure without these flags, then compare the two runs that this stores: cargo perfcheck compare BASE NEW --test ...".to_owned(),
             ));
@@ -449,7 +451,7 @@ impl ComparisonOptions {
                 "`--correction` is about stored runs: two builds measured side by side share their level over looks and benchmarks, family-wise\n  help: leave it out, or compare the two runs that this stores: cargo perfcheck compare BASE NEW --correction bh".to_owned(),
             ));
         }
-        self.check(&WorkspaceOnly::default())
+        self.check(&WorkspaceSettings::default())
     }
 
     /// Reports whether the user allows this fact to differ.
@@ -462,25 +464,25 @@ impl ComparisonOptions {
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Args)]
 pub struct Effort {
     /// Measure at most N rounds, each with one process per side [default: 200]
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(range(Plan::FEWEST_ROUNDS..=10_000)))]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(clap_range(Plan::FEWEST_ROUNDS..=10_000)))]
     pub rounds: Option<u32>,
     /// Stop a comparison after this time
-    #[arg(long, value_name = "TIME", value_parser = positive_duration)]
+    #[arg(long, value_name = "TIME", value_parser = parse_positive_duration)]
     pub time_budget: Option<Duration>,
     /// Measure no benchmark for longer than this [default: 30s, but at least 20 rounds]
-    #[arg(long, value_name = "TIME", value_parser = positive_duration)]
+    #[arg(long, value_name = "TIME", value_parser = parse_positive_duration)]
     pub time_per_benchmark: Option<Duration>,
     /// Run executables as linked, instead of relinking them for each round with functions at the same addresses on both sides
     #[arg(long)]
     pub as_built: bool,
     // Set by `run` alone: no other command counts instructions.
     #[arg(skip)]
-    pub(crate) instructions: Counting,
+    pub(crate) instructions: CountingMode,
 }
 
 /// Benchmarks whose instructions are counted when no verdict or limit needs the count.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, ValueEnum)]
-pub enum Counting {
+pub enum CountingMode {
     /// Never count
     #[default]
     Never,
@@ -522,10 +524,10 @@ pub struct PairedOptions {
     #[arg(long, value_name = "TIME", value_parser = parse_duration)]
     pub timeout: Option<Duration>,
     /// Ignore relative changes up to this, e.g. 0.5% [default: 1%]
-    #[arg(long, value_name = "FRACTION", value_parser = fraction_below_one)]
+    #[arg(long, value_name = "FRACTION", value_parser = parse_fraction_below_one)]
     pub noise_threshold: Option<f64>,
     /// Limit the false-alarm rate of all benchmarks together, one-sided [default: 1%]
-    #[arg(long, visible_alias = "alpha", value_name = "FRACTION", value_parser = significance_level)]
+    #[arg(long, visible_alias = "alpha", value_name = "FRACTION", value_parser = parse_significance_level)]
     pub significance_level: Option<f64>,
     /// Seed all randomness [default: random]
     #[arg(long, value_name = "N")]

@@ -6,7 +6,7 @@ use std::io;
 use std::ops::RangeInclusive;
 use std::str::FromStr;
 
-use perfcheck_analysis::model::{Outliers, SampleFilter, Statistic, StatisticSet, Words};
+use perfcheck_analysis::model::{Outliers, SampleFilter, Statistic, StatisticSet, WordMeanings};
 
 /// The word that may accompany any other policy: drop first samples.
 const FIRST: &str = "first";
@@ -14,35 +14,35 @@ const FIRST_HELP: &str =
     "The first sample of each launch goes, before any other rule (serializers)";
 
 /// Converts a range to the type that clap expects.
-pub fn range(limits: RangeInclusive<u32>) -> RangeInclusive<i64> {
+pub fn clap_range(limits: RangeInclusive<u32>) -> RangeInclusive<i64> {
     let (least, most) = limits.into_inner();
     least.into()..=most.into()
 }
 
-fn possible(known: Words) -> impl Iterator<Item = PossibleValue> {
+fn list_possible_values(known: WordMeanings) -> impl Iterator<Item = PossibleValue> {
     known
         .iter()
         .map(|(word, help)| PossibleValue::new(*word).help(*help))
 }
 
 /// Returns a clap parser for an enum that lists its own words.
-pub fn words<T>(known: Words) -> impl TypedValueParser<Value = T>
+pub fn word_parser<T>(known: WordMeanings) -> impl TypedValueParser<Value = T>
 where
     T: FromStr<Err = String> + Clone + Send + Sync + 'static,
 {
-    PossibleValuesParser::new(possible(known))
+    PossibleValuesParser::new(list_possible_values(known))
         .try_map(|word| word.parse::<T>().map_err(io::Error::other))
 }
 
 /// Returns a clap parser for the statistics of a set.
-pub(super) fn statistics(set: StatisticSet) -> impl TypedValueParser<Value = Statistic> {
-    let known = set.named().iter();
+pub(super) fn statistic_parser(set: StatisticSet) -> impl TypedValueParser<Value = Statistic> {
+    let known = set.statistics().iter();
     PossibleValuesParser::new(known.map(|one| PossibleValue::new(one.to_string()).help(one.help())))
-        .try_map(move |word| Statistic::read(&word, set).map_err(io::Error::other))
+        .try_map(move |word| Statistic::parse(&word, set).map_err(io::Error::other))
 }
 
 /// Parses the value of `--outliers`: one policy, optionally with `first`, which drops first samples before it.
-pub fn outliers(text: &str) -> Result<SampleFilter, String> {
+pub fn parse_outliers(text: &str) -> Result<SampleFilter, String> {
     let mut policy = None;
     let mut drop_first = false;
     for word in text.split(',').map(str::trim) {
@@ -82,7 +82,9 @@ impl TypedValueParser for OutlierWords {
 
     fn possible_values(&self) -> Option<Box<dyn Iterator<Item = PossibleValue> + '_>> {
         let first = PossibleValue::new(FIRST).help(FIRST_HELP);
-        Some(Box::new(possible(Outliers::WORDS).chain([first])))
+        Some(Box::new(
+            list_possible_values(Outliers::WORDS).chain([first]),
+        ))
     }
 }
 
@@ -92,7 +94,7 @@ mod tests {
 
     #[test]
     fn a_policy_may_go_with_first_and_with_no_other_one() {
-        let read = |text| outliers(text).map(|found| (found.outliers, found.drop_first));
+        let read = |text| parse_outliers(text).map(|found| (found.outliers, found.drop_first));
         assert_eq!(read("first"), Ok((Outliers::Keep, true)));
         assert_eq!(read("iqr,first"), Ok((Outliers::Iqr, true)));
         assert_eq!(read("mad"), Ok((Outliers::Mad, false)));

@@ -4,8 +4,8 @@ use clap::Args;
 use std::path::PathBuf;
 use std::time::Duration;
 
-use crate::app::{Against, AgainstOptions, Counting, Effort, range, words};
-use crate::settings::positive_duration;
+use crate::app::{Against, AgainstOptions, CountingMode, Effort, clap_range, word_parser};
+use crate::settings::parse_positive_duration;
 use perfcheck_analysis::compare::Plan;
 use perfcheck_analysis::model::{BenchesFrom, limits};
 
@@ -30,7 +30,7 @@ pub(super) struct AgainstFlags {
         value_name = "SIDE",
         default_value = "revision",
         requires = "against-what",
-        value_parser = words::<BenchesFrom>(BenchesFrom::WORDS)
+        value_parser = word_parser::<BenchesFrom>(BenchesFrom::WORDS)
     )]
     benches_from: BenchesFrom,
     /// Measure identical executables, too, to show this machine's noise
@@ -49,30 +49,30 @@ pub(super) struct AgainstFlags {
     ///
     /// A round runs one process of each build. Two builds get at least 5 rounds; --time-per-benchmark limits costly benchmarks. A build is
     /// measured alone in a first run and with --no-rerun.
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(range(limits::LAUNCHES)))]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(clap_range(limits::LAUNCHES)))]
     rounds: Option<u32>,
     /// Stop measuring after this time
     ///
     /// Undecided benchmarks are measured first, and get the time that decided ones leave.
-    #[arg(long, value_name = "TIME", value_parser = positive_duration)]
+    #[arg(long, value_name = "TIME", value_parser = parse_positive_duration)]
     time_budget: Option<Duration>,
     /// Limit the time of each benchmark of two builds [default: 30s, and 20 rounds at least]
     ///
     /// After 5 rounds, a benchmark begins no round that would end later. With --rounds and without this flag there is no time limit.
-    #[arg(long, value_name = "TIME", value_parser = positive_duration)]
+    #[arg(long, value_name = "TIME", value_parser = parse_positive_duration)]
     time_per_benchmark: Option<Duration>,
     /// Run executables as they were linked, instead of relinking them for each round with the same function order on both sides
     #[arg(long)]
     as_built: bool,
     /// Count instructions under valgrind; `--metric instructions` and limits on instructions always count
     #[arg(long, value_name = "WHEN", default_value = "changed")]
-    instructions: Counting,
+    instructions: CountingMode,
 }
 
 impl AgainstFlags {
     /// Returns the extent of a side-by-side measurement. `--rounds` also sets the processes of a run alone, so without an explicit
     /// reference it is raised to the minimum number of rounds.
-    pub(super) fn effort(&self) -> Effort {
+    pub(super) fn extent(&self) -> Effort {
         let rounds = self.rounds.filter(|_| !self.no_rerun);
         let rounds = if self.is_side_by_side() {
             rounds

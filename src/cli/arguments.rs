@@ -9,20 +9,20 @@ use super::against_flags::AgainstFlags;
 use super::baseline_flags::BaselineCommand;
 use super::bisect_flags::BisectArguments;
 use super::cargo_flags::BuildFlags;
-use super::command::{Command, Parsed};
-use super::doctor_flags::{DoctorArguments, refuse_flags_of_benches};
-use super::help::{laid_out, numbers_with_a_sign};
+use super::command::{Command, ParsedCommand};
+use super::doctor_flags::{DoctorArguments, reject_useless_flags};
+use super::help::{allow_signed_numbers, with_layout};
 use super::init_flags::InitArguments;
 use super::list_flags::ListArguments;
-use super::mistyped::{command_meant, refuse_command_as_filter};
+use super::mistyped::{reject_command_as_filter, suggest_command};
 use super::run_flags::{RowFlags, SamplingFlags};
 use super::store_commands::StoreCommand;
-use super::store_flags::{OnRows, OnStore, StoreFlags};
+use super::store_flags::{StoreFlags, WithRows, WithStore};
 use crate::app::{
     AcceptOptions, CompareOptions, ComparisonOptions, ExplainOptions, HistoryOptions, MergeOptions,
-    OutputOptions, PageOptions, ReportOptions, RunOptions, ShowOptions, StoreOptions,
+    OutputOptions, ReportCommandOptions, ReportOptions, RunOptions, ShowOptions, StoreOptions,
 };
-use perfcheck_analysis::model::{SuitePart, parse_duration};
+use perfcheck_analysis::model::{ShardId, parse_duration};
 use perfcheck_engine::measure::Filter;
 
 const AFTER_HELP: &str = "\
@@ -111,7 +111,7 @@ struct RunArguments {
     /// Benchmarks are assigned round-robin in their order, regardless of the store: give each of N jobs its own K and otherwise the same
     /// arguments. A part never fails for a regression, and is never a reference.
     #[arg(long, value_name = "K/N")]
-    partition: Option<SuitePart>,
+    partition: Option<ShardId>,
     /// Extra time allowed before a benchmark counts as hung
     #[arg(long, value_name = "TIME", value_parser = parse_duration)]
     timeout: Option<Duration>,
@@ -135,7 +135,7 @@ struct RunArguments {
 
 #[derive(Debug, Args)]
 #[command(after_long_help = AFTER_RUN)]
-struct ExplicitRun {
+struct RunSubcommand {
     #[command(flatten)]
     run: RunArguments,
 }
@@ -143,25 +143,25 @@ struct ExplicitRun {
 #[derive(Debug, Subcommand)]
 enum Subcommands {
     /// Measure benchmarks, store the run and compare it with earlier ones; the default
-    Run(Box<ExplicitRun>),
+    Run(Box<RunSubcommand>),
     /// Find benchmarks that work as they are, or write a first one; write a CI workflow
     Init(Box<InitArguments>),
     /// List the benchmarks that a run would measure
     List(Box<ListArguments>),
     /// Compare stored runs without measuring
-    Compare(Box<OnRows<CompareOptions>>),
+    Compare(Box<WithRows<CompareOptions>>),
     /// Show what a stored run measured
-    Show(Box<OnRows<ShowOptions>>),
+    Show(Box<WithRows<ShowOptions>>),
     /// Explain how a stored verdict was reached
-    Explain(Box<OnStore<ExplainOptions>>),
+    Explain(Box<WithStore<ExplainOptions>>),
     /// Show how benchmarks changed from run to run
-    History(Box<OnStore<HistoryOptions>>),
+    History(Box<WithStore<HistoryOptions>>),
     /// Write a page or another report about stored runs
-    Report(Box<OnStore<PageOptions>>),
+    Report(Box<WithStore<ReportCommandOptions>>),
     /// Accept an intentional change as the new reference
-    Accept(Box<OnStore<AcceptOptions>>),
+    Accept(Box<WithStore<AcceptOptions>>),
     /// Merge the parts that jobs measured with --partition, and judge the whole suite
-    Merge(Box<OnRows<MergeOptions>>),
+    Merge(Box<WithRows<MergeOptions>>),
     /// Find the first commit that made a benchmark slower
     Bisect(Box<BisectArguments>),
     /// Check how small a change this machine detects, and what disturbs it
@@ -187,23 +187,23 @@ enum Subcommands {
 }
 
 /// Parses the process's arguments, called by cargo (`cargo-perfcheck perfcheck ...`) or directly.
-pub fn parse(arguments: impl IntoIterator<Item = OsString>) -> Result<Parsed, clap::Error> {
+pub fn parse(arguments: impl IntoIterator<Item = OsString>) -> Result<ParsedCommand, clap::Error> {
     let mut arguments: Vec<OsString> = arguments.into_iter().collect();
     if arguments.get(1).is_some_and(|first| first == "perfcheck") {
         arguments.remove(1);
     }
     let is_escaped = arguments.iter().any(|argument| argument == "--");
-    let mut command = laid_out(numbers_with_a_sign(command_line()));
+    let mut command = with_layout(allow_signed_numbers(command_line()));
     let mut matches = command.try_get_matches_from_mut(arguments)?;
     if let Some(("doctor", matches)) = matches.subcommand() {
-        refuse_flags_of_benches(&mut command, matches)?;
+        reject_useless_flags(&mut command, matches)?;
     }
     let mut parsed = Arguments::from_arg_matches_mut(&mut matches)?;
     // With `--exact` the word is the whole id of a benchmark, never a mistyped command.
     let is_filter = is_escaped || parsed.run.exact;
     if let (None, Some(word), false) = (&parsed.command, parsed.run.filters.first(), is_filter) {
-        refuse_command_as_filter(word, &mut command)?;
-        let doubt = command_meant(word, &command).map(|meant| (word.clone(), meant));
+        reject_command_as_filter(word, &mut command)?;
+        let doubt = suggest_command(word, &command).map(|meant| (word.clone(), meant));
         return Ok(parsed.run.translate(doubt));
     }
     Ok(match parsed.command.take() {
@@ -218,37 +218,41 @@ pub fn command_line() -> clap::Command {
 }
 
 impl Subcommands {
-    fn translate(self) -> Parsed {
+    fn translate(self) -> ParsedCommand {
         match self {
             Self::Run(arguments) => arguments.run.translate(None),
             Self::Init(arguments) => arguments.translate(),
             Self::List(arguments) => arguments.translate(),
             Self::Compare(arguments) => {
-                arguments.with(|options| Command::Compare(Box::new(options)))
+                arguments.into_parsed(|options| Command::Compare(Box::new(options)))
             }
-            Self::Show(arguments) => arguments.with(Command::Show),
-            Self::Explain(arguments) => arguments.with(Command::Explain),
-            Self::History(arguments) => arguments.with(Command::History),
-            Self::Report(arguments) => arguments.with(Command::Report),
-            Self::Accept(arguments) => arguments.with(Command::Accept),
-            Self::Merge(arguments) => arguments.with(|options| Command::Merge(Box::new(options))),
+            Self::Show(arguments) => arguments.into_parsed(Command::Show),
+            Self::Explain(arguments) => arguments.into_parsed(Command::Explain),
+            Self::History(arguments) => arguments.into_parsed(Command::History),
+            Self::Report(arguments) => arguments.into_parsed(Command::Report),
+            Self::Accept(arguments) => arguments.into_parsed(Command::Accept),
+            Self::Merge(arguments) => {
+                arguments.into_parsed(|options| Command::Merge(Box::new(options)))
+            }
             Self::Bisect(arguments) => arguments.translate(),
             Self::Doctor(arguments) => arguments.translate(),
             Self::Baseline(action) => action.translate(),
             Self::Store(action) => action.translate(),
-            Self::Completions { shell } => Parsed::without_workspace(Command::Completions(shell)),
-            Self::Man { command } => Parsed::without_workspace(Command::ManualPage(command)),
+            Self::Completions { shell } => {
+                ParsedCommand::without_workspace(Command::Completions(shell))
+            }
+            Self::Man { command } => ParsedCommand::without_workspace(Command::ManualPage(command)),
         }
     }
 }
 
 impl RunArguments {
-    fn translate(self, doubt: Option<(String, String)>) -> Parsed {
-        let effort = self.against.effort();
+    fn translate(self, doubt: Option<(String, String)>) -> ParsedCommand {
+        let effort = self.against.extent();
         let mut layer = self.sampling.layer(self.against.rounds_alone());
-        layer.noise_threshold = self.comparison.said_noise_threshold();
+        layer.noise_threshold = self.comparison.explicit_noise_threshold();
         let cargo = self.build.options(&self.output);
-        Parsed {
+        ParsedCommand {
             common: StoreOptions {
                 store: self.store.store,
                 output: self.output,
@@ -274,7 +278,7 @@ impl RunArguments {
                 reports: self.reports,
             })),
         }
-        .showing(self.rows.only())
+        .with_verdicts(self.rows.verdicts())
     }
 }
 

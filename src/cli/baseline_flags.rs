@@ -2,7 +2,7 @@
 
 use clap::Subcommand;
 
-use super::command::{Command, Parsed};
+use super::command::{Command, ParsedCommand};
 use super::store_flags::StoredArguments;
 use crate::app::BaselineAction;
 
@@ -60,13 +60,13 @@ pub(super) enum BaselineCommand {
 }
 
 impl BaselineCommand {
-    pub(super) fn translate(self) -> Parsed {
+    pub(super) fn translate(self) -> ParsedCommand {
         let (action, stored) = match self {
             Self::List { stored } => (BaselineAction::List, stored),
             Self::Save { name, run, stored } => (BaselineAction::Save { name, run }, stored),
             Self::Rename { from, to, stored } => (BaselineAction::Rename { from, to }, stored),
             Self::Remove { name, stored } => (BaselineAction::Remove { name }, stored),
         };
-        stored.with(Command::Baseline(action))
+        stored.into_parsed(Command::Baseline(action))
     }
 }

@@ -3,7 +3,7 @@
 use clap::Args;
 
 use super::cargo_flags::CompilationFlags;
-use super::command::{Command, Parsed};
+use super::command::{Command, ParsedCommand};
 use super::store_flags::StoreFlags;
 use crate::app::{BisectOptions, OutputOptions, StoreOptions};
 
@@ -21,9 +21,9 @@ pub(super) struct BisectArguments {
 }
 
 impl BisectArguments {
-    pub(super) fn translate(self) -> Parsed {
+    pub(super) fn translate(self) -> ParsedCommand {
         let cargo = self.build.options(&self.output);
-        Parsed {
+        ParsedCommand {
             common: StoreOptions {
                 store: self.store.store,
                 output: self.output,

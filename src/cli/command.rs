@@ -3,10 +3,10 @@
 use clap_complete::Shell;
 
 use crate::app::{
-    AcceptOptions, BaselineAction, BisectOptions, CompareOptions, CreateOptions, DoctorOptions,
-    ExplainOptions, ExportOptions, HistoryOptions, ImportOptions, InitOptions, ListOptions,
-    MergeOptions, OutputOptions, PageOptions, PruneOptions, PushOptions, RunOptions,
-    SelfTestOptions, ShowOptions, StoreOptions,
+    AcceptOptions, BaselineAction, BisectOptions, CompareOptions, DoctorOptions, ExplainOptions,
+    ExportOptions, HistoryOptions, ImportOptions, InitOptions, ListOptions, MergeOptions,
+    OutputOptions, PruneOptions, PushOptions, ReportCommandOptions, RunOptions, SelfTestOptions,
+    ShowOptions, StoreInitOptions, StoreOptions,
 };
 use perfcheck_analysis::model::Verdict;
 use perfcheck_engine::cargo::CargoOptions;
@@ -39,7 +39,7 @@ pub enum Command {
     /// Explain a verdict
     Explain(ExplainOptions),
     /// Write a page or another report
-    Report(PageOptions),
+    Report(ReportCommandOptions),
     /// Show benchmarks over runs
     History(HistoryOptions),
     /// Accept a run, or the levels of benchmarks
@@ -49,7 +49,7 @@ pub enum Command {
     /// Send runs to a team's store
     Push(PushOptions),
     /// Create a team's store
-    CreateStore(CreateOptions),
+    CreateStore(StoreInitOptions),
     /// Remove these runs
     RemoveRuns(Vec<String>),
     /// Export runs for other programs
@@ -66,7 +66,7 @@ pub enum Command {
 
 impl Command {
     /// Reports whether the command leaves the store unchanged.
-    pub fn only_reads(&self) -> bool {
+    pub fn is_read_only(&self) -> bool {
         matches!(
             self,
             Self::Compare(_)
@@ -82,14 +82,14 @@ impl Command {
 
 /// A parsed command line.
 #[derive(Debug)]
-pub struct Parsed {
+pub struct ParsedCommand {
     /// The command
     pub command: Command,
     /// Store, workspace and output options
     pub common: StoreOptions,
 }
 
-impl Parsed {
+impl ParsedCommand {
     /// Creates a command that needs no store and no workspace.
     pub(super) fn without_workspace(command: Command) -> Self {
         Self::without_store(command, CargoOptions::default())
@@ -108,7 +108,7 @@ impl Parsed {
     }
 
     /// Limits the output to rows with these verdicts.
-    pub(super) fn showing(mut self, only: Option<Vec<Verdict>>) -> Self {
+    pub(super) fn with_verdicts(mut self, only: Option<Vec<Verdict>>) -> Self {
         self.common.output.only = only;
         self
     }

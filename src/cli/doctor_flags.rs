@@ -6,9 +6,9 @@ use clap::parser::ValueSource;
 use std::time::Duration;
 
 use super::cargo_flags::CompilationFlags;
-use super::command::{Command, Parsed};
+use super::command::{Command, ParsedCommand};
 use crate::app::{DoctorOptions, OutputOptions, PairedOptions, SelfTestOptions, StoreOptions};
-use crate::settings::positive_duration;
+use crate::settings::parse_positive_duration;
 use perfcheck_analysis::model::parse_slowdown;
 use perfcheck_engine::cargo::CargoOptions;
 use perfcheck_engine::measure::Filter;
@@ -70,7 +70,7 @@ pub(super) struct DoctorArguments {
     #[arg(long, value_name = "N", default_value_t = 5, value_parser = clap::value_parser!(u32).range(1..=100_000))]
     trials: u32,
     /// Measure the machine's noise for this time [default: 10s]
-    #[arg(long, value_name = "TIME", value_parser = positive_duration)]
+    #[arg(long, value_name = "TIME", value_parser = parse_positive_duration)]
     time: Option<Duration>,
     /// Measure the machine's noise for three seconds
     #[arg(long, conflicts_with = "time")]
@@ -84,7 +84,7 @@ pub(super) struct DoctorArguments {
 }
 
 /// Rejects flags without effect: most apply only with `--benches`, a few only without.
-pub(super) fn refuse_flags_of_benches(
+pub(super) fn reject_useless_flags(
     line: &mut clap::Command,
     matches: &clap::ArgMatches,
 ) -> Result<(), clap::Error> {
@@ -117,7 +117,7 @@ pub(super) fn refuse_flags_of_benches(
 }
 
 impl DoctorArguments {
-    pub(super) fn translate(self) -> Parsed {
+    pub(super) fn translate(self) -> ParsedCommand {
         let paired = self.paired;
         let (cargo, command) = if self.benches {
             let cargo = CargoOptions {
@@ -143,7 +143,7 @@ impl DoctorArguments {
             };
             (CargoOptions::default(), Command::Doctor(options))
         };
-        Parsed {
+        ParsedCommand {
             command,
             common: StoreOptions {
                 // Doctor stores nothing.

@@ -73,7 +73,7 @@ const ONLY_IN_LONG_HELP: [&str; 65] = [
 
 /// Returns the width of help in columns: the terminal's, up to a readable limit.
 /// `COLUMNS` is ignored, because it may be 0.
-fn width() -> usize {
+fn help_width() -> usize {
     match terminal_width() {
         usize::MAX => 100,
         columns => columns.min(110),
@@ -81,21 +81,21 @@ fn width() -> usize {
 }
 
 /// Returns the command line with the layout of its help.
-pub(super) fn laid_out(command: clap::Command) -> clap::Command {
-    shortened(command).term_width(width())
+pub(super) fn with_layout(command: clap::Command) -> clap::Command {
+    with_short_help(command).term_width(help_width())
 }
 
 /// Hides the long list of flags from `-h`.
-fn shortened(command: clap::Command) -> clap::Command {
+fn with_short_help(command: clap::Command) -> clap::Command {
     let command = command.mut_args(|arg| {
         let is_long = ONLY_IN_LONG_HELP.contains(&arg.get_id().as_str());
         arg.hide_short_help(is_long)
     });
-    command.mut_subcommands(shortened)
+    command.mut_subcommands(with_short_help)
 }
 
 /// Allows numeric values to begin with `-`, so that the flag's own error explains the valid range.
-pub(super) fn numbers_with_a_sign(command: clap::Command) -> clap::Command {
+pub(super) fn allow_signed_numbers(command: clap::Command) -> clap::Command {
     const NUMBERS: [&str; 5] = ["FACTOR", "FRACTION", "MIB", "N", "TIME"];
     let is_number = |name: &clap::builder::Str| NUMBERS.contains(&name.as_str());
     let command = command.mut_args(|arg| {
@@ -108,5 +108,5 @@ pub(super) fn numbers_with_a_sign(command: clap::Command) -> clap::Command {
             arg
         }
     });
-    command.mut_subcommands(numbers_with_a_sign)
+    command.mut_subcommands(allow_signed_numbers)
 }

@@ -4,7 +4,7 @@ use clap::Args;
 use clap_cargo::Workspace;
 
 use super::cargo_flags::WorkspaceFlags;
-use super::command::{Command, Parsed};
+use super::command::{Command, ParsedCommand};
 use crate::app::InitOptions;
 use perfcheck_engine::cargo::CargoOptions;
 
@@ -20,13 +20,13 @@ pub(super) struct InitArguments {
 }
 
 impl InitArguments {
-    pub(super) fn translate(self) -> Parsed {
+    pub(super) fn translate(self) -> ParsedCommand {
         let cargo = CargoOptions {
             packages: self.packages.package,
             workspace: self.packages.workspace || self.packages.all,
             exclude: self.packages.exclude,
             ..self.at.options()
         };
-        Parsed::without_store(Command::Init(self.options), cargo)
+        ParsedCommand::without_store(Command::Init(self.options), cargo)
     }
 }

@@ -4,7 +4,7 @@ use clap::Args;
 use std::time::Duration;
 
 use super::cargo_flags::BuildFlags;
-use super::command::{Command, Parsed};
+use super::command::{Command, ParsedCommand};
 use crate::app::{ListOptions, OutputOptions, StoreOptions};
 use perfcheck_analysis::model::parse_duration;
 use perfcheck_engine::measure::Filter;
@@ -38,9 +38,9 @@ pub(super) struct ListArguments {
 }
 
 impl ListArguments {
-    pub(super) fn translate(self) -> Parsed {
+    pub(super) fn translate(self) -> ParsedCommand {
         let cargo = self.build.options(&self.output);
-        Parsed {
+        ParsedCommand {
             common: StoreOptions {
                 // Listing stores nothing.
                 store: None,

@@ -11,7 +11,7 @@ const OTHER_WORDS: [(&str, &str); 3] = [
 const LONG_WORD: usize = 6;
 
 /// Suggests a command for `word`: one with a similar name, or a subcommand of `store`.
-pub(super) fn command_meant(word: &str, line: &clap::Command) -> Option<String> {
+pub(super) fn suggest_command(word: &str, line: &clap::Command) -> Option<String> {
     let word = word.to_lowercase();
     if let Some((_, meant)) = OTHER_WORDS.iter().find(|(other, _)| *other == word) {
         return Some((*meant).to_owned());
@@ -31,7 +31,7 @@ pub(super) fn command_meant(word: &str, line: &clap::Command) -> Option<String> 
 }
 
 /// Rejects a filter that is a command's name. A flag before a command makes its name a filter, which users hardly ever intend.
-pub(super) fn refuse_command_as_filter(
+pub(super) fn reject_command_as_filter(
     word: &str,
     line: &mut clap::Command,
 ) -> Result<(), clap::Error> {
@@ -61,7 +61,11 @@ mod tests {
             ("prune", "store prune"),
             ("improt", "store import"),
         ] {
-            assert_eq!(command_meant(word, &line).as_deref(), Some(meant), "{word}");
+            assert_eq!(
+                suggest_command(word, &line).as_deref(),
+                Some(meant),
+                "{word}"
+            );
         }
         for word in [
             "sort",
@@ -72,7 +76,7 @@ mod tests {
             "text",
             "sum",
         ] {
-            assert_eq!(command_meant(word, &line), None, "{word}");
+            assert_eq!(suggest_command(word, &line), None, "{word}");
         }
     }
 }

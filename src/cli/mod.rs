@@ -20,5 +20,5 @@ mod store_commands;
 mod store_flags;
 
 pub use arguments::{command_line, parse};
-pub use command::{Command, Parsed};
+pub use command::{Command, ParsedCommand};
 pub use completions::{write_completions, write_manual_page};

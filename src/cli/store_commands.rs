@@ -2,9 +2,9 @@
 
 use clap::Subcommand;
 
-use super::command::{Command, Parsed};
-use super::store_flags::{OnStore, StoredArguments};
-use crate::app::{CreateOptions, ExportOptions, ImportOptions, PruneOptions, PushOptions};
+use super::command::{Command, ParsedCommand};
+use super::store_flags::{StoredArguments, WithStore};
+use crate::app::{ExportOptions, ImportOptions, PruneOptions, PushOptions, StoreInitOptions};
 
 const AFTER_RUNS: &str = "\
 Examples:
@@ -45,7 +45,7 @@ pub(super) enum StoreCommand {
     #[command(after_long_help = AFTER_RUNS)]
     Runs {
         /// List at most this many
-        #[arg(long, value_name = "N", default_value = "20", value_parser = at_least_one)]
+        #[arg(long, value_name = "N", default_value = "20", value_parser = parse_run_count)]
         last: usize,
         #[command(flatten)]
         stored: StoredArguments,
@@ -69,18 +69,18 @@ pub(super) enum StoreCommand {
     },
     /// Show which runs a rule would remove; remove them with --yes
     #[command(after_long_help = AFTER_PRUNE)]
-    Prune(OnStore<PruneOptions>),
+    Prune(WithStore<PruneOptions>),
     /// Create a team's store in a PostgreSQL database
-    Init(CreateOptions),
+    Init(StoreInitOptions),
     /// Send complete runs to a team's store
-    Push(OnStore<PushOptions>),
+    Push(WithStore<PushOptions>),
     /// Import results from other tools or machines
-    Import(Box<OnStore<ImportOptions>>),
+    Import(Box<WithStore<ImportOptions>>),
     /// Export runs for other machines and tools
-    Export(OnStore<ExportOptions>),
+    Export(WithStore<ExportOptions>),
 }
 
-fn at_least_one(text: &str) -> Result<usize, String> {
+fn parse_run_count(text: &str) -> Result<usize, String> {
     match text.parse() {
         Ok(runs @ 1..) => Ok(runs),
         _ => Err("at least 1 run".to_owned()),
@@ -88,16 +88,18 @@ fn at_least_one(text: &str) -> Result<usize, String> {
 }
 
 impl StoreCommand {
-    pub(super) fn translate(self) -> Parsed {
+    pub(super) fn translate(self) -> ParsedCommand {
         match self {
-            Self::Runs { last, stored } => stored.with(Command::Runs(last)),
-            Self::Remove { runs, stored } => stored.with(Command::RemoveRuns(runs)),
-            Self::Adopt { from, stored } => stored.with(Command::Adopt(from)),
-            Self::Prune(arguments) => arguments.with(Command::Prune),
-            Self::Init(options) => Parsed::without_workspace(Command::CreateStore(options)),
-            Self::Push(arguments) => arguments.with(Command::Push),
-            Self::Import(arguments) => arguments.with(|options| Command::Import(Box::new(options))),
-            Self::Export(arguments) => arguments.with(Command::Export),
+            Self::Runs { last, stored } => stored.into_parsed(Command::Runs(last)),
+            Self::Remove { runs, stored } => stored.into_parsed(Command::RemoveRuns(runs)),
+            Self::Adopt { from, stored } => stored.into_parsed(Command::Adopt(from)),
+            Self::Prune(arguments) => arguments.into_parsed(Command::Prune),
+            Self::Init(options) => ParsedCommand::without_workspace(Command::CreateStore(options)),
+            Self::Push(arguments) => arguments.into_parsed(Command::Push),
+            Self::Import(arguments) => {
+                arguments.into_parsed(|options| Command::Import(Box::new(options)))
+            }
+            Self::Export(arguments) => arguments.into_parsed(Command::Export),
         }
     }
 }

@@ -4,7 +4,7 @@ use clap::Args;
 use std::path::PathBuf;
 
 use super::cargo_flags::WorkspaceFlags;
-use super::command::{Command, Parsed};
+use super::command::{Command, ParsedCommand};
 use super::run_flags::RowFlags;
 use crate::app::{OutputOptions, StoreOptions};
 
@@ -32,37 +32,39 @@ pub(super) struct StoredArguments {
 
 /// The options of a command that are flags, with those of the store.
 #[derive(Debug, Args)]
-pub(super) struct OnStore<O: Args> {
+pub(super) struct WithStore<O: Args> {
     #[command(flatten)]
     options: O,
     #[command(flatten)]
     stored: StoredArguments,
 }
 
-impl<O: Args> OnStore<O> {
-    pub(super) fn with(self, command: impl FnOnce(O) -> Command) -> Parsed {
-        self.stored.with(command(self.options))
+impl<O: Args> WithStore<O> {
+    pub(super) fn into_parsed(self, command: impl FnOnce(O) -> Command) -> ParsedCommand {
+        self.stored.into_parsed(command(self.options))
     }
 }
 
 /// Like [`OnStore`], for commands that print rows with verdicts.
 #[derive(Debug, Args)]
-pub(super) struct OnRows<O: Args> {
+pub(super) struct WithRows<O: Args> {
     #[command(flatten)]
-    on_store: OnStore<O>,
+    on_store: WithStore<O>,
     #[command(flatten)]
     rows: RowFlags,
 }
 
-impl<O: Args> OnRows<O> {
-    pub(super) fn with(self, command: impl FnOnce(O) -> Command) -> Parsed {
-        self.on_store.with(command).showing(self.rows.only())
+impl<O: Args> WithRows<O> {
+    pub(super) fn into_parsed(self, command: impl FnOnce(O) -> Command) -> ParsedCommand {
+        self.on_store
+            .into_parsed(command)
+            .with_verdicts(self.rows.verdicts())
     }
 }
 
 impl StoredArguments {
-    pub(super) fn with(self, command: Command) -> Parsed {
-        Parsed {
+    pub(super) fn into_parsed(self, command: Command) -> ParsedCommand {
+        ParsedCommand {
             command,
             common: StoreOptions {
                 store: self.store.store,

@@ -21,7 +21,7 @@ pub fn prose(text: &str) -> String {
     let shown = terminal::one_line(text);
     let shown = shown.trim();
     let mut escaped = String::with_capacity(shown.len());
-    let leading = leading_mark(shown);
+    let leading = find_leading_mark(shown);
     let mut hash_ends = 0;
     for (at, c) in shown.char_indices() {
         if at < hash_ends {
@@ -31,7 +31,7 @@ pub fn prose(text: &str) -> String {
             escaped.push('\\');
         }
         let (before, after) = (&shown[..at], &shown[at + c.len_utf8()..]);
-        if let Some(others) = begun_commit(before, c, after) {
+        if let Some(others) = commit_hash_length(before, c, after) {
             // Insert nothing into a hash, so that it can be copied and searched for.
             hash_ends = at + 1 + others;
             let _ = write!(escaped, "<code>{}</code>", &shown[at..hash_ends]);
@@ -55,7 +55,7 @@ pub fn prose(text: &str) -> String {
 }
 
 /// Returns the position of the sign that would turn `text` into a list, a heading or a rule.
-fn leading_mark(text: &str) -> Option<usize> {
+fn find_leading_mark(text: &str) -> Option<usize> {
     let digits = text.len() - text.trim_start_matches(|c: char| c.is_ascii_digit()).len();
     let mark = text[digits..].chars().next()?;
     let is_mark = match mark {
@@ -90,7 +90,7 @@ fn begins_reference(before: &str, sign: char, after: &str) -> bool {
 }
 
 /// Returns how many digits follow the first one of a word that looks like a commit hash: seven to forty hexadecimal digits, some of them letters.
-fn begun_commit(before: &str, first: char, after: &str) -> Option<usize> {
+fn commit_hash_length(before: &str, first: char, after: &str) -> Option<usize> {
     if !matches!(first, '0'..='9' | 'a'..='f') || before.ends_with(char::is_alphanumeric) {
         return None;
     }

@@ -16,8 +16,10 @@ mod workflow;
 pub use json::{in_script as json_in_script, json};
 pub use markdown::{code as markdown_code, prose as markdown};
 pub use markup::{html, openmetrics_label, xml};
-pub use shell::{command as shell_command, quoted as shell_quoted};
+pub use shell::{format_command as shell_command, quote as shell_quoted};
 pub use spreadsheet::{cell as csv_cell, text as csv_text};
 pub use terminal::{is_harmful, lines as terminal_lines, one_line};
-pub use visible::Visible;
-pub use workflow::{Commands, Guarded, data as workflow_data, property as workflow_property};
+pub use visible::EscapedStream;
+pub use workflow::{
+    CommandGuard, LogCommands, data as workflow_data, property as workflow_property,
+};

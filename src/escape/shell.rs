@@ -2,8 +2,8 @@
 
 /// Writes `command` followed by the `words`, at least one, and `flags`. If a word looks like a flag, the words are put behind `--`, and so behind
 /// the flags. `flags` are already quoted, each with a space before it.
-pub fn command(command: &str, words: &[&str], flags: &str) -> String {
-    let quoted: Vec<String> = words.iter().map(|word| quoted(word)).collect();
+pub fn format_command(command: &str, words: &[&str], flags: &str) -> String {
+    let quoted: Vec<String> = words.iter().map(|word| quote(word)).collect();
     let quoted = quoted.join(" ");
     if words.iter().any(|word| word.starts_with('-')) {
         format!("{command}{flags} -- {quoted}")
@@ -13,13 +13,13 @@ pub fn command(command: &str, words: &[&str], flags: &str) -> String {
 }
 
 /// Quotes a word so that a POSIX shell reads back the same word.
-pub fn quoted(word: &str) -> String {
+pub fn quote(word: &str) -> String {
     let plain = |c: char| c.is_ascii_alphanumeric() || "_-./:=+,@%".contains(c);
     if !word.is_empty() && word.chars().all(plain) {
         word.to_owned()
     } else if word.contains(char::is_control) {
         // A line end would break the command in two. POSIX has this quoting since 2024, shells have it for longer.
-        let quoted: String = word.chars().map(dollar_quoted).collect();
+        let quoted: String = word.chars().map(dollar_quote).collect();
         format!("$'{quoted}'")
     } else {
         format!("'{}'", word.replace('\'', r"'\''"))
@@ -27,7 +27,7 @@ pub fn quoted(word: &str) -> String {
 }
 
 /// Escapes a character between `$'` and `'`.
-fn dollar_quoted(c: char) -> String {
+fn dollar_quote(c: char) -> String {
     match c {
         '\\' | '\'' => format!("\\{c}"),
         '\n' => "\\n".to_owned(),
@@ -49,16 +49,16 @@ mod tests {
 
     #[test]
     fn an_id_in_a_command_can_be_pasted_into_a_shell() {
-        assert_eq!(quoted("sort/10"), "sort/10");
-        assert_eq!(quoted("two words"), "'two words'");
-        assert_eq!(quoted("it's"), r"'it'\''s'");
-        assert_eq!(quoted("line\nfeed"), r"$'line\nfeed'");
-        assert_eq!(quoted("it's\u{1b}1\\"), r"$'it\'s\0331\\'");
+        assert_eq!(quote("sort/10"), "sort/10");
+        assert_eq!(quote("two words"), "'two words'");
+        assert_eq!(quote("it's"), r"'it'\''s'");
+        assert_eq!(quote("line\nfeed"), r"$'line\nfeed'");
+        assert_eq!(quote("it's\u{1b}1\\"), r"$'it\'s\0331\\'");
     }
 
     #[test]
     fn a_word_that_looks_like_a_flag_stands_behind_all_flags() {
-        let written = |words: &[&str]| command("accept", words, " --run 3");
+        let written = |words: &[&str]| format_command("accept", words, " --run 3");
         assert_eq!(written(&["a b", "c"]), "accept 'a b' c --run 3");
         assert_eq!(written(&["a", "-b c"]), "accept --run 3 -- a '-b c'");
     }

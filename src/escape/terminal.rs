@@ -27,7 +27,7 @@ fn escaped(text: &str, stays: impl Fn(char) -> bool) -> String {
 
 /// Reports whether a character controls the terminal, or changes the display of others without being visible itself.
 pub fn is_harmful(c: char) -> bool {
-    c.is_control() || is_invisible(c) || is_no_character(c)
+    c.is_control() || is_invisible(c) || is_noncharacter(c)
 }
 
 /// Reports whether a character is invisible: marks and overrides of direction, joiners, separators of lines, tags, the byte order mark, fillers
@@ -55,7 +55,7 @@ fn is_invisible(c: char) -> bool {
 }
 
 /// Reports whether a code point is one of those that Unicode will never assign; XML forbids some of them.
-fn is_no_character(c: char) -> bool {
+fn is_noncharacter(c: char) -> bool {
     matches!(c, '\u{fdd0}'..='\u{fdef}') || u32::from(c) & 0xfffe == 0xfffe
 }
 

@@ -12,13 +12,13 @@ const MOST_PENDING: usize = 32;
 
 /// A stream for text that may be read in a terminal.
 #[derive(Debug)]
-pub struct Visible<W> {
+pub struct EscapedStream<W> {
     writer: W,
     pending: Vec<u8>,
 }
 
 /// The piece at the beginning of a byte slice.
-enum FirstPiece {
+enum BytePiece {
     /// This many bytes pass unchanged.
     Harmless(usize),
     /// This many bytes must be escaped.
@@ -27,7 +27,7 @@ enum FirstPiece {
     Unfinished,
 }
 
-impl<W: Write> Visible<W> {
+impl<W: Write> EscapedStream<W> {
     /// Makes a stream that writes to `writer`.
     pub fn new(writer: W) -> Self {
         Self {
@@ -36,26 +36,26 @@ impl<W: Write> Visible<W> {
         }
     }
 
-    fn pass(&mut self, bytes: &[u8]) -> io::Result<()> {
+    fn write_escaped(&mut self, bytes: &[u8]) -> io::Result<()> {
         let mut passed = Vec::with_capacity(bytes.len());
         let mut rest = bytes;
         while !rest.is_empty() {
-            match piece(rest) {
-                FirstPiece::Harmless(length) => {
+            match classify_first_piece(rest) {
+                BytePiece::Harmless(length) => {
                     passed.extend_from_slice(&rest[..length]);
                     rest = &rest[length..];
                 }
-                FirstPiece::Harmful(length) => {
+                BytePiece::Harmful(length) => {
                     let shown = String::from_utf8_lossy(&rest[..length]);
                     passed.extend_from_slice(terminal::one_line(&shown).as_bytes());
                     rest = &rest[length..];
                 }
-                FirstPiece::Unfinished if rest.len() > MOST_PENDING => {
+                BytePiece::Unfinished if rest.len() > MOST_PENDING => {
                     let shown = String::from_utf8_lossy(&rest[..1]);
                     passed.extend_from_slice(terminal::one_line(&shown).as_bytes());
                     rest = &rest[1..];
                 }
-                FirstPiece::Unfinished => {
+                BytePiece::Unfinished => {
                     self.pending = rest.to_vec();
                     break;
                 }
@@ -66,55 +66,55 @@ impl<W: Write> Visible<W> {
 }
 
 /// Classifies the first piece.
-fn piece(bytes: &[u8]) -> FirstPiece {
+fn classify_first_piece(bytes: &[u8]) -> BytePiece {
     match bytes {
         [b'\n' | b'\t' | b' '..=b'~', ..] => {
             let plain = |byte: &&u8| matches!(byte, b'\n' | b'\t' | b' '..=b'~');
-            FirstPiece::Harmless(bytes.iter().take_while(plain).count())
+            BytePiece::Harmless(bytes.iter().take_while(plain).count())
         }
         // Allow the line end of tables of separated values.
-        [b'\r', b'\n', ..] => FirstPiece::Harmless(2),
-        [] | [b'\r' | 0x1b] | [0x1b, b'['] => FirstPiece::Unfinished,
+        [b'\r', b'\n', ..] => BytePiece::Harmless(2),
+        [] | [b'\r' | 0x1b] | [0x1b, b'['] => BytePiece::Unfinished,
         [0x1b, b'[', parameters @ ..] => {
             let is_parameter = |byte: &&u8| matches!(byte, b'0'..=b'9' | b';' | b':');
             let length = parameters.iter().take_while(is_parameter).count();
             match parameters.get(length) {
-                Some(b'm') => FirstPiece::Harmless(length + 3),
-                Some(_) => FirstPiece::Harmful(1),
-                None => FirstPiece::Unfinished,
+                Some(b'm') => BytePiece::Harmless(length + 3),
+                Some(_) => BytePiece::Harmful(1),
+                None => BytePiece::Unfinished,
             }
         }
-        [0x00..=0x7f, ..] => FirstPiece::Harmful(1),
+        [0x00..=0x7f, ..] => BytePiece::Harmful(1),
         [first, ..] => {
             let length = match first {
                 0xc2..=0xdf => 2,
                 0xe0..=0xef => 3,
                 0xf0..=0xf4 => 4,
-                _ => return FirstPiece::Harmful(1),
+                _ => return BytePiece::Harmful(1),
             };
             let Some(encoded) = bytes.get(..length) else {
-                return FirstPiece::Unfinished;
+                return BytePiece::Unfinished;
             };
             match std::str::from_utf8(encoded)
                 .ok()
                 .and_then(|text| text.chars().next())
             {
-                Some(c) if terminal::is_harmful(c) => FirstPiece::Harmful(length),
-                Some(_) => FirstPiece::Harmless(length),
-                None => FirstPiece::Harmful(1),
+                Some(c) if terminal::is_harmful(c) => BytePiece::Harmful(length),
+                Some(_) => BytePiece::Harmless(length),
+                None => BytePiece::Harmful(1),
             }
         }
     }
 }
 
-impl<W: Write> Write for Visible<W> {
+impl<W: Write> Write for EscapedStream<W> {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
         if self.pending.is_empty() {
-            self.pass(bytes)?;
+            self.write_escaped(bytes)?;
         } else {
             let mut all = std::mem::take(&mut self.pending);
             all.extend_from_slice(bytes);
-            self.pass(&all)?;
+            self.write_escaped(&all)?;
         }
         Ok(bytes.len())
     }
@@ -130,7 +130,7 @@ mod tests {
 
     fn seen(pieces: &[&[u8]]) -> String {
         let mut written = Vec::new();
-        let mut stream = Visible::new(&mut written);
+        let mut stream = EscapedStream::new(&mut written);
         for piece in pieces {
             stream.write_all(piece).expect("memory");
         }

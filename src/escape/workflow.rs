@@ -12,18 +12,18 @@ use super::terminal;
 
 /// Escapes the message of a command. It may have several lines.
 pub fn data(text: &str) -> String {
-    let shown = without_sign(&terminal::lines(text));
+    let shown = break_older_sign(&terminal::lines(text));
     shown.replace('%', "%25").replace('\n', "%0A")
 }
 
 /// Escapes the value of a property of a command.
 pub fn property(text: &str) -> String {
-    let shown = without_sign(&terminal::one_line(text)).replace('%', "%25");
+    let shown = break_older_sign(&terminal::one_line(text)).replace('%', "%25");
     shown.replace(':', "%3A").replace(',', "%2C")
 }
 
 /// Breaks `##[` and `##name[`. Other readers of a log may obey these even if they do not know `::`.
-fn without_sign(text: &str) -> String {
+fn break_older_sign(text: &str) -> String {
     let mut harmless = String::with_capacity(text.len());
     for c in text.chars() {
         let before = harmless.trim_end_matches(|c: char| c.is_ascii_alphabetic());
@@ -37,7 +37,7 @@ fn without_sign(text: &str) -> String {
 
 /// The state shared by the streams of an output: whether its reader obeys commands, and whether the current text is our own command.
 #[derive(Debug, Default)]
-pub struct Commands {
+pub struct LogCommands {
     are_obeyed: bool,
     is_log: bool,
     are_ours: Cell<bool>,
@@ -46,7 +46,7 @@ pub struct Commands {
     last: Cell<u32>,
 }
 
-impl Commands {
+impl LogCommands {
     /// Makes the state for an output. `are_obeyed` means that the output is the log of a GitHub Actions job, `is_log` that it is the log of
     /// another CI system, for which we write no commands.
     pub fn new(are_obeyed: bool, is_log: bool) -> Self {
@@ -75,9 +75,9 @@ impl Commands {
 
 /// A stream that may end in the log of a job. It breaks commands by a backslash.
 #[derive(Debug)]
-pub struct Guarded<'a, W> {
+pub struct CommandGuard<'a, W> {
     writer: W,
-    commands: &'a Commands,
+    commands: &'a LogCommands,
     number: u32,
     place: StreamPosition,
     /// Whether the stream carries foreign output
@@ -107,9 +107,9 @@ enum Code {
     Parameters,
 }
 
-impl<'a, W: Write> Guarded<'a, W> {
+impl<'a, W: Write> CommandGuard<'a, W> {
     /// Makes a stream that writes to `writer`.
-    pub fn new(writer: W, commands: &'a Commands) -> Self {
+    pub fn new(writer: W, commands: &'a LogCommands) -> Self {
         let number = commands.streams.get() + 1;
         commands.streams.set(number);
         Self {
@@ -123,7 +123,7 @@ impl<'a, W: Write> Guarded<'a, W> {
     }
 
     /// Makes a stream for foreign output: nothing in it is our own command, and lines that begin with `::` are broken in every log.
-    pub fn of_others(writer: W, commands: &'a Commands) -> Self {
+    pub fn foreign(writer: W, commands: &'a LogCommands) -> Self {
         Self {
             of_others: true,
             ..Self::new(writer, commands)
@@ -164,7 +164,7 @@ impl<'a, W: Write> Guarded<'a, W> {
     }
 }
 
-impl<W: Write> Write for Guarded<'_, W> {
+impl<W: Write> Write for CommandGuard<'_, W> {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
         if !self.is_guarded() {
             // Our commands end with their line.
@@ -204,9 +204,9 @@ mod tests {
     use super::*;
 
     fn guarded(pieces: &[&str]) -> String {
-        let commands = Commands::new(true, true);
+        let commands = LogCommands::new(true, true);
         let mut written = Vec::new();
-        let mut guarded = Guarded::new(&mut written, &commands);
+        let mut guarded = CommandGuard::new(&mut written, &commands);
         for piece in pieces {
             guarded.write_all(piece.as_bytes()).expect("memory");
         }
@@ -242,14 +242,14 @@ mod tests {
         let broken =
             "##vso\\[task.complete result=Succeeded]\na ##teamcity\\[x]\n##\\[error]\n## v[0]\n";
         for (is_log, shown) in [(true, broken), (false, printed)] {
-            let commands = Commands::new(false, is_log);
+            let commands = LogCommands::new(false, is_log);
             let mut written = Vec::new();
-            let mut stream = Guarded::of_others(&mut written, &commands);
+            let mut stream = CommandGuard::foreign(&mut written, &commands);
             assert!(stream.write_all(printed.as_bytes()).is_ok());
             assert_eq!(String::from_utf8(written).expect("text"), shown);
             // Our output contains foreign names. A Rust path is a command only on GitHub.
             let mut ours = Vec::new();
-            let mut stream = Guarded::new(&mut ours, &commands);
+            let mut stream = CommandGuard::new(&mut ours, &commands);
             let printed = format!("{printed}::std::vec\n");
             assert!(stream.write_all(printed.as_bytes()).is_ok());
             assert_eq!(
@@ -280,10 +280,10 @@ mod tests {
 
     #[test]
     fn a_line_that_another_stream_has_ended_is_no_shelter() {
-        let commands = Commands::new(true, true);
+        let commands = LogCommands::new(true, true);
         let log = std::cell::RefCell::new(Vec::new());
-        let mut bench = Guarded::new(Shared(&log), &commands);
-        let mut ours = Guarded::new(Shared(&log), &commands);
+        let mut bench = CommandGuard::new(Shared(&log), &commands);
+        let mut ours = CommandGuard::new(Shared(&log), &commands);
         assert!(bench.write_all(b"half a line").is_ok());
         assert!(ours.write_all(b"\nMeasuring\n").is_ok());
         assert!(bench.write_all(b"::error::x\n").is_ok());
@@ -298,10 +298,10 @@ mod tests {
             (":", " ::error::x", ": :\\:error::x"),
             (" :", "\u{1b}[1m::error::x", " :\u{1b}[1m:\\:error::x"),
         ] {
-            let commands = Commands::new(true, true);
+            let commands = LogCommands::new(true, true);
             let (mut log, mut elsewhere) = (Vec::new(), Vec::new());
-            let mut bench = Guarded::new(&mut log, &commands);
-            let mut ours = Guarded::new(&mut elsewhere, &commands);
+            let mut bench = CommandGuard::new(&mut log, &commands);
+            let mut ours = CommandGuard::new(&mut elsewhere, &commands);
             assert!(bench.write_all(first.as_bytes()).is_ok());
             assert!(ours.write_all(b"{}\n").is_ok());
             assert!(bench.write_all(second.as_bytes()).is_ok());
@@ -324,16 +324,16 @@ mod tests {
 
     #[test]
     fn our_own_commands_pass_and_elsewhere_everything_does() {
-        let commands = Commands::new(true, true);
+        let commands = LogCommands::new(true, true);
         let mut written = Vec::new();
-        let mut stream = Guarded::new(&mut written, &commands);
+        let mut stream = CommandGuard::new(&mut written, &commands);
         let passed = commands.let_through(|| stream.write_all(b"::error::a\n"));
         assert!(passed.is_ok() && stream.write_all(b"::error::b\n").is_ok());
         assert_eq!(written, b"::error::a\n:\\:error::b\n");
 
-        let commands = Commands::new(false, false);
+        let commands = LogCommands::new(false, false);
         let mut written = Vec::new();
-        let mut stream = Guarded::new(&mut written, &commands);
+        let mut stream = CommandGuard::new(&mut written, &commands);
         assert!(stream.write_all(b"::error::b\n").is_ok());
         assert_eq!(written, b"::error::b\n");
     }

@@ -64,7 +64,7 @@ impl FromStr for InputColumn {
     fn from_str(text: &str) -> Result<Self, ExchangeError> {
         let text = text.trim();
         if text.is_empty() {
-            return Err(wrong("a column has no name".to_owned()));
+            return Err(map_error("a column has no name".to_owned()));
         }
         match text.strip_prefix('#') {
             None => Ok(Self::Named(text.to_owned())),
@@ -73,7 +73,9 @@ impl FromStr for InputColumn {
                 .ok()
                 .filter(|number| (1..=100_000).contains(number))
                 .map(Self::Numbered)
-                .ok_or_else(|| wrong(format!("`{text}` is no number of a column, such as `#1`"))),
+                .ok_or_else(|| {
+                    map_error(format!("`{text}` is no number of a column, such as `#1`"))
+                }),
         }
     }
 }
@@ -88,7 +90,7 @@ impl FromStr for ValueColumn {
             .strip_suffix(']')
             .and_then(|x| x.rsplit_once('['))
         {
-            Some((column, unit)) => (column, Some(unit.parse().map_err(wrong)?)),
+            Some((column, unit)) => (column, Some(unit.parse().map_err(map_error)?)),
             None => (text, None),
         };
         Ok(Self {
@@ -101,24 +103,24 @@ impl FromStr for ValueColumn {
 
 impl ColumnMap {
     /// Parses one or several lists of `KEY=COLUMN`, separated by commas.
-    pub fn read<T: AsRef<str>>(texts: &[T]) -> Result<Self, ExchangeError> {
+    pub fn parse<T: AsRef<str>>(texts: &[T]) -> Result<Self, ExchangeError> {
         let mut map = Self::default();
         let entries = texts.iter().flat_map(|text| text.as_ref().split(','));
         for entry in entries.map(str::trim).filter(|entry| !entry.is_empty()) {
             let (key, column) = entry.split_once('=').ok_or_else(|| {
-                wrong(format!(
+                map_error(format!(
                     "`{entry}` is not KEY=COLUMN; keys are {KEYS}\n  help: a column whose name has a comma is named by its number, as `value=#3`"
                 ))
             })?;
-            map.enter(key.trim(), column)?;
+            map.add_entry(key.trim(), column)?;
         }
         if map.id.is_empty() {
-            return Err(wrong(
+            return Err(map_error(
                 "it names no column for ids\n  help: `id=Serializer/TestData`, from one or several columns".to_owned(),
             ));
         }
         if map.values.is_empty() {
-            return Err(wrong(
+            return Err(map_error(
                 "it names no column of values\n  help: `value=TimeSer`, or several: `value.ser=TimeSer,value.deser=TimeDeser`".to_owned(),
             ));
         }
@@ -126,7 +128,7 @@ impl ColumnMap {
         Ok(map)
     }
 
-    fn enter(&mut self, key: &str, column: &str) -> Result<(), ExchangeError> {
+    fn add_entry(&mut self, key: &str, column: &str) -> Result<(), ExchangeError> {
         let place = match key {
             "id" if self.id.is_empty() => {
                 self.id = column
@@ -135,7 +137,7 @@ impl ColumnMap {
                     .collect::<Result<_, _>>()?;
                 return Ok(());
             }
-            "id" => return Err(twice("id")),
+            "id" => return Err(duplicate_error("id")),
             "value" => {
                 self.values.push(column.parse()?);
                 return Ok(());
@@ -151,7 +153,7 @@ impl ColumnMap {
             _ => {
                 let label = key.strip_prefix("value.").filter(|label| !label.is_empty());
                 let Some(label) = label else {
-                    return Err(wrong(format!("`{key}` is no key; keys are {KEYS}")));
+                    return Err(map_error(format!("`{key}` is no key; keys are {KEYS}")));
                 };
                 self.values.push(ValueColumn {
                     label: Some(label.to_owned()),
@@ -161,7 +163,7 @@ impl ColumnMap {
             }
         };
         if place.is_some() {
-            return Err(twice(key));
+            return Err(duplicate_error(key));
         }
         *place = Some(column.parse()?);
         Ok(())
@@ -172,7 +174,7 @@ impl ColumnMap {
         let labels = self.labels();
         for (at, label) in labels.iter().enumerate() {
             if labels[..at].contains(label) {
-                return Err(wrong(match label {
+                return Err(map_error(match label {
                     Some(label) => format!("two values are called `{label}`"),
                     None => "several values need labels".to_owned(),
                 }));
@@ -234,17 +236,17 @@ impl fmt::Display for ColumnMap {
     }
 }
 
-fn wrong(what: String) -> ExchangeError {
+fn map_error(what: String) -> ExchangeError {
     ExchangeError::ColumnMap(what)
 }
 
-fn twice(key: &str) -> ExchangeError {
+fn duplicate_error(key: &str) -> ExchangeError {
     let help = if key == "id" {
         "\n  help: several columns make one id with `/` between them: `id=A/B`"
     } else {
         ""
     };
-    wrong(format!("`{key}` is given twice{help}"))
+    map_error(format!("`{key}` is given twice{help}"))
 }
 
 #[cfg(test)]
@@ -254,7 +256,7 @@ mod tests {
     #[test]
     fn a_map_is_read_and_written_as_it_was_declared() {
         let text = "id=Serializer/TestData/#3,value.ser=TimeSer[ticks:100ns],value.deser=TimeDeser,repetition=Index,launch=Session,iterations=N,unit=Unit,dimension=Language";
-        let map = ColumnMap::read(&[text]).unwrap();
+        let map = ColumnMap::parse(&[text]).unwrap();
         assert_eq!(map.to_string(), text);
         assert_eq!(map.id_parts(), ["Serializer", "TestData", "#3", "value"]);
         let labels: Vec<_> = map.labels().into_iter().flatten().collect();
@@ -265,12 +267,12 @@ mod tests {
             "repetition=Index,session=Session",
             "iterations=N,unit=Unit,dimension=Language",
         ];
-        assert_eq!(ColumnMap::read(&parts).unwrap(), map);
+        assert_eq!(ColumnMap::parse(&parts).unwrap(), map);
     }
 
     #[test]
     fn one_value_adds_nothing_to_the_ids_and_several_add_their_columns() {
-        let labels = |text: &str| ColumnMap::read(&[text]).unwrap().labels();
+        let labels = |text: &str| ColumnMap::parse(&[text]).unwrap().labels();
         assert_eq!(labels("id=a,value=b"), [None]);
         let found: Vec<_> = labels("id=a,value=b,value=c")
             .into_iter()
@@ -293,7 +295,7 @@ mod tests {
             ("id=a,value=b[parsec]", "is no unit"),
             ("id=a,value.x=b,value.x=c", "two values are called"),
         ] {
-            let error = ColumnMap::read(&[text]).unwrap_err().to_string();
+            let error = ColumnMap::parse(&[text]).unwrap_err().to_string();
             assert!(error.contains(hint), "{text}: {error}");
         }
     }

@@ -23,7 +23,7 @@ pub(super) enum DecimalMark {
 
 impl Decimal {
     /// Parses `12`, `12.5` or `1.25e3`. The error continues a sentence about the column.
-    pub(super) fn read(text: &str, mark: DecimalMark) -> Result<Self, String> {
+    pub(super) fn parse(text: &str, mark: DecimalMark) -> Result<Self, String> {
         if text.is_empty() {
             return Err("is empty".to_owned());
         }
@@ -33,7 +33,7 @@ impl Decimal {
             return Err(format!("`{text}` is not a finite number"));
         }
         if let Some(positive) = unsigned.strip_prefix('-') {
-            return match Self::read(positive, mark) {
+            return match Self::parse(positive, mark) {
                 Ok(zero) if zero.digits == 0 => Ok(zero),
                 Ok(_) => Err(format!("`{text}` is negative")),
                 Err(_) => Err(not_a_number(text)),
@@ -105,7 +105,7 @@ mod tests {
     use proptest::prelude::*;
 
     fn read(text: &str) -> Result<(u128, i32), String> {
-        Decimal::read(text, DecimalMark::Point).map(|found| (found.digits, found.exponent))
+        Decimal::parse(text, DecimalMark::Point).map(|found| (found.digits, found.exponent))
     }
 
     #[test]
@@ -124,7 +124,7 @@ mod tests {
         ] {
             assert_eq!(read(text), Ok(expected), "{text}");
         }
-        let comma = Decimal::read("1,5", DecimalMark::Comma);
+        let comma = Decimal::parse("1,5", DecimalMark::Comma);
         assert_eq!(comma.map(Decimal::as_f64), Ok(1.5));
     }
 
@@ -151,7 +151,7 @@ mod tests {
     proptest! {
         #[test]
         fn what_a_float_prints_is_read_back_as_the_same_float(value in 1e-15_f64..1e18) {
-            let found = Decimal::read(&value.to_string(), DecimalMark::Point).unwrap();
+            let found = Decimal::parse(&value.to_string(), DecimalMark::Point).unwrap();
             prop_assert_eq!(found.as_f64(), value);
         }
     }

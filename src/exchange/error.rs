@@ -6,7 +6,7 @@ use std::path::PathBuf;
 
 /// A row that cannot be read.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Malformed {
+pub struct MalformedRow {
     /// Index of the file among those read
     pub file: usize,
     /// Name of the file
@@ -19,7 +19,7 @@ pub struct Malformed {
     pub reason: String,
 }
 
-impl fmt::Display for Malformed {
+impl fmt::Display for MalformedRow {
     /// Writes place and reason in the style of compilers: `a.csv:12: has 3 columns and not 2`.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{}:{}: ", self.name, self.line)?;
@@ -55,7 +55,7 @@ pub enum ExchangeError {
     #[error("the column map: {0}")]
     ColumnMap(String),
     /// The column map names a column that the file does not have
-    #[error("{name} has no column `{column}`; {}", columns_there(there))]
+    #[error("{name} has no column `{column}`; {}", describe_columns(there))]
     NoColumn {
         /// Name of the file
         name: String,
@@ -84,10 +84,10 @@ pub enum ExchangeError {
     )]
     NoUnit(String),
     /// Rows could not be read
-    #[error("{}", malformed_rows(rows, *total))]
+    #[error("{}", describe_malformed_rows(rows, *total))]
     Malformed {
         /// The first of these rows
-        rows: Vec<Malformed>,
+        rows: Vec<MalformedRow>,
         /// Number of these rows
         total: u64,
     },
@@ -149,7 +149,7 @@ pub enum ExchangeError {
     Interrupted,
 }
 
-fn columns_there(there: &[String]) -> String {
+fn describe_columns(there: &[String]) -> String {
     match there {
         [only] if only.contains([';', '\t', '|']) => {
             let separator = if only.contains(';') {
@@ -173,7 +173,7 @@ fn columns_there(there: &[String]) -> String {
     }
 }
 
-fn malformed_rows(rows: &[Malformed], total: u64) -> String {
+fn describe_malformed_rows(rows: &[MalformedRow], total: u64) -> String {
     let plural = if total == 1 {
         "row cannot"
     } else {
@@ -186,7 +186,7 @@ fn malformed_rows(rows: &[Malformed], total: u64) -> String {
     if total > rows.len() as u64 {
         let _ = write!(text, "\n  and {} more", total - rows.len() as u64);
     }
-    let has_commas = |row: &Malformed| {
+    let has_commas = |row: &MalformedRow| {
         row.reason.ends_with("is not a number")
             && row.reason.matches(',').count() == 1
             && !row.reason.contains('.')
@@ -199,7 +199,7 @@ fn malformed_rows(rows: &[Malformed], total: u64) -> String {
 }
 
 /// Returns the reason of a JSON error without its place, which messages show separately. The reason may quote the input.
-pub(super) fn without_place(error: &serde_json::Error) -> String {
+pub(super) fn reason_without_place(error: &serde_json::Error) -> String {
     let text = error.to_string();
     let reason = text.rsplit_once(" at line ");
     let reason = reason.map_or(text.as_str(), |(reason, _)| reason);
@@ -213,14 +213,14 @@ mod tests {
     #[test]
     fn commas_in_numbers_may_be_decimal_commas() {
         let told = |reason: &str| {
-            let row = Malformed {
+            let row = MalformedRow {
                 file: 0,
                 name: "a.csv".to_owned(),
                 line: 2,
                 column: Some("ms".to_owned()),
                 reason: reason.to_owned(),
             };
-            malformed_rows(&[row], 1).contains("--decimal-comma")
+            describe_malformed_rows(&[row], 1).contains("--decimal-comma")
         };
         assert!(told("`1,5` is not a number"));
         assert!(!told("`1,234.5` is not a number"));
@@ -230,8 +230,8 @@ mod tests {
 
     #[test]
     fn a_file_without_a_header_line_is_empty() {
-        assert_eq!(columns_there(&[]), "it is empty");
+        assert_eq!(describe_columns(&[]), "it is empty");
         let there = ["a".to_owned(), "b".to_owned()];
-        assert!(columns_there(&there).starts_with("its columns are a, b\n"));
+        assert!(describe_columns(&there).starts_with("its columns are a, b\n"));
     }
 }

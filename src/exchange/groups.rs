@@ -5,7 +5,7 @@ use std::fmt;
 
 use super::column_map::ColumnMap;
 use super::decimal::Decimal;
-use super::error::{ExchangeError, Malformed};
+use super::error::{ExchangeError, MalformedRow};
 use super::input::InputContent;
 use super::unit::{GUESS_LIMIT, ValueUnit};
 use perfcheck_analysis::model::{Metric, Sample, Throughput};
@@ -20,7 +20,7 @@ const MOST_SHOWN: usize = 20;
 
 /// Options for reading values.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Reading {
+pub struct ReadOptions {
     /// Unit of values without one of their own
     pub unit: Option<ValueUnit>,
     /// Guess that values without a unit are nanoseconds or ticks of 100 ns, by the language of their group or the size of its median
@@ -31,14 +31,14 @@ pub struct Reading {
 
 /// The place of a row in the input.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) struct RowPlace {
+pub(super) struct RowPosition {
     pub(super) file: usize,
     pub(super) line: u64,
 }
 
 /// A parsed row.
 pub(super) struct RawRow {
-    pub(super) place: RowPlace,
+    pub(super) place: RowPosition,
     pub(super) id: String,
     pub(super) launch: Option<String>,
     pub(super) repetition: Option<u64>,
@@ -123,7 +123,7 @@ const LANGUAGE_OF_TICKS: &str = "csharp";
 
 /// The content of imported files.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Imported {
+pub struct ImportedGroups {
     /// Groups in the order of their first row
     pub groups: Vec<IdGroup>,
     /// Names of the processes, by ordinal
@@ -133,13 +133,13 @@ pub struct Imported {
     /// Guessed units
     pub guesses: Vec<Guess>,
     /// The first skipped rows
-    pub skipped: Vec<Malformed>,
+    pub skipped: Vec<MalformedRow>,
     /// Number of skipped rows
     pub rows_skipped: u64,
 }
 
 struct PendingRow {
-    place: RowPlace,
+    place: RowPosition,
     launch: u32,
     repetition: Option<u64>,
     iterations: u64,
@@ -155,23 +155,23 @@ struct PendingGroup {
 }
 
 /// Collects rows and groups them.
-pub(super) struct Collector<'a> {
+pub(super) struct RowCollector<'a> {
     map: &'a ColumnMap,
-    reading: &'a Reading,
+    reading: &'a ReadOptions,
     several_files: bool,
     groups: Vec<PendingGroup>,
     known: HashMap<String, usize>,
     launches: Vec<String>,
     known_launches: HashMap<(usize, Option<String>), u32>,
     units: Vec<ValueUnit>,
-    malformed: Vec<Malformed>,
+    malformed: Vec<MalformedRow>,
     files: Vec<String>,
 }
 
-impl<'a> Collector<'a> {
+impl<'a> RowCollector<'a> {
     pub(super) fn new(
         map: &'a ColumnMap,
-        reading: &'a Reading,
+        reading: &'a ReadOptions,
         files: &[InputContent],
     ) -> Result<Self, ExchangeError> {
         let settled = map.unit.is_some() || reading.unit.is_some() || reading.guess_units;
@@ -196,7 +196,7 @@ impl<'a> Collector<'a> {
         })
     }
 
-    pub(super) fn refuse(&mut self, row: Malformed) {
+    pub(super) fn reject(&mut self, row: MalformedRow) {
         self.malformed.push(row);
     }
 
@@ -226,11 +226,11 @@ impl<'a> Collector<'a> {
                 "`{said}`, and `{known}` before for `{}`: is it part of the id?",
                 self.groups[group].id
             );
-            let row = self.refused(row.place, Some(column.to_string()), reason);
+            let row = self.malformed(row.place, Some(column.to_string()), reason);
             self.malformed.push(row);
             return Ok(());
         }
-        let launch = self.launch(row.place.file, row.launch)?;
+        let launch = self.process_ordinal(row.place.file, row.launch)?;
         let unit = row.unit.map(|unit| {
             let known = self.units.iter().position(|known| *known == unit);
             known.unwrap_or_else(|| {
@@ -250,7 +250,7 @@ impl<'a> Collector<'a> {
     }
 
     /// Returns the ordinal of a process, which its column identifies and, among several files, its file.
-    fn launch(&mut self, file: usize, said: Option<String>) -> Result<u32, ExchangeError> {
+    fn process_ordinal(&mut self, file: usize, said: Option<String>) -> Result<u32, ExchangeError> {
         let key = (file, said);
         if let Some(known) = self.known_launches.get(&key) {
             return Ok(*known);
@@ -273,15 +273,18 @@ impl<'a> Collector<'a> {
     }
 
     /// Returns all groups, or an error about the malformed rows.
-    pub(super) fn finish(mut self, files: &[InputContent]) -> Result<Imported, ExchangeError> {
+    pub(super) fn finish(
+        mut self,
+        files: &[InputContent],
+    ) -> Result<ImportedGroups, ExchangeError> {
         let mut guesses = Vec::new();
         let mut groups = Vec::new();
         for mut pending in std::mem::take(&mut self.groups) {
             // The sort is stable: rows without repetitions keep the order of the file.
             pending.rows.sort_by_key(|row| (row.launch, row.repetition));
-            self.refuse_doubles(&mut pending);
+            self.reject_duplicates(&mut pending);
             let units = self.units_of(&pending, &mut guesses);
-            let group = self.settle(pending, &units);
+            let group = self.to_samples(pending, &units);
             if !group.rows.is_empty() {
                 groups.push(group);
             }
@@ -310,10 +313,10 @@ impl<'a> Collector<'a> {
             });
         }
         for group in &mut groups {
-            group.share_denominators(self.map.iterations.is_some());
+            group.unify_denominators(self.map.iterations.is_some());
         }
         self.malformed.truncate(MOST_SHOWN);
-        Ok(Imported {
+        Ok(ImportedGroups {
             groups,
             launches_known: self.map.launch.is_some() || self.several_files,
             launches: self.launches,
@@ -323,8 +326,13 @@ impl<'a> Collector<'a> {
         })
     }
 
-    fn refused(&self, place: RowPlace, column: Option<String>, reason: String) -> Malformed {
-        Malformed {
+    fn malformed(
+        &self,
+        place: RowPosition,
+        column: Option<String>,
+        reason: String,
+    ) -> MalformedRow {
+        MalformedRow {
             file: place.file,
             name: self.files[place.file].clone(),
             line: place.line,
@@ -334,7 +342,7 @@ impl<'a> Collector<'a> {
     }
 
     /// Rejects rows that repeat a repetition of the same process.
-    fn refuse_doubles(&mut self, group: &mut PendingGroup) {
+    fn reject_duplicates(&mut self, group: &mut PendingGroup) {
         let Some(column) = &self.map.repetition else {
             return;
         };
@@ -354,13 +362,13 @@ impl<'a> Collector<'a> {
             double
         });
         for (place, reason) in refused {
-            let row = self.refused(place, Some(column.clone()), reason);
+            let row = self.malformed(place, Some(column.clone()), reason);
             self.malformed.push(row);
         }
     }
 
     /// Returns the language of a group, from a dimension or a part of its id.
-    fn language<'g>(&self, group: &'g PendingGroup) -> Option<&'g str> {
+    fn language_of<'g>(&self, group: &'g PendingGroup) -> Option<&'g str> {
         let dimensions = group.dimensions.iter().map(String::as_str);
         let dimensions = self.map.dimensions.iter().zip(dimensions);
         let parts = self.map.id.iter().zip(group.id.split('/'));
@@ -385,7 +393,7 @@ impl<'a> Collector<'a> {
                     if self.map.unit.is_some() || !self.reading.guess_units {
                         return None;
                     }
-                    let (are_ticks, evidence) = if let Some(language) = self.language(group) {
+                    let (are_ticks, evidence) = if let Some(language) = self.language_of(group) {
                         let are_ticks = language.eq_ignore_ascii_case(LANGUAGE_OF_TICKS);
                         (are_ticks, UnitEvidence::Language(language.to_owned()))
                     } else {
@@ -413,7 +421,7 @@ impl<'a> Collector<'a> {
     }
 
     /// Converts values to samples.
-    fn settle(&mut self, pending: PendingGroup, units: &[Option<ValueUnit>]) -> IdGroup {
+    fn to_samples(&mut self, pending: PendingGroup, units: &[Option<ValueUnit>]) -> IdGroup {
         let mut metrics: Vec<Option<Metric>> = vec![None; units.len()];
         let mut rows = Vec::with_capacity(pending.rows.len());
         for row in pending.rows {
@@ -433,7 +441,7 @@ impl<'a> Collector<'a> {
                 } else if row.iterations != 1 && matches!(metric, Metric::Rate { .. }) {
                     Err("is a rate, which has no iterations".to_owned())
                 } else {
-                    unit.sample(*value, row.iterations)
+                    unit.to_sample(*value, row.iterations)
                 };
                 match sample {
                     Ok(sample) => samples.push(sample),
@@ -450,7 +458,7 @@ impl<'a> Collector<'a> {
                 }),
                 Some((at, reason)) => {
                     let column = self.map.values[at].column.to_string();
-                    let malformed = self.refused(row.place, Some(column), reason);
+                    let malformed = self.malformed(row.place, Some(column), reason);
                     self.malformed.push(malformed);
                 }
             }
@@ -468,7 +476,7 @@ impl<'a> Collector<'a> {
 
 impl IdGroup {
     /// Gives the decimals of one column a common denominator, so that its samples look alike: 12.5 and 12.25 become 1250 and 1225 of 100.
-    fn share_denominators(&mut self, iterations_are_counted: bool) {
+    fn unify_denominators(&mut self, iterations_are_counted: bool) {
         if iterations_are_counted {
             return;
         }

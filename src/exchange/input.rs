@@ -60,9 +60,9 @@ pub fn read(path: &Path, standard_input: &mut dyn Read) -> Result<InputContent, 
         last.to_string_lossy().into_owned()
     };
     let bytes = if is_standard_input {
-        bounded(standard_input, MOST_BYTES)
+        read_bounded(standard_input, MOST_BYTES)
     } else {
-        File::open(path).and_then(|file| bounded(file, MOST_BYTES))
+        File::open(path).and_then(|file| read_bounded(file, MOST_BYTES))
     };
     match bytes.map_err(failed)? {
         Some(bytes) => {
@@ -100,7 +100,7 @@ fn to_utf8(name: &str, bytes: Vec<u8>) -> Result<Vec<u8>, ExchangeError> {
 }
 
 /// Reads everything, or returns `None` if there is more than `most`.
-fn bounded(reader: impl Read, most: u64) -> io::Result<Option<Vec<u8>>> {
+fn read_bounded(reader: impl Read, most: u64) -> io::Result<Option<Vec<u8>>> {
     let mut bytes = Vec::new();
     reader.take(most + 1).read_to_end(&mut bytes)?;
     Ok((bytes.len() as u64 <= most).then_some(bytes))
@@ -133,8 +133,8 @@ mod tests {
 
     #[test]
     fn what_is_too_long_is_refused() {
-        assert_eq!(bounded(&b"abc"[..], 3).unwrap(), Some(b"abc".to_vec()));
-        assert_eq!(bounded(io::repeat(b'x'), 3).unwrap(), None);
+        assert_eq!(read_bounded(&b"abc"[..], 3).unwrap(), Some(b"abc".to_vec()));
+        assert_eq!(read_bounded(io::repeat(b'x'), 3).unwrap(), None);
     }
 
     #[test]

@@ -18,14 +18,14 @@ mod unit;
 
 pub use cleaning::{clean, warm_up_rows};
 pub use column_map::{ColumnMap, InputColumn, ValueColumn};
-pub use error::{ExchangeError, Malformed};
+pub use error::{ExchangeError, MalformedRow};
 pub use export::{ExportedRun, file_name, write_benchstat, write_bmf, write_criterion, write_csv};
-pub use formats::{FileFormat, ForeignRun, Requested, detect, read_foreign};
-pub use groups::{GroupRow, Guess, IdGroup, Imported, IterationLayout, Reading};
+pub use formats::{FileFormat, ForeignInput, ForeignRun, detect, read_runs};
+pub use groups::{GroupRow, Guess, IdGroup, ImportedGroups, IterationLayout, ReadOptions};
 pub use input::{InputContent, read};
 pub use portable::{
-    PortableConclusion, PortableHead, PortablePair, PortableReference, PortableRun,
-    PortableVerdict, read_portable, write_portable,
+    PortableConclusion, PortableHead, PortablePair, PortableRun, PortableRunId, PortableVerdict,
+    read_portable, write_portable,
 };
 pub use table::{TableLayout, read_tables};
 pub use unit::ValueUnit;

@@ -6,11 +6,11 @@ use std::borrow::Cow;
 
 use super::column_map::{ColumnMap, InputColumn};
 use super::decimal::{Decimal, DecimalMark};
-use super::error::{ExchangeError, Malformed};
-use super::groups::{Collector, Imported, RawRow, Reading, RowPlace};
+use super::error::{ExchangeError, MalformedRow};
+use super::groups::{ImportedGroups, RawRow, ReadOptions, RowCollector, RowPosition};
 use super::input::InputContent;
 use super::unit::ValueUnit;
-use perfcheck_analysis::model::{Work, limits};
+use perfcheck_analysis::model::{ProgressReporter, limits};
 
 /// Number of rows between checks for an interruption.
 const ROWS_BETWEEN_LOOKS: u64 = 1 << 12;
@@ -19,7 +19,7 @@ const ROWS_BETWEEN_LOOKS: u64 = 1 << 12;
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Args)]
 pub struct TableLayout {
     /// Split columns at this character, or at `tab`
-    #[arg(long, value_name = "CHAR", default_value = ",", value_parser = separator)]
+    #[arg(long, value_name = "CHAR", default_value = ",", value_parser = parse_separator)]
     pub separator: u8,
     /// Read the first line as a row, and name columns by number
     #[arg(id = "no_header", long = "no-header", action = ArgAction::SetFalse)]
@@ -29,7 +29,7 @@ pub struct TableLayout {
     pub decimal_comma: bool,
 }
 
-fn separator(text: &str) -> Result<u8, String> {
+fn parse_separator(text: &str) -> Result<u8, String> {
     match text.as_bytes() {
         _ if ["tab", "\\t"].contains(&text) => Ok(b'\t'),
         [b'"' | b'\r' | b'\n'] => {
@@ -45,22 +45,22 @@ pub fn read_tables(
     files: &[InputContent],
     map: &ColumnMap,
     layout: TableLayout,
-    reading: &Reading,
+    reading: &ReadOptions,
     interrupted: &dyn Fn() -> bool,
-    told: &Work<'_>,
-) -> Result<Imported, ExchangeError> {
+    told: &ProgressReporter<'_>,
+) -> Result<ImportedGroups, ExchangeError> {
     let bytes = files.iter().map(|file| file.bytes.len()).sum();
     let mut before = 0;
-    let mut collector = Collector::new(map, reading, files)?;
+    let mut collector = RowCollector::new(map, reading, files)?;
     for (number, file) in files.iter().enumerate() {
-        TableFile {
+        TableReader {
             file,
             number,
             map,
             layout,
         }
         .read(&mut collector, &|byte| {
-            told.reached(before + byte, bytes);
+            told.report(before + byte, bytes);
             interrupted()
         })?;
         before += file.bytes.len();
@@ -69,7 +69,7 @@ pub fn read_tables(
 }
 
 /// One file of the set.
-struct TableFile<'a> {
+struct TableReader<'a> {
     file: &'a InputContent,
     number: usize,
     map: &'a ColumnMap,
@@ -77,7 +77,7 @@ struct TableFile<'a> {
 }
 
 /// Indices of the columns.
-struct ColumnPlaces {
+struct ColumnIndices {
     id: Vec<usize>,
     values: Vec<usize>,
     repetition: Option<usize>,
@@ -89,10 +89,10 @@ struct ColumnPlaces {
     columns: Option<usize>,
 }
 
-impl TableFile<'_> {
+impl TableReader<'_> {
     fn read(
         &self,
-        collector: &mut Collector<'_>,
+        collector: &mut RowCollector<'_>,
         interrupted: &dyn Fn(usize) -> bool,
     ) -> Result<(), ExchangeError> {
         let mut reader = ReaderBuilder::new()
@@ -104,7 +104,7 @@ impl TableFile<'_> {
         let header: Vec<String> = if self.layout.header {
             let header = reader
                 .byte_headers()
-                .map_err(|error| self.unreadable(&error))?;
+                .map_err(|error| self.reader_error(&error))?;
             header
                 .iter()
                 .map(|name| String::from_utf8_lossy(name).into_owned())
@@ -112,27 +112,27 @@ impl TableFile<'_> {
         } else {
             Vec::new()
         };
-        let places = self.places(&header)?;
-        let mut lines = LineNumbers::of(&self.file.bytes);
+        let places = self.resolve_columns(&header)?;
+        let mut lines = LineNumbers::new(&self.file.bytes);
         let mut record = ByteRecord::new();
         let mut rows: u64 = 0;
         while reader
             .read_byte_record(&mut record)
-            .map_err(|error| self.unreadable(&error))?
+            .map_err(|error| self.reader_error(&error))?
         {
             rows += 1;
             let byte = record.position().map_or(0, csv::Position::byte);
             if rows.is_multiple_of(ROWS_BETWEEN_LOOKS) && interrupted(byte as usize) {
                 return Err(ExchangeError::Interrupted);
             }
-            let line = lines.at(byte);
-            let place = RowPlace {
+            let line = lines.line_at(byte);
+            let place = RowPosition {
                 file: self.number,
                 line,
             };
-            match self.row(&record, &places, place) {
+            match self.parse_row(&record, &places, place) {
                 Ok(row) => collector.add(row)?,
-                Err((column, reason)) => collector.refuse(Malformed {
+                Err((column, reason)) => collector.reject(MalformedRow {
                     file: self.number,
                     name: self.file.name.clone(),
                     line,
@@ -145,18 +145,18 @@ impl TableFile<'_> {
     }
 
     /// Converts an error of the CSV reader. The file is in memory, so I/O cannot be the cause.
-    fn unreadable(&self, error: &csv::Error) -> ExchangeError {
+    fn reader_error(&self, error: &csv::Error) -> ExchangeError {
         ExchangeError::File {
             path: self.file.name.clone().into(),
             source: std::io::Error::other(error.to_string()),
         }
     }
 
-    fn places(&self, header: &[String]) -> Result<ColumnPlaces, ExchangeError> {
-        let place = |column: &InputColumn| self.place(column, header);
+    fn resolve_columns(&self, header: &[String]) -> Result<ColumnIndices, ExchangeError> {
+        let place = |column: &InputColumn| self.resolve_column(column, header);
         let one = |column: &Option<InputColumn>| column.as_ref().map(place).transpose();
         let map = self.map;
-        Ok(ColumnPlaces {
+        Ok(ColumnIndices {
             id: map.id.iter().map(place).collect::<Result<_, _>>()?,
             values: (map.values.iter().map(|value| place(&value.column)))
                 .collect::<Result<_, _>>()?,
@@ -169,7 +169,11 @@ impl TableFile<'_> {
         })
     }
 
-    fn place(&self, column: &InputColumn, header: &[String]) -> Result<usize, ExchangeError> {
+    fn resolve_column(
+        &self,
+        column: &InputColumn,
+        header: &[String],
+    ) -> Result<usize, ExchangeError> {
         let missing = || ExchangeError::NoColumn {
             name: self.file.name.clone(),
             column: column.to_string(),
@@ -200,11 +204,11 @@ impl TableFile<'_> {
     }
 
     /// Reads a row; the error names the column and the reason.
-    fn row(
+    fn parse_row(
         &self,
         record: &ByteRecord,
-        places: &ColumnPlaces,
-        place: RowPlace,
+        places: &ColumnIndices,
+        place: RowPosition,
     ) -> Result<RawRow, (Option<String>, String)> {
         if let Some(expected) = places.columns.filter(|expected| *expected != record.len()) {
             let found = record.len();
@@ -230,9 +234,9 @@ impl TableFile<'_> {
             if !id.is_empty() {
                 id.push('/');
             }
-            id.push_str(&part(&text));
+            id.push_str(&escape_id_part(&text));
         }
-        limits::name(&id).map_err(|why| (None, format!("has an id that {why}")))?;
+        limits::check_name(&id).map_err(|why| (None, format!("has an id that {why}")))?;
         let mark = if self.layout.decimal_comma {
             DecimalMark::Comma
         } else {
@@ -241,7 +245,7 @@ impl TableFile<'_> {
         let mut values = Vec::with_capacity(places.values.len());
         for (value, at) in self.map.values.iter().zip(&places.values) {
             let text = cell(&value.column, *at)?;
-            let read = Decimal::read(&text, mark);
+            let read = Decimal::parse(&text, mark);
             values.push(read.map_err(|reason| (Some(value.column.to_string()), reason))?);
         }
         let whole = |column: &Option<InputColumn>, at: Option<usize>, least: u64| {
@@ -283,7 +287,7 @@ impl TableFile<'_> {
 }
 
 /// Escapes a part of an id: `/` separates parts, so a slash within a part becomes `%2F`.
-fn part(text: &str) -> Cow<'_, str> {
+fn escape_id_part(text: &str) -> Cow<'_, str> {
     if text.contains('/') || text.contains("%2") {
         Cow::Owned(text.replace("%2", "%252").replace('/', "%2F"))
     } else {
@@ -299,7 +303,7 @@ struct LineNumbers<'a> {
 }
 
 impl<'a> LineNumbers<'a> {
-    fn of(bytes: &'a [u8]) -> Self {
+    fn new(bytes: &'a [u8]) -> Self {
         Self {
             bytes,
             at: 0,
@@ -308,7 +312,7 @@ impl<'a> LineNumbers<'a> {
     }
 
     /// Returns the line of the first byte from `byte` on that is not a line end: a record's position may be before empty lines.
-    fn at(&mut self, byte: u64) -> u64 {
+    fn line_at(&mut self, byte: u64) -> u64 {
         let byte = usize::try_from(byte)
             .unwrap_or(usize::MAX)
             .min(self.bytes.len());
@@ -331,20 +335,23 @@ mod tests {
     #[test]
     fn lines_are_counted_past_empty_ones_and_with_either_end() {
         let text = b"a\r\n\r\nb\nc";
-        let mut lines = LineNumbers::of(text);
-        assert_eq!([lines.at(0), lines.at(1), lines.at(7)], [1, 3, 4]);
+        let mut lines = LineNumbers::new(text);
+        assert_eq!(
+            [lines.line_at(0), lines.line_at(1), lines.line_at(7)],
+            [1, 3, 4]
+        );
     }
 
     #[test]
     fn parts_of_ids_stay_apart() {
-        assert_eq!(part("application/json"), "application%2Fjson");
-        assert_eq!(part("a%2Fb"), "a%252Fb");
-        assert_eq!(part("50 %"), "50 %");
-        assert_ne!(part("a%2Fb"), part("a%252Fb"));
+        assert_eq!(escape_id_part("application/json"), "application%2Fjson");
+        assert_eq!(escape_id_part("a%2Fb"), "a%252Fb");
+        assert_eq!(escape_id_part("50 %"), "50 %");
+        assert_ne!(escape_id_part("a%2Fb"), escape_id_part("a%252Fb"));
         for cell in [
             "a/b", "a%2Fb", "a%252Fb", "%25/2F", "%/2F", "100%2", "plain",
         ] {
-            assert_eq!(as_in_cells(&part(cell)), cell);
+            assert_eq!(as_in_cells(&escape_id_part(cell)), cell);
         }
     }
 }

@@ -53,28 +53,28 @@ impl ValueUnit {
     }
 
     /// Converts `value`, the total of `iterations`, to a sample. Rates ignore `iterations`.
-    pub(super) fn sample(&self, value: Decimal, iterations: u64) -> Result<Sample, String> {
+    pub(super) fn to_sample(&self, value: Decimal, iterations: u64) -> Result<Sample, String> {
         if let Metric::Rate { .. } = self.metric {
             if value.digits == 0 {
                 return Err("is a rate of 0, which has no time".to_owned());
             }
             // A rate of v units per t becomes v iterations in t, both scaled by a power of ten.
-            let (units, time) = self.fraction(value, self.per_ns)?;
-            return fitting(time, units);
+            let (units, time) = self.to_fraction(value, self.per_ns)?;
+            return sample_from_fraction(time, units);
         }
-        let (amount, of) = self.fraction(value, iterations)?;
-        fitting(amount, of)
+        let (amount, of) = self.to_fraction(value, iterations)?;
+        sample_from_fraction(amount, of)
     }
 
     /// Returns `value` as a fraction: whole units of the metric over `count`, both scaled by a power of ten.
-    fn fraction(&self, value: Decimal, count: u64) -> Result<(u128, u128), String> {
+    fn to_fraction(&self, value: Decimal, count: u64) -> Result<(u128, u128), String> {
         let mut digits = value
             .digits
             .checked_mul(u128::from(self.factor))
-            .ok_or_else(out_of_range)?;
+            .ok_or_else(range_error)?;
         let mut exponent = value.exponent;
         while exponent > 0 {
-            digits = digits.checked_mul(10).ok_or_else(out_of_range)?;
+            digits = digits.checked_mul(10).ok_or_else(range_error)?;
             exponent -= 1;
         }
         while exponent < 0 && digits.is_multiple_of(10) && digits > 0 {
@@ -88,7 +88,7 @@ impl ValueUnit {
                 return Ok((digits, of));
             }
             if digits < ROUNDED_FROM || exponent == 0 {
-                return Err(out_of_range());
+                return Err(range_error());
             }
             digits = (digits + 5) / 10;
             exponent += 1;
@@ -97,7 +97,7 @@ impl ValueUnit {
 }
 
 /// Converts a fraction to a sample. If a part exceeds 64 bits, a simpler fraction with the same 64-bit float value replaces it.
-fn fitting(elapsed: u128, iterations: u128) -> Result<Sample, String> {
+fn sample_from_fraction(elapsed: u128, iterations: u128) -> Result<Sample, String> {
     let parts = |elapsed: u128, iterations: u128| {
         Some((
             u64::try_from(elapsed).ok()?,
@@ -105,9 +105,9 @@ fn fitting(elapsed: u128, iterations: u128) -> Result<Sample, String> {
         ))
     };
     let (elapsed, iterations) = parts(elapsed, iterations)
-        .or_else(|| simpler(elapsed, iterations))
+        .or_else(|| simplify_fraction(elapsed, iterations))
         .filter(|(_, iterations)| *iterations > 0)
-        .ok_or_else(out_of_range)?;
+        .ok_or_else(range_error)?;
     Ok(Sample {
         iterations,
         elapsed: Nanos(elapsed),
@@ -116,7 +116,7 @@ fn fitting(elapsed: u128, iterations: u128) -> Result<Sample, String> {
 
 /// Returns the first convergent of the continued fraction of `elapsed` / `iterations` that rounds to the same float.
 /// Returns `None` if its parts exceed 64 bits.
-fn simpler(elapsed: u128, iterations: u128) -> Option<(u64, u64)> {
+fn simplify_fraction(elapsed: u128, iterations: u128) -> Option<(u64, u64)> {
     let wanted = quotient(elapsed, iterations);
     let (mut above, mut below) = (elapsed, iterations);
     let (mut before, mut last) = ((0_u128, 1_u128), (1_u128, 0_u128));
@@ -133,7 +133,7 @@ fn simpler(elapsed: u128, iterations: u128) -> Option<(u64, u64)> {
     None
 }
 
-fn out_of_range() -> String {
+fn range_error() -> String {
     "is too large or too small to be kept".to_owned()
 }
 
@@ -239,9 +239,9 @@ mod tests {
     use proptest::prelude::*;
 
     fn sample(value: &str, unit: &str, iterations: u64) -> Result<(u64, u64), String> {
-        let value = Decimal::read(value, DecimalMark::Point)?;
+        let value = Decimal::parse(value, DecimalMark::Point)?;
         let unit: ValueUnit = unit.parse()?;
-        unit.sample(value, iterations)
+        unit.to_sample(value, iterations)
             .map(|sample| (sample.iterations, sample.elapsed.0))
     }
 
@@ -308,18 +308,18 @@ mod tests {
             let (unit, shift) = [("ns", 0), ("us", 3), ("ms", 6), ("s", 9), ("amount:x", 0)][unit];
             prop_assume!(power + shift < 18);
             let text = format!("{digits}e{power}");
-            let read = Decimal::read(&text, DecimalMark::Point).unwrap();
+            let read = Decimal::parse(&text, DecimalMark::Point).unwrap();
             let unit: ValueUnit = unit.parse().unwrap();
-            let found = unit.sample(read, 1).unwrap().per_iteration();
+            let found = unit.to_sample(read, 1).unwrap().per_iteration();
             let expected: f64 = format!("{digits}e{}", power + shift).parse().unwrap();
             prop_assert_eq!(found.to_bits(), expected.to_bits(), "{} is not {}", found, expected);
         }
 
         #[test]
         fn a_rate_comes_back_to_a_unit_in_the_last_place_of_its_time(value in 1e-3_f64..1e15) {
-            let read = Decimal::read(&value.to_string(), DecimalMark::Point).unwrap();
+            let read = Decimal::parse(&value.to_string(), DecimalMark::Point).unwrap();
             let unit: ValueUnit = "ops/s".parse().unwrap();
-            let found = 1e9 / unit.sample(read, 1).unwrap().per_iteration();
+            let found = 1e9 / unit.to_sample(read, 1).unwrap().per_iteration();
             prop_assert!((found / value - 1.0).abs() < 4e-16, "{} is not {}", found, value);
         }
     }

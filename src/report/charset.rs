@@ -14,14 +14,14 @@ pub enum Charset {
 }
 
 /// A writer that converts its input to ASCII if the stream requires it.
-pub struct InCharset<W> {
+pub struct CharsetWriter<W> {
     writer: W,
     charset: Charset,
     /// First bytes of a character that was split between two writes.
     begun: Vec<u8>,
 }
 
-impl<W: Write> InCharset<W> {
+impl<W: Write> CharsetWriter<W> {
     /// Creates a writer in front of `writer` that converts to `charset`.
     pub fn new(writer: W, charset: Charset) -> Self {
         Self {
@@ -32,7 +32,7 @@ impl<W: Write> InCharset<W> {
     }
 }
 
-impl<W: Write> Write for InCharset<W> {
+impl<W: Write> Write for CharsetWriter<W> {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
         if self.charset == Charset::Unicode {
             return self.writer.write(bytes);
@@ -43,12 +43,12 @@ impl<W: Write> Write for InCharset<W> {
         while !rest.is_empty() {
             match std::str::from_utf8(rest) {
                 Ok(whole) => {
-                    text.push_str(&in_ascii(whole));
+                    text.push_str(&to_ascii(whole));
                     rest = &[];
                 }
                 Err(error) => {
                     let (whole, others) = rest.split_at(error.valid_up_to());
-                    text.push_str(&in_ascii(&String::from_utf8_lossy(whole)));
+                    text.push_str(&to_ascii(&String::from_utf8_lossy(whole)));
                     rest = others;
                     let Some(length) = error.error_len() else {
                         break;
@@ -69,10 +69,10 @@ impl<W: Write> Write for InCharset<W> {
 }
 
 /// Converts `text` to ASCII.
-pub(super) fn in_ascii(text: &str) -> String {
+pub(super) fn to_ascii(text: &str) -> String {
     let mut ascii = String::with_capacity(text.len());
     for c in text.chars() {
-        match ascii_for(c) {
+        match ascii_replacement(c) {
             Some(replacement) => ascii.push(replacement),
             None if c.is_ascii() => ascii.push(c),
             None => ascii.extend(c.escape_unicode()),
@@ -121,7 +121,7 @@ const REPLACEMENTS: [(&str, char); 30] = [
     ("█", '#'),
 ];
 
-fn ascii_for(c: char) -> Option<char> {
+fn ascii_replacement(c: char) -> Option<char> {
     let mut replacements = REPLACEMENTS.iter();
     let found = replacements.find(|(ours, _)| ours.contains(c));
     found.map(|(_, ascii)| *ascii)
@@ -134,7 +134,7 @@ mod tests {
 
     fn written(pieces: &[&[u8]], charset: Charset) -> String {
         let mut bytes = Vec::new();
-        let mut writer = InCharset::new(&mut bytes, charset);
+        let mut writer = CharsetWriter::new(&mut bytes, charset);
         for piece in pieces {
             writer.write_all(piece).unwrap();
         }
@@ -149,7 +149,7 @@ mod tests {
             "1.2 us  -3 %  ^ regressed  \\u{256c} \\u{9577} \u{1b}[1m"
         );
         assert_eq!(written(&[text.as_bytes()], Charset::Unicode), text);
-        for c in (' '..'\u{3000}').filter(|c| ascii_for(*c).is_some()) {
+        for c in (' '..'\u{3000}').filter(|c| ascii_replacement(*c).is_some()) {
             assert_eq!(units::width(&c.to_string()), 1, "{c}");
         }
     }

@@ -13,18 +13,20 @@ use perfcheck_analysis::findings::Findings;
 pub fn write_json(writer: &mut dyn Write, findings: &Findings<'_>) -> io::Result<()> {
     for row in &findings.rows {
         if let Some(measurement) = row.measurement {
-            let latencies = LatencySummary::of(measurement, findings.confidence_level());
-            let message = BenchmarkMeasured::of(findings, row, measurement, latencies.as_ref());
+            let latencies =
+                LatencySummary::from_measurement(measurement, findings.confidence_level());
+            let message =
+                BenchmarkMeasured::from_measurement(findings, row, measurement, latencies.as_ref());
             write_message(writer, JsonMessage::BenchmarkMeasured(message))?;
         }
         if let (Some(verdict), Some(verdicts)) = (row.verdict, &findings.verdicts) {
-            let message = BenchmarkCompared::of(findings, row, verdict, verdicts);
+            let message = BenchmarkCompared::from_row(findings, row, verdict, verdicts);
             write_message(writer, JsonMessage::BenchmarkCompared(message))?;
         }
     }
     let verdicts = findings.verdicts.as_ref();
     for exceeded in verdicts.map_or(&[][..], |verdicts| &verdicts.limits.exceeded) {
-        let message = LimitExceeded::of(findings.run.id, exceeded);
+        let message = LimitExceeded::from_exceeded(findings.run.id, exceeded);
         write_message(writer, JsonMessage::LimitExceeded(message))?;
     }
     write_message(writer, JsonMessage::RunFinished(findings.into()))

@@ -18,42 +18,44 @@ mod units;
 mod view;
 mod words;
 
-pub use charset::{Charset, InCharset};
+pub use charset::{Charset, CharsetWriter};
 pub use charts::{
-    FlameGraph, Picture, SplitPicture, SplitRow, write_flame_graph, write_flame_graph_place,
+    FlameGraph, Picture, SplitPicture, SplitRow, write_flame_graph, write_flame_graph_written,
     write_picture, write_split,
 };
 pub use ci::{ReportContext, ReportKind, SourcePlace, write_report};
 pub use explanation::{
-    BenchmarkArguments, CodeShown, Depth, Explanation, MeasuredSide, explained, write_explanation,
-    write_machine_code,
+    BenchmarkSelector, CodeExtent, Explanation, ExplanationDepth, MeasuredSide, labeled_sentences,
+    write_explanation, write_machine_code,
 };
 pub use json::write_json;
 pub use layout::TableFormat;
 pub use messages::{
     BaselineLine, BenchmarkLine, BenchmarkStatistics, BisectFindings, BisectOutcome, BisectStep,
-    CommitOutcome, DoctorFinding, DoctorFindings, Finding, Grouped, GroupedCell, GroupedRow,
-    ImportFindings, ImportedBenchmark, MachineCode, MachineCodePair, MachineCodeRow,
-    MethodExplained, MethodSetting, NoiseFindings, PivotCell, PivotFilter, PivotKind, PivotRow,
-    PivotTable, PruneLine, Pushed, Rate, Resolvable, RunFate, RunLine, SCHEMA, SelfTestFindings,
-    SelfTestRow, SettingSource, Severity, SkippedBenchmark, TakenOver, WorkspaceLine,
+    CommitFinding, CommitOutcome, DoctorFinding, DoctorFindings, GroupComparison, GroupedCell,
+    GroupedRow, ImportFindings, ImportedBenchmark, ImportedRun, MachineCode, MachineCodePair,
+    MachineCodeRow, MethodExplained, MethodSetting, NoiseFindings, PivotCell, PivotFilter,
+    PivotKind, PivotRow, PivotTable, PruneDecision, PruneLine, PushResult, Rate, Resolvable,
+    RunLine, SCHEMA, SelfTestFindings, SelfTestRow, SettingSource, Severity, SkippedBenchmark,
+    WorkspaceLine,
 };
 pub use page::{
-    Page, PageBenchmark, PageRun, PageSide, page_of_run, write_page, write_page_place,
+    Page, PageBenchmark, PageRun, PageSide, page_file_name, write_page, write_page_written,
     write_run_index,
 };
 pub use text::{
-    BenchmarkHistory, ColumnCell, ColumnsLine, HistoryPoint, LeftOut, LeftOutReason,
-    ProcessorChange, Processors, Progress, ProgressMode, PruneSummary, RunColumn, Shown,
-    SideBySide, SinceBaseline, Together, TrendOfRuns, ValueTerms, VersionDifference, WhatGoes,
-    planned, write_announced, write_baselines, write_benchmarks, write_bisect, write_bisect_step,
-    write_build_event, write_columns, write_doctor, write_error, write_exported, write_grouped,
-    write_histories, write_import, write_method, write_older_runs, write_pivot, write_prune,
-    write_pushed, write_run_head, write_runs, write_self_test, write_statistics, write_table,
-    write_taken_over, write_versions, write_warning, write_workspaces,
+    BaselineChange, BenchmarkHistory, ColumnCell, ColumnGeometricMean, ColumnsLine, ExcludedRun,
+    ExclusionReason, HistoryPoint, ProcessorChange, ProcessorDisagreement, Progress, ProgressMode,
+    PruneScope, PruneSummary, RunColumn, RunTable, RunTrend, ShownStatistics, ValueForm,
+    VersionDifference, describe_plan, write_baselines, write_benchmarks, write_bisect,
+    write_bisect_step, write_build_event, write_columns, write_discovered, write_doctor,
+    write_error, write_exported, write_grouped, write_histories, write_import, write_method,
+    write_older_runs, write_pivot, write_prune, write_pushed, write_run_head, write_runs,
+    write_self_test, write_statistics, write_table, write_taken_over, write_versions,
+    write_warning, write_workspaces,
 };
-pub use theme::without_colours;
+pub use theme::strip_colors;
 pub use units::{change as percent_change, counted, percent as in_percent, terminal_width};
 pub use view::{MessageFormat, RowOrder, Verbosity, View};
 pub use words::outcome::write_outcome_of_run;
-pub use words::remarks::run_remark;
+pub use words::remarks::describe_run_remark;

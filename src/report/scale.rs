@@ -21,7 +21,7 @@ impl Scale {
     }
 
     /// Creates a scale over all `values` that has at least the minimum span; `None` without values.
-    pub(super) fn over(values: impl Iterator<Item = f64>) -> Option<Self> {
+    pub(super) fn covering(values: impl Iterator<Item = f64>) -> Option<Self> {
         let (lowest, highest) = values
             .fold((f64::INFINITY, f64::NEG_INFINITY), |(low, high), y| {
                 (low.min(y), high.max(y))
@@ -36,7 +36,7 @@ impl Scale {
     }
 
     /// Widens the scale around its middle to span at least `least`.
-    pub(super) fn spanning(self, least: f64) -> Self {
+    pub(super) fn widened_to(self, least: f64) -> Self {
         let missing = (least - (self.high - self.low)).max(0.0) / 2.0;
         Self {
             low: self.low - missing,
@@ -51,7 +51,7 @@ impl Scale {
     }
 
     /// Returns the position of a value as a share of the way from the lower to the upper end: below 0 or above 1 if it is outside.
-    pub(super) fn part(self, value: f64) -> f64 {
+    pub(super) fn position(self, value: f64) -> f64 {
         let span = self.high - self.low;
         if span > 0.0 {
             (value - self.middle) / span + 0.5
@@ -74,15 +74,15 @@ mod tests {
     fn a_value_and_its_share_of_the_way_lead_to_each_other() {
         let scale = Scale::new((10.0, 20.0));
         for (value, part) in [(5.0, -0.5), (10.0, 0.0), (15.0, 0.5), (20.0, 1.0)] {
-            assert_eq!(scale.part(value), part);
+            assert_eq!(scale.position(value), part);
             assert_eq!(scale.value_at(part), value);
         }
-        assert_eq!(Scale::new((3.0, 3.0)).part(3.0), 0.0);
+        assert_eq!(Scale::new((3.0, 3.0)).position(3.0), 0.0);
     }
 
     #[test]
     fn a_scale_over_values_is_not_too_short_for_them() {
-        let over = |values: &[f64]| Scale::over(values.iter().copied()).map(Scale::ends);
+        let over = |values: &[f64]| Scale::covering(values.iter().copied()).map(Scale::ends);
         assert_eq!(over(&[]), None);
         assert_eq!(over(&[100.0]), Some((97.5, 102.5)));
         assert_eq!(over(&[1.0, 2.0]), Some((1.0, 2.0)));

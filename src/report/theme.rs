@@ -8,7 +8,7 @@ use perfcheck_analysis::model::Verdict;
 
 /// The meaning of a text, which determines its color.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub(super) enum Ink {
+pub(super) enum TextRole {
     /// Ordinary text.
     #[default]
     Plain,
@@ -23,20 +23,20 @@ pub(super) enum Ink {
 }
 
 /// Colors a text. An empty text stays empty: color codes around nothing would keep blanks at the end of a line.
-pub(super) fn inked(ink: Ink, text: &str) -> String {
+pub(super) fn colorize(ink: TextRole, text: &str) -> String {
     match ink {
         _ if text.is_empty() => String::new(),
-        Ink::Plain => text.to_owned(),
-        Ink::Faint => faint(text),
-        Ink::Heading => heading(text),
-        Ink::Differing => text.yellow().to_string(),
-        Ink::Verdict(verdict) => in_colour_of(verdict, text),
+        TextRole::Plain => text.to_owned(),
+        TextRole::Faint => faint(text),
+        TextRole::Heading => heading(text),
+        TextRole::Differing => text.yellow().to_string(),
+        TextRole::Verdict(verdict) => colorize_for_verdict(verdict, text),
     }
 }
 
 /// Returns the colored word for a verdict.
 pub(super) fn verdict(verdict: Verdict) -> String {
-    in_colour_of(verdict, verdict.word())
+    colorize_for_verdict(verdict, verdict.word())
 }
 
 /// Returns the symbol of a verdict, one column wide. Color, symbol and word each identify the verdict alone.
@@ -55,7 +55,7 @@ pub(super) fn symbol(verdict: Verdict) -> char {
 }
 
 /// Colors a text for a verdict. Worse is red and better is blue, which people with red-green color blindness can tell apart.
-pub(super) fn in_colour_of(verdict: Verdict, text: &str) -> String {
+pub(super) fn colorize_for_verdict(verdict: Verdict, text: &str) -> String {
     let style = match verdict {
         Verdict::Regressed | Verdict::Failed => Style::new().red().bold(),
         Verdict::Suspect => Style::new().yellow().bold(),
@@ -79,7 +79,7 @@ pub(super) fn faint(text: impl Display) -> String {
 }
 
 /// Escapes foreign text: nothing in it can control a terminal or hide text. Line ends are kept.
-pub(super) fn printable(text: &str) -> String {
+pub(super) fn escape_terminal_text(text: &str) -> String {
     escape::terminal_lines(text)
 }
 
@@ -108,6 +108,6 @@ pub(super) fn error() -> String {
 }
 
 /// Removes the colors from terminal output, for files.
-pub fn without_colours(bytes: &[u8]) -> Vec<u8> {
+pub fn strip_colors(bytes: &[u8]) -> Vec<u8> {
     anstream::adapter::strip_bytes(bytes).into_vec()
 }

@@ -3,7 +3,7 @@
 use unicode_width::{UnicodeWidthChar, UnicodeWidthStr};
 
 use crate::escape;
-use perfcheck_analysis::compare::{Estimate, HostSigns, Steadiness};
+use perfcheck_analysis::compare::{Estimate, HostControls, Steadiness};
 use perfcheck_analysis::model::{Benchmark, HostFacts, Metric, Nanos, Throughput, as_in_cells};
 
 /// Keeps the words of a cell on one line; replaced by an ordinary blank in the output.
@@ -13,14 +13,14 @@ pub(super) const NO_BREAK: char = '\u{a0}';
 const LONGEST_NAME: usize = 60;
 
 /// Shortens `text` in its middle if it is wider than `columns`.
-pub(super) fn in_the_middle(text: &str, columns: usize) -> String {
+pub(super) fn shorten_middle(text: &str, columns: usize) -> String {
     if width(text) <= columns {
         return text.to_owned();
     }
     let room = columns.saturating_sub(1);
-    let tail = fitting(text.chars().rev(), room / 3);
+    let tail = take_columns(text.chars().rev(), room / 3);
     let tail: String = tail.chars().rev().collect();
-    let head = fitting(text.chars(), room - room / 3);
+    let head = take_columns(text.chars(), room - room / 3);
     format!("{head}…{tail}")
 }
 
@@ -30,22 +30,22 @@ pub(super) fn or_dash(text: Option<String>) -> String {
 }
 
 /// Formats an id completely on one line, without characters that control a terminal. Ids of imported benchmarks are shown as in the imported cells.
-pub(super) fn whole_name(id: &str) -> String {
+pub(super) fn escape_id(id: &str) -> String {
     as_in_cells(id).escape_debug().to_string()
 }
 
 /// Formats an id for a sentence: complete if lines are not broken, so that it can be searched for; else shortened.
-pub(super) fn name_in_prose(id: &str, columns: usize) -> String {
+pub(super) fn id_in_prose(id: &str, columns: usize) -> String {
     match columns {
-        usize::MAX => whole_name(id),
+        usize::MAX => escape_id(id),
         // Leave room for the indentation and a colon.
-        _ => in_the_middle(&whole_name(id), LONGEST_NAME.min(columns.saturating_sub(4))),
+        _ => shorten_middle(&escape_id(id), LONGEST_NAME.min(columns.saturating_sub(4))),
     }
 }
 
 /// Formats an id on one line, shortened if it is long.
-pub(super) fn short_name(id: &str) -> String {
-    in_the_middle(&whole_name(id), LONGEST_NAME)
+pub(super) fn short_id(id: &str) -> String {
+    shorten_middle(&escape_id(id), LONGEST_NAME)
 }
 
 /// Returns the width of a text in columns, not counting color codes.
@@ -56,7 +56,7 @@ pub(super) fn width(text: &str) -> usize {
 }
 
 /// Breaks `text` into lines of at most `columns`, anywhere in a word.
-pub(super) fn wrapped(text: &str, columns: usize) -> Vec<String> {
+pub(super) fn wrap_anywhere(text: &str, columns: usize) -> Vec<String> {
     let mut lines = vec![String::new()];
     let mut used = 0;
     for c in text.chars() {
@@ -74,7 +74,7 @@ pub(super) fn wrapped(text: &str, columns: usize) -> Vec<String> {
 }
 
 /// Escapes everything that would control a terminal, line ends included.
-pub(super) fn on_one_line(text: &str) -> String {
+pub(super) fn escape_line(text: &str) -> String {
     escape::one_line(text)
 }
 
@@ -97,7 +97,7 @@ pub(super) fn terminal_size() -> (usize, usize) {
 }
 
 /// Formats a value according to its metric: a time, units per second, or an amount.
-pub(super) fn reading(metric: &Metric, value: f64) -> String {
+pub(super) fn format_reading(metric: &Metric, value: f64) -> String {
     match metric {
         Metric::Time => time(value),
         Metric::Rate { unit } if unit == "bytes" => rate(value, "B/s"),
@@ -107,7 +107,7 @@ pub(super) fn reading(metric: &Metric, value: f64) -> String {
 }
 
 /// Returns the leading characters of a text that fit into `columns`.
-pub(super) fn fitting(text: impl Iterator<Item = char>, columns: usize) -> String {
+pub(super) fn take_columns(text: impl Iterator<Item = char>, columns: usize) -> String {
     let mut used = 0;
     text.take_while(|c| {
         used += c.width().unwrap_or(0);
@@ -117,11 +117,11 @@ pub(super) fn fitting(text: impl Iterator<Item = char>, columns: usize) -> Strin
 }
 
 /// Breaks `text` between words into lines of at most `columns`. A longer word gets a line of its own. Existing line ends are kept.
-pub(super) fn filled(text: &str, columns: usize) -> Vec<String> {
+pub(super) fn wrap_words(text: &str, columns: usize) -> Vec<String> {
     let mut lines = Vec::new();
     for paragraph in text.split('\n') {
         let mut line = String::new();
-        for word in words(paragraph) {
+        for word in split_words(paragraph) {
             if !line.is_empty() && width(&line) + 1 + width(&word) > columns {
                 lines.push(std::mem::take(&mut line));
             }
@@ -136,16 +136,16 @@ pub(super) fn filled(text: &str, columns: usize) -> Vec<String> {
 }
 
 /// Returns `text` unchanged if it fits into `columns`, else [`filled`].
-pub(super) fn fitted(text: &str, columns: usize) -> Vec<String> {
+pub(super) fn wrap_if_needed(text: &str, columns: usize) -> Vec<String> {
     if width(text) <= columns {
         vec![text.to_owned()]
     } else {
-        filled(text, columns)
+        wrap_words(text, columns)
     }
 }
 
 /// Splits a line into words; a number keeps its unit.
-fn words(line: &str) -> Vec<String> {
+fn split_words(line: &str) -> Vec<String> {
     let mut words: Vec<String> = Vec::new();
     // A no-break space keeps its words together.
     let pieces = line.split(|c: char| c.is_whitespace() && c != NO_BREAK);
@@ -343,7 +343,7 @@ pub(super) fn per_second(operations: f64) -> String {
 }
 
 /// Formats the cost of an iteration, or of a unit of a rate: a time, or an amount.
-pub(super) fn spent(metric: &Metric, per_iteration: f64) -> String {
+pub(super) fn format_cost(metric: &Metric, per_iteration: f64) -> String {
     match metric {
         Metric::Time | Metric::Rate { .. } => time(per_iteration),
         Metric::Amount { .. } => value(metric, per_iteration),
@@ -353,8 +353,8 @@ pub(super) fn spent(metric: &Metric, per_iteration: f64) -> String {
 /// Formats a value per iteration according to its metric: a time, an amount, or units per second.
 pub(super) fn value(metric: &Metric, per_iteration: f64) -> String {
     match metric {
-        Metric::Rate { .. } => reading(metric, 1e9 / per_iteration),
-        Metric::Time | Metric::Amount { .. } => reading(metric, per_iteration),
+        Metric::Rate { .. } => format_reading(metric, 1e9 / per_iteration),
+        Metric::Time | Metric::Amount { .. } => format_reading(metric, per_iteration),
     }
 }
 
@@ -404,9 +404,9 @@ pub(super) fn host(host: &HostFacts) -> String {
 }
 
 /// Formats the jitter of the control workload: `jitter up to 0.3 % (quiet)`.
-pub(super) fn jitter(signs: &HostSigns) -> Option<String> {
+pub(super) fn jitter(signs: &HostControls) -> Option<String> {
     let jitter = signs.jitter?;
-    let word = Steadiness::of(jitter).word();
+    let word = Steadiness::from_jitter(jitter).word();
     Some(format!("jitter up to {:.1} % ({word})", jitter * 100.0))
 }
 
@@ -432,13 +432,13 @@ mod tests {
 
     #[test]
     fn a_name_stays_on_one_short_line() {
-        assert_eq!(short_name("sort/10"), "sort/10");
-        assert_eq!(short_name("a\nb\u{1b}"), "a\\nb\\u{1b}");
+        assert_eq!(short_id("sort/10"), "sort/10");
+        assert_eq!(short_id("a\nb\u{1b}"), "a\\nb\\u{1b}");
         let id = format!("{}{}", "a".repeat(200), "z".repeat(200));
-        assert_eq!(name_in_prose(&id, usize::MAX), id);
-        let long = short_name(&id);
+        assert_eq!(id_in_prose(&id, usize::MAX), id);
+        let long = short_id(&id);
         assert_eq!(long, format!("{}…{}", "a".repeat(40), "z".repeat(19)));
-        let wide = short_name(&"長".repeat(100));
+        let wide = short_id(&"長".repeat(100));
         assert_eq!(wide, format!("{}…{}", "長".repeat(20), "長".repeat(9)));
     }
 
@@ -462,7 +462,7 @@ mod tests {
     fn text_is_broken_between_words_and_no_number_loses_its_unit() {
         let text = "A change of 2.5 % is more than what is seen.\nNext.";
         assert_eq!(
-            filled(text, 14),
+            wrap_words(text, 14),
             [
                 "A change of",
                 "2.5 % is more",
@@ -471,17 +471,20 @@ mod tests {
                 "Next."
             ]
         );
-        assert_eq!(filled("longer-than-that a", 5), ["longer-than-that", "a"]);
-        assert_eq!(filled("", 5), [""]);
+        assert_eq!(
+            wrap_words("longer-than-that a", 5),
+            ["longer-than-that", "a"]
+        );
+        assert_eq!(wrap_words("", 5), [""]);
     }
 
     #[test]
     fn names_that_are_too_long_are_broken_and_nothing_of_them_is_lost() {
-        assert_eq!(wrapped("abcdef", 4), ["abcd", "ef"]);
-        assert_eq!(wrapped("長い名前", 5), ["長い", "名前"]);
-        assert_eq!(wrapped("abc", usize::MAX), ["abc"]);
-        assert_eq!(wrapped("", 4), [""]);
-        assert_eq!(wrapped("長", 1), ["長"]);
+        assert_eq!(wrap_anywhere("abcdef", 4), ["abcd", "ef"]);
+        assert_eq!(wrap_anywhere("長い名前", 5), ["長い", "名前"]);
+        assert_eq!(wrap_anywhere("abc", usize::MAX), ["abc"]);
+        assert_eq!(wrap_anywhere("", 4), [""]);
+        assert_eq!(wrap_anywhere("長", 1), ["長"]);
     }
 
     #[test]
@@ -504,8 +507,8 @@ mod tests {
             interval(&rate, 400.0, 500.0),
             "[2.000 Mops/s, 2.500 Mops/s]"
         );
-        assert_eq!(spent(&rate, 500.0), "500.0 ns");
-        assert_eq!(spent(&bytes, 12.0), "12.00 bytes");
+        assert_eq!(format_cost(&rate, 500.0), "500.0 ns");
+        assert_eq!(format_cost(&bytes, 12.0), "12.00 bytes");
     }
 
     #[test]
@@ -522,8 +525,11 @@ mod tests {
 
     #[test]
     fn what_fits_stays_as_it_is_and_what_does_not_is_broken_between_words() {
-        assert_eq!(fitted("a   b", 5), ["a   b"]);
-        assert_eq!(fitted("größe  ist", 5), ["größe", "ist"]);
-        assert_eq!(fitted("indivisible it is", 5), ["indivisible", "it is"]);
+        assert_eq!(wrap_if_needed("a   b", 5), ["a   b"]);
+        assert_eq!(wrap_if_needed("größe  ist", 5), ["größe", "ist"]);
+        assert_eq!(
+            wrap_if_needed("indivisible it is", 5),
+            ["indivisible", "it is"]
+        );
     }
 }

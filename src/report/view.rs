@@ -57,7 +57,7 @@ const LONGEST_PROSE: usize = 110;
 
 impl View {
     /// Creates the default view for a terminal with this many columns.
-    pub fn of_terminal(columns: usize) -> Self {
+    pub fn for_terminal(columns: usize) -> Self {
         Self {
             columns,
             screenful: usize::MAX,
@@ -68,7 +68,7 @@ impl View {
     }
 
     /// Creates a view with the columns and lines of stdout. In a file or a pipe, ids stay complete so that they can be searched for.
-    pub fn of_stdout(
+    pub fn for_stdout(
         verbosity: Verbosity,
         sort: Option<Order>,
         only: Option<Vec<Verdict>>,
@@ -90,13 +90,13 @@ impl View {
 
     /// Breaks prose into lines that fit; every line but the first begins with `indent`. A command at the end gets a line of its own, so that it can
     /// be copied.
-    pub(super) fn prose(&self, text: &str, indent: &str) -> String {
-        prose(text, self.columns, indent)
+    pub(super) fn wrap_prose(&self, text: &str, indent: &str) -> String {
+        wrap_prose(text, self.columns, indent)
     }
 }
 
 /// Like [`View::prose`], for a given number of columns.
-pub(super) fn prose(text: &str, columns: usize, indent: &str) -> String {
+pub(super) fn wrap_prose(text: &str, columns: usize, indent: &str) -> String {
     if columns == usize::MAX {
         return text.replace('\n', &format!("\n{indent}"));
     }
@@ -106,10 +106,10 @@ pub(super) fn prose(text: &str, columns: usize, indent: &str) -> String {
         match line.find(": cargo perfcheck ") {
             Some(at) if units::width(line) > room => {
                 let (words, command) = line.split_at(at + 1);
-                lines.extend(units::fitted(words, room));
+                lines.extend(units::wrap_if_needed(words, room));
                 lines.push(format!("  {}", command.trim_start()));
             }
-            _ => lines.extend(units::fitted(line, room)),
+            _ => lines.extend(units::wrap_if_needed(line, room)),
         }
     }
     lines.join(&format!("\n{indent}"))
@@ -123,12 +123,12 @@ mod tests {
     fn prose_is_broken_between_words_and_commands_stay_whole() {
         let text = "Run 2 is not accepted. If that is meant: cargo perfcheck accept 2 --manifest-path a/long/path";
         assert_eq!(
-            View::of_terminal(30).prose(text, ""),
+            View::for_terminal(30).wrap_prose(text, ""),
             "Run 2 is not accepted. If that\nis meant:\n  cargo perfcheck accept 2 --manifest-path a/long/path"
         );
-        assert_eq!(View::of_terminal(usize::MAX).prose(text, ""), text);
+        assert_eq!(View::for_terminal(usize::MAX).wrap_prose(text, ""), text);
         assert_eq!(
-            View::of_terminal(80).prose("short: cargo perfcheck history", "  "),
+            View::for_terminal(80).wrap_prose("short: cargo perfcheck history", "  "),
             "short: cargo perfcheck history"
         );
     }

@@ -49,8 +49,10 @@ impl From<AuthorSettings> for Layer {
             // Clamp the values: the child may be any program, and need not respect the limits of the protocol.
             launches: author
                 .launches
-                .map(|count| clamped(count, &limits::LAUNCHES)),
-            samples: author.samples.map(|count| clamped(count, &limits::SAMPLES)),
+                .map(|count| clamp_to(count, &limits::LAUNCHES)),
+            samples: author
+                .samples
+                .map(|count| clamp_to(count, &limits::SAMPLES)),
             warm_up: author
                 .warm_up_ns
                 .map(|time| WarmUpGoal::Time(time.min(longest))),
@@ -64,7 +66,7 @@ impl From<AuthorSettings> for Layer {
     }
 }
 
-fn clamped(count: u32, range: &RangeInclusive<u32>) -> u32 {
+fn clamp_to(count: u32, range: &RangeInclusive<u32>) -> u32 {
     count.clamp(*range.start(), *range.end())
 }
 

@@ -9,7 +9,8 @@ mod table;
 mod values;
 
 pub use layer::{Layer, Layers};
-pub use table::{SettingsError, Tables, WorkspaceOnly};
+pub use table::{SettingsError, Tables, WorkspaceSettings};
 pub use values::{
-    confidence_level, fraction_below_one, parse_shared_host, positive_duration, significance_level,
+    parse_confidence_level, parse_fraction_below_one, parse_positive_duration, parse_shared_host,
+    parse_significance_level,
 };

@@ -8,7 +8,8 @@ use std::time::Duration;
 
 use super::layer::{Layer, Layers};
 use super::values::{
-    confidence_level, fraction_below_one, parse_shared_host, positive_duration, significance_level,
+    parse_confidence_level, parse_fraction_below_one, parse_positive_duration, parse_shared_host,
+    parse_significance_level,
 };
 use perfcheck_analysis::findings::{Limit, Scope};
 use perfcheck_analysis::model::{
@@ -46,7 +47,7 @@ pub enum SettingsError {
 
 /// Settings that only the workspace may make.
 #[derive(Debug, Clone, Default, PartialEq)]
-pub struct WorkspaceOnly {
+pub struct WorkspaceSettings {
     /// Name of the workspace in the store
     pub id: Option<String>,
     /// Address of the team's store
@@ -79,7 +80,7 @@ pub struct WorkspaceOnly {
 #[derive(Debug, Clone, Default)]
 pub struct Tables {
     /// Settings that only the workspace may make
-    pub workspace: WorkspaceOnly,
+    pub workspace: WorkspaceSettings,
     /// Layers of all other settings; that of the command line is still empty
     pub layers: Layers,
     /// Limits for benchmarks; a benchmark must keep all that apply to it
@@ -119,7 +120,7 @@ const MATCH: &str = "match";
 
 impl Tables {
     /// Parses the workspace's table and those of its packages, given as (name, manifest, table).
-    pub fn read<'a>(
+    pub fn parse<'a>(
         workspace_manifest: &Path,
         workspace: &Value,
         packages: impl IntoIterator<Item = (&'a str, &'a Path, &'a Value)>,
@@ -127,39 +128,39 @@ impl Tables {
         let mut tables = Self::default();
         let mut workspace_overrides = Vec::new();
         if !workspace.is_null() {
-            let place = TablePlace::new("[workspace.metadata.perfcheck]", workspace_manifest);
-            let table = place.table(workspace)?;
+            let place = TableParser::new("[workspace.metadata.perfcheck]", workspace_manifest);
+            let table = place.as_table(workspace)?;
             let known = [
                 &LAYER_KEYS[..],
                 &WORKSPACE_KEYS,
                 &[LATENCY_DIGITS, OVERRIDE, LIMIT],
             ]
             .concat();
-            place.only(table, &known)?;
-            tables.workspace = place.workspace_only(table)?;
-            tables.layers.workspace = place.layer(table)?;
-            workspace_overrides = place.overrides(table, None)?;
+            place.check_keys(table, &known)?;
+            tables.workspace = place.parse_workspace_only(table)?;
+            tables.layers.workspace = place.parse_layer(table)?;
+            workspace_overrides = place.parse_overrides(table, None)?;
             tables
                 .limits
-                .extend(place.limits(table, &Scope::default())?);
+                .extend(place.parse_limits(table, &Scope::default())?);
         }
         for (package, manifest, value) in packages {
-            let place = TablePlace::new("[package.metadata.perfcheck]", manifest);
-            let table = place.table(value)?;
-            place.only(
+            let place = TableParser::new("[package.metadata.perfcheck]", manifest);
+            let table = place.as_table(value)?;
+            place.check_keys(
                 table,
                 &[&LAYER_KEYS[..], &[LATENCY_DIGITS, OVERRIDE, LIMIT]].concat(),
             )?;
             tables
                 .layers
                 .packages
-                .push((package.to_owned(), place.layer(table)?));
+                .push((package.to_owned(), place.parse_layer(table)?));
             let scope = Scope {
                 package: Some(package.to_owned()),
                 within: None,
             };
-            tables.limits.extend(place.limits(table, &scope)?);
-            for (within, layer, limits) in place.overrides(table, Some(package))? {
+            tables.limits.extend(place.parse_limits(table, &scope)?);
+            for (within, layer, limits) in place.parse_overrides(table, Some(package))? {
                 tables.limits.extend(limits);
                 let package = Some(package.to_owned());
                 tables.layers.overrides.push((package, within, layer));
@@ -174,7 +175,7 @@ impl Tables {
 }
 
 /// The place of a table, for messages.
-struct TablePlace<'a> {
+struct TableParser<'a> {
     table: String,
     file: &'a Path,
 }
@@ -182,7 +183,7 @@ struct TablePlace<'a> {
 type SettingsTable = Map<String, Value>;
 type Override = (globset::GlobMatcher, Layer, Vec<Limit>);
 
-impl<'a> TablePlace<'a> {
+impl<'a> TableParser<'a> {
     fn new(table: &str, file: &'a Path) -> Self {
         Self {
             table: table.to_owned(),
@@ -190,7 +191,7 @@ impl<'a> TablePlace<'a> {
         }
     }
 
-    fn wrong(&self, key: &str, why: impl Into<String>) -> SettingsError {
+    fn invalid_value(&self, key: &str, why: impl Into<String>) -> SettingsError {
         SettingsError::Value {
             key: key.to_owned(),
             table: self.table.clone(),
@@ -199,19 +200,19 @@ impl<'a> TablePlace<'a> {
         }
     }
 
-    fn table<'v>(&self, value: &'v Value) -> Result<&'v SettingsTable, SettingsError> {
+    fn as_table<'v>(&self, value: &'v Value) -> Result<&'v SettingsTable, SettingsError> {
         value
             .as_object()
-            .ok_or_else(|| self.wrong("perfcheck", format!("{value} is not a table")))
+            .ok_or_else(|| self.invalid_value("perfcheck", format!("{value} is not a table")))
     }
 
-    fn only(&self, table: &SettingsTable, known: &[&str]) -> Result<(), SettingsError> {
+    fn check_keys(&self, table: &SettingsTable, known: &[&str]) -> Result<(), SettingsError> {
         let Some(key) = table.keys().find(|key| !known.contains(&key.as_str())) else {
             return Ok(());
         };
         if WORKSPACE_KEYS.contains(&key.as_str()) {
             let why = "it is for the whole workspace and stands in `[workspace.metadata.perfcheck]` of the workspace's Cargo.toml";
-            return Err(self.wrong(key, why));
+            return Err(self.invalid_value(key, why));
         }
         let nearest = known
             .iter()
@@ -227,44 +228,52 @@ impl<'a> TablePlace<'a> {
         })
     }
 
-    fn layer(&self, table: &SettingsTable) -> Result<Layer, SettingsError> {
+    fn parse_layer(&self, table: &SettingsTable) -> Result<Layer, SettingsError> {
         Ok(Layer {
-            launches: self.whole(table, "rounds", &limits::LAUNCHES)?,
-            samples: self.whole(table, "samples", &limits::SAMPLES)?,
-            warm_up: self.warm_up(table)?,
+            launches: self.parse_integer(table, "rounds", &limits::LAUNCHES)?,
+            samples: self.parse_integer(table, "samples", &limits::SAMPLES)?,
+            warm_up: self.parse_warm_up(table)?,
             measurement: self
-                .number_or_text(table, "measurement-time", |text| {
-                    positive_duration(text).and_then(limits::phase)
+                .parse_number_or_string(table, "measurement-time", |text| {
+                    parse_positive_duration(text).and_then(limits::check_phase)
                 })?
                 .map(Nanos::from),
-            mode: self.word(table, "sampling-mode", str::parse)?,
-            noise_threshold: self.number_or_text(table, "noise-threshold", fraction_below_one)?,
-            latency_digits: self.latency_digits(table)?,
+            mode: self.parse_string(table, "sampling-mode", str::parse)?,
+            noise_threshold: self.parse_number_or_string(
+                table,
+                "noise-threshold",
+                parse_fraction_below_one,
+            )?,
+            latency_digits: self.parse_latency_digits(table)?,
         })
     }
 
     /// Parses the warm-up, which is given as a time or as a count.
-    fn warm_up(&self, table: &SettingsTable) -> Result<Option<WarmUpGoal>, SettingsError> {
-        let time = self.number_or_text(table, "warm-up-time", |text| {
-            parse_duration(text).and_then(limits::phase)
+    fn parse_warm_up(&self, table: &SettingsTable) -> Result<Option<WarmUpGoal>, SettingsError> {
+        let time = self.parse_number_or_string(table, "warm-up-time", |text| {
+            parse_duration(text).and_then(limits::check_phase)
         })?;
-        let iterations = self.whole(table, "warm-up-iterations", &limits::WARM_UP_ITERATIONS)?;
+        let iterations =
+            self.parse_integer(table, "warm-up-iterations", &limits::WARM_UP_ITERATIONS)?;
         match (time, iterations) {
             (Some(_), Some(_)) => {
                 let why = "it stands beside `warm-up-time`: a warm-up has one end";
-                Err(self.wrong("warm-up-iterations", why))
+                Err(self.invalid_value("warm-up-iterations", why))
             }
             (_, Some(count)) => Ok(Some(WarmUpGoal::Iterations(count))),
             (time, None) => Ok(time.map(|time| WarmUpGoal::Time(time.into()))),
         }
     }
 
-    fn latency_digits(&self, table: &SettingsTable) -> Result<Option<u8>, SettingsError> {
-        let digits = self.whole(table, LATENCY_DIGITS, &(1..=5))?;
+    fn parse_latency_digits(&self, table: &SettingsTable) -> Result<Option<u8>, SettingsError> {
+        let digits = self.parse_integer(table, LATENCY_DIGITS, &(1..=5))?;
         Ok(digits.map(|digits| digits as u8))
     }
 
-    fn workspace_only(&self, table: &SettingsTable) -> Result<WorkspaceOnly, SettingsError> {
+    fn parse_workspace_only(
+        &self,
+        table: &SettingsTable,
+    ) -> Result<WorkspaceSettings, SettingsError> {
         let id = |text: &str| {
             if text.trim().is_empty() {
                 Err("it is empty".to_owned())
@@ -279,77 +288,89 @@ impl<'a> TablePlace<'a> {
                 let verdict = |word: &Value| match word.as_str() {
                     Some(word) => word
                         .parse()
-                        .map_err(|why: String| self.wrong("fail-on", why)),
-                    None => Err(self.wrong("fail-on", format!("{word} is not a word"))),
+                        .map_err(|why: String| self.invalid_value("fail-on", why)),
+                    None => Err(self.invalid_value("fail-on", format!("{word} is not a word"))),
                 };
                 Some(words.iter().map(verdict).collect::<Result<_, _>>()?)
             }
             Some(other) => {
                 let why = format!("{other} is neither a list of verdicts nor \"none\"");
-                return Err(self.wrong("fail-on", why));
+                return Err(self.invalid_value("fail-on", why));
             }
         };
-        Ok(WorkspaceOnly {
-            id: self.word(table, "id", id)?,
-            team_store: self.word(table, "team-store", |text| Ok(text.to_owned()))?,
-            method: self.word(table, "method", str::parse)?,
-            correction: self.word(table, "correction", str::parse)?,
-            shared_host: self.word(table, "host", parse_shared_host)?,
-            significance_level: self.number_or_text(
+        Ok(WorkspaceSettings {
+            id: self.parse_string(table, "id", id)?,
+            team_store: self.parse_string(table, "team-store", |text| Ok(text.to_owned()))?,
+            method: self.parse_string(table, "method", str::parse)?,
+            correction: self.parse_string(table, "correction", str::parse)?,
+            shared_host: self.parse_string(table, "host", parse_shared_host)?,
+            significance_level: self.parse_number_or_string(
                 table,
                 "significance-level",
-                significance_level,
+                parse_significance_level,
             )?,
-            confidence_level: self.number_or_text(table, "confidence-level", confidence_level)?,
-            resamples: self.whole(table, "resamples", &limits::RESAMPLES)?,
-            timeout: self.time(table, "timeout")?,
-            time_per_benchmark: self.number_or_text(
+            confidence_level: self.parse_number_or_string(
+                table,
+                "confidence-level",
+                parse_confidence_level,
+            )?,
+            resamples: self.parse_integer(table, "resamples", &limits::RESAMPLES)?,
+            timeout: self.parse_time(table, "timeout")?,
+            time_per_benchmark: self.parse_number_or_string(
                 table,
                 "time-per-benchmark",
-                positive_duration,
+                parse_positive_duration,
             )?,
-            kept_builds_mib: self.whole(table, "kept-builds-mib", &limits::KEPT_BUILDS_MIB)?,
+            kept_builds_mib: self.parse_integer(
+                table,
+                "kept-builds-mib",
+                &limits::KEPT_BUILDS_MIB,
+            )?,
             fail_on,
-            thresholds: self.thresholds(table)?,
+            thresholds: self.parse_thresholds(table)?,
         })
     }
 
     /// Parses the inner table of thresholds, and refuses unknown names too.
-    fn thresholds(&self, table: &SettingsTable) -> Result<Thresholds, SettingsError> {
+    fn parse_thresholds(&self, table: &SettingsTable) -> Result<Thresholds, SettingsError> {
         let mut thresholds = Thresholds::default();
         let Some(value) = table.get(THRESHOLDS) else {
             return Ok(thresholds);
         };
-        let inner = TablePlace {
+        let inner = TableParser {
             table: format!("[{}.{THRESHOLDS}]", self.table.trim_matches(['[', ']'])),
             file: self.file,
         };
         let entries = value
             .as_object()
-            .ok_or_else(|| self.wrong(THRESHOLDS, format!("{value} is not a table")))?;
+            .ok_or_else(|| self.invalid_value(THRESHOLDS, format!("{value} is not a table")))?;
         let known: Vec<&str> = Thresholds::ALL.iter().map(|kind| kind.name).collect();
-        inner.only(entries, &known)?;
+        inner.check_keys(entries, &known)?;
         for (name, value) in entries {
             let number = value
                 .as_f64()
-                .ok_or_else(|| inner.wrong(name, format!("{value} is not a number")))?;
+                .ok_or_else(|| inner.invalid_value(name, format!("{value} is not a number")))?;
             thresholds
                 .set(name, number)
-                .map_err(|why| inner.wrong(name, why))?;
+                .map_err(|why| inner.invalid_value(name, why))?;
         }
-        thresholds
-            .in_order()
-            .map_err(|(low, high)| inner.wrong(low, format!("it is above `{high}`: set both")))?;
+        thresholds.check_order().map_err(|(low, high)| {
+            inner.invalid_value(low, format!("it is above `{high}`: set both"))
+        })?;
         Ok(thresholds)
     }
 
     /// Parses the limits of benchmarks within `scope`.
-    fn limits(&self, table: &SettingsTable, scope: &Scope) -> Result<Vec<Limit>, SettingsError> {
+    fn parse_limits(
+        &self,
+        table: &SettingsTable,
+        scope: &Scope,
+    ) -> Result<Vec<Limit>, SettingsError> {
         let limit = |text: &Value| {
             let text = text
                 .as_str()
-                .ok_or_else(|| self.wrong(LIMIT, format!("{text} is not a string")))?;
-            Limit::read(text, scope.clone()).map_err(|why| self.wrong(LIMIT, why))
+                .ok_or_else(|| self.invalid_value(LIMIT, format!("{text} is not a string")))?;
+            Limit::parse(text, scope.clone()).map_err(|why| self.invalid_value(LIMIT, why))
         };
         match table.get(LIMIT) {
             None => Ok(Vec::new()),
@@ -359,7 +380,7 @@ impl<'a> TablePlace<'a> {
     }
 
     /// Parses the overrides and returns them strongest first: later entries override earlier ones.
-    fn overrides(
+    fn parse_overrides(
         &self,
         table: &SettingsTable,
         package: Option<&str>,
@@ -370,37 +391,37 @@ impl<'a> TablePlace<'a> {
             Some(other) => {
                 let why =
                     format!("{other} is not an array of tables (`[[...perfcheck.override]]`)");
-                return Err(self.wrong(OVERRIDE, why));
+                return Err(self.invalid_value(OVERRIDE, why));
             }
         };
-        let inner = TablePlace {
+        let inner = TableParser {
             table: format!("[[{}.{OVERRIDE}]]", self.table.trim_matches(['[', ']'])),
             file: self.file,
         };
         let mut overrides = Vec::new();
         for entry in entries.iter().rev() {
-            let table = inner.table(entry)?;
-            inner.only(table, &[&LAYER_KEYS[..], &[MATCH, LIMIT]].concat())?;
+            let table = inner.as_table(entry)?;
+            inner.check_keys(table, &[&LAYER_KEYS[..], &[MATCH, LIMIT]].concat())?;
             let glob = |text: &str| {
                 GlobBuilder::new(text)
                     .build()
                     .map(|glob| glob.compile_matcher())
                     .map_err(|error| error.to_string())
             };
-            let pattern = inner.word(table, MATCH, glob)?.ok_or_else(|| {
-                inner.wrong(MATCH, "it is missing: which benchmarks is this for?")
+            let pattern = inner.parse_string(table, MATCH, glob)?.ok_or_else(|| {
+                inner.invalid_value(MATCH, "it is missing: which benchmarks is this for?")
             })?;
             let scope = Scope {
                 package: package.map(str::to_owned),
                 within: Some(pattern.clone()),
             };
-            let limits = inner.limits(table, &scope)?;
-            overrides.push((pattern, inner.layer(table)?, limits));
+            let limits = inner.parse_limits(table, &scope)?;
+            overrides.push((pattern, inner.parse_layer(table)?, limits));
         }
         Ok(overrides)
     }
 
-    fn word<T>(
+    fn parse_string<T>(
         &self,
         table: &SettingsTable,
         key: &str,
@@ -408,12 +429,14 @@ impl<'a> TablePlace<'a> {
     ) -> Result<Option<T>, SettingsError> {
         match table.get(key) {
             None => Ok(None),
-            Some(Value::String(text)) => read(text).map(Some).map_err(|why| self.wrong(key, why)),
-            Some(other) => Err(self.wrong(key, format!("{other} is not a string"))),
+            Some(Value::String(text)) => read(text)
+                .map(Some)
+                .map_err(|why| self.invalid_value(key, why)),
+            Some(other) => Err(self.invalid_value(key, format!("{other} is not a string"))),
         }
     }
 
-    fn whole(
+    fn parse_integer(
         &self,
         table: &SettingsTable,
         key: &str,
@@ -424,19 +447,23 @@ impl<'a> TablePlace<'a> {
         };
         let (least, most) = (range.start(), range.end());
         let found = match value.as_u64() {
-            Some(number) => limits::within(range, number),
+            Some(number) => limits::check_range(range, number),
             None => Err(format!(
                 "{value} is not a whole number from {least} to {most}"
             )),
         };
-        found.map(Some).map_err(|why| self.wrong(key, why))
+        found.map(Some).map_err(|why| self.invalid_value(key, why))
     }
 
-    fn time(&self, table: &SettingsTable, key: &str) -> Result<Option<Duration>, SettingsError> {
-        self.number_or_text(table, key, parse_duration)
+    fn parse_time(
+        &self,
+        table: &SettingsTable,
+        key: &str,
+    ) -> Result<Option<Duration>, SettingsError> {
+        self.parse_number_or_string(table, key, parse_duration)
     }
 
-    fn number_or_text<T>(
+    fn parse_number_or_string<T>(
         &self,
         table: &SettingsTable,
         key: &str,
@@ -447,10 +474,14 @@ impl<'a> TablePlace<'a> {
             Some(Value::String(text)) => text.clone(),
             Some(Value::Number(number)) => number.to_string(),
             Some(other) => {
-                return Err(self.wrong(key, format!("{other} is neither a number nor a string")));
+                return Err(
+                    self.invalid_value(key, format!("{other} is neither a number nor a string"))
+                );
             }
         };
-        read(&text).map(Some).map_err(|why| self.wrong(key, why))
+        read(&text)
+            .map(Some)
+            .map_err(|why| self.invalid_value(key, why))
     }
 }
 
@@ -462,7 +493,7 @@ mod tests {
 
     fn read(workspace: &Value, package: &Value) -> Result<Tables, SettingsError> {
         let packages = [("p", Path::new("p/Cargo.toml"), package)];
-        Tables::read(Path::new("Cargo.toml"), workspace, packages)
+        Tables::parse(Path::new("Cargo.toml"), workspace, packages)
     }
 
     fn benchmark(id: &str, settings: AuthorSettings) -> Benchmark {

@@ -5,7 +5,7 @@ use std::time::Duration;
 use perfcheck_analysis::model::{parse_duration, parse_fraction};
 
 /// Parses a time that is not zero. The error says which value is expected.
-pub fn positive_duration(text: &str) -> Result<Duration, String> {
+pub fn parse_positive_duration(text: &str) -> Result<Duration, String> {
     match parse_duration(text)? {
         Duration::ZERO => Err("a measurement takes more than no time".to_owned()),
         duration => Ok(duration),
@@ -13,7 +13,7 @@ pub fn positive_duration(text: &str) -> Result<Duration, String> {
 }
 
 /// Parses a fraction below 100 %. The error says which value is expected.
-pub fn fraction_below_one(text: &str) -> Result<f64, String> {
+pub fn parse_fraction_below_one(text: &str) -> Result<f64, String> {
     let fraction = parse_fraction(text)?;
     if fraction < 1.0 {
         return Ok(fraction);
@@ -37,7 +37,7 @@ pub fn parse_shared_host(text: &str) -> Result<bool, String> {
 }
 
 /// Parses the level of a one-sided test, above 0 and below 50 %. The error says which value is expected.
-pub fn significance_level(text: &str) -> Result<f64, String> {
+pub fn parse_significance_level(text: &str) -> Result<f64, String> {
     let level = parse_fraction(text)?;
     if level > 0.0 && level < 0.5 {
         Ok(level)
@@ -47,7 +47,7 @@ pub fn significance_level(text: &str) -> Result<f64, String> {
 }
 
 /// Parses the level of an interval, from 50 % to less than 100 %. The error says which value is expected.
-pub fn confidence_level(text: &str) -> Result<f64, String> {
+pub fn parse_confidence_level(text: &str) -> Result<f64, String> {
     let level = parse_fraction(text)?;
     if (0.5..1.0).contains(&level) {
         Ok(level)
@@ -62,22 +62,22 @@ mod tests {
 
     #[test]
     fn bounds_are_named_when_they_are_left() {
-        assert_eq!(positive_duration("1ms"), Ok(Duration::from_millis(1)));
-        assert!(positive_duration("0s").is_err());
-        assert_eq!(fraction_below_one("5%"), Ok(0.05));
-        let five = fraction_below_one("5").expect_err("a percentage without its sign");
+        assert_eq!(parse_positive_duration("1ms"), Ok(Duration::from_millis(1)));
+        assert!(parse_positive_duration("0s").is_err());
+        assert_eq!(parse_fraction_below_one("5%"), Ok(0.05));
+        let five = parse_fraction_below_one("5").expect_err("a percentage without its sign");
         assert!(five.contains("did you mean `5%`?"), "{five}");
         for beyond in ["1000%", "1000"] {
-            let error = fraction_below_one(beyond).expect_err("more than all");
+            let error = parse_fraction_below_one(beyond).expect_err("more than all");
             assert_eq!(error, format!("`{beyond}` is not below 100 %"));
         }
-        assert_eq!(significance_level("1%"), Ok(0.01));
+        assert_eq!(parse_significance_level("1%"), Ok(0.01));
         for wrong in ["0", "50%", "-1%", "nan"] {
-            assert!(significance_level(wrong).is_err(), "{wrong}");
+            assert!(parse_significance_level(wrong).is_err(), "{wrong}");
         }
-        assert_eq!(confidence_level("0.95"), Ok(0.95));
+        assert_eq!(parse_confidence_level("0.95"), Ok(0.95));
         for wrong in ["95", "100%", "0.05"] {
-            assert!(confidence_level(wrong).is_err(), "{wrong}");
+            assert!(parse_confidence_level(wrong).is_err(), "{wrong}");
         }
     }
 }

@@ -1,7 +1,7 @@
 //! What is known of the machine: controls that raise thresholds, the processors that benchmarks are bound to.
 
 use perfcheck_analysis::model::{
-    Acceptance, Extras, LaunchOutcome, LaunchRecord, LaunchedBenchmark, NewRun, Purpose, RunEnd,
+    Acceptance, BenchmarkInProcess, Extras, NewRun, ProcessOutcome, ProcessRecord, Purpose, RunEnd,
     RunId, RunVerdict, Timestamp, Verdict,
 };
 use perfcheck_engine::store::Store;
@@ -22,21 +22,21 @@ fn add_controls(machine: &Machine, control: &Finished, change: f64) {
     let run = NewRun {
         load: None,
         seed: 1,
-        ..like.run.begun.elsewhere()
+        ..like.run.begun.without_build()
     };
     let measured = store.measurements(number, None).expect("reads");
     let cost = measured
         .into_iter()
         .find(|found| found.benchmark.key.id == "cost")
         .expect("measured");
-    let launch = LaunchRecord {
+    let launch = ProcessRecord {
         head: store.launches(number).expect("reads").remove(0),
         target_facts: cost.target_facts,
-        benchmarks: vec![LaunchedBenchmark {
+        benchmarks: vec![BenchmarkInProcess {
             benchmark: cost.benchmark.clone(),
             sampling: cost.sampling,
             noise_threshold: cost.noise_threshold,
-            outcome: LaunchOutcome::Measured(cost.launches[0].series.clone()),
+            outcome: ProcessOutcome::Measured(cost.launches[0].series.clone()),
             extras: Extras::default(),
         }],
     };

@@ -3,7 +3,7 @@
 use cargo_perfcheck::exchange::{InputContent, PortableRun, read, read_portable, write_portable};
 use perfcheck_analysis::exit_code::ExitCode;
 use perfcheck_analysis::model::{
-    Acceptance, AskedReference, BenchmarkKey, Partition, Purpose, SuitePart, Work,
+    Acceptance, BenchmarkKey, ProgressReporter, Purpose, RequestedReference, Shard, ShardId,
 };
 use serde_json::Value;
 use std::collections::BTreeSet;
@@ -159,7 +159,7 @@ fn a_missing_part_makes_the_run_incomplete_and_other_faults_store_nothing() {
             .run()
             .expect_code(1);
         let file = export(&project, store, &format!("{store}.jsonl"));
-        (split(&file, 5, &AskedReference::Beside), file)
+        (split(&file, 5, &RequestedReference::Beside), file)
     };
     let (files, whole) = parts_of_run("whole", &[]);
 
@@ -322,11 +322,7 @@ fn keys(runs: &[PortableRun]) -> Vec<BenchmarkKey> {
 }
 
 /// What of a run a job would have measured that has these benchmarks.
-fn cut(
-    run: &PortableRun,
-    partition: &Partition,
-    own: &dyn Fn(&BenchmarkKey) -> bool,
-) -> PortableRun {
+fn cut(run: &PortableRun, partition: &Shard, own: &dyn Fn(&BenchmarkKey) -> bool) -> PortableRun {
     let mut run = run.clone();
     run.head.begun.partition = Some(partition.clone());
     run.head.acceptance = Acceptance::Pending;
@@ -348,13 +344,14 @@ fn cut(
 }
 
 /// Cuts the file of a whole run into files of parts.
-pub fn split(file: &Path, of: u32, reference: &AskedReference) -> Vec<PathBuf> {
+pub fn split(file: &Path, of: u32, reference: &RequestedReference) -> Vec<PathBuf> {
     let content: InputContent = read(file, &mut std::io::empty()).expect("our own file");
-    let runs = read_portable(&content, (0, 0), &Work::silent()).expect("our own format");
+    let runs =
+        read_portable(&content, (0, 0), &ProgressReporter::silent()).expect("our own format");
     let keys = keys(&runs);
     let parts = (1..=of).map(|part| {
-        let part = SuitePart { part, of };
-        let partition = Partition {
+        let part = ShardId { part, of };
+        let partition = Shard {
             part,
             benchmarks: keys.len(),
             suite: "0123456789".to_owned(),
@@ -364,12 +361,12 @@ pub fn split(file: &Path, of: u32, reference: &AskedReference) -> Vec<PathBuf> {
             exact: false,
         };
         let place = |key: &BenchmarkKey| keys.binary_search(key).expect("one of them");
-        let own = |key: &BenchmarkKey| part.has(place(key));
+        let own = |key: &BenchmarkKey| part.contains_position(place(key));
         let runs: Vec<PortableRun> = runs.iter().map(|run| cut(run, &partition, &own)).collect();
         let path = file.with_extension(format!("{}.jsonl", part.part));
         let mut bytes = Vec::new();
         let version = env!("CARGO_PKG_VERSION");
-        write_portable(&mut bytes, &runs, version, &Work::silent()).expect("memory");
+        write_portable(&mut bytes, &runs, version, &ProgressReporter::silent()).expect("memory");
         fs::write(&path, bytes).expect("a file of our own");
         path
     });
@@ -397,7 +394,7 @@ fn the_samples_of_one_run_in_turn_cut_into_parts_and_merged_are_that_run_byte_fo
         .expect_code(1);
     assert_eq!(finish(&whole)["verdicts"]["new"], 1, "{whole}");
     let file = export(&project, "whole", "whole.jsonl");
-    let files = split(&file, 5, &AskedReference::Beside);
+    let files = split(&file, 5, &RequestedReference::Beside);
     let merged = merge(&project, "merged", &files).run().expect_code(1);
     assert_eq!(lines(&merged), lines(&whole));
     assert_eq!(lines(&whole).len(), 13, "{whole}");
@@ -440,7 +437,7 @@ fn parts_beside_the_last_accepted_run_are_merged_to_a_run_that_may_be_accepted()
         project.commit();
         let whole = measure("whole").run().expect_code(code);
         let file = export(&project, "whole", "whole.jsonl");
-        let files = split(&file, 2, &AskedReference::Accepted);
+        let files = split(&file, 2, &RequestedReference::Accepted);
         let merged = merge(&project, "merged", &files).run().expect_code(code);
         assert_eq!(lines(&merged), lines(&whole));
         assert_eq!(lines(&whole).len(), 3, "{whole}");

@@ -14,10 +14,28 @@ const HEAD: &str = "\
 
 <!-- Made of the command line: PERFCHECK_WRITE_COMMANDS=1 cargo test --test cli book::commands -->
 
-`cargo perfcheck` without a command is `cargo perfcheck run`. `-h` prints the usual flags of a command, `--help` all of them. Flags that `run` has, too, are described there.
+`cargo perfcheck` without a command is `cargo perfcheck run`. `-h` prints the usual flags of a command; `--help` prints all of them, with more about some, and examples. A flag that several commands share is described once, under [common options](#common-options). [Reading results](results.md#exit-codes) explains the exit codes, and [Methods, tests and thresholds](../../internals/src/methods.md) the flags about other systems' statistics.
 ";
 
-/// Text of help as Markdown: what is not in backquotes is no markup.
+/// A flag that this many commands share is a common option.
+const COMMON: usize = 3;
+
+/// Flags whose values docs/internals/src/methods.md explains.
+const OF_METHODS: [&str; 8] = [
+    "center",
+    "correction",
+    "method",
+    "observations",
+    "outliers",
+    "quantile",
+    "rank-p",
+    "test",
+];
+
+/// Beginning of the one paragraph of a command's remarks that the chapter has. The other chapters say the rest.
+const EXIT_STATUS: &str = "Exit status:";
+
+/// Formats text of help as Markdown: text outside backquotes is no markup.
 fn prose(text: &str) -> String {
     let parts = text.trim().split('`').enumerate();
     let plain = |part: &str| {
@@ -41,7 +59,7 @@ fn prose(text: &str) -> String {
     parts.collect::<Vec<_>>().join("`")
 }
 
-/// How a flag or an argument is spelled, in backquotes.
+/// Returns the spelling of a flag or an argument, in backquotes.
 fn spelling(arg: &Arg) -> String {
     let names = arg.get_value_names().unwrap_or_default().iter();
     let value = names.map(ToString::to_string).collect::<Vec<_>>().join(" ");
@@ -57,29 +75,31 @@ fn spelling(arg: &Arg) -> String {
     }
 }
 
-/// What a flag does, with its values and its default.
+/// Describes the effect of a flag, its values and its default.
 fn description(arg: &Arg) -> String {
-    let help = arg.get_long_help().or_else(|| arg.get_help());
-    let help = help.map(ToString::to_string).unwrap_or_default();
-    let (first, rest) = help.split_once('\n').unwrap_or((&help, ""));
-    let mut text = prose(first);
+    let help = arg.get_help().map(ToString::to_string);
+    let mut text = prose(&help.unwrap_or_default());
     let defaults = arg.get_default_values().iter();
     let defaults: Vec<_> = defaults.map(|value| value.to_string_lossy()).collect();
     if arg.get_action().takes_values() && !defaults.is_empty() && !arg.is_hide_default_value_set() {
         write!(text, " (default: `{}`)", defaults.join("`, `")).expect("a string");
     }
-    for paragraph in rest.split("\n\n").filter(|part| !part.trim().is_empty()) {
-        let is_example = paragraph.trim_start_matches('\n').starts_with("  ");
-        let shown = if is_example {
-            format!("```text\n{}\n  ```", paragraph.trim_matches('\n'))
-        } else {
-            prose(paragraph.trim()).replace('\n', "\n  ")
-        };
-        write!(text, "\n\n  {shown}").expect("a string");
-    }
     let values = arg.get_possible_values().into_iter();
-    let values = values.filter(|value| arg.get_action().takes_values() && !value.is_hide_set());
-    for (place, value) in values.enumerate() {
+    let values: Vec<_> = values
+        .filter(|value| arg.get_action().takes_values() && !value.is_hide_set())
+        .collect();
+    let explained = values.iter().any(|value| value.get_help().is_some());
+    let elsewhere = arg
+        .get_long()
+        .is_some_and(|long| OF_METHODS.contains(&long));
+    if !values.is_empty() && (elsewhere || !explained) {
+        let names: Vec<String> =
+            (values.iter().map(|value| format!("`{}`", value.get_name()))).collect();
+        let end = if text.ends_with('.') { "" } else { "." };
+        write!(text, "{end} Values: {}", names.join(", ")).expect("a string");
+        return text;
+    }
+    for (place, value) in values.iter().enumerate() {
         let help = value.get_help().map(|help| prose(&help.to_string()));
         let help = help.map(|help| format!(": {help}")).unwrap_or_default();
         let before = if place == 0 { "\n" } else { "" };
@@ -88,18 +108,109 @@ fn description(arg: &Arg) -> String {
     text
 }
 
-/// The flags of `run` by their spelling, for which another command has only a name.
-type Known = BTreeMap<String, String>;
+fn entry(arg: &Arg) -> String {
+    format!("- {}: {}", spelling(arg), description(arg))
+}
 
-fn arguments(command: &Command, known: &Known, page: &mut String) {
-    let mut headings: Vec<(&str, Vec<&Arg>)> = Vec::new();
-    let mut shared = Vec::new();
-    for arg in command.get_arguments().filter(|arg| !arg.is_hide_set()) {
-        if ["help", "version"].contains(&arg.get_id().as_str()) {
-            continue;
+/// Returns the flags and arguments that the chapter describes.
+fn arguments(command: &Command) -> impl Iterator<Item = &Arg> {
+    let is_usual = |arg: &&Arg| ["help", "version"].contains(&arg.get_id().as_str());
+    (command.get_arguments()).filter(move |arg| !arg.is_hide_set() && !is_usual(arg))
+}
+
+/// Returns the commands that the chapter describes; `completions` and `man`, which help hides, are among them.
+fn below(command: &Command) -> impl Iterator<Item = &Command> {
+    (command.get_subcommands()).filter(|below| below.get_name() != "help")
+}
+
+fn name(command: &Command) -> &str {
+    let name = command.get_bin_name().unwrap_or(command.get_name());
+    name.trim_start_matches("cargo perfcheck ")
+}
+
+/// The commands that have each entry, by the entry.
+#[derive(Default)]
+struct Shared {
+    commands: Vec<String>,
+    by_entry: BTreeMap<String, Vec<usize>>,
+}
+
+impl Shared {
+    fn add(&mut self, command: &Command) {
+        if below(command).next().is_some() {
+            return below(command).for_each(|command| self.add(command));
         }
-        if known.get(&spelling(arg)) == Some(&description(arg)) {
-            shared.push(spelling(arg));
+        for arg in arguments(command).filter(|arg| !arg.is_positional()) {
+            let have = self.by_entry.entry(entry(arg)).or_default();
+            have.push(self.commands.len());
+        }
+        self.commands.push(name(command).to_owned());
+    }
+
+    fn having(&self, arg: &Arg) -> &[usize] {
+        self.by_entry.get(&entry(arg)).map_or(&[], Vec::as_slice)
+    }
+
+    fn is_common(&self, arg: &Arg) -> bool {
+        self.having(arg).len() >= COMMON
+    }
+
+    /// Returns the command that describes an entry which another one shares.
+    fn described_by(&self, arg: &Arg, command: &str) -> Option<&str> {
+        let first = &self.commands[*self.having(arg).first()?];
+        (first != command).then_some(first)
+    }
+
+    /// Names a set of commands: by its members, or by the others if there are fewer of them.
+    fn title(&self, have: &[usize]) -> String {
+        let list = |has: bool| {
+            let numbers = (0..self.commands.len()).filter(|at| have.contains(at) == has);
+            let names = numbers.map(|at| format!("`{}`", self.commands[at]));
+            names.collect::<Vec<_>>().join(", ")
+        };
+        if have.len() * 2 > self.commands.len() {
+            format!("Every command but {}", list(false))
+        } else {
+            list(true)
+        }
+    }
+
+    /// Writes the entries that several commands share, grouped by these commands.
+    fn write(&self, all: &Command, page: &mut String) {
+        let mut groups: Vec<(&[usize], Vec<String>)> = Vec::new();
+        let mut commands: Vec<&Command> = below(all).collect();
+        while !commands.is_empty() {
+            for arg in commands.iter().flat_map(|command| arguments(command)) {
+                if !self.is_common(arg) {
+                    continue;
+                }
+                let (have, entry) = (self.having(arg), entry(arg));
+                match groups.iter_mut().find(|(group, _)| *group == have) {
+                    Some((_, entries)) if entries.contains(&entry) => {}
+                    Some((_, entries)) => entries.push(entry),
+                    None => groups.push((have, vec![entry])),
+                }
+            }
+            commands = commands.into_iter().flat_map(below).collect();
+        }
+        groups.sort_by_key(|(have, _)| std::cmp::Reverse(have.len()));
+        page.push_str("\n## Common options\n");
+        for (have, entries) in groups {
+            let (title, entries) = (self.title(have), entries.join("\n"));
+            write!(page, "\n**{title}**\n\n{entries}\n").expect("a string");
+        }
+    }
+}
+
+fn options(command: &Command, shared: &Shared, page: &mut String) {
+    let mut headings: Vec<(&str, Vec<&Arg>)> = Vec::new();
+    let mut elsewhere: Vec<(&str, Vec<String>)> = Vec::new();
+    for arg in arguments(command).filter(|arg| !shared.is_common(arg)) {
+        if let Some(other) = shared.described_by(arg, name(command)) {
+            match elsewhere.iter_mut().find(|(found, _)| *found == other) {
+                Some((_, args)) => args.push(spelling(arg)),
+                None => elsewhere.push((other, vec![spelling(arg)])),
+            }
             continue;
         }
         let usual = if arg.is_positional() {
@@ -116,42 +227,39 @@ fn arguments(command: &Command, known: &Known, page: &mut String) {
     for (heading, args) in headings {
         writeln!(page, "\n**{heading}**\n").expect("a string");
         for arg in args {
-            writeln!(page, "- {}: {}", spelling(arg), description(arg)).expect("a string");
+            writeln!(page, "{}", entry(arg)).expect("a string");
         }
     }
-    if !shared.is_empty() {
-        writeln!(page, "\nAs for `run`: {}.", shared.join(", ")).expect("a string");
+    for (other, args) in elsewhere {
+        writeln!(page, "\nAs for `{other}`: {}.", args.join(", ")).expect("a string");
     }
 }
 
-fn section(command: &mut Command, known: &Known, page: &mut String) {
-    let name = command
-        .get_bin_name()
-        .unwrap_or(command.get_name())
-        .to_owned();
+/// Writes the exit status of a command from the end of its help.
+fn exit_status(after: &str, page: &mut String) {
+    let paragraphs = after.trim().split("\n\n");
+    for paragraph in paragraphs.filter(|part| part.starts_with(EXIT_STATUS)) {
+        writeln!(page, "\n{}", prose(&paragraph.replace('\n', " "))).expect("a string");
+    }
+}
+
+fn section(command: &Command, shared: &Shared, page: &mut String) {
     let about = command.get_long_about().or_else(|| command.get_about());
     let about = about.map(|about| prose(&about.to_string()));
     let about = about.unwrap_or_default();
-    let usage = command.render_usage().to_string();
+    let usage = command.clone().render_usage().to_string();
     let usage = usage.trim_start_matches("Usage:").trim();
-    writeln!(
-        page,
-        "\n## {}\n\n{about}\n\n```text\n{usage}\n```",
-        name.trim_start_matches("cargo perfcheck ")
-    )
-    .expect("a string");
-    arguments(command, known, page);
+    let title = name(command);
+    write!(page, "\n## {title}\n\n{about}\n\n```text\n{usage}\n```\n").expect("a string");
+    options(command, shared, page);
     let after = command
         .get_after_long_help()
         .or_else(|| command.get_after_help());
     if let Some(after) = after {
-        writeln!(page, "\n```text\n{}\n```", after.to_string().trim()).expect("a string");
+        exit_status(&after.to_string(), page);
     }
-    for below in command
-        .get_subcommands_mut()
-        .filter(|below| below.get_name() != "help" && !below.is_hide_set())
-    {
-        section(below, known, page);
+    for command in below(command) {
+        section(command, shared, page);
     }
 }
 
@@ -159,22 +267,11 @@ fn chapter() -> String {
     let mut page = HEAD.to_owned();
     let mut all = command_line();
     all.build();
-    let run = all.find_subcommand("run").expect("the command `run`");
-    let known = run
-        .get_arguments()
-        .map(|arg| (spelling(arg), description(arg)))
-        .collect();
-    for command in all
-        .get_subcommands_mut()
-        .filter(|command| command.get_name() != "help" && !command.is_hide_set())
-    {
-        let none = Known::new();
-        let known = if command.get_name() == "run" {
-            &none
-        } else {
-            &known
-        };
-        section(command, known, &mut page);
+    let mut shared = Shared::default();
+    below(&all).for_each(|command| shared.add(command));
+    shared.write(&all, &mut page);
+    for command in below(&all) {
+        section(command, &shared, &mut page);
     }
     let lines = page.lines().map(str::trim_end);
     lines.collect::<Vec<_>>().join("\n") + "\n"

@@ -1,31 +1,36 @@
 //! What the pages tell people to copy: command lines and workflows that parse, benches that are those of the example.
 
+use cargo_perfcheck::settings::{SettingsError, Tables};
+use perfcheck_analysis::compare::Fact;
+use perfcheck_analysis::exit_code::ExitCode;
+use serde_json::{Value, json};
 use std::fs;
 use std::path::Path;
 
 use super::pages::Page;
 use super::workflows::{commands_in, expect_careful, fault};
 
-/// The workflows of the chapter.
-fn workflows(page: &Page) -> Vec<&str> {
-    let blocks = page.blocks().into_iter();
+/// The workflows of both books.
+fn workflows() -> Vec<String> {
+    let pages = ["ci", "workflows"].map(Page::chapter);
+    let blocks = pages.iter().flat_map(Page::blocks);
     blocks
         .filter(|block| block.language == "yaml")
-        .map(|block| block.code)
+        .map(|block| block.code.to_owned())
         .collect()
 }
 
 #[test]
 fn every_workflow_parses_and_so_does_every_command_in_it() {
-    let page = Page::chapter("ci");
-    let commands = workflows(&page).into_iter().flat_map(commands_in);
+    let workflows = workflows();
+    let commands = workflows.iter().flat_map(|text| commands_in(text));
     assert_eq!(commands.count(), 9);
 }
 
 #[test]
 fn workflows_give_no_foreign_text_to_a_shell_and_no_credentials_to_what_they_run() {
-    let page = Page::chapter("ci");
-    let scripts: usize = workflows(&page).into_iter().map(expect_careful).sum();
+    let workflows = workflows();
+    let scripts: usize = workflows.iter().map(|text| expect_careful(text)).sum();
     assert!(scripts >= 6, "{scripts}");
 }
 
@@ -47,6 +52,77 @@ fn every_kind_of_report_is_on_the_page() {
             "no {kind}"
         );
     }
+}
+
+/// Returns the part of a chapter below a heading.
+fn part<'p>(page: &'p Page, heading: &str) -> &'p str {
+    let (_, text) = page.text.split_once(heading).expect(heading);
+    text.split("\n## ").next().expect("a part")
+}
+
+/// Returns the first cells of the rows of all tables in `text`, without their heads.
+fn first_cells(text: &str) -> Vec<&str> {
+    let mut cells = Vec::new();
+    for table in text.split("|---|").skip(1) {
+        let rows = table
+            .lines()
+            .skip(1)
+            .take_while(|row| row.starts_with("| "));
+        cells.extend(rows.filter_map(|row| row[2..].split(" | ").next()));
+    }
+    cells
+}
+
+#[test]
+fn every_fact_that_makes_runs_incomparable_is_in_the_guide() {
+    let page = Page::chapter("comparing");
+    let text = part(&page, "## What can be compared\n");
+    for fact in Fact::BLOCKING {
+        assert!(text.contains(&format!("`{fact}`")), "no {fact}");
+    }
+    assert!(text.contains("one of these nine facts") && Fact::BLOCKING.len() == 9);
+}
+
+#[test]
+fn every_exit_code_is_in_the_guide() {
+    use ExitCode::*;
+    let all = [
+        Clean,
+        Regression,
+        Usage,
+        BuildFailed,
+        BenchmarkFailed,
+        StoreUnusable,
+        NoBaseline,
+        Interrupted,
+    ];
+    let numbers = all.map(|code| code.number().to_string());
+    let page = Page::chapter("results");
+    assert_eq!(first_cells(part(&page, "## Exit codes\n")), numbers);
+}
+
+#[test]
+fn every_key_of_the_guide_is_one_that_the_tool_knows() {
+    let page = Page::chapter("configuration");
+    let cells = first_cells(part(&page, "## Keys\n"));
+    let keys = cells
+        .iter()
+        .flat_map(|cell| cell.split('`').skip(1).step_by(2));
+    let mut count = 0;
+    for key in keys {
+        // An object is the wrong value for most keys, so the parser complains about the value of a key that it knows.
+        let table = json!({ key: { "no": "value" } });
+        let read = Tables::read(
+            Path::new("Cargo.toml"),
+            &table,
+            None::<(&str, &Path, &Value)>,
+        );
+        let unknown =
+            matches!(&read, Err(SettingsError::UnknownKey { key: found, .. }) if found == key);
+        assert!(!unknown, "{key}");
+        count += 1;
+    }
+    assert_eq!(count, 22);
 }
 
 /// The first block of the language Rust in `document` whose first line names `bench`, without that line.

@@ -1,17 +1,16 @@
-//! README and the chapters for users, with the blocks of code and the command lines in them.
+//! README and the chapters of both books, with the blocks of code and the command lines in them.
 
 use std::ffi::OsString;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-/// The chapters for users; exchange.md has commands to copy, too. Not commands.md, which is made.
-const CHAPTERS: [&str; 15] = [
+/// The chapters of the guide, except commands.md, which is generated.
+const GUIDE: [&str; 16] = [
     "index",
     "quick-start",
     "coming-from",
     "writing",
     "comparing",
-    "baselines",
     "results",
     "noise",
     "stored-runs",
@@ -19,9 +18,14 @@ const CHAPTERS: [&str; 15] = [
     "limits",
     "ci",
     "configuration",
+    "files",
+    "stability",
     "troubleshooting",
-    "exchange",
+    "glossary",
 ];
+
+/// The chapters of the second book that have commands to copy.
+const INTERNALS: [&str; 5] = ["exchange", "methods", "store", "tables", "workflows"];
 
 /// A page of the repository.
 pub struct Page {
@@ -45,7 +49,7 @@ impl Page {
     }
 
     pub fn chapter(name: &str) -> Self {
-        let book = if name == "exchange" {
+        let book = if INTERNALS.contains(&name) {
             "internals"
         } else {
             "guide"
@@ -53,9 +57,10 @@ impl Page {
         Self::read(&format!("docs/{book}/src/{name}.md"))
     }
 
-    /// README and the chapters for users.
+    /// README and the chapters with commands to copy.
     pub fn all() -> Vec<Self> {
-        let chapters = CHAPTERS.iter().map(|name| Self::chapter(name));
+        let chapters = GUIDE.iter().chain(&INTERNALS);
+        let chapters = chapters.map(|name| Self::chapter(name));
         std::iter::once(Self::read("README.md"))
             .chain(chapters)
             .collect()

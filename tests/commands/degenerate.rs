@@ -1,8 +1,8 @@
-//! Data that no ordinary run has: a test for each line of the degenerate-input matrix (docs/internals/src/statistics/checks.md), on stored runs made for it, through the
-//! command line. The lines about what bench processes say are tests of testbench.
+//! Data that no ordinary run has: a test for each line of the degenerate-input matrix (docs/internals/src/statistics/checks.md), on stored runs made
+//! for it, through the command line. The lines about what bench processes say are tests of testbench.
 
 use perfcheck_analysis::model::{
-    Acceptance, Extras, LaunchOutcome, LaunchRecord, LaunchedBenchmark, Nanos, NewRun, RunEnd,
+    Acceptance, BenchmarkInProcess, Extras, Nanos, NewRun, ProcessOutcome, ProcessRecord, RunEnd,
     RunId, Sample, Series, Timestamp, Verdict,
 };
 use perfcheck_engine::store::Store;
@@ -68,7 +68,7 @@ fn store(
     let mut run = NewRun {
         load: None,
         seed: 1,
-        ..summary.run.begun.elsewhere()
+        ..summary.run.begun.without_build()
     };
     let measured = store.measurements(like, None).expect("reads").remove(0);
     let mut benchmark = measured.benchmark;
@@ -77,15 +77,15 @@ fn store(
     let made = store.begin_run(summary.workspace, &run).expect("begins");
     for (ordinal, launch) in (0..).zip(launches) {
         let outcome = match launch {
-            Launch::Times(times) => LaunchOutcome::Measured(series(times)),
-            Launch::Died => LaunchOutcome::Failed("it died of SIGABRT".to_owned()),
+            Launch::Times(times) => ProcessOutcome::Measured(series(times)),
+            Launch::Died => ProcessOutcome::Failed("it died of SIGABRT".to_owned()),
         };
         let mut head = head.clone();
         head.ordinal = ordinal;
-        let launch = LaunchRecord {
+        let launch = ProcessRecord {
             head,
             target_facts: measured.target_facts.clone(),
-            benchmarks: vec![LaunchedBenchmark {
+            benchmarks: vec![BenchmarkInProcess {
                 benchmark: benchmark.clone(),
                 sampling: measured.sampling,
                 noise_threshold: 0.02,

@@ -1,8 +1,8 @@
 //! `history` of runs that were measured in turn on several machines, as a team's store has them: the run of the base is often somewhere else, its commit is known.
 
 use perfcheck_analysis::model::{
-    Acceptance, Extras, GitState, LaunchOutcome, LaunchRecord, LaunchedBenchmark, Measurement,
-    Nanos, NewRun, Purpose, Run, RunEnd, RunId, RunVerdict, Sample, Series, Timestamp, Verdict,
+    Acceptance, BenchmarkInProcess, Extras, GitState, Measurement, Nanos, NewRun, ProcessOutcome,
+    ProcessRecord, Purpose, Run, RunEnd, RunId, RunVerdict, Sample, Series, Timestamp, Verdict,
 };
 use perfcheck_engine::store::{Store, WorkspaceId};
 use serde_json::Value;
@@ -26,7 +26,7 @@ struct Fleet<'m> {
     workspace: WorkspaceId,
     like: Run,
     measured: Measurement,
-    launch: LaunchRecord,
+    launch: ProcessRecord,
     runs: i64,
     /// Knuth's generator: the same store every time.
     noise: u64,
@@ -43,7 +43,7 @@ impl<'m> Fleet<'m> {
             machine,
             workspace: like.workspace,
             like: like.run,
-            launch: LaunchRecord {
+            launch: ProcessRecord {
                 head,
                 target_facts: measured.target_facts.clone(),
                 benchmarks: Vec::new(),
@@ -127,11 +127,11 @@ impl<'m> Fleet<'m> {
             environment,
             load: None,
             seed: self.runs.cast_unsigned(),
-            ..self.like.begun.elsewhere()
+            ..self.like.begun.without_build()
         }
     }
 
-    fn launch(&self, ns: f64) -> LaunchRecord {
+    fn launch(&self, ns: f64) -> ProcessRecord {
         let of = |sample: &Sample| Sample {
             elapsed: Nanos((sample.iterations as f64 * ns).round() as u64),
             ..*sample
@@ -142,12 +142,12 @@ impl<'m> Fleet<'m> {
             linear: series.linear.iter().map(of).collect(),
             flat: series.flat.iter().map(of).collect(),
         };
-        LaunchRecord {
-            benchmarks: vec![LaunchedBenchmark {
+        ProcessRecord {
+            benchmarks: vec![BenchmarkInProcess {
                 benchmark: self.measured.benchmark.clone(),
                 sampling: self.measured.sampling,
                 noise_threshold: THRESHOLD,
-                outcome: LaunchOutcome::Measured(series),
+                outcome: ProcessOutcome::Measured(series),
                 extras: Extras::default(),
             }],
             ..self.launch.clone()

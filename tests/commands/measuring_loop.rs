@@ -411,7 +411,7 @@ fn c12_a_run_is_compared_with_what_was_stored_under_a_name() {
 #[test]
 fn c_x1_criterions_own_settings_can_be_had_by_flags() {
     let machine = Machine::new();
-    let guide = include_str!("../../docs/guide/src/configuration.md");
+    let guide = include_str!("../../docs/internals/src/methods.md");
     let line = guide
         .lines()
         .filter(|line| line.ends_with("--method criterion"))

@@ -1,6 +1,6 @@
 //! `--partition` and `merge` of runs that are compared with stored numbers, which the store that they are merged into has.
 
-use perfcheck_analysis::model::AskedReference;
+use perfcheck_analysis::model::RequestedReference;
 use std::path::PathBuf;
 
 use crate::against::parts::{lines, split};
@@ -46,10 +46,10 @@ fn the_samples_of_one_run_beside_stored_numbers_cut_and_merged_are_that_run_byte
     let machine = Machine::new();
     let first = with_reference(&machine);
     for (named, reference) in [
-        (&[][..], AskedReference::Accepted),
+        (&[][..], RequestedReference::Accepted),
         (
             &["--baseline", "main"],
-            AskedReference::Named("main".into()),
+            RequestedReference::Named("main".into()),
         ),
     ] {
         let (whole, merged) = (

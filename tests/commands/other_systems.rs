@@ -93,7 +93,7 @@ fn c12_c13_n29_m5_stored_runs_are_compared_by_the_test_that_is_asked_for() {
     };
     let [base, new] = by(mean);
     let welch = compared(&compare(&machine, "--test welch").expect_code(1));
-    let expected = WelchTest::of(&new, &base, WelchDf::Fractional).expect("it varies");
+    let expected = WelchTest::test(&new, &base, WelchDf::Fractional).expect("it varies");
     near(&welch["p_value"], expected.p);
     near(&welch["tested"]["degrees_of_freedom"], expected.df);
     assert_eq!(
@@ -102,10 +102,10 @@ fn c12_c13_n29_m5_stored_runs_are_compared_by_the_test_that_is_asked_for() {
     );
     let [base, new] = by(median);
     let ranks = compared(&compare(&machine, "--test mann-whitney").expect_code(1));
-    let expected = MannWhitney::of(&new, &base).expect("five against five");
+    let expected = MannWhitney::from_groups(&new, &base).expect("five against five");
     near(
         &ranks["p_value"],
-        expected.p(MannWhitneyMethod::Exact).expect("no ties"),
+        expected.p_value(MannWhitneyMethod::Exact).expect("no ties"),
     );
     assert_eq!(ranks["tested"]["significance"], "significant");
     assert_eq!(ranks["significance_level"], 0.05);
@@ -115,11 +115,11 @@ fn c12_c13_n29_m5_stored_runs_are_compared_by_the_test_that_is_asked_for() {
         "--test mann-whitney --observations samples --rank-p asymptotic",
     );
     let of_samples = compared(&of_samples);
-    let expected = MannWhitney::of(&new, &base).expect("samples");
+    let expected = MannWhitney::from_groups(&new, &base).expect("samples");
     near(
         &of_samples["p_value"],
         expected
-            .p(MannWhitneyMethod::Asymptotic)
+            .p_value(MannWhitneyMethod::Asymptotic)
             .expect("it has one"),
     );
     assert_eq!(of_samples["tested"]["candidate"], new.len());
@@ -527,7 +527,7 @@ fn thresholds_are_read_strictly() {
 
 #[test]
 fn s21_the_guide_has_every_threshold_with_its_default() {
-    let guide = include_str!("../../docs/guide/src/configuration.md");
+    let guide = include_str!("../../docs/internals/src/methods.md");
     for kind in Thresholds::ALL {
         let row = format!("| `{}` | {} |", kind.name, kind.default);
         assert!(guide.contains(&row), "no row {row}");

@@ -6,7 +6,7 @@ mod mutations;
 use super::{directory, file_names, runs_of, runs_of_tree, sample};
 use cargo_perfcheck::exchange::{ForeignRun, InputContent, read_portable};
 use cargo_perfcheck::settings::Tables;
-use perfcheck_analysis::model::Work;
+use perfcheck_analysis::model::ProgressReporter;
 use serde_json::{Value, json};
 use std::fs;
 use std::path::Path;
@@ -147,10 +147,19 @@ fn a_damaged_foreign_file_of_any_kind_is_read_or_refused_by_chance() {
 #[test]
 fn a_damaged_export_is_read_or_refused_by_chance() {
     let whole = fs::read(directory().join("../damaged/export.jsonl")).unwrap();
-    let runs = read_portable(&file("export.jsonl", &whole), (0, 1), &Work::silent()).unwrap();
+    let runs = read_portable(
+        &file("export.jsonl", &whole),
+        (0, 1),
+        &ProgressReporter::silent(),
+    )
+    .unwrap();
     assert_eq!(runs.len(), 2);
     mutations::attack("exports", &[whole], |bytes| {
-        if let Err(error) = read_portable(&file("export.jsonl", bytes), (0, 1), &Work::silent()) {
+        if let Err(error) = read_portable(
+            &file("export.jsonl", bytes),
+            (0, 1),
+            &ProgressReporter::silent(),
+        ) {
             let said = error.to_string();
             assert!(said.contains("export.jsonl"), "{said}");
         }
@@ -166,7 +175,7 @@ fn a_damaged_table_of_settings_is_read_or_refused_by_chance() {
     });
     let read = |table: &Value| {
         let manifest = Path::new("/w/Cargo.toml");
-        Tables::read(manifest, table, [("p", manifest, table)]).map_err(|error| error.to_string())
+        Tables::parse(manifest, table, [("p", manifest, table)]).map_err(|error| error.to_string())
     };
     assert_eq!(read(&table).map(drop), Ok(()));
     let whole = serde_json::to_vec(&table).unwrap();

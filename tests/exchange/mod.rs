@@ -5,8 +5,8 @@
 mod damaged;
 mod samples;
 
-use cargo_perfcheck::exchange::{ForeignRun, InputContent, Requested, detect, read, read_foreign};
-use perfcheck_analysis::model::Work;
+use cargo_perfcheck::exchange::{ForeignInput, ForeignRun, InputContent, detect, read, read_runs};
+use perfcheck_analysis::model::ProgressReporter;
 use std::fs;
 use std::path::{Path, PathBuf};
 
@@ -35,12 +35,20 @@ fn file_names() -> Vec<String> {
 /// The runs of a file, of the format that its content shows.
 fn runs_of(file: InputContent) -> Result<Vec<ForeignRun>, String> {
     let format = detect(&file).map_err(|error| error.to_string())?;
-    read_foreign(&Requested::Files(&[file], format), None, &Work::silent())
-        .map_err(|error| error.to_string())
+    read_runs(
+        &ForeignInput::Files(&[file], format),
+        None,
+        &ProgressReporter::silent(),
+    )
+    .map_err(|error| error.to_string())
 }
 
 /// The runs of a tree.
 fn runs_of_tree(tree: PathBuf) -> Result<Vec<ForeignRun>, String> {
-    read_foreign(&Requested::Trees(&[tree]), None, &Work::silent())
-        .map_err(|error| error.to_string())
+    read_runs(
+        &ForeignInput::Trees(&[tree]),
+        None,
+        &ProgressReporter::silent(),
+    )
+    .map_err(|error| error.to_string())
 }

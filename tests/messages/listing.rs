@@ -3,8 +3,8 @@
 use std::io::Write;
 
 use cargo_perfcheck::report::{
-    BaselineLine, BenchmarkLine, Charset, InCharset, MessageFormat, RunLine, View, without_colours,
-    write_baselines, write_benchmarks, write_runs,
+    BaselineLine, BenchmarkLine, Charset, CharsetWriter, MessageFormat, RunLine, View,
+    strip_colors, write_baselines, write_benchmarks, write_runs,
 };
 use perfcheck_analysis::model::{
     Acceptance, BenchmarkKey, GitState, Metric, Pair, RunId, Side, Verdict,
@@ -19,7 +19,7 @@ const WIDTHS: [usize; 4] = [60, 80, 100, 160];
 fn plain(write: impl FnOnce(&mut dyn Write) -> std::io::Result<()>) -> String {
     let mut bytes = Vec::new();
     write(&mut bytes).expect("memory takes everything");
-    String::from_utf8(without_colours(&bytes)).expect("text")
+    String::from_utf8(strip_colors(&bytes)).expect("text")
 }
 
 fn fits(text: &str, columns: usize) {
@@ -173,7 +173,7 @@ fn list_in(lines: &[BenchmarkLine], columns: usize) -> String {
             writer,
             lines,
             MessageFormat::Human,
-            &View::of_terminal(columns),
+            &View::for_terminal(columns),
         )
     })
 }
@@ -194,7 +194,7 @@ fn benchmarks_fit_every_terminal_and_their_ends_tell_them_apart() {
         insta::assert_snapshot!("list-none", list_in(&[], 80));
         insta::assert_snapshot!("list-one", list_in(&lines[..1], 80));
         let mut ascii = Vec::new();
-        InCharset::new(&mut ascii, Charset::Ascii)
+        CharsetWriter::new(&mut ascii, Charset::Ascii)
             .write_all(list_in(&lines[..3], 80).as_bytes())
             .expect("memory takes everything");
         let ascii = String::from_utf8(ascii).expect("text");

@@ -15,17 +15,18 @@
 use std::collections::BTreeMap;
 
 use perfcheck_analysis::compare::{
-    Comparison, Difference, Estimate, Fact, HostClass, Question, Reference, Rules, SharedLevel,
-    compare, summarize_by,
+    Comparison, Difference, Estimate, Fact, HostClass, Question, Reference, SharedLevel,
+    TestPolicy, compare, summarize_with,
 };
 use perfcheck_analysis::findings::{
-    Ceiling, Exceeded, Findings, LimitRemark, Limits, Method, Row, RunRemark, Verdicts,
+    Ceiling, ComparisonContext, ExceededLimit, Findings, LimitNote, LimitReport, Method, Row,
+    RunNote,
 };
 use perfcheck_analysis::model::{
-    Acceptance, Allocations, AuthorSettings, Benchmark, BenchmarkKey, BuildFacts,
-    CountsOfBenchmark, DecisionSettings, Environment, Extras, Failure, GitState, HostFacts,
-    Latencies, LaunchSeries, Measurement, Metric, Nanos, NewRun, Run, RunId, RunStatus, Sample,
-    SamplingSettings, Series, Statistic, TargetFacts, Test, Throughput, Timestamp, Verdict,
+    Acceptance, Allocations, AuthorSettings, Benchmark, BenchmarkCounts, BenchmarkKey, BuildFacts,
+    DecisionSettings, Environment, Extras, Failure, GitState, HostFacts, Latencies, Measurement,
+    Metric, Nanos, NewRun, ProcessSeries, Run, RunId, RunStatus, Sample, SamplingSettings, Series,
+    Statistic, TargetFacts, Test, Throughput, Timestamp, Verdict,
 };
 
 /// Text that would do harm in a terminal, in Markdown, in HTML, in XML, in a spreadsheet or in a log of GitHub.
@@ -110,14 +111,14 @@ impl Recipe {
                 .map(|launch| self.launch(launch, typical, is_new))
                 .collect(),
             failures: Vec::new(),
-            counts: CountsOfBenchmark::default(),
+            counts: BenchmarkCounts::default(),
             verdict: None,
             described: None,
             expired: None,
         }
     }
 
-    fn launch(&self, launch: u32, typical: f64, is_new: bool) -> LaunchSeries {
+    fn launch(&self, launch: u32, typical: f64, is_new: bool) -> ProcessSeries {
         let of_launch = typical * (1.0 + 2e-4 * (f64::from(launch) - 2.0));
         let sample = |step: u32, iterations: u64| {
             let wave = f64::from((step * 7 + launch * 3) % 11) * 4e-4;
@@ -130,7 +131,7 @@ impl Recipe {
             }
         };
         let iterations = (1e6 / self.base).ceil().max(1.0) as u64;
-        LaunchSeries {
+        ProcessSeries {
             layout: None,
             launch,
             quantum: Nanos(1),
@@ -248,7 +249,7 @@ impl Recorded {
                 noise_threshold: NOISE_THRESHOLD,
             })
             .collect();
-        let rules = Rules {
+        let rules = TestPolicy {
             decision: decision(),
             host: HostClass::Dedicated,
             seed: SEED,
@@ -314,7 +315,10 @@ impl Recorded {
                     },
                     verdict,
                     comparison,
-                    ..Row::described(measurement, summarize_by(measurement, &decision, SEED))
+                    ..Row::from_measurement(
+                        measurement,
+                        summarize_with(measurement, &decision, SEED),
+                    )
                 }
             })
             .collect();
@@ -330,13 +334,13 @@ impl Recorded {
         Findings {
             run: &self.run,
             rows,
-            verdicts: Some(Verdicts {
+            verdicts: Some(ComparisonContext {
                 warnings: vec![Difference {
                     fact: Fact::Kernel,
                     candidate: "6.1.1".into(),
                     base: "6.1.0".into(),
                 }],
-                ..Verdicts::of(
+                ..ComparisonContext::new(
                     "the last accepted run of `main`".into(),
                     Method::Stored(Test::BootstrapT),
                     decision,
@@ -352,8 +356,8 @@ impl Recorded {
     pub fn findings_with_limits(&self) -> Findings<'_> {
         let mut findings = self.findings();
         if let Some(verdicts) = &mut findings.verdicts {
-            verdicts.limits = Limits {
-                exceeded: vec![Exceeded {
+            verdicts.limits = LimitReport {
+                exceeded: vec![ExceededLimit {
                     key: self.measurements[0].benchmark.key.clone(),
                     text: "median:5%".into(),
                     statistic: Statistic::Median,
@@ -363,11 +367,11 @@ impl Recorded {
                         lower: 0.09,
                         upper: 0.15,
                     },
-                    shared_level: Some(SharedLevel::of_interval(0.95, 3)),
+                    shared_level: Some(SharedLevel::bonferroni(0.95, 3)),
                 }],
-                remarks: vec![LimitRemark::ForNothing("p99:1ms".into())],
+                remarks: vec![LimitNote::ForNothing("p99:1ms".into())],
             };
-            verdicts.remarks = vec![RunRemark::StoredAlone {
+            verdicts.remarks = vec![RunNote::StoredAlone {
                 reason: "run 41 has no kept executables".into(),
             }];
             verdicts.advice =

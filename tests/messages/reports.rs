@@ -7,7 +7,7 @@ use super::recorded::{HOSTILE, Recorded};
 use cargo_perfcheck::report::{ReportContext, ReportKind, SourcePlace, write_report};
 use comrak::nodes::NodeValue;
 use comrak::{Arena, Options, markdown_to_html, parse_document};
-use perfcheck_analysis::findings::{FailedTarget, Findings, LimitRemark, Remark, RunRemark};
+use perfcheck_analysis::findings::{BenchmarkNote, FailedTarget, Findings, LimitNote, RunNote};
 use perfcheck_analysis::model::{BenchmarkKey, RunStatus, Source, Verdict};
 use roxmltree::Document;
 use serde_json::Value;
@@ -82,7 +82,7 @@ fn hostile_findings(recorded: &Recorded) -> Findings<'_> {
     if let Some(verdicts) = &mut findings.verdicts {
         // Once as a name that we know to be one, once as whatever it is.
         verdicts.reference = format!("`{}`", hostile(0).replace('`', ""));
-        verdicts.remarks = vec![RunRemark::StoredAlone { reason: hostile(1) }];
+        verdicts.remarks = vec![RunNote::StoredAlone { reason: hostile(1) }];
         verdicts.advice = vec![hostile(2)];
     }
     findings
@@ -236,7 +236,7 @@ fn markdown_fits_into_a_comment_when_every_part_is_as_long_as_can_be() {
         rename(&mut findings, |at| format!("{text}{at}"));
         for (needed, row) in (0..).zip(&mut findings.rows) {
             row.verdict = Some(Verdict::Regressed);
-            row.remarks = vec![Remark::Undecided {
+            row.remarks = vec![BenchmarkNote::Undecided {
                 rounds: Some(needed),
                 seconds: None,
                 ran_out_of_time: false,
@@ -246,8 +246,8 @@ fn markdown_fits_into_a_comment_when_every_part_is_as_long_as_can_be() {
         let verdicts = findings.verdicts.as_mut().expect("verdicts");
         verdicts.reference = format!("`{text}` (run 1)");
         verdicts.limits.exceeded = vec![verdicts.limits.exceeded[0].clone(); 500];
-        verdicts.limits.remarks = vec![LimitRemark::ForNothing(text.clone()); 100];
-        let remark = RunRemark::StoredAlone {
+        verdicts.limits.remarks = vec![LimitNote::ForNothing(text.clone()); 100];
+        let remark = RunNote::StoredAlone {
             reason: text.clone(),
         };
         verdicts.remarks = vec![remark; 100];

@@ -1,4 +1,5 @@
-//! What is written against docs/internals/src/messages.schema.json. Readers must ignore members that they do not know, so the schema allows them; here none may occur.
+//! What is written against docs/internals/src/messages.schema.json. Readers must ignore members that they do not know, so the schema allows them;
+//! here none may occur.
 
 use jsonschema::Validator;
 use serde_json::{Map, Value, json};

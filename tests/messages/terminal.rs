@@ -3,7 +3,7 @@
 use std::io::Write;
 
 use cargo_perfcheck::report::{
-    Charset, InCharset, RowOrder, Verbosity, View, without_colours, write_table,
+    Charset, CharsetWriter, RowOrder, Verbosity, View, strip_colors, write_table,
 };
 use perfcheck_analysis::findings::Findings;
 use perfcheck_analysis::model::Verdict;
@@ -20,7 +20,7 @@ fn coloured(findings: &Findings<'_>, view: &View) -> String {
 
 fn plain(findings: &Findings<'_>, view: &View) -> String {
     let text = coloured(findings, view);
-    String::from_utf8(without_colours(text.as_bytes())).expect("text")
+    String::from_utf8(strip_colors(text.as_bytes())).expect("text")
 }
 
 fn columns_of(line: &str) -> usize {
@@ -32,13 +32,13 @@ fn every_verdict_has_its_row_at_every_width() {
     let recorded = Recorded::all_verdicts();
     let findings = recorded.findings_with_limits();
     layout().bind(|| {
-        insta::assert_snapshot!("terminal-60", plain(&findings, &View::of_terminal(60)));
-        insta::assert_snapshot!("terminal-80", plain(&findings, &View::of_terminal(80)));
-        insta::assert_snapshot!("terminal-120", plain(&findings, &View::of_terminal(120)));
-        insta::assert_snapshot!("terminal-160", plain(&findings, &View::of_terminal(160)));
+        insta::assert_snapshot!("terminal-60", plain(&findings, &View::for_terminal(60)));
+        insta::assert_snapshot!("terminal-80", plain(&findings, &View::for_terminal(80)));
+        insta::assert_snapshot!("terminal-120", plain(&findings, &View::for_terminal(120)));
+        insta::assert_snapshot!("terminal-160", plain(&findings, &View::for_terminal(160)));
         let pipe = View {
             arrangement: RowOrder::Targets,
-            ..View::of_terminal(usize::MAX)
+            ..View::for_terminal(usize::MAX)
         };
         insta::assert_snapshot!("terminal-pipe", plain(&findings, &pipe));
     });
@@ -54,7 +54,7 @@ fn no_line_is_longer_than_the_terminal_but_those_with_a_command() {
                 let view = View {
                     verbosity,
                     arrangement,
-                    ..View::of_terminal(columns)
+                    ..View::for_terminal(columns)
                 };
                 for line in plain(&findings, &view).lines() {
                     let is_command = line.trim_start().starts_with("cargo perfcheck ");
@@ -72,7 +72,7 @@ fn no_line_is_longer_than_the_terminal_but_those_with_a_command() {
 fn no_benchmark_loses_its_name_however_narrow_it_is() {
     let recorded = Recorded::all_verdicts();
     let findings = recorded.findings();
-    let text = plain(&findings, &View::of_terminal(40));
+    let text = plain(&findings, &View::for_terminal(40));
     let joined: String = text.lines().map(str::trim).collect();
     for row in &findings.rows {
         let id = row.key.id.escape_debug().to_string();
@@ -90,11 +90,11 @@ fn colours_only_repeat_what_words_and_symbols_say() {
     let recorded = Recorded::all_verdicts();
     let findings = recorded.findings();
     layout().bind(|| {
-        let text = coloured(&findings, &View::of_terminal(100));
+        let text = coloured(&findings, &View::for_terminal(100));
         insta::assert_snapshot!("terminal-coloured", text.replace('\u{1b}', "␛"));
     });
     for verdict in Verdict::ALL {
-        let text = plain(&findings, &View::of_terminal(100));
+        let text = plain(&findings, &View::for_terminal(100));
         let marked = format!(" {}", verdict.word());
         assert!(text.contains(&marked), "{verdict}");
     }
@@ -103,9 +103,9 @@ fn colours_only_repeat_what_words_and_symbols_say() {
 #[test]
 fn a_terminal_without_utf_8_gets_ascii() {
     let recorded = Recorded::all_verdicts();
-    let text = plain(&recorded.findings_with_limits(), &View::of_terminal(80));
+    let text = plain(&recorded.findings_with_limits(), &View::for_terminal(80));
     let mut bytes = Vec::new();
-    InCharset::new(&mut bytes, Charset::Ascii)
+    CharsetWriter::new(&mut bytes, Charset::Ascii)
         .write_all(text.as_bytes())
         .expect("memory takes everything");
     let ascii = String::from_utf8(bytes).expect("text");
@@ -121,7 +121,7 @@ fn more_and_less_can_be_asked_for_and_the_counts_stay_those_of_all() {
         let view = View {
             verbosity,
             only,
-            ..View::of_terminal(100)
+            ..View::for_terminal(100)
         };
         plain(&findings, &view)
     };
@@ -141,7 +141,7 @@ fn more_verdicts_than_a_screen_has_lines_begin_with_the_worst() {
     let with = |screenful| {
         let view = View {
             screenful,
-            ..View::of_terminal(100)
+            ..View::for_terminal(100)
         };
         plain(&findings, &view)
     };
@@ -170,19 +170,19 @@ fn none_one_and_five_hundred_benchmarks() {
     let of = |count: usize, view: &View| plain(&Recorded::counted(count).findings(), view);
     let list = View {
         arrangement: RowOrder::List,
-        ..View::of_terminal(80)
+        ..View::for_terminal(80)
     };
     layout().bind(|| {
-        insta::assert_snapshot!("terminal-none", of(0, &View::of_terminal(80)));
-        insta::assert_snapshot!("terminal-one", of(1, &View::of_terminal(80)));
+        insta::assert_snapshot!("terminal-none", of(0, &View::for_terminal(80)));
+        insta::assert_snapshot!("terminal-one", of(1, &View::for_terminal(80)));
         insta::assert_snapshot!(
             "terminal-500",
-            head_and_tail(&of(500, &View::of_terminal(80)))
+            head_and_tail(&of(500, &View::for_terminal(80)))
         );
         insta::assert_snapshot!("terminal-500-list", head_and_tail(&of(500, &list)));
         let quiet = View {
             verbosity: Verbosity::Quiet,
-            ..View::of_terminal(80)
+            ..View::for_terminal(80)
         };
         insta::assert_snapshot!("terminal-500-quiet", of(500, &quiet));
     });

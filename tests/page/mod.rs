@@ -4,14 +4,14 @@
 
 use crate::messages::recorded::{HOSTILE, Recorded};
 use cargo_perfcheck::report::{
-    BenchmarkHistory, HistoryPoint, Page, PageBenchmark, PageRun, PageSide, View, without_colours,
+    BenchmarkHistory, HistoryPoint, Page, PageBenchmark, PageRun, PageSide, View, strip_colors,
     write_page, write_table,
 };
 use perfcheck_analysis::compare::{
-    BenchmarkRecord, ChangeShape, Course, CoursePoint, CourseRules, HostSigns, Location, Shape,
-    ShapeDetail, summarize_by,
+    BenchmarkRecord, ChangeShape, HostControls, Location, Shape, ShapeDetail, Trend, TrendPoint,
+    TrendRules, summarize_with,
 };
-use perfcheck_analysis::findings::{Limits, RunRemark};
+use perfcheck_analysis::findings::{LimitReport, RunNote};
 use perfcheck_analysis::model::{
     Acceptance, BenchmarkKey, GitState, Measurement, Metric, RunId, Verdict,
 };
@@ -32,12 +32,16 @@ fn written_with(
     let findings = recorded.findings();
     let run = findings.run;
     let side = |measurement: &'_ Measurement| -> Option<(BenchmarkRecord, Shape)> {
-        let summary = summarize_by(measurement, &run.begun.decision, run.begun.seed)?;
-        let record =
-            BenchmarkRecord::of(measurement, &summary, &run.begun.decision, run.begun.seed)?;
+        let summary = summarize_with(measurement, &run.begun.decision, run.begun.seed)?;
+        let record = BenchmarkRecord::from_measurement(
+            measurement,
+            &summary,
+            &run.begun.decision,
+            run.begun.seed,
+        )?;
         Some((
             record,
-            Shape::of(measurement, &ShapeDetail::reduced(points))?,
+            Shape::from_measurement(measurement, &ShapeDetail::reduced(points))?,
         ))
     };
     let base = |row_key| {
@@ -69,9 +73,9 @@ fn written_with(
                 method: findings.verdicts.as_ref().map(|verdicts| verdicts.method),
                 candidate: candidate.and_then(|candidate| page_side(candidate, run.id)),
                 base: base.and_then(|base| page_side(base, RunId(41))),
-                change: candidate
-                    .zip(base)
-                    .and_then(|(candidate, base)| ChangeShape::of(candidate, base, run.begun.seed)),
+                change: candidate.zip(base).and_then(|(candidate, base)| {
+                    ChangeShape::from_measurements(candidate, base, run.begun.seed)
+                }),
                 history: histories.iter().find(|history| history.key == row.key),
                 sentences: vec![(
                     "verdict",
@@ -90,14 +94,14 @@ fn written_with(
         runs: vec![PageRun {
             head: run,
             started: "2026-01-01T00:00:00Z".to_owned(),
-            signs: HostSigns::default(),
+            signs: HostControls::default(),
         }],
         confidence_level: findings.confidence_level(),
         warnings: Vec::new(),
-        remarks: vec![RunRemark::StoredAlone {
+        remarks: vec![RunNote::StoredAlone {
             reason: HOSTILE.to_owned(),
         }],
-        limits: Limits::default(),
+        limits: LimitReport::default(),
         omissions: vec![HOSTILE.to_owned()],
         benchmarks,
     };
@@ -116,20 +120,20 @@ fn histories(recorded: &Recorded, runs: u32) -> Vec<BenchmarkHistory> {
         let level = if run < runs / 3 { 4.4 } else { 4.6 };
         level + f64::from(run * 7 % 11) * 0.000_123_456
     };
-    let points: Vec<CoursePoint> = (0..runs)
-        .map(|run| CoursePoint {
+    let points: Vec<TrendPoint> = (0..runs)
+        .map(|run| TrendPoint {
             is_placed: false,
             shown: None,
             value: value(run),
             accepted: false,
         })
         .collect();
-    let rules = CourseRules {
+    let rules = TrendRules {
         noise_threshold: 0.02,
         confidence_level: 0.95,
         seed: 0,
     };
-    let course = Course::of(&points, &rules, "a history");
+    let course = Trend::from_points(&points, &rules, "a history");
     let point = |run: u32| HistoryPoint {
         run: RunId(i64::from(run) + 100),
         started: format!("2026-{:02}-{:02}T10:00:00Z", run / 28 + 1, run % 28 + 1),
@@ -197,9 +201,9 @@ fn symbols_of_the_page_are_those_of_the_table() {
     let recorded = Recorded::all_verdicts();
     let (_, data) = written(&recorded);
     let mut table = Vec::new();
-    let view = View::of_terminal(100);
+    let view = View::for_terminal(100);
     write_table(&mut table, &recorded.findings(), &view).expect("memory takes all");
-    let table = String::from_utf8(without_colours(&table)).expect("UTF-8");
+    let table = String::from_utf8(strip_colors(&table)).expect("UTF-8");
     for pair in data["head"]["symbols"].as_array().expect("a list") {
         let (word, symbol) = (pair[0].as_str().expect("a word"), pair[1].as_str());
         let both = format!("{} {word}", symbol.expect("a symbol"));

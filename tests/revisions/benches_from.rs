@@ -158,6 +158,6 @@ fn a_state_without_the_package_is_an_error_that_says_so() {
     let (outcome, _) = made.try_against("HEAD");
     let error = outcome.expect_err("no package");
     assert!(matches!(error, SidesError::NoPackage { .. }), "{error}");
-    assert!(error.is_about_the_revision());
+    assert!(error.is_caused_by_revision());
     assert!(error.to_string().contains("renamed"), "{error}");
 }

@@ -1,6 +1,6 @@
 //! What is built from which files, and where it runs.
 
-use perfcheck_engine::sides::{Provenance, SidesError, TargetPair};
+use perfcheck_engine::sides::{BuildOrigin, SidesError, TargetPair};
 use std::path::Path;
 
 use crate::revisions::repository::{MANIFEST, Repository, identical, pair, printed};
@@ -33,12 +33,12 @@ fn a_revision_against_itself_gives_the_same_bytes() {
         said,
         ["checking out HEAD", "building HEAD", "found work tree"]
     );
-    assert_eq!(sides.base.provenance, Provenance::Built);
+    assert_eq!(sides.base.provenance, BuildOrigin::Built);
     // A work tree without changes is a commit too.
     let (sides, said) = made.against("HEAD");
     assert!(identical(&sides, "first"));
     assert_eq!(said, ["checking out HEAD", "found HEAD", "found work tree"]);
-    assert_eq!(sides.candidate.provenance, Provenance::Cached);
+    assert_eq!(sides.candidate.provenance, BuildOrigin::Cached);
     let commit =
         |side: &perfcheck_engine::sides::BuiltSide| side.commit.clone().map(|head| head.commit);
     assert_eq!(commit(&sides.base), commit(&sides.candidate));
@@ -162,7 +162,7 @@ fn a_revision_that_does_not_build_is_an_error_that_names_it() {
     made.write("src/lib.rs", "pub fn answer() -> u32 { 1 }\n");
     let (outcome, _) = made.try_against("HEAD");
     let error = outcome.expect_err("it does not build");
-    assert!(error.is_about_the_revision() && !error.is_interruption());
+    assert!(error.is_caused_by_revision() && !error.is_interruption());
     let text = error.to_string();
     assert!(text.contains("HEAD"), "{text}");
     assert!(text.contains(&commit[..10]), "{text}");
@@ -179,7 +179,7 @@ fn a_work_tree_that_does_not_build_is_no_fault_of_the_revision() {
     let (outcome, _) = made.try_against("HEAD");
     let error = outcome.expect_err("it does not build");
     assert!(matches!(error, SidesError::Cargo(_)), "{error}");
-    assert!(!error.is_about_the_revision());
+    assert!(!error.is_caused_by_revision());
 }
 
 #[test]

@@ -1,6 +1,6 @@
 //! What was built is kept, and used again exactly when nothing has changed that matters.
 
-use perfcheck_engine::sides::Provenance;
+use perfcheck_engine::sides::BuildOrigin;
 use std::fs;
 use std::os::unix::fs::MetadataExt;
 use std::path::Path;
@@ -14,7 +14,7 @@ fn a_commit_that_was_built_is_not_built_again() {
     made.against("HEAD");
     let (sides, said) = made.against("HEAD");
     assert_eq!(said, ["checking out HEAD", "found HEAD", "found work tree"]);
-    assert_eq!(sides.base.provenance, Provenance::Cached);
+    assert_eq!(sides.base.provenance, BuildOrigin::Cached);
     assert_eq!(printed(&sides.base, "first"), "41");
     // The name does not matter, the commit does.
     let (_, said) = made.against("main");

@@ -1,6 +1,6 @@
 //! Several processes at once, and processes that are killed.
 
-use perfcheck_engine::sides::Provenance;
+use perfcheck_engine::sides::BuildOrigin;
 use rustix::process::Signal;
 use std::fs;
 
@@ -63,7 +63,7 @@ fn a_process_that_was_killed_while_it_built_leaves_nothing_that_breaks_the_next(
     assert_eq!(made.snapshot(), before, "the checkout was touched");
     let (sides, said) = made.against("HEAD");
     assert_eq!(said[1], "building HEAD");
-    assert_eq!(sides.base.provenance, Provenance::Built);
+    assert_eq!(sides.base.provenance, BuildOrigin::Built);
     assert_eq!(printed(&sides.base, "first"), "41");
 }
 

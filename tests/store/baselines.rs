@@ -72,7 +72,9 @@ fn a_baseline_is_set_moved_renamed_and_removed() {
 #[test]
 fn a_baseline_of_one_workspace_cannot_name_a_run_of_another() {
     let (_directory, mut store, workspace) = fresh();
-    let other = store.workspace("other", "/other").expect("workspace");
+    let other = store
+        .ensure_workspace("other", "/other")
+        .expect("workspace");
     let run = record(
         &mut store,
         other,

@@ -4,11 +4,11 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use perfcheck_analysis::model::{
-    Acceptance, Allocations, AuthorSettings, Benchmark, BenchmarkKey, BuildFacts, Conduct, Control,
-    DecisionSettings, Environment, Extras, GitState, Harness, HostFacts, Latencies, LatencyWindow,
-    LaunchHead, LaunchOutcome, LaunchRecord, LaunchedBenchmark, Metric, Nanos, NewRun, RunEnd,
-    RunId, RunVerdict, Sample, SamplingMode, SamplingSettings, Series, TargetFacts, Throughput,
-    Timestamp, Verdict,
+    Acceptance, Allocations, AuthorSettings, Benchmark, BenchmarkInProcess, BenchmarkKey,
+    BuildFacts, Control, DecisionSettings, Environment, Extras, GitState, Harness, HostFacts,
+    Latencies, LatencyWindow, Metric, Nanos, NewRun, ProcessHead, ProcessOutcome, ProcessRecord,
+    ProcessUsage, RunEnd, RunId, RunVerdict, Sample, SamplingMode, SamplingSettings, Series,
+    TargetFacts, Throughput, Timestamp, Verdict,
 };
 use perfcheck_engine::store::{Store, WorkspaceId};
 use tempfile::TempDir;
@@ -42,7 +42,9 @@ pub fn fresh_file() -> (TempDir, Store, WorkspaceId) {
 /// The store at `path` and its workspace.
 pub fn open(path: &Path) -> (Store, WorkspaceId) {
     let mut store = Store::open(path).expect("opens");
-    let workspace = store.workspace("key", "/project").expect("workspace");
+    let workspace = store
+        .ensure_workspace("key", "/project")
+        .expect("workspace");
     (store, workspace)
 }
 
@@ -105,8 +107,8 @@ pub fn series(salt: u64) -> Series {
     }
 }
 
-pub fn measured(id: &str, series: Series) -> LaunchedBenchmark {
-    LaunchedBenchmark {
+pub fn measured(id: &str, series: Series) -> BenchmarkInProcess {
+    BenchmarkInProcess {
         benchmark: Benchmark {
             key: key(id),
             version: Some("2".into()),
@@ -124,7 +126,7 @@ pub fn measured(id: &str, series: Series) -> LaunchedBenchmark {
         },
         sampling: SamplingSettings::default(),
         noise_threshold: 0.1 + 0.2,
-        outcome: LaunchOutcome::Measured(series),
+        outcome: ProcessOutcome::Measured(series),
         extras: Extras {
             led: vec![true, false, false],
             allocations: vec![
@@ -150,9 +152,9 @@ pub fn measured(id: &str, series: Series) -> LaunchedBenchmark {
 }
 
 /// A launch of these benchmarks, with series made from its ordinal and their positions.
-pub fn launch(ordinal: u32, ids: &[&str]) -> LaunchRecord {
-    LaunchRecord {
-        head: LaunchHead {
+pub fn launch(ordinal: u32, ids: &[&str]) -> ProcessRecord {
+    ProcessRecord {
+        head: ProcessHead {
             package: "package".into(),
             target: "target".into(),
             ordinal,
@@ -165,7 +167,7 @@ pub fn launch(ordinal: u32, ids: &[&str]) -> LaunchRecord {
                 version: "0.1.0".into(),
                 quantum: Nanos(20),
             }),
-            conduct: ordinal.is_multiple_of(2).then_some(Conduct {
+            conduct: ordinal.is_multiple_of(2).then_some(ProcessUsage {
                 threads: 1,
                 cpu: Nanos(u64::MAX - 1),
                 asked: Nanos(3),

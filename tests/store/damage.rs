@@ -75,7 +75,7 @@ fn garbage_in_all_later_pages_is_an_error_and_is_not_overwritten() {
     fs::write(&path, &bytes).expect("writes");
     let outcome = Store::open(&path).and_then(|mut store| {
         read_all(&store, workspace, run)?;
-        store.workspace("another", "/elsewhere").map(|_| ())
+        store.ensure_workspace("another", "/elsewhere").map(|_| ())
     });
     let error = outcome.expect_err("damaged");
     assert!(matches!(error, StoreError::Corrupt { .. }), "{error:?}");

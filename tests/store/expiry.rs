@@ -1,7 +1,7 @@
 //! Samples that are removed while their runs stay.
 
-use perfcheck_analysis::compare::{RunSeries, point_of};
-use perfcheck_analysis::model::{Acceptance, RunId, Timestamp, Work};
+use perfcheck_analysis::compare::{RunSeries, run_point};
+use perfcheck_analysis::model::{Acceptance, ProgressReporter, RunId, Timestamp};
 use perfcheck_engine::store::{BranchFilter, HistoryQuery, RunFilter, Store, WorkspaceId};
 
 use crate::store::builders::{fresh, key, new_run, record};
@@ -26,18 +26,18 @@ fn a_run_without_samples_keeps_its_place_in_the_history_and_its_verdicts() {
     store
         .set_baseline(workspace, "kept", runs[1])
         .expect("names");
-    let removed = store.remove_samples(workspace, &runs[..3], &Work::silent());
+    let removed = store.remove_samples(workspace, &runs[..3], &ProgressReporter::silent());
     assert_eq!(removed.expect("removes"), [runs[0], runs[2]]);
-    let after = store.measurements_of(&runs, None).expect("reads");
+    let after = store.measurements_of_runs(&runs, None).expect("reads");
     for (place, run) in runs.iter().enumerate() {
         let (before, after) = (&before[place], &after[run]);
         if [0, 2].contains(&place) {
             for (before, after) in before.iter().zip(after) {
                 assert!(after.launches.is_empty());
-                assert_eq!(after.expired, Some(point_of(before)));
+                assert_eq!(after.expired, Some(run_point(before)));
                 let (of_samples, of_rest) = (
-                    RunSeries::of(&[Some(before)]),
-                    RunSeries::of(&[Some(after)]),
+                    RunSeries::from_runs(&[Some(before)]),
+                    RunSeries::from_runs(&[Some(after)]),
                 );
                 assert_eq!(of_samples, of_rest);
             }
@@ -68,9 +68,12 @@ fn a_run_without_samples_keeps_its_place_in_the_history_and_its_verdicts() {
     assert_eq!(history.benchmarks[&key("a")].len(), 4);
     store.check().expect("whole");
     // Nothing is left to remove, and what is left goes with its run.
-    let again = store.remove_samples(workspace, &runs[..1], &Work::silent());
+    let again = store.remove_samples(workspace, &runs[..1], &ProgressReporter::silent());
     assert_eq!(again.expect("removes"), [runs[0]]);
-    assert_eq!(store.measurements_of(&runs, None).expect("reads"), after);
+    assert_eq!(
+        store.measurements_of_runs(&runs, None).expect("reads"),
+        after
+    );
     store.remove_runs(workspace, &[runs[0]]).expect("removes");
     assert_eq!(of_day(&mut store, workspace, 5), RunId(runs[3].0 + 1));
 }
@@ -79,7 +82,7 @@ fn a_run_without_samples_keeps_its_place_in_the_history_and_its_verdicts() {
 fn a_limit_is_a_moment_in_a_file_and_a_month_in_a_team_s_store() {
     let (_directory, store, _) = fresh();
     let moment = Timestamp(1_709_251_199_123_456_789);
-    let until = store.samples_until(moment).expect("tells");
+    let until = store.removal_limit(moment).expect("tells");
     let month = Timestamp(1_706_745_600 * 1_000_000_000);
     let is_file = store.path().is_absolute();
     assert_eq!(until, if is_file { moment } else { month });

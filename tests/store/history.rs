@@ -222,7 +222,7 @@ fn the_list_of_benchmarks_shows_the_newest_run_of_each() {
 /// Another workspace with the same names.
 fn record_elsewhere(store: &mut Store) -> (WorkspaceId, RunId) {
     let workspace = store
-        .workspace("elsewhere", "/elsewhere")
+        .ensure_workspace("elsewhere", "/elsewhere")
         .expect("workspace");
     let run = record(
         store,
@@ -316,7 +316,10 @@ fn a_commit_is_found_by_its_first_digits() {
 #[test]
 fn a_workspace_keeps_its_number_and_takes_a_new_label() {
     let (_directory, mut store, workspace) = fresh();
-    assert_eq!(store.workspace("key", "/moved").expect("writes"), workspace);
+    assert_eq!(
+        store.ensure_workspace("key", "/moved").expect("writes"),
+        workspace
+    );
     assert_eq!(store.find_workspace("key").expect("reads"), Some(workspace));
     assert_eq!(store.find_workspace("no such").expect("reads"), None);
     let (elsewhere, _) = record_elsewhere(&mut store);

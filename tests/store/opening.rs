@@ -134,7 +134,7 @@ fn a_store_opened_for_reading_reads_and_refuses_to_write() {
     assert_eq!(reader.measurements(run, None).expect("reads").len(), 1);
     assert!(matches!(reader.accept(run), Err(StoreError::ReadOnly(_))));
     assert!(matches!(
-        reader.workspace("other", "/other"),
+        reader.ensure_workspace("other", "/other"),
         Err(StoreError::ReadOnly(_))
     ));
 }

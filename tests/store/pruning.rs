@@ -74,7 +74,9 @@ fn a_run_that_is_not_there_or_of_another_workspace_removes_nothing() {
     let (_directory, mut store, workspace) = fresh();
     let run = new_run("c0ffee", "main");
     let here = record(&mut store, workspace, &run, Acceptance::Automatic, &["a"]);
-    let other = store.workspace("other", "/elsewhere").expect("writes");
+    let other = store
+        .ensure_workspace("other", "/elsewhere")
+        .expect("writes");
     let there = record(&mut store, other, &run, Acceptance::Automatic, &["a"]);
     for missing in [there, RunId(99)] {
         match store.remove_runs(workspace, &[here, missing]) {

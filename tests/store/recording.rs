@@ -1,7 +1,7 @@
 //! What is recorded comes back as it was.
 
 use perfcheck_analysis::model::{
-    Acceptance, BenchmarkKey, Failure, LaunchOutcome, Nanos, RunId, RunStatus, Sample, Series,
+    Acceptance, BenchmarkKey, Failure, Nanos, ProcessOutcome, RunId, RunStatus, Sample, Series,
     TargetFacts, Verdict,
 };
 use perfcheck_engine::store::StoreError;
@@ -131,7 +131,7 @@ fn ids_of_two_packages_and_of_two_targets_do_not_collide() {
         record.head.package = package.into();
         record.head.target = target.into();
         record.benchmarks[0].benchmark.key = key.clone();
-        record.benchmarks[0].outcome = LaunchOutcome::Measured(series(salt as u64));
+        record.benchmarks[0].outcome = ProcessOutcome::Measured(series(salt as u64));
         store.record_launch(run, &record).expect("records");
         expected.push((key, series(salt as u64)));
     }
@@ -162,7 +162,7 @@ fn a_benchmark_that_failed_is_there_with_its_message_and_no_series() {
         .expect("begins");
     let mut first = launch(0, &["dies", "lives"]);
     first.benchmarks.truncate(1);
-    first.benchmarks[0].outcome = LaunchOutcome::Failed("killed by signal 9".into());
+    first.benchmarks[0].outcome = ProcessOutcome::Failed("killed by signal 9".into());
     first.head.failure = Some("killed by signal 9".into());
     let mut second = launch(0, &["lives"]);
     second.head.attempt = 1;
@@ -196,7 +196,7 @@ fn the_last_attempt_that_measured_counts() {
     for attempt in [1, 0] {
         let mut record = launch(3, &["a"]);
         record.head.attempt = attempt;
-        record.benchmarks[0].outcome = LaunchOutcome::Measured(series(u64::from(attempt)));
+        record.benchmarks[0].outcome = ProcessOutcome::Measured(series(u64::from(attempt)));
         store.record_launch(run, &record).expect("records");
     }
     let launches = store
@@ -220,7 +220,7 @@ fn a_measuring_launch_tells_the_conditions_and_a_failing_one_does_not_overrule_i
             features: vec![feature.into()],
         };
         if fails {
-            record.benchmarks[0].outcome = LaunchOutcome::Failed("no".into());
+            record.benchmarks[0].outcome = ProcessOutcome::Failed("no".into());
         }
         store.record_launch(run, &record).expect("records");
     };

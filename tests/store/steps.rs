@@ -86,7 +86,7 @@ fn an_accepted_run_is_afterwards_what_it_was_before() {
             before,
             &["a"],
         );
-        assert_eq!(store.withdraw(run).expect("writes"), None);
+        assert_eq!(store.withdraw_acceptance(run).expect("writes"), None);
         // Accepting twice does not forget what it was.
         for _ in 0..2 {
             store.accept(run).expect("accepts");
@@ -95,7 +95,10 @@ fn an_accepted_run_is_afterwards_what_it_was_before() {
             store.run(run).expect("reads").acceptance,
             Acceptance::ByCommand
         );
-        assert_eq!(store.withdraw(run).expect("writes"), Some(before));
+        assert_eq!(
+            store.withdraw_acceptance(run).expect("writes"),
+            Some(before)
+        );
         assert_eq!(store.run(run).expect("reads").acceptance, before);
     }
 }
@@ -130,7 +133,9 @@ fn accepted_levels_follow_a_benchmark_into_another_workspace() {
     store
         .accept_steps(workspace, run, &[key("a")], NOW)
         .expect("writes");
-    let other = store.workspace("other", "/elsewhere").expect("writes");
+    let other = store
+        .ensure_workspace("other", "/elsewhere")
+        .expect("writes");
     record(
         &mut store,
         other,

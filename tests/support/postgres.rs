@@ -6,7 +6,7 @@ use std::sync::OnceLock;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
-use perfcheck_engine::store::{FoundStore, Store};
+use perfcheck_engine::store::{ExistingStore, Store};
 use rustix::process::{Pid, Signal, kill_process, test_kill_process};
 use tempfile::TempDir;
 
@@ -202,7 +202,7 @@ impl Server {
             .expect("makes a database");
         let address = self.address(&name);
         let found = Store::create_in(&address, false).expect("makes a store");
-        assert_eq!(found, FoundStore::None);
+        assert_eq!(found, ExistingStore::None);
         address
     }
 

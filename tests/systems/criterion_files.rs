@@ -80,7 +80,7 @@ pub fn check(directory: &Path, output: &str) -> Checked {
     );
     let (iterations, times) = (numbers(&sample["iters"]), numbers(&sample["times"]));
     let per_iteration: Vec<f64> = times.iter().zip(&iterations).map(|(t, m)| t / m).collect();
-    let described = Description::of(&per_iteration).expect("samples");
+    let described = Description::compute(&per_iteration).expect("samples");
     let points: Vec<(f64, f64)> = iterations
         .iter()
         .copied()
@@ -151,7 +151,7 @@ impl Checked {
 
     fn fences(&mut self, directory: &Path, values: &[f64]) {
         let theirs = numbers(&read(directory, "tukey.json"));
-        let ours = TukeyFences::of(values).expect("samples");
+        let ours = TukeyFences::from_samples(values).expect("samples");
         let ours = [
             ours.low_severe,
             ours.low_mild,
@@ -166,7 +166,7 @@ impl Checked {
 
     /// By kind, against what the fences of Criterion leave outside and against the lines that it printed.
     fn outliers(&mut self, directory: &Path, output: &str, values: &[f64]) {
-        let ours = OutlierCounts::of(values);
+        let ours = OutlierCounts::from_samples(values);
         self.outliers = ours.total();
         let fences = numbers(&read(directory, "tukey.json"));
         let count = |outside: &dyn Fn(f64) -> bool| values.iter().filter(|x| outside(**x)).count();

@@ -1,20 +1,22 @@
 //! Imports by the serializer methodology: columns, units, filters with counts, intervals of means.
 
 use cargo_perfcheck::exchange::{
-    ColumnMap, ExchangeError, IdGroup, Imported, InputContent, Reading, TableLayout,
+    ColumnMap, ExchangeError, IdGroup, ImportedGroups, InputContent, ReadOptions, TableLayout,
     clean as cleaned, read_tables,
 };
 use perfcheck_analysis::compare::ValueSummary;
-use perfcheck_analysis::model::{Outliers, SampleFilter, SourceInterval, Thresholds, Work};
+use perfcheck_analysis::model::{
+    Outliers, ProgressReporter, SampleFilter, SourceInterval, Thresholds,
+};
 
 /// Reads one table in memory.
-fn read(text: &str, columns: &str, reading: &Reading) -> Result<Imported, ExchangeError> {
+fn read(text: &str, columns: &str, reading: &ReadOptions) -> Result<ImportedGroups, ExchangeError> {
     let content = InputContent {
         name: "t.csv".to_owned(),
         bytes: text.as_bytes().to_vec(),
         blake3: String::new(),
     };
-    let map = ColumnMap::read(&[columns]).unwrap();
+    let map = ColumnMap::parse(&[columns]).unwrap();
     let layout = TableLayout {
         separator: b',',
         header: true,
@@ -26,12 +28,12 @@ fn read(text: &str, columns: &str, reading: &Reading) -> Result<Imported, Exchan
         layout,
         reading,
         &|| false,
-        &Work::silent(),
+        &ProgressReporter::silent(),
     )
 }
 
-fn in_unit(unit: &str) -> Reading {
-    Reading {
+fn in_unit(unit: &str) -> ReadOptions {
+    ReadOptions {
         unit: Some(unit.parse().unwrap()),
         guess_units: false,
         lenient: false,
@@ -85,7 +87,7 @@ fn s1_values_of_different_decimals_are_what_the_file_says() {
 #[test]
 fn s2_a_unit_by_row_must_not_mix_times_and_rates() {
     let text = "n,v,u\na,1,ms\na,1000,us\nb,5,ops/s\na,5,ops/s\n";
-    let reading = Reading {
+    let reading = ReadOptions {
         unit: None,
         guess_units: false,
         lenient: true,
@@ -122,7 +124,7 @@ fn filter(outliers: Outliers, paired: bool) -> SampleFilter {
         paired,
         ..SampleFilter::default()
     };
-    filter.at(&Thresholds::default())
+    filter.with_fence_from(&Thresholds::default())
 }
 
 #[test]
@@ -157,7 +159,10 @@ fn s_x2_filters_of_imports_leave_out_what_the_methodology_says() {
             fence,
             ..SampleFilter::default()
         };
-        let found = clean(&two_columns(), &filter.at(&Thresholds::default()));
+        let found = clean(
+            &two_columns(),
+            &filter.with_fence_from(&Thresholds::default()),
+        );
         (found[0].counts.outliers_removed, found[0].replaced)
     };
     assert_eq!(of(Outliers::Keep, None), (0, 0));

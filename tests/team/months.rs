@@ -135,7 +135,7 @@ fn psql_reads_the_history_from_the_view_that_the_book_shows() {
     let machine = Machine::new();
     let listed = measured(&machine, 2);
     push(&listed, &machine, &address).run().expect_code(0);
-    let book = concat!(env!("CARGO_MANIFEST_DIR"), "/docs/guide/src/teams.md");
+    let book = concat!(env!("CARGO_MANIFEST_DIR"), "/docs/internals/src/store.md");
     let book = fs::read_to_string(book).expect("the book");
     let (_, query) = book.split_once("```sql\n").expect("a query");
     let (query, _) = query.split_once("```").expect("its end");

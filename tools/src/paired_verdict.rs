@@ -1,6 +1,8 @@
 //! How rounds of two builds in turn are decided, for the simulations.
 
-use perfcheck_analysis::compare::{Comparison, PairedMethod, PairedSeries, Plan, judge_by};
+use perfcheck_analysis::compare::{
+    Comparison, PairedMethod, PairedSeries, Plan, judge_with_method,
+};
 use perfcheck_analysis::model::{BenchmarkKey, Metric, Round};
 use std::collections::BTreeMap;
 
@@ -23,7 +25,7 @@ pub fn judged(
         rounds,
         noise_threshold: theta,
     };
-    judge_by(&[series], &plan(looks, seed), method).remove(0)
+    judge_with_method(&[series], &plan(looks, seed), method).remove(0)
 }
 
 /// The default plan with these looks.

@@ -1,15 +1,15 @@
 //! Measurements made up for the simulations.
 
 use perfcheck_analysis::model::{
-    AuthorSettings, Benchmark, BenchmarkKey, CountsOfBenchmark, Extras, LaunchSeries, Measurement,
-    Metric, Nanos, Sample, SamplingSettings, Series, TargetFacts, Throughput,
+    AuthorSettings, Benchmark, BenchmarkCounts, BenchmarkKey, Extras, Measurement, Metric, Nanos,
+    ProcessSeries, Sample, SamplingSettings, Series, TargetFacts, Throughput,
 };
 
 /// A measurement of the benchmark `id` with the samples of each launch: those of the ramp, and flat ones.
 pub fn measurement(id: &str, launches: Vec<(Vec<Sample>, Vec<Sample>)>) -> Measurement {
     let launches = (0_u32..)
         .zip(launches)
-        .map(|(launch, (linear, flat))| LaunchSeries {
+        .map(|(launch, (linear, flat))| ProcessSeries {
             layout: None,
             launch,
             quantum: Nanos(20),
@@ -43,7 +43,7 @@ pub fn measurement(id: &str, launches: Vec<(Vec<Sample>, Vec<Sample>)>) -> Measu
         noise_threshold: 0.02,
         launches,
         failures: Vec::new(),
-        counts: CountsOfBenchmark::default(),
+        counts: BenchmarkCounts::default(),
         verdict: None,
         described: None,
         expired: None,

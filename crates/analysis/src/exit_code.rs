@@ -43,7 +43,7 @@ impl ExitCode {
 
     /// Combines two codes into the more severe one, so that no failing check is hidden.
     #[must_use]
-    pub fn and(self, other: Self) -> Self {
+    pub fn worst_of(self, other: Self) -> Self {
         if self.rank() >= other.rank() {
             self
         } else {
@@ -66,16 +66,16 @@ impl ExitCode {
 
     /// Returns the exit code of a finished comparison. It fails if a benchmark has a verdict in `fail_on`, if a benchmark could not be measured, or
     /// if there are no verdicts. `named_reference` says that the user named a run or baseline: then it also fails if nothing is comparable with it.
-    pub fn of_verdicts(tally: &Tally, fail_on: &[Verdict], named_reference: bool) -> Self {
+    pub fn from_tally(tally: &Tally, fail_on: &[Verdict], named_reference: bool) -> Self {
         let mut code = Self::Clean;
         if fail_on.iter().any(|verdict| tally.count(*verdict) > 0) {
-            code = code.and(Self::Regression);
+            code = code.worst_of(Self::Regression);
         }
         if tally.count(Verdict::Failed) > 0 || tally.iter().next().is_none() {
-            code = code.and(Self::BenchmarkFailed);
+            code = code.worst_of(Self::BenchmarkFailed);
         }
         if named_reference && !tally.iter().any(|(verdict, _)| verdict.is_compared()) {
-            code = code.and(Self::NoBaseline);
+            code = code.worst_of(Self::NoBaseline);
         }
         code
     }
@@ -87,7 +87,7 @@ mod tests {
 
     fn code(verdicts: &[Verdict], named: bool) -> u8 {
         let tally = verdicts.iter().copied().collect();
-        ExitCode::of_verdicts(&tally, &[Verdict::Regressed], named).number()
+        ExitCode::from_tally(&tally, &[Verdict::Regressed], named).number()
     }
 
     #[test]
@@ -100,11 +100,11 @@ mod tests {
         assert_eq!(code(&[Verdict::Suspect, Verdict::Inconclusive], false), 0);
         let suspects = [Verdict::Suspect].into_iter().collect();
         assert_eq!(
-            ExitCode::of_verdicts(&suspects, &[Verdict::Suspect], false).number(),
+            ExitCode::from_tally(&suspects, &[Verdict::Suspect], false).number(),
             1
         );
         let regressions = [Verdict::Regressed].into_iter().collect();
-        assert_eq!(ExitCode::of_verdicts(&regressions, &[], false).number(), 0);
+        assert_eq!(ExitCode::from_tally(&regressions, &[], false).number(), 0);
     }
 
     #[test]
@@ -134,8 +134,8 @@ mod tests {
         ];
         for (index, graver) in gravest_first.iter().enumerate() {
             for other in &gravest_first[index..] {
-                assert_eq!(graver.and(*other), *graver);
-                assert_eq!(other.and(*graver), *graver);
+                assert_eq!(graver.worst_of(*other), *graver);
+                assert_eq!(other.worst_of(*graver), *graver);
             }
         }
     }

@@ -35,7 +35,7 @@ pub(crate) struct UnitBody {
 }
 
 impl UnitBody {
-    pub(crate) fn of(unit: &CodeUnit, image: &Image<'_>) -> Self {
+    pub(crate) fn decode(unit: &CodeUnit, image: &Image<'_>) -> Self {
         let Some(bytes) = image.bytes(unit.start, unit.end - unit.start) else {
             return Self::default();
         };
@@ -68,7 +68,7 @@ impl UnitBody {
             if instruction.is_ip_rel_memory_operand() && offsets.has_displacement() {
                 let target = instruction.ip_rel_memory_address();
                 let (offset, size) = (offsets.displacement_offset(), offsets.displacement_size());
-                found(target, offset, size, extent(&instruction));
+                found(target, offset, size, access_size(&instruction));
             }
             body.uses_threads |=
                 matches!(instruction.memory_segment(), Register::FS | Register::GS);
@@ -90,7 +90,7 @@ pub(crate) fn is_near_branch(instruction: &Instruction) -> bool {
 }
 
 /// Returns the number of bytes that an instruction accesses at its address.
-pub(crate) fn extent(instruction: &Instruction) -> AccessSize {
+pub(crate) fn access_size(instruction: &Instruction) -> AccessSize {
     let beyond = matches!(
         instruction.mnemonic(),
         Mnemonic::Bt | Mnemonic::Bts | Mnemonic::Btr | Mnemonic::Btc

@@ -3,10 +3,10 @@
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 use crate::image::Image;
-use crate::names::readable;
-use crate::pairs::{AddressPair, PairKind, PairLead, Pairs};
+use crate::names::readable_name;
+use crate::pairs::{AddressPair, PairDependency, PairKind, Pairs};
 use crate::program::Program;
-use crate::unknown::Unknown;
+use crate::unknown::UnsupportedExecutable;
 
 /// A function that differs between the executables: its code or data differ, or only one side has it.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -40,14 +40,14 @@ pub enum Reach {
     /// They cannot: both run the same code on the same data.
     Same,
     /// They can, but only by entering one of these functions.
-    Differs(Entrances),
+    Differs(EntryOffsets),
     /// They can, at places that are no functions.
     Everywhere,
 }
 
 /// The entries of code that differs, as offsets in the files of both sides.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Entrances {
+pub struct EntryOffsets {
     /// Offsets in the base.
     pub base: BTreeSet<usize>,
     /// Offsets in the candidate.
@@ -58,7 +58,7 @@ pub struct Entrances {
 const TRAP: u8 = 0xcc;
 
 /// Returns the executable with a trap at each of these file offsets. If it runs to its end, it has reached none of them.
-pub fn trapped(mut executable: Vec<u8>, entrances: &BTreeSet<usize>) -> Vec<u8> {
+pub fn insert_traps(mut executable: Vec<u8>, entrances: &BTreeSet<usize>) -> Vec<u8> {
     for place in entrances {
         if let Some(byte) = executable.get_mut(*place) {
             *byte = TRAP;
@@ -78,19 +78,19 @@ pub fn trapped(mut executable: Vec<u8>, entrances: &BTreeSet<usize>) -> Vec<u8> 
 ///
 /// If in doubt, items differ. A `core::panic::Location` on another line is equal. Hashes of names and types that are constants in code, such as a
 /// `TypeId`, change with the version of a crate, so code with such constants differs. Unwind tables are not compared.
-pub fn compare(base: &[u8], candidate: &[u8]) -> Result<CodeComparison, Unknown> {
-    let base = Program::of(Image::parse(base)?);
-    let candidate = Program::of(Image::parse(candidate)?);
+pub fn compare(base: &[u8], candidate: &[u8]) -> Result<CodeComparison, UnsupportedExecutable> {
+    let base = Program::new(Image::parse(base)?);
+    let candidate = Program::new(Image::parse(candidate)?);
     let mut pairs = Pairs::new(&base, &candidate);
-    let alike = pairs.begin();
+    let alike = pairs.pair_entry_points();
     pairs.explore();
     // Compare functions that are reached in other ways by name, to list them for people and because their references show where data begin.
     pair_by_name(&mut pairs);
     pairs.explore();
-    let differs = differing(&pairs);
-    let reached = reached(&pairs);
-    let reach = reach(&pairs, &differs, &reached, alike);
-    let (functions, same, moved) = functions(&pairs, &differs);
+    let differs = find_differing(&pairs);
+    let reached = find_reached(&pairs);
+    let reach = find_reach(&pairs, &differs, &reached, alike);
+    let (functions, same, moved) = list_changes(&pairs, &differs);
     Ok(CodeComparison {
         functions,
         same,
@@ -108,8 +108,8 @@ fn pair_by_name(pairs: &mut Pairs<'_, '_>) {
         code.map(|pair| (pair.base, pair.candidate)).unzip()
     };
     let (seen_base, seen_candidate) = of_code(pairs);
-    let left = by_name(base, &seen_base);
-    let mut right = by_name(candidate, &seen_candidate);
+    let left = units_by_name(base, &seen_base);
+    let mut right = units_by_name(candidate, &seen_candidate);
     for (name, units) in left {
         let Some(others) = right.get_mut(&name) else {
             continue;
@@ -141,13 +141,13 @@ fn pair(pairs: &mut Pairs<'_, '_>, base: usize, candidate: usize) {
 }
 
 /// Returns the units of each name, without those in `seen`.
-fn by_name(program: &Program<'_>, seen: &BTreeSet<u64>) -> BTreeMap<String, Vec<usize>> {
+fn units_by_name(program: &Program<'_>, seen: &BTreeSet<u64>) -> BTreeMap<String, Vec<usize>> {
     let mut found: BTreeMap<String, Vec<usize>> = BTreeMap::new();
     for (at, unit) in program.image.units.iter().enumerate() {
         if let Some(symbol) = unit.symbol.as_deref()
             && !seen.contains(&unit.start)
         {
-            found.entry(readable(symbol)).or_default().push(at);
+            found.entry(readable_name(symbol)).or_default().push(at);
         }
     }
     found
@@ -155,7 +155,7 @@ fn by_name(program: &Program<'_>, seen: &BTreeSet<u64>) -> BTreeMap<String, Vec<
 
 /// Returns which pairs differ, including through their references. Data that differ also make everything that refers to them differ. Code that
 /// differs affects its callers only if they call functions of different names.
-fn differing(pairs: &Pairs<'_, '_>) -> Vec<bool> {
+fn find_differing(pairs: &Pairs<'_, '_>) -> Vec<bool> {
     let mut differs: Vec<bool> = pairs.nodes.iter().map(|node| !node.same).collect();
     let mut passes_on: HashMap<usize, bool> = HashMap::new();
     loop {
@@ -172,9 +172,9 @@ fn differing(pairs: &Pairs<'_, '_>) -> Vec<bool> {
                     })
             };
             let found = node.leads.iter().any(|lead| match lead {
-                PairLead::To(to) => spreads(*to),
-                PairLead::Beside(beside) => {
-                    beside.pair.is_none_or(&mut spreads) && !pairs.is_apart(&node.pair, beside)
+                PairDependency::To(to) => spreads(*to),
+                PairDependency::Beside(beside) => {
+                    beside.pair.is_none_or(&mut spreads) && !pairs.ends_before(&node.pair, beside)
                 }
             });
             differs[at] = found;
@@ -187,7 +187,7 @@ fn differing(pairs: &Pairs<'_, '_>) -> Vec<bool> {
 }
 
 /// Returns the pairs that programs can reach from their entry points.
-fn reached(pairs: &Pairs<'_, '_>) -> Vec<bool> {
+fn find_reached(pairs: &Pairs<'_, '_>) -> Vec<bool> {
     let mut found = vec![false; pairs.nodes.len()];
     let mut left = pairs.begins.clone();
     while let Some(at) = left.pop() {
@@ -195,16 +195,20 @@ fn reached(pairs: &Pairs<'_, '_>) -> Vec<bool> {
             continue;
         }
         let node = &pairs.nodes[at];
-        left.extend(node.leads.iter().filter_map(|lead| match lead {
-            PairLead::To(to) => Some(*to),
-            PairLead::Beside(beside) => beside.pair.filter(|_| !pairs.is_apart(&node.pair, beside)),
+        left.extend(node.leads.iter().filter_map(|lead| {
+            match lead {
+                PairDependency::To(to) => Some(*to),
+                PairDependency::Beside(beside) => beside
+                    .pair
+                    .filter(|_| !pairs.ends_before(&node.pair, beside)),
+            }
         }));
     }
     found
 }
 
-fn reach(pairs: &Pairs<'_, '_>, differs: &[bool], reached: &[bool], alike: bool) -> Reach {
-    let mut entrances = Entrances {
+fn find_reach(pairs: &Pairs<'_, '_>, differs: &[bool], reached: &[bool], alike: bool) -> Reach {
+    let mut entrances = EntryOffsets {
         base: BTreeSet::new(),
         candidate: BTreeSet::new(),
     };
@@ -220,8 +224,8 @@ fn reach(pairs: &Pairs<'_, '_>, differs: &[bool], reached: &[bool], alike: bool)
     let code =
         nodes.filter(|(at, node)| reached[*at] && differs[*at] && node.pair.kind == PairKind::Code);
     for (_, node) in code {
-        let base = places(pairs.base, node.pair.base);
-        let candidate = places(pairs.candidate, node.pair.candidate);
+        let base = entry_offsets(pairs.base, node.pair.base);
+        let candidate = entry_offsets(pairs.candidate, node.pair.candidate);
         let (Some(base), Some(candidate)) = (base, candidate) else {
             return Reach::Everywhere;
         };
@@ -236,18 +240,18 @@ fn reach(pairs: &Pairs<'_, '_>, differs: &[bool], reached: &[bool], alike: bool)
 }
 
 /// Returns the file offsets at which a function is entered; `None` if the code is no function, so that its entries are unknown.
-fn places(program: &Program<'_>, start: u64) -> Option<Vec<usize>> {
+fn entry_offsets(program: &Program<'_>, start: u64) -> Option<Vec<usize>> {
     let at = program.image.unit_at(start)?;
     program.image.units[at].symbol.as_ref()?;
     let others = program.entries.get(&at).into_iter().flatten().copied();
     std::iter::once(start)
         .chain(others)
-        .map(|address| program.image.in_file(address))
+        .map(|address| program.image.file_offset(address))
         .collect()
 }
 
 /// Returns the functions that differ, the number of equal functions at the same address, and the number of equal functions elsewhere.
-fn functions(pairs: &Pairs<'_, '_>, differs: &[bool]) -> (Vec<FunctionChange>, usize, usize) {
+fn list_changes(pairs: &Pairs<'_, '_>, differs: &[bool]) -> (Vec<FunctionChange>, usize, usize) {
     let (mut same, mut moved) = (0, 0);
     let mut changed: BTreeMap<u64, u64> = BTreeMap::new();
     let (mut of_base, mut of_candidate) = (BTreeSet::new(), BTreeSet::new());
@@ -280,7 +284,7 @@ fn functions(pairs: &Pairs<'_, '_>, differs: &[bool]) -> (Vec<FunctionChange>, u
     }
     let one = |program: &Program<'_>, start: u64| {
         let unit = &program.image.units[program.image.unit_at(start)?];
-        let name = readable(unit.symbol.as_deref()?);
+        let name = readable_name(unit.symbol.as_deref()?);
         Some((name, unit.end - unit.start))
     };
     let mut found: Vec<FunctionChange> = Vec::new();
@@ -294,7 +298,7 @@ fn functions(pairs: &Pairs<'_, '_>, differs: &[bool]) -> (Vec<FunctionChange>, u
         }));
     }
     let alone = |program: &Program<'_>, seen: &BTreeSet<u64>| -> Vec<(String, u64)> {
-        let units = by_name(program, seen).into_values().flatten();
+        let units = units_by_name(program, seen).into_values().flatten();
         let starts = units.map(|unit| program.image.units[unit].start);
         starts.filter_map(|start| one(program, start)).collect()
     };

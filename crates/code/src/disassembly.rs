@@ -9,9 +9,9 @@ use iced_x86::{
     SymbolResolver, SymbolResult,
 };
 
-use crate::body::{AccessSize, extent, is_near_branch};
+use crate::body::{AccessSize, access_size, is_near_branch};
 use crate::image::{CodeUnit, Image, LoaderWrite, SectionUse};
-use crate::names::readable;
+use crate::names::readable_name;
 
 /// A placeholder in the text of a line for the label of the line that it leads to.
 pub(crate) const LABEL: char = '\u{1}';
@@ -48,14 +48,14 @@ pub(crate) struct Disassembly<'d> {
 }
 
 impl<'d> Disassembly<'d> {
-    pub(crate) fn of(image: Image<'d>) -> Self {
+    pub(crate) fn new(image: Image<'d>) -> Self {
         let mut functions: BTreeMap<String, Instances> = BTreeMap::new();
         for (at, unit) in image.units.iter().enumerate() {
             if unit.symbol.is_none() {
                 continue;
             }
             for symbol in image.names.get(&unit.start).into_iter().flatten() {
-                let instances = functions.entry(readable(symbol)).or_default();
+                let instances = functions.entry(readable_name(symbol)).or_default();
                 instances.insert(symbol.clone(), at);
             }
         }
@@ -63,7 +63,7 @@ impl<'d> Disassembly<'d> {
     }
 
     /// Returns the code of a unit.
-    pub(crate) fn code(&self, symbol: &str, unit: usize) -> FunctionCode {
+    pub(crate) fn disassemble(&self, symbol: &str, unit: usize) -> FunctionCode {
         let unit = &self.image.units[unit];
         let instructions = self.instructions(unit);
         let starts: HashMap<u64, usize> = instructions
@@ -73,7 +73,7 @@ impl<'d> Disassembly<'d> {
             .collect();
         let mut writer = InstructionWriter::new();
         let lines = instructions.iter().map(|instruction| {
-            let Some((target, extent)) = reference(instruction) else {
+            let Some((target, extent)) = referenced_address(instruction) else {
                 return CodeLine {
                     text: writer.write(instruction, None),
                     leads_to: None,
@@ -116,7 +116,7 @@ impl<'d> Disassembly<'d> {
         let known = match section.content {
             SectionUse::Code => self.code_name(address),
             _ => self.data_name(address).or_else(|| {
-                let pointer = self.pointed_to(address)?;
+                let pointer = self.target_name(address)?;
                 Some(if section.name.starts_with(".got") {
                     format!("{pointer}@GOT")
                 } else {
@@ -139,28 +139,28 @@ impl<'d> Disassembly<'d> {
     fn code_name(&self, address: u64) -> Option<String> {
         let unit = &self.image.units[self.image.unit_at(address)?];
         if unit.symbol.is_some() {
-            return self.named(unit.start, address);
+            return self.symbol_name(unit.start, address);
         }
         // A stub that jumps to a library function.
         let instructions = self.instructions(unit);
-        let mut targets = instructions.iter().filter_map(reference);
+        let mut targets = instructions.iter().filter_map(referenced_address);
         targets.find_map(|(target, _)| {
             let written = self.image.written.get(&target)?;
             matches!(written, LoaderWrite::Import(..)).then_some(())?;
-            Some(format!("{}@PLT", self.pointed_to(target)?))
+            Some(format!("{}@PLT", self.target_name(target)?))
         })
     }
 
     fn data_name(&self, address: u64) -> Option<String> {
         let (start, _) = self.image.object_at(address)?;
-        self.named(start, address)
+        self.symbol_name(start, address)
     }
 
     /// Returns the name of the symbol at `start`, with the offset of `address`.
-    fn named(&self, start: u64, address: u64) -> Option<String> {
+    fn symbol_name(&self, start: u64, address: u64) -> Option<String> {
         let names = self.image.names.get(&start)?.iter();
-        let names = names.map(|name| readable(name));
-        let name = names.filter(|name| !is_made_up(name)).min()?;
+        let names = names.map(|name| readable_name(name));
+        let name = names.filter(|name| !is_generated_name(name)).min()?;
         Some(match address - start {
             0 => name,
             offset => format!("{name}+{offset:#x}"),
@@ -168,7 +168,7 @@ impl<'d> Disassembly<'d> {
     }
 
     /// Returns the name of the item whose address the loader writes here.
-    fn pointed_to(&self, address: u64) -> Option<String> {
+    fn target_name(&self, address: u64) -> Option<String> {
         match self.image.written.get(&address)? {
             LoaderWrite::Import(name, ..) => (!name.is_empty()).then(|| name.clone()),
             LoaderWrite::Address(target) => self
@@ -203,17 +203,22 @@ impl<'d> Disassembly<'d> {
 }
 
 /// Reports whether a compiler invented the name for a constant that has none; such names differ between builds.
-fn is_made_up(name: &str) -> bool {
+fn is_generated_name(name: &str) -> bool {
     name.starts_with("anon.") || name.starts_with("alloc_")
 }
 
 /// Returns the address that an instruction jumps to or accesses, if any.
-fn reference(instruction: &Instruction) -> Option<(u64, AccessSize)> {
+fn referenced_address(instruction: &Instruction) -> Option<(u64, AccessSize)> {
     if is_near_branch(instruction) {
         return Some((instruction.near_branch_target(), AccessSize::Open));
     }
     let is_address = instruction.is_ip_rel_memory_operand();
-    is_address.then(|| (instruction.ip_rel_memory_address(), extent(instruction)))
+    is_address.then(|| {
+        (
+            instruction.ip_rel_memory_address(),
+            access_size(instruction),
+        )
+    })
 }
 
 /// The address in the current instruction, and the name that replaces it.

@@ -12,7 +12,7 @@ use object::{
     RelocationFlags, RelocationTarget, SectionFlags, SectionKind, SymbolKind,
 };
 
-use crate::unknown::Unknown;
+use crate::unknown::UnsupportedExecutable;
 
 /// The content of a section.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -79,41 +79,44 @@ pub(crate) struct Image<'d> {
 
 impl<'d> Image<'d> {
     /// Parses an executable for comparison. Fails if it uses a feature that is not supported.
-    pub(crate) fn parse(bytes: &'d [u8]) -> Result<Self, Unknown> {
+    pub(crate) fn parse(bytes: &'d [u8]) -> Result<Self, UnsupportedExecutable> {
         let file = elf(bytes)?;
         if file.kind() != ObjectKind::Dynamic {
-            return Err(Unknown::FixedAddresses);
+            return Err(UnsupportedExecutable::FixedAddresses);
         }
-        let image = Self::of(&file, written(&file)?)?;
+        let image = Self::from_elf(&file, loader_writes(&file)?)?;
         let sections = file.elf_section_table();
         if sections
             .iter()
             .any(|section| section.sh_type(LittleEndian) == SHT_RELR)
         {
-            return Err(Unknown::Feature("packed relocations"));
+            return Err(UnsupportedExecutable::Feature("packed relocations"));
         }
-        let is_in_code = |at: &u64| image.content(*at) == Some(SectionUse::Code);
+        let is_in_code = |at: &u64| image.section_use(*at) == Some(SectionUse::Code);
         if image.written.keys().any(is_in_code) {
-            return Err(Unknown::Feature("relocations of code"));
+            return Err(UnsupportedExecutable::Feature("relocations of code"));
         }
         Ok(image)
     }
 
     /// Parses an executable only to show its code; the values that the loader writes may be unknown.
-    pub(crate) fn to_read(bytes: &'d [u8]) -> Result<Self, Unknown> {
+    pub(crate) fn parse_for_listing(bytes: &'d [u8]) -> Result<Self, UnsupportedExecutable> {
         let file = elf(bytes)?;
-        let written = written(&file).unwrap_or_default();
-        Self::of(&file, written)
+        let written = loader_writes(&file).unwrap_or_default();
+        Self::from_elf(&file, written)
     }
 
-    fn of(file: &Elf<'d>, written: BTreeMap<u64, LoaderWrite>) -> Result<Self, Unknown> {
+    fn from_elf(
+        file: &Elf<'d>,
+        written: BTreeMap<u64, LoaderWrite>,
+    ) -> Result<Self, UnsupportedExecutable> {
         let sections = sections(file)?;
         let (mut units, mut objects, mut labels, mut of_threads) =
             (Vec::new(), BTreeMap::new(), Vec::new(), Vec::new());
         let mut names: BTreeMap<u64, Vec<String>> = BTreeMap::new();
         for symbol in file.symbols().filter(ObjectSymbol::is_definition) {
             let (start, size) = (symbol.address(), symbol.size());
-            let name = || Ok::<_, Unknown>(symbol.name()?.to_owned());
+            let name = || Ok::<_, UnsupportedExecutable>(symbol.name()?.to_owned());
             match symbol.kind() {
                 SymbolKind::Text if size > 0 => {
                     names.entry(start).or_default().push(name()?);
@@ -134,14 +137,14 @@ impl<'d> Image<'d> {
             }
         }
         if units.is_empty() {
-            return Err(Unknown::Stripped);
+            return Err(UnsupportedExecutable::Stripped);
         }
         of_threads.sort();
         Ok(Self {
-            units: without_gaps(units, &labels, &sections),
+            units: fill_gaps(units, &labels, &sections),
             written,
             entry: file.elf_header().e_entry(LittleEndian),
-            exported: exported(file)?,
+            exported: exports(file)?,
             libraries: libraries(file)?,
             sections,
             objects,
@@ -164,7 +167,7 @@ impl<'d> Image<'d> {
         (address < found.end).then_some(found)
     }
 
-    pub(crate) fn content(&self, address: u64) -> Option<SectionUse> {
+    pub(crate) fn section_use(&self, address: u64) -> Option<SectionUse> {
         Some(self.section(address)?.content)
     }
 
@@ -194,7 +197,7 @@ impl<'d> Image<'d> {
     }
 
     /// Returns the file offset of the byte at an address.
-    pub(crate) fn in_file(&self, address: u64) -> Option<usize> {
+    pub(crate) fn file_offset(&self, address: u64) -> Option<usize> {
         let section = self.section(address)?;
         let offset = address - section.start;
         (offset < section.bytes.len() as u64).then_some((section.in_file + offset) as usize)
@@ -203,19 +206,19 @@ impl<'d> Image<'d> {
 
 type Elf<'d> = ElfFile64<'d, LittleEndian>;
 
-fn elf(bytes: &[u8]) -> Result<Elf<'_>, Unknown> {
+fn elf(bytes: &[u8]) -> Result<Elf<'_>, UnsupportedExecutable> {
     let is_elf = bytes.starts_with(b"\x7fELF") && bytes.get(4) == Some(&2);
     if !is_elf {
-        return Err(Unknown::Format);
+        return Err(UnsupportedExecutable::Format);
     }
     let file = Elf::parse(bytes)?;
     if file.architecture() != Architecture::X86_64 {
-        return Err(Unknown::Format);
+        return Err(UnsupportedExecutable::Format);
     }
     Ok(file)
 }
 
-fn sections<'d>(file: &Elf<'d>) -> Result<Vec<LoadedSection<'d>>, Unknown> {
+fn sections<'d>(file: &Elf<'d>) -> Result<Vec<LoadedSection<'d>>, UnsupportedExecutable> {
     let mut found = Vec::new();
     for section in file.sections() {
         let SectionFlags::Elf { sh_flags } = section.flags() else {
@@ -249,23 +252,25 @@ fn sections<'d>(file: &Elf<'d>) -> Result<Vec<LoadedSection<'d>>, Unknown> {
     Ok(found)
 }
 
-fn written(file: &Elf<'_>) -> Result<BTreeMap<u64, LoaderWrite>, Unknown> {
+fn loader_writes(file: &Elf<'_>) -> Result<BTreeMap<u64, LoaderWrite>, UnsupportedExecutable> {
     let mut found = BTreeMap::new();
     let symbols = file.dynamic_symbol_table();
     for (at, relocation) in file.dynamic_relocations().into_iter().flatten() {
         let RelocationFlags::Elf { r_type } = relocation.flags() else {
-            return Err(Unknown::Feature("relocations"));
+            return Err(UnsupportedExecutable::Feature("relocations"));
         };
         let written = match (relocation.target(), r_type) {
             (_, R_X86_64_RELATIVE | R_X86_64_IRELATIVE) => {
                 let address = relocation.addend() as u64;
                 if r_type == R_X86_64_IRELATIVE {
-                    return Err(Unknown::Feature("functions that are chosen at the start"));
+                    return Err(UnsupportedExecutable::Feature(
+                        "functions that are chosen at the start",
+                    ));
                 }
                 LoaderWrite::Address(address)
             }
             (RelocationTarget::Symbol(index), _) => {
-                let table = symbols.ok_or(Unknown::Feature("relocations"))?;
+                let table = symbols.ok_or(UnsupportedExecutable::Feature("relocations"))?;
                 let symbol = table.symbol_by_index(index)?;
                 let is_plain =
                     matches!(r_type, R_X86_64_64 | R_X86_64_GLOB_DAT | R_X86_64_JUMP_SLOT);
@@ -284,7 +289,7 @@ fn written(file: &Elf<'_>) -> Result<BTreeMap<u64, LoaderWrite>, Unknown> {
     Ok(found)
 }
 
-fn exported(file: &Elf<'_>) -> Result<BTreeMap<String, u64>, Unknown> {
+fn exports(file: &Elf<'_>) -> Result<BTreeMap<String, u64>, UnsupportedExecutable> {
     let mut found = BTreeMap::new();
     for symbol in file.dynamic_symbols().filter(ObjectSymbol::is_definition) {
         if symbol.kind() != SymbolKind::Tls {
@@ -295,7 +300,7 @@ fn exported(file: &Elf<'_>) -> Result<BTreeMap<String, u64>, Unknown> {
 }
 
 /// Returns the libraries that the executable needs.
-fn libraries(file: &Elf<'_>) -> Result<Vec<String>, Unknown> {
+fn libraries(file: &Elf<'_>) -> Result<Vec<String>, UnsupportedExecutable> {
     let table = file.elf_dynamic_table()?;
     let mut found = Vec::new();
     for entry in table.iter().filter(|entry| entry.tag == DT_NEEDED) {
@@ -306,7 +311,7 @@ fn libraries(file: &Elf<'_>) -> Result<Vec<String>, Unknown> {
 }
 
 /// Returns sorted units that cover all code. A gap between functions also becomes a unit, split at labels.
-fn without_gaps(
+fn fill_gaps(
     mut known: Vec<CodeUnit>,
     labels: &[u64],
     sections: &[LoadedSection<'_>],

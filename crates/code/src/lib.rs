@@ -17,7 +17,7 @@ mod program;
 mod side_by_side;
 mod unknown;
 
-pub use comparison::{CodeComparison, Entrances, FunctionChange, Reach, compare, trapped};
-pub use names::readable;
+pub use comparison::{CodeComparison, EntryOffsets, FunctionChange, Reach, compare, insert_traps};
+pub use names::readable_name;
 pub use side_by_side::{CodeRow, FunctionPair, FunctionReader};
-pub use unknown::Unknown;
+pub use unknown::UnsupportedExecutable;

@@ -15,7 +15,7 @@ pub(crate) fn is_location(image: &Image<'_>, address: u64) -> bool {
         let Some(LoaderWrite::Address(path)) = image.written.get(&address) else {
             return None;
         };
-        if image.content(address)? != SectionUse::Constants
+        if image.section_use(address)? != SectionUse::Constants
             || image
                 .written
                 .range(address + 1..address + SIZE)

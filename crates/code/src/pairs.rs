@@ -8,7 +8,7 @@ use std::collections::HashMap;
 use crate::body::AccessSize;
 use crate::image::{LoaderWrite, SectionUse};
 use crate::location::{self, is_location};
-use crate::names::readable;
+use crate::names::readable_name;
 use crate::program::Program;
 
 /// The kind of items in a pair.
@@ -38,7 +38,7 @@ pub(crate) struct AddressPair {
 
 /// A dependency of a pair on another one.
 #[derive(Debug, Clone, Copy)]
-pub(crate) enum PairLead {
+pub(crate) enum PairDependency {
     /// The pair refers to this pair.
     To(usize),
     /// The pair may extend into these neighbors.
@@ -62,7 +62,7 @@ pub(crate) struct PairNode {
     pub(crate) pair: AddressPair,
     /// Whether both sides are equal, apart from what they refer to.
     pub(crate) same: bool,
-    pub(crate) leads: Vec<PairLead>,
+    pub(crate) leads: Vec<PairDependency>,
 }
 
 /// All pairs so far.
@@ -81,7 +81,7 @@ pub(crate) struct Pairs<'p, 'd> {
 }
 
 /// The result of pairing the targets of two references: a pair, no section on either side, or targets that cannot be paired.
-enum Met {
+enum PairingResult {
     At(usize),
     Nowhere,
     Elsewhere,
@@ -102,7 +102,7 @@ impl<'p, 'd> Pairs<'p, 'd> {
     }
 
     /// Pairs the entry points and everything that libraries may call or read. Returns `false` if the two sides begin in different ways.
-    pub(crate) fn begin(&mut self) -> bool {
+    pub(crate) fn pair_entry_points(&mut self) -> bool {
         let (base, candidate) = (&self.base.image, &self.candidate.image);
         let mut begins = vec![(base.entry, candidate.entry, AccessSize::Open)];
         let mut alike = base.libraries == candidate.libraries
@@ -131,10 +131,10 @@ impl<'p, 'd> Pairs<'p, 'd> {
             }
         }
         for (base, candidate, extent) in begins {
-            match self.meet(base, candidate, extent) {
-                Met::At(node) => self.begins.push(node),
-                Met::Nowhere => {}
-                Met::Elsewhere => alike = false,
+            match self.pair_targets(base, candidate, extent) {
+                PairingResult::At(node) => self.begins.push(node),
+                PairingResult::Nowhere => {}
+                PairingResult::Elsewhere => alike = false,
             }
         }
         alike
@@ -157,12 +157,16 @@ impl<'p, 'd> Pairs<'p, 'd> {
             let pair = self.nodes[at].pair;
             let mut leads = Vec::new();
             let same = match pair.kind {
-                PairKind::Code => self.code(&pair, &mut leads),
-                PairKind::Exact(size) => self.range(pair.base, pair.candidate, size, &mut leads),
-                PairKind::Open => self.open(&pair, &mut leads),
-                PairKind::Beside => self.chunk(pair.base, pair.candidate, &mut leads),
-                PairKind::Table => self.table(&pair, &mut leads),
-                PairKind::Threads => self.threads(&mut leads),
+                PairKind::Code => self.compare_code(&pair, &mut leads),
+                PairKind::Exact(size) => {
+                    self.compare_range(pair.base, pair.candidate, size, &mut leads)
+                }
+                PairKind::Open => self.compare_open(&pair, &mut leads),
+                PairKind::Beside => {
+                    self.compare_to_next_place(pair.base, pair.candidate, &mut leads)
+                }
+                PairKind::Table => self.compare_tables(&pair, &mut leads),
+                PairKind::Threads => self.compare_thread_storage(&mut leads),
             };
             let node = &mut self.nodes[at];
             (node.same, node.leads) = (same, leads);
@@ -173,7 +177,7 @@ impl<'p, 'd> Pairs<'p, 'd> {
     pub(crate) fn share_a_name(&self, pair: &AddressPair) -> bool {
         let name = |program: &Program<'_>, address| {
             let unit = &program.image.units[program.image.unit_at(address)?];
-            unit.symbol.as_deref().map(readable)
+            unit.symbol.as_deref().map(readable_name)
         };
         name(self.base, pair.base) == name(self.candidate, pair.candidate)
     }
@@ -189,13 +193,13 @@ impl<'p, 'd> Pairs<'p, 'd> {
         })
     }
 
-    fn meet(&mut self, base: u64, candidate: u64, extent: AccessSize) -> Met {
+    fn pair_targets(&mut self, base: u64, candidate: u64, extent: AccessSize) -> PairingResult {
         let (here, there) = (self.base, self.candidate);
         let sections = (here.image.section(base), there.image.section(candidate));
         let (old, new) = match sections {
-            (None, None) if base == candidate => return Met::Nowhere,
+            (None, None) if base == candidate => return PairingResult::Nowhere,
             (Some(old), Some(new)) if old.name == new.name => (old, new),
-            _ => return Met::Elsewhere,
+            _ => return PairingResult::Elsewhere,
         };
         if old.content == SectionUse::Code && new.content == SectionUse::Code {
             let unit = |program: &Program<'_>, address| {
@@ -205,9 +209,9 @@ impl<'p, 'd> Pairs<'p, 'd> {
             };
             return match (unit(here, base), unit(there, candidate)) {
                 (Some((base, offset)), Some((candidate, other))) if offset == other => {
-                    Met::At(self.pair_units(base, candidate))
+                    PairingResult::At(self.pair_units(base, candidate))
                 }
-                _ => Met::Elsewhere,
+                _ => PairingResult::Elsewhere,
             };
         }
         let tables = (here.tables.get(&base), there.tables.get(&candidate));
@@ -220,10 +224,10 @@ impl<'p, 'd> Pairs<'p, 'd> {
         let pair = match (extent, tables, objects) {
             (AccessSize::Exact(size), ..) => pair(PairKind::Exact(size), 0),
             (_, (Some(_), Some(_)), _) => pair(PairKind::Table, 0),
-            (_, (Some(_), None) | (None, Some(_)), _) => return Met::Elsewhere,
+            (_, (Some(_), None) | (None, Some(_)), _) => return PairingResult::Elsewhere,
             (_, _, (Some((start, size)), Some((other, of_other)))) => {
                 if base - start != candidate - other || size != of_other {
-                    return Met::Elsewhere;
+                    return PairingResult::Elsewhere;
                 }
                 pair(PairKind::Exact(size), base - start)
             }
@@ -250,13 +254,13 @@ impl<'p, 'd> Pairs<'p, 'd> {
             };
             if other(&self.of_base[&base], candidate) || other(&self.of_candidate[&candidate], base)
             {
-                return Met::Elsewhere;
+                return PairingResult::Elsewhere;
             }
         }
-        Met::At(at)
+        PairingResult::At(at)
     }
 
-    fn code(&mut self, pair: &AddressPair, leads: &mut Vec<PairLead>) -> bool {
+    fn compare_code(&mut self, pair: &AddressPair, leads: &mut Vec<PairDependency>) -> bool {
         let body = |program: &'p Program<'d>, address| {
             let at = program.image.unit_at(address)?;
             Some(&program.bodies[at])
@@ -273,7 +277,7 @@ impl<'p, 'd> Pairs<'p, 'd> {
         let mut same = true;
         for (old, new) in base.references.iter().zip(&candidate.references) {
             same &= (old.at, old.extent) == (new.at, new.extent);
-            same &= self.lead(old.target, new.target, old.extent, leads);
+            same &= self.follow_reference(old.target, new.target, old.extent, leads);
         }
         if base.uses_threads {
             let threads = self.node(AddressPair {
@@ -281,28 +285,34 @@ impl<'p, 'd> Pairs<'p, 'd> {
                 base: 0,
                 candidate: 0,
             });
-            leads.push(PairLead::To(threads));
+            leads.push(PairDependency::To(threads));
         }
         same
     }
 
-    fn lead(
+    fn follow_reference(
         &mut self,
         base: u64,
         candidate: u64,
         extent: AccessSize,
-        leads: &mut Vec<PairLead>,
+        leads: &mut Vec<PairDependency>,
     ) -> bool {
-        match self.meet(base, candidate, extent) {
-            Met::At(node) => leads.push(PairLead::To(node)),
-            Met::Nowhere => {}
-            Met::Elsewhere => return false,
+        match self.pair_targets(base, candidate, extent) {
+            PairingResult::At(node) => leads.push(PairDependency::To(node)),
+            PairingResult::Nowhere => {}
+            PairingResult::Elsewhere => return false,
         }
         true
     }
 
     /// Reports whether `size` bytes are equal, apart from the targets of the addresses in them.
-    fn range(&mut self, base: u64, candidate: u64, size: u64, leads: &mut Vec<PairLead>) -> bool {
+    fn compare_range(
+        &mut self,
+        base: u64,
+        candidate: u64,
+        size: u64,
+        leads: &mut Vec<PairDependency>,
+    ) -> bool {
         let (old, new) = (&self.base.image, &self.candidate.image);
         let (Some(mut here), Some(mut there)) = (old.bytes(base, size), new.bytes(candidate, size))
         else {
@@ -336,7 +346,7 @@ impl<'p, 'd> Pairs<'p, 'd> {
             there[start..end].fill(0);
             same &= match (what, other) {
                 (LoaderWrite::Address(old), LoaderWrite::Address(new)) => {
-                    self.lead(old, new, AccessSize::Open, leads)
+                    self.follow_reference(old, new, AccessSize::Open, leads)
                 }
                 (old, new) => old == new,
             };
@@ -345,7 +355,12 @@ impl<'p, 'd> Pairs<'p, 'd> {
     }
 
     /// Compares the data up to the next place on either side.
-    fn chunk(&mut self, base: u64, candidate: u64, leads: &mut Vec<PairLead>) -> bool {
+    fn compare_to_next_place(
+        &mut self,
+        base: u64,
+        candidate: u64,
+        leads: &mut Vec<PairDependency>,
+    ) -> bool {
         if is_location(&self.base.image, base) && is_location(&self.candidate.image, candidate) {
             return true;
         }
@@ -354,10 +369,10 @@ impl<'p, 'd> Pairs<'p, 'd> {
             return false;
         };
         let size = (end - base).min(other_end - candidate);
-        self.range(base, candidate, size, leads)
+        self.compare_range(base, candidate, size, leads)
     }
 
-    fn open(&mut self, pair: &AddressPair, leads: &mut Vec<PairLead>) -> bool {
+    fn compare_open(&mut self, pair: &AddressPair, leads: &mut Vec<PairDependency>) -> bool {
         let AddressPair {
             base, candidate, ..
         } = *pair;
@@ -365,22 +380,28 @@ impl<'p, 'd> Pairs<'p, 'd> {
         if is_location(&old.image, base) && is_location(&new.image, candidate) {
             return true;
         }
-        let same = self.chunk(base, candidate, leads);
-        let around = (old.around(base), new.around(candidate));
+        let same = self.compare_to_next_place(base, candidate, leads);
+        let around = (old.places_around(base), new.places_around(candidate));
         let before = |at: u64, before: Option<u64>| before.map(|before| at - before);
         let distances = (before(base, around.0.0), before(candidate, around.1.0));
-        if let Some(distance) = nearer(distances) {
-            self.beside(base - distance, candidate - distance, true, leads);
+        if let Some(distance) = nearer_distance(distances) {
+            self.add_neighbors(base - distance, candidate - distance, true, leads);
         }
         let after = |at: u64, after: Option<u64>| after.map(|after| after - at);
         let distances = (after(base, around.0.1), after(candidate, around.1.1));
-        if let Some(distance) = nearer(distances) {
-            self.beside(base + distance, candidate + distance, false, leads);
+        if let Some(distance) = nearer_distance(distances) {
+            self.add_neighbors(base + distance, candidate + distance, false, leads);
         }
         same
     }
 
-    fn beside(&mut self, base: u64, candidate: u64, before: bool, leads: &mut Vec<PairLead>) {
+    fn add_neighbors(
+        &mut self,
+        base: u64,
+        candidate: u64,
+        before: bool,
+        leads: &mut Vec<PairDependency>,
+    ) {
         let name = |program: &'p Program<'d>, at| Some(&program.image.section(at)?.name);
         let names = (name(self.base, base), name(self.candidate, candidate));
         let pair = (names.0.is_some() && names.0 == names.1).then(|| {
@@ -390,7 +411,7 @@ impl<'p, 'd> Pairs<'p, 'd> {
                 candidate,
             })
         });
-        leads.push(PairLead::Beside(PairNeighbours {
+        leads.push(PairDependency::Beside(PairNeighbours {
             pair,
             base,
             candidate,
@@ -398,7 +419,7 @@ impl<'p, 'd> Pairs<'p, 'd> {
         }));
     }
 
-    fn table(&mut self, pair: &AddressPair, leads: &mut Vec<PairLead>) -> bool {
+    fn compare_tables(&mut self, pair: &AddressPair, leads: &mut Vec<PairDependency>) -> bool {
         let (old, new) = (
             &self.base.tables[&pair.base],
             &self.candidate.tables[&pair.candidate],
@@ -409,7 +430,7 @@ impl<'p, 'd> Pairs<'p, 'd> {
         }
         let mut same = true;
         for (old, new) in old.targets.iter().zip(&new.targets) {
-            same &= self.lead(*old, *new, AccessSize::Open, leads);
+            same &= self.follow_reference(*old, *new, AccessSize::Open, leads);
         }
         let after = 4 * entries as u64;
         let rest = |program: &Program<'_>, start: u64| {
@@ -423,7 +444,7 @@ impl<'p, 'd> Pairs<'p, 'd> {
         let (Some(rest), Some(other)) = rests else {
             return false;
         };
-        same && self.range(
+        same && self.compare_range(
             pair.base + after,
             pair.candidate + after,
             rest.min(other),
@@ -432,11 +453,11 @@ impl<'p, 'd> Pairs<'p, 'd> {
     }
 
     /// Compares the layout and the initial values of thread-local storage.
-    fn threads(&mut self, leads: &mut Vec<PairLead>) -> bool {
+    fn compare_thread_storage(&mut self, leads: &mut Vec<PairDependency>) -> bool {
         let named = |program: &Program<'_>| {
             let found = program.image.of_threads.iter();
             found
-                .map(|(at, size, name)| (*at, *size, readable(name)))
+                .map(|(at, size, name)| (*at, *size, readable_name(name)))
                 .collect::<Vec<_>>()
         };
         let first = |program: &Program<'_>| {
@@ -449,7 +470,7 @@ impl<'p, 'd> Pairs<'p, 'd> {
         match (first(self.base), first(self.candidate)) {
             (None, None) => same,
             (Some((base, size)), Some((candidate, other))) => {
-                same && size == other && self.range(base, candidate, size, leads)
+                same && size == other && self.compare_range(base, candidate, size, leads)
             }
             _ => false,
         }
@@ -457,7 +478,7 @@ impl<'p, 'd> Pairs<'p, 'd> {
 
     /// Reports whether the data of an open pair certainly end before these neighbors. It is enough to know this of one side: the same code, which
     /// stays within its data there, also does so on the other side.
-    pub(crate) fn is_apart(&self, pair: &AddressPair, beside: &PairNeighbours) -> bool {
+    pub(crate) fn ends_before(&self, pair: &AddressPair, beside: &PairNeighbours) -> bool {
         let begins = |program: &Program<'_>, of: u64, neighbour: u64| {
             let image = &program.image;
             let has_size = if beside.before {
@@ -483,7 +504,7 @@ impl<'p, 'd> Pairs<'p, 'd> {
     }
 }
 
-fn nearer(distances: (Option<u64>, Option<u64>)) -> Option<u64> {
+fn nearer_distance(distances: (Option<u64>, Option<u64>)) -> Option<u64> {
     match distances {
         (Some(base), Some(candidate)) => Some(base.min(candidate)),
         (base, candidate) => base.or(candidate),

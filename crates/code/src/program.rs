@@ -27,11 +27,11 @@ pub(crate) struct Program<'d> {
 }
 
 impl<'d> Program<'d> {
-    pub(crate) fn of(image: Image<'d>) -> Self {
+    pub(crate) fn new(image: Image<'d>) -> Self {
         let bodies: Vec<UnitBody> = image
             .units
             .iter()
-            .map(|unit| UnitBody::of(unit, &image))
+            .map(|unit| UnitBody::decode(unit, &image))
             .collect();
         let mut program = Self {
             bodies,
@@ -46,7 +46,7 @@ impl<'d> Program<'d> {
     }
 
     /// Returns the nearest places before and after an address, within its section.
-    pub(crate) fn around(&self, address: u64) -> (Option<u64>, Option<u64>) {
+    pub(crate) fn places_around(&self, address: u64) -> (Option<u64>, Option<u64>) {
         let Some(section) = self.image.section(address) else {
             return (None, None);
         };
@@ -60,7 +60,7 @@ impl<'d> Program<'d> {
     /// Returns the latest possible end of the data at an address: the next place, or the end of the section.
     pub(crate) fn end_of(&self, address: u64) -> Option<u64> {
         let section = self.image.section(address)?;
-        Some(self.around(address).1.unwrap_or(section.end))
+        Some(self.places_around(address).1.unwrap_or(section.end))
     }
 
     fn find_places(&mut self) {
@@ -80,7 +80,7 @@ impl<'d> Program<'d> {
             .chain(of_data)
             .chain(image.exported.values().copied())
         {
-            if image.content(target) != Some(SectionUse::Code) {
+            if image.section_use(target) != Some(SectionUse::Code) {
                 places.insert(target);
             } else if let Some(at) = image.unit_at(target)
                 && image.units[at].start != target
@@ -102,7 +102,7 @@ impl<'d> Program<'d> {
                 .iter()
                 .filter(|one| one.extent == AccessSize::Open);
             for reference in taken {
-                if let Some(table) = self.table(at, reference.target) {
+                if let Some(table) = self.read_table(at, reference.target) {
                     self.tables.insert(reference.target, table);
                 }
             }
@@ -113,8 +113,8 @@ impl<'d> Program<'d> {
     }
 
     /// Returns the table at `start` that the code of a unit reads, if it is one.
-    fn table(&self, unit: usize, start: u64) -> Option<DistanceTable> {
-        if self.image.content(start)? != SectionUse::Constants {
+    fn read_table(&self, unit: usize, start: u64) -> Option<DistanceTable> {
+        if self.image.section_use(start)? != SectionUse::Constants {
             return None;
         }
         let unit = &self.image.units[unit];
@@ -137,7 +137,7 @@ impl<'d> Program<'d> {
         let (mut targets, mut end) = (Vec::new(), end);
         for at in all() {
             let target = entry(at)?;
-            let is_constant = self.image.content(target) == Some(SectionUse::Constants);
+            let is_constant = self.image.section_use(target) == Some(SectionUse::Constants);
             if at >= end || !is_constant || (start..at + 4).contains(&target) {
                 break;
             }

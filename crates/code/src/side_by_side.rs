@@ -6,7 +6,7 @@ use similar::{Algorithm, DiffOp, capture_diff_slices};
 
 use crate::disassembly::{CodeLine, Disassembly, FunctionCode, LABEL};
 use crate::image::Image;
-use crate::unknown::Unknown;
+use crate::unknown::UnsupportedExecutable;
 
 /// A reader of the machine code of functions, by name.
 #[derive(Debug)]
@@ -44,11 +44,11 @@ impl CodeRow {
 }
 
 impl FunctionPair {
-    fn of(base: Option<&FunctionCode>, candidate: Option<&FunctionCode>) -> Self {
+    fn new(base: Option<&FunctionCode>, candidate: Option<&FunctionCode>) -> Self {
         Self {
             base: base.map(|code| code.size),
             candidate: candidate.map(|code| code.size),
-            rows: rows(lines(base), lines(candidate)),
+            rows: make_rows(lines(base), lines(candidate)),
         }
     }
 
@@ -60,10 +60,10 @@ impl FunctionPair {
 
 impl<'d> FunctionReader<'d> {
     /// Reads an x86-64 ELF executable with symbols.
-    pub fn of(executable: &'d [u8]) -> Result<Self, Unknown> {
-        let image = Image::to_read(executable)?;
+    pub fn parse(executable: &'d [u8]) -> Result<Self, UnsupportedExecutable> {
+        let image = Image::parse_for_listing(executable)?;
         Ok(Self {
-            disassembly: Disassembly::of(image),
+            disassembly: Disassembly::new(image),
         })
     }
 
@@ -73,7 +73,7 @@ impl<'d> FunctionReader<'d> {
     }
 
     /// Pairs the functions with this name in both executables. There can be several pairs, because instances of a generic function may share a name.
-    pub fn beside(&self, candidate: &Self, name: &str) -> Vec<FunctionPair> {
+    pub fn pair_functions(&self, candidate: &Self, name: &str) -> Vec<FunctionPair> {
         let (mut base, mut candidate) = (self.instances(name), candidate.instances(name));
         let mut pairs = Vec::new();
         let ways: [fn(&FunctionCode, &FunctionCode) -> bool; 3] = [
@@ -85,15 +85,15 @@ impl<'d> FunctionReader<'d> {
             base.retain(|one| {
                 let found = candidate.iter().position(|other| is_same(one, other));
                 let found = found.map(|at| candidate.remove(at));
-                let pair = found.map(|other| FunctionPair::of(Some(one), Some(&other)));
+                let pair = found.map(|other| FunctionPair::new(Some(one), Some(&other)));
                 let is_alone = pair.is_none();
                 pairs.extend(pair);
                 is_alone
             });
         }
-        let removed = base.iter().map(|one| FunctionPair::of(Some(one), None));
+        let removed = base.iter().map(|one| FunctionPair::new(Some(one), None));
         let added = candidate.iter();
-        let added = added.map(|other| FunctionPair::of(None, Some(other)));
+        let added = added.map(|other| FunctionPair::new(None, Some(other)));
         pairs.extend(removed.chain(added));
         pairs
     }
@@ -103,7 +103,7 @@ impl<'d> FunctionReader<'d> {
         let instances = self.disassembly.functions.get(name).into_iter().flatten();
         instances
             .filter(|(_, unit)| units.insert(**unit))
-            .map(|(symbol, unit)| self.disassembly.code(symbol, *unit))
+            .map(|(symbol, unit)| self.disassembly.disassemble(symbol, *unit))
             .collect()
     }
 }
@@ -117,8 +117,8 @@ type LinePair = (Option<usize>, Option<usize>);
 
 /// Aligns both listings with few differences (Myers 1986; the library's heuristics may miss the fewest). Labels number the rows, so a jump is equal
 /// if both sides lead to the same row.
-fn rows(base: &[CodeLine], candidate: &[CodeLine]) -> Vec<CodeRow> {
-    let pairs = aligned(base, candidate);
+fn make_rows(base: &[CodeLine], candidate: &[CodeLine]) -> Vec<CodeRow> {
+    let pairs = align_lines(base, candidate);
     let mut row_of_base = vec![0; base.len()];
     let mut row_of_candidate = vec![0; candidate.len()];
     for (row, (old, new)) in pairs.iter().enumerate() {
@@ -155,7 +155,7 @@ fn rows(base: &[CodeLine], candidate: &[CodeLine]) -> Vec<CodeRow> {
         .collect()
 }
 
-fn aligned(base: &[CodeLine], candidate: &[CodeLine]) -> Vec<LinePair> {
+fn align_lines(base: &[CodeLine], candidate: &[CodeLine]) -> Vec<LinePair> {
     let texts = |lines: &'_ [CodeLine]| -> Vec<String> {
         lines.iter().map(|line| line.text.clone()).collect()
     };
@@ -216,7 +216,7 @@ mod tests {
 
     /// Writes rows as `L1: base | candidate`, with `=` for equal lines.
     fn shown(base: &str, candidate: &str) -> Vec<String> {
-        let rows = rows(&lines(base), &lines(candidate));
+        let rows = make_rows(&lines(base), &lines(candidate));
         let side = |text: &Option<String>| text.clone().unwrap_or_else(|| "-".to_owned());
         rows.iter()
             .map(|row| {
@@ -258,7 +258,7 @@ mod tests {
 
     #[test]
     fn a_side_that_lacks_the_function_has_no_lines() {
-        let found = rows(&[], &lines("a jmp:>0"));
+        let found = make_rows(&[], &lines("a jmp:>0"));
         assert_eq!(found.len(), 2);
         assert_eq!(found[0].label, Some(1));
         assert_eq!(found[1].candidate.as_deref(), Some("jmp:L1"));

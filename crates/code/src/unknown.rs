@@ -2,7 +2,7 @@
 
 /// The reason why nothing is known of the machine code.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-pub enum Unknown {
+pub enum UnsupportedExecutable {
     /// The executable is for another processor or system.
     #[error("machine code is compared for x86-64 ELF executables alone")]
     Format,
@@ -20,7 +20,7 @@ pub enum Unknown {
     Damaged(String),
 }
 
-impl From<object::Error> for Unknown {
+impl From<object::Error> for UnsupportedExecutable {
     fn from(error: object::Error) -> Self {
         Self::Damaged(error.to_string())
     }

@@ -6,7 +6,8 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, ExitStatus};
 
 use perfcheck_code::{
-    CodeComparison, FunctionPair, FunctionReader, Reach, Unknown, compare, trapped,
+    CodeComparison, FunctionPair, FunctionReader, Reach, UnsupportedExecutable, compare,
+    insert_traps,
 };
 
 /// A crate that the program depends on.
@@ -75,9 +76,9 @@ const SHUFFLED: [&str; 2] = [
 ];
 
 /// A temporary folder with executables.
-struct Workshop(tempfile::TempDir);
+struct TempFolder(tempfile::TempDir);
 
-impl Workshop {
+impl TempFolder {
     fn new() -> Self {
         Self(tempfile::tempdir().expect("it works"))
     }
@@ -151,7 +152,7 @@ fn names(found: &CodeComparison) -> [Vec<&str>; 3] {
 
 #[test]
 fn what_changes_no_code_that_runs_is_the_same_wherever_it_lies() {
-    let workshop = Workshop::new();
+    let workshop = TempFolder::new();
     let base = workshop.usual();
     let changes = [
         (
@@ -285,7 +286,7 @@ fn a_change_of_what_runs_is_found_where_it_is_in_another_link() {
 }
 
 fn changes_are_found_in_a_link_with(flags: &[&str]) {
-    let workshop = Workshop::new();
+    let workshop = TempFolder::new();
     let base = workshop.usual();
     for (from, to, name, argument) in CHANGES {
         let candidate = workshop.build(&program_with(from, to), DEPENDENCY, flags);
@@ -295,7 +296,7 @@ fn changes_are_found_in_a_link_with(flags: &[&str]) {
 
 #[test]
 fn a_change_in_a_dependency_is_found_and_so_is_one_of_a_generic_function() {
-    let workshop = Workshop::new();
+    let workshop = TempFolder::new();
     let base = workshop.usual();
     for (from, to, name, argument) in [
         (
@@ -322,7 +323,7 @@ fn a_change_in_a_dependency_is_found_and_so_is_one_of_a_generic_function() {
 }
 
 /// Checks that both sides stop at a trap with the argument that reaches the change, and that both finish without it.
-fn is_found(workshop: &Workshop, base: &[u8], candidate: &[u8], name: &str, argument: &str) {
+fn is_found(workshop: &TempFolder, base: &[u8], candidate: &[u8], name: &str, argument: &str) {
     let found = compare(base, candidate).expect("it works");
     assert!(
         names(&found)[0].contains(&name),
@@ -333,7 +334,7 @@ fn is_found(workshop: &Workshop, base: &[u8], candidate: &[u8], name: &str, argu
         panic!("{name}: {:?}", found.reach);
     };
     for (executable, entrances) in [(base, &entrances.base), (candidate, &entrances.candidate)] {
-        let trap = trapped(executable.to_vec(), entrances);
+        let trap = insert_traps(executable.to_vec(), entrances);
         assert!(!workshop.run(&trap, argument).success(), "{name} runs");
         // Thread-local storage is one item: a function that uses any of it counts as using all of it.
         let runs = name.contains("threads") || workshop.run(&trap, "").success();
@@ -343,7 +344,7 @@ fn is_found(workshop: &Workshop, base: &[u8], candidate: &[u8], name: &str, argu
 
 #[test]
 fn a_function_whose_data_alone_changed_comes_after_those_whose_code_did() {
-    let workshop = Workshop::new();
+    let workshop = TempFolder::new();
     let base = workshop.usual();
     let program = program_with("\"gamma\", \"delta\"", "\"gamma\", \"delte\"")
         .replacen("rotate_left(7)", "rotate_left(9)", 1)
@@ -358,7 +359,7 @@ fn a_function_whose_data_alone_changed_comes_after_those_whose_code_did() {
 
 #[test]
 fn functions_that_are_added_and_removed_have_their_names_and_sizes() {
-    let workshop = Workshop::new();
+    let workshop = TempFolder::new();
     let base = workshop.usual();
     let program = program_with(
         "\"inlined\" => println!(\"{}\", through_inlined(n))",
@@ -383,19 +384,25 @@ fn functions_that_are_added_and_removed_have_their_names_and_sizes() {
 
 #[test]
 fn what_cannot_be_compared_says_why() {
-    let workshop = Workshop::new();
+    let workshop = TempFolder::new();
     let base = workshop.usual();
     let with = |flag: &str| compare(&base, &workshop.build(PROGRAM, DEPENDENCY, &[flag]));
-    assert_eq!(with("-Cstrip=symbols"), Err(Unknown::Stripped));
+    assert_eq!(
+        with("-Cstrip=symbols"),
+        Err(UnsupportedExecutable::Stripped)
+    );
     assert_eq!(
         with("-Crelocation-model=static"),
-        Err(Unknown::FixedAddresses)
+        Err(UnsupportedExecutable::FixedAddresses)
     );
-    assert_eq!(compare(&base, b"\x7fELF"), Err(Unknown::Format));
-    assert_eq!(compare(b"MZ", &base), Err(Unknown::Format));
+    assert_eq!(
+        compare(&base, b"\x7fELF"),
+        Err(UnsupportedExecutable::Format)
+    );
+    assert_eq!(compare(b"MZ", &base), Err(UnsupportedExecutable::Format));
     assert!(matches!(
         compare(&base, &base[..base.len() / 2]),
-        Err(Unknown::Damaged(_))
+        Err(UnsupportedExecutable::Damaged(_))
     ));
 }
 
@@ -413,13 +420,13 @@ fn differing(pairs: &[FunctionPair]) -> (Vec<String>, usize) {
 
 #[test]
 fn functions_read_the_same_wherever_they_and_what_they_refer_to_lie() {
-    let workshop = Workshop::new();
+    let workshop = TempFolder::new();
     let base = workshop.usual();
     let shuffled = workshop.build(PROGRAM, DEPENDENCY, &SHUFFLED);
-    let [base, shuffled] = [&base, &shuffled].map(|it| FunctionReader::of(it).expect("whole"));
+    let [base, shuffled] = [&base, &shuffled].map(|it| FunctionReader::parse(it).expect("whole"));
     let mut functions = 0;
     for name in base.names() {
-        for pair in base.beside(&shuffled, name) {
+        for pair in base.pair_functions(&shuffled, name) {
             let differing = pair.rows.iter().filter(|row| row.differs());
             let differing: Vec<_> = differing.collect();
             assert!(!pair.differs(), "{name}: {differing:#?}");
@@ -431,14 +438,14 @@ fn functions_read_the_same_wherever_they_and_what_they_refer_to_lie() {
 
 #[test]
 fn an_instruction_that_changed_is_shown_beside_the_other_and_the_rest_is_the_same() {
-    let workshop = Workshop::new();
+    let workshop = TempFolder::new();
     let base = workshop.usual();
     let program =
         program_with("n ^ 0x55", "n ^ 0x56").replacen("n as f64) * 1.25", "n as f64) * 1.75", 1);
     for flags in [&[][..], &SHUFFLED[..]] {
         let candidate = workshop.build(&program, DEPENDENCY, flags);
-        let [old, new] = [&base, &candidate].map(|it| FunctionReader::of(it).expect("whole"));
-        let of = |name| differing(&old.beside(&new, name));
+        let [old, new] = [&base, &candidate].map(|it| FunctionReader::parse(it).expect("whole"));
+        let of = |name| differing(&old.pair_functions(&new, name));
         assert_eq!(
             of("program::through_inlined"),
             (vec!["xor rdi, 0x55 | xor rdi, 0x56".to_owned()], 2)
@@ -456,11 +463,11 @@ fn an_instruction_that_changed_is_shown_beside_the_other_and_the_rest_is_the_sam
 
 #[test]
 fn calls_and_statics_are_named_and_jumps_have_labels() {
-    let workshop = Workshop::new();
+    let workshop = TempFolder::new();
     let base = workshop.usual();
-    let reader = FunctionReader::of(&base).expect("whole");
+    let reader = FunctionReader::parse(&base).expect("whole");
     let text = |name: &str| {
-        let pairs = reader.beside(&reader, name);
+        let pairs = reader.pair_functions(&reader, name);
         let rows = pairs[0].rows.iter();
         let lines = rows.map(|row| {
             let label = row
@@ -487,29 +494,35 @@ fn calls_and_statics_are_named_and_jumps_have_labels() {
 
 #[test]
 fn a_function_that_one_side_lacks_stands_alone() {
-    let workshop = Workshop::new();
+    let workshop = TempFolder::new();
     let base = workshop.usual();
     let program = PROGRAM.replace("through_float", "other");
     let candidate = workshop.build(&program, DEPENDENCY, &[]);
-    let [old, new] = [&base, &candidate].map(|it| FunctionReader::of(it).expect("whole"));
-    let pairs = old.beside(&new, "program::other");
+    let [old, new] = [&base, &candidate].map(|it| FunctionReader::parse(it).expect("whole"));
+    let pairs = old.pair_functions(&new, "program::other");
     assert_eq!((pairs.len(), pairs[0].base), (1, None));
     assert!(pairs[0].candidate.is_some() && pairs[0].differs());
     assert!(pairs[0].rows.iter().all(|row| row.base.is_none()));
     assert_eq!(
-        old.beside(&new, "program::through_float")[0].candidate,
+        old.pair_functions(&new, "program::through_float")[0].candidate,
         None
     );
-    assert_eq!(old.beside(&new, "program::nothing"), []);
+    assert_eq!(old.pair_functions(&new, "program::nothing"), []);
 }
 
 #[test]
 fn what_is_linked_to_fixed_addresses_is_read_and_what_is_stripped_is_not() {
-    let workshop = Workshop::new();
+    let workshop = TempFolder::new();
     let fixed = workshop.build(PROGRAM, DEPENDENCY, &["-Crelocation-model=static"]);
-    let reader = FunctionReader::of(&fixed).expect("whole");
+    let reader = FunctionReader::parse(&fixed).expect("whole");
     assert!(reader.names().any(|name| name == "program::main"));
     let stripped = workshop.build(PROGRAM, DEPENDENCY, &["-Cstrip=symbols"]);
-    assert_eq!(FunctionReader::of(&stripped).err(), Some(Unknown::Stripped));
-    assert_eq!(FunctionReader::of(b"MZ").err(), Some(Unknown::Format));
+    assert_eq!(
+        FunctionReader::parse(&stripped).err(),
+        Some(UnsupportedExecutable::Stripped)
+    );
+    assert_eq!(
+        FunctionReader::parse(b"MZ").err(),
+        Some(UnsupportedExecutable::Format)
+    );
 }

@@ -3,7 +3,7 @@
 #[path = "../../engine/src/mutations.rs"]
 mod mutations;
 
-use perfcheck_code::{FunctionReader, Reach, compare, trapped};
+use perfcheck_code::{FunctionReader, Reach, compare, insert_traps};
 
 const WHOLE: &[u8] = include_bytes!("corpus/small.elf");
 
@@ -18,7 +18,7 @@ fn a_damaged_executable_is_compared_or_refused() {
                 continue;
             };
             if let Reach::Differs(entrances) = found.reach {
-                let set = trapped(candidate.to_vec(), &entrances.candidate);
+                let set = insert_traps(candidate.to_vec(), &entrances.candidate);
                 assert_eq!(set.len(), candidate.len());
             }
         }
@@ -28,11 +28,11 @@ fn a_damaged_executable_is_compared_or_refused() {
 #[test]
 fn functions_of_a_damaged_executable_are_read_or_refused() {
     mutations::attack("executables", &[WHOLE.to_vec()], |bytes| {
-        let Ok(reader) = FunctionReader::of(bytes) else {
+        let Ok(reader) = FunctionReader::parse(bytes) else {
             return;
         };
         for name in reader.names() {
-            let pairs = reader.beside(&reader, name);
+            let pairs = reader.pair_functions(&reader, name);
             assert!(pairs.iter().all(|pair| !pair.differs()), "{name}");
         }
     });

@@ -38,7 +38,7 @@ pub(crate) fn attack(name: &str, corpus: &[Vec<u8>], mut decode: impl FnMut(&[u8
         let draws = &mut Draws::new(Stream { seed: 1, name }, tried);
         let mut input = corpus[draws.index(corpus.len() as u32)].clone();
         for _ in 0..=draws.index(4) {
-            damage(&mut input, draws);
+            mutate(&mut input, draws);
         }
         input.truncate(LONGEST);
         decode(&input);
@@ -46,7 +46,7 @@ pub(crate) fn attack(name: &str, corpus: &[Vec<u8>], mut decode: impl FnMut(&[u8
     }
 }
 
-fn damage(input: &mut Vec<u8>, draws: &mut Draws) {
+fn mutate(input: &mut Vec<u8>, draws: &mut Draws) {
     if input.is_empty() {
         return;
     }

@@ -37,29 +37,29 @@ fn numbers(path: &str) -> Result<Vec<f64>, Box<dyn Error>> {
 }
 
 fn describe(side: &str, values: &[f64]) -> Result<(), Box<dyn Error>> {
-    let found = Description::of(values).ok_or(format!("{side}: finite numbers are needed"))?;
+    let found = Description::compute(values).ok_or(format!("{side}: finite numbers are needed"))?;
     let sd = found.sd.map_or("-".into(), |sd| format!("{sd:.4}"));
     println!(
         "{side}: {} values, mean {:.4}, sd {sd}, median {:.4}, {} outliers",
         found.count,
         found.mean,
         found.median,
-        OutlierCounts::of(values).total()
+        OutlierCounts::from_samples(values).total()
     );
     Ok(())
 }
 
 /// Prints test, effect size and the intervals of shift and relative change. Values are treated as independent of each other.
 fn compare(base: &[f64], new: &[f64]) {
-    if let Some(p) =
-        MannWhitney::of(new, base).and_then(|test| test.p(MannWhitneyMethod::Automatic))
+    if let Some(p) = MannWhitney::from_groups(new, base)
+        .and_then(|test| test.p_value(MannWhitneyMethod::Automatic))
     {
         println!("Mann-Whitney test: p = {p:.4}, two-sided");
     }
     if let Some(delta) = cliffs_delta(new, base) {
         println!("Cliff's delta: {delta:.3}");
     }
-    if let Some(shift) = HodgesLehmann::of(new, base) {
+    if let Some(shift) = HodgesLehmann::from_groups(new, base) {
         let interval = shift.interval(LEVEL, HodgesLehmannRanks::Normal);
         if let (Some(estimate), Some(interval)) = (shift.estimate(), interval) {
             println!(

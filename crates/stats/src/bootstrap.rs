@@ -31,7 +31,7 @@ pub struct Resampling<'a> {
 
 impl Resampling<'_> {
     /// Returns the number of resamples that `steps` elementary steps allow at `cost` steps each.
-    pub(super) fn within(&self, steps: usize, cost: usize) -> usize {
+    pub(super) fn affordable_resamples(&self, steps: usize, cost: usize) -> usize {
         self.resamples.min((steps / cost.max(1)).max(FEWEST))
     }
 }
@@ -68,7 +68,7 @@ struct DrawSequences {
 
 impl DrawSequences {
     /// Returns the sequences for up to [`TABULATED`] items, listed only once.
-    fn of_items(k: usize) -> &'static Self {
+    fn for_items(k: usize) -> &'static Self {
         static KNOWN: [OnceLock<DrawSequences>; TABULATED + 1] =
             [const { OnceLock::new() }; TABULATED + 1];
         KNOWN[k].get_or_init(|| Self::list(k))
@@ -106,7 +106,7 @@ impl<T: Copy> TabulatedStatistic<T> {
     /// Evaluates `statistic` for each distinct multiset of draws from `k` items, at most [`TABULATED`]. Its argument says how many times each item
     /// is drawn.
     pub(super) fn new(k: usize, statistic: impl Fn(&[u32]) -> T) -> Self {
-        let sequences = DrawSequences::of_items(k);
+        let sequences = DrawSequences::for_items(k);
         let weights = sequences.weights.iter();
         Self {
             sets: &sequences.sets,
@@ -137,7 +137,9 @@ impl<'a, S: ClusterStatistic> ResampledStatistic<'a, S> {
     fn new(statistic: &'a S) -> Self {
         let k = statistic.clusters();
         if k <= TABULATED {
-            Self::Table(TabulatedStatistic::new(k, |weights| statistic.of(weights)))
+            Self::Table(TabulatedStatistic::new(k, |weights| {
+                statistic.evaluate(weights)
+            }))
         } else {
             Self::Direct(statistic)
         }
@@ -159,14 +161,14 @@ impl<'a, S: ClusterStatistic> ResampledStatistic<'a, S> {
                 weights.clear();
                 weights.resize(k, 0);
                 for _ in 0..k / 2 {
-                    let (a, b) = draws.pair(k as u32);
+                    let (a, b) = draws.index_pair(k as u32);
                     weights[a] += 1;
                     weights[b] += 1;
                 }
                 if k % 2 == 1 {
                     weights[draws.index(k as u32)] += 1;
                 }
-                statistic.of(weights)
+                statistic.evaluate(weights)
             }
         }
     }
@@ -184,11 +186,11 @@ pub fn percentile_interval(
     level: f64,
     resampling: Resampling<'_>,
 ) -> Option<Interval> {
-    percentile_interval_by(statistic, level, PercentileRule::Interpolated, resampling)
+    percentile_interval_with(statistic, level, PercentileRule::Interpolated, resampling)
 }
 
 /// Like [`percentile_interval`], but with bounds chosen by `rule`. [`percentile_interval`] itself uses [`PercentileRule::Interpolated`].
-pub fn percentile_interval_by(
+pub fn percentile_interval_with(
     statistic: &impl ClusterStatistic,
     level: f64,
     rule: PercentileRule,
@@ -207,7 +209,7 @@ pub fn percentile_interval_by(
 /// the same.
 pub fn resample(statistic: &impl ClusterStatistic, resampling: Resampling<'_>) -> Vec<f64> {
     let sampler = ResampledStatistic::new(statistic);
-    let count = resampling.within(STEPS, sampler.cost());
+    let count = resampling.affordable_resamples(STEPS, sampler.cost());
     replicates(resampling.stream, count, Vec::new, |draws, weights| {
         sampler.draw(draws, weights)
     })
@@ -254,7 +256,7 @@ pub fn relative_change_resamples(
     resampling: Resampling<'_>,
 ) -> Vec<f64> {
     let (new, base) = (ResampledStatistic::new(new), ResampledStatistic::new(base));
-    let count = resampling.within(STEPS, new.cost() + base.cost());
+    let count = resampling.affordable_resamples(STEPS, new.cost() + base.cost());
     replicates(resampling.stream, count, Vec::new, |draws, weights| {
         let numerator = new.draw(draws, weights);
         numerator / base.draw(draws, weights) - 1.0

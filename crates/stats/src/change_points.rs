@@ -74,7 +74,7 @@ pub fn change_points(
         let part = &values[from..to];
         let mut first_significant = None;
         for right in [RightPart::Whole, RightPart::Any] {
-            let scan = scan(part, right, rules, stream, block);
+            let scan = test_clearest_split(part, right, rules, stream, block);
             block += u64::from(rules.permutations);
             // Each of the two scans has half of the level (Bonferroni).
             let both = scan.map(|scan| ChangePoint {
@@ -98,7 +98,7 @@ pub fn change_points(
 }
 
 /// Returns the clearest split of `part` with its p; `None` if the part is too short to split.
-fn scan(
+fn test_clearest_split(
     part: &[f64],
     right: RightPart,
     rules: &ChangePointRules,

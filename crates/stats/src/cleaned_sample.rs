@@ -4,7 +4,7 @@ use super::outlier_policy::{OutlierPolicy, TreatmentSkipped};
 
 /// The treatment of the first value of each cluster, which may include a warm-up.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum FirstSample {
+pub enum FirstSampleTreatment {
     /// The first value is used like the others.
     Used,
     /// The first value is left out, before any other treatment.
@@ -47,7 +47,7 @@ pub struct CleanedSample {
     clusters: Vec<usize>,
 }
 
-impl FirstSample {
+impl FirstSampleTreatment {
     /// Returns `Dropped` if `is_dropped`, else `Used`.
     pub fn dropped_if(is_dropped: bool) -> Self {
         if is_dropped {
@@ -58,7 +58,7 @@ impl FirstSample {
     }
 
     /// Returns how many values a cluster of `count` loses at its beginning: 0 or 1. A cluster of one value keeps it.
-    pub fn skipped(self, count: usize) -> usize {
+    pub fn skip_count(self, count: usize) -> usize {
         usize::from(self == Self::Dropped && count > 1)
     }
 }
@@ -67,13 +67,17 @@ impl CleanedSample {
     /// Pools `clusters`, with their first values left out if `first` says so, and applies `policy` to the pool as a whole.
     ///
     /// The order within a cluster matters only for its first value. `None` without values or with a value that is not finite.
-    pub fn of(clusters: &[&[f64]], first: FirstSample, policy: OutlierPolicy) -> Option<Self> {
+    pub fn clean(
+        clusters: &[&[f64]],
+        first: FirstSampleTreatment,
+        policy: OutlierPolicy,
+    ) -> Option<Self> {
         let raw: Vec<f64> = clusters.concat();
         let warm = clusters
             .iter()
-            .flat_map(|cluster| &cluster[first.skipped(cluster.len())..]);
+            .flat_map(|cluster| &cluster[first.skip_count(cluster.len())..]);
         let warm: Vec<f64> = warm.copied().collect();
-        let left = |cluster: &&[f64]| cluster.len() - first.skipped(cluster.len());
+        let left = |cluster: &&[f64]| cluster.len() - first.skip_count(cluster.len());
         if !raw.iter().all(|value| value.is_finite()) {
             return None;
         }
@@ -98,7 +102,7 @@ impl CleanedSample {
 
     /// Treats a row that is an outlier in one of `columns` as an outlier in all of them. All columns must have the same number of rows. If no row
     /// would be left, all rows are kept.
-    pub fn pair(columns: &mut [Self]) {
+    pub fn remove_outlier_rows(columns: &mut [Self]) {
         let rows = columns.first().map_or(0, |column| column.outlier.len());
         let any = |row: usize| columns.iter().any(|column| column.outlier[row]);
         let any: Vec<bool> = (0..rows).map(any).collect();
@@ -143,18 +147,20 @@ mod tests {
 
     #[test]
     fn a_launch_of_one_sample_keeps_it_and_nothing_stays_nothing() {
-        let cleaned = CleanedSample::of(
+        let cleaned = CleanedSample::clean(
             &[&[3.0], &[9.0, 1.0]],
-            FirstSample::Dropped,
+            FirstSampleTreatment::Dropped,
             OutlierPolicy::Keep,
         );
         assert_eq!(cleaned.unwrap().used, [3.0, 1.0]);
-        let of = |x: &[f64]| CleanedSample::of(&[x], FirstSample::Dropped, OutlierPolicy::Keep);
+        let of = |x: &[f64]| {
+            CleanedSample::clean(&[x], FirstSampleTreatment::Dropped, OutlierPolicy::Keep)
+        };
         assert_eq!(of(&[]), None);
         // A value that is not finite is refused even if it would be dropped.
         assert_eq!(of(&[f64::NAN, 1.0]), None);
         assert_eq!(
-            CleanedSample::of(&[], FirstSample::Used, OutlierPolicy::Keep),
+            CleanedSample::clean(&[], FirstSampleTreatment::Used, OutlierPolicy::Keep),
             None
         );
     }

@@ -28,7 +28,7 @@ impl<F: Fn(&mut [f64]) -> Option<f64> + Sync> ClusterStatistic for ClusterFuncti
         self.clusters.iter().map(|samples| samples.len()).sum()
     }
 
-    fn of(&self, weights: &[u32]) -> f64 {
+    fn evaluate(&self, weights: &[u32]) -> f64 {
         let mut pooled: Vec<f64> = self
             .clusters
             .iter()
@@ -54,9 +54,9 @@ mod tests {
             prop_assume!(weights.iter().any(|weight| *weight > 0));
             let slices: Vec<&[f64]> = clusters.iter().map(Vec::as_slice).collect();
             let means = ClusterFunction::new(&slices, |x: &mut [f64]| mean(x));
-            prop_assert!((means.of(&weights) - ClusterMean::new(&slices).of(&weights)).abs() < 1e-9);
+            prop_assert!((means.evaluate(&weights) - ClusterMean::new(&slices).evaluate(&weights)).abs() < 1e-9);
             let medians = ClusterFunction::new(&slices, |x: &mut [f64]| Quantile::Linear.select(x, 0.5));
-            prop_assert_eq!(medians.of(&weights), ClusterMedian::new(&slices).of(&weights));
+            prop_assert_eq!(medians.evaluate(&weights), ClusterMedian::new(&slices).evaluate(&weights));
         }
     }
 
@@ -64,7 +64,7 @@ mod tests {
     fn nothing_drawn_has_no_value() {
         let clusters: [&[f64]; 1] = [&[1.0]];
         let statistic = ClusterFunction::new(&clusters, |x: &mut [f64]| mean(x));
-        assert!(statistic.of(&[0]).is_nan());
+        assert!(statistic.evaluate(&[0]).is_nan());
         assert_eq!(statistic.observed(), 1.0);
         assert_eq!(statistic.cost(), 1);
     }

@@ -12,12 +12,12 @@ pub fn describe_cluster_means(clusters: &[&[f64]]) -> Option<Description> {
         .iter()
         .map(|cluster| mean(cluster))
         .collect::<Option<Vec<f64>>>()?;
-    let described = Description::of(&means)?;
+    let described = Description::compute(&means)?;
     let distances = clusters
         .iter()
         .map(|cluster| mean_distance(cluster, described.mean))
         .collect::<Option<Vec<f64>>>()?;
-    let Description { sd, mad, .. } = Description::of(&distances)?;
+    let Description { sd, mad, .. } = Description::compute(&distances)?;
     Some(Description {
         sd,
         mad,

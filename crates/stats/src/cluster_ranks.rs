@@ -48,7 +48,7 @@ impl Pooled {
     }
 
     /// Returns the samples, each counted as many times as its cluster was drawn.
-    fn counted<'a>(&'a self, weights: &'a [u32]) -> Counted<'a> {
+    fn count_weighted<'a>(&'a self, weights: &'a [u32]) -> WeightedCounts<'a> {
         let running = self.is_sparse().then(|| {
             let mut running = vec![0; self.values.len() + 1];
             for (at, label) in self.cluster.iter().enumerate() {
@@ -56,7 +56,7 @@ impl Pooled {
             }
             running
         });
-        Counted {
+        WeightedCounts {
             pooled: self,
             weights,
             stride: if running.is_some() { 1 } else { self.stride },
@@ -65,7 +65,7 @@ impl Pooled {
     }
 
     /// Returns the elementary steps of preparing the counts.
-    fn preparation(&self) -> usize {
+    fn preparation_cost(&self) -> usize {
         if self.is_sparse() {
             self.values.len()
         } else {
@@ -74,7 +74,7 @@ impl Pooled {
     }
 
     /// Returns the elementary steps of counting up to a position.
-    fn counting(&self) -> usize {
+    fn counting_cost(&self) -> usize {
         if self.is_sparse() {
             1
         } else {
@@ -99,7 +99,7 @@ pub(super) fn sorted_with_cluster(clusters: &[&[f64]]) -> Vec<(f64, u32)> {
 }
 
 /// Weighted counts of sorted samples.
-struct Counted<'a> {
+struct WeightedCounts<'a> {
     pooled: &'a Pooled,
     weights: &'a [u32],
     /// Positions between two rows; 1 if all counts are in `running`
@@ -108,13 +108,13 @@ struct Counted<'a> {
     running: Option<Vec<u64>>,
 }
 
-impl Counted<'_> {
+impl WeightedCounts<'_> {
     fn weight(&self, position: usize) -> u64 {
         u64::from(self.weights[self.pooled.cluster[position] as usize])
     }
 
     /// Returns the number of drawn samples before row `row`.
-    fn before_row(&self, row: usize) -> u64 {
+    fn count_before_row(&self, row: usize) -> u64 {
         if let Some(running) = &self.running {
             return running[row];
         }
@@ -128,16 +128,16 @@ impl Counted<'_> {
     }
 
     /// Returns the number of drawn samples before `position`.
-    fn before(&self, position: usize) -> u64 {
+    fn count_before(&self, position: usize) -> u64 {
         let row = position / self.stride;
         let rest: u64 = (row * self.stride..position)
             .map(|at| self.weight(at))
             .sum();
-        self.before_row(row) + rest
+        self.count_before_row(row) + rest
     }
 
     fn total(&self) -> u64 {
-        self.before_row(self.rows())
+        self.count_before_row(self.rows())
     }
 
     /// Returns the index of the row that counts all samples.
@@ -146,18 +146,18 @@ impl Counted<'_> {
     }
 
     /// Returns the first position up to which the count reaches `rank`, and that count. `rank` is at least 1 and at most the total.
-    fn of_rank(&self, rank: u64) -> (usize, u64) {
+    fn find_rank(&self, rank: u64) -> (usize, u64) {
         // Find the last row before which the count is still below the rank.
         let (mut low, mut high) = (0, self.rows());
         while high - low > 1 {
             let middle = usize::midpoint(low, high);
-            if self.before_row(middle) < rank {
+            if self.count_before_row(middle) < rank {
                 low = middle;
             } else {
                 high = middle;
             }
         }
-        let (mut position, mut seen) = (low * self.stride, self.before_row(low));
+        let (mut position, mut seen) = (low * self.stride, self.count_before_row(low));
         loop {
             seen += self.weight(position);
             if seen >= rank {
@@ -177,7 +177,7 @@ impl Counted<'_> {
     /// Returns the median; the total must not be 0.
     fn median(&self, total: u64) -> f64 {
         let (low, high) = middle_ranks(total);
-        let (at, seen) = self.of_rank(low);
+        let (at, seen) = self.find_rank(low);
         let upper = if seen >= high {
             at
         } else {
@@ -216,11 +216,11 @@ impl ClusterStatistic for ClusterMedian {
 
     fn cost(&self) -> usize {
         let pooled = &self.pooled;
-        pooled.preparation() + pooled.bisections() * pooled.counting()
+        pooled.preparation_cost() + pooled.bisections() * pooled.counting_cost()
     }
 
-    fn of(&self, weights: &[u32]) -> f64 {
-        let counted = self.pooled.counted(weights);
+    fn evaluate(&self, weights: &[u32]) -> f64 {
+        let counted = self.pooled.count_weighted(weights);
         match counted.total() {
             0 => f64::NAN,
             total => counted.median(total),
@@ -248,7 +248,7 @@ impl ClusterMad {
 
 /// The distances of the samples from a center, as two ascending lists: one above and one below the center.
 struct CentreDistances<'a> {
-    counted: &'a Counted<'a>,
+    counted: &'a WeightedCounts<'a>,
     values: &'a [f64],
     centre: f64,
     /// First position at or above the center
@@ -265,18 +265,19 @@ impl CentreDistances<'_> {
     }
 
     /// Returns the number of drawn samples up to `distance` from the center.
-    fn up_to(&self, distance: f64) -> u64 {
+    fn count_up_to(&self, distance: f64) -> u64 {
         let above = partition(self.values.len() - self.split, |step| {
             self.above(step) <= distance
         });
         let below = partition(self.split, |step| self.below(step) <= distance);
-        self.counted.before(self.split + above) - self.counted.before(self.split - below)
+        self.counted.count_before(self.split + above)
+            - self.counted.count_before(self.split - below)
     }
 
     /// Returns the smallest distance up to which the count reaches `rank`, which is at least 1 and at most the total.
-    fn of_rank(&self, rank: u64) -> f64 {
+    fn find_rank(&self, rank: u64) -> f64 {
         let (above, below) = (self.values.len() - self.split, self.split);
-        let short = |distance: f64| self.up_to(distance) < rank;
+        let short = |distance: f64| self.count_up_to(distance) < rank;
         let from_above = partition(above, |step| short(self.above(step)));
         let from_below = partition(below, |step| short(self.below(step)));
         let reached = |found: usize, of: usize, distance: &dyn Fn(usize) -> f64| {
@@ -316,11 +317,11 @@ impl ClusterStatistic for ClusterMad {
     fn cost(&self) -> usize {
         // Each rank takes two bisections, and each of their steps bisects twice and counts twice.
         let steps = self.median.pooled.bisections();
-        self.median.cost() + 4 * steps * (steps + self.median.pooled.counting())
+        self.median.cost() + 4 * steps * (steps + self.median.pooled.counting_cost())
     }
 
-    fn of(&self, weights: &[u32]) -> f64 {
-        let counted = self.median.pooled.counted(weights);
+    fn evaluate(&self, weights: &[u32]) -> f64 {
+        let counted = self.median.pooled.count_weighted(weights);
         let total = counted.total();
         if total == 0 {
             return f64::NAN;
@@ -334,11 +335,11 @@ impl ClusterStatistic for ClusterMad {
             split: values.partition_point(|value| *value < centre),
         };
         let (low, high) = middle_ranks(total);
-        let lower = distances.of_rank(low);
-        let upper = if distances.up_to(lower) >= high {
+        let lower = distances.find_rank(low);
+        let upper = if distances.count_up_to(lower) >= high {
             lower
         } else {
-            distances.of_rank(high)
+            distances.find_rank(high)
         };
         f64::midpoint(lower, upper)
     }
@@ -357,9 +358,9 @@ mod tests {
             let all = written_out(&clusters, &weights);
             prop_assume!(!all.is_empty());
             let slices: Vec<&[f64]> = clusters.iter().map(Vec::as_slice).collect();
-            let expected = Description::of(&all).unwrap();
-            prop_assert_eq!(ClusterMedian::new(&slices).of(&weights), expected.median);
-            prop_assert_eq!(ClusterMad::new(&slices).of(&weights), expected.mad);
+            let expected = Description::compute(&all).unwrap();
+            prop_assert_eq!(ClusterMedian::new(&slices).evaluate(&weights), expected.median);
+            prop_assert_eq!(ClusterMad::new(&slices).evaluate(&weights), expected.mad);
         }
 
         #[test]
@@ -367,9 +368,9 @@ mod tests {
             let all = written_out(&clusters, &weights);
             prop_assume!(!all.is_empty());
             let slices: Vec<&[f64]> = clusters.iter().map(Vec::as_slice).collect();
-            let expected = Description::of(&all).unwrap();
-            prop_assert_eq!(ClusterMedian::new(&slices).of(&weights), expected.median);
-            prop_assert_eq!(ClusterMad::new(&slices).of(&weights), expected.mad);
+            let expected = Description::compute(&all).unwrap();
+            prop_assert_eq!(ClusterMedian::new(&slices).evaluate(&weights), expected.median);
+            prop_assert_eq!(ClusterMad::new(&slices).evaluate(&weights), expected.mad);
         }
     }
 
@@ -379,7 +380,7 @@ mod tests {
         assert!(ClusterMedian::new(&empty).observed().is_nan());
         assert!(ClusterMad::new(&empty).observed().is_nan());
         assert!(ClusterMedian::new(&[]).observed().is_nan());
-        assert!(ClusterMedian::new(&[&[1.0]]).of(&[0]).is_nan());
-        assert!(ClusterMad::new(&[&[1.0]]).of(&[0]).is_nan());
+        assert!(ClusterMedian::new(&[&[1.0]]).evaluate(&[0]).is_nan());
+        assert!(ClusterMad::new(&[&[1.0]]).evaluate(&[0]).is_nan());
     }
 }

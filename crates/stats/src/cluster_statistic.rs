@@ -18,10 +18,10 @@ pub trait ClusterStatistic: Sync {
     fn cost(&self) -> usize;
     /// Evaluates the statistic with cluster i entering `weights[i]` times; there are as many weights as clusters. If the statistic has no value,
     /// the result is not finite.
-    fn of(&self, weights: &[u32]) -> f64;
+    fn evaluate(&self, weights: &[u32]) -> f64;
     /// Evaluates the statistic of the original data: every cluster enters once.
     fn observed(&self) -> f64 {
-        self.of(&vec![1; self.clusters()])
+        self.evaluate(&vec![1; self.clusters()])
     }
 }
 
@@ -66,7 +66,7 @@ impl ClusterStatistic for ClusterMean {
         self.terms.len()
     }
 
-    fn of(&self, weights: &[u32]) -> f64 {
+    fn evaluate(&self, weights: &[u32]) -> f64 {
         let [distances, count] = weighted(weights, &self.terms);
         self.centre + distances / count
     }
@@ -106,7 +106,7 @@ impl ClusterStatistic for ClusterSd {
         self.terms.len() * 2
     }
 
-    fn of(&self, weights: &[u32]) -> f64 {
+    fn evaluate(&self, weights: &[u32]) -> f64 {
         let [count, distances, squares] = weighted(weights, &self.terms);
         if count < 2.0 {
             return f64::NAN;
@@ -147,7 +147,7 @@ impl ClusterStatistic for ClusterSlope {
         self.terms.len()
     }
 
-    fn of(&self, weights: &[u32]) -> f64 {
+    fn evaluate(&self, weights: &[u32]) -> f64 {
         let [xy, xx] = weighted(weights, &self.terms);
         xy / xx
     }
@@ -176,8 +176,8 @@ impl<S: ClusterStatistic> ClusterStatistic for PairedRatio<S> {
         self.new.cost() + self.base.cost()
     }
 
-    fn of(&self, weights: &[u32]) -> f64 {
-        self.new.of(weights) / self.base.of(weights)
+    fn evaluate(&self, weights: &[u32]) -> f64 {
+        self.new.evaluate(weights) / self.base.evaluate(weights)
     }
 }
 
@@ -223,13 +223,13 @@ mod tests {
             let all = written_out(&clusters, &weights);
             prop_assume!(!all.is_empty());
             let slices: Vec<&[f64]> = clusters.iter().map(Vec::as_slice).collect();
-            let expected = Description::of(&all).unwrap();
+            let expected = Description::compute(&all).unwrap();
             let near = |a: f64, b: f64| (a - b).abs() < 1e-9;
-            prop_assert!(near(ClusterMean::new(&slices).of(&weights), expected.mean));
+            prop_assert!(near(ClusterMean::new(&slices).evaluate(&weights), expected.mean));
             match expected.sd {
                 // If few clusters are drawn, squares about the common center cancel down to the square root of the rounding error.
-                Some(sd) => prop_assert!((ClusterSd::new(&slices).of(&weights) - sd).abs() < 1e-5),
-                None => prop_assert!(ClusterSd::new(&slices).of(&weights).is_nan()),
+                Some(sd) => prop_assert!((ClusterSd::new(&slices).evaluate(&weights) - sd).abs() < 1e-5),
+                None => prop_assert!(ClusterSd::new(&slices).evaluate(&weights).is_nan()),
             }
         }
     }
@@ -268,7 +268,7 @@ mod tests {
         let slope = ClusterSlope::new(&[&a, &b]);
         assert!((slope.observed() - 10.02).abs() < 1e-12);
         let twice_b = slope_through_origin(&[30.0, 40.0], &[305.0, 398.0]).unwrap();
-        assert!((slope.of(&[0, 2]) - twice_b).abs() < 1e-12);
+        assert!((slope.evaluate(&[0, 2]) - twice_b).abs() < 1e-12);
     }
 
     #[test]

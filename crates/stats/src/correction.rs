@@ -14,7 +14,7 @@ impl Correction {
     ///
     /// Holm: p(i) (m - i + 1) of the i-th smallest of m, made monotone from the smallest up. Benjamini and Hochberg: p(i) m / i, made monotone
     /// from the largest down. A test that could not be made stays in its family with p = 1. Without values the result is empty.
-    pub fn adjusted(self, p: &[f64]) -> Vec<f64> {
+    pub fn adjust(self, p: &[f64]) -> Vec<f64> {
         match self {
             Self::Unadjusted => p.to_vec(),
             Self::Holm => holm(p),
@@ -33,7 +33,7 @@ impl Correction {
             Self::Unadjusted => vec![level; p.len()],
             Self::Holm => holm_step_levels(p, level),
             Self::BenjaminiHochberg => {
-                let rejected = ascending(p)
+                let rejected = ascending_indices(p)
                     .into_iter()
                     .zip(1_usize..)
                     .filter(|(index, rank)| p[*index] <= level * *rank as f64 / p.len() as f64)
@@ -50,7 +50,7 @@ impl Correction {
 fn holm_step_levels(p: &[f64], level: f64) -> Vec<f64> {
     let mut levels = vec![level; p.len()];
     let mut stopped = None;
-    for (step, index) in ascending(p).into_iter().enumerate() {
+    for (step, index) in ascending_indices(p).into_iter().enumerate() {
         let here = stopped.unwrap_or(level / (p.len() - step) as f64);
         if p[index] > here {
             stopped = Some(here);
@@ -64,7 +64,7 @@ fn holm_step_levels(p: &[f64], level: f64) -> Vec<f64> {
 fn holm(p: &[f64]) -> Vec<f64> {
     let mut adjusted = vec![1.0; p.len()];
     let mut largest = 0.0_f64;
-    for (step, index) in ascending(p).into_iter().enumerate() {
+    for (step, index) in ascending_indices(p).into_iter().enumerate() {
         largest = largest.max(p[index] * (p.len() - step) as f64);
         adjusted[index] = largest.min(1.0);
     }
@@ -75,7 +75,7 @@ fn holm(p: &[f64]) -> Vec<f64> {
 fn benjamini_hochberg(p: &[f64]) -> Vec<f64> {
     let mut adjusted = vec![1.0; p.len()];
     let mut smallest = 1.0_f64;
-    for (step, index) in ascending(p).into_iter().enumerate().rev() {
+    for (step, index) in ascending_indices(p).into_iter().enumerate().rev() {
         smallest = smallest.min(p[index] * p.len() as f64 / (step + 1) as f64);
         adjusted[index] = smallest;
     }
@@ -83,7 +83,7 @@ fn benjamini_hochberg(p: &[f64]) -> Vec<f64> {
 }
 
 /// Returns the indices of `p`, smallest value first, ties in input order.
-fn ascending(p: &[f64]) -> Vec<usize> {
+fn ascending_indices(p: &[f64]) -> Vec<usize> {
     let mut order: Vec<usize> = (0..p.len()).collect();
     order.sort_by(|a, b| p[*a].total_cmp(&p[*b]));
     order
@@ -103,19 +103,19 @@ mod tests {
     #[test]
     fn families_of_none_and_one_are_left_as_they_are() {
         for correction in ALL {
-            assert!(correction.adjusted(&[]).is_empty());
-            assert_eq!(correction.adjusted(&[0.3]), [0.3]);
+            assert!(correction.adjust(&[]).is_empty());
+            assert_eq!(correction.adjust(&[0.3]), [0.3]);
         }
     }
 
     #[test]
     fn adjusted_values_agree_with_statsmodels() {
         // multipletests([.01, .04, .03, .005], method='holm')[1]
-        let adjusted = Correction::Holm.adjusted(&[0.01, 0.04, 0.03, 0.005]);
+        let adjusted = Correction::Holm.adjust(&[0.01, 0.04, 0.03, 0.005]);
         for (value, expected) in adjusted.iter().zip([0.03, 0.06, 0.06, 0.02]) {
             assert!((value - expected).abs() < 1e-15, "{adjusted:?}");
         }
-        assert!(Correction::Holm.adjusted(&[]).is_empty());
+        assert!(Correction::Holm.adjust(&[]).is_empty());
     }
 
     #[test]
@@ -141,7 +141,7 @@ mod tests {
     #[test]
     fn a_family_of_one_has_the_whole_level() {
         assert_eq!(Correction::Holm.levels(&[0.5], 0.01), [0.01]);
-        assert_eq!(Correction::Holm.adjusted(&[0.5]), [0.5]);
+        assert_eq!(Correction::Holm.adjust(&[0.5]), [0.5]);
     }
 
     proptest! {
@@ -151,7 +151,7 @@ mod tests {
         ) {
             for correction in ALL {
                 let levels = correction.levels(&p, 0.05);
-                for ((p, level), adjusted) in p.iter().zip(levels).zip(correction.adjusted(&p)) {
+                for ((p, level), adjusted) in p.iter().zip(levels).zip(correction.adjust(&p)) {
                     prop_assume!((adjusted - 0.05).abs() > 1e-12);
                     prop_assert_eq!(*p <= level, adjusted <= 0.05);
                 }
@@ -160,7 +160,7 @@ mod tests {
 
         #[test]
         fn each_is_stricter_than_the_one_before_and_keeps_the_order(p in prop::collection::vec(0.0f64..1.0, 1..20)) {
-            let [none, bh, holm] = ALL.map(|correction| correction.adjusted(&p));
+            let [none, bh, holm] = ALL.map(|correction| correction.adjust(&p));
             for i in 0..p.len() {
                 prop_assert!(none[i] <= bh[i] + 1e-15 && bh[i] <= holm[i] + 1e-15 && holm[i] <= 1.0);
                 for j in 0..p.len() {

@@ -8,10 +8,10 @@ use super::sums::sum;
 /// 3.31), with `Linear` quartiles. If one of the two spreads is zero, the other is used. `None` without spread, below two values, or with a value
 /// that is not finite.
 pub fn silverman_bandwidth(values: &[f64]) -> Option<f64> {
-    let described = Description::of(values)?;
+    let described = Description::compute(values)?;
     let mut sorted = values.to_vec();
     sorted.sort_by(f64::total_cmp);
-    let quartile = |p| Quantile::Linear.of_sorted(&sorted, p);
+    let quartile = |p| Quantile::Linear.select_sorted(&sorted, p);
     let robust = (quartile(0.75)? - quartile(0.25)?) / 1.34;
     let spread = [described.sd?, robust]
         .into_iter()

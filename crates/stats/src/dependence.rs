@@ -34,7 +34,7 @@ pub struct SplitHalves {
 impl SplitHalves {
     /// Splits `values`, in the order taken, in the middle; the second half of an odd number is longer by one. `None` below four values or with a
     /// value that is not finite.
-    pub fn of(values: &[f64]) -> Option<Self> {
+    pub fn compare(values: &[f64]) -> Option<Self> {
         if values.len() < 4 || !values.iter().all(|value| value.is_finite()) {
             return None;
         }
@@ -43,7 +43,7 @@ impl SplitHalves {
         let error = standard_error(first)?.hypot(standard_error(second)?);
         let distance = mean_difference(second, first)? / error;
         Some(Self {
-            p: MannWhitney::of(first, second)?.p(MannWhitneyMethod::Automatic)?,
+            p: MannWhitney::from_groups(first, second)?.p_value(MannWhitneyMethod::Automatic)?,
             change: (before > 0.0).then(|| after / before - 1.0),
             standard_errors: distance.is_finite().then_some(distance),
         })
@@ -51,7 +51,7 @@ impl SplitHalves {
 
     /// Reports whether the means differ by more than the relative `change`, a fraction, and by more than `standard_errors`. For halves without
     /// spread, only `change` counts.
-    pub fn drift_beyond(&self, change: f64, standard_errors: f64) -> bool {
+    pub fn has_drifted(&self, change: f64, standard_errors: f64) -> bool {
         let far = self
             .standard_errors
             .is_none_or(|errors| errors.abs() > standard_errors);
@@ -87,12 +87,15 @@ mod tests {
     fn a_step_drifts_even_where_neither_half_varies() {
         let mut step = vec![100.0; 25];
         step.extend([111.0; 25]);
-        let halves = SplitHalves::of(&step).unwrap();
-        assert!(halves.drift_beyond(0.1, 4.0) && halves.p < 0.001);
+        let halves = SplitHalves::compare(&step).unwrap();
+        assert!(halves.has_drifted(0.1, 4.0) && halves.p < 0.001);
         assert_eq!(halves.standard_errors, None);
-        let still = SplitHalves::of(&[100.0; 50]).unwrap();
-        assert!(!still.drift_beyond(0.1, 4.0) && still.p >= 0.001);
-        assert_eq!(SplitHalves::of(&[1.0, 2.0, 3.0]), None);
-        assert_eq!(SplitHalves::of(&[0.0, 0.0, 1.0, 1.0]).unwrap().change, None);
+        let still = SplitHalves::compare(&[100.0; 50]).unwrap();
+        assert!(!still.has_drifted(0.1, 4.0) && still.p >= 0.001);
+        assert_eq!(SplitHalves::compare(&[1.0, 2.0, 3.0]), None);
+        assert_eq!(
+            SplitHalves::compare(&[0.0, 0.0, 1.0, 1.0]).unwrap().change,
+            None
+        );
     }
 }

@@ -31,7 +31,7 @@ pub struct Description {
 impl Description {
     /// Describes `values`, given in any order, in linear time. `None` without values or with a value that is not finite. Constant values have a
     /// spread of 0.
-    pub fn of(values: &[f64]) -> Option<Self> {
+    pub fn compute(values: &[f64]) -> Option<Self> {
         if values.iter().any(|value| !value.is_finite()) {
             return None;
         }
@@ -143,7 +143,7 @@ pub enum Variability {
 impl Variability {
     /// Labels the coefficient of variation `cv` by the bounds `stable` and `high`, all fractions (`NBenchmark`: 0.05 and 0.5). The sign of `cv` is
     /// ignored; NaN is high.
-    pub fn within(cv: f64, stable: f64, high: f64) -> Self {
+    pub fn classify(cv: f64, stable: f64, high: f64) -> Self {
         match cv.abs() {
             cv if cv <= stable => Self::Stable,
             cv if cv < high => Self::Ordinary,
@@ -159,7 +159,7 @@ mod tests {
 
     #[test]
     fn the_unscaled_mad_of_the_published_example_is_one() {
-        let described = Description::of(&[1.0, 1.0, 2.0, 2.0, 4.0, 6.0, 9.0]).unwrap();
+        let described = Description::compute(&[1.0, 1.0, 2.0, 2.0, 4.0, 6.0, 9.0]).unwrap();
         assert_eq!(described.mad, 1.0);
         assert_eq!(described.mad_scaled(), 1.4826);
         assert_eq!(described.median, 2.0);
@@ -169,7 +169,7 @@ mod tests {
     #[test]
     fn the_standard_deviation_divides_by_n_minus_one() {
         // np.std([100, 110, 90], ddof=1) = 10
-        let described = Description::of(&[100.0, 110.0, 90.0]).unwrap();
+        let described = Description::compute(&[100.0, 110.0, 90.0]).unwrap();
         assert!((described.sd.unwrap() - 10.0).abs() < 1e-12);
         assert!((described.cv().unwrap() - 0.1).abs() < 1e-12);
         assert!((described.standard_error().unwrap() - 10.0 / 3.0_f64.sqrt()).abs() < 1e-12);
@@ -183,7 +183,7 @@ mod tests {
             let values: Vec<f64> = (-1000..=1000)
                 .map(|k| offset + f64::from(k) / 1024.0)
                 .collect();
-            let described = Description::of(&values).unwrap();
+            let described = Description::compute(&values).unwrap();
             assert_eq!(described.mean, offset);
             assert!((described.sd.unwrap() / expected - 1.0).abs() < 1e-14);
         }
@@ -200,24 +200,24 @@ mod tests {
 
     #[test]
     fn one_value_has_no_standard_deviation_and_a_zero_mean_no_cv() {
-        let one = Description::of(&[3.0]).unwrap();
+        let one = Description::compute(&[3.0]).unwrap();
         assert_eq!((one.sd, one.cv(), one.standard_error()), (None, None, None));
         assert_eq!(standard_error(&[3.0]), None);
-        assert_eq!(Description::of(&[-1.0, 1.0]).unwrap().cv(), None);
+        assert_eq!(Description::compute(&[-1.0, 1.0]).unwrap().cv(), None);
     }
 
     #[test]
     fn nothing_and_values_that_are_not_finite_have_no_description() {
-        assert_eq!(Description::of(&[]), None);
-        assert_eq!(Description::of(&[1.0, f64::NAN]), None);
-        assert_eq!(Description::of(&[1.0, f64::INFINITY]), None);
+        assert_eq!(Description::compute(&[]), None);
+        assert_eq!(Description::compute(&[1.0, f64::NAN]), None);
+        assert_eq!(Description::compute(&[1.0, f64::INFINITY]), None);
     }
 
     proptest! {
         #[test]
         fn scaling_the_values_scales_every_field(x in prop::collection::vec(1.0f64..1e6, 2..40), c in 0.01f64..100.0) {
             let scaled: Vec<f64> = x.iter().map(|v| v * c).collect();
-            let (a, b) = (Description::of(&x).unwrap(), Description::of(&scaled).unwrap());
+            let (a, b) = (Description::compute(&x).unwrap(), Description::compute(&scaled).unwrap());
             let near = |u: f64, v: f64| (u - v).abs() <= 1e-9 * b.max;
             prop_assert!(near(a.mean * c, b.mean) && near(a.median * c, b.median) && near(a.mad * c, b.mad));
             prop_assert!(near(a.sd.unwrap() * c, b.sd.unwrap()));

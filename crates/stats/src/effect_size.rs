@@ -22,7 +22,7 @@ pub enum EffectSize {
 
 impl EffectSize {
     /// Labels Cliff's `delta`, of either sign, by three bounds in ascending order. NaN is large.
-    pub fn within(delta: f64, [negligible, small, medium]: [f64; 3]) -> Self {
+    pub fn classify(delta: f64, [negligible, small, medium]: [f64; 3]) -> Self {
         match delta.abs() {
             size if size < negligible => Self::Negligible,
             size if size < small => Self::Small,
@@ -46,7 +46,7 @@ impl EffectSize {
 ///
 /// The sides may have any order and length; n log n steps. Equal sides have 0. `None` for an empty side or a value that is not a number.
 pub fn cliffs_delta(new: &[f64], base: &[f64]) -> Option<f64> {
-    Some(MannWhitney::of(new, base)?.delta())
+    Some(MannWhitney::from_groups(new, base)?.delta())
 }
 
 /// Returns Cohen's d: the difference of means, new - base, in pooled standard deviations, `sqrt(((n1 - 1) s1^2 + (n2 - 1) s2^2) / (n1 + n2 - 2))`
@@ -75,7 +75,7 @@ mod tests {
     #[test]
     fn labels_begin_at_their_bounds() {
         let labels = [0.0, 0.1469, 0.147, -0.33, 0.4739, -0.474, 1.0]
-            .map(|delta| EffectSize::within(delta, [0.147, 0.33, 0.474]).label());
+            .map(|delta| EffectSize::classify(delta, [0.147, 0.33, 0.474]).label());
         let expected = [
             "negligible",
             "negligible",

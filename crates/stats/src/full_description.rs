@@ -9,7 +9,7 @@ use super::trimmed_mean::{TrimmedError, TrimmedMean};
 
 /// The values from which the percentiles and extremes of a [`FullDescription`] are computed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum TailBasis {
+pub enum TailSource {
     /// All values: a policy hides no tail.
     Raw,
     /// The values that the policy kept.
@@ -26,7 +26,7 @@ pub struct FullDescriptionRules {
     /// Formula of the standard error of the mean
     pub trimmed_error: TrimmedError,
     /// Values from which percentiles and extremes are computed
-    pub tail: TailBasis,
+    pub tail: TailSource,
     /// Level of the interval of the mean, between 0 and 1
     pub level: f64,
 }
@@ -66,12 +66,12 @@ impl FullDescription {
 
     /// Describes the sample `raw`, given in any order; n log n steps. `None` without values or with a value that is not finite. A single value has
     /// a location but no spread.
-    pub fn of(raw: &[f64], rules: FullDescriptionRules) -> Option<Self> {
+    pub fn compute(raw: &[f64], rules: FullDescriptionRules) -> Option<Self> {
         let treated = rules.outliers.apply(raw)?;
-        let described = Description::of(&treated.values)?;
+        let described = Description::compute(&treated.values)?;
         let trimmed = match rules.trimmed_error {
-            TrimmedError::Winsorized => TrimmedMean::of(&treated),
-            TrimmedError::Plain => TrimmedMean::of_values_left(&treated),
+            TrimmedError::Winsorized => TrimmedMean::compute(&treated),
+            TrimmedError::Plain => TrimmedMean::compute_plain(&treated),
         };
         let (percentiles, min, max) = tail(&treated, rules)?;
         let mut centre = treated.values.clone();
@@ -94,13 +94,13 @@ impl FullDescription {
 
 fn tail(treated: &TreatedSample<'_>, rules: FullDescriptionRules) -> Option<([f64; 5], f64, f64)> {
     let mut sorted = match rules.tail {
-        TailBasis::Raw => treated.raw.to_vec(),
-        TailBasis::TreatedSample => treated.values.clone(),
+        TailSource::Raw => treated.raw.to_vec(),
+        TailSource::TreatedSample => treated.values.clone(),
     };
     sorted.sort_unstable_by(f64::total_cmp);
     let mut percentiles = [0.0; 5];
     for (value, p) in percentiles.iter_mut().zip(FullDescription::FRACTIONS) {
-        *value = rules.quantile.of_sorted(&sorted, p)?;
+        *value = rules.quantile.select_sorted(&sorted, p)?;
     }
     Some((percentiles, *sorted.first()?, *sorted.last()?))
 }
@@ -113,13 +113,13 @@ mod tests {
         outliers: OutlierPolicy::Keep,
         quantile: Quantile::Linear,
         trimmed_error: TrimmedError::Winsorized,
-        tail: TailBasis::Raw,
+        tail: TailSource::Raw,
         level: 0.95,
     };
 
     #[test]
     fn one_value_has_a_location_and_no_spread() {
-        let one = FullDescription::of(&[3.0], RULES).unwrap();
+        let one = FullDescription::compute(&[3.0], RULES).unwrap();
         assert_eq!(
             (one.mean, one.median, one.min, one.max),
             (3.0, 3.0, 3.0, 3.0)
@@ -129,7 +129,7 @@ mod tests {
             (None, None, None, None)
         );
         assert_eq!(one.percentiles, [3.0; 5]);
-        assert_eq!(FullDescription::of(&[], RULES), None);
-        assert_eq!(FullDescription::of(&[f64::NAN], RULES), None);
+        assert_eq!(FullDescription::compute(&[], RULES), None);
+        assert_eq!(FullDescription::compute(&[f64::NAN], RULES), None);
     }
 }

@@ -13,7 +13,7 @@ pub struct GeometricMean {
 
 impl GeometricMean {
     /// Computes the mean of `ratios`, given in any order. Ratios without a logarithm are left out and counted. `None` if none is left.
-    pub fn of(ratios: &[f64]) -> Option<Self> {
+    pub fn compute(ratios: &[f64]) -> Option<Self> {
         let logs: Vec<f64> = ratios
             .iter()
             .filter(|ratio| **ratio > 0.0 && ratio.is_finite())
@@ -34,10 +34,11 @@ mod tests {
 
     #[test]
     fn doubled_and_halved_is_unchanged_and_zeros_are_counted() {
-        let found = GeometricMean::of(&[2.0, 0.5, 0.0, -1.0, f64::NAN, f64::INFINITY]).unwrap();
+        let found =
+            GeometricMean::compute(&[2.0, 0.5, 0.0, -1.0, f64::NAN, f64::INFINITY]).unwrap();
         assert!((found.mean - 1.0).abs() < 1e-15);
         assert_eq!((found.used, found.excluded), (2, 4));
-        assert_eq!(GeometricMean::of(&[0.0]), None);
-        assert_eq!(GeometricMean::of(&[]), None);
+        assert_eq!(GeometricMean::compute(&[0.0]), None);
+        assert_eq!(GeometricMean::compute(&[]), None);
     }
 }

@@ -14,7 +14,7 @@ pub struct HarmonicMean {
 impl HarmonicMean {
     /// Computes the mean of `rates`, given in any order. The deviation of a single rate is 0. `None` without rates, or with a rate that is not
     /// positive and finite.
-    pub fn of(rates: &[f64]) -> Option<Self> {
+    pub fn compute(rates: &[f64]) -> Option<Self> {
         if rates.is_empty() || !rates.iter().all(|rate| *rate > 0.0 && rate.is_finite()) {
             return None;
         }
@@ -47,14 +47,14 @@ mod tests {
             &[f64::NAN],
             &[f64::INFINITY],
         ] {
-            assert_eq!(HarmonicMean::of(rates), None);
+            assert_eq!(HarmonicMean::compute(rates), None);
         }
     }
 
     #[test]
     fn one_rate_is_its_own_mean_without_deviation_at_any_scale() {
         for rate in [1e-300, 3.0, 1e300] {
-            let one = HarmonicMean::of(&[rate]).unwrap();
+            let one = HarmonicMean::compute(&[rate]).unwrap();
             assert_eq!((one.mean, one.deviation), (rate, 0.0));
         }
     }

@@ -26,7 +26,7 @@ impl HdrPrecision {
     pub const HIGHEST: u64 = 3_600_000_000_000;
 
     /// Returns the resolution of the given number of significant digits; `None` below 1 and above 5.
-    pub fn of_digits(digits: u8) -> Option<Self> {
+    pub fn from_digits(digits: u8) -> Option<Self> {
         (1..=5).contains(&digits).then_some(Self { digits })
     }
 
@@ -41,7 +41,7 @@ impl HdrPrecision {
     }
 
     /// Returns the number of counters for each further power of two.
-    fn half(self) -> u32 {
+    fn counters_per_power(self) -> u32 {
         (self.exact_below() / 2) as u32
     }
 
@@ -56,7 +56,7 @@ impl HdrPrecision {
         if value < self.exact_below() {
             return value as u32;
         }
-        let half = self.half();
+        let half = self.counters_per_power();
         let shift = value.ilog2() - half.ilog2();
         half * shift + (value >> shift) as u32
     }
@@ -71,13 +71,13 @@ impl HdrPrecision {
         if u64::from(index) < self.exact_below() {
             return (u64::from(index), 1);
         }
-        let half = self.half();
+        let half = self.counters_per_power();
         let shift = index / half - 1;
         (u64::from(index - half * shift) << shift, 1 << shift)
     }
 
     /// Returns the smallest value that the counter `index` covers; `None` if there is no such counter.
-    pub fn lowest_of(self, index: u32) -> Option<u64> {
+    pub fn lowest_value(self, index: u32) -> Option<u64> {
         (index <= self.last_index()).then(|| self.span(index).0)
     }
 }
@@ -94,7 +94,7 @@ pub struct HdrHistogram {
 impl HdrHistogram {
     /// Builds a histogram from (index, count) pairs in any order; counts of the same index are added. `None` for an index without a counter, or
     /// for 2^64 values or more.
-    pub fn of_counters(
+    pub fn from_counters(
         precision: HdrPrecision,
         counters: impl IntoIterator<Item = (u32, u64)>,
     ) -> Option<Self> {
@@ -118,19 +118,19 @@ impl HdrHistogram {
     }
 
     /// Builds a histogram from single values in any order; n log n steps.
-    pub fn of_values(
+    pub fn from_values(
         precision: HdrPrecision,
         values: impl IntoIterator<Item = u64>,
     ) -> Option<Self> {
         let counters = values
             .into_iter()
             .map(|value| (precision.index_of(value), 1));
-        Self::of_counters(precision, counters)
+        Self::from_counters(precision, counters)
     }
 
     /// Returns the histogram of the values of both. If one has a finer resolution, its values are counted by the lowest value of their counter.
     /// `None` for 2^64 values or more.
-    pub fn merged(&self, other: &Self) -> Option<Self> {
+    pub fn merge(&self, other: &Self) -> Option<Self> {
         let precision = self.precision.min(other.precision);
         let coarser = |one: &Self| {
             let from = one.precision;
@@ -139,7 +139,7 @@ impl HdrHistogram {
                 .map(|(index, count)| (precision.index_of(from.span(*index).0), *count))
                 .collect::<Vec<_>>()
         };
-        Self::of_counters(precision, [coarser(self), coarser(other)].concat())
+        Self::from_counters(precision, [coarser(self), coarser(other)].concat())
     }
 
     /// Returns the resolution.
@@ -198,7 +198,7 @@ mod tests {
     use proptest::prelude::*;
 
     fn precisions() -> impl Iterator<Item = HdrPrecision> {
-        (1..=5).map(|digits| HdrPrecision::of_digits(digits).unwrap())
+        (1..=5).map(|digits| HdrPrecision::from_digits(digits).unwrap())
     }
 
     #[test]
@@ -220,11 +220,11 @@ mod tests {
                 next = lowest + width;
             }
             assert!(next > HdrPrecision::HIGHEST);
-            assert_eq!(precision.lowest_of(precision.last_index() + 1), None);
+            assert_eq!(precision.lowest_value(precision.last_index() + 1), None);
             assert_eq!(precision.index_of(u64::MAX), precision.last_index());
         }
         assert_eq!(
-            (HdrPrecision::of_digits(0), HdrPrecision::of_digits(6)),
+            (HdrPrecision::from_digits(0), HdrPrecision::from_digits(6)),
             (None, None)
         );
     }
@@ -234,15 +234,18 @@ mod tests {
         let none = HdrHistogram::default();
         let precision = none.precision();
         assert_eq!((none.percentile(0.5), none.mean()), (None, None));
-        let one = HdrHistogram::of_values(precision, [7]).unwrap();
+        let one = HdrHistogram::from_values(precision, [7]).unwrap();
         for quantile in [-0.1, 1.1, f64::NAN] {
             assert_eq!(one.percentile(quantile), None);
         }
         assert_eq!(one.percentile(0.0), Some(7));
         assert_eq!(one.population_deviation(), Some(0.0));
-        assert_eq!(HdrHistogram::of_counters(precision, [(u32::MAX, 1)]), None);
         assert_eq!(
-            HdrHistogram::of_counters(precision, [(1, u64::MAX), (2, 1)]),
+            HdrHistogram::from_counters(precision, [(u32::MAX, 1)]),
+            None
+        );
+        assert_eq!(
+            HdrHistogram::from_counters(precision, [(1, u64::MAX), (2, 1)]),
             None
         );
     }
@@ -252,8 +255,8 @@ mod tests {
         fn a_percentile_is_at_most_its_error_below_the_order_statistic(
             mut values in prop::collection::vec(0..HdrPrecision::HIGHEST, 1..200), quantile in 0.0..=1.0_f64, digits in 1..=5_u8,
         ) {
-            let precision = HdrPrecision::of_digits(digits).unwrap();
-            let histogram = HdrHistogram::of_values(precision, values.iter().copied()).unwrap();
+            let precision = HdrPrecision::from_digits(digits).unwrap();
+            let histogram = HdrHistogram::from_values(precision, values.iter().copied()).unwrap();
             values.sort_unstable();
             let rank = ((quantile * values.len() as f64).ceil() as usize).max(1);
             let (exact, found) = (values[rank - 1], histogram.percentile(quantile).unwrap());
@@ -266,11 +269,11 @@ mod tests {
             a in prop::collection::vec(0..HdrPrecision::HIGHEST, 0..60), b in prop::collection::vec(0..5_000_u64, 0..60), fine in 3..=5_u8,
         ) {
             let of = |digits, values: &[u64]| {
-                HdrHistogram::of_values(HdrPrecision::of_digits(digits).unwrap(), values.iter().copied()).unwrap()
+                HdrHistogram::from_values(HdrPrecision::from_digits(digits).unwrap(), values.iter().copied()).unwrap()
             };
             let all: Vec<u64> = a.iter().chain(&b).copied().collect();
-            prop_assert_eq!(of(fine, &a).merged(&of(3, &b)), Some(of(3, &all)));
-            prop_assert_eq!(of(3, &b).merged(&of(fine, &a)), Some(of(3, &all)));
+            prop_assert_eq!(of(fine, &a).merge(&of(3, &b)), Some(of(3, &all)));
+            prop_assert_eq!(of(3, &b).merge(&of(fine, &a)), Some(of(3, &all)));
         }
     }
 }

@@ -35,7 +35,7 @@ pub struct HodgesLehmann {
 impl HodgesLehmann {
     /// Sorts the groups `new` (m values) and `base` (n values), given in any order and in one unit. `None` for an empty side or a value that is
     /// not finite.
-    pub fn of(new: &[f64], base: &[f64]) -> Option<Self> {
+    pub fn from_groups(new: &[f64], base: &[f64]) -> Option<Self> {
         let finite = new.iter().chain(base).all(|value| value.is_finite());
         if new.is_empty() || base.is_empty() || !finite {
             return None;
@@ -55,8 +55,8 @@ impl HodgesLehmann {
     pub fn estimate(&self) -> Option<f64> {
         let pairs = self.pairs();
         let (low, high) = (
-            self.difference(pairs.div_ceil(2))?,
-            self.difference(pairs / 2 + 1)?,
+            self.difference_of_rank(pairs.div_ceil(2))?,
+            self.difference_of_rank(pairs / 2 + 1)?,
         );
         median(&[low, high])
     }
@@ -67,7 +67,7 @@ impl HodgesLehmann {
 
     /// Returns the number of differences of at most `bound`. Rounded differences rise with `new` and fall with `base`, so a single walk along both
     /// counts them.
-    fn at_most(&self, bound: f64) -> usize {
+    fn count_at_most(&self, bound: f64) -> usize {
         let mut within = 0;
         self.base
             .iter()
@@ -82,23 +82,23 @@ impl HodgesLehmann {
 
     /// Returns the difference of this rank, counted from 1: the smallest number that at least `rank` differences do not exceed. It bisects the
     /// ordered bit patterns of all floats.
-    fn difference(&self, rank: usize) -> Option<f64> {
+    fn difference_of_rank(&self, rank: usize) -> Option<f64> {
         if rank == 0 || rank > self.pairs() {
             return None;
         }
         let lowest = self.new.first()? - self.base.last()?;
         let highest = self.new.last()? - self.base.first()?;
-        let (mut low, mut high) = (ordered(lowest), ordered(highest));
+        let (mut low, mut high) = (ordered_bits(lowest), ordered_bits(highest));
         while low < high {
             let middle = low.midpoint(high);
-            if self.at_most(number(middle)) >= rank {
+            if self.count_at_most(from_ordered_bits(middle)) >= rank {
                 high = middle;
             } else {
                 low = middle + 1;
             }
         }
         // Adding 0 turns -0 into 0.
-        Some(number(low) + 0.0)
+        Some(from_ordered_bits(low) + 0.0)
     }
 
     /// Returns the interval of the shift at `level`: the differences of ranks k and m n + 1 - k (Hollander, Wolfe and Chicken 2014, section 4.3).
@@ -123,8 +123,8 @@ impl HodgesLehmann {
             }
         };
         Some(Interval {
-            lower: self.difference(rank)?,
-            upper: self.difference((self.pairs() + 1).checked_sub(rank)?)?,
+            lower: self.difference_of_rank(rank)?,
+            upper: self.difference_of_rank((self.pairs() + 1).checked_sub(rank)?)?,
         })
     }
 }
@@ -148,16 +148,20 @@ impl HodgesLehmann {
     /// Returns the shift at which the rank test sees no difference, in the unit of the values: the median of the differences by their
     /// mid-distribution function (Ma, Genton and Parzen 2011). Without equal differences it equals [`HodgesLehmann::estimate`]. With a coarse
     /// clock, differences are a few whole steps; this estimate is not rounded to one of them. It is 0 if U is half of the pairs.
-    pub fn estimate_between_ties(&self) -> Option<f64> {
+    pub fn estimate_mid_distribution(&self) -> Option<f64> {
         self.shift_at(self.pairs() as f64 / 2.0)
     }
 
     /// Returns the interval of [`HodgesLehmann::estimate_between_ties`] at `level`: the shifts at which U is not far enough from half of the pairs
     /// for the asymptotic p by `method` to be below 1 - level. It therefore excludes 0 exactly if that p is below 1 - level, with any ties, and is
     /// a single point only if all differences are equal. `None` if the groups are too small for `level`, or for a level outside 0..1.
-    pub fn interval_between_ties(&self, level: f64, method: MannWhitneyMethod) -> Option<Interval> {
+    pub fn interval_mid_distribution(
+        &self,
+        level: f64,
+        method: MannWhitneyMethod,
+    ) -> Option<Interval> {
         let z = normal::two_sided(level).filter(|_| level > 0.0 && level < 1.0)?;
-        let test = MannWhitney::of(&self.new, &self.base)?;
+        let test = MannWhitney::from_groups(&self.new, &self.base)?;
         let half = self.pairs() as f64 / 2.0;
         let reach = z * test.variance().sqrt() + method.continuity_correction();
         if reach >= half {
@@ -173,17 +177,17 @@ impl HodgesLehmann {
     /// groups of equal differences, and exact at 0.
     fn shift_at(&self, pairs: f64) -> Option<f64> {
         let rank = (pairs.ceil() as usize).clamp(1, self.pairs());
-        let group = self.group(rank)?;
+        let group = self.group_of_rank(rank)?;
         let (low, high) = if pairs < group.mid_rank() {
             if group.below == 0 {
                 return Some(group.value);
             }
-            (self.group(group.below)?, group)
+            (self.group_of_rank(group.below)?, group)
         } else {
             if group.through == self.pairs() {
                 return Some(group.value);
             }
-            let next = self.group(group.through + 1)?;
+            let next = self.group_of_rank(group.through + 1)?;
             (group, next)
         };
         let zero = (low.value < 0.0 && high.value > 0.0).then_some((0.0, low.through as f64));
@@ -198,8 +202,8 @@ impl HodgesLehmann {
     }
 
     /// Returns the group of equal differences that contains the difference of `rank`.
-    fn group(&self, rank: usize) -> Option<DifferenceGroup> {
-        let value = self.difference(rank)?;
+    fn group_of_rank(&self, rank: usize) -> Option<DifferenceGroup> {
+        let value = self.difference_of_rank(rank)?;
         let ends = [
             self.new.first()?,
             self.new.last()?,
@@ -213,14 +217,14 @@ impl HodgesLehmann {
         Some(DifferenceGroup {
             value: if value.abs() <= step { 0.0 } else { value },
             // `next_down` excludes the smallest difference of the group itself.
-            below: self.at_most((value - step).next_down()),
-            through: self.at_most(value + step),
+            below: self.count_at_most((value - step).next_down()),
+            through: self.count_at_most(value + step),
         })
     }
 }
 
 /// Returns bits whose order as integers is the order of the numbers.
-fn ordered(value: f64) -> u64 {
+fn ordered_bits(value: f64) -> u64 {
     let bits = value.to_bits();
     if value.is_sign_negative() {
         !bits
@@ -230,7 +234,7 @@ fn ordered(value: f64) -> u64 {
 }
 
 /// Returns the number for such bits.
-fn number(ordered: u64) -> f64 {
+fn from_ordered_bits(ordered: u64) -> f64 {
     f64::from_bits(if ordered & SIGN == 0 {
         !ordered
     } else {
@@ -247,20 +251,20 @@ mod tests {
 
     #[test]
     fn too_few_values_have_a_shift_and_no_interval() {
-        let shift = HodgesLehmann::of(&[3.0, 4.0], &[1.0]).unwrap();
+        let shift = HodgesLehmann::from_groups(&[3.0, 4.0], &[1.0]).unwrap();
         assert_eq!(shift.estimate(), Some(2.5));
         for ranks in [HodgesLehmannRanks::Exact, HodgesLehmannRanks::Normal] {
             assert_eq!(shift.interval(0.95, ranks), None);
             assert_eq!(shift.interval(1.0, ranks), None);
         }
-        assert_eq!(HodgesLehmann::of(&[], &[1.0]), None);
-        assert_eq!(HodgesLehmann::of(&[f64::NAN], &[1.0]), None);
+        assert_eq!(HodgesLehmann::from_groups(&[], &[1.0]), None);
+        assert_eq!(HodgesLehmann::from_groups(&[f64::NAN], &[1.0]), None);
     }
 
     #[test]
     fn there_is_no_interval_of_all_or_nothing() {
         let values: Vec<f64> = (0..30).map(f64::from).collect();
-        let shift = HodgesLehmann::of(&values, &values).unwrap();
+        let shift = HodgesLehmann::from_groups(&values, &values).unwrap();
         for ranks in [HodgesLehmannRanks::Exact, HodgesLehmannRanks::Normal] {
             assert!(shift.interval(0.95, ranks).is_some());
             for level in [0.0, 1.0, -1.0, 2.0, f64::NAN] {
@@ -278,17 +282,17 @@ mod tests {
                 .collect()
         };
         let (new, base) = (group(100), group(50));
-        let shift = HodgesLehmann::of(&new, &base).unwrap();
+        let shift = HodgesLehmann::from_groups(&new, &base).unwrap();
         assert_eq!(shift.estimate(), Some(0.0));
         // There are 5,000, 20,000 and 15,000 differences of -1, 0 and 1, at mid-ranks 2,500, 15,000 and 32,500; half of all is 20,000.
-        let estimate = shift.estimate_between_ties().unwrap();
+        let estimate = shift.estimate_mid_distribution().unwrap();
         assert!((estimate - 5_000.0 / 17_500.0).abs() < 1e-12, "{estimate}");
-        let p = MannWhitney::of(&new, &base)
+        let p = MannWhitney::from_groups(&new, &base)
             .unwrap()
-            .p(MannWhitneyMethod::Asymptotic)
+            .p_value(MannWhitneyMethod::Asymptotic)
             .unwrap();
         let interval = shift
-            .interval_between_ties(0.95, MannWhitneyMethod::Asymptotic)
+            .interval_mid_distribution(0.95, MannWhitneyMethod::Asymptotic)
             .unwrap();
         assert!(
             p < 0.05 && interval.lower > 0.0 && interval.lower < estimate,
@@ -303,14 +307,14 @@ mod tests {
         ) {
             let floats = |x: &[u8]| x.iter().map(|v| f64::from(*v) * if tenths { 0.1 } else { 1.0 }).collect::<Vec<_>>();
             let (a, b) = (floats(&a), floats(&b));
-            let shift = HodgesLehmann::of(&a, &b).unwrap();
-            let test = MannWhitney::of(&a, &b).unwrap();
-            let estimate = shift.estimate_between_ties().unwrap();
+            let shift = HodgesLehmann::from_groups(&a, &b).unwrap();
+            let test = MannWhitney::from_groups(&a, &b).unwrap();
+            let estimate = shift.estimate_mid_distribution().unwrap();
             prop_assert_eq!(estimate > 0.0, test.u_first > test.u_second());
             for method in [MannWhitneyMethod::Asymptotic, MannWhitneyMethod::AsymptoticCorrected] {
-                let p = test.p(method).unwrap();
+                let p = test.p_value(method).unwrap();
                 prop_assume!((p - (1.0 - level)).abs() > 1e-9);
-                let interval = shift.interval_between_ties(level, method);
+                let interval = shift.interval_mid_distribution(level, method);
                 let excludes = interval.is_some_and(|found| found.lower > 0.0 || found.upper < 0.0);
                 prop_assert_eq!(excludes, p < 1.0 - level, "{:?} {}", interval, p);
                 if let Some(found) = interval {
@@ -323,8 +327,8 @@ mod tests {
         fn without_equal_differences_the_shift_between_ties_is_the_median_difference(
             a in prop::collection::vec(5.0..9.0_f64, 1..12), b in prop::collection::vec(-5.0..3.0_f64, 1..12),
         ) {
-            let shift = HodgesLehmann::of(&a, &b).unwrap();
-            let (one, other) = (shift.estimate().unwrap(), shift.estimate_between_ties().unwrap());
+            let shift = HodgesLehmann::from_groups(&a, &b).unwrap();
+            let (one, other) = (shift.estimate().unwrap(), shift.estimate_mid_distribution().unwrap());
             prop_assert!((one - other).abs() < 1e-9, "{} {}", one, other);
         }
 
@@ -333,13 +337,13 @@ mod tests {
             a in prop::collection::vec(-5.0..5.0_f64, 1..12), b in prop::collection::vec(-3_i8..3, 1..12),
         ) {
             let b: Vec<f64> = b.into_iter().map(f64::from).collect();
-            let shift = HodgesLehmann::of(&a, &b).unwrap();
+            let shift = HodgesLehmann::from_groups(&a, &b).unwrap();
             let mut all: Vec<f64> = a.iter().flat_map(|x| b.iter().map(move |y| x - y)).collect();
             all.sort_by(f64::total_cmp);
             for (at, expected) in all.iter().enumerate() {
-                prop_assert_eq!(shift.difference(at + 1), Some(*expected));
+                prop_assert_eq!(shift.difference_of_rank(at + 1), Some(*expected));
             }
-            prop_assert_eq!(shift.difference(all.len() + 1), None);
+            prop_assert_eq!(shift.difference_of_rank(all.len() + 1), None);
             prop_assert_eq!(shift.estimate(), median(&all));
         }
 
@@ -347,10 +351,10 @@ mod tests {
         fn the_exact_interval_excludes_exactly_the_shifts_that_the_test_rejects(
             a in prop::collection::vec(-5.0..5.0_f64, 4..12), b in prop::collection::vec(-5.0..5.0_f64, 4..12), by in -6.0..6.0_f64,
         ) {
-            let shift = HodgesLehmann::of(&a, &b).unwrap().interval(0.9, HodgesLehmannRanks::Exact).unwrap();
+            let shift = HodgesLehmann::from_groups(&a, &b).unwrap().interval(0.9, HodgesLehmannRanks::Exact).unwrap();
             prop_assume!((shift.lower - by).abs() > 1e-9 && (shift.upper - by).abs() > 1e-9);
             let moved: Vec<f64> = b.iter().map(|y| y + by).collect();
-            let p = MannWhitney::of(&a, &moved).unwrap().p(MannWhitneyMethod::Exact);
+            let p = MannWhitney::from_groups(&a, &moved).unwrap().p_value(MannWhitneyMethod::Exact);
             prop_assume!(p.is_some());
             prop_assert_eq!(by < shift.lower || by > shift.upper, p.unwrap() <= 0.1 + 1e-12);
         }

@@ -35,7 +35,7 @@ impl Interval {
 
     /// Returns the part of the interval that is not below 0, for quantities that cannot be negative. It covers as often as the whole interval.
     #[must_use]
-    pub fn not_below_zero(self) -> Self {
+    pub fn clamp_at_zero(self) -> Self {
         self.map(|bound| bound.max(0.0))
     }
 }

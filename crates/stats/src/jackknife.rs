@@ -97,7 +97,7 @@ pub(super) fn leave_one_out(statistic: &impl ClusterStatistic) -> Vec<f64> {
     (0..weights.len())
         .map(|left_out| {
             weights[left_out] = 0;
-            let value = statistic.of(&weights);
+            let value = statistic.evaluate(&weights);
             weights[left_out] = 1;
             value
         })
@@ -144,7 +144,7 @@ pub fn jackknife_t_interval(
             .and_then(|error| around(0.0, t * error))
             // Multiply instead of exp(ln(observed) ...), whose rounding may shift the center away from `observed`.
             .map(|found| found.map(|logarithm| observed * logarithm.exp()))
-            .or_else(|| plain().map(Interval::not_below_zero)),
+            .or_else(|| plain().map(Interval::clamp_at_zero)),
     }
 }
 
@@ -177,7 +177,7 @@ fn critical(level: f64, df: f64) -> Option<f64> {
     if !(level > 0.0 && level < 1.0) {
         return None;
     }
-    student_t::critical((1.0 - level) / 2.0, df)
+    student_t::upper_quantile((1.0 - level) / 2.0, df)
 }
 
 fn around(centre: f64, margin: f64) -> Option<Interval> {
@@ -341,7 +341,7 @@ mod tests {
         fn of_a_mean_of_equal_clusters_it_is_students(x in prop::collection::vec(prop::collection::vec(1.0..1e3_f64, 4), 2..9)) {
             let clusters: Vec<&[f64]> = x.iter().map(Vec::as_slice).collect();
             let means: Vec<f64> = x.iter().map(|x| x.iter().sum::<f64>() / 4.0).collect();
-            let student = TInterval::of(&means, 0.95).unwrap().interval();
+            let student = TInterval::compute(&means, 0.95).unwrap().interval();
             let found = jackknife_t_interval(&ClusterMean::new(&clusters), IntervalScale::Plain, 0.95).unwrap();
             prop_assert!((found.lower - student.lower).abs() < 1e-8 && (found.upper - student.upper).abs() < 1e-8);
         }

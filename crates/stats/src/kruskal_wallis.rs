@@ -15,8 +15,8 @@ pub struct KruskalWallis {
 impl KruskalWallis {
     /// Tests whether all `groups`, each of any length and in any order, have the same distribution; N log N steps. If all values are equal, H is 0
     /// and p is 1. `None` below two groups, with an empty one, or with a value that is not a number.
-    pub fn of(groups: &[&[f64]]) -> Option<Self> {
-        let ranks = Ranks::of(groups)?;
+    pub fn test(groups: &[&[f64]]) -> Option<Self> {
+        let ranks = Ranks::compute(groups)?;
         if groups.len() < 2 {
             return None;
         }
@@ -51,12 +51,12 @@ mod tests {
 
     #[test]
     fn constants_do_not_differ_and_what_is_no_group_has_no_test() {
-        let same = KruskalWallis::of(&[&[2.0; 3], &[2.0; 4]]).unwrap();
+        let same = KruskalWallis::test(&[&[2.0; 3], &[2.0; 4]]).unwrap();
         assert_eq!((same.h, same.p), (0.0, 1.0));
-        assert_eq!(KruskalWallis::of(&[&[1.0, 2.0]]), None);
-        assert_eq!(KruskalWallis::of(&[&[1.0, 2.0], &[]]), None);
-        assert_eq!(KruskalWallis::of(&[]), None);
-        let balanced = KruskalWallis::of(&[&[1.0, 4.0], &[2.0, 3.0]]).unwrap();
+        assert_eq!(KruskalWallis::test(&[&[1.0, 2.0]]), None);
+        assert_eq!(KruskalWallis::test(&[&[1.0, 2.0], &[]]), None);
+        assert_eq!(KruskalWallis::test(&[]), None);
+        let balanced = KruskalWallis::test(&[&[1.0, 4.0], &[2.0, 3.0]]).unwrap();
         assert_eq!((balanced.h, balanced.p), (0.0, 1.0));
     }
 }

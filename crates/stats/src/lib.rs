@@ -107,11 +107,11 @@ mod words;
 pub use bca::{bca_bounds, bca_interval};
 pub use better::Better;
 pub use bootstrap::{
-    PercentileRule, Resampling, distinct_resamples, percentile_interval, percentile_interval_by,
+    PercentileRule, Resampling, distinct_resamples, percentile_interval, percentile_interval_with,
     relative_change_interval, relative_change_resamples, resample,
 };
 pub use change_points::{ChangePoint, ChangePointRules, change_points};
-pub use cleaned_sample::{CleanedSample, CleaningCounts, FirstSample};
+pub use cleaned_sample::{CleanedSample, CleaningCounts, FirstSampleTreatment};
 pub use cluster_function::ClusterFunction;
 pub use cluster_means::{between_to_within_ratio, describe_cluster_means};
 pub use cluster_ranks::{ClusterMad, ClusterMedian};
@@ -124,7 +124,7 @@ pub use description::{
 };
 pub use effect_size::{EffectSize, cliffs_delta, cohens_d, hedges_g};
 pub use fisher::FisherExact;
-pub use full_description::{FullDescription, FullDescriptionRules, TailBasis};
+pub use full_description::{FullDescription, FullDescriptionRules, TailSource};
 pub use geometric_mean::GeometricMean;
 pub use harmonic_mean::HarmonicMean;
 pub use histogram::{HdrHistogram, HdrPrecision};
@@ -137,13 +137,15 @@ pub use jackknife::{
 };
 pub use kruskal_wallis::KruskalWallis;
 pub use log_standard_error::{LogStandardError, Smoothness};
-pub use low_quantile::{BootstrapSpread, ClusterLowQuantile, paired_standard_error};
+pub use low_quantile::{BootstrapSpread, ClusterLowQuantile, paired_difference_standard_error};
 pub use mann_whitney::{MannWhitney, MannWhitneyMethod};
 pub use mean_ratio::{mean_ratio, paired_mean_ratio};
 pub use median_interval::MedianInterval;
 pub use modality::{SlowMode, mvalue, two_groups};
 pub use operation_rate::OperationRates;
-pub use outlier_policy::{IqrFence, OutlierPolicy, TreatedSample, TreatmentSkipped, WithoutSpread};
+pub use outlier_policy::{
+    IqrFence, OutlierPolicy, TreatedSample, TreatmentSkipped, ZeroSpreadTreatment,
+};
 pub use outliers::{OutlierCounts, OutlierLabel, TukeyFences};
 pub use paired_log_ratio::PairedLogRatio;
 pub use pooled_t_score::PooledTScore;
@@ -162,4 +164,4 @@ pub use t_score::TScore;
 pub use trimmed_mean::{TrimmedError, TrimmedMean};
 pub use weighted_ecdf::WeightedEcdf;
 pub use welch_test::{WelchDf, WelchTest};
-pub use words::Words;
+pub use words::WordMeanings;

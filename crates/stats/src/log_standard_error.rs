@@ -38,7 +38,7 @@ impl LogStandardError {
     /// less than there are clusters.
     ///
     /// `None` below two clusters, or if a value is not positive and finite. It is 0 for equal clusters.
-    pub fn of(statistic: &impl ClusterStatistic, smoothness: Smoothness) -> Option<Self> {
+    pub fn estimate(statistic: &impl ClusterStatistic, smoothness: Smoothness) -> Option<Self> {
         let error = jackknife_standard_error(statistic, f64::ln)?;
         let k = statistic.clusters();
         let least = match smoothness {
@@ -54,14 +54,17 @@ impl LogStandardError {
     /// Estimates the standard error of the logarithm of the ratio of two independent statistics, with the degrees of freedom of Welch (1947), but
     /// at most (k - 1)(1 + k / K), where k is the number of clusters of the side with fewer. Welch's degrees of freedom are estimates: a few
     /// values that happen to be close together would attribute nearly all variance to the other side. `None` as for [`Self::of`].
-    pub fn of_ratio(
+    pub fn estimate_ratio(
         new: &impl ClusterStatistic,
         base: &impl ClusterStatistic,
         smoothness: Smoothness,
     ) -> Option<Self> {
-        let (a, b) = (Self::of(new, smoothness)?, Self::of(base, smoothness)?);
+        let (a, b) = (
+            Self::estimate(new, smoothness)?,
+            Self::estimate(base, smoothness)?,
+        );
         let variance = a.standard_error.powi(2) + b.standard_error.powi(2);
-        let most = most_df(new.clusters(), base.clusters());
+        let most = limit_df(new.clusters(), base.clusters());
         if variance == 0.0 {
             return Some(Self {
                 standard_error: 0.0,
@@ -81,12 +84,12 @@ impl LogStandardError {
         if self.standard_error == 0.0 {
             return 0.0;
         }
-        student_t::critical((1.0 - level) / 2.0, self.df)
+        student_t::upper_quantile((1.0 - level) / 2.0, self.df)
             .map_or(f64::INFINITY, |t| t * self.standard_error)
     }
 
     /// Returns the two-sided interval, at `level`, of the relative change `change`, a fraction, if `self` is the error of the logarithm of its ratio.
-    pub fn around(&self, change: f64, level: f64) -> Interval {
+    pub fn change_interval(&self, change: f64, level: f64) -> Interval {
         let margin = self.margin(level);
         if margin == 0.0 {
             return Interval::around(change, 0.0);
@@ -104,7 +107,7 @@ impl LogStandardError {
 /// Welch's degrees of freedom are estimates. If five values happen to be close together, they attribute nearly all variance to a hundred values on
 /// the other side, and p falls to a quarter of the correct value (at .0005, normal data). With this limit, the error rate stays at its level or
 /// below.
-pub(super) fn most_df(new: usize, base: usize) -> f64 {
+pub(super) fn limit_df(new: usize, base: usize) -> f64 {
     let (a, b) = (new as f64, base as f64);
     let (fewer, more) = (a.min(b), a.max(b));
     (fewer - 1.0) * (1.0 + fewer / more)
@@ -116,7 +119,7 @@ fn spread(statistic: &impl ClusterStatistic) -> Option<f64> {
     let alone: Vec<f64> = (0..weights.len())
         .map(|one| {
             weights[one] = 1;
-            let value = statistic.of(&weights).ln();
+            let value = statistic.evaluate(&weights).ln();
             weights[one] = 0;
             value
         })
@@ -137,7 +140,8 @@ mod tests {
     #[test]
     fn of_a_mean_it_is_the_standard_error_over_the_mean() {
         let values = [100.0, 100.2, 99.9, 100.1, 99.8];
-        let found = LogStandardError::of(&ClusterMean::new(&singles(&values)), Smoothness::Smooth);
+        let found =
+            LogStandardError::estimate(&ClusterMean::new(&singles(&values)), Smoothness::Smooth);
         let found = found.unwrap();
         let expected = (0.025_f64 / 5.0).sqrt() / 100.0;
         assert!((found.standard_error / expected - 1.0).abs() < 1e-3);
@@ -151,12 +155,12 @@ mod tests {
     fn a_median_whose_middle_clusters_agree_by_chance_is_as_uncertain_as_its_clusters_are_apart() {
         let values = [90.0, 100.0, 100.0, 100.0, 112.0];
         let median = ClusterMedian::new(&singles(&values));
-        let jackknife = LogStandardError::of(&median, Smoothness::Smooth).unwrap();
+        let jackknife = LogStandardError::estimate(&median, Smoothness::Smooth).unwrap();
         assert_eq!(
             (jackknife.standard_error, jackknife.margin(0.999)),
             (0.0, 0.0)
         );
-        let found = LogStandardError::of(&median, Smoothness::Median).unwrap();
+        let found = LogStandardError::estimate(&median, Smoothness::Median).unwrap();
         assert!((0.04..0.05).contains(&found.standard_error), "{found:?}");
     }
 
@@ -165,7 +169,7 @@ mod tests {
         let few = [100.0, 100.001, 100.002];
         let many: Vec<f64> = (0..50).map(|i| 100.0 + f64::from(i % 10)).collect();
         let (few, many) = (singles(&few), singles(&many));
-        let found = LogStandardError::of_ratio(
+        let found = LogStandardError::estimate_ratio(
             &ClusterMean::new(&few),
             &ClusterMean::new(&many),
             Smoothness::Smooth,
@@ -176,7 +180,7 @@ mod tests {
     #[test]
     fn degrees_of_freedom_are_welchs_where_those_are_fewer() {
         let (new, base) = ([100.0, 102.0, 104.0], [50.0, 51.0, 52.0, 51.0]);
-        let found = LogStandardError::of_ratio(
+        let found = LogStandardError::estimate_ratio(
             &ClusterMean::new(&singles(&new)),
             &ClusterMean::new(&singles(&base)),
             Smoothness::Smooth,
@@ -185,7 +189,7 @@ mod tests {
         // Welch: 1.5^2 / (1 / 2 + 0.5^2 / 3) = 3.857; the limit is 2 (1 + 3 / 4) = 3.5.
         assert!((found.unwrap().df - 3.5).abs() < 1e-12);
         let wide = [90.0, 102.0, 114.0];
-        let found = LogStandardError::of_ratio(
+        let found = LogStandardError::estimate_ratio(
             &ClusterMean::new(&singles(&wide)),
             &ClusterMean::new(&singles(&base)),
             Smoothness::Smooth,
@@ -199,7 +203,7 @@ mod tests {
     fn constants_are_certain_and_single_or_vanishing_clusters_say_nothing() {
         let side = |values: &[f64]| ClusterMean::new(&singles(values));
         let of_ratio = |new: &[f64], base: &[f64]| {
-            LogStandardError::of_ratio(&side(new), &side(base), Smoothness::Smooth)
+            LogStandardError::estimate_ratio(&side(new), &side(base), Smoothness::Smooth)
         };
         assert_eq!(of_ratio(&[3.0; 3], &[2.0; 4]).unwrap().margin(0.9999), 0.0);
         assert_eq!(of_ratio(&[3.0], &[2.0; 4]), None);
@@ -212,7 +216,7 @@ mod tests {
         let new = base.map(|value| value * 1.1);
         let (new, base) = (singles(&new), singles(&base));
         let ratio = PairedRatio::new(ClusterMean::new(&new), ClusterMean::new(&base)).unwrap();
-        let found = LogStandardError::of(&ratio, Smoothness::Median).unwrap();
+        let found = LogStandardError::estimate(&ratio, Smoothness::Median).unwrap();
         assert!(found.standard_error < 1e-12);
     }
 }

@@ -47,7 +47,7 @@ impl ClusterStatistic for ClusterLowQuantile {
         self.sizes.len() + rank.max(self.least_rank) * 2
     }
 
-    fn of(&self, weights: &[u32]) -> f64 {
+    fn evaluate(&self, weights: &[u32]) -> f64 {
         let drawn: usize = self
             .sizes
             .iter()
@@ -81,7 +81,7 @@ pub enum BootstrapSpread {
 ///
 /// Cluster i of one side is paired with cluster i of the other. All requested resamples are drawn. `None` with fewer than two clusters, with
 /// unequal numbers of them, or if more than half of the resamples have no finite value. If both sides always move together, the error is 0.
-pub fn paired_standard_error<S: ClusterStatistic>(
+pub fn paired_difference_standard_error<S: ClusterStatistic>(
     new: &S,
     base: &S,
     width: BootstrapSpread,
@@ -100,7 +100,7 @@ pub fn paired_standard_error<S: ClusterStatistic>(
             for _ in 0..clusters {
                 weights[draws.index(clusters as u32)] += 1;
             }
-            new.of(weights) - base.of(weights)
+            new.evaluate(weights) - base.evaluate(weights)
         },
     );
     let mut differences = finite_majority(differences).filter(|finite| finite.len() >= 2)?;
@@ -110,7 +110,7 @@ pub fn paired_standard_error<S: ClusterStatistic>(
         }
         BootstrapSpread::Range95 => {
             differences.sort_by(f64::total_cmp);
-            let at = |p| Quantile::Linear.of_sorted(&differences, p);
+            let at = |p| Quantile::Linear.select_sorted(&differences, p);
             Some((at(0.975)? - at(0.025)?) / 3.92)
         }
     }
@@ -133,10 +133,10 @@ mod tests {
     #[test]
     fn the_rank_counts_each_sample_as_often_as_its_cluster_was_drawn() {
         let statistic = ClusterLowQuantile::new(&[&[1.0, 5.0], &[2.0, 3.0]], 0.0, 2);
-        assert_eq!(statistic.of(&[1, 1]), 2.0);
-        assert_eq!(statistic.of(&[2, 0]), 1.0);
-        assert_eq!(statistic.of(&[0, 2]), 2.0);
-        assert!(statistic.of(&[0, 0]).is_nan());
+        assert_eq!(statistic.evaluate(&[1, 1]), 2.0);
+        assert_eq!(statistic.evaluate(&[2, 0]), 1.0);
+        assert_eq!(statistic.evaluate(&[0, 2]), 2.0);
+        assert!(statistic.evaluate(&[0, 0]).is_nan());
         let beyond = ClusterLowQuantile::new(&[&[1.0]], 0.0, 2);
         assert!(beyond.observed().is_nan());
     }
@@ -168,8 +168,12 @@ mod tests {
         };
         // The median of n uniform values has an SD of about 1 / (2 sqrt n).
         for width in [BootstrapSpread::Deviation, BootstrapSpread::Range95] {
-            let error =
-                paired_standard_error(&singles(&x), &singles(&zeros), width, resampling(2_000));
+            let error = paired_difference_standard_error(
+                &singles(&x),
+                &singles(&zeros),
+                width,
+                resampling(2_000),
+            );
             assert!((0.02..0.03).contains(&error.unwrap()), "{error:?}");
         }
     }
@@ -187,7 +191,8 @@ mod tests {
         };
         let (x, y) = (prepared(&x), prepared(&y));
         let error =
-            paired_standard_error(&y, &x, BootstrapSpread::Deviation, resampling(500)).unwrap();
+            paired_difference_standard_error(&y, &x, BootstrapSpread::Deviation, resampling(500))
+                .unwrap();
         assert!(error < 1e-12);
         assert_eq!(y.observed() - x.observed(), 1.0);
     }
@@ -196,7 +201,9 @@ mod tests {
     fn one_cluster_or_unequal_numbers_have_no_standard_error() {
         let one = ClusterLowQuantile::new(&[&[1.0, 2.0]], 0.1, 1);
         let two = ClusterLowQuantile::new(&[&[1.0], &[2.0]], 0.1, 1);
-        let error = |a, b| paired_standard_error(a, b, BootstrapSpread::Deviation, resampling(10));
+        let error = |a, b| {
+            paired_difference_standard_error(a, b, BootstrapSpread::Deviation, resampling(10))
+        };
         assert_eq!(error(&one, &one), None);
         assert_eq!(error(&one, &two), None);
         assert!(error(&two, &two).is_some());

@@ -37,8 +37,8 @@ pub struct MannWhitney {
 impl MannWhitney {
     /// Ranks the two groups, which may have any order and length: U1 = R1 - n1 (n1 + 1) / 2, with R1 the sum of the mid-ranks of `first`. N log N
     /// steps. `None` for an empty group or a value that is not a number.
-    pub fn of(first: &[f64], second: &[f64]) -> Option<Self> {
-        let ranks = Ranks::of(&[first, second])?;
+    pub fn from_groups(first: &[f64], second: &[f64]) -> Option<Self> {
+        let ranks = Ranks::compute(&[first, second])?;
         let n = first.len() as f64;
         Some(Self {
             first: first.len(),
@@ -81,15 +81,15 @@ impl MannWhitney {
     ///
     /// Exact: twice the smaller tail, at most 1; `None` with ties or too many pairs. Asymptotic: 2 P(Z >= z), z = (|U - mean| - correction) / sd,
     /// `mean = n1 n2 / 2`, `sd^2 = n1 n2 / 12 ((N + 1) - ties / (N (N - 1)))`, correction 0 or 1/2. If all values are equal, p is 1.
-    pub fn p(&self, method: MannWhitneyMethod) -> Option<f64> {
+    pub fn p_value(&self, method: MannWhitneyMethod) -> Option<f64> {
         match method {
-            exact if self.is_exact_by(exact) => self.exact(),
+            exact if self.is_exact_with(exact) => self.exact(),
             asymptotic => Some(self.asymptotic(asymptotic.continuity_correction())),
         }
     }
 
     /// Reports whether `method` computes an exact p for these groups, if it computes one at all.
-    pub fn is_exact_by(&self, method: MannWhitneyMethod) -> bool {
+    pub fn is_exact_with(&self, method: MannWhitneyMethod) -> bool {
         match method {
             MannWhitneyMethod::Exact => true,
             MannWhitneyMethod::Automatic => {
@@ -138,13 +138,13 @@ mod tests {
 
     #[test]
     fn equal_constants_give_one_and_empty_groups_no_test() {
-        let same = MannWhitney::of(&[5.0; 3], &[5.0; 40]).unwrap();
+        let same = MannWhitney::from_groups(&[5.0; 3], &[5.0; 40]).unwrap();
         for method in [Asymptotic, AsymptoticCorrected, Automatic] {
-            assert_eq!(same.p(method), Some(1.0));
+            assert_eq!(same.p_value(method), Some(1.0));
         }
-        assert_eq!(same.p(Exact), None);
-        assert_eq!(MannWhitney::of(&[], &[1.0]), None);
-        assert_eq!(MannWhitney::of(&[f64::NAN], &[1.0]), None);
+        assert_eq!(same.p_value(Exact), None);
+        assert_eq!(MannWhitney::from_groups(&[], &[1.0]), None);
+        assert_eq!(MannWhitney::from_groups(&[f64::NAN], &[1.0]), None);
     }
 
     #[test]
@@ -152,9 +152,9 @@ mod tests {
         let first: Vec<f64> = (0..10).map(|i| f64::from(2 * i + 1)).collect();
         let mut second: Vec<f64> = first.iter().map(|value| value + 3.5).collect();
         let p = |second: &[f64]| {
-            MannWhitney::of(&first, second)
+            MannWhitney::from_groups(&first, second)
                 .unwrap()
-                .p(Automatic)
+                .p_value(Automatic)
                 .unwrap()
         };
         // scipy.stats.mannwhitneyu(first, second, method="exact"); the asymptotic one is 0.2899.
@@ -170,9 +170,9 @@ mod tests {
 
     #[test]
     fn single_values_are_never_significant() {
-        let test = MannWhitney::of(&[1.0], &[2.0]).unwrap();
-        assert_eq!(test.p(Exact), Some(1.0));
-        assert_eq!(test.p(AsymptoticCorrected), Some(1.0));
+        let test = MannWhitney::from_groups(&[1.0], &[2.0]).unwrap();
+        assert_eq!(test.p_value(Exact), Some(1.0));
+        assert_eq!(test.p_value(AsymptoticCorrected), Some(1.0));
         assert_eq!(test.smaller_group(), 1);
     }
 
@@ -183,11 +183,11 @@ mod tests {
         ) {
             let floats = |x: &[u8]| x.iter().map(|v| f64::from(*v)).collect::<Vec<_>>();
             let (a, b) = (floats(&a), floats(&b));
-            let (ab, ba) = (MannWhitney::of(&a, &b).unwrap(), MannWhitney::of(&b, &a).unwrap());
+            let (ab, ba) = (MannWhitney::from_groups(&a, &b).unwrap(), MannWhitney::from_groups(&b, &a).unwrap());
             prop_assert_eq!(ab.u_first, ba.u_second());
             prop_assert_eq!(ab.delta(), -ba.delta());
             for method in [Exact, Asymptotic, AsymptoticCorrected, Automatic] {
-                prop_assert_eq!(ab.p(method), ba.p(method));
+                prop_assert_eq!(ab.p_value(method), ba.p_value(method));
             }
         }
 
@@ -196,7 +196,7 @@ mod tests {
             let floats = |x: &[u8]| x.iter().map(|v| f64::from(*v)).collect::<Vec<_>>();
             let won = |x: u8, y: u8| f64::from(u8::from(x > y)) + f64::from(u8::from(x == y)) / 2.0;
             let counted: f64 = a.iter().flat_map(|x| b.iter().map(move |y| won(*x, *y))).sum();
-            prop_assert_eq!(MannWhitney::of(&floats(&a), &floats(&b)).unwrap().u_first, counted);
+            prop_assert_eq!(MannWhitney::from_groups(&floats(&a), &floats(&b)).unwrap().u_first, counted);
         }
     }
 }

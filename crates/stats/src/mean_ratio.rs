@@ -10,7 +10,10 @@ use super::t_interval::TInterval;
 /// degrees of freedom of Welch (1947). `None` below two values per side, for a mean that is not positive, or for a level outside 0..1. Without
 /// spread the interval is a single point.
 pub fn mean_ratio(new: &[f64], base: &[f64], level: f64) -> Option<IntervalEstimate> {
-    let [a, b] = [Relative::of(new)?, Relative::of(base)?];
+    let [a, b] = [
+        RelativeMean::from_values(new)?,
+        RelativeMean::from_values(base)?,
+    ];
     let variance = a.variance + b.variance;
     let df = if variance > 0.0 {
         variance.powi(2) / (a.variance.powi(2) / a.df + b.variance.powi(2) / b.df)
@@ -28,7 +31,10 @@ pub fn paired_mean_ratio(new: &[f64], base: &[f64], level: f64) -> Option<Interv
     if new.len() != base.len() {
         return None;
     }
-    let [a, b] = [Relative::of(new)?, Relative::of(base)?];
+    let [a, b] = [
+        RelativeMean::from_values(new)?,
+        RelativeMean::from_values(base)?,
+    ];
     let differences: Vec<f64> = new
         .iter()
         .zip(base)
@@ -44,7 +50,8 @@ fn from_logarithm(
     df: f64,
     level: f64,
 ) -> Option<IntervalEstimate> {
-    let logarithms = TInterval::with(value.ln(), standard_error, df, level)?.interval();
+    let logarithms =
+        TInterval::from_standard_error(value.ln(), standard_error, df, level)?.interval();
     Some(IntervalEstimate {
         value,
         interval: logarithms.map(f64::exp),
@@ -52,14 +59,14 @@ fn from_logarithm(
 }
 
 /// The mean of one side, and the variance of the logarithm of this mean.
-struct Relative {
+struct RelativeMean {
     mean: f64,
     variance: f64,
     df: f64,
 }
 
-impl Relative {
-    fn of(values: &[f64]) -> Option<Self> {
+impl RelativeMean {
+    fn from_values(values: &[f64]) -> Option<Self> {
         let mean = mean(values).filter(|mean| *mean > 0.0 && mean.is_finite())?;
         let count = values.len() as f64;
         Some(Self {

@@ -32,7 +32,7 @@ impl MedianInterval {
     /// result is the narrowest symmetric pair of ranks that covers `level`; from 50 on it has ranks floor((n - z sqrt n) / 2) and ceil(1 + (n + z
     /// sqrt n) / 2). `None` if even the extremes do not cover the level (below 6 values at 95 %, 8 at 99 %), with a value that is not a number, or
     /// for a level outside 0..1.
-    pub fn of(values: &[f64], level: f64) -> Option<Self> {
+    pub fn compute(values: &[f64], level: f64) -> Option<Self> {
         if !(level > 0.0 && level < 1.0) || values.iter().any(|value| value.is_nan()) {
             return None;
         }
@@ -58,7 +58,7 @@ impl MedianInterval {
                 upper: sorted[upper - 1],
             },
             ranks: (lower, upper),
-            coverage: 1.0 - heads_at_most(lower - 1, n) - heads_at_most(n - upper, n),
+            coverage: 1.0 - binomial_half_cdf(lower - 1, n) - binomial_half_cdf(n - upper, n),
         })
     }
 }
@@ -66,12 +66,12 @@ impl MedianInterval {
 /// Returns the largest rank l with P(Bin(n, 1/2) <= l - 1) <= `tail`, if there is one.
 fn exact_rank(n: usize, tail: f64) -> Option<usize> {
     (1..=n / 2)
-        .take_while(|rank| heads_at_most(rank - 1, n) <= tail + ROUNDING)
+        .take_while(|rank| binomial_half_cdf(rank - 1, n) <= tail + ROUNDING)
         .last()
 }
 
 /// Returns P(Bin(n, 1/2) <= k) for k < n.
-fn heads_at_most(k: usize, n: usize) -> f64 {
+fn binomial_half_cdf(k: usize, n: usize) -> f64 {
     beta_regularized((n - k) as f64, (k + 1) as f64, 0.5, 0.5)
 }
 
@@ -85,22 +85,22 @@ mod tests {
 
     #[test]
     fn too_few_values_and_nonsense_have_no_interval() {
-        assert_eq!(MedianInterval::of(&up_to(5), 0.95), None);
-        assert_eq!(MedianInterval::of(&up_to(7), 0.99), None);
-        assert_eq!(MedianInterval::of(&[], 0.95), None);
-        assert_eq!(MedianInterval::of(&[f64::NAN; 9], 0.95), None);
+        assert_eq!(MedianInterval::compute(&up_to(5), 0.95), None);
+        assert_eq!(MedianInterval::compute(&up_to(7), 0.99), None);
+        assert_eq!(MedianInterval::compute(&[], 0.95), None);
+        assert_eq!(MedianInterval::compute(&[f64::NAN; 9], 0.95), None);
         for level in [0.0, 1.0, f64::NAN] {
-            assert_eq!(MedianInterval::of(&up_to(20), level), None);
+            assert_eq!(MedianInterval::compute(&up_to(20), level), None);
         }
         // At this level the approximate ranks lie outside the sample.
-        assert_eq!(MedianInterval::of(&up_to(50), 1.0 - 1e-13), None);
+        assert_eq!(MedianInterval::compute(&up_to(50), 1.0 - 1e-13), None);
     }
 
     #[test]
     fn both_rules_cover_what_they_are_asked_for() {
         for n in (8..49).chain([50, 51, 99, 400]) {
             for level in [0.9, 0.95, 0.99] {
-                let found = MedianInterval::of(&up_to(n), level).unwrap();
+                let found = MedianInterval::compute(&up_to(n), level).unwrap();
                 assert!(found.coverage >= level - 1e-12, "{n} {level}: {found:?}");
                 assert_eq!(found.ranks.0 + found.ranks.1, n as usize + 1);
             }
@@ -110,8 +110,8 @@ mod tests {
     #[test]
     fn the_interval_follows_the_values_and_not_their_order() {
         let mut values = up_to(30);
-        let straight = MedianInterval::of(&values, 0.95);
+        let straight = MedianInterval::compute(&values, 0.95);
         values.reverse();
-        assert_eq!(MedianInterval::of(&values, 0.95), straight);
+        assert_eq!(MedianInterval::compute(&values, 0.95), straight);
     }
 }

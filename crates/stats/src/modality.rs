@@ -12,7 +12,7 @@ const MOST_BINS: f64 = 10_000.0;
 /// The bins are those of Freedman and Diaconis (1981): width 2 IQR / n^(1/3), `ceil(range / width)` of them over the range, at most 10,000.
 /// Without interquartile range, or below two values, there is one mode: 2. `None` without values or with a value that is not finite.
 pub fn mvalue(values: &[f64]) -> Option<f64> {
-    let described = Description::of(values)?;
+    let described = Description::compute(values)?;
     let mut sorted = values.to_vec();
     let q1 = Quantile::Linear.select(&mut sorted, 0.25)?;
     let q3 = Quantile::Linear.select(&mut sorted, 0.75)?;
@@ -88,7 +88,7 @@ impl SlowMode {
     /// Examines the values above the upper fence of `values` (Q3 + 1.5 IQR, nearest-rank quartiles), given in any order. They form a mode if there
     /// are at least `fewest`, at least `least_share` of all, and if their coefficient of variation is at most `highest_cv`. `None` if they do not,
     /// without spread, or for a value that is not finite.
-    pub fn within(
+    pub fn detect(
         values: &[f64],
         fewest: usize,
         least_share: f64,
@@ -100,7 +100,7 @@ impl SlowMode {
             .bounds?;
         let slow: Vec<f64> = values.iter().copied().filter(|x| *x > fence).collect();
         let share = slow.len() as f64 / values.len() as f64;
-        let described = Description::of(&slow)?;
+        let described = Description::compute(&slow)?;
         let cv = described.cv()?;
         (slow.len() >= fewest && share >= least_share && cv <= highest_cv).then_some(Self {
             count: slow.len(),

@@ -20,9 +20,9 @@ pub fn quantile(p: f64) -> Option<f64> {
     (p > 0.0 && p < 1.0).then(|| {
         // The upper half loses no digits: 1 - p is exact from 1/2 on.
         if p > 0.5 {
-            exceeded(1.0 - p)
+            upper_quantile(1.0 - p)
         } else {
-            -exceeded(p)
+            -upper_quantile(p)
         }
     })
 }
@@ -31,7 +31,7 @@ pub fn quantile(p: f64) -> Option<f64> {
 ///
 /// It starts with a rational approximation (Abramowitz and Stegun 1964, 26.2.23); each following step of Halley's method triples the number of
 /// correct digits.
-fn exceeded(tail: f64) -> f64 {
+fn upper_quantile(tail: f64) -> f64 {
     let t = (-2.0 * tail.ln()).sqrt();
     let numerator = 2.515_517 + t * (0.802_853 + t * 0.010_328);
     let denominator = 1.0 + t * (1.432_788 + t * (0.189_269 + t * 0.001_308));

@@ -16,8 +16,8 @@ pub struct OperationRates {
 impl OperationRates {
     /// Converts `times_ns`, nanoseconds in any order, into rates. A time of 0 is below the clock's resolution, and gets the rate 0. `None` without
     /// values, with a negative value or one that is not finite.
-    pub fn of(times_ns: &[f64]) -> Option<Self> {
-        let times = Description::of(times_ns).filter(|times| times.min >= 0.0)?;
+    pub fn from_times(times_ns: &[f64]) -> Option<Self> {
+        let times = Description::compute(times_ns).filter(|times| times.min >= 0.0)?;
         Some(Self {
             mean: per_second(times.mean),
             least: per_second(times.max),
@@ -36,7 +36,7 @@ mod tests {
 
     #[test]
     fn negative_times_have_no_rate() {
-        assert_eq!(OperationRates::of(&[1.0, -1.0]), None);
-        assert_eq!(OperationRates::of(&[]), None);
+        assert_eq!(OperationRates::from_times(&[1.0, -1.0]), None);
+        assert_eq!(OperationRates::from_times(&[]), None);
     }
 }

@@ -34,12 +34,12 @@ pub struct IqrFence {
     /// Fewest values to which the fence applies; a smaller sample stays as it is
     pub fewest: usize,
     /// Treatment of a sample whose quartiles are equal
-    pub without_spread: WithoutSpread,
+    pub without_spread: ZeroSpreadTreatment,
 }
 
 /// The treatment of a sample whose quartiles are equal.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum WithoutSpread {
+pub enum ZeroSpreadTreatment {
     /// Keep all values (the serializer methodology).
     KeepAll,
     /// Remove all values that differ from the quartiles (`NBenchmark`).
@@ -52,14 +52,14 @@ impl IqrFence {
         quartiles: Quantile::InvertedCdf,
         multiple: 1.5,
         fewest: 1,
-        without_spread: WithoutSpread::Apply,
+        without_spread: ZeroSpreadTreatment::Apply,
     };
     /// The fence of the serializer methodology: interpolated quartiles, 1.5 IQR, at least 10 values.
     pub const INTERPOLATED: Self = Self {
         quartiles: Quantile::Linear,
         multiple: 1.5,
         fewest: 10,
-        without_spread: WithoutSpread::KeepAll,
+        without_spread: ZeroSpreadTreatment::KeepAll,
     };
     /// The wider fence of the serializer methodology, at 3 IQR.
     pub const INTERPOLATED_WIDE: Self = Self {
@@ -117,20 +117,20 @@ impl OutlierPolicy {
             return None;
         }
         match self {
-            Self::Keep => Some(whole(raw, None)),
-            Self::TopFivePercent => Some(without_ends(raw, 0, raw.len().div_ceil(20))),
-            Self::BothFivePercent => Some(without_ends(raw, raw.len() / 20, raw.len() / 20)),
+            Self::Keep => Some(unchanged(raw, None)),
+            Self::TopFivePercent => Some(remove_ends(raw, 0, raw.len().div_ceil(20))),
+            Self::BothFivePercent => Some(remove_ends(raw, raw.len() / 20, raw.len() / 20)),
             Self::IqrFence(fence) => fence.apply(raw),
             Self::Mad { multiple } => {
                 if raw.len() < 3 {
-                    return Some(whole(raw, Some(TreatmentSkipped::TooFew)));
+                    return Some(unchanged(raw, Some(TreatmentSkipped::TooFew)));
                 }
-                let described = Description::of(raw)?;
+                let described = Description::compute(raw)?;
                 let reach = multiple * MAD_TO_SD * described.mad;
                 if reach == 0.0 {
-                    return Some(whole(raw, Some(TreatmentSkipped::NoSpread)));
+                    return Some(unchanged(raw, Some(TreatmentSkipped::NoSpread)));
                 }
-                Some(within(
+                Some(keep_within(
                     raw,
                     described.median - reach,
                     described.median + reach,
@@ -157,20 +157,20 @@ impl OutlierPolicy {
 impl IqrFence {
     fn apply(self, raw: &[f64]) -> Option<TreatedSample<'_>> {
         if raw.len() < self.fewest {
-            return Some(whole(raw, Some(TreatmentSkipped::TooFew)));
+            return Some(unchanged(raw, Some(TreatmentSkipped::TooFew)));
         }
         let mut values = raw.to_vec();
         let q1 = self.quartiles.select(&mut values, 0.25)?;
         let q3 = self.quartiles.select(&mut values, 0.75)?;
         let reach = self.multiple * (q3 - q1);
-        if reach == 0.0 && self.without_spread == WithoutSpread::KeepAll {
-            return Some(whole(raw, Some(TreatmentSkipped::NoSpread)));
+        if reach == 0.0 && self.without_spread == ZeroSpreadTreatment::KeepAll {
+            return Some(unchanged(raw, Some(TreatmentSkipped::NoSpread)));
         }
-        Some(within(raw, q1 - reach, q3 + reach))
+        Some(keep_within(raw, q1 - reach, q3 + reach))
     }
 }
 
-fn whole(raw: &[f64], untouched: Option<TreatmentSkipped>) -> TreatedSample<'_> {
+fn unchanged(raw: &[f64], untouched: Option<TreatmentSkipped>) -> TreatedSample<'_> {
     TreatedSample {
         raw,
         values: raw.to_vec(),
@@ -183,11 +183,11 @@ fn whole(raw: &[f64], untouched: Option<TreatmentSkipped>) -> TreatedSample<'_> 
 }
 
 /// Keeps the values from `low` to `high`, both included.
-fn within(raw: &[f64], low: f64, high: f64) -> TreatedSample<'_> {
+fn keep_within(raw: &[f64], low: f64, high: f64) -> TreatedSample<'_> {
     let inside = |value: &f64| low <= *value && *value <= high;
     let values: Vec<f64> = raw.iter().copied().filter(inside).collect();
     if values.is_empty() {
-        return whole(raw, Some(TreatmentSkipped::WouldRemoveAll));
+        return unchanged(raw, Some(TreatmentSkipped::WouldRemoveAll));
     }
     TreatedSample {
         raw,
@@ -201,9 +201,9 @@ fn within(raw: &[f64], low: f64, high: f64) -> TreatedSample<'_> {
 }
 
 /// Removes the `low` smallest and the `high` largest values; among equal ones, the later.
-fn without_ends(raw: &[f64], low: usize, high: usize) -> TreatedSample<'_> {
+fn remove_ends(raw: &[f64], low: usize, high: usize) -> TreatedSample<'_> {
     if low + high >= raw.len() {
-        return whole(raw, Some(TreatmentSkipped::WouldRemoveAll));
+        return unchanged(raw, Some(TreatmentSkipped::WouldRemoveAll));
     }
     let mut order: Vec<usize> = (0..raw.len()).collect();
     order.sort_by(|a, b| raw[*a].total_cmp(&raw[*b]));
@@ -250,7 +250,7 @@ mod tests {
         };
         assert_eq!(of(IqrFence::NEAREST_RANK), 1);
         let guarded = IqrFence {
-            without_spread: WithoutSpread::KeepAll,
+            without_spread: ZeroSpreadTreatment::KeepAll,
             ..IqrFence::NEAREST_RANK
         };
         assert_eq!(of(guarded), 0);

@@ -50,12 +50,12 @@ pub struct OutlierCounts {
 impl TukeyFences {
     /// Computes the fences of `values`, given in any order, in their unit, at 1.5 and 3 IQR, in linear time. `None` without values; NaN counts as
     /// the largest value.
-    pub fn of(values: &[f64]) -> Option<Self> {
-        Self::at(values, 1.5, 3.0)
+    pub fn from_samples(values: &[f64]) -> Option<Self> {
+        Self::from_samples_at(values, 1.5, 3.0)
     }
 
     /// Like [`Self::of`], with fences at `mild` and `severe` IQR.
-    pub fn at(values: &[f64], mild: f64, severe: f64) -> Option<Self> {
+    pub fn from_samples_at(values: &[f64], mild: f64, severe: f64) -> Option<Self> {
         let mut values = values.to_vec();
         let q1 = Quantile::Linear.select(&mut values, 0.25)?;
         let q3 = Quantile::Linear.select(&mut values, 0.75)?;
@@ -99,18 +99,18 @@ impl TukeyFences {
 
 impl OutlierCounts {
     /// Counts the outliers of `values`, given in any order, by their own fences at 1.5 and 3 IQR. All counts are 0 without values.
-    pub fn of(values: &[f64]) -> Self {
-        Self::at(values, 1.5, 3.0)
+    pub fn from_samples(values: &[f64]) -> Self {
+        Self::from_samples_at(values, 1.5, 3.0)
     }
 
     /// Counts the outliers of `values` by their own fences at `mild` and `severe` IQR. All counts are 0 without values.
-    pub fn at(values: &[f64], mild: f64, severe: f64) -> Self {
-        TukeyFences::at(values, mild, severe)
-            .map_or_else(Self::default, |fences| Self::beyond(&fences, values))
+    pub fn from_samples_at(values: &[f64], mild: f64, severe: f64) -> Self {
+        TukeyFences::from_samples_at(values, mild, severe)
+            .map_or_else(Self::default, |fences| Self::count_beyond(&fences, values))
     }
 
     /// Counts the values beyond `fences`.
-    pub fn beyond(fences: &TukeyFences, values: &[f64]) -> Self {
+    pub fn count_beyond(fences: &TukeyFences, values: &[f64]) -> Self {
         let mut counts = Self::default();
         for value in values {
             match fences.label(*value) {
@@ -157,7 +157,7 @@ mod tests {
     #[test]
     fn sixty_is_a_severe_outlier_of_one_to_twenty_and_thirty_two_is_none() {
         let x = one_to_twenty_and(&[32.0, 60.0]);
-        let fences = TukeyFences::of(&x).unwrap();
+        let fences = TukeyFences::from_samples(&x).unwrap();
         let expected = TukeyFences {
             low_severe: -25.25,
             low_mild: -9.5,
@@ -166,7 +166,7 @@ mod tests {
         };
         assert_eq!(fences, expected);
         assert_eq!(
-            OutlierCounts::of(&x),
+            OutlierCounts::from_samples(&x),
             OutlierCounts {
                 high_severe: 1,
                 ..OutlierCounts::default()
@@ -195,16 +195,16 @@ mod tests {
     fn without_an_interquartile_range_nothing_is_an_outlier() {
         let mut x = vec![5.0; 9];
         x.push(1000.0);
-        assert_eq!(OutlierCounts::of(&x).total(), 0);
-        assert_eq!(OutlierCounts::of(&[]).total(), 0);
+        assert_eq!(OutlierCounts::from_samples(&x).total(), 0);
+        assert_eq!(OutlierCounts::from_samples(&[]).total(), 0);
     }
 
     #[test]
     fn the_order_of_the_values_does_not_matter() {
         let mut x = one_to_twenty_and(&[40.0, 60.0, -40.0]);
-        let counts = OutlierCounts::of(&x);
+        let counts = OutlierCounts::from_samples(&x);
         x.reverse();
-        assert_eq!(OutlierCounts::of(&x), counts);
+        assert_eq!(OutlierCounts::from_samples(&x), counts);
         assert_eq!(counts.total(), 3);
     }
 }

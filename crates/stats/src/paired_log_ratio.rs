@@ -19,7 +19,7 @@ pub struct PairedLogRatio {
 impl PairedLogRatio {
     /// Pairs `new` and `base` by index. Surplus values of the longer side are dropped and counted. Constant ratios give an interval of a single
     /// point. `None` below two usable pairs or for a level outside 0..1.
-    pub fn of(new: &[f64], base: &[f64], level: f64) -> Option<Self> {
+    pub fn compute(new: &[f64], base: &[f64], level: f64) -> Option<Self> {
         let usable = |value: f64| value > 0.0 && value.is_finite();
         let logs: Vec<f64> = new
             .iter()
@@ -27,7 +27,7 @@ impl PairedLogRatio {
             .filter(|(new, base)| usable(**new) && usable(**base))
             .map(|(new, base)| new.ln() - base.ln())
             .collect();
-        let mean = TInterval::of(&logs, level)?;
+        let mean = TInterval::compute(&logs, level)?;
         Some(Self {
             ratio: mean.mean.exp(),
             interval: mean.interval().map(f64::exp),
@@ -48,7 +48,7 @@ mod tests {
 
     #[test]
     fn pairs_without_a_logarithm_or_a_partner_are_dropped_and_counted() {
-        let found = PairedLogRatio::of(
+        let found = PairedLogRatio::compute(
             &[2.0, 0.0, 4.0, f64::NAN, 8.0, 9.0],
             &[1.0, 1.0, 2.0, 1.0, 4.0],
             0.95,
@@ -56,16 +56,19 @@ mod tests {
         .unwrap();
         assert_eq!((found.pairs, found.dropped), (3, 3));
         assert!((found.ratio - 2.0).abs() < 1e-12);
-        assert_eq!(PairedLogRatio::of(&[1.0, 2.0], &[1.0, -1.0], 0.95), None);
-        assert_eq!(PairedLogRatio::of(&[1.0, 2.0], &[1.0, 1.0], 1.0), None);
+        assert_eq!(
+            PairedLogRatio::compute(&[1.0, 2.0], &[1.0, -1.0], 0.95),
+            None
+        );
+        assert_eq!(PairedLogRatio::compute(&[1.0, 2.0], &[1.0, 1.0], 1.0), None);
     }
 
     #[test]
     fn exchanging_the_sides_inverts_the_ratio() {
         let (a, b) = ([1.0, 2.0, 4.0], [1.1, 2.4, 3.9]);
         let (ab, ba) = (
-            PairedLogRatio::of(&a, &b, 0.9).unwrap(),
-            PairedLogRatio::of(&b, &a, 0.9).unwrap(),
+            PairedLogRatio::compute(&a, &b, 0.9).unwrap(),
+            PairedLogRatio::compute(&b, &a, 0.9).unwrap(),
         );
         assert!((ab.ratio * ba.ratio - 1.0).abs() < 1e-12);
         assert!((ab.interval.lower * ba.interval.upper - 1.0).abs() < 1e-12);

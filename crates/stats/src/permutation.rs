@@ -17,9 +17,9 @@ impl MannWhitney {
         } else {
             (second, first)
         };
-        let test = MannWhitney::of(first, second)?;
+        let test = MannWhitney::from_groups(first, second)?;
         if first.len().checked_mul(second.len())? > MOST_PAIRS {
-            return test.p(MannWhitneyMethod::AsymptoticCorrected);
+            return test.p_value(MannWhitneyMethod::AsymptoticCorrected);
         }
         let mut pooled: Vec<f64> = first.iter().chain(second).copied().collect();
         pooled.sort_unstable_by(f64::total_cmp);
@@ -83,9 +83,9 @@ mod tests {
     fn many_values_are_tested_by_the_normal_approximation() {
         let (a, b): (Vec<f64>, Vec<f64>) =
             (0..40).map(|i| (f64::from(i), f64::from(i) + 9.0)).unzip();
-        let expected = MannWhitney::of(&a, &b)
+        let expected = MannWhitney::from_groups(&a, &b)
             .unwrap()
-            .p(MannWhitneyMethod::AsymptoticCorrected);
+            .p_value(MannWhitneyMethod::AsymptoticCorrected);
         assert_eq!(MannWhitney::permutation_p(&a, &b), expected);
     }
 
@@ -103,7 +103,7 @@ mod tests {
         fn without_ties_it_is_the_exact_p(values in prop::collection::hash_set(0_u32..1000, 2..18), split in 1_usize..17) {
             let values: Vec<f64> = values.into_iter().map(f64::from).collect();
             let (a, b) = values.split_at(split.min(values.len() - 1));
-            let exact = MannWhitney::of(a, b).unwrap().p(MannWhitneyMethod::Exact).unwrap();
+            let exact = MannWhitney::from_groups(a, b).unwrap().p_value(MannWhitneyMethod::Exact).unwrap();
             prop_assert!((MannWhitney::permutation_p(a, b).unwrap() - exact).abs() < 1e-12);
         }
     }

@@ -28,7 +28,7 @@ impl PooledTScore {
     ///
     /// `None` with fewer than two values on a side, a value that is not finite, if neither side varies, or if more than half of the resamples have
     /// no finite score.
-    pub fn of(new: &[f64], base: &[f64], resampling: Resampling<'_>) -> Option<Self> {
+    pub fn test(new: &[f64], base: &[f64], resampling: Resampling<'_>) -> Option<Self> {
         let (standard_error, _) = standard_error_and_df(new, base)?;
         let t = mean_difference(new, base)? / standard_error;
         if standard_error == 0.0 || !t.is_finite() {
@@ -37,7 +37,7 @@ impl PooledTScore {
         let pool: Vec<f64> = new.iter().chain(base).copied().collect();
         let centred: Vec<f64> = deviations(&pool).collect();
         let size = u32::try_from(centred.len()).ok()?;
-        let resamples = resampling.within(STEPS, centred.len());
+        let resamples = resampling.affordable_resamples(STEPS, centred.len());
         let scores = replicates(
             resampling.stream,
             resamples,
@@ -87,7 +87,7 @@ mod tests {
 
     #[test]
     fn c_x3_c_x4_the_score_is_welchs_and_its_p_is_near_that_of_normal_data() {
-        let found = PooledTScore::of(&A, &B, resampling(20_000)).unwrap();
+        let found = PooledTScore::test(&A, &B, resampling(20_000)).unwrap();
         assert!((found.t + 5.181_078_596_102_794).abs() < 1e-9, "{found:?}");
         assert!(found.p < 0.01, "{found:?}");
         let normal = |shift: f64| -> Vec<f64> {
@@ -95,15 +95,15 @@ mod tests {
             (0..40).map(|i| shift + quantile(i)).collect()
         };
         let (a, b) = (normal(0.0), normal(0.45));
-        let found = PooledTScore::of(&b, &a, resampling(50_000)).unwrap();
-        let expected = WelchTest::of(&b, &a, WelchDf::Fractional).unwrap().p;
+        let found = PooledTScore::test(&b, &a, resampling(50_000)).unwrap();
+        let expected = WelchTest::test(&b, &a, WelchDf::Fractional).unwrap().p;
         // Two standard errors of 50,000 resamples are 0.002.
         assert!((found.p - expected).abs() < 0.006, "{found:?} {expected}");
     }
 
     #[test]
     fn both_tails_count_alike_and_an_offset_changes_nothing() {
-        let p = |a: &[f64], b: &[f64]| PooledTScore::of(a, b, resampling(5_000)).unwrap().p;
+        let p = |a: &[f64], b: &[f64]| PooledTScore::test(a, b, resampling(5_000)).unwrap().p;
         let apart = [10.0, 10.3, 9.9, 10.4, 10.35, 10.1];
         let there = p(&A, &apart);
         assert!((0.2..0.95).contains(&there), "{there}");
@@ -115,7 +115,7 @@ mod tests {
     #[test]
     fn d12_where_more_than_half_of_the_resamples_have_no_score_there_is_no_test() {
         // One of four values differs from the rest: both groups of two draw equal values with a probability of (10 / 16)^2 = 39 %.
-        let found = PooledTScore::of(&[0.0, 1.0], &[0.0, 0.0], resampling(20_000)).unwrap();
+        let found = PooledTScore::test(&[0.0, 1.0], &[0.0, 0.0], resampling(20_000)).unwrap();
         assert_eq!(found.t, 1.0);
         // The other 156 of all 4^4 draws have scores. With the differing value once on one side only (2 x 6 x 9 draws), t = -+1; twice on one side
         // only (2 x 9), there is no spread; once against twice (2 x 6), t = -+1; once on both sides (36), t = 0.
@@ -123,7 +123,7 @@ mod tests {
         assert!((found.p - expected).abs() < 0.02, "{found:?} {expected}");
         // The deviations are so small that their squares underflow: both sides vary, but hardly any resample does.
         assert_eq!(
-            PooledTScore::of(&[0.0, 3.2e-162], &[0.0, 0.0], resampling(1_000)),
+            PooledTScore::test(&[0.0, 3.2e-162], &[0.0, 0.0], resampling(1_000)),
             None
         );
     }
@@ -131,15 +131,15 @@ mod tests {
     #[test]
     fn what_does_not_vary_has_no_score() {
         assert_eq!(
-            PooledTScore::of(&[1.0; 4], &[2.0; 4], resampling(1_000)),
+            PooledTScore::test(&[1.0; 4], &[2.0; 4], resampling(1_000)),
             None
         );
         assert_eq!(
-            PooledTScore::of(&[1.0], &[2.0, 3.0], resampling(1_000)),
+            PooledTScore::test(&[1.0], &[2.0, 3.0], resampling(1_000)),
             None
         );
         assert_eq!(
-            PooledTScore::of(&[1.0, f64::NAN], &[2.0, 3.0], resampling(1_000)),
+            PooledTScore::test(&[1.0, f64::NAN], &[2.0, 3.0], resampling(1_000)),
             None
         );
     }

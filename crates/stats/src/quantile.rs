@@ -14,7 +14,7 @@ crate::words! {
 
 impl Quantile {
     /// Returns the `p` quantile of `sorted`, in ascending order, in their unit; constant time. `None` without values or with `p` outside 0..=1.
-    pub fn of_sorted(self, sorted: &[f64], p: f64) -> Option<f64> {
+    pub fn select_sorted(self, sorted: &[f64], p: f64) -> Option<f64> {
         let last = sorted.len().checked_sub(1)?;
         let (below, weight) = self.position(sorted.len(), p)?;
         let low = sorted[below];
@@ -84,51 +84,63 @@ mod tests {
     fn quartiles_of_one_to_twenty_differ_by_definition_as_in_numpy() {
         let x = up_to(20);
         // np.percentile(range(1,21), [25,75], method='inverted_cdf') and the default method
-        assert_eq!(Quantile::InvertedCdf.of_sorted(&x, 0.25), Some(5.0));
-        assert_eq!(Quantile::InvertedCdf.of_sorted(&x, 0.75), Some(15.0));
-        assert_eq!(Quantile::Linear.of_sorted(&x, 0.25), Some(5.75));
-        assert_eq!(Quantile::Linear.of_sorted(&x, 0.75), Some(15.25));
+        assert_eq!(Quantile::InvertedCdf.select_sorted(&x, 0.25), Some(5.0));
+        assert_eq!(Quantile::InvertedCdf.select_sorted(&x, 0.75), Some(15.0));
+        assert_eq!(Quantile::Linear.select_sorted(&x, 0.25), Some(5.75));
+        assert_eq!(Quantile::Linear.select_sorted(&x, 0.75), Some(15.25));
     }
 
     #[test]
     fn nearest_rank_takes_the_19th_of_20_and_the_95th_and_99th_of_100() {
         assert_eq!(
-            Quantile::InvertedCdf.of_sorted(&up_to(20), 0.95),
+            Quantile::InvertedCdf.select_sorted(&up_to(20), 0.95),
             Some(19.0)
         );
         assert_eq!(
-            Quantile::InvertedCdf.of_sorted(&up_to(100), 0.95),
+            Quantile::InvertedCdf.select_sorted(&up_to(100), 0.95),
             Some(95.0)
         );
         assert_eq!(
-            Quantile::InvertedCdf.of_sorted(&up_to(100), 0.99),
+            Quantile::InvertedCdf.select_sorted(&up_to(100), 0.99),
             Some(99.0)
         );
         // 0.07 * 100 is 7.000000000000001 in binary floating point: the result is the eighth value, as in numpy.
         assert_eq!(
-            Quantile::InvertedCdf.of_sorted(&up_to(100), 0.07),
+            Quantile::InvertedCdf.select_sorted(&up_to(100), 0.07),
             Some(8.0)
         );
     }
 
     #[test]
     fn floor_rank_takes_the_ninth_of_ten_at_95_percent() {
-        assert_eq!(Quantile::FloorRank.of_sorted(&up_to(10), 0.95), Some(9.0));
-        assert_eq!(Quantile::FloorRank.of_sorted(&up_to(10), 0.01), Some(1.0));
-        assert_eq!(Quantile::FloorRank.of_sorted(&up_to(100), 0.29), Some(29.0));
+        assert_eq!(
+            Quantile::FloorRank.select_sorted(&up_to(10), 0.95),
+            Some(9.0)
+        );
+        assert_eq!(
+            Quantile::FloorRank.select_sorted(&up_to(10), 0.01),
+            Some(1.0)
+        );
+        assert_eq!(
+            Quantile::FloorRank.select_sorted(&up_to(100), 0.29),
+            Some(29.0)
+        );
     }
 
     #[test]
     fn the_median_of_an_even_number_is_the_mean_of_the_middle_two() {
         assert_eq!(median(&[4.0, 1.0, 3.0, 2.0]), Some(2.5));
-        assert_eq!(Quantile::InvertedCdf.of_sorted(&up_to(4), 0.5), Some(2.0));
+        assert_eq!(
+            Quantile::InvertedCdf.select_sorted(&up_to(4), 0.5),
+            Some(2.0)
+        );
     }
 
     #[test]
     fn nothing_and_levels_outside_the_unit_interval_have_no_quantile() {
-        assert_eq!(Quantile::Linear.of_sorted(&[], 0.5), None);
-        assert_eq!(Quantile::Linear.of_sorted(&[1.0], 1.5), None);
-        assert_eq!(Quantile::Linear.of_sorted(&[1.0], f64::NAN), None);
+        assert_eq!(Quantile::Linear.select_sorted(&[], 0.5), None);
+        assert_eq!(Quantile::Linear.select_sorted(&[1.0], 1.5), None);
+        assert_eq!(Quantile::Linear.select_sorted(&[1.0], f64::NAN), None);
         assert_eq!(median(&[]), None);
     }
 
@@ -138,7 +150,7 @@ mod tests {
             for kind in [Quantile::InvertedCdf, Quantile::Linear, Quantile::FloorRank] {
                 let selected = kind.select(&mut x.clone(), p);
                 x.sort_by(f64::total_cmp);
-                prop_assert_eq!(selected, kind.of_sorted(&x, p));
+                prop_assert_eq!(selected, kind.select_sorted(&x, p));
             }
         }
     }

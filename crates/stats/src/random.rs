@@ -75,11 +75,11 @@ impl Draws {
             self.spare = Some(both as u32);
             (both >> 32) as u32
         };
-        scaled(bits, count)
+        scale_to_index(bits, count)
     }
 
     /// Draws two indices below `count`: the same as two calls of [`Self::index`], but faster.
-    pub fn pair(&mut self, count: u32) -> (usize, usize) {
+    pub fn index_pair(&mut self, count: u32) -> (usize, usize) {
         self.unequal_pair(count, count)
     }
 
@@ -90,8 +90,8 @@ impl Draws {
         }
         let both = self.generator.next_u64();
         (
-            scaled((both >> 32) as u32, first),
-            scaled(both as u32, second),
+            scale_to_index((both >> 32) as u32, first),
+            scale_to_index(both as u32, second),
         )
     }
 
@@ -104,7 +104,7 @@ impl Draws {
 }
 
 /// Maps 32 uniform bits to an index below `count`.
-fn scaled(bits: u32, count: u32) -> usize {
+fn scale_to_index(bits: u32, count: u32) -> usize {
     ((u64::from(bits) * u64::from(count)) >> 32) as usize
 }
 
@@ -152,7 +152,7 @@ mod tests {
             }
             for _ in 0..4 {
                 let expected = (singly.index(50), singly.index(50));
-                assert_eq!(paired.pair(50), expected);
+                assert_eq!(paired.index_pair(50), expected);
                 let expected = (singly.index(9), singly.index(70));
                 assert_eq!(paired.unequal_pair(9, 70), expected);
             }

@@ -13,7 +13,7 @@ pub(super) struct Ranks {
 
 impl Ranks {
     /// Ranks the pooled `groups`; `None` if a group is empty or a value is not a number.
-    pub fn of(groups: &[&[f64]]) -> Option<Self> {
+    pub fn compute(groups: &[&[f64]]) -> Option<Self> {
         if groups.iter().any(|group| group.is_empty()) {
             return None;
         }
@@ -53,15 +53,15 @@ mod tests {
     #[test]
     fn tied_values_share_the_mean_of_their_ranks() {
         // 1 | 2 2 2 | 5 with ranks 1, 3, 3, 3, 5
-        let ranks = Ranks::of(&[&[2.0, 1.0], &[2.0, 5.0, 2.0]]).unwrap();
+        let ranks = Ranks::compute(&[&[2.0, 1.0], &[2.0, 5.0, 2.0]]).unwrap();
         assert_eq!(ranks.sums, [4.0, 11.0]);
         assert_eq!((ranks.count, ranks.ties), (5, 24.0));
-        assert_eq!(Ranks::of(&[&[0.0], &[-0.0]]).unwrap().ties, 6.0);
+        assert_eq!(Ranks::compute(&[&[0.0], &[-0.0]]).unwrap().ties, 6.0);
     }
 
     #[test]
     fn empty_groups_and_what_is_no_number_have_no_ranks() {
-        assert_eq!(Ranks::of(&[&[1.0], &[]]), None);
-        assert_eq!(Ranks::of(&[&[1.0], &[f64::NAN]]), None);
+        assert_eq!(Ranks::compute(&[&[1.0], &[]]), None);
+        assert_eq!(Ranks::compute(&[&[1.0], &[f64::NAN]]), None);
     }
 }

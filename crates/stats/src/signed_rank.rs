@@ -66,8 +66,8 @@ impl SignedRank {
 
     /// Returns the one-sided lower bound of the shift at `level`, its probability of error: it lies above a given shift exactly if `p_above` of
     /// that shift is at most `level`. It is minus infinity if there are too few differences.
-    pub fn lower(&self, level: f64) -> f64 {
-        match self.count(level) {
+    pub fn lower_bound(&self, level: f64) -> f64 {
+        match self.critical_count(level) {
             Some(count) => self.averages[self.averages.len() - count],
             None => f64::NEG_INFINITY,
         }
@@ -75,15 +75,15 @@ impl SignedRank {
 
     /// Returns the one-sided upper bound of the shift at `level`: it lies below a given shift exactly if `p_below` of that shift is at most
     /// `level`. It is infinity if there are too few differences.
-    pub fn upper(&self, level: f64) -> f64 {
-        match self.count(level) {
+    pub fn upper_bound(&self, level: f64) -> f64 {
+        match self.critical_count(level) {
             Some(count) => self.averages[count - 1],
             None => f64::INFINITY,
         }
     }
 
     /// Returns the smallest number of averages above the shift that is rejected at `level`.
-    fn count(&self, level: f64) -> Option<usize> {
+    fn critical_count(&self, level: f64) -> Option<usize> {
         let count = self.tails.partition_point(|tail| *tail > level);
         (count >= 1 && count < self.tails.len()).then_some(count)
     }
@@ -140,9 +140,9 @@ mod tests {
     #[test]
     fn too_few_differences_have_no_bounds() {
         let test = SignedRank::new(&[1.0, 2.0, 3.0]).expect("three");
-        assert_eq!(test.lower(0.1), f64::NEG_INFINITY);
-        assert_eq!(test.lower(0.125), 1.0);
-        assert_eq!(test.upper(0.125), 3.0);
+        assert_eq!(test.lower_bound(0.1), f64::NEG_INFINITY);
+        assert_eq!(test.lower_bound(0.125), 1.0);
+        assert_eq!(test.upper_bound(0.125), 3.0);
         assert_eq!(SignedRank::new(&[]), None);
         assert_eq!(SignedRank::new(&[f64::NAN]), None);
     }
@@ -164,15 +164,15 @@ mod tests {
             x in prop::collection::vec(-5.0..5.0_f64, 1..25), shift in -3.0..3.0_f64, level in 1e-6..0.4_f64,
         ) {
             let test = SignedRank::new(&x).expect("differences");
-            prop_assert_eq!(test.lower(level) > shift, test.p_above(shift) <= level);
-            prop_assert_eq!(test.upper(level) < shift, test.p_below(shift) <= level);
+            prop_assert_eq!(test.lower_bound(level) > shift, test.p_above(shift) <= level);
+            prop_assert_eq!(test.upper_bound(level) < shift, test.p_below(shift) <= level);
         }
 
         #[test]
         fn exchanging_the_sides_mirrors_everything(x in prop::collection::vec(-5.0..5.0_f64, 1..25)) {
             let test = SignedRank::new(&x).expect("differences");
             let mirrored = SignedRank::new(&x.iter().map(|x| -x).collect::<Vec<_>>()).expect("differences");
-            prop_assert_eq!(test.lower(0.05), -mirrored.upper(0.05));
+            prop_assert_eq!(test.lower_bound(0.05), -mirrored.upper_bound(0.05));
             prop_assert_eq!(test.p_above(0.3), mirrored.p_below(-0.3));
             prop_assert!((test.estimate() + mirrored.estimate()).abs() < 1e-12);
         }

@@ -17,7 +17,7 @@ pub enum Significance {
 impl Significance {
     /// Classifies the `p` of a two-sided test at the level `alpha`; only p strictly below it is significant. If the smaller group has fewer than
     /// `fewest` values (`smaller_group`), or if p is `None` or NaN, the result is not tested.
-    pub fn of(p: Option<f64>, alpha: f64, smaller_group: usize, fewest: usize) -> Self {
+    pub fn classify(p: Option<f64>, alpha: f64, smaller_group: usize, fewest: usize) -> Self {
         match p {
             Some(p) if smaller_group >= fewest && !p.is_nan() => {
                 if p < alpha {
@@ -32,7 +32,7 @@ impl Significance {
 
     /// Applies a practical gate: a significant difference whose effect size `delta`, of either sign, is below `practical` becomes not significant.
     #[must_use]
-    pub fn unless_below(self, delta: f64, practical: f64) -> Self {
+    pub fn with_practical_gate(self, delta: f64, practical: f64) -> Self {
         match self {
             Self::Significant if delta.abs() < practical => Self::NotSignificant,
             other => other,
@@ -60,7 +60,7 @@ mod tests {
 
     #[test]
     fn what_was_not_computed_was_not_tested() {
-        let of = |p| Significance::of(p, 0.05, 9, 5);
+        let of = |p| Significance::classify(p, 0.05, 9, 5);
         assert_eq!(of(None), Significance::NotTested);
         assert_eq!(of(Some(f64::NAN)), Significance::NotTested);
         assert_eq!(of(Some(0.0)), Significance::Significant);
@@ -68,7 +68,7 @@ mod tests {
 
     #[test]
     fn the_gate_only_takes_back_what_was_significant() {
-        let gated = |s: Significance, delta| s.unless_below(delta, 0.147);
+        let gated = |s: Significance, delta| s.with_practical_gate(delta, 0.147);
         assert_eq!(
             gated(Significance::Significant, -0.1),
             Significance::NotSignificant

@@ -35,15 +35,15 @@ pub fn quantile(p: f64, df: f64) -> Option<f64> {
     // The upper half loses no digits: 1 - p is exact from 1/2 on.
     let found = match p {
         0.5 => 0.0,
-        _ if p > 0.5 => recall_exceeded(1.0 - p, df),
-        _ => -recall_exceeded(p, df),
+        _ if p > 0.5 => cached_upper_quantile(1.0 - p, df),
+        _ => -cached_upper_quantile(p, df),
     };
     Some(found).filter(|t| t.is_finite())
 }
 
 /// Returns the t that is exceeded with probability `level`, with `df` degrees of freedom and without the rounding of 1 - `level`; `None` as for
 /// [`quantile`].
-pub fn critical(level: f64, df: f64) -> Option<f64> {
+pub fn upper_quantile(level: f64, df: f64) -> Option<f64> {
     quantile(level, df).map(|t| -t)
 }
 
@@ -71,30 +71,30 @@ fn density(t: f64, df: f64) -> f64 {
 }
 
 thread_local! {
-    /// Results of [`exceeded`] by the bits of its arguments: thousands of benchmarks need the same level and degrees of freedom.
-    static EXCEEDED: RefCell<HashMap<(u64, u64), f64>> = RefCell::new(HashMap::new());
+    /// Results of [`find_upper_quantile`] by the bits of its arguments: thousands of benchmarks need the same level and degrees of freedom.
+    static UPPER_QUANTILES: RefCell<HashMap<(u64, u64), f64>> = RefCell::new(HashMap::new());
 }
 
 /// The most quantiles that a thread remembers.
 const MOST_REMEMBERED: usize = 1024;
 
-/// Like [`exceeded`], but remembers its results.
-fn recall_exceeded(probability: f64, df: f64) -> f64 {
+/// Like [`find_upper_quantile`], but remembers its results.
+fn cached_upper_quantile(probability: f64, df: f64) -> f64 {
     let asked = (probability.to_bits(), df.to_bits());
-    EXCEEDED.with_borrow_mut(|known| {
+    UPPER_QUANTILES.with_borrow_mut(|known| {
         if known.len() >= MOST_REMEMBERED && !known.contains_key(&asked) {
             known.clear();
         }
         *known
             .entry(asked)
-            .or_insert_with(|| exceeded(probability, df))
+            .or_insert_with(|| find_upper_quantile(probability, df))
     })
 }
 
 /// Returns the t, at least 0, that is exceeded with this probability; NaN if it is too large for [`tail`].
 ///
 /// It uses Newton's method on the logarithm of the probability, and bisection if a step leaves the bounds.
-fn exceeded(probability: f64, df: f64) -> f64 {
+fn find_upper_quantile(probability: f64, df: f64) -> f64 {
     let (mut low, mut high) = (0.0, 1.0);
     while tail(high, df) > probability {
         (low, high) = (high, 2.0 * high);
@@ -158,7 +158,7 @@ mod tests {
         ] {
             for (p, t) in [0.95, 0.975, 0.995].into_iter().zip(expected) {
                 close(quantile(p, df), t, 1e-6);
-                close(critical(1.0 - p, df), t, 1e-6);
+                close(upper_quantile(1.0 - p, df), t, 1e-6);
             }
         }
         close(quantile(0.975, 189.0), 1.972_595, 1e-6);
@@ -184,7 +184,7 @@ mod tests {
         for df in [1.0, 2.0, 4.0, 4.7, 23.0] {
             for p in [1e-6, 0.001, 0.2, 0.9] {
                 close(cdf(quantile(p, df).unwrap(), df), p, 1e-9);
-                close(upper_tail(critical(p, df).unwrap(), df), p, 1e-9);
+                close(upper_tail(upper_quantile(p, df).unwrap(), df), p, 1e-9);
             }
         }
     }

@@ -68,7 +68,7 @@ pub struct SubsampledCentre {
 impl SubsampledCentre {
     /// Draws the parts of all `clusters` from `stream`, with one block per cluster. The order of samples only affects which ones are drawn. `None`
     /// without clusters, with an empty one, with a value that is not finite, or for a rule without parts or with a share outside 0..=1.
-    pub fn of(clusters: &[&[f64]], rule: Subsampling, stream: Stream<'_>) -> Option<Self> {
+    pub fn compute(clusters: &[&[f64]], rule: Subsampling, stream: Stream<'_>) -> Option<Self> {
         let valid = rule.parts > 0 && rule.share > 0.0 && rule.share <= 1.0;
         let usable =
             |cluster: &&[f64]| !cluster.is_empty() && cluster.iter().all(|x| x.is_finite());
@@ -79,7 +79,9 @@ impl SubsampledCentre {
         let (distances, variances): (Vec<f64>, Vec<f64>) = clusters
             .iter()
             .zip(0..)
-            .map(|(cluster, block)| of_cluster(cluster, all, rule, &mut Draws::new(stream, block)))
+            .map(|(cluster, block)| {
+                subsample_cluster(cluster, all, rule, &mut Draws::new(stream, block))
+            })
             .collect::<Option<Vec<_>>>()?
             .into_iter()
             .unzip();
@@ -110,7 +112,7 @@ impl SubsampledCentre {
 }
 
 /// Returns the median of the means of a cluster's parts, minus `centre`, and the median of their variances.
-fn of_cluster(
+fn subsample_cluster(
     cluster: &[f64],
     centre: f64,
     rule: Subsampling,
@@ -163,7 +165,7 @@ mod tests {
 
     #[test]
     fn nothing_and_nonsense_have_no_centre() {
-        let of = |clusters: &[&[f64]], rule| SubsampledCentre::of(clusters, rule, STREAM);
+        let of = |clusters: &[&[f64]], rule| SubsampledCentre::compute(clusters, rule, STREAM);
         assert_eq!(of(&[], Subsampling::DOCUMENTED), None);
         assert_eq!(of(&[&[1.0], &[]], Subsampling::DOCUMENTED), None);
         assert_eq!(of(&[&[f64::NAN]], Subsampling::DOCUMENTED), None);
@@ -183,11 +185,11 @@ mod tests {
         #[test]
         fn the_centre_lies_within_the_values_and_is_drawn_alike_again(x in prop::collection::vec(-9.0..9.0_f64, 1..40)) {
             for rule in [Subsampling::DOCUMENTED, Subsampling::SCRIPTED] {
-                let found = SubsampledCentre::of(&[&x], rule, STREAM).unwrap();
+                let found = SubsampledCentre::compute(&[&x], rule, STREAM).unwrap();
                 let low = x.iter().copied().fold(f64::INFINITY, f64::min);
                 let high = x.iter().copied().fold(f64::NEG_INFINITY, f64::max);
                 prop_assert!(low - 1e-12 <= found.centre && found.centre <= high + 1e-12);
-                prop_assert_eq!(found, SubsampledCentre::of(&[&x], rule, STREAM).unwrap());
+                prop_assert_eq!(found, SubsampledCentre::compute(&[&x], rule, STREAM).unwrap());
             }
         }
     }

@@ -9,17 +9,17 @@ pub fn sum(values: impl IntoIterator<Item = f64>) -> f64 {
     let (mut even, mut odd) = ((0.0, 0.0), (0.0, 0.0));
     while let Some(value) = values.next() {
         let next = values.next().unwrap_or(0.0);
-        even = added(even, value);
-        odd = added(odd, next);
+        even = add_exactly(even, value);
+        odd = add_exactly(odd, next);
     }
-    let (sum, lost) = added(even, odd.0);
+    let (sum, lost) = add_exactly(even, odd.0);
     let lost = lost + odd.1;
     // The error of an overflowing addition is NaN.
     if lost.is_finite() { sum + lost } else { sum }
 }
 
 /// Adds a value to a sum; both sums are pairs of the rounded sum and the accumulated rounding error.
-fn added((sum, lost): (f64, f64), value: f64) -> (f64, f64) {
+fn add_exactly((sum, lost): (f64, f64), value: f64) -> (f64, f64) {
     let next = sum + value;
     let taken = next - sum;
     (next, lost + ((sum - (next - taken)) + (value - taken)))

@@ -22,8 +22,8 @@ impl TInterval {
     /// freedom.
     ///
     /// `None` below two values, with a value that is not finite, or for a level outside 0..1. Without spread the interval is a single point.
-    pub fn of(values: &[f64], level: f64) -> Option<Self> {
-        Self::with(
+    pub fn compute(values: &[f64], level: f64) -> Option<Self> {
+        Self::from_standard_error(
             mean(values)?,
             standard_error(values)?,
             (values.len() - 1) as f64,
@@ -33,11 +33,16 @@ impl TInterval {
 
     /// Computes the interval about `mean` at `level` from its `standard_error`, with `df` degrees of freedom. `None` for a level outside 0..1, a
     /// `df` that is not positive, or values that are not finite.
-    pub fn with(mean: f64, standard_error: f64, df: f64, level: f64) -> Option<Self> {
+    pub fn from_standard_error(
+        mean: f64,
+        standard_error: f64,
+        df: f64,
+        level: f64,
+    ) -> Option<Self> {
         if !(level > 0.0 && level < 1.0) {
             return None;
         }
-        let margin = student_t::critical((1.0 - level) / 2.0, df)? * standard_error;
+        let margin = student_t::upper_quantile((1.0 - level) / 2.0, df)? * standard_error;
         (mean.is_finite() && margin.is_finite()).then_some(Self {
             mean,
             standard_error,
@@ -58,20 +63,20 @@ mod tests {
 
     #[test]
     fn one_value_values_without_spread_and_nonsense() {
-        assert_eq!(TInterval::of(&[1.0], 0.95), None);
-        assert_eq!(TInterval::of(&[], 0.95), None);
-        assert_eq!(TInterval::of(&[1.0, f64::INFINITY], 0.95), None);
+        assert_eq!(TInterval::compute(&[1.0], 0.95), None);
+        assert_eq!(TInterval::compute(&[], 0.95), None);
+        assert_eq!(TInterval::compute(&[1.0, f64::INFINITY], 0.95), None);
         for level in [0.0, 1.0, -1.0, f64::NAN] {
-            assert_eq!(TInterval::of(&[1.0, 2.0], level), None);
+            assert_eq!(TInterval::compute(&[1.0, 2.0], level), None);
         }
-        let point = TInterval::of(&[3.0; 4], 0.95).unwrap().interval();
+        let point = TInterval::compute(&[3.0; 4], 0.95).unwrap().interval();
         assert_eq!((point.lower, point.upper), (3.0, 3.0));
     }
 
     #[test]
     fn the_margin_is_t_times_the_standard_error() {
         // n = 2: t(.975, 1) = 12.706..., standard error of {1, 3} is 1.
-        let interval = TInterval::of(&[1.0, 3.0], 0.95).unwrap();
+        let interval = TInterval::compute(&[1.0, 3.0], 0.95).unwrap();
         assert!((interval.margin - 12.706_204_736_174_7).abs() < 1e-9);
         assert_eq!((interval.mean, interval.df), (2.0, 1.0));
     }

@@ -5,7 +5,7 @@ use std::cmp::Ordering;
 use super::bootstrap::{BLOCK, Resampling, TABULATED, TabulatedStatistic, replicates};
 use super::description::{deviations, mean, mean_difference};
 use super::jackknife::FEWEST_FOR_BOOTSTRAP;
-use super::log_standard_error::most_df;
+use super::log_standard_error::limit_df;
 use super::random::{Draws, Stream};
 use super::student_t;
 use super::welch_test::standard_error_and_df;
@@ -49,7 +49,7 @@ impl TScore {
     ///
     /// `resolution` is the smallest difference that the clock can show. It matters only if neither side varies. `None` with fewer than two values
     /// on a side, a value that is not finite, or if more than half of the resamples have no finite score.
-    pub fn unpaired(
+    pub fn test(
         new: &[f64],
         base: &[f64],
         threshold: f64,
@@ -73,7 +73,7 @@ impl TScore {
             upper_tail: Vec::new(),
             lower_tail: Vec::new(),
             guard_df: (new.len().min(base.len()) < FEWEST_FOR_BOOTSTRAP)
-                .then(|| df.min(most_df(new.len(), base.len()))),
+                .then(|| df.min(limit_df(new.len(), base.len()))),
             resolution,
         };
         // Equal values seem to vary by some units in the last place if their mean is rounded.
@@ -94,8 +94,8 @@ impl TScore {
         score.p_greater = score.p_value(null.count(|t| t >= above), above);
         score.p_less = score.p_value(null.count(|t| t <= below), -below);
         let size = score.rank(max_level).min(score.kept);
-        score.lower_tail = null.first(size, f64::total_cmp);
-        score.upper_tail = null.first(size, |a, b| b.total_cmp(a));
+        score.lower_tail = null.first_scores(size, f64::total_cmp);
+        score.upper_tail = null.first_scores(size, |a, b| b.total_cmp(a));
         Some(score)
     }
 
@@ -106,13 +106,13 @@ impl TScore {
 
     /// Returns the one-sided lower confidence bound of the difference at `level`, its probability of error. It exceeds the threshold exactly if
     /// `p_greater` is at most `level`. It is minus infinity if there are too few resamples for the level.
-    pub fn lower(&self, level: f64) -> f64 {
+    pub fn lower_bound(&self, level: f64) -> f64 {
         self.difference - self.margin(level, &self.upper_tail, 1.0)
     }
 
     /// Returns the one-sided upper confidence bound of the difference at `level`. It is below minus the threshold exactly if `p_less` is at most
     /// `level`. It is infinity if there are too few resamples.
-    pub fn upper(&self, level: f64) -> f64 {
+    pub fn upper_bound(&self, level: f64) -> f64 {
         self.difference + self.margin(level, &self.lower_tail, -1.0)
     }
 
@@ -153,7 +153,9 @@ impl TScore {
         let Some(critical) = tail.get(rank - 1) else {
             return f64::INFINITY;
         };
-        let guard = self.guard_df.and_then(|df| student_t::critical(level, df));
+        let guard = self
+            .guard_df
+            .and_then(|df| student_t::upper_quantile(level, df));
         (critical * sign).max(guard.unwrap_or(f64::NEG_INFINITY)) * self.standard_error
     }
 }
@@ -235,14 +237,14 @@ impl CentredSide {
                 let count = sums.len() as u32;
                 let (mut even, mut odd) = ((0.0, 0.0), (0.0, 0.0));
                 for _ in 0..groups / 2 {
-                    let (a, b) = draws.pair(count);
-                    even = added(even, sums[a]);
-                    odd = added(odd, sums[b]);
+                    let (a, b) = draws.index_pair(count);
+                    even = add(even, sums[a]);
+                    odd = add(odd, sums[b]);
                 }
                 if groups % 2 == 1 {
-                    even = added(even, sums[draws.index(count)]);
+                    even = add(even, sums[draws.index(count)]);
                 }
-                let (mut sum, mut squares) = added(even, odd);
+                let (mut sum, mut squares) = add(even, odd);
                 for _ in 0..*singles {
                     let value = values[draws.index(values.len() as u32)];
                     sum += value;
@@ -254,7 +256,7 @@ impl CentredSide {
     }
 }
 
-fn added(a: Sums, b: Sums) -> Sums {
+fn add(a: Sums, b: Sums) -> Sums {
     (a.0 + b.0, a.1 + b.1)
 }
 
@@ -294,10 +296,10 @@ struct NullScores {
 impl NullScores {
     fn draw(new: &[f64], base: &[f64], resampling: Resampling<'_>) -> Self {
         let sides = (CentredSide::new(new), CentredSide::new(base));
-        let count = resampling.within(STEPS, sides.0.cost() + sides.1.cost());
+        let count = resampling.affordable_resamples(STEPS, sides.0.cost() + sides.1.cost());
         let stream = resampling.stream;
         if let (CentredSide::Table(new), CentredSide::Table(base)) = &sides {
-            return Self::of_tables(new, base, stream, count);
+            return Self::draw_from_tables(new, base, stream, count);
         }
         let scores = replicates(
             stream,
@@ -305,7 +307,7 @@ impl NullScores {
             || (),
             |draws, ()| {
                 let new = sides.0.draw(draws);
-                t_of(new, sides.1.draw(draws))
+                t_score(new, sides.1.draw(draws))
             },
         );
         let scores = scores.into_iter();
@@ -315,7 +317,7 @@ impl NullScores {
     }
 
     /// Counts the draws of each pair of resamples. Two sides of five have 126 distinct resamples each, so there are fewer pairs than draws.
-    fn of_tables(
+    fn draw_from_tables(
         new: &TabulatedStatistic<Moments>,
         base: &TabulatedStatistic<Moments>,
         stream: Stream<'_>,
@@ -333,7 +335,7 @@ impl NullScores {
         let pairs = new
             .values
             .iter()
-            .flat_map(|new| base.values.iter().map(move |base| t_of(*new, *base)));
+            .flat_map(|new| base.values.iter().map(move |base| t_score(*new, *base)));
         let drawn = pairs.zip(counts).filter(|(_, count)| *count > 0);
         Self {
             scores: drawn
@@ -349,7 +351,7 @@ impl NullScores {
     }
 
     /// Returns the first `size` scores in this order, one for each resample.
-    fn first(&mut self, size: usize, order: impl Fn(&f64, &f64) -> Ordering) -> Vec<f64> {
+    fn first_scores(&mut self, size: usize, order: impl Fn(&f64, &f64) -> Ordering) -> Vec<f64> {
         if size == 0 {
             return Vec::new();
         }
@@ -366,7 +368,7 @@ impl NullScores {
 }
 
 /// Returns the t-score of a pair of resamples, one from each side.
-fn t_of((new_mean, new_variance): Moments, (base_mean, base_variance): Moments) -> f64 {
+fn t_score((new_mean, new_variance): Moments, (base_mean, base_variance): Moments) -> f64 {
     (new_mean - base_mean) / (new_variance + base_variance).sqrt()
 }
 

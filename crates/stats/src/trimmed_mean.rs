@@ -26,7 +26,7 @@ crate::words! {
 
 impl TrimmedMean {
     /// Computes the mean of `treated`; `None` if fewer than two values are unchanged.
-    pub fn of(treated: &TreatedSample<'_>) -> Option<Self> {
+    pub fn compute(treated: &TreatedSample<'_>) -> Option<Self> {
         let untouched = treated.raw.len() - treated.low - treated.high;
         if untouched < 2 {
             return None;
@@ -52,7 +52,7 @@ impl TrimmedMean {
 
     /// Computes the mean of the kept values as if they were the whole sample, with the standard error s / sqrt(n) and n - 1 degrees of freedom;
     /// `None` for fewer than two. This error is too small, because the removed values widen the whole sample.
-    pub fn of_values_left(treated: &TreatedSample<'_>) -> Option<Self> {
+    pub fn compute_plain(treated: &TreatedSample<'_>) -> Option<Self> {
         let n = treated.values.len() as f64;
         Some(Self {
             mean: mean(&treated.values)?,
@@ -63,7 +63,7 @@ impl TrimmedMean {
 
     /// Returns Student's interval of the mean at `level`; `None` for a level outside 0..1.
     pub fn t_interval(&self, level: f64) -> Option<TInterval> {
-        TInterval::with(self.mean, self.standard_error, self.df, level)
+        TInterval::from_standard_error(self.mean, self.standard_error, self.df, level)
     }
 }
 
@@ -76,7 +76,7 @@ mod tests {
     fn a_single_value_left_has_no_error() {
         let treated = OutlierPolicy::TopFivePercent.apply(&[1.0, 2.0]).unwrap();
         assert_eq!(treated.values, [1.0]);
-        assert_eq!(TrimmedMean::of(&treated), None);
+        assert_eq!(TrimmedMean::compute(&treated), None);
     }
 
     #[test]
@@ -84,7 +84,7 @@ mod tests {
         // 1..20 without 1 and 20: replaced by 2 and 19, sum of squares 2 (.5^2 + ... + 8.5^2 + 8.5^2) = 629, h = 18.
         let raw: Vec<f64> = (1..=20).map(f64::from).collect();
         let treated = OutlierPolicy::BothFivePercent.apply(&raw).unwrap();
-        let trimmed = TrimmedMean::of(&treated).unwrap();
+        let trimmed = TrimmedMean::compute(&treated).unwrap();
         assert_eq!((trimmed.mean, trimmed.df), (10.5, 17.0));
         let expected = (629.0_f64 / 19.0 * 20.0).sqrt() / 18.0;
         assert!((trimmed.standard_error - expected).abs() < 1e-12);

@@ -13,7 +13,7 @@ pub struct WeightedEcdf {
 impl WeightedEcdf {
     /// Merges `samples`, each a number of operations and the values drawn from them, in any order and in one unit; n log n steps. Samples without
     /// values or operations are left out. `None` if none is left or a value is not finite.
-    pub fn of(samples: &[(u64, &[f64])]) -> Option<Self> {
+    pub fn from_samples(samples: &[(u64, &[f64])]) -> Option<Self> {
         let mut weighted: Vec<(f64, f64)> = samples
             .iter()
             .flat_map(|(operations, values)| {
@@ -49,7 +49,7 @@ impl WeightedEcdf {
     }
 
     /// Returns the share of operations with at most `value`, from 0 to 1; log n steps.
-    pub fn at(&self, value: f64) -> f64 {
+    pub fn share_at(&self, value: f64) -> f64 {
         let below = self.steps.partition_point(|(step, _)| *step <= value);
         below.checked_sub(1).map_or(0.0, |last| self.steps[last].1)
     }
@@ -71,11 +71,11 @@ mod tests {
 
     #[test]
     fn samples_without_values_say_nothing() {
-        assert_eq!(WeightedEcdf::of(&[]), None);
-        assert_eq!(WeightedEcdf::of(&[(5, &[]), (0, &[1.0])]), None);
-        assert_eq!(WeightedEcdf::of(&[(1, &[f64::NAN])]), None);
-        let one = WeightedEcdf::of(&[(5, &[]), (3, &[2.0])]).unwrap();
-        assert_eq!((one.at(1.9), one.at(2.0)), (0.0, 1.0));
+        assert_eq!(WeightedEcdf::from_samples(&[]), None);
+        assert_eq!(WeightedEcdf::from_samples(&[(5, &[]), (0, &[1.0])]), None);
+        assert_eq!(WeightedEcdf::from_samples(&[(1, &[f64::NAN])]), None);
+        let one = WeightedEcdf::from_samples(&[(5, &[]), (3, &[2.0])]).unwrap();
+        assert_eq!((one.share_at(1.9), one.share_at(2.0)), (0.0, 1.0));
         assert_eq!((one.quantile(0.0), one.quantile(1.1)), (Some(2.0), None));
     }
 
@@ -84,11 +84,11 @@ mod tests {
         fn it_rises_from_nothing_to_all_and_quantiles_invert_it(
             a in prop::collection::vec(0.0..9.0_f64, 1..30), b in prop::collection::vec(0.0..9.0_f64, 1..30), p in 0.001..1.0_f64,
         ) {
-            let ecdf = WeightedEcdf::of(&[(1_000, &a), (10, &b)]).unwrap();
+            let ecdf = WeightedEcdf::from_samples(&[(1_000, &a), (10, &b)]).unwrap();
             prop_assert!(ecdf.steps.windows(2).all(|pair| pair[0].0 < pair[1].0 && pair[0].1 < pair[1].1));
-            prop_assert_eq!((ecdf.at(-1.0), ecdf.at(9.0)), (0.0, 1.0));
+            prop_assert_eq!((ecdf.share_at(-1.0), ecdf.share_at(9.0)), (0.0, 1.0));
             let value = ecdf.quantile(p).unwrap();
-            prop_assert!(ecdf.at(value) >= p);
+            prop_assert!(ecdf.share_at(value) >= p);
         }
     }
 }

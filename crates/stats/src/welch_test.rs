@@ -33,24 +33,24 @@ pub struct WelchTest {
 impl WelchTest {
     /// Tests whether the means of `new` and `base`, each in any order and in one unit, differ; linear time. `None` below two values per side, for
     /// values that are not finite, or if neither side varies: the difference is exact then and needs no test.
-    pub fn of(new: &[f64], base: &[f64], df: WelchDf) -> Option<Self> {
+    pub fn test(new: &[f64], base: &[f64], df: WelchDf) -> Option<Self> {
         let spread = standard_error_and_df(new, base)?;
-        Self::of_difference(mean_difference(new, base)?, spread, df)
+        Self::test_difference(mean_difference(new, base)?, spread, df)
     }
 
     /// Tests the harmonic means of rates, as mmtests does. The deviation is computed by the delta method ([`HarmonicMean`]), but over n - 1, as
     /// Welch's test requires: over n, it would find a difference in 6.6 % of pairs of five equal rates. `None` also if a rate is not positive.
-    pub fn of_harmonic_means(new: &[f64], base: &[f64], df: WelchDf) -> Option<Self> {
-        let (a, b) = (HarmonicMean::of(new)?, HarmonicMean::of(base)?);
+    pub fn test_harmonic_means(new: &[f64], base: &[f64], df: WelchDf) -> Option<Self> {
+        let (a, b) = (HarmonicMean::compute(new)?, HarmonicMean::compute(base)?);
         let side = |mean: HarmonicMean, values: usize| SampleVariance {
             variance: mean.deviation.powi(2) * values as f64 / (values as f64 - 1.0),
             values,
         };
         let spread = spread_of_difference(side(a, new.len()), side(b, base.len()))?;
-        Self::of_difference(a.mean - b.mean, spread, df)
+        Self::test_difference(a.mean - b.mean, spread, df)
     }
 
-    fn of_difference(
+    fn test_difference(
         difference: f64,
         (standard_error, fractional): (f64, f64),
         df: WelchDf,
@@ -73,7 +73,8 @@ impl WelchTest {
 
     /// Returns Student's interval of the difference at `level`; `None` for a level outside 0..1.
     pub fn interval(&self, level: f64) -> Option<Interval> {
-        let interval = TInterval::with(self.difference, self.standard_error, self.df, level)?;
+        let interval =
+            TInterval::from_standard_error(self.difference, self.standard_error, self.df, level)?;
         Some(interval.interval())
     }
 }
@@ -115,7 +116,7 @@ mod tests {
 
     #[test]
     fn constants_single_values_and_nonsense_have_no_test() {
-        let of = |a: &[f64], b: &[f64]| WelchTest::of(a, b, WelchDf::Fractional);
+        let of = |a: &[f64], b: &[f64]| WelchTest::test(a, b, WelchDf::Fractional);
         assert_eq!(of(&[1.0, 1.0], &[2.0, 2.0]), None);
         assert_eq!(of(&[1.0, 1.0], &[1.0, 1.0]), None);
         assert_eq!(of(&[1.0], &[1.0, 2.0]), None);
@@ -135,7 +136,7 @@ mod tests {
         for offset in [0.0, 1e3, 1e9, 1e12] {
             let far = |x: &f64| offset + x / 8192.0;
             let [new, base] = [new.each_ref().map(far), base.each_ref().map(far)];
-            let test = WelchTest::of(&new, &base, WelchDf::Fractional).unwrap();
+            let test = WelchTest::test(&new, &base, WelchDf::Fractional).unwrap();
             let near = |found: f64, expected: f64| (found / expected - 1.0).abs() < 1e-12;
             assert!(near(test.difference, 0.001_403_808_593_75), "{test:?}");
             assert!(near(test.t, 4.619_841_932_498_125), "{test:?}");
@@ -152,7 +153,7 @@ mod tests {
         fn the_interval_excludes_zero_exactly_where_p_is_below_the_level(
             a in prop::collection::vec(0.0..3.0_f64, 2..12), b in prop::collection::vec(1.0..4.0_f64, 2..12),
         ) {
-            let test = WelchTest::of(&a, &b, WelchDf::Fractional).unwrap();
+            let test = WelchTest::test(&a, &b, WelchDf::Fractional).unwrap();
             prop_assume!((test.p - 0.05).abs() > 1e-7);
             let interval = test.interval(0.95).unwrap();
             prop_assert_eq!(test.p < 0.05, interval.lower > 0.0 || interval.upper < 0.0);

@@ -1,7 +1,7 @@
 //! Enums whose variants have a word each, used in command lines, messages and stores. The macros are for the crates of this workspace only.
 
 /// Words with their meanings.
-pub type Words = &'static [(&'static str, &'static str)];
+pub type WordMeanings = &'static [(&'static str, &'static str)];
 
 /// Defines an enum whose variants have a word each. With the beginning of a refusal, which the list of all words completes, the enum can also be
 /// parsed.
@@ -64,7 +64,7 @@ macro_rules! words {
 
         impl $name {
             /// Each word with its meaning, for the help of a flag.
-            pub const WORDS: $crate::Words = &[$(($word, $help),)+];
+            pub const WORDS: $crate::WordMeanings = &[$(($word, $help),)+];
         }
     };
 }

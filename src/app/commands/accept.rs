@@ -2,7 +2,7 @@
 
 use crate::app::context::{Context, World, resolve_reference};
 use crate::app::error::AppError;
-use crate::app::naming::{alike, candidates, list, listed};
+use crate::app::naming::{find_candidates, full_name, list_keys, similar_keys};
 use crate::app::options::StoreOptions;
 use crate::app::stored::names::refuse_incomplete;
 use clap::Args;
@@ -44,7 +44,7 @@ pub struct AcceptOptions {
 }
 
 /// The targets that the words select.
-enum Meant {
+enum AcceptTargets {
     Runs(Vec<RunId>),
     Benchmarks(RunId, Vec<BenchmarkKey>),
 }
@@ -56,14 +56,14 @@ pub fn accept(
     world: &mut World<'_>,
 ) -> Result<ExitCode, AppError> {
     let context = Context::load(common, world)?;
-    let (mut store, workspace) = context.stored_for_writing()?;
-    let said = match (meant(options, &store, workspace)?, options.undo) {
-        (Meant::Runs(runs), undo) => {
+    let (mut store, workspace) = context.open_required_for_writing()?;
+    let said = match (resolve_targets(options, &store, workspace)?, options.undo) {
+        (AcceptTargets::Runs(runs), undo) => {
             let one = if undo { withdraw_run } else { accept_run };
             let done = runs.into_iter().map(|run| one(&mut store, run));
             done.collect::<Result<Vec<_>, _>>()?.join("\n")
         }
-        (Meant::Benchmarks(run, keys), false) => {
+        (AcceptTargets::Benchmarks(run, keys), false) => {
             let new = store.accept_steps(workspace, run, &keys, host::now())?;
             if new.is_empty() {
                 format!("That was accepted before, in run {run}.")
@@ -75,18 +75,18 @@ pub fn accept(
                     } else {
                         format!("these {} benchmarks", new.len())
                     },
-                    lines(&new)
+                    format_lines(&new)
                 )
             }
         }
-        (Meant::Benchmarks(run, keys), true) => {
+        (AcceptTargets::Benchmarks(run, keys), true) => {
             let gone = store.withdraw_steps(workspace, run, &keys)?;
             if gone.is_empty() {
                 format!(
                     "Nothing of that was accepted by itself in run {run}: nothing to take back."
                 )
             } else {
-                format!("Not accepted any more in run {run}:{}", lines(&gone))
+                format!("Not accepted any more in run {run}:{}", format_lines(&gone))
             }
         }
     };
@@ -104,7 +104,7 @@ fn accept_run(store: &mut Store, run: RunId) -> Result<String, StoreError> {
 }
 
 fn withdraw_run(store: &mut Store, run: RunId) -> Result<String, StoreError> {
-    Ok(match store.withdraw(run)? {
+    Ok(match store.withdraw_acceptance(run)? {
         None => format!("Run {run} was not accepted by command: nothing to take back."),
         Some(Acceptance::Pending) => format!(
             "Run {run} is not accepted any more: later runs are compared with those before it."
@@ -114,17 +114,17 @@ fn withdraw_run(store: &mut Store, run: RunId) -> Result<String, StoreError> {
 }
 
 /// Lists several benchmarks, one per line. Returns an empty string for a single one, which the caller has named already.
-fn lines(keys: &[BenchmarkKey]) -> String {
-    let line = |key: &BenchmarkKey| format!("\n    {}", listed(key));
+fn format_lines(keys: &[BenchmarkKey]) -> String {
+    let line = |key: &BenchmarkKey| format!("\n    {}", full_name(key));
     keys.iter().map(line).collect()
 }
 
 /// Resolves the words: to runs if possible, several words only if all must be runs. With `--run`, all words are benchmarks.
-fn meant(
+fn resolve_targets(
     options: &AcceptOptions,
     store: &Store,
     workspace: WorkspaceId,
-) -> Result<Meant, AppError> {
+) -> Result<AcceptTargets, AppError> {
     // Allow undo in any case: an earlier version may have accepted a base.
     let refuse = |run| {
         refuse_incomplete(store, run)?;
@@ -139,14 +139,14 @@ fn meant(
         let runs = words.map(|word| resolve_reference(store, workspace, word));
         let runs: Vec<RunId> = runs.collect::<Result<_, _>>()?;
         runs.iter().try_for_each(|run| refuse(*run))?;
-        return Ok(Meant::Runs(runs));
+        return Ok(AcceptTargets::Runs(runs));
     }
     if let ([word], None) = (&options.what[..], &options.run) {
         match resolve_reference(store, workspace, word) {
             Ok(run) => {
                 refuse_ambiguity(word, store, workspace)?;
                 refuse(run)?;
-                return Ok(Meant::Runs(vec![run]));
+                return Ok(AcceptTargets::Runs(vec![run]));
             }
             Err(AppError::NoSuchRun { .. }) if !store.benchmarks(workspace)?.is_empty() => {}
             Err(error) => return Err(error),
@@ -158,11 +158,11 @@ fn meant(
     let verdicts = store.verdicts(run)?;
     let mut keys = Vec::new();
     for word in &options.what {
-        keys.extend(of_word(word, run, &verdicts, options.undo)?);
+        keys.extend(resolve_benchmarks(word, run, &verdicts, options.undo)?);
     }
     keys.sort();
     keys.dedup();
-    Ok(Meant::Benchmarks(run, keys))
+    Ok(AcceptTargets::Benchmarks(run, keys))
 }
 
 fn is_run_word(word: &str) -> bool {
@@ -196,7 +196,7 @@ fn refuse_side(store: &Store, run: RunId) -> Result<(), AppError> {
 }
 
 /// Resolves a word to benchmarks of the run: a complete id, else all benchmarks whose ids contain the word and that looked slower.
-fn of_word(
+fn resolve_benchmarks(
     word: &str,
     run: RunId,
     verdicts: &[RunVerdict],
@@ -207,17 +207,17 @@ fn of_word(
         .filter(|found| found.typical_ns.is_some())
         .map(|found| &found.key)
         .collect();
-    let found = candidates(word, &measured);
+    let found = find_candidates(word, &measured);
     let worse = |key: &&BenchmarkKey| {
         let verdict = verdicts.iter().find(|verdict| verdict.key == **key);
         verdict.is_some_and(|found| matches!(found.verdict, Verdict::Regressed | Verdict::Suspect))
     };
     let chosen: Vec<BenchmarkKey> = match &found[..] {
         [] => {
-            let near = alike(word, &measured);
+            let near = similar_keys(word, &measured);
             return Err(AppError::Usage(format!(
                 "run {run} measured no benchmark `{word}`, and no run is called that{}\n  help: `cargo perfcheck show {run}` shows what it measured",
-                list("did you mean", &near)
+                list_keys("did you mean", &near)
             )));
         }
         [only] => vec![(*only).clone()],
@@ -231,7 +231,7 @@ fn of_word(
         return Err(AppError::Usage(format!(
             "none of the {} benchmarks of run {run} with `{word}` in their id is `regressed` or `suspect`{}\n  help: a whole id accepts what it measured all the same",
             found.len(),
-            list("they are", &found)
+            list_keys("they are", &found)
         )));
     }
     Ok(chosen)

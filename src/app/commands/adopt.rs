@@ -13,7 +13,7 @@ pub fn adopt(
     world: &mut World<'_>,
 ) -> Result<ExitCode, AppError> {
     let context = Context::load(common, world)?;
-    let known = match context.existing_store()? {
+    let known = match context.open_existing_store()? {
         Some(store) => store.workspaces()?,
         None => Vec::new(),
     };
@@ -59,7 +59,7 @@ pub fn adopt(
             "`{from}` is this workspace itself"
         )));
     }
-    let (mut store, own) = context.store()?;
+    let (mut store, own) = context.open_store()?;
     let adopted = store.adopt(found.id, own)?;
     if !common.output.quiet {
         writeln!(

@@ -46,18 +46,18 @@ pub fn baseline(
         BaselineAction::List => return list(&context, common, world),
         BaselineAction::Save { name, run } => {
             check_baseline_name(name)?;
-            let (mut store, workspace) = context.stored_for_writing()?;
+            let (mut store, workspace) = context.open_required_for_writing()?;
             let run = resolve_reference(&store, workspace, run)?;
             refuse_incomplete(&store, run)?;
             give_name(&mut store, workspace, name, run)?
         }
         BaselineAction::Rename { from, to } => {
-            let (mut store, workspace) = context.stored_for_writing()?;
+            let (mut store, workspace) = context.open_required_for_writing()?;
             store.rename_baseline(workspace, from, to)?;
             format!("Baseline `{from}` is called `{to}` now.")
         }
         BaselineAction::Remove { name } => {
-            let (mut store, workspace) = context.stored_for_writing()?;
+            let (mut store, workspace) = context.open_required_for_writing()?;
             let run = store.remove_baseline(workspace, name)?;
             format!("Baseline `{name}` is forgotten; it was run {run}, which stays.")
         }
@@ -74,14 +74,14 @@ fn list(
     world: &mut World<'_>,
 ) -> Result<ExitCode, AppError> {
     let mut lines = Vec::new();
-    if let Some((store, workspace)) = context.stored()? {
+    if let Some((store, workspace)) = context.open_stored()? {
         for baseline in store.baselines(workspace)? {
             let run = store.run(baseline.run)?;
             lines.push(BaselineLine {
                 name: baseline.name,
                 run: baseline.run,
                 started: host::to_rfc3339(run.begun.started),
-                ago: host::ago(run.begun.started),
+                ago: host::format_ago(run.begun.started),
                 git: run.begun.git,
                 pair: run.pair,
             });

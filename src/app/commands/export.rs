@@ -4,9 +4,9 @@ use clap::{Args, ValueEnum};
 use std::path::{Path, PathBuf};
 
 use crate::app::context::{Context, World, resolve_run};
-use crate::app::deliver::place::check_place;
-use crate::app::deliver::whole_file::replace;
-use crate::app::deliver::working::working;
+use crate::app::deliver::place::check_destination;
+use crate::app::deliver::whole_file::replace_file;
+use crate::app::deliver::working::with_progress;
 use crate::app::error::AppError;
 use crate::app::options::StoreOptions;
 use crate::app::stored::transfer::portable_runs;
@@ -84,7 +84,7 @@ pub fn export(
     world: &mut World<'_>,
 ) -> Result<ExitCode, AppError> {
     let context = Context::load(common, world)?;
-    let (store, workspace) = context.require_stored()?;
+    let (store, workspace) = context.open_required()?;
     let mut runs: Vec<RunId> = Vec::new();
     for word in &options.runs {
         let run = resolve_run(&store, workspace, word)?;
@@ -104,7 +104,7 @@ pub fn export(
         .filter(|path| *path != Path::new("-"));
     // Criterion's directories are created if missing.
     if let Some(path) = output.filter(|_| options.format != ExportFormat::Criterion) {
-        check_place(path)?;
+        check_destination(path)?;
     }
     if options.format == ExportFormat::Criterion {
         let root = output.ok_or_else(|| {
@@ -113,10 +113,11 @@ pub fn export(
                     .to_owned(),
             )
         })?;
-        let exported = exported(&store, workspace, &runs, world)?;
-        let (count, left_out) = working("Writing", benchmarks_of(&exported), world, |told| {
-            write_criterion(root, &exported, told)
-        })?;
+        let exported = read_run(&store, workspace, &runs, world)?;
+        let (count, left_out) =
+            with_progress("Writing", benchmarks_of(&exported), world, |told| {
+                write_criterion(root, &exported, told)
+            })?;
         for one in left_out {
             report::write_warning(world.stderr, &one)?;
         }
@@ -126,12 +127,12 @@ pub fn export(
             ));
         }
     } else {
-        let bytes = bytes(&store, workspace, options.format, &runs, world)?;
+        let bytes = serialize_runs(&store, workspace, options.format, &runs, world)?;
         let Some(path) = output else {
             world.stdout.write_all(&bytes)?;
             return Ok(ExitCode::Clean);
         };
-        replace(path, &bytes).map_err(|source| ExchangeError::Write {
+        replace_file(path, &bytes).map_err(|source| ExchangeError::Write {
             path: path.to_owned(),
             source,
         })?;
@@ -147,7 +148,7 @@ pub fn export(
 }
 
 /// Serializes the runs into one file.
-fn bytes(
+fn serialize_runs(
     store: &Store,
     workspace: WorkspaceId,
     format: ExportFormat,
@@ -157,17 +158,17 @@ fn bytes(
     let mut bytes = Vec::new();
     if format == ExportFormat::Portable {
         let runs = with_partners(store, runs)?;
-        let runs = working("Reading runs", 0, world, |told| {
+        let runs = with_progress("Reading runs", 0, world, |told| {
             portable_runs(store, workspace, &runs, told)
         })?;
-        let count = runs.iter().map(PortableRun::benchmarks).sum();
-        working("Writing", count, world, |told| {
+        let count = runs.iter().map(PortableRun::count_benchmarks).sum();
+        with_progress("Writing", count, world, |told| {
             write_portable(&mut bytes, &runs, env!("CARGO_PKG_VERSION"), told)
         })?;
         return Ok(bytes);
     }
-    let runs = exported(store, workspace, runs, world)?;
-    working("Writing", benchmarks_of(&runs), world, |told| {
+    let runs = read_run(store, workspace, runs, world)?;
+    with_progress("Writing", benchmarks_of(&runs), world, |told| {
         if format == ExportFormat::Csv {
             return write_csv(&mut bytes, &runs, told);
         }
@@ -195,16 +196,16 @@ fn with_partners(store: &Store, runs: &[RunId]) -> Result<Vec<RunId>, AppError> 
     Ok(all)
 }
 
-fn exported(
+fn read_run(
     store: &Store,
     workspace: WorkspaceId,
     runs: &[RunId],
     world: &mut World<'_>,
 ) -> Result<Vec<ExportedRun>, AppError> {
     let names = store.baselines(workspace)?;
-    working("Reading runs", 0, world, |told| {
+    with_progress("Reading runs", 0, world, |told| {
         let read = runs.iter().enumerate().map(|(done, id)| {
-            told.reached(done, runs.len());
+            told.report(done, runs.len());
             let name = names.iter().find(|baseline| baseline.run == *id);
             Ok(ExportedRun {
                 name: name.map_or_else(|| format!("run-{id}"), |baseline| baseline.name.clone()),

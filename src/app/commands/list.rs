@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use crate::app::context::{Context, World};
 use crate::app::error::AppError;
-use crate::app::measuring::prepare::{list_only, nothing_found, timeout};
+use crate::app::measuring::prepare::{list_only, nothing_found_error, timeout};
 use crate::app::measuring::work_tree::WorkTree;
 use crate::app::options::StoreOptions;
 use perfcheck_analysis::exit_code::ExitCode;
@@ -28,9 +28,9 @@ pub fn list(
     let context = Context::load(common, world)?;
     let wanted = (&options.filter, timeout(options.timeout, &context));
     let is_kept = !world.variables.no_rerun;
-    let tree = WorkTree::of((&context, common), wanted, is_kept, world)?;
+    let tree = WorkTree::build((&context, common), wanted, is_kept, world)?;
     if tree.found.is_empty() {
-        return Err(nothing_found(&options.filter, &tree.found));
+        return Err(nothing_found_error(&options.filter, &tree.found));
     }
     list_only(&tree.found, common.output.format, world)
 }

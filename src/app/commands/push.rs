@@ -6,19 +6,19 @@ use std::path::Path;
 use clap::Args;
 
 use crate::app::context::{Context, World};
-use crate::app::deliver::working::working;
+use crate::app::deliver::working::with_progress;
 use crate::app::error::AppError;
 use crate::app::options::StoreOptions;
-use crate::app::stored::team::team_address;
+use crate::app::stored::team::resolve_team_address;
 use crate::app::stored::transfer::{
-    ReferencePlace, portable_runs, reference_to, references, transferred,
+    ReferencePlace, portable_reference, portable_runs, referenced_runs, to_record,
 };
-use crate::exchange::PortableReference;
-use crate::report::{MessageFormat, Pushed, write_pushed, write_warning};
+use crate::exchange::PortableRunId;
+use crate::report::{MessageFormat, PushResult, write_pushed, write_warning};
 use perfcheck_analysis::exit_code::ExitCode;
-use perfcheck_analysis::model::{Run, RunId, RunStatus, Work};
+use perfcheck_analysis::model::{ProgressReporter, Run, RunId, RunStatus};
 use perfcheck_engine::store::{
-    FoundStore, KnownRun, Store, StoreError, WorkspaceId, is_address, public_location,
+    ExistingStore, KnownRun, Store, StoreError, WorkspaceId, is_address, public_location,
 };
 
 const AFTER_PUSH: &str = "\
@@ -55,7 +55,7 @@ pub struct PushOptions {
 /// Options of `store init`.
 #[derive(Debug, Clone, Args)]
 #[command(after_long_help = AFTER_INIT)]
-pub struct CreateOptions {
+pub struct StoreInitOptions {
     /// Address of the store; `None` to use the environment.
     #[arg(
         value_name = "ADDRESS",
@@ -68,15 +68,15 @@ pub struct CreateOptions {
 }
 
 /// Runs `store init`.
-pub fn create(options: &CreateOptions, world: &mut World<'_>) -> Result<ExitCode, AppError> {
+pub fn create(options: &StoreInitOptions, world: &mut World<'_>) -> Result<ExitCode, AppError> {
     let given = options.address.clone();
-    let address = named(given.or_else(|| world.variables.team_store.clone()))?;
+    let address = require_address(given.or_else(|| world.variables.team_store.clone()))?;
     let said = match Store::create_in(&address, options.roles)? {
-        FoundStore::None => "Created the store.".to_owned(),
-        FoundStore::Older(version) => {
+        ExistingStore::None => "Created the store.".to_owned(),
+        ExistingStore::Older(version) => {
             format!("The store was of version {version} and is up to date now.")
         }
-        FoundStore::Present => "The store is there already.".to_owned(),
+        ExistingStore::Present => "The store is there already.".to_owned(),
     };
     writeln!(world.stderr, "{said}")?;
     Ok(ExitCode::Clean)
@@ -89,7 +89,11 @@ pub fn push(
     world: &mut World<'_>,
 ) -> Result<ExitCode, AppError> {
     let context = Context::load(common, world)?;
-    let address = named(team_address(&context, options.address.as_deref(), world)?)?;
+    let address = require_address(resolve_team_address(
+        &context,
+        options.address.as_deref(),
+        world,
+    )?)?;
     let (pushed, outcome) = send(&address, &context, world)?;
     write_pushed(world.stdout, &pushed, common.output.format)?;
     outcome.map(|()| ExitCode::Clean)
@@ -97,7 +101,7 @@ pub fn push(
 
 /// Runs `command`, which stores a run, then sends new runs to the team's store if `wanted`. The command's exit status does not depend on the server:
 /// unsent runs stay in the local store.
-pub fn then_push(
+pub fn run_then_push(
     wanted: bool,
     common: &StoreOptions,
     world: &mut World<'_>,
@@ -108,7 +112,7 @@ pub fn then_push(
     }
     // Report problems with the address before measuring anything.
     let context = Context::load(common, world)?;
-    let address = named(team_address(&context, None, world)?)?;
+    let address = require_address(resolve_team_address(&context, None, world)?)?;
     context.team_key()?;
     Store::check_address(&address)?;
     let exit_code = command(world)?;
@@ -137,10 +141,10 @@ fn send(
     address: &str,
     context: &Context,
     world: &mut World<'_>,
-) -> Result<(Pushed, Result<(), AppError>), AppError> {
+) -> Result<(PushResult, Result<(), AppError>), AppError> {
     let key = context.team_key()?;
-    let Some((local, workspace)) = context.stored()? else {
-        let pushed = Pushed {
+    let Some((local, workspace)) = context.open_stored()? else {
+        let pushed = PushResult {
             store: public_location(Path::new(address)).display().to_string(),
             sent: Vec::new(),
             already: 0,
@@ -148,21 +152,21 @@ fn send(
         return Ok((pushed, Ok(())));
     };
     let mut team = Store::open(address.as_ref())?;
-    let of_team = team.workspace(&key, key.trim_start_matches("id:"))?;
+    let of_team = team.ensure_workspace(&key, key.trim_start_matches("id:"))?;
     let runs = local.runs(workspace, None)?;
     let runs: Vec<Run> = runs.into_iter().rev().map(|summary| summary.run).collect();
-    let mut transfer = Transfer::between(&local, workspace, &runs, &team, of_team)?;
-    let waiting = transfer.waiting(&runs);
-    let already = transfer.stored();
+    let mut transfer = Transfer::new(&local, workspace, &runs, &team, of_team)?;
+    let waiting = transfer.unsent_groups(&runs);
+    let already = transfer.count_stored();
     let count = waiting.len();
-    let outcome = working("Sending", count, world, |told| {
+    let outcome = with_progress("Sending", count, world, |told| {
         for (done, group) in waiting.into_iter().enumerate() {
-            told.reached(done, count);
+            told.report(done, count);
             transfer.send(&group, &mut team)?;
         }
         Ok::<_, AppError>(())
     });
-    let pushed = Pushed {
+    let pushed = PushResult {
         store: team.path().display().to_string(),
         sent: transfer.sent,
         already,
@@ -171,7 +175,7 @@ fn send(
 }
 
 /// Returns the address, or an error with advice if there is none.
-fn named(address: Option<String>) -> Result<String, AppError> {
+fn require_address(address: Option<String>) -> Result<String, AppError> {
     let Some(address) = address else {
         return Err(AppError::Usage(
             "no team's store is named\n  help: give its address, `postgres://user@host/database`, or set PERFCHECK_TEAM_STORE;\n  for runs, `team-store` in `[workspace.metadata.perfcheck]` does it, too"
@@ -193,20 +197,20 @@ struct Transfer<'s> {
     workspace: WorkspaceId,
     of_team: WorkspaceId,
     /// State in the team's store of each local run
-    known: HashMap<PortableReference, KnownRun>,
+    known: HashMap<PortableRunId, KnownRun>,
     /// Numbers in the team's store of the runs sent
     sent: Vec<RunId>,
 }
 
 impl<'s> Transfer<'s> {
-    fn between(
+    fn new(
         local: &'s Store,
         workspace: WorkspaceId,
         runs: &[Run],
         team: &Store,
         of_team: WorkspaceId,
     ) -> Result<Self, StoreError> {
-        let references: Vec<PortableReference> = runs.iter().map(reference_to).collect();
+        let references: Vec<PortableRunId> = runs.iter().map(portable_reference).collect();
         let identities: Vec<_> = (references.iter())
             .map(|run| (run.started, run.seed, run.side))
             .collect();
@@ -221,7 +225,7 @@ impl<'s> Transfer<'s> {
     }
 
     /// Returns the number of runs that the team's store already has.
-    fn stored(&self) -> usize {
+    fn count_stored(&self) -> usize {
         let known = self.known.values();
         known
             .filter(|known| matches!(known, KnownRun::Stored(_)))
@@ -229,14 +233,14 @@ impl<'s> Transfer<'s> {
     }
 
     /// Returns groups of complete runs that the team's store lacks, oldest first. The sides of a side-by-side measurement form one group.
-    fn waiting(&self, runs: &[Run]) -> Vec<Vec<RunId>> {
+    fn unsent_groups(&self, runs: &[Run]) -> Vec<Vec<RunId>> {
         // A shard's run is sent as part of the merged run.
         let is_whole =
             |run: &&Run| run.status == RunStatus::Complete && run.begun.partition.is_none();
         let whole: HashMap<RunId, &Run> = (runs.iter().filter(is_whole))
             .map(|run| (run.id, run))
             .collect();
-        let is_waiting = |run: &Run| self.known[&reference_to(run)] == KnownRun::Unknown;
+        let is_waiting = |run: &Run| self.known[&portable_reference(run)] == KnownRun::Unknown;
         let mut groups = Vec::new();
         for run in runs.iter().filter(is_whole) {
             let Some(pair) = run.pair else {
@@ -254,10 +258,14 @@ impl<'s> Transfer<'s> {
 
     /// Sends a group of runs, all or none.
     fn send(&mut self, group: &[RunId], team: &mut Store) -> Result<(), AppError> {
-        let portable = portable_runs(self.local, self.workspace, group, &Work::silent())?;
-        let sent: Vec<PortableReference> =
-            portable.iter().map(|run| run.head.reference()).collect();
-        let place = |reference: &PortableReference| {
+        let portable = portable_runs(
+            self.local,
+            self.workspace,
+            group,
+            &ProgressReporter::silent(),
+        )?;
+        let sent: Vec<PortableRunId> = portable.iter().map(|run| run.head.reference()).collect();
+        let place = |reference: &PortableRunId| {
             if let Some(place) = sent.iter().position(|run| run == reference) {
                 return ReferencePlace::Together(place);
             }
@@ -268,11 +276,13 @@ impl<'s> Transfer<'s> {
         };
         let runs: Vec<_> = (portable.into_iter())
             .map(|run| {
-                let named = references(&run).map(|one| (one, place(&one))).collect();
-                transferred(run, Vec::new(), named)
+                let named = referenced_runs(&run)
+                    .map(|one| (one, place(&one)))
+                    .collect();
+                to_record(run, Vec::new(), named)
             })
             .collect();
-        match team.take_over(self.of_team, &runs, &Work::silent()) {
+        match team.insert_transferred(self.of_team, &runs, &ProgressReporter::silent()) {
             Ok(numbers) => {
                 for (run, number) in sent.into_iter().zip(numbers) {
                     self.known.insert(run, KnownRun::Stored(number));

@@ -5,23 +5,25 @@ use std::path::{Path, PathBuf};
 
 use super::runs::run_lines;
 use crate::app::context::{Context, World, resolve_run};
-use crate::app::deliver::page::PageSubject;
-use crate::app::deliver::page_place::{file_at, is_directory, name_of};
-use crate::app::deliver::reports::{ReportOptions, Reporting, WantedKind, WantedReport};
+use crate::app::deliver::page::PageFindings;
+use crate::app::deliver::page_place::{is_directory, page_file, workspace_name};
+use crate::app::deliver::reports::{
+    ReportOptions, ReportRequest, ReportWriter, RequestedReportKind,
+};
 use crate::app::deliver::whole_file::write_whole;
-use crate::app::deliver::working::working;
+use crate::app::deliver::working::with_progress;
 use crate::app::error::AppError;
 use crate::app::measuring::request::git_state;
 use crate::app::options::{ComparisonOptions, FailureOptions, StoreOptions};
 use crate::app::stored::comparison::StoredComparison;
-use crate::app::stored::conclusions::findings_of;
+use crate::app::stored::conclusions::read_findings;
 use crate::app::stored::sides::run_with_verdicts;
 use crate::report::{
-    MessageFormat, RunLine, page_of_run, write_page, write_page_place, write_run_index,
+    MessageFormat, RunLine, page_file_name, write_page, write_page_written, write_run_index,
     write_warning,
 };
 use perfcheck_analysis::exit_code::ExitCode;
-use perfcheck_analysis::findings::{Findings, Limits};
+use perfcheck_analysis::findings::{Findings, LimitReport};
 use perfcheck_analysis::model::{RunStatus, Side};
 use perfcheck_engine::host;
 use perfcheck_engine::measure::Filter;
@@ -47,7 +49,7 @@ Exit status: 0 whatever the verdicts are, 2 usage, 4 nothing to compare, 5 store
 /// Options of `report`.
 #[derive(Debug, Clone, PartialEq, Eq, Args)]
 #[command(after_long_help = AFTER_REPORT)]
-pub struct PageOptions {
+pub struct ReportCommandOptions {
     /// Report this run (default: latest), or compare two: the reference, then the run to report. Numbers, baselines, `latest` or `@commit`
     #[arg(value_name = "RUN", num_args = 0..=2, allow_negative_numbers = true)]
     pub runs: Vec<String>,
@@ -61,7 +63,7 @@ pub struct PageOptions {
     pub(crate) reports: ReportOptions,
 }
 
-impl PageOptions {
+impl ReportCommandOptions {
     /// Refuses options whose result could not be written or shown.
     fn check(&self, common: &StoreOptions) -> Result<(), AppError> {
         let wanted = &self.reports.wanted;
@@ -72,12 +74,12 @@ impl PageOptions {
             ));
         }
         self.reports.refuse(
-            WantedKind::is_about_verdicts,
+            RequestedReportKind::is_about_verdicts,
             "a report is about verdicts\n  help: `cargo perfcheck compare` writes tables in this form, `cargo perfcheck show RUN BENCH --report svg=FILE` draws a benchmark",
         )?;
-        let is_site = |found: &WantedReport| {
+        let is_site = |found: &ReportRequest| {
             let place = found.file.as_deref();
-            found.kind == WantedKind::Page && place.is_some_and(is_directory)
+            found.kind == RequestedReportKind::Page && place.is_some_and(is_directory)
         };
         if self.all && !(wanted.len() == 1 && wanted.iter().all(is_site)) {
             return Err(AppError::Usage(
@@ -86,7 +88,7 @@ impl PageOptions {
             ));
         }
         let on_stdout =
-            |found: &WantedReport| found.kind == WantedKind::Page && found.file.is_none();
+            |found: &ReportRequest| found.kind == RequestedReportKind::Page && found.file.is_none();
         if self.open && wanted.iter().any(on_stdout) {
             return Err(AppError::Usage(
                 "a page on stdout cannot be opened\n  help: name a file: --report html=report.html --open"
@@ -99,14 +101,14 @@ impl PageOptions {
 
 /// Runs the command.
 pub fn report(
-    options: &PageOptions,
+    options: &ReportCommandOptions,
     common: &StoreOptions,
     world: &mut World<'_>,
 ) -> Result<ExitCode, AppError> {
     options.check(common)?;
     let context = Context::load(common, world)?;
-    let (store, workspace) = context.require_stored()?;
-    let delivery = Delivery {
+    let (store, workspace) = context.open_required()?;
+    let delivery = ReportCall {
         options,
         common,
         context: &context,
@@ -114,10 +116,10 @@ pub fn report(
         workspace,
     };
     match &options.runs[..] {
-        [] if options.all => delivery.of_all(world)?,
-        [] => delivery.of_run("latest", world)?,
-        [run] => delivery.of_run(run, world)?,
-        [base, candidate] => delivery.of_two([base, candidate], world)?,
+        [] if options.all => delivery.report_all(world)?,
+        [] => delivery.report_run("latest", world)?,
+        [run] => delivery.report_run(run, world)?,
+        [base, candidate] => delivery.report_two([base, candidate], world)?,
         [_, _, ..] => {
             return Err(AppError::Usage(
                 "a report is about one run, or about two\n  help: `cargo perfcheck compare` sets more of them side by side"
@@ -129,33 +131,33 @@ pub fn report(
 }
 
 /// A call of the command with its context.
-struct Delivery<'a> {
-    options: &'a PageOptions,
+struct ReportCall<'a> {
+    options: &'a ReportCommandOptions,
     common: &'a StoreOptions,
     context: &'a Context,
     store: &'a Store,
     workspace: WorkspaceId,
 }
 
-impl Delivery<'_> {
+impl ReportCall<'_> {
     /// Reports a run with its verdicts. For a side-by-side measurement, this is the candidate.
-    fn of_run(&self, word: &str, world: &mut World<'_>) -> Result<(), AppError> {
+    fn report_run(&self, word: &str, world: &mut World<'_>) -> Result<(), AppError> {
         let run = resolve_run(self.store, self.workspace, word)?;
         let head = run_with_verdicts(self.store, run)?;
         let measured = self.store.measurements(head.id, None)?;
-        let findings = working("Describing", measured.len(), world, |told| {
-            findings_of(self.context, self.store, &head, &measured, told)
+        let findings = with_progress("Describing", measured.len(), world, |told| {
+            read_findings(self.context, self.store, &head, &measured, told)
         })?;
         self.deliver(&findings, world)
     }
 
     /// Writes pages of the newest runs of the branch into a directory, with an index.
-    fn of_all(&self, world: &mut World<'_>) -> Result<(), AppError> {
+    fn report_all(&self, world: &mut World<'_>) -> Result<(), AppError> {
         let mut wanted = self.options.reports.wanted.iter();
         let Some(directory) = wanted.find_map(|wanted| wanted.file.as_deref()) else {
             return Ok(());
         };
-        let index = file_at(directory)?;
+        let index = page_file(directory)?;
         let branch = git_state(self.context, world)?.and_then(|git| git.branch);
         let is_wanted = |line: &RunLine| {
             let run = &line.run;
@@ -178,14 +180,14 @@ impl Delivery<'_> {
             )));
         }
         for line in &lines {
-            let file = index.with_file_name(page_of_run(line.run.id));
+            let file = index.with_file_name(page_file_name(line.run.id));
             let measured = self.store.measurements(line.run.id, None)?;
-            let findings = working("Describing", measured.len(), world, |told| {
-                findings_of(self.context, self.store, &line.run, &measured, told)
+            let findings = with_progress("Describing", measured.len(), world, |told| {
+                read_findings(self.context, self.store, &line.run, &measured, told)
             })?;
-            self.page(&findings, &[Some(file)], world)?;
+            self.write_page(&findings, &[Some(file)], world)?;
         }
-        let workspace = name_of(self.context);
+        let workspace = workspace_name(self.context);
         let title = branch.map_or_else(
             || format!("{workspace}: runs"),
             |branch| format!("{workspace}: runs of {branch}"),
@@ -198,11 +200,11 @@ impl Delivery<'_> {
             let place = index.display();
             writeln!(world.stdout, "Wrote {place}: an index of {pages} pages.")?;
         }
-        self.show(&index, world)
+        self.open_page(&index, world)
     }
 
     /// Reports a comparison of two runs, as `compare BASE CANDIDATE` makes it.
-    fn of_two(
+    fn report_two(
         &self,
         [base_word, word]: [&String; 2],
         world: &mut World<'_>,
@@ -218,7 +220,7 @@ impl Delivery<'_> {
         };
         let both = comparison.read((base, base_word), (candidate, word))?;
         let count = both.measured.candidate.len();
-        let mut concluded = working("Comparing", count, world, |told| {
+        let mut concluded = with_progress("Comparing", count, world, |told| {
             comparison.conclude(&both, base_word, told)
         })?;
         concluded.verdicts.reference = if base.to_string() == **base_word {
@@ -227,8 +229,8 @@ impl Delivery<'_> {
             format!("`{base_word}` (run {base})")
         };
         // Such a report shows verdicts only: limits belong to the report of a single run.
-        concluded.verdicts.limits = Limits::default();
-        let findings = Findings::of(&both.heads.candidate, concluded);
+        concluded.verdicts.limits = LimitReport::default();
+        let findings = Findings::new(&both.heads.candidate, concluded);
         self.deliver(&findings, world)
     }
 
@@ -236,15 +238,15 @@ impl Delivery<'_> {
     fn deliver(&self, findings: &Findings<'_>, world: &mut World<'_>) -> Result<(), AppError> {
         let wanted = self.options.reports.wanted.iter().cloned();
         let (pages, others): (Vec<_>, Vec<_>) =
-            wanted.partition(|wanted| wanted.kind == WantedKind::Page);
+            wanted.partition(|wanted| wanted.kind == RequestedReportKind::Page);
         if self.options.open || !pages.is_empty() {
-            self.pages(findings, &pages, world)?;
+            self.write_pages(findings, &pages, world)?;
         }
         if others.is_empty() {
             return Ok(());
         }
         let fail_on = FailureOptions::default().fail_on(&self.context.tables.workspace);
-        let reporting = Reporting {
+        let reporting = ReportWriter {
             options: &ReportOptions {
                 wanted: others,
                 key: self.options.reports.key.clone(),
@@ -256,36 +258,37 @@ impl Delivery<'_> {
     }
 
     /// Writes the page to each place, or to a temporary one if it is only shown. Opens the first in the browser if requested.
-    fn pages(
+    fn write_pages(
         &self,
         findings: &Findings<'_>,
-        pages: &[WantedReport],
+        pages: &[ReportRequest],
         world: &mut World<'_>,
     ) -> Result<(), AppError> {
         let mut files = Vec::new();
         for wanted in pages {
-            files.push(wanted.file.as_deref().map(file_at).transpose()?);
+            files.push(wanted.file.as_deref().map(page_file).transpose()?);
         }
         if pages.is_empty() {
             files.push(Some(host::temporary_page()?));
         }
-        self.page(findings, &files, world)?;
+        self.write_page(findings, &files, world)?;
         match files.into_iter().flatten().next() {
-            Some(first) => self.show(&first, world),
+            Some(first) => self.open_page(&first, world),
             None => Ok(()),
         }
     }
 
     /// Writes the page to each file; `None` is stdout.
-    fn page(
+    fn write_page(
         &self,
         findings: &Findings<'_>,
         files: &[Option<PathBuf>],
         world: &mut World<'_>,
     ) -> Result<(), AppError> {
-        let gathered = PageSubject::of(self.store, findings)?.gather(self.store, self.workspace)?;
-        let page = working("Drawing", gathered.benchmarks(), world, |told| {
-            gathered.page(name_of(self.context), told)
+        let gathered = PageFindings::from_findings(self.store, findings)?
+            .gather(self.store, self.workspace)?;
+        let page = with_progress("Drawing", gathered.benchmarks(), world, |told| {
+            gathered.page(workspace_name(self.context), told)
         });
         let mut text = Vec::new();
         write_page(&mut text, &page)?;
@@ -298,14 +301,14 @@ impl Delivery<'_> {
             if !self.common.output.quiet {
                 let place = file.display().to_string();
                 let format = self.common.output.format;
-                write_page_place(world.stdout, &page, &place, text.len(), format)?;
+                write_page_written(world.stdout, &page, &place, text.len(), format)?;
             }
         }
         Ok(())
     }
 
     /// Opens a page in the browser if requested.
-    fn show(&self, file: &Path, world: &mut World<'_>) -> Result<(), AppError> {
+    fn open_page(&self, file: &Path, world: &mut World<'_>) -> Result<(), AppError> {
         if self.options.open
             && let Err(error) = host::open_in_viewer(file)
         {

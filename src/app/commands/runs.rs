@@ -16,7 +16,7 @@ pub fn runs(
     world: &mut World<'_>,
 ) -> Result<ExitCode, AppError> {
     let context = Context::load(common, world)?;
-    let Some((store, workspace)) = context.stored()? else {
+    let Some((store, workspace)) = context.open_stored()? else {
         return context.note_nothing_stored(common, world);
     };
     let lines = run_lines(&store, workspace, limit)?;
@@ -41,14 +41,14 @@ pub(super) fn run_lines(
     let mut lines = Vec::new();
     let summaries = store.runs(workspace, Some(limit))?;
     let ids: Vec<RunId> = summaries.iter().map(|summary| summary.run.id).collect();
-    let mut accepted = store.accepted_steps_of(&ids)?;
+    let mut accepted = store.accepted_steps_of_runs(&ids)?;
     for summary in summaries {
         let run = summary.run.id;
         let of_run = baselines.iter().filter(|baseline| baseline.run == run);
         lines.push(RunLine {
             accepted_benchmarks: accepted.remove(&run).unwrap_or_default(),
             started: host::to_rfc3339(summary.run.begun.started),
-            ago: host::ago(summary.run.begun.started),
+            ago: host::format_ago(summary.run.begun.started),
             names: of_run.map(|baseline| baseline.name.clone()).collect(),
             benchmarks: summary.benchmarks,
             tally: summary.tally,

@@ -7,8 +7,8 @@ use std::time::Duration;
 use crate::app::context::{Context, World};
 use crate::app::error::AppError;
 use crate::app::measuring::paired::PairedMeasurement;
-use crate::app::measuring::prepare::{build, find_benchmarks, nothing_found, timeout};
-use crate::app::measuring::recorded::Recorded;
+use crate::app::measuring::prepare::{build, find_benchmarks, nothing_found_error, timeout};
+use crate::app::measuring::recorded::RecordedRounds;
 use crate::app::measuring::request::Request;
 use crate::app::options::{PairedOptions, StoreOptions};
 use crate::report::{self, ProgressMode, Rate, SelfTestFindings, SelfTestRow, SkippedBenchmark};
@@ -16,9 +16,9 @@ use crate::settings::Layer;
 use perfcheck_analysis::compare::{PairedSeries, Plan, judge};
 use perfcheck_analysis::exit_code::ExitCode;
 use perfcheck_analysis::findings::Order;
-use perfcheck_analysis::model::{BenchmarkKey, BySide, Environment, LaunchRecord, Side, Verdict};
+use perfcheck_analysis::model::{BenchmarkKey, BySide, Environment, ProcessRecord, Side, Verdict};
 use perfcheck_engine::host;
-use perfcheck_engine::measure::{Discovered, Ended, Filter, PairedTarget};
+use perfcheck_engine::measure::{CampaignEnd, DiscoveredBenches, Filter, PairedTarget};
 use perfcheck_stats::{binomial, derived_seed};
 
 /// Capability of a harness that can slow itself down (docs/internals/src/protocol.md, section 8).
@@ -53,7 +53,7 @@ pub fn self_test(
         ));
     }
     let paired = &options.paired;
-    let load = host::load();
+    let load = host::load_average();
     let layer = Layer {
         noise_threshold: paired.noise_threshold,
         ..Layer::default()
@@ -64,9 +64,9 @@ pub fn self_test(
     let found = find_benchmarks(&options.filter, timeout, targets, None, world)?;
     let failed_targets = !found.failures.is_empty();
     if found.is_empty() {
-        return Err(nothing_found(&options.filter, &found));
+        return Err(nothing_found_error(&options.filter, &found));
     }
-    let subjects = Subjects::of(found);
+    let subjects = TestableBenchmarks::from_discovered(found);
     if subjects.targets.is_empty() {
         return Err(AppError::NothingToMeasure(NO_SUBJECTS.to_owned()));
     }
@@ -83,14 +83,14 @@ pub fn self_test(
     };
     let seed = request.seed;
     let environment = Environment {
-        host: host::detect(world.variables.ci, world.supervisor),
+        host: host::read_host_facts(world.variables.ci, world.supervisor),
         build: toolchain,
     };
     let count = subjects.count();
     let usual = PairedMeasurement::new(&request, &environment, BySide::default(), count);
     let (decision, rounds) = (usual.decision, most_rounds(&usual.plan));
     let mut rows: BTreeMap<BenchmarkKey, SelfTestRow> = subjects.rows(&usual);
-    let mut ended = Ended::Complete;
+    let mut ended = CampaignEnd::Complete;
     if world.progress == ProgressMode::Lines {
         // The trials already show the progress.
         world.progress = ProgressMode::Quiet;
@@ -99,11 +99,11 @@ pub fn self_test(
     let lock = request.measuring_lock(world)?;
     if !common.output.quiet {
         let (of_one, bound) = usual.expected(subjects.pairs(0), world);
-        let words = report::planned(count, comparisons, bound, of_one * comparisons);
+        let words = report::describe_plan(count, comparisons, bound, of_one * comparisons);
         report::write_build_event(world.stderr, &("Testing", words))?;
     }
     'trials: for trial in 0..options.trials {
-        for kind in [HarnessKind::Same, HarnessKind::Slowed] {
+        for kind in [TrialKind::Same, TrialKind::Slowed] {
             let usual = PairedMeasurement::new(&request, &environment, BySide::default(), count);
             let seed = derived_seed(seed, &format!("self-test/{}/{trial}", kind.word()));
             let run = PairedMeasurement {
@@ -111,7 +111,7 @@ pub fn self_test(
                 ..usual
             };
             if !common.output.quiet {
-                let done = 2 * trial + u32::from(kind == HarnessKind::Slowed);
+                let done = 2 * trial + u32::from(kind == TrialKind::Slowed);
                 let words = format!(
                     "{} of {}, {}{}",
                     trial + 1,
@@ -122,26 +122,34 @@ pub fn self_test(
                 report::write_build_event(world.stderr, &("Trial", words))?;
             }
             let pairs = subjects.pairs(kind.millionths(options.slowdown));
-            ended = carry_out(&run, kind, pairs, &mut rows, world)?;
+            ended = run_trial(&run, kind, pairs, &mut rows, world)?;
             // From now on the tool itself loads the machine.
             request.load = None;
-            if ended == Ended::Interrupted {
+            if ended == CampaignEnd::Interrupted {
                 break 'trials;
             }
         }
     }
     drop(lock);
-    let rows = in_order(rows.into_values().collect(), common.output.order());
+    let rows = sort_rows(rows.into_values().collect(), common.output.order());
     let mut exit_code = ExitCode::Clean;
     if failed_targets || rows.iter().any(SelfTestRow::has_failed) {
-        exit_code = exit_code.and(ExitCode::BenchmarkFailed);
+        exit_code = exit_code.worst_of(ExitCode::BenchmarkFailed);
     }
-    if ended == Ended::Interrupted {
-        exit_code = exit_code.and(ExitCode::Interrupted);
+    if ended == CampaignEnd::Interrupted {
+        exit_code = exit_code.worst_of(ExitCode::Interrupted);
     }
     let findings = SelfTestFindings {
-        false_alarms: rate(&rows, SelfTestRow::false_alarms, SelfTestRow::compared_same),
-        found: rate(&rows, SelfTestRow::found, SelfTestRow::compared_slowed),
+        false_alarms: rate(
+            &rows,
+            SelfTestRow::false_alarms,
+            SelfTestRow::comparisons_with_itself,
+        ),
+        found: rate(
+            &rows,
+            SelfTestRow::slowdowns_found,
+            SelfTestRow::comparisons_with_slowed,
+        ),
         rows,
         skipped: subjects.skipped,
         slowdown: options.slowdown,
@@ -150,7 +158,7 @@ pub fn self_test(
         significance_level: decision.significance_level,
         bound_level: BOUND_LEVEL,
         seed,
-        interrupted: ended == Ended::Interrupted,
+        interrupted: ended == CampaignEnd::Interrupted,
         exit_code: exit_code.number(),
     };
     let view = common.output.view();
@@ -158,12 +166,12 @@ pub fn self_test(
     Ok(exit_code)
 }
 
-fn in_order(mut rows: Vec<SelfTestRow>, order: Order) -> Vec<SelfTestRow> {
+fn sort_rows(mut rows: Vec<SelfTestRow>, order: Order) -> Vec<SelfTestRow> {
     match order {
         Order::Name | Order::Change => {}
         Order::Time => rows.sort_by_key(|row| std::cmp::Reverse(row.time)),
         Order::WorstFirst => {
-            rows.sort_by_key(|row| (row.found(), usize::MAX - row.false_alarms()));
+            rows.sort_by_key(|row| (row.slowdowns_found(), usize::MAX - row.false_alarms()));
         }
     }
     rows
@@ -173,12 +181,12 @@ const NO_SUBJECTS: &str = "no bench has a harness that can slow itself down\n  h
 
 /// The difference between the sides of a trial.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum HarnessKind {
+enum TrialKind {
     Same,
     Slowed,
 }
 
-impl HarnessKind {
+impl TrialKind {
     fn word(self) -> &'static str {
         match self {
             Self::Same => "same",
@@ -202,20 +210,20 @@ impl HarnessKind {
 }
 
 /// The benchmarks that can be tested, and those that cannot, with reasons.
-struct Subjects {
+struct TestableBenchmarks {
     targets: Vec<PairedTarget>,
     skipped: Vec<SkippedBenchmark>,
 }
 
-impl Subjects {
-    fn of(found: Discovered) -> Self {
+impl TestableBenchmarks {
+    fn from_discovered(found: DiscoveredBenches) -> Self {
         let mut subjects = Self {
             targets: Vec::new(),
             skipped: Vec::new(),
         };
         for found in found.targets {
             if found.capabilities.iter().any(|word| word == CAPABILITY) {
-                subjects.targets.push(PairedTarget::same(found));
+                subjects.targets.push(PairedTarget::with_itself(found));
             } else {
                 let benchmarks = found.benchmarks.into_iter();
                 subjects
@@ -255,7 +263,7 @@ impl Subjects {
         for pair in &mut pairs {
             for (side, millionths) in [(Side::Base, 0), (Side::Candidate, millionths)] {
                 let value = OsString::from(format!("{millionths:07}"));
-                let variables = &mut pair.targets.of_mut(side).variables;
+                let variables = &mut pair.targets.get_mut(side).variables;
                 variables.insert(VARIABLE.to_owned(), Some(value));
             }
         }
@@ -264,20 +272,20 @@ impl Subjects {
 }
 
 /// Makes one comparison of every benchmark.
-fn carry_out(
+fn run_trial(
     run: &PairedMeasurement<'_>,
-    kind: HarnessKind,
+    kind: TrialKind,
     pairs: Vec<PairedTarget>,
     rows: &mut BTreeMap<BenchmarkKey, SelfTestRow>,
     world: &mut World<'_>,
-) -> Result<Ended, AppError> {
-    let mut recorded = Recorded::default();
-    let mut record = |side, launch: &LaunchRecord| {
+) -> Result<CampaignEnd, AppError> {
+    let mut recorded = RecordedRounds::default();
+    let mut record = |side, launch: &ProcessRecord| {
         recorded.record(side, launch);
         Ok(())
     };
     let (ended, spent) = run.run_rounds(pairs, &mut record, "", world)?;
-    if ended == Ended::Interrupted {
+    if ended == CampaignEnd::Interrupted {
         // Discard a trial with missing rounds, which is not comparable to complete ones.
         return Ok(ended);
     }
@@ -305,8 +313,8 @@ fn carry_out(
             continue;
         };
         match kind {
-            HarnessKind::Same => row.same.push(verdict),
-            HarnessKind::Slowed => row.slowed.push(verdict),
+            TrialKind::Same => row.same.push(verdict),
+            TrialKind::Slowed => row.slowed.push(verdict),
         }
         let spent = spent.iter().find(|spent| spent.key == *key);
         row.time += spent.map_or(Duration::ZERO, |spent| spent.time);

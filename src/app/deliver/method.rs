@@ -34,7 +34,7 @@ pub fn explain_method(
 }
 
 /// Formats the value of a setting; `None` if the test determines the value.
-type Written = fn(&DecisionSettings) -> Option<String>;
+type SettingFormatter = fn(&DecisionSettings) -> Option<String>;
 
 /// Lists every setting in force with its source.
 fn settings(
@@ -43,10 +43,10 @@ fn settings(
     method: System,
 ) -> Vec<MethodSetting> {
     let said = &options.analysis;
-    let (of_method, default) = (method.decision(), DecisionSettings::default());
+    let (of_method, default) = (method.decision_settings(), DecisionSettings::default());
     // Unless `--method` is given, tables take precedence over the method that they name.
     let is_named = said.method.is_some();
-    let of_tests: [(&str, bool, Written); 9] = [
+    let of_tests: [(&str, bool, SettingFormatter); 9] = [
         ("--test", said.test().is_some(), |found| {
             Some(found.analysis.test.to_string())
         }),
@@ -54,7 +54,7 @@ fn settings(
             Some(found.analysis.observations.to_string())
         }),
         ("--outliers", said.outliers.is_some(), |found| {
-            Some(outliers(&found.analysis))
+            Some(format_outliers(&found.analysis))
         }),
         ("--center", said.center.is_some(), |found| {
             found.analysis.center.map(|center| center.to_string())
@@ -75,7 +75,7 @@ fn settings(
             Some(found.analysis.subject.to_string())
         }),
     ];
-    let of_tables: [(&str, bool, Written); 4] = [
+    let of_tables: [(&str, bool, SettingFormatter); 4] = [
         (
             "--noise-threshold",
             options.noise_threshold.is_some(),
@@ -97,13 +97,13 @@ fn settings(
     ];
     let of_tests = of_tests.map(|(name, is_said, written)| {
         let [value, set, usual] = [decision, &of_method, &default].map(written);
-        let from = source(is_said, false, &value, &set, &usual);
-        setting(name, value, from)
+        let from = setting_source(is_said, false, &value, &set, &usual);
+        new_setting(name, value, from)
     });
     let of_tables = of_tables.map(|(name, is_said, written)| {
         let [value, set, usual] = [decision, &of_method, &default].map(written);
-        let from = source(is_said, is_named, &value, &set, &usual);
-        setting(name, value, from)
+        let from = setting_source(is_said, is_named, &value, &set, &usual);
+        new_setting(name, value, from)
     });
     let thresholds = thresholds(decision.thresholds, of_method.thresholds, is_named);
     (of_tests.into_iter())
@@ -118,20 +118,20 @@ fn thresholds(
     of_method: Thresholds,
     is_named: bool,
 ) -> impl Iterator<Item = MethodSetting> {
-    let of_method = of_method.changed();
+    let of_method = of_method.non_default();
     in_force
-        .changed()
+        .non_default()
         .into_iter()
         .map(move |(name, value, default)| {
             let set = of_method.iter().find(|(other, ..)| *other == name);
             let set = set.map_or(default, |(_, set, _)| *set);
-            let from = source(false, is_named, &value, &set, &default);
-            setting(&format!("thresholds.{name}"), Some(value.to_string()), from)
+            let from = setting_source(false, is_named, &value, &set, &default);
+            new_setting(&format!("thresholds.{name}"), Some(value.to_string()), from)
         })
 }
 
 /// Determines the source of `value`: the command line, the method (which sets `set`), a table, or the default `usual`.
-fn source<T: PartialEq>(
+fn setting_source<T: PartialEq>(
     is_said: bool,
     is_named: bool,
     value: &T,
@@ -149,7 +149,7 @@ fn source<T: PartialEq>(
     }
 }
 
-fn setting(name: &str, value: Option<String>, from: SettingSource) -> MethodSetting {
+fn new_setting(name: &str, value: Option<String>, from: SettingSource) -> MethodSetting {
     MethodSetting {
         setting: name.to_owned(),
         value,
@@ -158,7 +158,7 @@ fn setting(name: &str, value: Option<String>, from: SettingSource) -> MethodSett
 }
 
 /// Formats the outlier policy as the flag expects it.
-fn outliers(analysis: &Analysis) -> String {
+fn format_outliers(analysis: &Analysis) -> String {
     match (analysis.outliers, analysis.drop_first) {
         (outliers, false) => outliers.to_string(),
         (Outliers::Keep, true) => "first".to_owned(),

@@ -14,4 +14,4 @@ pub(in crate::app) mod whole_file;
 pub(in crate::app) mod working;
 pub(in crate::app) mod write;
 
-pub use reports::{ReportOptions, WantedKind, WantedReport};
+pub use reports::{ReportOptions, ReportRequest, RequestedReportKind};

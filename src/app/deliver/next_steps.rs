@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use crate::app::naming::word_among;
+use crate::app::naming::unambiguous_word;
 use crate::app::options::StoreOptions;
 use crate::escape::{shell_command, shell_quoted};
 use perfcheck_analysis::compare::Comparison;
@@ -41,7 +41,7 @@ pub(in crate::app) fn next_steps(rows: &[Row<'_>], advised: &AdvisedRun<'_>) -> 
     let tally: Tally = rows.iter().filter_map(|row| row.verdict).collect();
     let count = |verdict| tally.count(verdict);
     let accept = (count(Verdict::Regressed) > 0)
-        .then(|| advised.accept(accept(rows, Verdict::Regressed, advised)))
+        .then(|| advised.accept_line(accept_command(rows, Verdict::Regressed, advised)))
         .flatten();
     let is_next = matches!(advised.next, NextReference::Accepted);
     let begins = count(Verdict::New) + count(Verdict::Incomparable);
@@ -52,7 +52,7 @@ pub(in crate::app) fn next_steps(rows: &[Row<'_>], advised: &AdvisedRun<'_>) -> 
     let stored = |row: &Row<'_>| {
         let comparison = row.comparison.as_ref();
         row.verdict == Some(Verdict::Inconclusive)
-            && comparison.is_some_and(|found| !found.is_in_turn())
+            && comparison.is_some_and(|found| !found.is_paired())
     };
     let open = (open && rows.iter().any(stored)).then(|| {
         format!(
@@ -62,10 +62,10 @@ pub(in crate::app) fn next_steps(rows: &[Row<'_>], advised: &AdvisedRun<'_>) -> 
     });
     let told = accept.as_deref();
     let doubts = [
-        suspects(rows, advised, told),
-        undecided(rows, advised, told),
+        advise_on_suspects(rows, advised, told),
+        advise_on_inconclusive(rows, advised, told),
     ];
-    (why(rows, advised).into_iter())
+    (explain_command(rows, advised).into_iter())
         .chain(accept.clone())
         .chain(doubts.into_iter().flatten())
         .chain(first)
@@ -76,7 +76,7 @@ pub(in crate::app) fn next_steps(rows: &[Row<'_>], advised: &AdvisedRun<'_>) -> 
 impl AdvisedRun<'_> {
     /// Returns the line with the command that makes this run the reference of the next: `accepting`, or saving a baseline. Returns `None` if the
     /// command line alone fixes the reference.
-    fn accept(&self, accepting: String) -> Option<String> {
+    fn accept_line(&self, accepting: String) -> Option<String> {
         let Self { run, place, .. } = self;
         let command = match self.next {
             NextReference::Accepted => accepting,
@@ -90,16 +90,22 @@ impl AdvisedRun<'_> {
     }
 
     /// Returns the lines about a benchmark in doubt: the findings, how to measure it again, and how to accept it unless `told` said so already.
-    fn doubt(&self, known: String, row: &Row<'_>, accepting: String, told: Option<&str>) -> String {
-        let again = format!("Measure again: {}", alone(self.again, row));
-        let accept = self.accept(accepting);
+    fn doubt_lines(
+        &self,
+        known: String,
+        row: &Row<'_>,
+        accepting: String,
+        told: Option<&str>,
+    ) -> String {
+        let again = format!("Measure again: {}", rerun_command(self.again, row));
+        let accept = self.accept_line(accepting);
         let accept = accept.filter(|line| told != Some(&**line));
         let lines: Vec<String> = [known, again].into_iter().chain(accept).collect();
         lines.join("\n")
     }
 
     /// Notes that this run is not the reference of the next, if it could have been.
-    fn no_reference(&self) -> String {
+    fn not_accepted_note(&self) -> String {
         match self.next {
             NextReference::Accepted => format!("\nRun {} is not accepted.", self.run),
             NextReference::Named(_) | NextReference::Fixed => String::new(),
@@ -108,7 +114,7 @@ impl AdvisedRun<'_> {
 }
 
 /// Explains exit status 6 of a comparison with a run that the user named.
-pub(in crate::app) fn nothing_compared(
+pub(in crate::app) fn explain_nothing_compared(
     exit_code: ExitCode,
     named: Option<&(RunId, String)>,
     rows: &[Row<'_>],
@@ -128,12 +134,12 @@ pub(in crate::app) fn nothing_compared(
 }
 
 /// Returns the command that accepts the run.
-fn accept_all(advised: &AdvisedRun<'_>) -> String {
+fn accept_run_command(advised: &AdvisedRun<'_>) -> String {
     format!("cargo perfcheck accept {}{}", advised.run, advised.place)
 }
 
 /// Returns the command that accepts all benchmarks with this verdict: by name if they are few, else the whole run.
-fn accept(rows: &[Row<'_>], verdict: Verdict, advised: &AdvisedRun<'_>) -> String {
+fn accept_command(rows: &[Row<'_>], verdict: Verdict, advised: &AdvisedRun<'_>) -> String {
     let AdvisedRun { run, place, .. } = advised;
     let meant: Vec<&Row<'_>> = rows
         .iter()
@@ -141,21 +147,21 @@ fn accept(rows: &[Row<'_>], verdict: Verdict, advised: &AdvisedRun<'_>) -> Strin
         .collect();
     let measured = rows.iter().filter(|row| row.measurement.is_some()).count();
     if meant.len() > FEW || meant.len() == measured {
-        return accept_all(advised);
+        return accept_run_command(advised);
     }
-    let words: Vec<String> = meant.iter().map(|row| word_of(row, rows)).collect();
+    let words: Vec<String> = meant.iter().map(|row| row_word(row, rows)).collect();
     let words: Vec<&str> = words.iter().map(String::as_str).collect();
     let flags = format!(" --run {run}{place}");
     shell_command("cargo perfcheck accept", &words, &flags)
 }
 
 /// Returns the word by which commands about this run find the benchmark of a row.
-fn word_of(row: &Row<'_>, rows: &[Row<'_>]) -> String {
-    word_among(&row.key, rows.iter().map(|row| &row.key))
+fn row_word(row: &Row<'_>, rows: &[Row<'_>]) -> String {
+    unambiguous_word(&row.key, rows.iter().map(|row| &row.key))
 }
 
 /// Returns the command that explains the worst regression.
-fn why(rows: &[Row<'_>], advised: &AdvisedRun<'_>) -> Option<String> {
+fn explain_command(rows: &[Row<'_>], advised: &AdvisedRun<'_>) -> Option<String> {
     let AdvisedRun { run, place, .. } = advised;
     let seen = |row: &&Row<'_>| estimate(row.comparison.as_ref());
     let worst = rows
@@ -163,12 +169,16 @@ fn why(rows: &[Row<'_>], advised: &AdvisedRun<'_>) -> Option<String> {
         .filter(|row| row.verdict == Some(Verdict::Regressed))
         .max_by(|a, b| seen(a).total_cmp(&seen(b)))?;
     let flags = format!(" --run {run}{place}");
-    let explain = shell_command("cargo perfcheck explain", &[&word_of(worst, rows)], &flags);
+    let explain = shell_command("cargo perfcheck explain", &[&row_word(worst, rows)], &flags);
     Some(format!("Why: {explain}"))
 }
 
 /// Returns advice on suspects.
-fn suspects(rows: &[Row<'_>], advised: &AdvisedRun<'_>, told: Option<&str>) -> Option<String> {
+fn advise_on_suspects(
+    rows: &[Row<'_>],
+    advised: &AdvisedRun<'_>,
+    told: Option<&str>,
+) -> Option<String> {
     let seen = |row: &&Row<'_>| estimate(row.comparison.as_ref());
     let worst = rows
         .iter()
@@ -187,14 +197,18 @@ fn suspects(rows: &[Row<'_>], advised: &AdvisedRun<'_>, told: Option<&str>) -> O
         percent(Some(seen(&worst))),
         percent(comparison.run_grounds().map(|grounds| grounds.run_sd)),
         percent(comparison.smallest_callable),
-        advised.no_reference(),
+        advised.not_accepted_note(),
     );
-    let accepting = accept(rows, Verdict::Suspect, advised);
-    Some(advised.doubt(known, worst, accepting, told))
+    let accepting = accept_command(rows, Verdict::Suspect, advised);
+    Some(advised.doubt_lines(known, worst, accepting, told))
 }
 
 /// Returns advice on benchmarks that look slower without proof.
-fn undecided(rows: &[Row<'_>], advised: &AdvisedRun<'_>, told: Option<&str>) -> Option<String> {
+fn advise_on_inconclusive(
+    rows: &[Row<'_>],
+    advised: &AdvisedRun<'_>,
+    told: Option<&str>,
+) -> Option<String> {
     let slower: Vec<&Row<'_>> = rows
         .iter()
         .filter(|row| row.verdict == Some(Verdict::Inconclusive) && row.looks_slower())
@@ -209,13 +223,13 @@ fn undecided(rows: &[Row<'_>], advised: &AdvisedRun<'_>, told: Option<&str>) -> 
         "inconclusive: `{}`{others} looks {:.1} % slower,\nwhich is neither shown nor ruled out.{}",
         worst.key.id.escape_debug(),
         estimate(worst.comparison.as_ref()) * 100.0,
-        advised.no_reference(),
+        advised.not_accepted_note(),
     );
-    Some(advised.doubt(known, worst, accept_all(advised), told))
+    Some(advised.doubt_lines(known, worst, accept_run_command(advised), told))
 }
 
 /// Returns the command that measures one benchmark alone, with enough rounds to settle it.
-fn alone(again: &str, row: &Row<'_>) -> String {
+fn rerun_command(again: &str, row: &Row<'_>) -> String {
     let BenchmarkKey {
         package,
         target,
@@ -236,16 +250,16 @@ fn estimate(comparison: Option<&Comparison>) -> f64 {
 }
 
 /// Formats flags with their values, each after a space.
-pub(in crate::app) fn flags<const N: usize>(pairs: [(&str, Option<String>); N]) -> String {
+pub(in crate::app) fn format_flags<const N: usize>(pairs: [(&str, Option<String>); N]) -> String {
     let flag =
         |(flag, value): (&str, Option<String>)| Some(format!(" {flag} {}", shell_quoted(&value?)));
     pairs.into_iter().filter_map(flag).collect()
 }
 
 /// Returns the flags that lead any command to the workspace and store of `common`.
-pub(in crate::app) fn place(common: &StoreOptions) -> String {
+pub(in crate::app) fn workspace_flags(common: &StoreOptions) -> String {
     let path = |path: &Option<PathBuf>| path.as_ref().map(|path| path.display().to_string());
-    flags([
+    format_flags([
         ("--manifest-path", path(&common.cargo.manifest_path)),
         (
             "--store",

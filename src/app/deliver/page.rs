@@ -5,18 +5,19 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use crate::app::error::AppError;
-use crate::app::stored::conclusions::plan_of;
+use crate::app::stored::conclusions::parse_plan;
 use crate::app::stored::histories::{HistoryRequest, histories};
-use crate::app::stored::sides::measured_side;
+use crate::app::stored::sides::summarize_side;
 use crate::report::{
-    BenchmarkHistory, Explanation, MeasuredSide, Page, PageBenchmark, PageRun, PageSide, explained,
+    BenchmarkHistory, Explanation, MeasuredSide, Page, PageBenchmark, PageRun, PageSide,
+    labeled_sentences,
 };
 use perfcheck_analysis::compare::{
-    BenchmarkRecord, ChangeShape, Circumstances, Difference, HostSigns, Plan, Shape, ShapeDetail,
-    differences, each, summarize_by,
+    BenchmarkRecord, ChangeShape, Comparability, Difference, HostControls, Plan, Shape,
+    ShapeDetail, find_differences, map_with_progress, summarize_with,
 };
-use perfcheck_analysis::findings::{Findings, Limits, Method, Order, Row, RunRemark};
-use perfcheck_analysis::model::{BenchmarkKey, Measurement, Metric, Run, RunId, Work};
+use perfcheck_analysis::findings::{Findings, LimitReport, Method, Order, Row, RunNote};
+use perfcheck_analysis::model::{BenchmarkKey, Measurement, Metric, ProgressReporter, Run, RunId};
 use perfcheck_engine::host;
 use perfcheck_engine::store::{BranchFilter, Store, StoreError, WorkspaceId};
 
@@ -33,13 +34,13 @@ const FEWEST_RUNS: usize = 10;
 const MOST_RUNS: usize = 60;
 
 /// Returns the maximum number of runs in each benchmark's history, or `None` if the page has too many benchmarks for histories.
-fn runs_of_each(benchmarks: usize) -> Option<usize> {
+fn history_length(benchmarks: usize) -> Option<usize> {
     let limit = (RUNS_OF_ALL / benchmarks.max(1)).min(MOST_RUNS);
     (limit >= FEWEST_RUNS).then_some(limit)
 }
 
 /// The findings for a page, without measurements, which are read later for both sides.
-pub(in crate::app) struct PageSubject {
+pub(in crate::app) struct PageFindings {
     head: Run,
     rows: Vec<Row<'static>>,
     reference: Option<String>,
@@ -48,13 +49,16 @@ pub(in crate::app) struct PageSubject {
     plan: Option<Plan>,
     method: Option<Method>,
     warnings: Vec<Difference>,
-    remarks: Vec<RunRemark>,
-    limits: Limits,
+    remarks: Vec<RunNote>,
+    limits: LimitReport,
 }
 
-impl PageSubject {
+impl PageFindings {
     /// Extracts the content of a page from these findings.
-    pub(in crate::app) fn of(store: &Store, findings: &Findings<'_>) -> Result<Self, StoreError> {
+    pub(in crate::app) fn from_findings(
+        store: &Store,
+        findings: &Findings<'_>,
+    ) -> Result<Self, StoreError> {
         let rows: Vec<Row<'static>> = findings
             .rows
             .iter()
@@ -72,13 +76,13 @@ impl PageSubject {
                 .collect()
         };
         let mut subject = Self {
-            reference: references(&rows),
+            reference: describe_references(&rows),
             changes,
-            plan: plan_of(&head).filter(|_| head.pair.is_some()),
+            plan: parse_plan(&head).filter(|_| head.pair.is_some()),
             method: None,
             warnings: Vec::new(),
             remarks: Vec::new(),
-            limits: Limits::default(),
+            limits: LimitReport::default(),
             rows,
             head,
         };
@@ -99,7 +103,7 @@ impl PageSubject {
         self,
         store: &Store,
         workspace: WorkspaceId,
-    ) -> Result<GatheredPage, AppError> {
+    ) -> Result<PageData, AppError> {
         let mut wanted: BTreeMap<RunId, BTreeSet<&BenchmarkKey>> = BTreeMap::new();
         for row in &self.rows {
             let sides = row.sides(&self.head);
@@ -108,7 +112,8 @@ impl PageSubject {
                 wanted.entry(run).or_default().insert(&row.key);
             }
         }
-        let mut heads = BTreeMap::from([(self.head.id, (self.head.clone(), HostSigns::default()))]);
+        let mut heads =
+            BTreeMap::from([(self.head.id, (self.head.clone(), HostControls::default()))]);
         let mut shown = BTreeMap::new();
         let mut sides = BTreeMap::new();
         for (run, keys) in wanted {
@@ -116,10 +121,10 @@ impl PageSubject {
             let Ok(head) = store.run(run) else { continue };
             let keys: Vec<BenchmarkKey> = keys.into_iter().cloned().collect();
             let measurements = store.measurements(run, Some(&keys))?;
-            let signs = HostSigns::of(measurements.iter());
+            let signs = HostControls::from_measurements(measurements.iter());
             let described = |found: &Measurement| {
                 let key = found.benchmark.key.clone();
-                ((run, key), measured_side(&head, found))
+                ((run, key), summarize_side(&head, found))
             };
             sides.extend(measurements.iter().map(described));
             let by_key = |found: Measurement| ((run, found.benchmark.key.clone()), found);
@@ -136,7 +141,7 @@ impl PageSubject {
             })
             .collect();
         shown.retain(|(run, key), _| is_side.contains(&(*run, key)));
-        Ok(GatheredPage {
+        Ok(PageData {
             histories: self.histories(store, workspace)?,
             subject: self,
             heads,
@@ -146,14 +151,14 @@ impl PageSubject {
     }
 }
 
-impl PageSubject {
+impl PageFindings {
     /// Reads the histories on the run's branch. Returns none if the page has too many benchmarks for histories.
     fn histories(
         &self,
         store: &Store,
         workspace: WorkspaceId,
     ) -> Result<BTreeMap<BenchmarkKey, BenchmarkHistory>, AppError> {
-        let Some(limit) = runs_of_each(self.rows.len()) else {
+        let Some(limit) = history_length(self.rows.len()) else {
             return Ok(BTreeMap::new());
         };
         let git = self.head.begun.git.as_ref();
@@ -176,7 +181,7 @@ impl PageSubject {
 }
 
 /// Describes the runs that the verdicts compare with; `None` if nothing was compared.
-fn references(rows: &[Row<'_>]) -> Option<String> {
+fn describe_references(rows: &[Row<'_>]) -> Option<String> {
     let first = |row: &Row<'_>| row.reference.first().copied().flatten();
     let runs: BTreeSet<RunId> = rows.iter().filter_map(first).collect();
     let mut runs = runs.iter().rev().map(ToString::to_string);
@@ -190,27 +195,27 @@ fn references(rows: &[Row<'_>]) -> Option<String> {
 }
 
 /// The findings of a page with the measurements to show.
-pub(in crate::app) struct GatheredPage {
-    subject: PageSubject,
-    heads: BTreeMap<RunId, (Run, HostSigns)>,
+pub(in crate::app) struct PageData {
+    subject: PageFindings,
+    heads: BTreeMap<RunId, (Run, HostControls)>,
     shown: BTreeMap<(RunId, BenchmarkKey), Measurement>,
     /// Summary of each run's measurement, also of runs whose samples are not drawn
     sides: BTreeMap<(RunId, BenchmarkKey), MeasuredSide>,
     histories: BTreeMap<BenchmarkKey, BenchmarkHistory>,
 }
 
-impl GatheredPage {
+impl PageData {
     /// Returns the number of benchmarks on the page.
     pub(in crate::app) fn benchmarks(&self) -> usize {
         self.subject.rows.len()
     }
 
     /// Builds the page. `workspace` is the name shown for the workspace.
-    pub(in crate::app) fn page(&self, workspace: String, told: &Work<'_>) -> Page<'_> {
+    pub(in crate::app) fn page(&self, workspace: String, told: &ProgressReporter<'_>) -> Page<'_> {
         let subject = &self.subject;
         let points = (POINTS_OF_ALL / subject.rows.len().max(1)).clamp(FEWEST_POINTS, MOST_POINTS);
         let all = subject.rows.len();
-        let benchmarks = each(&subject.rows, (0, all), told, |one| {
+        let benchmarks = map_with_progress(&subject.rows, (0, all), told, |one| {
             self.benchmark(one, points)
         });
         let used: BTreeSet<RunId> = benchmarks
@@ -252,7 +257,7 @@ impl GatheredPage {
             .filter(|one| one.row.comparison.is_some())
             .filter_map(|one| one.candidate.as_ref().zip(one.base.as_ref()));
         let run = |side: &PageSide<'_>| self.heads.get(&side.run).map(|(run, _)| run);
-        differing(sides.filter_map(|(candidate, base)| {
+        differing_facts(sides.filter_map(|(candidate, base)| {
             Some([
                 (run(candidate)?, candidate.measurement),
                 (run(base)?, base.measurement),
@@ -267,7 +272,7 @@ impl GatheredPage {
         let samples = sides
             .any(|side| points < MOST_POINTS && side.shape.samples > points)
             .then(|| format!("Of {count} benchmarks about {points} samples a side are drawn; statistics and curves are those of all samples."));
-        let histories = match runs_of_each(count) {
+        let histories = match history_length(count) {
             None => Some(format!(
                 "Of {count} benchmarks there are no histories here, as they would be too much for a page."
             )),
@@ -301,9 +306,9 @@ impl GatheredPage {
             method: self.subject.method,
             candidate: side(candidate, sides.candidate),
             base: side(base, sides.base),
-            change: candidate
-                .zip(base)
-                .and_then(|(candidate, base)| ChangeShape::of(candidate, base, seed)),
+            change: candidate.zip(base).and_then(|(candidate, base)| {
+                ChangeShape::from_measurements(candidate, base, seed)
+            }),
             history: self.histories.get(&row.key),
             sentences: self.sentences(row, metric, candidate),
         }
@@ -322,17 +327,17 @@ impl GatheredPage {
         points: usize,
     ) -> Option<PageSide<'a>> {
         let (head, _) = self.heads.get(&run)?;
-        let summary = summarize_by(measurement, &head.begun.decision, head.begun.seed)?;
+        let summary = summarize_with(measurement, &head.begun.decision, head.begun.seed)?;
         Some(PageSide {
             run,
             measurement,
-            record: BenchmarkRecord::of(
+            record: BenchmarkRecord::from_measurement(
                 measurement,
                 &summary,
                 &head.begun.decision,
                 head.begun.seed,
             )?,
-            shape: Shape::of(measurement, &ShapeDetail::reduced(points))?,
+            shape: Shape::from_measurement(measurement, &ShapeDetail::reduced(points))?,
         })
     }
 
@@ -348,7 +353,7 @@ impl GatheredPage {
         };
         let head = &self.subject.head;
         let measured = |run: RunId| self.sides.get(&(run, row.key.clone())).cloned();
-        explained(&Explanation {
+        labeled_sentences(&Explanation {
             key: &row.key,
             metric,
             run: head,
@@ -365,7 +370,7 @@ impl GatheredPage {
             signs: self
                 .heads
                 .get(&head.id)
-                .map_or_else(HostSigns::default, |(_, signs)| *signs),
+                .map_or_else(HostControls::default, |(_, signs)| *signs),
             failures: candidate.map_or(&[][..], |found| &found.failures),
             row: self.subject.method.map(|_| row),
             method: self.subject.method,
@@ -377,16 +382,18 @@ impl GatheredPage {
 }
 
 /// Lists facts that differ between two sides, each once. Facts that make sides incomparable appear at the benchmark instead.
-fn differing<'a>(sides: impl Iterator<Item = [(&'a Run, &'a Measurement); 2]>) -> Vec<Difference> {
+fn differing_facts<'a>(
+    sides: impl Iterator<Item = [(&'a Run, &'a Measurement); 2]>,
+) -> Vec<Difference> {
     let mut found: Vec<Difference> = Vec::new();
     for both in sides {
-        let [candidate, base] = both.map(|(run, measurement)| Circumstances {
+        let [candidate, base] = both.map(|(run, measurement)| Comparability {
             environment: &run.begun.environment,
             target: &measurement.target_facts,
             version: measurement.benchmark.version.as_deref(),
             metric: &measurement.benchmark.metric,
         });
-        for warning in differences(&candidate, &base).warnings {
+        for warning in find_differences(&candidate, &base).warnings {
             if !found.contains(&warning) {
                 found.push(warning);
             }

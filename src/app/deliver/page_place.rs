@@ -10,7 +10,7 @@ use crate::app::context::Context;
 const INDEX: &str = "index.html";
 
 /// Returns the workspace's name for a page. Pages are sent to others, so the name omits the rest of the path.
-pub(in crate::app) fn name_of(context: &Context) -> String {
+pub(in crate::app) fn workspace_name(context: &Context) -> String {
     let root = context.workspace.root();
     let name = root.file_name().unwrap_or(root.as_os_str());
     name.to_string_lossy().into_owned()
@@ -23,7 +23,7 @@ pub(in crate::app) fn is_directory(place: &Path) -> bool {
 }
 
 /// Returns the file for a path. For a directory, which is created if the path ends in a separator, this is its index file.
-pub(in crate::app) fn file_at(place: &Path) -> io::Result<PathBuf> {
+pub(in crate::app) fn page_file(place: &Path) -> io::Result<PathBuf> {
     let about =
         |error: io::Error| io::Error::new(error.kind(), format!("{}: {error}", place.display()));
     if !is_directory(place) {
@@ -40,7 +40,7 @@ mod tests {
     #[test]
     fn a_directory_gets_an_index_and_a_file_is_taken_as_it_is() {
         let here = tempfile::tempdir().expect("a directory");
-        let place = |name: &str| file_at(&here.path().join(name)).expect("a place");
+        let place = |name: &str| page_file(&here.path().join(name)).expect("a place");
         assert_eq!(place("page.html"), here.path().join("page.html"));
         let made = place("a/b/");
         assert!(made.ends_with("a/b/index.html") && here.path().join("a/b").is_dir());

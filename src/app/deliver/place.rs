@@ -7,7 +7,7 @@ use super::whole_file::write_whole;
 use crate::app::context::World;
 use crate::app::error::AppError;
 use crate::exchange::ExchangeError;
-use crate::report::without_colours;
+use crate::report::strip_colors;
 
 /// Returns the parent directory of `file` if it is missing. Checking first avoids long computations whose result cannot be written.
 pub(in crate::app) fn missing_directory(file: &Path) -> Option<&Path> {
@@ -16,7 +16,7 @@ pub(in crate::app) fn missing_directory(file: &Path) -> Option<&Path> {
 }
 
 /// Refuses a path in a missing directory.
-pub(in crate::app) fn check_place(file: &Path) -> Result<(), ExchangeError> {
+pub(in crate::app) fn check_destination(file: &Path) -> Result<(), ExchangeError> {
     let Some(missing) = missing_directory(file) else {
         return Ok(());
     };
@@ -28,7 +28,7 @@ pub(in crate::app) fn check_place(file: &Path) -> Result<(), ExchangeError> {
 }
 
 /// Writes a result to `file`, without colors, or to stdout if `file` is `-` or `None`.
-pub(in crate::app) fn write_to(
+pub(in crate::app) fn write_result(
     file: Option<&Path>,
     world: &mut World<'_>,
     write: impl FnOnce(&mut dyn Write) -> io::Result<()>,
@@ -38,5 +38,5 @@ pub(in crate::app) fn write_to(
     };
     let mut text = Vec::new();
     write(&mut text)?;
-    Ok(write_whole(path, &without_colours(&text))?)
+    Ok(write_whole(path, &strip_colors(&text))?)
 }

@@ -8,13 +8,13 @@ use std::path::{Path, PathBuf};
 use std::str::FromStr;
 
 use super::job_summary;
-use super::page::PageSubject;
-use super::page_place::{file_at, is_directory, name_of};
+use super::page::PageFindings;
+use super::page_place::{is_directory, page_file, workspace_name};
 use super::place::missing_directory;
-use super::source_place::line_of;
+use super::source_place::find_line;
 use super::whole_file::write_whole;
-use super::working::working;
-use super::write::write;
+use super::working::with_progress;
+use super::write::write_findings;
 use crate::app::context::{Context, World};
 use crate::app::error::AppError;
 use crate::app::options::StoreOptions;
@@ -37,8 +37,8 @@ pub struct ReportOptions {
     /// May be given more than once. Reports on verdicts: markdown (a comment for a pull request), github (annotations, in addition to the table),
     /// gitlab (code quality), gitlab-metrics, junit, html (a page, or a directory for it). Of `compare`: text, csv and markdown-table write the table
     /// in this form; svg draws groups of two. On GitHub Actions, a run writes annotations and the job summary without this flag.
-    #[arg(long = "report", value_name = "KIND[=FILE]", value_parser = WantedReport::from_str)]
-    pub wanted: Vec<WantedReport>,
+    #[arg(long = "report", value_name = "KIND[=FILE]", value_parser = ReportRequest::from_str)]
+    pub wanted: Vec<ReportRequest>,
     /// Distinguish reports of several jobs on one commit by this key [default: the name of the CI job, else `benchmarks`]
     #[arg(
         id = "report_key",
@@ -51,14 +51,14 @@ pub struct ReportOptions {
 
 /// One requested report.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct WantedReport {
+pub struct ReportRequest {
     /// The kind of report
-    pub kind: WantedKind,
+    pub kind: RequestedReportKind,
     /// The file, or for a page possibly a directory; `None` for stdout
     pub file: Option<PathBuf>,
 }
 
-impl FromStr for WantedReport {
+impl FromStr for ReportRequest {
     type Err = String;
 
     fn from_str(text: &str) -> Result<Self, String> {
@@ -77,7 +77,7 @@ impl FromStr for WantedReport {
 
 /// The kind of a report.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum WantedKind {
+pub enum RequestedReportKind {
     /// Findings in the format of another tool
     Findings(ReportKind),
     /// An HTML page, which also shows stored measurements of both sides
@@ -88,7 +88,7 @@ pub enum WantedKind {
     Picture,
 }
 
-impl WantedKind {
+impl RequestedReportKind {
     /// The words of the kinds that are not forms of findings.
     const OTHERS: [(&str, Self); 5] = [
         ("html", Self::Page),
@@ -99,7 +99,7 @@ impl WantedKind {
     ];
 
     /// Lists all kinds, each with its word.
-    fn all() -> impl Iterator<Item = (&'static str, Self)> {
+    fn all_with_words() -> impl Iterator<Item = (&'static str, Self)> {
         let findings = ReportKind::ALL.iter();
         findings
             .map(|kind| (kind.word(), Self::Findings(*kind)))
@@ -109,7 +109,7 @@ impl WantedKind {
     /// Reports whether this is a complete result that replaces the table on stdout.
     fn is_whole(self) -> bool {
         match self {
-            Self::Findings(kind) => kind.is_whole(),
+            Self::Findings(kind) => kind.replaces_table(),
             Self::Page | Self::Table(_) | Self::Picture => true,
         }
     }
@@ -120,20 +120,20 @@ impl WantedKind {
     }
 }
 
-impl fmt::Display for WantedKind {
+impl fmt::Display for RequestedReportKind {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let known = Self::all().find(|(_, kind)| kind == self);
+        let known = Self::all_with_words().find(|(_, kind)| kind == self);
         f.write_str(known.map_or("", |(word, _)| word))
     }
 }
 
-impl FromStr for WantedKind {
+impl FromStr for RequestedReportKind {
     type Err = String;
 
     fn from_str(text: &str) -> Result<Self, String> {
-        let found = Self::all().find(|(word, _)| *word == text);
+        let found = Self::all_with_words().find(|(word, _)| *word == text);
         found.map(|(_, kind)| kind).ok_or_else(|| {
-            let words: Vec<&str> = Self::all().map(|(word, _)| word).collect();
+            let words: Vec<&str> = Self::all_with_words().map(|(word, _)| word).collect();
             format!(
                 "`{text}` is no kind of report; the kinds are {}",
                 words.join(", ")
@@ -145,7 +145,7 @@ impl FromStr for WantedKind {
 impl ReportOptions {
     /// Refuses reports that could not be written, before anything is measured.
     pub(in crate::app) fn check(&self, format: MessageFormat) -> Result<(), AppError> {
-        let on_stdout: Vec<WantedKind> = self
+        let on_stdout: Vec<RequestedReportKind> = self
             .wanted
             .iter()
             .filter(|wanted| wanted.file.is_none())
@@ -177,7 +177,7 @@ impl ReportOptions {
                     file.display()
                 )));
             }
-            if wanted.kind == WantedKind::Page && is_directory(file) {
+            if wanted.kind == RequestedReportKind::Page && is_directory(file) {
                 continue;
             }
             let why = match missing_directory(file) {
@@ -199,9 +199,9 @@ impl ReportOptions {
     }
 
     /// Refuses reports that could not be written for a run and its verdicts.
-    pub(in crate::app) fn check_of_run(&self, format: MessageFormat) -> Result<(), AppError> {
+    pub(in crate::app) fn check_for_run(&self, format: MessageFormat) -> Result<(), AppError> {
         self.refuse(
-            WantedKind::is_about_verdicts,
+            RequestedReportKind::is_about_verdicts,
             "a run has no such form\n  help: `cargo perfcheck compare` and `cargo perfcheck show` write it of stored runs",
         )?;
         self.check(format)
@@ -210,7 +210,7 @@ impl ReportOptions {
     /// Refuses kinds that the command does not support.
     pub(in crate::app) fn refuse(
         &self,
-        is_known: impl Fn(WantedKind) -> bool,
+        is_known: impl Fn(RequestedReportKind) -> bool,
         why: &str,
     ) -> Result<(), AppError> {
         let mut kinds = self.wanted.iter().map(|wanted| wanted.kind);
@@ -223,7 +223,7 @@ impl ReportOptions {
     /// Lists the requested forms of the table, each with its file; `None` is stdout.
     pub(in crate::app) fn tables(&self) -> impl Iterator<Item = (TableFormat, Option<&Path>)> {
         self.wanted.iter().filter_map(|wanted| match wanted.kind {
-            WantedKind::Table(form) => Some((form, wanted.file.as_deref())),
+            RequestedReportKind::Table(form) => Some((form, wanted.file.as_deref())),
             _ => None,
         })
     }
@@ -235,19 +235,19 @@ impl ReportOptions {
     }
 
     fn asks_for(&self, kind: ReportKind) -> bool {
-        let kind = WantedKind::Findings(kind);
+        let kind = RequestedReportKind::Findings(kind);
         self.wanted.iter().any(|wanted| wanted.kind == kind)
     }
 }
 
 /// Everything that reports need in addition to the findings.
-pub(in crate::app) struct Reporting<'a> {
+pub(in crate::app) struct ReportWriter<'a> {
     pub(in crate::app) options: &'a ReportOptions,
     pub(in crate::app) fail_on: &'a [Verdict],
     pub(in crate::app) context: &'a Context,
 }
 
-impl Reporting<'_> {
+impl ReportWriter<'_> {
     /// Writes findings as requested: the table or the messages, then the reports.
     pub(in crate::app) fn publish(
         &self,
@@ -258,8 +258,9 @@ impl Reporting<'_> {
         let shown = if self.options.replaces_table() {
             Ok(())
         } else {
-            (world.interrupt)
-                .while_computing(&unreported(findings), || write(findings, common, world))
+            (world.interrupt).while_computing(&interrupted_message(findings), || {
+                write_findings(findings, common, world)
+            })
         };
         // Write the files even if stdout failed, e.g. because its disk is full.
         shown.and(self.write_reports(findings, world))
@@ -282,7 +283,7 @@ impl Reporting<'_> {
             let source = fs::read_to_string(&found.path).unwrap_or_default();
             Some(SourcePlace {
                 file: found.file.clone(),
-                line: line_of(&source, &key.id),
+                line: find_line(&source, &key.id),
             })
         };
         let key = self.options.key.as_deref().or(job.as_deref());
@@ -299,13 +300,13 @@ impl Reporting<'_> {
             result = result.and(written);
         }
         if world.commands.are_obeyed() {
-            self.tell_github(findings, &context, world)?;
+            self.report_to_github(findings, &context, world)?;
         }
         result
     }
 
     /// Writes the annotations and the job summary that a GitHub Actions job gets without asking.
-    fn tell_github(
+    fn report_to_github(
         &self,
         findings: &Findings<'_>,
         context: &ReportContext<'_>,
@@ -337,7 +338,7 @@ impl Reporting<'_> {
 
     fn write_wanted(
         &self,
-        wanted: &WantedReport,
+        wanted: &ReportRequest,
         findings: &Findings<'_>,
         context: &ReportContext<'_>,
         world: &mut World<'_>,
@@ -347,19 +348,20 @@ impl Reporting<'_> {
             return Ok(());
         }
         let interrupt = world.interrupt;
-        let text = interrupt.while_computing(&unreported(findings), || match wanted.kind {
-            WantedKind::Findings(kind) => {
-                let mut text = Vec::new();
-                write_report(&mut text, kind, findings, context)?;
-                Ok(text)
-            }
-            _ => self.page(findings, world),
-        })?;
+        let text =
+            interrupt.while_computing(&interrupted_message(findings), || match wanted.kind {
+                RequestedReportKind::Findings(kind) => {
+                    let mut text = Vec::new();
+                    write_report(&mut text, kind, findings, context)?;
+                    Ok(text)
+                }
+                _ => self.page(findings, world),
+            })?;
         let stdout = &mut world.stdout;
         match (&wanted.file, wanted.kind) {
-            (Some(file), WantedKind::Page) => write_whole(&file_at(file)?, &text)?,
+            (Some(file), RequestedReportKind::Page) => write_whole(&page_file(file)?, &text)?,
             (Some(file), _) => write_whole(file, &text)?,
-            (None, WantedKind::Findings(ReportKind::GitHub)) => {
+            (None, RequestedReportKind::Findings(ReportKind::GitHub)) => {
                 world.commands.let_through(|| stdout.write_all(&text))?;
             }
             (None, _) => stdout.write_all(&text)?,
@@ -368,11 +370,11 @@ impl Reporting<'_> {
     }
 
     fn page(&self, findings: &Findings<'_>, world: &mut World<'_>) -> Result<Vec<u8>, AppError> {
-        let (store, workspace) = self.context.require_stored()?;
-        let gathered = PageSubject::of(&store, findings)?.gather(&store, workspace)?;
+        let (store, workspace) = self.context.open_required()?;
+        let gathered = PageFindings::from_findings(&store, findings)?.gather(&store, workspace)?;
         let mut text = Vec::new();
-        let page = working("Drawing", gathered.benchmarks(), world, |told| {
-            gathered.page(name_of(self.context), told)
+        let page = with_progress("Drawing", gathered.benchmarks(), world, |told| {
+            gathered.page(workspace_name(self.context), told)
         });
         write_page(&mut text, &page)?;
         Ok(text)
@@ -380,7 +382,7 @@ impl Reporting<'_> {
 }
 
 /// Describes the state in which an interrupted report leaves the run.
-fn unreported(findings: &Findings<'_>) -> String {
+fn interrupted_message(findings: &Findings<'_>) -> String {
     format!(
         "; run {} is stored, and not all of it is reported",
         findings.run.id
@@ -407,10 +409,13 @@ mod tests {
 
     #[test]
     fn a_report_is_a_kind_and_perhaps_a_file() {
-        let read = |text| WantedReport::from_str(text);
+        let read = |text| ReportRequest::from_str(text);
         let junit = read("junit=out/a=b.xml").expect("a kind and a file");
-        assert_eq!(junit.kind, WantedKind::Findings(ReportKind::JUnit));
-        assert_eq!(read("html=a/").expect("a page").kind, WantedKind::Page);
+        assert_eq!(junit.kind, RequestedReportKind::Findings(ReportKind::JUnit));
+        assert_eq!(
+            read("html=a/").expect("a page").kind,
+            RequestedReportKind::Page
+        );
         assert_eq!(junit.file.as_deref(), Some(Path::new("out/a=b.xml")));
         for text in ["markdown", "markdown=-"] {
             assert_eq!(read(text).expect("a kind").file, None);
@@ -420,8 +425,8 @@ mod tests {
         assert!(unknown.contains("markdown, github"), "{unknown}");
     }
 
-    fn wanted(kinds: &[(WantedKind, Option<&str>)]) -> ReportOptions {
-        let report = |(kind, file): &(WantedKind, Option<&str>)| WantedReport {
+    fn wanted(kinds: &[(RequestedReportKind, Option<&str>)]) -> ReportOptions {
+        let report = |(kind, file): &(RequestedReportKind, Option<&str>)| ReportRequest {
             kind: *kind,
             file: file.map(PathBuf::from),
         };
@@ -434,11 +439,12 @@ mod tests {
     #[test]
     fn stdout_holds_one_result() {
         let [markdown, junit, github] =
-            [ReportKind::Markdown, ReportKind::JUnit, ReportKind::GitHub].map(WantedKind::Findings);
+            [ReportKind::Markdown, ReportKind::JUnit, ReportKind::GitHub]
+                .map(RequestedReportKind::Findings);
         let human = MessageFormat::Human;
         let both = wanted(&[(markdown, None), (junit, None)]);
         assert!(both.check(human).is_err());
-        let page = wanted(&[(markdown, None), (WantedKind::Page, None)]);
+        let page = wanted(&[(markdown, None), (RequestedReportKind::Page, None)]);
         assert!(page.check(human).is_err());
         let beside = wanted(&[(markdown, None), (github, None), (junit, Some("a.xml"))]);
         assert!(beside.check(human).is_ok() && beside.replaces_table());
@@ -449,7 +455,8 @@ mod tests {
 
     #[test]
     fn a_file_holds_one_report_whatever_it_is_called() {
-        let [markdown, junit] = [ReportKind::Markdown, ReportKind::JUnit].map(WantedKind::Findings);
+        let [markdown, junit] =
+            [ReportKind::Markdown, ReportKind::JUnit].map(RequestedReportKind::Findings);
         let human = MessageFormat::Human;
         let twice = wanted(&[(markdown, Some("a.out")), (junit, Some("./src/../a.out"))]);
         let error = twice.check(human).expect_err("one file").to_string();
@@ -465,30 +472,30 @@ mod tests {
 
     #[test]
     fn a_file_that_cannot_be_written_is_refused_before_anything_is_measured() {
-        let junit = WantedKind::Findings(ReportKind::JUnit);
+        let junit = RequestedReportKind::Findings(ReportKind::JUnit);
         let lost = wanted(&[(junit, Some("no/such/directory/a.xml"))]);
         let error = lost.check(MessageFormat::Human).expect_err("no directory");
         assert!(error.to_string().contains("no/such/directory"), "{error}");
         let directory = wanted(&[(junit, Some("."))]);
         assert!(directory.check(MessageFormat::Human).is_err());
-        let lost = wanted(&[(WantedKind::Page, Some("no/such/directory/a.html"))]);
+        let lost = wanted(&[(RequestedReportKind::Page, Some("no/such/directory/a.html"))]);
         assert!(lost.check(MessageFormat::Human).is_err());
     }
 
     #[test]
     fn a_page_may_go_into_a_directory() {
         for place in [".", "public/", "no/such/directory/"] {
-            let page = wanted(&[(WantedKind::Page, Some(place))]);
+            let page = wanted(&[(RequestedReportKind::Page, Some(place))]);
             assert!(page.check(MessageFormat::Human).is_ok(), "{place}");
         }
     }
 
     #[test]
     fn every_kind_is_read_as_it_is_written() {
-        for (_, kind) in WantedKind::all() {
+        for (_, kind) in RequestedReportKind::all_with_words() {
             assert_eq!(kind.to_string().parse(), Ok(kind));
         }
-        let error = "xml".parse::<WantedKind>().expect_err("no kind");
+        let error = "xml".parse::<RequestedReportKind>().expect_err("no kind");
         assert!(
             error.ends_with("junit, html, text, csv, markdown-table, svg"),
             "{error}"

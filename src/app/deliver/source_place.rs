@@ -6,19 +6,19 @@
 ///
 /// Searches the parts of the id in order, each from the line of the previous part on: a name may occur in several groups. Skips parts that are not in
 /// the source, such as inputs.
-pub(super) fn line_of(source: &str, id: &str) -> usize {
+pub(super) fn find_line(source: &str, id: &str) -> usize {
     let lines: Vec<&str> = source.lines().collect();
     let mut place = None;
     for part in id.split('/').flat_map(|part| part.split("::")) {
         let from = place.unwrap_or(0);
-        let after = lines[from..].iter().position(|line| names(line, part));
+        let after = lines[from..].iter().position(|line| line_names(line, part));
         place = after.map(|after| from + after).or(place);
     }
     place.map_or(1, |place| place + 1)
 }
 
 /// Reports whether the line's code contains the name as a string literal or declares a function with it.
-fn names(line: &str, name: &str) -> bool {
+fn line_names(line: &str, name: &str) -> bool {
     let code = line.trim_start();
     if name.is_empty() || code.starts_with("//") {
         return false;
@@ -55,8 +55,8 @@ fn fibonacci<const N: usize>(n: u64) -> u64 { fib(n) }
             ("nowhere", 1),
             ("", 1),
         ] {
-            assert_eq!(line_of(SOURCE, id), line, "{id}");
+            assert_eq!(find_line(SOURCE, id), line, "{id}");
         }
-        assert_eq!(line_of("", "a"), 1);
+        assert_eq!(find_line("", "a"), 1);
     }
 }

@@ -12,11 +12,11 @@ const TRIES: u32 = 100;
 pub(in crate::app) fn write_whole(path: &Path, bytes: &[u8]) -> io::Result<()> {
     let named =
         |error: io::Error| io::Error::new(error.kind(), format!("{}: {error}", path.display()));
-    replace(path, bytes).map_err(named)
+    replace_file(path, bytes).map_err(named)
 }
 
 /// Like [`write_whole`], but leaves naming the file in errors to the caller.
-pub(in crate::app) fn replace(path: &Path, bytes: &[u8]) -> io::Result<()> {
+pub(in crate::app) fn replace_file(path: &Path, bytes: &[u8]) -> io::Result<()> {
     // Write through symbolic links, to the file the user means. Devices and pipes cannot be replaced, so write to them directly.
     let target = fs::canonicalize(path).unwrap_or_else(|_| path.to_owned());
     if fs::metadata(&target).is_ok_and(|found| !found.is_file()) {

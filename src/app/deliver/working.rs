@@ -2,15 +2,15 @@
 
 use crate::app::context::World;
 use crate::report::Progress;
-use perfcheck_analysis::model::Work;
+use perfcheck_analysis::model::ProgressReporter;
 
 /// Runs `work` on this many benchmarks while a bar or line shows the progress of `what`. Pass 0 while their number is unknown.
-pub(in crate::app) fn working<T>(
+pub(in crate::app) fn with_progress<T>(
     what: &str,
     benchmarks: usize,
     world: &mut World<'_>,
-    work: impl FnOnce(&Work<'_>) -> T,
+    work: impl FnOnce(&ProgressReporter<'_>) -> T,
 ) -> T {
     let progress = Progress::new(&mut *world.stderr, &mut *world.bench_output, world.progress);
-    work(&Work::begin(&progress, what, benchmarks))
+    work(&ProgressReporter::begin(&progress, what, benchmarks))
 }

@@ -7,7 +7,7 @@ use crate::report::{MessageFormat, write_json, write_table};
 use perfcheck_analysis::findings::Findings;
 
 /// Writes the table or the messages.
-pub(in crate::app) fn write(
+pub(in crate::app) fn write_findings(
     findings: &Findings<'_>,
     common: &StoreOptions,
     world: &mut World<'_>,

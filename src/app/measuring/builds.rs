@@ -2,22 +2,22 @@
 
 use std::path::{Path, PathBuf};
 
-use super::cache_build::{CacheBuild, cache_directory, in_words};
+use super::cache_build::{CacheBuild, cache_directory, describe_revision};
 use super::layouts::Relinking;
-use super::machine_code::CodeVerdict;
-use super::pairing::{Alike, name};
+use super::machine_code::ExecutableComparison;
+use super::pairing::{CodeByTarget, target_name};
 use super::prepare::{build, find_benchmarks};
 use super::request::Request;
 use crate::app::context::World;
 use crate::app::error::AppError;
 use crate::report;
-use perfcheck_analysis::findings::RunRemark;
+use perfcheck_analysis::findings::RunNote;
 use perfcheck_analysis::model::{BySide, Environment, GitState};
 use perfcheck_engine::cargo::{BenchTarget, CargoError};
 use perfcheck_engine::host::{self, Revision};
-use perfcheck_engine::measure::{BesideCandidate, Discovered};
+use perfcheck_engine::measure::{DiscoveredBenches, ReferenceContext};
 use perfcheck_engine::sides::{
-    BenchesFrom, BuiltSide, PreparedSides, SideTarget, SidesError, Stage, TargetPair,
+    BenchesFrom, BuiltSide, PreparedSides, SideTarget, SidesError, StagedExecutables, TargetPair,
 };
 
 /// The reference build of a side-by-side measurement.
@@ -32,10 +32,10 @@ pub enum Against {
 }
 
 /// Both builds, with the user's name for the reference.
-pub(in crate::app) struct BothBuilds {
+pub(in crate::app) struct BuildPair {
     pub(in crate::app) targets: BySide<Vec<BenchTarget>>,
     /// Targets whose executables run the same code on both sides
-    pub(in crate::app) alike: Alike,
+    pub(in crate::app) alike: CodeByTarget,
     pub(in crate::app) environment: Environment,
     /// Names under which the builds are kept
     pub(in crate::app) builds: BySide<Option<String>>,
@@ -44,27 +44,27 @@ pub(in crate::app) struct BothBuilds {
     /// Executables that can be linked again
     pub(in crate::app) relinking: Relinking,
     /// Notes on the builds
-    pub(in crate::app) remarks: Vec<RunRemark>,
-    pub(in crate::app) _in_use: InUse,
+    pub(in crate::app) remarks: Vec<RunNote>,
+    pub(in crate::app) _in_use: ExecutablesGuard,
 }
 
 /// Guard that keeps the executables in place.
-pub(in crate::app) enum InUse {
+pub(in crate::app) enum ExecutablesGuard {
     /// Builds in the cache
     Sides(#[expect(dead_code, reason = "held")] Vec<BuiltSide>),
     /// Copies of executables
-    Stage(#[expect(dead_code, reason = "held")] Stage),
+    Stage(#[expect(dead_code, reason = "held")] StagedExecutables),
 }
 
-impl BothBuilds {
+impl BuildPair {
     /// Combines two builds from the cache. `current_does_not_build`: the base has its own benchmarks because the current ones did not compile there.
-    pub(in crate::app) fn of(
+    pub(in crate::app) fn from_sides(
         built: PreparedSides,
         current_does_not_build: bool,
         request: &Request<'_>,
         world: &mut World<'_>,
     ) -> Result<Self, AppError> {
-        let mut alike = Alike::new();
+        let mut alike = CodeByTarget::new();
         let mut remarks = Vec::new();
         let mut on_both = Vec::new();
         for pair in built.pairs() {
@@ -75,10 +75,10 @@ impl BothBuilds {
             let differing = base.differing_sources(candidate);
             let code = world
                 .interrupt
-                .while_computing("", || code_of_sides(base, candidate));
+                .while_computing("", || compare_sides(base, candidate));
             // Equal code runs the same only if accompanying programs and data files are equal, too.
-            if base.has_companions_of(candidate) && base.differing_data(candidate).is_empty() {
-                alike.extend(code.same.map(|same| (name(&candidate.target), same)));
+            if base.has_same_companions(candidate) && base.differing_data(candidate).is_empty() {
+                alike.extend(code.same.map(|same| (target_name(&candidate.target), same)));
             }
             remarks.extend(code.remark);
             if !differing.is_empty() {
@@ -86,7 +86,7 @@ impl BothBuilds {
                     .iter()
                     .map(|path| path.display().to_string())
                     .collect();
-                remarks.push(RunRemark::BenchDiffers {
+                remarks.push(RunNote::BenchDiffers {
                     package: candidate.target.package.clone(),
                     target: candidate.target.target.clone(),
                     files,
@@ -95,7 +95,7 @@ impl BothBuilds {
             }
         }
         for dependency in &built.dependencies {
-            remarks.push(RunRemark::DependencyDiffers {
+            remarks.push(RunNote::DependencyDiffers {
                 name: dependency.name.clone(),
                 versions: BySide {
                     base: dependency.base.clone(),
@@ -103,15 +103,15 @@ impl BothBuilds {
                 },
             });
         }
-        let relinking = Relinking::of(on_both.into_iter(), request.effort.as_built, world)?;
-        Ok(BothBuilds {
+        let relinking = Relinking::plan(on_both.into_iter(), request.effort.as_built, world)?;
+        Ok(BuildPair {
             targets: BySide {
                 base: built.base.bench_targets(),
                 candidate: built.candidate.bench_targets(),
             },
             alike,
             environment: Environment {
-                host: host::detect(world.variables.ci, world.supervisor),
+                host: host::read_host_facts(world.variables.ci, world.supervisor),
                 build: built.facts.clone(),
             },
             builds: BySide {
@@ -125,19 +125,19 @@ impl BothBuilds {
             words: String::new(),
             relinking,
             remarks,
-            _in_use: InUse::Sides(vec![built.base, built.candidate]),
+            _in_use: ExecutablesGuard::Sides(vec![built.base, built.candidate]),
         })
     }
 }
 
 /// Discovers the benchmarks of both sides.
 pub(in crate::app) fn discover_both(
-    built: &BothBuilds,
-    listed: Option<Discovered>,
+    built: &BuildPair,
+    listed: Option<DiscoveredBenches>,
     request: &Request<'_>,
     world: &mut World<'_>,
-) -> Result<BySide<Discovered>, AppError> {
-    let mut discover = |targets: &[BenchTarget], beside: Option<BesideCandidate<'_>>| {
+) -> Result<BySide<DiscoveredBenches>, AppError> {
+    let mut discover = |targets: &[BenchTarget], beside: Option<ReferenceContext<'_>>| {
         let targets = targets.to_vec();
         find_benchmarks(request.filter, request.timeout, targets, beside, world)
     };
@@ -145,7 +145,7 @@ pub(in crate::app) fn discover_both(
         Some(listed) => listed,
         None => discover(&built.targets.candidate, None)?,
     };
-    let beside = BesideCandidate {
+    let beside = ReferenceContext {
         candidate: &candidate,
         reference: &built.words,
     };
@@ -155,34 +155,37 @@ pub(in crate::app) fn discover_both(
     })
 }
 
-pub(in crate::app) fn beside_executable(
+pub(in crate::app) fn pair_with_executable(
     path: &Path,
     request: &Request<'_>,
     world: &mut World<'_>,
-) -> Result<BothBuilds, AppError> {
-    let path = file_at(path)?;
+) -> Result<BuildPair, AppError> {
+    let path = resolve_executable(path)?;
     let (toolchain, candidate) = build(request.context, request.common, world)?;
     let base = with_executable(&candidate, &path)?;
-    let mut alike = Alike::new();
+    let mut alike = CodeByTarget::new();
     let mut remarks = Vec::new();
-    if let Some(target) = candidate.iter().find(|one| name(one) == name(&base)) {
+    if let Some(target) = candidate
+        .iter()
+        .find(|one| target_name(one) == target_name(&base))
+    {
         let code = world
             .interrupt
-            .while_computing("", || code_of(&base, target));
-        alike.extend(code.same.map(|same| (name(target), same)));
+            .while_computing("", || compare_code(&base, target));
+        alike.extend(code.same.map(|same| (target_name(target), same)));
         remarks.extend(code.remark);
     }
-    let stage = Stage::open(&cache_directory(world)?)?;
+    let stage = StagedExecutables::open(&cache_directory(world)?)?;
     let mut targets = BySide {
         base: vec![base],
         candidate,
     };
-    on_stage(&stage, &mut targets)?;
-    Ok(BothBuilds {
+    stage_copies(&stage, &mut targets)?;
+    Ok(BuildPair {
         alike,
         targets,
         environment: Environment {
-            host: host::detect(world.variables.ci, world.supervisor),
+            host: host::read_host_facts(world.variables.ci, world.supervisor),
             build: toolchain,
         },
         builds: BySide::default(),
@@ -193,24 +196,24 @@ pub(in crate::app) fn beside_executable(
         words: format!("the executable {}", path.display()),
         relinking: Relinking::Impossible("nobody knows what an executable was linked from"),
         remarks,
-        _in_use: InUse::Stage(stage),
+        _in_use: ExecutablesGuard::Stage(stage),
     })
 }
 
 /// Builds the work tree and a revision in the cache.
-pub(in crate::app) fn beside_revision(
+pub(in crate::app) fn pair_with_revision(
     revision: &Revision,
     benches_from: BenchesFrom,
     request: &Request<'_>,
     world: &mut World<'_>,
-) -> Result<BothBuilds, AppError> {
+) -> Result<BuildPair, AppError> {
     let order = CacheBuild {
         context: request.context,
         cargo: &request.common.cargo,
         benches_from,
         quiet: request.common.output.quiet,
     };
-    let (built, current_does_not_build) = match order.sides(revision, world) {
+    let (built, current_does_not_build) = match order.build_sides(revision, world) {
         // The current benches may call functions that the revision does not have. Its own benches are better than no measurement.
         Err(AppError::Sides(SidesError::Revision { source, .. }))
             if benches_from == BenchesFrom::WorkTree
@@ -220,26 +223,26 @@ pub(in crate::app) fn beside_revision(
                 world.stderr,
                 &format!(
                     "{} does not build with the current benchmarks; it is built with its own",
-                    in_words(revision)
+                    describe_revision(revision)
                 ),
             )?;
             let own = CacheBuild {
                 benches_from: BenchesFrom::Revision,
                 ..order
             };
-            (own.sides(revision, world)?, true)
+            (own.build_sides(revision, world)?, true)
         }
         built => (built?, false),
     };
-    let both = BothBuilds::of(built, current_does_not_build, request, world)?;
-    Ok(BothBuilds {
-        words: in_words(revision),
+    let both = BuildPair::from_sides(built, current_does_not_build, request, world)?;
+    Ok(BuildPair {
+        words: describe_revision(revision),
         ..both
     })
 }
 
 /// Returns the canonical path of an executable; called before anything is built.
-fn file_at(path: &Path) -> Result<PathBuf, AppError> {
+fn resolve_executable(path: &Path) -> Result<PathBuf, AppError> {
     let found = path.canonicalize().map_err(|error| error.to_string());
     let found = found.and_then(|found| {
         if found.is_file() {
@@ -278,7 +281,10 @@ fn with_executable(targets: &[BenchTarget], path: &Path) -> Result<BenchTarget, 
 }
 
 /// Compares the code of two executables.
-pub(in crate::app) fn code_of(base: &BenchTarget, candidate: &BenchTarget) -> CodeVerdict {
+pub(in crate::app) fn compare_code(
+    base: &BenchTarget,
+    candidate: &BenchTarget,
+) -> ExecutableComparison {
     let read = |target: &BenchTarget| std::fs::read(target.executable());
     match (read(base), read(candidate)) {
         (Ok(base), Ok(other)) => {
@@ -286,40 +292,46 @@ pub(in crate::app) fn code_of(base: &BenchTarget, candidate: &BenchTarget) -> Co
                 base,
                 candidate: other,
             };
-            CodeVerdict::of(candidate, &executables)
+            ExecutableComparison::compare(candidate, &executables)
         }
         // Running the unreadable executable will report the error.
-        _ => CodeVerdict::NONE,
+        _ => ExecutableComparison::NONE,
     }
 }
 
 /// Compares the code of two built sides. Embedded paths to their own directories do not count as a difference.
-pub(in crate::app) fn code_of_sides(base: &SideTarget, candidate: &SideTarget) -> CodeVerdict {
+pub(in crate::app) fn compare_sides(
+    base: &SideTarget,
+    candidate: &SideTarget,
+) -> ExecutableComparison {
     if base.is_identical_to(candidate) {
-        return CodeVerdict::IDENTICAL;
+        return ExecutableComparison::IDENTICAL;
     }
-    match (base.led_to(candidate), candidate.led_to(candidate)) {
+    match (
+        base.with_paths_of(candidate),
+        candidate.with_paths_of(candidate),
+    ) {
         (Ok(base), Ok(other)) => {
             let executables = BySide {
                 base,
                 candidate: other,
             };
-            CodeVerdict::of(&candidate.target, &executables)
+            ExecutableComparison::compare(&candidate.target, &executables)
         }
-        _ => CodeVerdict::NONE,
+        _ => ExecutableComparison::NONE,
     }
 }
 
 /// Copies both sides of each target to paths of equal length: the length of an executable's path shifts its memory.
-pub(in crate::app) fn on_stage(
-    stage: &Stage,
+pub(in crate::app) fn stage_copies(
+    stage: &StagedExecutables,
     targets: &mut BySide<Vec<BenchTarget>>,
 ) -> Result<(), AppError> {
     for (ordinal, base) in targets.base.iter_mut().enumerate() {
         let copy = stage.copy_base(ordinal, base.executable())?;
         let beside = copy.file_name().unwrap_or_default().to_owned();
         *base = base.clone().with_executable(copy);
-        let same = |target: &&mut BenchTarget| name(target) == name(base);
+        let same = |target: &&mut BenchTarget| target_name(target) == target_name(base);
         if let Some(candidate) = targets.candidate.iter_mut().find(same) {
             let copy = stage.copy_candidate(ordinal, Path::new(&beside), candidate.executable())?;
             *candidate = candidate.clone().with_executable(copy);

@@ -3,7 +3,7 @@
 use std::io::Write;
 use std::path::PathBuf;
 
-use super::prepare::name_skipped;
+use super::prepare::warn_of_skipped;
 use crate::app::context::{Context, World};
 use crate::app::error::AppError;
 use crate::report::{self, counted};
@@ -11,9 +11,9 @@ use perfcheck_analysis::model::{BuildFacts, BySide, Run};
 use perfcheck_engine::cargo::CargoOptions;
 use perfcheck_engine::host::Revision;
 use perfcheck_engine::sides::{
-    BenchesFrom, BuildEvent, BuiltSide, PreparedSides, Provenance, SidesError, SidesRequest,
+    BenchesFrom, BuildEvent, BuildOrigin, BuiltSide, PreparedSides, SidesError, SidesRequest,
     UncopiedFile, UncopiedReason, build_commit, build_sides, build_work_tree, default_cache,
-    kept_build, kept_builds, kept_executables,
+    find_kept_build, find_kept_builds, read_kept_executables,
 };
 
 /// Name of the candidate in messages, whatever its commit.
@@ -33,7 +33,7 @@ pub(in crate::app) struct CacheBuild<'a> {
 
 impl CacheBuild<'_> {
     /// Builds a revision and the work tree.
-    pub(in crate::app) fn sides(
+    pub(in crate::app) fn build_sides(
         &self,
         revision: &Revision,
         world: &mut World<'_>,
@@ -41,29 +41,31 @@ impl CacheBuild<'_> {
         let built = self.with_cache(world, |request, events| {
             build_sides(request, revision, events)
         })?;
-        self.ready(&in_words(revision), &built.base, world)?;
-        self.ready(WORK_TREE, &built.candidate, world)?;
+        self.report_ready(&describe_revision(revision), &built.base, world)?;
+        self.report_ready(WORK_TREE, &built.candidate, world)?;
         Ok(built)
     }
 
     /// Builds the work tree alone. Returns it with the facts of its build.
-    pub(in crate::app) fn work_tree(
+    pub(in crate::app) fn build_work_tree(
         &self,
         world: &mut World<'_>,
     ) -> Result<(BuiltSide, BuildFacts), AppError> {
         let (built, facts) =
             self.with_cache(world, |request, events| build_work_tree(request, events))?;
-        self.ready(WORK_TREE, &built, world)?;
+        self.report_ready(WORK_TREE, &built, world)?;
         Ok((built, facts))
     }
 
     /// Returns an earlier build if it is still kept.
-    pub(in crate::app) fn kept(
+    pub(in crate::app) fn find_kept(
         &self,
         name: &str,
         world: &mut World<'_>,
     ) -> Result<Option<BuiltSide>, AppError> {
-        self.with_cache(world, |request, events| kept_build(request, name, events))
+        self.with_cache(world, |request, events| {
+            find_kept_build(request, name, events)
+        })
     }
 
     /// Returns the builds of two runs, if they are still kept.
@@ -73,7 +75,7 @@ impl CacheBuild<'_> {
         world: &mut World<'_>,
     ) -> Result<BySide<Option<BuiltSide>>, AppError> {
         self.with_cache(world, |request, events| {
-            kept_builds(request, &names(runs), events)
+            find_kept_builds(request, &names(runs), events)
         })
     }
 
@@ -85,12 +87,12 @@ impl CacheBuild<'_> {
         world: &mut World<'_>,
     ) -> Result<BySide<Option<Vec<u8>>>, AppError> {
         self.with_cache(world, |request, events| {
-            kept_executables(request, &names(runs), target, events)
+            read_kept_executables(request, &names(runs), target, events)
         })
     }
 
     /// Builds a revision alone.
-    pub(in crate::app) fn commit(
+    pub(in crate::app) fn build_commit(
         &self,
         revision: &Revision,
         world: &mut World<'_>,
@@ -98,7 +100,7 @@ impl CacheBuild<'_> {
         let built = self.with_cache(world, |request, events| {
             build_commit(request, revision, events)
         })?;
-        self.ready(&in_words(revision), &built, world)?;
+        self.report_ready(&describe_revision(revision), &built, world)?;
         Ok(built)
     }
 
@@ -110,7 +112,7 @@ impl CacheBuild<'_> {
     ) -> Result<T, AppError> {
         let cache = cache_directory(world)?;
         let room = self.context.tables.workspace.kept_builds_mib;
-        let spared = match self.context.stored()? {
+        let spared = match self.context.open_stored()? {
             Some((store, workspace)) => store.needed_builds(workspace)?,
             None => Vec::new(),
         };
@@ -139,8 +141,13 @@ impl CacheBuild<'_> {
         Ok(build(&request, &mut show)?)
     }
 
-    fn ready(&self, what: &str, side: &BuiltSide, world: &mut World<'_>) -> Result<(), AppError> {
-        if !self.quiet && side.provenance == Provenance::Built {
+    fn report_ready(
+        &self,
+        what: &str,
+        side: &BuiltSide,
+        world: &mut World<'_>,
+    ) -> Result<(), AppError> {
+        if !self.quiet && side.provenance == BuildOrigin::Built {
             report::write_build_event(world.stderr, &built_in_words(what, side))?;
         }
         Ok(())
@@ -164,7 +171,7 @@ pub(in crate::app) fn cache_directory(world: &World<'_>) -> Result<PathBuf, AppE
 }
 
 /// Describes a revision by its name and commit.
-pub(in crate::app) fn in_words(revision: &Revision) -> String {
+pub(in crate::app) fn describe_revision(revision: &Revision) -> String {
     if revision.commit.starts_with(&revision.name) {
         format!("commit {}", revision.short())
     } else {
@@ -173,12 +180,12 @@ pub(in crate::app) fn in_words(revision: &Revision) -> String {
 }
 
 fn side_in_words(revision: Option<&Revision>) -> String {
-    revision.map_or_else(|| WORK_TREE.to_owned(), in_words)
+    revision.map_or_else(|| WORK_TREE.to_owned(), describe_revision)
 }
 
 fn write_event(event: &BuildEvent<'_>, stderr: &mut dyn Write) {
     let words = match event {
-        BuildEvent::TargetsSkipped(skipped) => return name_skipped(skipped, stderr),
+        BuildEvent::TargetsSkipped(skipped) => return warn_of_skipped(skipped, stderr),
         BuildEvent::Waiting(folder) => (
             "Waiting",
             format!("for another cargo perfcheck in {}", folder.display()),
@@ -196,7 +203,7 @@ fn write_event(event: &BuildEvent<'_>, stderr: &mut dyn Write) {
             )
         }
         BuildEvent::LeftOut(left_out) => ("Left out", left_out_in_words(left_out)),
-        BuildEvent::CheckingOut(revision) => ("Checking out", in_words(revision)),
+        BuildEvent::CheckingOut(revision) => ("Checking out", describe_revision(revision)),
         BuildEvent::Building(revision) => ("Building", side_in_words(*revision)),
     };
     // Ignore a closed stderr.

@@ -12,21 +12,22 @@ use super::request::Request;
 use super::sampling::{can_sample, sample_in_turn};
 use crate::app::context::World;
 use crate::app::error::AppError;
-use crate::app::options::Counting;
+use crate::app::options::CountingMode;
 use crate::app::pipeline::judge::PairedMeasured;
 use crate::report::{self, Progress};
-use perfcheck_analysis::findings::RunRemark;
+use perfcheck_analysis::findings::RunNote;
 use perfcheck_analysis::model::{
-    Benchmark, BenchmarkKey, BySide, CountedBenchmark, CountsOfBenchmark, HeldBack, Measurement,
+    Benchmark, BenchmarkCounts, BenchmarkKey, BySide, CountedBenchmark, EventBuffer, Measurement,
     Observer, RunId, Sample, Series, Side, Statistic,
 };
 use perfcheck_engine::cargo::BenchTarget;
-use perfcheck_engine::child::{Launcher, NoValgrind, Valgrind};
+use perfcheck_engine::child::{ProcessContext, Valgrind, ValgrindError};
 use perfcheck_engine::measure::{
-    CountError, CountResult, DiscoveredTarget, Driver, PairedTarget, ToCount, count_instructions,
+    CountError, CountRequest, CountResult, DiscoveredTarget, Driver, PairedTarget,
+    count_instructions,
 };
-use perfcheck_engine::process::start_work_in;
-use perfcheck_engine::sides::Stage;
+use perfcheck_engine::process::start_scoped_work;
+use perfcheck_engine::sides::StagedExecutables;
 use perfcheck_engine::store::Store;
 
 /// Maximum number of changed benchmarks to count, largest changes first: each takes seconds, with diminishing returns.
@@ -40,12 +41,12 @@ const UNKNOWN_NS: f64 = 1e6;
 
 impl Request<'_> {
     /// Returns which benchmarks to count: all if a verdict or limit needs instructions.
-    pub(in crate::app) fn counting(&self) -> Counting {
-        let subject = self.decision_in_turn().analysis.subject;
+    pub(in crate::app) fn counting(&self) -> CountingMode {
+        let subject = self.paired_decision().analysis.subject;
         let limits = self.comparison.failure.limits(&self.context.tables);
         let mut statistics = limits.map(|limit| limit.statistic).chain([subject]);
         if statistics.any(|statistic| statistic == Statistic::Instructions) {
-            Counting::Always
+            CountingMode::Always
         } else {
             self.effort.instructions
         }
@@ -64,10 +65,10 @@ pub(super) fn count_paired(
     world: &mut World<'_>,
 ) -> Result<(), AppError> {
     let counting = request.counting();
-    if counting == Counting::Never {
+    if counting == CountingMode::Never {
         return Ok(());
     }
-    let is_asked = counting == Counting::Always;
+    let is_asked = counting == CountingMode::Always;
     let valgrind = Valgrind::find(world.supervisor);
     let may_sample = can_sample(world);
     if !is_asked && valgrind.is_err() && !may_sample {
@@ -91,7 +92,7 @@ pub(super) fn count_paired(
     let mut found: BySide<CountsByBenchmark> = BySide::default();
     let mut not_counted = Vec::new();
     if is_asked || valgrind.is_ok() {
-        let times = times(&measured.measured.candidate);
+        let times = quickest_times(&measured.measured.candidate);
         let counted = CountedPairs {
             pairs,
             apart,
@@ -117,11 +118,11 @@ pub(super) fn count_paired(
     measured.remarks.extend(
         not_counted
             .into_iter()
-            .filter_map(|remark| remark.not_counted_of(is_missed)),
+            .filter_map(|remark| remark.narrow_not_counted(is_missed)),
     );
     for (side, counts) in [(Side::Base, found.base), (Side::Candidate, found.candidate)] {
-        let of_side = measured.measured.of_mut(side);
-        keep(store, *measured.runs.of(side), of_side, counts)?;
+        let of_side = measured.measured.get_mut(side);
+        add_counts(store, *measured.runs.get(side), of_side, counts)?;
     }
     Ok(())
 }
@@ -142,11 +143,11 @@ impl CountedPairs<'_> {
     fn count(
         &self,
         found: &mut BySide<CountsByBenchmark>,
-        valgrind: Result<Valgrind, NoValgrind>,
+        valgrind: Result<Valgrind, ValgrindError>,
         request: &Request<'_>,
         left: &str,
         world: &mut World<'_>,
-    ) -> Result<Vec<RunRemark>, AppError> {
+    ) -> Result<Vec<RunNote>, AppError> {
         let mut counter =
             match InstructionCounter::open(request, left, self.wanted, self.limit, valgrind, world)
             {
@@ -159,7 +160,7 @@ impl CountedPairs<'_> {
             let are_apart = here.iter().any(|one| self.apart.contains(&one.key));
             let counted = counter.count_both(pair, &here, are_apart, world)?;
             for (side, counts) in Side::BOTH.into_iter().zip(counted) {
-                found.of_mut(side).extend(counts);
+                found.get_mut(side).extend(counts);
             }
         }
         Ok(counter.remarks())
@@ -171,11 +172,11 @@ fn to_count(
     benchmarks: &[Benchmark],
     wanted: &BTreeSet<BenchmarkKey>,
     times: &BTreeMap<BenchmarkKey, f64>,
-) -> Vec<ToCount> {
+) -> Vec<CountRequest> {
     let keys = benchmarks.iter().map(|benchmark| &benchmark.key);
     let wanted = keys.filter(|key| wanted.contains(key));
     wanted
-        .map(|key| ToCount {
+        .map(|key| CountRequest {
             key: key.clone(),
             iteration_ns: times.get(key).copied().unwrap_or(UNKNOWN_NS),
         })
@@ -205,12 +206,12 @@ pub(in crate::app) fn count_alone(
     left: &str,
     store: &mut Store,
     world: &mut World<'_>,
-) -> Result<Vec<RunRemark>, AppError> {
-    if request.counting() != Counting::Always || measurements.is_empty() {
+) -> Result<Vec<RunNote>, AppError> {
+    if request.counting() != CountingMode::Always || measurements.is_empty() {
         return Ok(Vec::new());
     }
     let wanted = keys(measurements);
-    let times = times(measurements);
+    let times = quickest_times(measurements);
     let mut counter = match InstructionCounter::open(
         request,
         left,
@@ -227,15 +228,15 @@ pub(in crate::app) fn count_alone(
     for one in targets {
         let here = to_count(&one.benchmarks, &wanted, &times);
         for counted in counter.count(&[(&one.target, &one.driver)], &here, world)? {
-            found.extend(counter.found(counted, &here));
+            found.extend(counter.collect_counts(counted, &here));
         }
     }
-    keep(store, run, measurements, found)?;
+    add_counts(store, run, measurements, found)?;
     Ok(counter.remarks())
 }
 
 /// Returns the shortest iteration time of each benchmark, in nanoseconds: from warm-ups, or from samples if no warm-up is known.
-fn times(measurements: &[Measurement]) -> BTreeMap<BenchmarkKey, f64> {
+fn quickest_times(measurements: &[Measurement]) -> BTreeMap<BenchmarkKey, f64> {
     let times = measurements
         .iter()
         .map(|one| (one.benchmark.key.clone(), quickest_ns(one)));
@@ -248,23 +249,23 @@ fn quickest_ns(measurement: &Measurement) -> f64 {
     if warm_ups.is_finite() {
         return warm_ups;
     }
-    Sample::quickest_ns(series().flat_map(Series::deciding))
+    Sample::quickest_ns(series().flat_map(Series::deciding_samples))
 }
 
 /// Returns the counting request for a benchmark, with its time if it was measured.
-pub(in crate::app) fn one_to_count(
+pub(in crate::app) fn counting_request(
     key: &BenchmarkKey,
     measurement: Option<&Measurement>,
-) -> ToCount {
+) -> CountRequest {
     let known = measurement.map(quickest_ns).filter(|ns| ns.is_finite());
-    ToCount {
+    CountRequest {
         key: key.clone(),
         iteration_ns: known.unwrap_or(UNKNOWN_NS),
     }
 }
 
 /// Adds counts to the measurements, in the store and in memory.
-fn keep(
+fn add_counts(
     store: &mut Store,
     run: RunId,
     measurements: &mut [Measurement],
@@ -288,30 +289,34 @@ fn keep(
 type CountedSide = Result<BTreeMap<BenchmarkKey, CountResult>, CountError>;
 
 /// Returns the benchmarks that failed on the side at `place`, perhaps because the other side ran at the same time.
-fn failed_beside(counted: &[CountedSide], place: usize, here: &[ToCount]) -> Vec<ToCount> {
+fn failed_concurrently(
+    counted: &[CountedSide],
+    place: usize,
+    here: &[CountRequest],
+) -> Vec<CountRequest> {
     let error_of = |place: usize, key: &BenchmarkKey| {
         let side = counted.get(place)?.as_ref().ok()?;
         side.get(key)?.as_ref().err()
     };
-    let may_pass = |one: &&ToCount| {
+    let may_pass = |one: &&CountRequest| {
         let Some(error) = error_of(place, &one.key) else {
             return false;
         };
         let beside = error_of(1 - place, &one.key);
-        error.may_pass_alone() && !beside.is_some_and(|other| error.fails_alike(other))
+        error.may_pass_alone() && !beside.is_some_and(|other| error.fails_like(other))
     };
     here.iter().filter(may_pass).cloned().collect()
 }
 
 /// An executable ready to be counted, its driver, and the directory of its files.
-type Prepared<'d> = (BenchTarget, &'d Driver, PathBuf);
+type PreparedExecutable<'d> = (BenchTarget, &'d Driver, PathBuf);
 
 /// Counts instructions of executables, and records reasons for missing counts.
 struct InstructionCounter<'c> {
     request: &'c Request<'c>,
     left: &'c str,
     /// Directory with the files of the processes
-    stage: Stage,
+    stage: StagedExecutables,
     targets: usize,
     /// Maximum time that a process spends on a benchmark
     limit: Option<Duration>,
@@ -325,15 +330,15 @@ impl<'c> InstructionCounter<'c> {
         left: &'c str,
         wanted: &BTreeSet<BenchmarkKey>,
         limit: Option<Duration>,
-        valgrind: Result<Valgrind, NoValgrind>,
+        valgrind: Result<Valgrind, ValgrindError>,
         world: &World<'_>,
-    ) -> Result<Self, RunRemark> {
-        let none_of_them = |reason: String| RunRemark::NotCounted {
+    ) -> Result<Self, RunNote> {
+        let none_of_them = |reason: String| RunNote::NotCounted {
             benchmarks: wanted.iter().cloned().collect(),
             reason,
         };
         valgrind.map_err(|why| none_of_them(why.to_string()))?;
-        let stage = cache_directory(world).and_then(|cache| Ok(Stage::open(&cache)?));
+        let stage = cache_directory(world).and_then(|cache| Ok(StagedExecutables::open(&cache)?));
         let stage = stage.map_err(|error| none_of_them(error.to_string()))?;
         Ok(Self {
             request,
@@ -350,11 +355,11 @@ impl<'c> InstructionCounter<'c> {
     fn count_both(
         &mut self,
         pair: &PairedTarget,
-        here: &[ToCount],
+        here: &[CountRequest],
         are_apart: bool,
         world: &mut World<'_>,
     ) -> Result<Vec<CountsByBenchmark>, AppError> {
-        let sides = Side::BOTH.map(|side| (pair.targets.of(side), pair.drivers.of(side)));
+        let sides = Side::BOTH.map(|side| (pair.targets.get(side), pair.drivers.get(side)));
         let mut counted = Vec::new();
         if are_apart {
             for side in sides {
@@ -362,13 +367,15 @@ impl<'c> InstructionCounter<'c> {
             }
         } else {
             counted = self.count(&sides, here, world)?;
-            let again = [0, 1].map(|place| failed_beside(&counted, place, here));
+            let again = [0, 1].map(|place| failed_concurrently(&counted, place, here));
             for ((side, counted), again) in sides.into_iter().zip(&mut counted).zip(again) {
                 self.count_again(side, counted, &again, world)?;
             }
         }
         let counted = counted.into_iter();
-        Ok(counted.map(|counted| self.found(counted, here)).collect())
+        Ok(counted
+            .map(|counted| self.collect_counts(counted, here))
+            .collect())
     }
 
     /// Counts the benchmarks that `failed` on one side again, alone.
@@ -376,7 +383,7 @@ impl<'c> InstructionCounter<'c> {
         &mut self,
         side: (&BenchTarget, &Driver),
         counted: &mut CountedSide,
-        failed: &[ToCount],
+        failed: &[CountRequest],
         world: &mut World<'_>,
     ) -> Result<(), AppError> {
         let Ok(counted) = counted else {
@@ -393,7 +400,7 @@ impl<'c> InstructionCounter<'c> {
     fn count(
         &mut self,
         sides: &[(&BenchTarget, &Driver)],
-        here: &[ToCount],
+        here: &[CountRequest],
         world: &mut World<'_>,
     ) -> Result<Vec<CountedSide>, AppError> {
         if here.is_empty() {
@@ -402,16 +409,17 @@ impl<'c> InstructionCounter<'c> {
         let mut prepared = Vec::new();
         for (target, driver) in sides {
             let mut target = (*target).clone();
-            self.request.instruct(&mut target);
-            prepared.push((target, *driver, self.stage.base(self.targets)));
+            self.request.configure(&mut target);
+            prepared.push((target, *driver, self.stage.base_directory(self.targets)));
             self.targets += 1;
         }
         let progress = Progress::new(&mut *world.stderr, &mut *world.bench_output, world.progress);
         let (supervisor, interrupt) = (world.supervisor, world.interrupt);
         let timeout = self.request.timeout;
         let limit = self.limit;
-        let count = |(target, driver, directory): &Prepared<'_>, observer: &dyn Observer| {
-            let launcher = Launcher::new(supervisor, interrupt, observer, timeout);
+        let count = |(target, driver, directory): &PreparedExecutable<'_>,
+                     observer: &dyn Observer| {
+            let launcher = ProcessContext::new(supervisor, interrupt, observer, timeout);
             count_instructions(target, driver, here, directory, limit, launcher)
         };
         let counted: Vec<CountedSide> = thread::scope(|scope| {
@@ -421,8 +429,8 @@ impl<'c> InstructionCounter<'c> {
             let others: Vec<_> = others
                 .iter()
                 .map(|other| {
-                    start_work_in(scope, move || {
-                        let held_back = HeldBack::default();
+                    start_scoped_work(scope, move || {
+                        let held_back = EventBuffer::default();
                         (count(other, &held_back), held_back)
                     })
                 })
@@ -430,7 +438,7 @@ impl<'c> InstructionCounter<'c> {
             let last = count(last, &progress);
             let others = others.into_iter().map(|other| {
                 let (counted, held_back) = other();
-                held_back.pass_on(&progress);
+                held_back.replay(&progress);
                 counted
             });
             others.chain([last]).collect()
@@ -444,33 +452,33 @@ impl<'c> InstructionCounter<'c> {
     }
 
     /// Returns the counts of one side and records reasons for missing ones.
-    fn found(&mut self, counted: CountedSide, here: &[ToCount]) -> CountsByBenchmark {
+    fn collect_counts(&mut self, counted: CountedSide, here: &[CountRequest]) -> CountsByBenchmark {
         let mut found = CountsByBenchmark::new();
         match counted {
             Ok(counted) => {
                 for (key, counted) in counted {
                     match counted {
                         Ok(instructions) => {
-                            let counts = CountsOfBenchmark {
+                            let counts = BenchmarkCounts {
                                 instructions,
-                                ..CountsOfBenchmark::default()
+                                ..BenchmarkCounts::default()
                             };
                             found.insert(key, counts);
                         }
-                        Err(error) => self.failed.note(error.to_string(), [key]),
+                        Err(error) => self.failed.add(error.to_string(), [key]),
                     }
                 }
             }
             Err(error) => {
                 let keys = here.iter().map(|one| one.key.clone());
-                self.failed.note(error.to_string(), keys);
+                self.failed.add(error.to_string(), keys);
             }
         }
         found
     }
 
-    fn remarks(self) -> Vec<RunRemark> {
+    fn remarks(self) -> Vec<RunNote> {
         self.failed
-            .remarks(|benchmarks, reason| RunRemark::NotCounted { benchmarks, reason })
+            .remarks(|benchmarks, reason| RunNote::NotCounted { benchmarks, reason })
     }
 }

@@ -4,21 +4,21 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
 use super::cache_build::cache_directory;
-use super::pairing::{TargetName, name};
+use super::pairing::{TargetName, target_name};
 use crate::app::context::World;
 use crate::app::error::AppError;
-use perfcheck_analysis::findings::RunRemark;
+use perfcheck_analysis::findings::RunNote;
 use perfcheck_analysis::model::BySide;
 use perfcheck_engine::link::{CodeLayouts, LinkError};
 use perfcheck_engine::measure::PairedTarget;
-use perfcheck_engine::sides::{SideTarget, Stage};
+use perfcheck_engine::sides::{SideTarget, StagedExecutables};
 
 /// The extent to which two builds can be relinked.
 pub(in crate::app) enum Relinking {
     /// These bench targets can be relinked; the executables are staged
     Possible {
         targets: BTreeMap<TargetName, BySide<SideTarget>>,
-        stage: Stage,
+        stage: StagedExecutables,
     },
     /// Relinking is impossible for this reason
     Impossible(&'static str),
@@ -28,7 +28,7 @@ pub(in crate::app) enum Relinking {
 
 impl Relinking {
     /// Determines relinking for bench targets that were built for this comparison.
-    pub(in crate::app) fn of<'t>(
+    pub(in crate::app) fn plan<'t>(
         pairs: impl Iterator<Item = BySide<&'t SideTarget>>,
         as_built: bool,
         world: &World<'_>,
@@ -41,11 +41,11 @@ impl Relinking {
                 base: pair.base.clone(),
                 candidate: pair.candidate.clone(),
             };
-            (name(&pair.candidate.target), both)
+            (target_name(&pair.candidate.target), both)
         });
         Ok(Self::Possible {
             targets: targets.collect(),
-            stage: Stage::open(&cache_directory(world)?)?,
+            stage: StagedExecutables::open(&cache_directory(world)?)?,
         })
     }
 
@@ -55,17 +55,17 @@ impl Relinking {
         pairs: &mut [PairedTarget],
         seed: u64,
         world: &World<'_>,
-    ) -> Option<RunRemark> {
+    ) -> Option<RunNote> {
         let mut as_built = BTreeSet::new();
         let mut why = String::new();
         for (ordinal, pair) in pairs.iter_mut().enumerate() {
-            if world.interrupt.requested() {
+            if world.interrupt.is_requested() {
                 // An interrupt ends the command before any measurement.
                 return None;
             }
             let found = match self {
                 Self::Possible { targets, stage } => {
-                    match targets.get(&name(&pair.targets.candidate)) {
+                    match targets.get(&target_name(&pair.targets.candidate)) {
                         Some(sides) => layouts(sides, stage, ordinal, seed),
                         None => continue,
                     }
@@ -81,7 +81,7 @@ impl Relinking {
                 }
             }
         }
-        (!as_built.is_empty()).then(|| RunRemark::AsBuilt {
+        (!as_built.is_empty()).then(|| RunNote::AsBuilt {
             targets: as_built.into_iter().collect(),
             why,
         })
@@ -90,7 +90,7 @@ impl Relinking {
 
 fn layouts(
     sides: &BySide<SideTarget>,
-    stage: &Stage,
+    stage: &StagedExecutables,
     ordinal: usize,
     seed: u64,
 ) -> Result<CodeLayouts, String> {
@@ -100,7 +100,7 @@ fn layouts(
     };
     let called = sides.candidate.executable.file_name().unwrap_or_default();
     let places = stage
-        .places(ordinal, Path::new(called))
+        .create_places(ordinal, Path::new(called))
         .map_err(|error| error.to_string())?;
     let from = BySide {
         base: base.clone(),
@@ -110,5 +110,5 @@ fn layouts(
         base: &*sides.base.executable,
         candidate: &*sides.candidate.executable,
     };
-    CodeLayouts::of(&from, built, &places, seed).map_err(|error| error.to_string())
+    CodeLayouts::prepare(&from, built, &places, seed).map_err(|error| error.to_string())
 }

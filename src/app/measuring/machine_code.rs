@@ -1,31 +1,31 @@
 //! Compares the machine code of two builds before measuring: benchmarks that cannot differ, and functions that do.
 
-use perfcheck_analysis::findings::{ChangedFunction, CodeChange, RunRemark, Sameness};
+use perfcheck_analysis::findings::{ChangedFunction, CodeChange, RunNote, Sameness};
 use perfcheck_analysis::model::BySide;
-use perfcheck_code::{Entrances, Reach, Unknown, compare};
+use perfcheck_code::{EntryOffsets, Reach, UnsupportedExecutable, compare};
 use perfcheck_engine::cargo::BenchTarget;
 
 /// The extent to which two executables of a bench target run the same code.
 #[derive(Debug)]
-pub(in crate::app) enum SameCode {
+pub(in crate::app) enum CodeEquality {
     /// All code that can run is the same
     Wholly(Sameness),
     /// The code is the same until execution enters one of these places
-    Outside(Entrances),
+    Outside(EntryOffsets),
 }
 
 /// The result of comparing two executables of a bench target.
-pub(in crate::app) struct CodeVerdict {
+pub(in crate::app) struct ExecutableComparison {
     /// `None` if no equality is known
-    pub(in crate::app) same: Option<SameCode>,
+    pub(in crate::app) same: Option<CodeEquality>,
     /// A note for readers, if any
-    pub(in crate::app) remark: Option<RunRemark>,
+    pub(in crate::app) remark: Option<RunNote>,
 }
 
-impl CodeVerdict {
+impl ExecutableComparison {
     /// The result for identical files.
     pub(in crate::app) const IDENTICAL: Self = Self {
-        same: Some(SameCode::Wholly(Sameness::Executable)),
+        same: Some(CodeEquality::Wholly(Sameness::Executable)),
         remark: None,
     };
     /// The result without any information.
@@ -35,7 +35,7 @@ impl CodeVerdict {
     };
 
     /// Compares two executables.
-    pub(in crate::app) fn of(target: &BenchTarget, executables: &BySide<Vec<u8>>) -> Self {
+    pub(in crate::app) fn compare(target: &BenchTarget, executables: &BySide<Vec<u8>>) -> Self {
         if executables.base == executables.candidate {
             return Self::IDENTICAL;
         }
@@ -43,11 +43,11 @@ impl CodeVerdict {
         let found = match compare(&executables.base, &executables.candidate) {
             Ok(found) => found,
             // The format is unsupported on most platforms, and readers cannot change it, so no note.
-            Err(Unknown::Format) => return Self::NONE,
+            Err(UnsupportedExecutable::Format) => return Self::NONE,
             Err(unknown) => {
                 return Self {
                     same: None,
-                    remark: Some(RunRemark::CodeUnknown {
+                    remark: Some(RunNote::CodeUnknown {
                         package,
                         target,
                         reference: None,
@@ -67,10 +67,10 @@ impl CodeVerdict {
         let differs = found.reach != Reach::Same || functions.len() > 0;
         Self {
             remark: differs
-                .then(|| RunRemark::CodeDiffers(CodeChange::of(package, target, functions))),
+                .then(|| RunNote::CodeDiffers(CodeChange::new(package, target, functions))),
             same: match found.reach {
-                Reach::Same => Some(SameCode::Wholly(Sameness::Reachable)),
-                Reach::Differs(entrances) => Some(SameCode::Outside(entrances)),
+                Reach::Same => Some(CodeEquality::Wholly(Sameness::Reachable)),
+                Reach::Differs(entrances) => Some(CodeEquality::Outside(entrances)),
                 Reach::Everywhere => None,
             },
         }

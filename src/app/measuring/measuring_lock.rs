@@ -19,7 +19,7 @@ impl Request<'_> {
         };
         let interrupt = world.interrupt;
         let mut told = Ok(());
-        let lock = MeasuringLock::wait(&cache, interrupt, &mut |holder| {
+        let lock = MeasuringLock::acquire(&cache, interrupt, &mut |holder| {
             let whose = match holder {
                 Some(process) => format!("the run of process {process}"),
                 None => "another run".to_owned(),

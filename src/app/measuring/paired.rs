@@ -5,24 +5,25 @@ use std::time::Duration;
 
 use super::counting::count_paired;
 use super::pairing::Pairing;
-use super::request::{Request, busy};
+use super::request::{Request, busy_warning};
 use crate::app::context::World;
 use crate::app::error::AppError;
 use crate::app::options::Effort;
 use crate::app::pipeline::judge::PairedMeasured;
 use crate::app::pipeline::record::RecordedRun;
 use crate::report::Progress;
-use perfcheck_analysis::compare::{HostNoise, PairedSeries, Plan, standing};
-use perfcheck_analysis::findings::{RoundsCost, RunRemark};
+use perfcheck_analysis::compare::{HostNoise, PairedSeries, Plan, check_settled};
+use perfcheck_analysis::findings::{RoundsCost, RunNote};
 use perfcheck_analysis::model::{
-    Benchmark, BenchmarkKey, Bound, BySide, DecisionSettings, Environment, Event, GitState,
-    LaunchHead, LaunchRecord, NewRun, Observer, Partition, Purpose, RunId, Side, Silence,
+    Benchmark, BenchmarkKey, BySide, DecisionSettings, Environment, EstimateKind, Event, GitState,
+    NewRun, NullObserver, Observer, ProcessHead, ProcessRecord, Purpose, RunId, Shard, Side,
     WarmUpGoal,
 };
-use perfcheck_engine::child::Launcher;
+use perfcheck_engine::child::ProcessContext;
 use perfcheck_engine::host;
 use perfcheck_engine::measure::{
-    Campaign, CampaignSink, Ended, PairedPlan, PairedTarget, RoundSettings, Spent, TimeLimit,
+    BenchmarkCost, Campaign, CampaignEnd, CampaignSink, PairedPlan, PairedTarget, RoundSettings,
+    TimeLimit,
 };
 use perfcheck_engine::store::{Store, StoreError, WorkspaceId};
 
@@ -93,10 +94,10 @@ pub(in crate::app) struct PairedMeasurement<'a> {
     /// The name of the base, for readers.
     pub(in crate::app) reference: String,
     /// Remarks about the builds.
-    pub(in crate::app) remarks: Vec<RunRemark>,
+    pub(in crate::app) remarks: Vec<RunNote>,
     pub(in crate::app) purpose: Purpose,
     /// The shard that is measured, if the suite is split.
-    pub(in crate::app) partition: Option<Partition>,
+    pub(in crate::app) partition: Option<Shard>,
 }
 
 /// A measurement that the store knows.
@@ -113,7 +114,7 @@ impl<'a> PairedMeasurement<'a> {
         git: BySide<Option<GitState>>,
         planned: usize,
     ) -> Self {
-        let decision = request.decision_in_turn();
+        let decision = request.paired_decision();
         Self {
             request,
             environment,
@@ -146,13 +147,13 @@ impl<'a> PairedMeasurement<'a> {
         let measurement = Self { plan, ..self };
         let new_run = |side: Side| NewRun {
             started: host::now(),
-            git: measurement.git.of(side).clone(),
+            git: measurement.git.get(side).clone(),
             environment: measurement.environment.clone(),
             load: measurement.request.load,
             seed: measurement.plan.seed,
             decision: measurement.decision,
             tool_version: env!("CARGO_PKG_VERSION").to_owned(),
-            build: measurement.builds.of(side).clone(),
+            build: measurement.builds.get(side).clone(),
             partition: measurement.partition.clone(),
         };
         let purpose = match measurement.partition {
@@ -178,7 +179,7 @@ impl<'a> PairedMeasurement<'a> {
         let mut known = BTreeMap::new();
         for benchmark in pairs.iter().flat_map(|pair| &pair.benchmarks) {
             let changes = store.controls(workspace, benchmark, self.environment, MOST_CONTROLS)?;
-            if let Some(noise) = HostNoise::of(&changes) {
+            if let Some(noise) = HostNoise::from_changes(&changes) {
                 known.insert(benchmark.key.to_string(), noise);
             }
         }
@@ -198,13 +199,18 @@ impl<'a> PairedMeasurement<'a> {
         &self,
         pairs: Vec<PairedTarget>,
         world: &World<'_>,
-    ) -> (Duration, Bound) {
+    ) -> (Duration, EstimateKind) {
         let timeout = self.request.timeout;
-        let launcher = Launcher::new(world.supervisor, world.interrupt, &Silence, timeout);
-        self.campaign(pairs, launcher).expected()
+        let launcher =
+            ProcessContext::new(world.supervisor, world.interrupt, &NullObserver, timeout);
+        self.campaign(pairs, launcher).expected_duration()
     }
 
-    fn campaign<'c>(&'c self, pairs: Vec<PairedTarget>, launcher: Launcher<'c>) -> Campaign<'c> {
+    fn campaign<'c>(
+        &'c self,
+        pairs: Vec<PairedTarget>,
+        launcher: ProcessContext<'c>,
+    ) -> Campaign<'c> {
         let effort = self.request.effort;
         let mut usual = RoundSettings::default();
         if has_small_budget(effort, self.plan.planned) {
@@ -237,7 +243,7 @@ impl<'a> PairedMeasurement<'a> {
             bind: true,
             seed: self.plan.seed,
         };
-        Campaign::in_turn(pairs, threshold, paired_plan, launcher)
+        Campaign::paired(pairs, threshold, paired_plan, launcher)
     }
 
     /// Measures `pairs` and hands the processes of each round to `record` when the round has ended. An interrupt while a look is computed ends
@@ -245,23 +251,23 @@ impl<'a> PairedMeasurement<'a> {
     pub(in crate::app) fn run_rounds(
         &self,
         mut pairs: Vec<PairedTarget>,
-        record: &mut dyn FnMut(Side, &LaunchRecord) -> Result<(), StoreError>,
+        record: &mut dyn FnMut(Side, &ProcessRecord) -> Result<(), StoreError>,
         left: &str,
         world: &mut World<'_>,
-    ) -> Result<(Ended, Vec<Spent>), AppError> {
+    ) -> Result<(CampaignEnd, Vec<BenchmarkCost>), AppError> {
         if pairs.is_empty() {
-            return Ok((Ended::Complete, Vec::new()));
+            return Ok((CampaignEnd::Complete, Vec::new()));
         }
         let progress = Progress::new(&mut *world.stderr, &mut *world.bench_output, world.progress);
-        if let Some(warning) = busy(self.request.load, self.environment.host.cores) {
+        if let Some(warning) = busy_warning(self.request.load, self.environment.host.cores) {
             progress.observe(&Event::Warning(&warning));
         }
         for pair in &mut pairs {
-            self.request.instruct(&mut pair.targets.base);
-            self.request.instruct(&mut pair.targets.candidate);
+            self.request.configure(&mut pair.targets.base);
+            self.request.configure(&mut pair.targets.candidate);
         }
         let timeout = self.request.timeout;
-        let launcher = Launcher::new(world.supervisor, world.interrupt, &progress, timeout);
+        let launcher = ProcessContext::new(world.supervisor, world.interrupt, &progress, timeout);
         let campaign = self.campaign(pairs, launcher);
         let mut sink = CampaignSink {
             record,
@@ -272,7 +278,7 @@ impl<'a> PairedMeasurement<'a> {
                     rounds,
                     noise_threshold,
                 };
-                let look = || standing(&series, &self.plan);
+                let look = || check_settled(&series, &self.plan);
                 let is_look = self.plan.looks.contains(&(rounds.len() as u32));
                 is_look.then(|| world.interrupt.while_computing(left, look))
             },
@@ -292,9 +298,9 @@ impl BegunPair<'_> {
         let (runs, measurement) = (self.runs, &self.measurement);
         let left = RecordedRun::Pair(runs).left_incomplete();
         let pairs = pairing.pairs;
-        let mut record = |side, launch: &_| store.record_launch(*runs.of(side), launch);
+        let mut record = |side, launch: &_| store.record_launch(*runs.get(side), launch);
         let (ended, spent) = measurement.run_rounds(pairs.clone(), &mut record, &left, world)?;
-        if ended == Ended::Interrupted {
+        if ended == CampaignEnd::Interrupted {
             return Err(AppError::Interrupted(left));
         }
         let apart = spent.iter().filter(|spent| !spent.in_turn);
@@ -331,7 +337,7 @@ impl BegunPair<'_> {
     }
 }
 
-fn cost_of_rounds(spent: Spent) -> (BenchmarkKey, RoundsCost) {
+fn cost_of_rounds(spent: BenchmarkCost) -> (BenchmarkKey, RoundsCost) {
     let cost = RoundsCost {
         seconds: spent.time.as_secs_f64(),
         ran_out_of_time: spent.ran_out_of_time,
@@ -341,8 +347,8 @@ fn cost_of_rounds(spent: Spent) -> (BenchmarkKey, RoundsCost) {
 
 /// Names the benchmarks that declined to be measured, by their reasons.
 pub(in crate::app) fn remarks_on_skipped(
-    spent: &[Spent],
-) -> impl Iterator<Item = RunRemark> + use<> {
+    spent: &[BenchmarkCost],
+) -> impl Iterator<Item = RunNote> + use<> {
     let mut skipped: BTreeMap<String, Vec<BenchmarkKey>> = BTreeMap::new();
     for one in spent {
         if let Some(reason) = &one.skipped {
@@ -351,22 +357,26 @@ pub(in crate::app) fn remarks_on_skipped(
         }
     }
     let skipped = skipped.into_iter();
-    skipped.map(|(reason, benchmarks)| RunRemark::Skipped { benchmarks, reason })
+    skipped.map(|(reason, benchmarks)| RunNote::Skipped { benchmarks, reason })
 }
 
 /// Returns a remark if a hypervisor gave much of the processors' time to others.
-fn remark_on_stolen_time(heads: &[LaunchHead], spent: &[Spent], cores: u32) -> Option<RunRemark> {
+fn remark_on_stolen_time(
+    heads: &[ProcessHead],
+    spent: &[BenchmarkCost],
+    cores: u32,
+) -> Option<RunNote> {
     let conducts = heads.iter().filter_map(|head| head.conduct);
     let stolen: u64 = conducts.filter_map(|found| found.stolen).map(|t| t.0).sum();
     let time: Duration = spent.iter().map(|spent| spent.time).sum();
     let share = stolen as f64 / (time.as_nanos() as f64 * f64::from(cores.max(1)));
-    (share >= MUCH_STOLEN).then_some(RunRemark::Stolen { share })
+    (share >= MUCH_STOLEN).then_some(RunNote::Stolen { share })
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use perfcheck_analysis::model::{BenchmarkKey, Conduct, Nanos, Timestamp};
+    use perfcheck_analysis::model::{BenchmarkKey, Nanos, ProcessUsage, Timestamp};
 
     #[test]
     fn looks_are_few_and_rounds_short_where_a_budget_is_small_for_its_benchmarks() {
@@ -394,7 +404,7 @@ mod tests {
 
     #[test]
     fn stolen_time_is_told_of_as_a_share_of_all_processors_where_it_is_much() {
-        let head = |ordinal, stolen| LaunchHead {
+        let head = |ordinal, stolen| ProcessHead {
             package: "p".into(),
             target: "t".into(),
             ordinal,
@@ -403,7 +413,7 @@ mod tests {
             padding_bytes: 0,
             layout: None,
             harness: None,
-            conduct: Some(Conduct {
+            conduct: Some(ProcessUsage {
                 threads: 1,
                 cpu: Nanos(1),
                 asked: Nanos(1),
@@ -414,7 +424,7 @@ mod tests {
             }),
             failure: None,
         };
-        let spent = [Spent {
+        let spent = [BenchmarkCost {
             ran_out_of_time: false,
             key: BenchmarkKey {
                 package: "p".into(),
@@ -427,7 +437,7 @@ mod tests {
         }];
         let second = Some(Nanos(1_000_000_000));
         let two = [head(0, second), head(1, second)];
-        let tenth = RunRemark::Stolen { share: 0.1 };
+        let tenth = RunNote::Stolen { share: 0.1 };
         assert_eq!(remark_on_stolen_time(&two, &spent, 2), Some(tenth));
         assert_eq!(remark_on_stolen_time(&two, &spent, 64), None);
         assert_eq!(remark_on_stolen_time(&[head(0, None)], &spent, 2), None);

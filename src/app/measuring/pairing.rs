@@ -2,11 +2,11 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::machine_code::SameCode;
-use perfcheck_analysis::findings::{FailedTarget, Remark, Row, Sameness};
+use super::machine_code::CodeEquality;
+use perfcheck_analysis::findings::{BenchmarkNote, FailedTarget, Row, Sameness};
 use perfcheck_analysis::model::{Benchmark, BenchmarkKey, BySide, Verdict};
 use perfcheck_engine::cargo::BenchTarget;
-use perfcheck_engine::measure::{Discovered, PairedTarget, TargetFailure};
+use perfcheck_engine::measure::{DiscoveredBenches, PairedTarget, TargetFailure};
 
 /// Returns targets whose benchmarks are not all known, each once.
 pub(in crate::app) fn failed_targets<'f>(
@@ -41,9 +41,9 @@ pub(in crate::app) struct Pairing {
 
 impl Pairing {
     /// Pairs the benchmarks of both builds. Benchmarks in `declined` were not measured before, so even equal code proves nothing about them.
-    pub(in crate::app) fn of(
-        found: BySide<Discovered>,
-        alike: &Alike,
+    pub(in crate::app) fn pair_builds(
+        found: BySide<DiscoveredBenches>,
+        alike: &CodeByTarget,
         declined: &BTreeSet<BenchmarkKey>,
         control: bool,
         versions_may_differ: bool,
@@ -52,7 +52,7 @@ impl Pairing {
             failed_targets: failed_targets(&found.candidate.failures),
             ..Self::default()
         };
-        let failed = |found: &Discovered| -> BTreeSet<TargetName> {
+        let failed = |found: &DiscoveredBenches| -> BTreeSet<TargetName> {
             let failures = found.failures.iter();
             failures
                 .map(|failure| (failure.package.clone(), failure.target.clone()))
@@ -63,14 +63,14 @@ impl Pairing {
             .base
             .targets
             .into_iter()
-            .map(|found| (name(&found.target), found))
+            .map(|found| (target_name(&found.target), found))
             .collect();
         for candidate in found.candidate.targets {
-            let Some(other) = base.remove(&name(&candidate.target)) else {
-                let remark = if failed_there.contains(&name(&candidate.target)) {
-                    Remark::TargetFailed { in_base: true }
+            let Some(other) = base.remove(&target_name(&candidate.target)) else {
+                let remark = if failed_there.contains(&target_name(&candidate.target)) {
+                    BenchmarkNote::TargetFailed { in_base: true }
                 } else {
-                    Remark::OnlyCandidate
+                    BenchmarkNote::OnlyCandidate
                 };
                 pairing.settle(candidate.benchmarks, Verdict::New, Some(remark));
                 continue;
@@ -87,7 +87,11 @@ impl Pairing {
             let is_there = |benchmark: &Benchmark| there.contains(&benchmark.key);
             let (both, only_candidate): (Vec<_>, Vec<_>) =
                 candidate.benchmarks.into_iter().partition(is_there);
-            pairing.settle(only_candidate, Verdict::New, Some(Remark::OnlyCandidate));
+            pairing.settle(
+                only_candidate,
+                Verdict::New,
+                Some(BenchmarkNote::OnlyCandidate),
+            );
             let gone = other.benchmarks.into_iter();
             let gone = gone.filter(|benchmark| !here.contains(&benchmark.key));
             pairing.settle(gone.collect(), Verdict::Missing, None);
@@ -96,12 +100,20 @@ impl Pairing {
                 versions_may_differ || other == Some(&benchmark.version)
             };
             let (mut both, others): (Vec<_>, Vec<_>) = both.into_iter().partition(same_version);
-            pairing.settle(others, Verdict::Incomparable, Some(Remark::OtherVersion));
+            pairing.settle(
+                others,
+                Verdict::Incomparable,
+                Some(BenchmarkNote::OtherVersion),
+            );
             if !candidate.driver.is_alike(&other.driver) {
-                pairing.settle(both, Verdict::Incomparable, Some(Remark::OtherHarness));
+                pairing.settle(
+                    both,
+                    Verdict::Incomparable,
+                    Some(BenchmarkNote::OtherHarness),
+                );
                 continue;
             }
-            if let Some(SameCode::Wholly(same)) = alike.get(&name(&candidate.target))
+            if let Some(CodeEquality::Wholly(same)) = alike.get(&target_name(&candidate.target))
                 && !control
             {
                 let asks = |benchmark: &Benchmark| declined.contains(&benchmark.key);
@@ -126,11 +138,11 @@ impl Pairing {
             });
         }
         for gone in base.into_values() {
-            if failed_here.contains(&name(&gone.target)) {
+            if failed_here.contains(&target_name(&gone.target)) {
                 pairing.settle(
                     gone.benchmarks,
                     Verdict::Failed,
-                    Some(Remark::TargetFailed { in_base: false }),
+                    Some(BenchmarkNote::TargetFailed { in_base: false }),
                 );
             } else {
                 pairing.settle(gone.benchmarks, Verdict::Missing, None);
@@ -140,7 +152,7 @@ impl Pairing {
     }
 
     /// Adds the pairs with another base.
-    pub(in crate::app) fn join(&mut self, other: Self) {
+    pub(in crate::app) fn extend(&mut self, other: Self) {
         self.pairs.extend(other.pairs);
         self.settled.extend(other.settled);
         self.failed_targets.extend(other.failed_targets);
@@ -170,11 +182,20 @@ impl Pairing {
 
     /// Settles benchmarks without measurement because both sides run the same code.
     pub(in crate::app) fn settle_as(&mut self, benchmarks: Vec<Benchmark>, same: Sameness) {
-        self.settle(benchmarks, Verdict::Unchanged, Some(Remark::Same(same)));
+        self.settle(
+            benchmarks,
+            Verdict::Unchanged,
+            Some(BenchmarkNote::Same(same)),
+        );
     }
 
-    fn settle(&mut self, benchmarks: Vec<Benchmark>, verdict: Verdict, remark: Option<Remark>) {
-        let remarks: Vec<Remark> = remark.into_iter().collect();
+    fn settle(
+        &mut self,
+        benchmarks: Vec<Benchmark>,
+        verdict: Verdict,
+        remark: Option<BenchmarkNote>,
+    ) {
+        let remarks: Vec<BenchmarkNote> = remark.into_iter().collect();
         let rows = benchmarks.into_iter().map(|benchmark| Row {
             remarks: remarks.clone(),
             ..Row::unmeasured(benchmark.key, verdict, None)
@@ -183,11 +204,12 @@ impl Pairing {
     }
 
     /// Reports whether there is something to measure, and all of it has identical executables on both sides.
-    pub(in crate::app) fn is_of_identical(&self, alike: &Alike) -> bool {
+    pub(in crate::app) fn is_identical(&self, alike: &CodeByTarget) -> bool {
         let mut pairs = self.pairs.iter();
-        let same = |pair: &PairedTarget| alike.get(&name(&pair.targets.candidate));
+        let same = |pair: &PairedTarget| alike.get(&target_name(&pair.targets.candidate));
         !self.pairs.is_empty()
-            && pairs.all(|pair| matches!(same(pair), Some(SameCode::Wholly(Sameness::Executable))))
+            && pairs
+                .all(|pair| matches!(same(pair), Some(CodeEquality::Wholly(Sameness::Executable))))
     }
 
     pub(in crate::app) fn planned(&self) -> usize {
@@ -196,12 +218,12 @@ impl Pairing {
 }
 
 /// The extent to which executables of bench targets run the same code.
-pub(in crate::app) type Alike = BTreeMap<TargetName, SameCode>;
+pub(in crate::app) type CodeByTarget = BTreeMap<TargetName, CodeEquality>;
 
 /// Package and target.
 pub(in crate::app) type TargetName = (String, String);
 
 /// Returns the name of a target.
-pub(in crate::app) fn name(target: &BenchTarget) -> TargetName {
+pub(in crate::app) fn target_name(target: &BenchTarget) -> TargetName {
     (target.package.clone(), target.target.clone())
 }

@@ -4,33 +4,33 @@
 
 use std::collections::BTreeSet;
 
-use perfcheck_analysis::model::{AskedReference, BenchmarkKey, Partition, SuitePart};
+use perfcheck_analysis::model::{BenchmarkKey, RequestedReference, Shard, ShardId};
 use perfcheck_engine::measure::Filter;
 
 /// The requested shard.
-pub(in crate::app) struct AskedPart<'a> {
-    pub(in crate::app) part: SuitePart,
+pub(in crate::app) struct ShardRequest<'a> {
+    pub(in crate::app) part: ShardId,
     pub(in crate::app) filter: &'a Filter,
-    pub(in crate::app) reference: AskedReference,
+    pub(in crate::app) reference: RequestedReference,
 }
 
 /// The benchmarks of one shard.
-pub(in crate::app) struct Deal {
+pub(in crate::app) struct ShardPlan {
     own: BTreeSet<BenchmarkKey>,
     /// Facts about the whole suite that the shard's run records
-    pub(in crate::app) partition: Partition,
+    pub(in crate::app) partition: Shard,
 }
 
-impl Deal {
+impl ShardPlan {
     /// Assigns `all` benchmarks round-robin in natural order: neighbors, which are often similar, go to different jobs.
-    pub(in crate::app) fn of<'k>(
-        asked: AskedPart<'_>,
+    pub(in crate::app) fn assign<'k>(
+        asked: ShardRequest<'_>,
         all: impl Iterator<Item = &'k BenchmarkKey>,
         control: bool,
     ) -> Self {
         let all: BTreeSet<&BenchmarkKey> = all.collect();
         let mut ordered: Vec<&BenchmarkKey> = all.into_iter().collect();
-        ordered.sort_by(|a, b| a.in_natural_order(b));
+        ordered.sort_by(|a, b| a.cmp_natural(b));
         let mut digest = blake3::Hasher::new();
         for part in ordered
             .iter()
@@ -40,10 +40,10 @@ impl Deal {
             digest.update(part.as_bytes());
         }
         let dealt = ordered.iter().enumerate();
-        let own = dealt.filter(|(place, _)| asked.part.has(*place));
+        let own = dealt.filter(|(place, _)| asked.part.contains_position(*place));
         Self {
             own: own.map(|(_, key)| (*key).clone()).collect(),
-            partition: Partition {
+            partition: Shard {
                 part: asked.part,
                 benchmarks: ordered.len(),
                 suite: digest.finalize().to_hex().to_string(),

@@ -2,13 +2,13 @@
 
 use std::time::Duration;
 
-use perfcheck_analysis::findings::{Chosen, References};
+use perfcheck_analysis::findings::{ReferenceChoice, References};
 use perfcheck_analysis::model::{BenchmarkKey, Series};
 use perfcheck_engine::measure::FlatSchedule;
 use perfcheck_engine::store::{Store, StoreError};
 
 /// The sampling schedule of a benchmark's reference.
-pub(in crate::app) struct Pin {
+pub(in crate::app) struct PinnedSchedule {
     pub(in crate::app) key: BenchmarkKey,
     pub(in crate::app) flat: Option<FlatSchedule>,
     pub(in crate::app) samples: u32,
@@ -20,10 +20,10 @@ pub(in crate::app) struct Pin {
 pub(in crate::app) fn pinned_schedules(
     store: &Store,
     references: &References,
-) -> Result<Vec<Pin>, StoreError> {
+) -> Result<Vec<PinnedSchedule>, StoreError> {
     let mut pins = Vec::new();
     for (key, choice) in &references.chosen {
-        let Chosen::Runs { averaged, .. } = choice else {
+        let ReferenceChoice::Runs { averaged, .. } = choice else {
             continue;
         };
         let Some(newest) = averaged.first() else {
@@ -36,21 +36,21 @@ pub(in crate::app) fn pinned_schedules(
         let Some(series) = measured.launches.first().map(|launch| &launch.series) else {
             continue;
         };
-        pins.push(Pin {
+        pins.push(PinnedSchedule {
             key: key.clone(),
             flat: series.flat.first().map(|sample| FlatSchedule {
                 iterations: sample.iterations,
                 samples: series.flat.len() as u64,
             }),
-            samples: u32::try_from(series.deciding().len()).unwrap_or(u32::MAX),
-            visit: (measured.benchmark.metric.is_timed()).then(|| time_of(series)),
+            samples: u32::try_from(series.deciding_samples().len()).unwrap_or(u32::MAX),
+            visit: (measured.benchmark.metric.is_timed()).then(|| total_time(series)),
         });
     }
     Ok(pins)
 }
 
 /// Sums up the time of all samples and of the warm-up.
-fn time_of(series: &Series) -> Duration {
+fn total_time(series: &Series) -> Duration {
     let samples = series.linear.iter().chain(&series.flat);
     let nanoseconds = samples
         .chain([&series.warm_up])

@@ -5,14 +5,14 @@ use std::time::Duration;
 
 use crate::app::context::{Context, World};
 use crate::app::error::AppError;
-use crate::app::naming::no_match;
+use crate::app::naming::no_match_message;
 use crate::app::options::StoreOptions;
 use crate::report::{self, MessageFormat, Progress};
 use perfcheck_analysis::exit_code::ExitCode;
 use perfcheck_analysis::model::BuildFacts;
 use perfcheck_engine::cargo::{BenchTarget, BuildOrder, SkipReason, SkippedTarget};
-use perfcheck_engine::child::{ChildError, Launcher};
-use perfcheck_engine::measure::{BesideCandidate, Discovered, Filter, discover};
+use perfcheck_engine::child::{ChildError, ProcessContext};
+use perfcheck_engine::measure::{DiscoveredBenches, Filter, ReferenceContext, discover};
 
 /// Default for the part of every deadline that does not depend on the request.
 const TIMEOUT: Duration = Duration::from_secs(30);
@@ -26,7 +26,7 @@ pub(in crate::app) fn build(
     let order = order_in_place(context, common, world)?;
     let facts = order.toolchain.facts.clone();
     let built = order.build()?;
-    name_skipped(&built.skipped, world.stderr);
+    warn_of_skipped(&built.skipped, world.stderr);
     Ok((facts, built.targets))
 }
 
@@ -63,7 +63,7 @@ pub(in crate::app) fn refuse_no_targets(
 }
 
 /// Warns of bench targets that cargo skipped.
-pub(in crate::app) fn name_skipped(skipped: &[SkippedTarget], stderr: &mut dyn Write) {
+pub(in crate::app) fn warn_of_skipped(skipped: &[SkippedTarget], stderr: &mut dyn Write) {
     for one in skipped {
         let SkippedTarget {
             package, target, ..
@@ -95,11 +95,11 @@ pub(in crate::app) fn find_benchmarks(
     filter: &Filter,
     timeout: Duration,
     targets: Vec<BenchTarget>,
-    beside: Option<BesideCandidate<'_>>,
+    beside: Option<ReferenceContext<'_>>,
     world: &mut World<'_>,
-) -> Result<Discovered, AppError> {
+) -> Result<DiscoveredBenches, AppError> {
     let progress = Progress::new(&mut *world.stderr, &mut *world.bench_output, world.progress);
-    let launcher = Launcher::new(world.supervisor, world.interrupt, &progress, timeout);
+    let launcher = ProcessContext::new(world.supervisor, world.interrupt, &progress, timeout);
     let mut discovered = discover(targets, beside, launcher).map_err(|error| match error {
         ChildError::Interrupted => AppError::Interrupted(String::new()),
         other => AppError::NothingToMeasure(other.to_string()),
@@ -107,13 +107,13 @@ pub(in crate::app) fn find_benchmarks(
     for target in &mut discovered.targets {
         target
             .benchmarks
-            .retain(|benchmark| filter.wants(&benchmark.key));
+            .retain(|benchmark| filter.matches(&benchmark.key));
     }
     Ok(discovered)
 }
 
 pub(in crate::app) fn list_only(
-    discovered: &Discovered,
+    discovered: &DiscoveredBenches,
     format: MessageFormat,
     world: &mut World<'_>,
 ) -> Result<ExitCode, AppError> {
@@ -122,7 +122,7 @@ pub(in crate::app) fn list_only(
         .iter()
         .flat_map(|target| &target.benchmarks)
         .map(|benchmark| &benchmark.key);
-    report::write_announced(world.stdout, keys, format)?;
+    report::write_discovered(world.stdout, keys, format)?;
     Ok(if discovered.failures.is_empty() {
         ExitCode::Clean
     } else {
@@ -130,7 +130,10 @@ pub(in crate::app) fn list_only(
     })
 }
 
-pub(in crate::app) fn nothing_found(filter: &Filter, discovered: &Discovered) -> AppError {
+pub(in crate::app) fn nothing_found_error(
+    filter: &Filter,
+    discovered: &DiscoveredBenches,
+) -> AppError {
     AppError::NothingToMeasure(if !discovered.failures.is_empty() {
         "no bench target could be driven; the errors are above".to_owned()
     } else if filter.words.is_empty() {
@@ -138,7 +141,7 @@ pub(in crate::app) fn nothing_found(filter: &Filter, discovered: &Discovered) ->
     } else {
         format!(
             "there is {}\n  help: `cargo perfcheck list` lists them",
-            no_match(filter)
+            no_match_message(filter)
         )
     })
 }

@@ -3,32 +3,34 @@
 use std::collections::BTreeMap;
 
 use perfcheck_analysis::model::{
-    BenchmarkKey, BySide, LaunchOutcome, LaunchRecord, Metric, Round, Sample, Side,
+    BenchmarkKey, BySide, Metric, ProcessOutcome, ProcessRecord, Round, Sample, Side,
 };
 
 /// Rounds recorded in memory.
 #[derive(Default)]
-pub(in crate::app) struct Recorded {
+pub(in crate::app) struct RecordedRounds {
     samples: BTreeMap<BenchmarkKey, BySide<BTreeMap<u32, Vec<Sample>>>>,
     /// The metric that the samples measure
     pub(in crate::app) metrics: BTreeMap<BenchmarkKey, Metric>,
     pub(in crate::app) failed: Vec<BenchmarkKey>,
 }
 
-impl Recorded {
+impl RecordedRounds {
     /// Records a process of one side.
-    pub(in crate::app) fn record(&mut self, side: Side, launch: &LaunchRecord) {
+    pub(in crate::app) fn record(&mut self, side: Side, launch: &ProcessRecord) {
         for launched in &launch.benchmarks {
             let key = launched.benchmark.key.clone();
             match &launched.outcome {
-                LaunchOutcome::Measured(series) => {
+                ProcessOutcome::Measured(series) => {
                     let metric = launched.benchmark.metric.clone();
                     self.metrics.insert(key.clone(), metric);
                     let sides = self.samples.entry(key).or_default();
                     let round = launch.head.ordinal;
-                    sides.of_mut(side).insert(round, series.alike());
+                    sides
+                        .get_mut(side)
+                        .insert(round, series.comparable_samples());
                 }
-                LaunchOutcome::Failed(_) => self.failed.push(key),
+                ProcessOutcome::Failed(_) => self.failed.push(key),
             }
         }
     }

@@ -34,8 +34,8 @@ pub(in crate::app) struct Request<'a> {
 
 impl Request<'_> {
     /// Sets the environment of `target` as configured for whole executables.
-    pub(in crate::app) fn instruct(&self, target: &mut BenchTarget) {
-        instruct(self.context, target);
+    pub(in crate::app) fn configure(&self, target: &mut BenchTarget) {
+        configure_target(self.context, target);
     }
 
     /// Returns the state of the checkout after building in place. It counts as changed if git's answer changed during the build.
@@ -77,14 +77,14 @@ impl Request<'_> {
     }
 
     /// Returns the decision settings of a side-by-side measurement.
-    pub(in crate::app) fn decision_in_turn(&self) -> DecisionSettings {
+    pub(in crate::app) fn paired_decision(&self) -> DecisionSettings {
         self.comparison
-            .decision_in_turn(&self.context.tables.workspace)
+            .paired_decision(&self.context.tables.workspace)
     }
 }
 
 /// Sets the environment of `target` as configured for whole executables.
-pub(in crate::app) fn instruct(context: &Context, target: &mut BenchTarget) {
+pub(in crate::app) fn configure_target(context: &Context, target: &mut BenchTarget) {
     let layers = &context.tables.layers;
     if let Some(digits) = layers.latency_digits(&target.package) {
         let digits = OsString::from(digits.to_string());
@@ -122,7 +122,7 @@ pub(in crate::app) fn git_state(
 }
 
 /// Returns a warning if other programs keep more than half of the cores busy, by the one-minute load average.
-pub(in crate::app) fn busy(load: Option<f64>, cores: u32) -> Option<String> {
+pub(in crate::app) fn busy_warning(load: Option<f64>, cores: u32) -> Option<String> {
     let load = load?;
     let plural = if cores == 1 { "" } else { "s" };
     (load > f64::from(cores) / 2.0).then(|| {
@@ -134,16 +134,16 @@ pub(in crate::app) fn busy(load: Option<f64>, cores: u32) -> Option<String> {
 
 #[cfg(test)]
 mod tests {
-    use super::busy;
+    use super::busy_warning;
 
     #[test]
     fn a_machine_is_busy_when_more_than_half_of_its_cores_are() {
         assert_eq!(
-            busy(Some(2.66), 2).as_deref(),
+            busy_warning(Some(2.66), 2).as_deref(),
             Some("the machine is busy (load 2.7 on 2 cores): intervals will be wide")
         );
-        assert!(busy(Some(0.51), 1).is_some());
-        assert_eq!(busy(Some(1.0), 2), None);
-        assert_eq!(busy(Some(0.0), 64), None);
+        assert!(busy_warning(Some(0.51), 1).is_some());
+        assert_eq!(busy_warning(Some(1.0), 2), None);
+        assert_eq!(busy_warning(Some(0.0), 64), None);
     }
 }

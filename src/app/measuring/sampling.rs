@@ -8,9 +8,9 @@ use super::request::Request;
 use crate::app::context::World;
 use crate::app::error::AppError;
 use crate::report::{self, Progress};
-use perfcheck_analysis::findings::RunRemark;
+use perfcheck_analysis::findings::RunNote;
 use perfcheck_analysis::model::{BenchmarkKey, BySide, Side};
-use perfcheck_engine::child::Launcher;
+use perfcheck_engine::child::ProcessContext;
 use perfcheck_engine::measure::{PairedTarget, sample_time};
 use perfcheck_engine::process::try_time_samples;
 
@@ -34,7 +34,7 @@ pub(super) fn sample_in_turn(
     request: &Request<'_>,
     left: &str,
     world: &mut World<'_>,
-) -> Result<Vec<RunRemark>, AppError> {
+) -> Result<Vec<RunNote>, AppError> {
     let count = u32::try_from(wanted.len()).unwrap_or(u32::MAX);
     let time = TIME_OF_A_SIDE.checked_div(count).unwrap_or_default();
     let of = report::counted(wanted.len(), "benchmark");
@@ -49,36 +49,36 @@ pub(super) fn sample_in_turn(
         if here.is_empty() {
             continue;
         }
-        let targets = pair.laid_out_alike();
+        let targets = pair.link_alike();
         for side in Side::BOTH {
-            let mut target = targets.of(side).clone();
-            request.instruct(&mut target);
+            let mut target = targets.get(side).clone();
+            request.configure(&mut target);
             let progress =
                 Progress::new(&mut *world.stderr, &mut *world.bench_output, world.progress);
-            let launcher = Launcher::new(
+            let launcher = ProcessContext::new(
                 world.supervisor,
                 world.interrupt,
                 &progress,
                 request.timeout,
             );
-            let driver = pair.drivers.of(side);
+            let driver = pair.drivers.get(side);
             let sampled = match sample_time(&target, driver, &here, time.min(ENOUGH), launcher) {
                 Ok(sampled) => sampled,
                 Err(error) if error.is_interrupt() => {
                     return Err(AppError::Interrupted(left.to_owned()));
                 }
                 Err(error) => {
-                    failed.note(error.to_string(), here.iter().cloned());
+                    failed.add(error.to_string(), here.iter().cloned());
                     continue;
                 }
             };
             for (key, sampled) in sampled {
                 match sampled {
-                    Ok(time) => found.of_mut(side).entry(key).or_default().time = Some(time),
-                    Err(error) => failed.note(error.to_string(), [key]),
+                    Ok(time) => found.get_mut(side).entry(key).or_default().time = Some(time),
+                    Err(error) => failed.add(error.to_string(), [key]),
                 }
             }
         }
     }
-    Ok(failed.remarks(|benchmarks, reason| RunRemark::NotSampled { benchmarks, reason }))
+    Ok(failed.remarks(|benchmarks, reason| RunNote::NotSampled { benchmarks, reason }))
 }

@@ -1,18 +1,18 @@
 //! Measurement of one build alone, in processes that follow the schedules of its reference runs.
 
 use super::pins::pinned_schedules;
-use super::request::{Request, busy};
+use super::request::{Request, busy_warning};
 use crate::app::context::World;
 use crate::app::error::AppError;
 use crate::app::pipeline::record::RecordedRun;
 use crate::report::{Progress, Verbosity};
 use perfcheck_analysis::findings::References;
-use perfcheck_analysis::model::{
-    Benchmark, Environment, Event, NewRun, Observer, Partition, RunId,
-};
-use perfcheck_engine::child::Launcher;
+use perfcheck_analysis::model::{Benchmark, Environment, Event, NewRun, Observer, RunId, Shard};
+use perfcheck_engine::child::ProcessContext;
 use perfcheck_engine::host;
-use perfcheck_engine::measure::{Campaign, CampaignSink, DiscoveredTarget, Ended, Resolved, Spent};
+use perfcheck_engine::measure::{
+    BenchmarkCost, Campaign, CampaignEnd, CampaignSink, DiscoveredTarget, ResolvedSettings,
+};
 use perfcheck_engine::store::{Store, StoreError, WorkspaceId};
 
 /// A measurement of one build.
@@ -24,7 +24,7 @@ pub(in crate::app) struct SingleMeasurement<'a> {
     /// Name under which the build is kept, if it is
     pub(in crate::app) build: Option<&'a str>,
     /// The shard, if only a part of the suite is measured
-    pub(in crate::app) partition: Option<&'a Partition>,
+    pub(in crate::app) partition: Option<&'a Shard>,
 }
 
 impl SingleMeasurement<'_> {
@@ -60,7 +60,7 @@ impl SingleMeasurement<'_> {
         run: RunId,
         mut targets: Vec<DiscoveredTarget>,
         world: &mut World<'_>,
-    ) -> Result<Vec<Spent>, AppError> {
+    ) -> Result<Vec<BenchmarkCost>, AppError> {
         let request = self.request;
         let pins = pinned_schedules(store, self.references)?;
         let tables = &request.context.tables;
@@ -71,7 +71,7 @@ impl SingleMeasurement<'_> {
         let resolve = |benchmark: &Benchmark| {
             let (sampling, noise_threshold) = tables.layers.resolve(benchmark);
             let pin = pins.iter().find(|pin| pin.key == benchmark.key);
-            Resolved {
+            ResolvedSettings {
                 sampling,
                 noise_threshold: noise_threshold.unwrap_or(default_threshold),
                 pinned: pin.and_then(|pin| pin.flat),
@@ -80,7 +80,7 @@ impl SingleMeasurement<'_> {
             }
         };
         let progress = Progress::new(&mut *world.stderr, &mut *world.bench_output, world.progress);
-        if let Some(warning) = busy(request.load, self.environment.host.cores) {
+        if let Some(warning) = busy_warning(request.load, self.environment.host.cores) {
             progress.observe(&Event::Warning(&warning));
         }
         let step = targets.iter().filter_map(|found| found.clock_step).max();
@@ -89,17 +89,17 @@ impl SingleMeasurement<'_> {
             progress.observe(&Event::ClockStep(step));
         }
         for found in &mut targets {
-            request.instruct(&mut found.target);
+            request.configure(&mut found.target);
         }
-        let launcher = Launcher::new(
+        let launcher = ProcessContext::new(
             world.supervisor,
             world.interrupt,
             &progress,
             request.timeout,
         );
-        let campaign = Campaign::alone(targets, resolve, request.seed, launcher)
-            .with_control(host::ControlProbe::of(&world.variables))
-            .within(request.effort.time_budget);
+        let campaign = Campaign::single(targets, resolve, request.seed, launcher)
+            .with_control(host::ControlProbe::from_variables(&world.variables))
+            .with_time_budget(request.effort.time_budget);
         let mut sink = CampaignSink {
             record: &mut |_, launch: &_| store.record_launch(run, launch),
             // Never stop early: every benchmark runs all of its processes.
@@ -108,8 +108,8 @@ impl SingleMeasurement<'_> {
         let (ended, spent) = campaign.run(&mut sink)?;
         drop(progress);
         match ended {
-            Ended::Complete => Ok(spent),
-            Ended::Interrupted => Err(AppError::Interrupted(
+            CampaignEnd::Complete => Ok(spent),
+            CampaignEnd::Interrupted => Err(AppError::Interrupted(
                 RecordedRun::Single(run).left_incomplete(),
             )),
         }

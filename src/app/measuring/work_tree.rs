@@ -2,19 +2,19 @@
 
 use std::time::Duration;
 
-use super::builds::{BothBuilds, beside_revision};
+use super::builds::{BuildPair, pair_with_revision};
 use super::cache_build::CacheBuild;
-use super::pairing::name;
+use super::pairing::target_name;
 use super::prepare::{build, find_benchmarks, refuse_no_targets};
 use super::request::Request;
 use crate::app::context::{Context, World};
 use crate::app::error::AppError;
 use crate::app::options::StoreOptions;
-use perfcheck_analysis::compare::{Circumstances, Fact, differences};
+use perfcheck_analysis::compare::{Comparability, Fact, find_differences};
 use perfcheck_analysis::model::{BySide, Environment, GitState, Metric, Run, TargetFacts};
 use perfcheck_engine::cargo::BenchTarget;
 use perfcheck_engine::host::{self, Checkout};
-use perfcheck_engine::measure::{Discovered, Filter};
+use perfcheck_engine::measure::{DiscoveredBenches, Filter};
 use perfcheck_engine::sides::{BenchesFrom, BuiltSide, PreparedSides, SidesError};
 
 /// The built work tree.
@@ -23,12 +23,12 @@ pub(in crate::app) struct WorkTree {
     pub(in crate::app) build: Result<BuiltSide, String>,
     pub(in crate::app) environment: Environment,
     /// The selected benchmarks
-    pub(in crate::app) found: Discovered,
+    pub(in crate::app) found: DiscoveredBenches,
 }
 
 /// The build of an earlier run, beside that of the work tree.
 pub(in crate::app) enum EarlierBuild {
-    Available(Box<BothBuilds>),
+    Available(Box<BuildPair>),
     /// It is not kept, and its commit cannot be built again.
     Gone {
         reason: String,
@@ -37,7 +37,7 @@ pub(in crate::app) enum EarlierBuild {
 
 impl WorkTree {
     /// Builds the work tree, in the cache if possible and wanted, and discovers its benchmarks.
-    pub(in crate::app) fn of(
+    pub(in crate::app) fn build(
         (context, common): (&Context, &StoreOptions),
         (filter, timeout): (&Filter, Duration),
         is_kept: bool,
@@ -45,8 +45,10 @@ impl WorkTree {
     ) -> Result<Self, AppError> {
         refuse_no_targets(context, common, world)?;
         let in_cache = if is_kept {
-            match cache_build(context, common).work_tree(world) {
-                Err(AppError::Sides(error)) if needs_place(&error) => Err(error.to_string()),
+            match cache_build(context, common).build_work_tree(world) {
+                Err(AppError::Sides(error)) if must_build_in_place(&error) => {
+                    Err(error.to_string())
+                }
                 built => Ok(built?),
             }
         } else {
@@ -65,7 +67,7 @@ impl WorkTree {
         Ok(Self {
             build,
             environment: Environment {
-                host: host::detect(world.variables.ci, world.supervisor),
+                host: host::read_host_facts(world.variables.ci, world.supervisor),
                 build: facts,
             },
             found: find_benchmarks(filter, timeout, targets, None, world)?,
@@ -78,7 +80,7 @@ impl WorkTree {
     }
 
     /// Pairs this build with that of an earlier run, called `words`: the kept build, else a new build of its commit.
-    pub(in crate::app) fn beside(
+    pub(in crate::app) fn pair_with_earlier(
         &self,
         earlier: &Run,
         words: &str,
@@ -96,7 +98,7 @@ impl WorkTree {
         let mut is_alike = self.is_comparable_with(earlier, request);
         let kept = match &earlier.begun.build {
             Some(name) if is_alike => {
-                cache_build(request.context, request.common).kept(name, world)?
+                cache_build(request.context, request.common).find_kept(name, world)?
             }
             _ => None,
         };
@@ -106,15 +108,15 @@ impl WorkTree {
         }
         if let (true, Some(mut base)) = (is_alike, kept) {
             base.targets
-                .retain(|target| is_asked_for(&target.target, candidate, request));
+                .retain(|target| is_selected(&target.target, candidate, request));
             let facts = self.environment.build.clone();
-            let built = PreparedSides::of(base, candidate.clone(), facts);
-            let both = BothBuilds::of(built, false, request, world)?;
+            let built = PreparedSides::from_builds(base, candidate.clone(), facts);
+            let both = BuildPair::from_sides(built, false, request, world)?;
             let git = BySide {
                 base: earlier.begun.git.clone(),
                 candidate: both.git.candidate,
             };
-            return Ok(EarlierBuild::Available(Box::new(BothBuilds {
+            return Ok(EarlierBuild::Available(Box::new(BuildPair {
                 git,
                 words: words.to_owned(),
                 ..both
@@ -139,8 +141,8 @@ impl WorkTree {
                 return Ok(EarlierBuild::Gone { reason });
             }
         };
-        match beside_revision(&revision, BenchesFrom::Revision, request, world) {
-            Ok(built) => Ok(EarlierBuild::Available(Box::new(BothBuilds {
+        match pair_with_revision(&revision, BenchesFrom::Revision, request, world) {
+            Ok(built) => Ok(EarlierBuild::Available(Box::new(BuildPair {
                 words: format!("{words}, built again"),
                 ..built
             }))),
@@ -154,23 +156,23 @@ impl WorkTree {
     /// Reports whether machine and build allow a comparison of both sides at all.
     fn is_comparable_with(&self, earlier: &Run, request: &Request<'_>) -> bool {
         let target = TargetFacts::default();
-        let circumstances = |environment| Circumstances {
+        let circumstances = |environment| Comparability {
             environment,
             target: &target,
             version: None,
             metric: &Metric::Time,
         };
-        differences(
+        find_differences(
             &circumstances(&self.environment),
             &circumstances(&earlier.begun.environment),
         )
         .allowing(&request.comparison.allow_different)
-        .comparable()
+        .is_comparable()
     }
 }
 
 /// Reports whether a build of an earlier run exists, or its commit could be built again.
-pub(in crate::app) fn could_launch(
+pub(in crate::app) fn can_build(
     earlier: &Run,
     request: &Request<'_>,
     world: &mut World<'_>,
@@ -189,7 +191,7 @@ pub(in crate::app) fn could_launch(
         .begun
         .build
         .as_ref()
-        .map(|name| builds.kept(name, world));
+        .map(|name| builds.find_kept(name, world));
     matches!(kept, Some(Ok(Some(_))))
 }
 
@@ -197,17 +199,17 @@ pub(in crate::app) fn could_launch(
 fn has_features_of(candidate: &BuiltSide, base: &BuiltSide) -> bool {
     base.targets.iter().all(|old| {
         let mut targets = candidate.targets.iter();
-        let new = targets.find(|new| name(&new.target) == name(&old.target));
+        let new = targets.find(|new| target_name(&new.target) == target_name(&old.target));
         new.is_none_or(|new| new.target.facts == old.target.facts)
     })
 }
 
 /// Reports whether the user's flags select a target of an earlier build: the work tree has it, or it was removed.
-fn is_asked_for(target: &BenchTarget, candidate: &BuiltSide, request: &Request<'_>) -> bool {
+fn is_selected(target: &BenchTarget, candidate: &BuiltSide, request: &Request<'_>) -> bool {
     let cargo = &request.common.cargo;
     let mut built = candidate.targets.iter();
-    built.any(|built| name(&built.target) == name(target))
-        || cargo.wants_all_benches()
+    built.any(|built| target_name(&built.target) == target_name(target))
+        || cargo.selects_all_benches()
             && (request.context.workspace.selected_packages(cargo)).contains(&target.package)
 }
 
@@ -225,7 +227,7 @@ pub(in crate::app) fn cache_build<'a>(
 }
 
 /// Reports whether the workspace can be built only in place.
-fn needs_place(error: &SidesError) -> bool {
+fn must_build_in_place(error: &SidesError) -> bool {
     matches!(
         error,
         SidesError::Elsewhere { .. } | SidesError::Above { .. } | SidesError::NoCacheDirectory

@@ -4,13 +4,13 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use super::record::RecordedRun;
 use crate::app::stored::references::StoredReferences;
-use perfcheck_analysis::compare::{Fact, HostClass, Plan, Rules};
+use perfcheck_analysis::compare::{Fact, HostClass, Plan, TestPolicy};
 use perfcheck_analysis::findings::{
-    Conclusion, Evidence, FailedTarget, RoundsCost, RoundsEvidence, Row, RunRemark, StoredEvidence,
-    Terms,
+    Conclusion, Evidence, FailedTarget, GatePolicy, PairedEvidence, RoundsCost, Row, RunNote,
+    StoredEvidence,
 };
 use perfcheck_analysis::model::{
-    BenchmarkKey, BySide, DecisionSettings, Measurement, RunId, Verdict, Work,
+    BenchmarkKey, BySide, DecisionSettings, Measurement, ProgressReporter, RunId, Verdict,
 };
 use perfcheck_engine::process::Interrupt;
 
@@ -25,13 +25,13 @@ pub(in crate::app) struct SingleMeasured {
     pub(in crate::app) run: RunId,
     pub(in crate::app) measurements: Vec<Measurement>,
     pub(in crate::app) stored: StoredReferences,
-    pub(in crate::app) rules: Rules,
+    pub(in crate::app) rules: TestPolicy,
     /// Facts that may differ between the run and its references.
     pub(in crate::app) allowed: Vec<Fact>,
     pub(in crate::app) failed_targets: Vec<FailedTarget>,
     /// Whether a time budget may have left out processes.
     pub(in crate::app) had_time_budget: bool,
-    pub(in crate::app) remarks: Vec<RunRemark>,
+    pub(in crate::app) remarks: Vec<RunNote>,
 }
 
 /// Two builds, measured side by side.
@@ -48,7 +48,7 @@ pub(in crate::app) struct PairedMeasured {
     /// The name of the base, for readers.
     pub(in crate::app) reference: String,
     pub(in crate::app) host: HostClass,
-    pub(in crate::app) remarks: Vec<RunRemark>,
+    pub(in crate::app) remarks: Vec<RunNote>,
 }
 
 impl Measured {
@@ -61,20 +61,26 @@ impl Measured {
     }
 
     /// Judges all benchmarks as one family. An interrupt ends the process and names the run that is left incomplete.
-    pub(in crate::app) fn judge(&self, gate: Terms<'_>, interrupt: &Interrupt) -> Conclusion<'_> {
+    pub(in crate::app) fn judge(
+        &self,
+        gate: GatePolicy<'_>,
+        interrupt: &Interrupt,
+    ) -> Conclusion<'_> {
         let left = self.run().left_incomplete();
         interrupt.while_computing(&left, || match self {
             Self::Single(single) => single.judge(gate),
             Self::Paired(paired) => {
                 let remarks = paired.remarks.clone();
-                paired.evidence().judge(remarks, gate, &Work::silent())
+                paired
+                    .evidence()
+                    .judge(remarks, gate, &ProgressReporter::silent())
             }
         })
     }
 }
 
 impl SingleMeasured {
-    fn judge(&self, gate: Terms<'_>) -> Conclusion<'_> {
+    fn judge(&self, gate: GatePolicy<'_>) -> Conclusion<'_> {
         let failed = self.failed_targets.iter();
         let failed = failed.map(|one| (one.package.clone(), one.target.clone()));
         let noise_threshold = |measurement: &Measurement| measurement.noise_threshold;
@@ -89,13 +95,13 @@ impl SingleMeasured {
             failed_targets: &failed.collect(),
             had_time_budget: self.had_time_budget,
         });
-        evidence.judge(self.remarks.clone(), gate, &Work::silent())
+        evidence.judge(self.remarks.clone(), gate, &ProgressReporter::silent())
     }
 }
 
 impl PairedMeasured {
     fn evidence(&self) -> Evidence<'_, '_> {
-        Evidence::Paired(RoundsEvidence {
+        Evidence::Paired(PairedEvidence {
             runs: self.runs,
             earlier: &self.earlier,
             base: &self.measured.base,
@@ -113,7 +119,7 @@ impl PairedMeasured {
     /// Lists the benchmarks that became slower or faster, at most `most` of them, the largest changes first.
     pub(in crate::app) fn changed(&self, most: usize) -> BTreeSet<BenchmarkKey> {
         let is_changed = |verdict| matches!(verdict, Verdict::Regressed | Verdict::Improved);
-        let mut changed = self.evidence().rows(&Work::silent());
+        let mut changed = self.evidence().rows(&ProgressReporter::silent());
         changed.retain(|row| row.verdict.is_some_and(is_changed));
         let size = |row: &Row<'_>| row.change().map_or(0.0, f64::abs);
         changed.sort_by(|one, two| size(two).total_cmp(&size(one)));

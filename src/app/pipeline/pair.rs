@@ -5,20 +5,20 @@ use std::collections::{BTreeMap, BTreeSet};
 use super::reference::ReferenceBuild;
 use crate::app::context::World;
 use crate::app::error::AppError;
-use crate::app::measuring::builds::BothBuilds;
+use crate::app::measuring::builds::BuildPair;
 use crate::app::measuring::pairing::Pairing;
-use crate::app::measuring::partition::{AskedPart, Deal};
+use crate::app::measuring::partition::{ShardPlan, ShardRequest};
 use crate::app::measuring::request::Request;
 use crate::app::measuring::trial::settle_by_trial;
 use perfcheck_analysis::compare::Fact;
-use perfcheck_analysis::findings::RunRemark;
+use perfcheck_analysis::findings::RunNote;
 use perfcheck_analysis::model::{BenchmarkKey, RunId};
 use perfcheck_engine::sides::MeasuringLock;
 
 /// The user's wishes about pairing.
 pub(in crate::app) struct PairingRules<'a> {
     /// The shard to measure, if the suite is split.
-    pub(in crate::app) part: Option<AskedPart<'a>>,
+    pub(in crate::app) part: Option<ShardRequest<'a>>,
     /// Whether to measure identical executables, as a control.
     pub(in crate::app) wants_control: bool,
     /// Whether benchmarks that run the same code are measured, too: a baseline needs their numbers.
@@ -31,18 +31,18 @@ pub(in crate::app) struct PairingRules<'a> {
 pub(in crate::app) struct PairedSuite {
     pub(in crate::app) pairing: Pairing,
     /// The builds, newest reference first. Their executables stay in place as long as these live.
-    pub(in crate::app) builds: Vec<BothBuilds>,
+    pub(in crate::app) builds: Vec<BuildPair>,
     /// The earlier run whose build is the base, for each benchmark that has one.
     pub(in crate::app) earlier: BTreeMap<BenchmarkKey, RunId>,
     /// The names of all bases, for readers.
     pub(in crate::app) reference: String,
     /// Remarks about the builds.
-    pub(in crate::app) remarks: Vec<RunRemark>,
+    pub(in crate::app) remarks: Vec<RunNote>,
     /// Whether both sides run the same executables.
     pub(in crate::app) is_control: bool,
     /// How many benchmarks share the significance level.
     pub(in crate::app) planned: usize,
-    pub(in crate::app) deal: Option<Deal>,
+    pub(in crate::app) deal: Option<ShardPlan>,
     /// Held during the measurement, if there is one.
     pub(in crate::app) lock: Option<MeasuringLock>,
 }
@@ -70,18 +70,20 @@ pub(in crate::app) fn pair_builds(
             let keys = keys.map(|benchmark| benchmark.key.clone());
             earlier.extend(keys.chain(one.benchmarks).map(|key| (key, one.run.id)));
         }
-        let pairing = Pairing::of(
+        let pairing = Pairing::pair_builds(
             found,
             &builds.alike,
             &rules.declined,
             rules.measures_all,
             versions_may_differ,
         );
-        is_control &= pairing.is_of_identical(&builds.alike);
+        is_control &= pairing.is_identical(&builds.alike);
         paired.push((pairing, builds));
     }
     let keys = paired.iter().flat_map(|(pairing, _)| pairing.keys());
-    let deal = rules.part.map(|part| Deal::of(part, keys, is_control));
+    let deal = rules
+        .part
+        .map(|part| ShardPlan::assign(part, keys, is_control));
     // All shards share the level, and only the shard that tries a benchmark learns that it needs no measurement.
     let of_all_parts: usize = paired.iter().map(|(pairing, _)| pairing.planned()).sum();
     let mut suite = Pairing::default();
@@ -104,7 +106,7 @@ pub(in crate::app) fn pair_builds(
         if pairing.compares_any() {
             names.push(builds.words.clone());
         }
-        suite.join(pairing);
+        suite.extend(pairing);
         all_builds.push(builds);
     }
     if names.is_empty() {
@@ -127,10 +129,10 @@ pub(in crate::app) fn pair_builds(
 }
 
 /// Adds remarks about a build, each once. With several builds, each remark names the `run` of its build.
-fn add_remarks(known: &mut Vec<RunRemark>, remarks: &[RunRemark], run: Option<RunId>) {
+fn add_remarks(known: &mut Vec<RunNote>, remarks: &[RunNote], run: Option<RunId>) {
     for remark in remarks.iter().cloned() {
         let remark = match run {
-            Some(run) => remark.beside(run),
+            Some(run) => remark.with_reference(run),
             None => remark,
         };
         if !known.contains(&remark) {

@@ -3,9 +3,9 @@
 use crate::app::context::Context;
 use crate::app::context::World;
 use crate::app::deliver::next_steps::{
-    AdvisedRun, NextReference, next_steps, nothing_compared, place,
+    AdvisedRun, NextReference, explain_nothing_compared, next_steps, workspace_flags,
 };
-use crate::app::deliver::reports::{ReportOptions, Reporting};
+use crate::app::deliver::reports::{ReportOptions, ReportWriter};
 use crate::app::error::AppError;
 use crate::app::options::StoreOptions;
 use crate::app::stored::names::give_name_unless_worse;
@@ -62,12 +62,12 @@ impl Publication<'_> {
         let exit_code = concluded.exit_code;
         self.common.output.order().sort(&mut concluded.rows);
         let head = store.run(run)?;
-        let reporting = Reporting {
+        let reporting = ReportWriter {
             options: self.reports,
             fail_on: self.fail_on,
             context: self.context,
         };
-        reporting.publish(&Findings::of(&head, concluded), self.common, world)?;
+        reporting.publish(&Findings::new(&head, concluded), self.common, world)?;
         Ok(exit_code)
     }
 
@@ -80,7 +80,7 @@ impl Publication<'_> {
         run: RunId,
         concluded: &Conclusion<'_>,
     ) -> Result<Vec<String>, AppError> {
-        let place = place(self.common);
+        let place = workspace_flags(self.common);
         let baseline = steps.baseline;
         let saved = match steps.save_as.filter(|_| steps.is_whole) {
             Some(name) => {
@@ -99,7 +99,7 @@ impl Publication<'_> {
         };
         let rows = &concluded.rows;
         let next = next_steps(rows, &advised).into_iter();
-        let nothing = nothing_compared(concluded.exit_code, baseline, rows);
+        let nothing = explain_nothing_compared(concluded.exit_code, baseline, rows);
         Ok(saved
             .into_iter()
             .chain(next.filter(|_| steps.is_whole))

@@ -5,23 +5,23 @@ use std::collections::BTreeSet;
 use crate::app::context::World;
 use crate::app::error::AppError;
 use crate::app::measuring::builds::{
-    Against, BothBuilds, beside_executable, beside_revision, discover_both,
+    Against, BuildPair, discover_both, pair_with_executable, pair_with_revision,
 };
 use crate::app::measuring::cache_build::CacheBuild;
-use crate::app::measuring::prepare::{find_benchmarks, nothing_found};
+use crate::app::measuring::prepare::{find_benchmarks, nothing_found_error};
 use crate::app::measuring::request::Request;
-use crate::app::measuring::work_tree::{EarlierBuild, WorkTree, could_launch};
-use crate::app::stored::earlier::{Earlier, earlier_runs};
+use crate::app::measuring::work_tree::{EarlierBuild, WorkTree, can_build};
+use crate::app::stored::earlier::{EarlierRun, earlier_runs};
 use perfcheck_analysis::model::{BenchmarkKey, BySide, Run, RunId};
-use perfcheck_engine::measure::Discovered;
+use perfcheck_engine::measure::DiscoveredBenches;
 use perfcheck_engine::sides::BenchesFrom;
 
 /// A build to measure beside the work tree, and the benchmarks of both.
 pub(in crate::app) struct ReferenceBuild {
-    pub(in crate::app) builds: BothBuilds,
-    pub(in crate::app) found: BySide<Discovered>,
+    pub(in crate::app) builds: BuildPair,
+    pub(in crate::app) found: BySide<DiscoveredBenches>,
     /// The earlier run that it is the build of, and the benchmarks measured against it.
-    pub(in crate::app) earlier: Option<Earlier>,
+    pub(in crate::app) earlier: Option<EarlierRun>,
 }
 
 /// The builds to measure beside the work tree.
@@ -42,19 +42,19 @@ pub(in crate::app) fn build_against(
     let checkout = || request.context.require_checkout();
     let revision = match against {
         Against::Executable(path) => {
-            let builds = beside_executable(path, request, world)?;
+            let builds = pair_with_executable(path, request, world)?;
             return list_both(builds, None, request, world);
         }
         Against::Revision(name) => checkout()?.revision(name)?,
         Against::MergeBase(branch) => checkout()?.merge_base(branch)?,
     };
     let listed = list_before_base(benches_from, request, world)?;
-    let builds = beside_revision(&revision, benches_from, request, world)?;
+    let builds = pair_with_revision(&revision, benches_from, request, world)?;
     list_both(builds, listed, request, world)
 }
 
 fn list_both(
-    builds: BothBuilds,
+    builds: BuildPair,
     listed: Option<Listed>,
     request: &Request<'_>,
     world: &mut World<'_>,
@@ -64,7 +64,7 @@ fn list_both(
     let listed = listed.filter(is_same).map(|listed| listed.benchmarks);
     let found = discover_both(&builds, listed, request, world)?;
     if found.candidate.is_empty() {
-        return Err(nothing_found(request.filter, &found.candidate));
+        return Err(nothing_found_error(request.filter, &found.candidate));
     }
     Ok(ReferenceBuild {
         builds,
@@ -76,7 +76,7 @@ fn list_both(
 /// The benchmarks of a kept build.
 struct Listed {
     build: String,
-    benchmarks: Discovered,
+    benchmarks: DiscoveredBenches,
 }
 
 /// Lists the benchmarks of the work tree if there may be none to measure: that error should not wait for the build of the base.
@@ -96,11 +96,11 @@ fn list_before_base(
         benches_from,
         quiet: request.common.output.quiet,
     };
-    let (side, _) = order.work_tree(world)?;
+    let (side, _) = order.build_work_tree(world)?;
     let targets = side.bench_targets();
     let benchmarks = find_benchmarks(request.filter, request.timeout, targets, None, world)?;
     if benchmarks.is_empty() && benchmarks.failures.is_empty() {
-        return Err(nothing_found(request.filter, &benchmarks));
+        return Err(nothing_found_error(request.filter, &benchmarks));
     }
     Ok(Some(Listed {
         build: side.name,
@@ -115,7 +115,7 @@ pub(in crate::app) fn find_reference_builds(
     request: &Request<'_>,
     world: &mut World<'_>,
 ) -> Result<ReferenceBuilds, AppError> {
-    let Some((store, workspace)) = request.context.stored()? else {
+    let Some((store, workspace)) = request.context.open_stored()? else {
         return Ok(ReferenceBuilds::Available(Vec::new()));
     };
     let targets = tree.found.targets.iter();
@@ -125,10 +125,10 @@ pub(in crate::app) fn find_reference_builds(
     let branch = git.and_then(|git| git.branch.as_deref());
     let mut all = if let Some((run, _)) = baseline {
         let run = store.run(*run)?;
-        vec![Earlier { run, benchmarks }]
+        vec![EarlierRun { run, benchmarks }]
     } else {
         let checkout = request.context.checkout();
-        let mut can_launch = |run: &Run| could_launch(run, request, world);
+        let mut can_launch = |run: &Run| can_build(run, request, world);
         earlier_runs(
             &store,
             workspace,
@@ -146,7 +146,7 @@ pub(in crate::app) fn find_reference_builds(
     let count = all.len();
     for (place, earlier) in all.into_iter().enumerate() {
         let words = describe_reference(&earlier.run, baseline, branch);
-        let builds = match tree.beside(&earlier.run, &words, request, world)? {
+        let builds = match tree.pair_with_earlier(&earlier.run, &words, request, world)? {
             EarlierBuild::Available(builds) => *builds,
             EarlierBuild::Gone { reason } => return Ok(ReferenceBuilds::StoredOnly { reason }),
         };

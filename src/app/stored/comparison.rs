@@ -2,20 +2,21 @@
 
 use std::collections::BTreeSet;
 
-use super::conclusions::{conclusion_of, earlier_of, plan_of, unmeasured};
-use super::imported::{remarks_on_imports, suited};
-use super::references::{Chooser, StoredReferences, Wanted, Wanting};
-use crate::app::context::{Context, refuse_part};
+use super::conclusions::{parse_plan, read_conclusion, read_references, unmeasured_rows};
+use super::imported::{import_notes, suitable_options};
+use super::references::{ReferenceQuery, ReferenceResolver, ReferenceSelector, StoredReferences};
+use crate::app::context::{Context, refuse_shard};
 use crate::app::error::AppError;
-use crate::app::naming::{alike, list, no_match};
+use crate::app::naming::{list_keys, no_match_message, similar_keys};
 use crate::app::options::ComparisonOptions;
-use perfcheck_analysis::compare::Rules;
+use perfcheck_analysis::compare::TestPolicy;
 use perfcheck_analysis::findings::{
-    Conclusion, Evidence, RoundsEvidence, Row, RunRemark, StoredEvidence, Terms, Verdicts, conclude,
+    ComparisonContext, Conclusion, Evidence, GatePolicy, PairedEvidence, Row, RunNote,
+    StoredEvidence, conclude,
 };
 use perfcheck_analysis::model::{
-    BenchmarkKey, BySide, DecisionSettings, Measurement, Pair, Run, RunId, RunStatus, Side, Test,
-    Verdict, Work,
+    BenchmarkKey, BySide, DecisionSettings, Measurement, Pair, ProgressReporter, Run, RunId,
+    RunStatus, Side, Test, Verdict,
 };
 use perfcheck_engine::measure::Filter;
 use perfcheck_engine::store::{Store, StoreError, WorkspaceId};
@@ -40,7 +41,7 @@ impl StoredComparison<'_> {
     /// Reads the selected measurements of `run`.
     pub(in crate::app) fn measurements(&self, run: RunId) -> Result<Vec<Measurement>, StoreError> {
         let mut measurements = self.store.measurements(run, None)?;
-        measurements.retain(|found| self.filter.wants(&found.benchmark.key));
+        measurements.retain(|found| self.filter.matches(&found.benchmark.key));
         Ok(measurements)
     }
 
@@ -51,16 +52,16 @@ impl StoredComparison<'_> {
         (candidate, name): (RunId, &str),
     ) -> Result<BothRuns, AppError> {
         if base == candidate {
-            return Err(same_run((base_name, base), name));
+            return Err(same_run_error((base_name, base), name));
         }
         let heads = BySide {
             base: self.store.run(base)?,
             candidate: self.store.run(candidate)?,
         };
-        let in_turn = self.in_turn_with(&heads)?.map(|pair| pair.partner);
+        let in_turn = self.find_pair(&heads)?.map(|pair| pair.partner);
         // A shard may still be compared with the other side of its own pair.
         if in_turn != Some(base) {
-            refuse_part(&heads.base)?;
+            refuse_shard(&heads.base)?;
         }
         let both = BothRuns {
             measured: BySide {
@@ -81,7 +82,7 @@ impl StoredComparison<'_> {
     }
 
     /// Returns the candidate's pair if it was measured side by side with the base, or with a build of the base and of no other run.
-    fn in_turn_with(&self, heads: &BySide<Run>) -> Result<Option<Pair>, StoreError> {
+    fn find_pair(&self, heads: &BySide<Run>) -> Result<Option<Pair>, StoreError> {
         let BySide { base, candidate } = heads;
         let Some(pair) = candidate.pair else {
             return Ok(None);
@@ -89,7 +90,7 @@ impl StoredComparison<'_> {
         if pair.partner == base.id {
             return Ok(Some(pair));
         }
-        let earlier = earlier_of(self.store, candidate)?;
+        let earlier = read_references(self.store, candidate)?;
         let is_base = !earlier.is_empty() && earlier.values().all(|run| *run == base.id);
         Ok((is_base && pair.side == Side::Candidate).then_some(pair))
     }
@@ -100,67 +101,67 @@ impl StoredComparison<'_> {
         &self,
         both: &'m BothRuns,
         name: &str,
-        told: &Work<'_>,
+        told: &ProgressReporter<'_>,
     ) -> Result<Conclusion<'m>, AppError> {
         let BySide { base, candidate } = &both.heads;
-        let (rows, basis) = match self.in_turn_with(&both.heads)? {
-            Some(pair) if !self.options.is_of_other_systems() => {
+        let (rows, basis) = match self.find_pair(&both.heads)? {
+            Some(pair) if !self.options.uses_other_systems() => {
                 if pair.side == Side::Base {
                     return Err(AppError::Usage(format!(
                         "run {} is the base that run {} was measured against\n  help: cargo perfcheck compare {} {}",
                         candidate.id, base.id, candidate.id, base.id
                     )));
                 }
-                self.in_turn(both, told)?
+                self.compare_pair(both, told)?
             }
-            pair => self.of_stored(both, name, pair.is_some(), told)?,
+            pair => self.compare_stored(both, name, pair.is_some(), told)?,
         };
         if rows.is_empty() {
             let same = self.same_code(candidate, &both.measured.candidate)?;
-            return Err(if same.iter().any(|key| self.filter.wants(key)) {
+            return Err(if same.iter().any(|key| self.filter.matches(key)) {
                 AppError::NothingToCompare(format!(
                     "run {run} measured nothing, as it ran the same code as the run before it\n  help: `cargo perfcheck report {run} --report markdown` shows its verdicts",
                     run = candidate.id
                 ))
             } else {
-                self.nothing_to_compare(base.id, candidate.id)
+                self.nothing_to_compare_error(base.id, candidate.id)
             });
         }
         let tables = &self.context.tables;
         let fail_on = self.options.failure.fail_on(&tables.workspace);
-        let terms = Terms {
+        let terms = GatePolicy {
             limits: self.options.failure.limits(tables).collect(),
-            ..Terms::of_verdicts(&fail_on)
+            ..GatePolicy::verdicts_only(&fail_on)
         };
         Ok(conclude(rows, basis, terms))
     }
 
     /// Compares two builds measured side by side: returns the stored conclusion, or judges anew if other settings are requested.
-    fn in_turn<'m>(
+    fn compare_pair<'m>(
         &self,
         both: &'m BothRuns,
-        told: &Work<'_>,
-    ) -> Result<(Vec<Row<'m>>, Verdicts), AppError> {
+        told: &ProgressReporter<'_>,
+    ) -> Result<(Vec<Row<'m>>, ComparisonContext), AppError> {
         let BySide { base, candidate } = &both.heads;
         let decision = DecisionSettings {
-            analysis: self.options.analysis.said(),
+            analysis: self.options.analysis.explicit_analysis(),
             ..candidate.begun.decision
         };
-        let then = conclusion_of(self.store, candidate.id)?;
-        let wanted = |row: &Row<'_>| self.filter.wants(&row.key);
+        let then = read_conclusion(self.store, candidate.id)?;
+        let wanted = |row: &Row<'_>| self.filter.matches(&row.key);
         if let (Some(then), None) = (&then, self.options.noise_threshold)
             && decision == candidate.begun.decision
         {
             let measured = &both.measured.candidate;
             let then = then.clone().with_measurements(measured, candidate, told);
             let rows = then.rows.into_iter().filter(wanted).collect();
-            let verdicts = Verdicts {
+            let verdicts = ComparisonContext {
                 reference: format!("run {}", base.id),
                 ..then.verdicts
             };
             return Ok((rows, verdicts));
         }
-        let Some(plan) = plan_of(candidate) else {
+        let Some(plan) = parse_plan(candidate) else {
             return Err(AppError::NothingToCompare(format!(
                 "the plan of the A/B runs {} and {} cannot be read by this version",
                 base.id, candidate.id
@@ -172,7 +173,7 @@ impl StoredComparison<'_> {
                 .into_iter()
                 .filter(|row| row.comparison.is_none())
                 .collect(),
-            None => unmeasured(self.store, candidate, &both.measured.candidate)?,
+            None => unmeasured_rows(self.store, candidate, &both.measured.candidate)?,
         };
         let measured = both.measured.candidate.iter();
         let measured: BTreeSet<&BenchmarkKey> =
@@ -181,12 +182,12 @@ impl StoredComparison<'_> {
             .into_iter()
             .filter(|row| wanted(row) && !measured.contains(&row.key))
             .collect();
-        let evidence = Evidence::Paired(RoundsEvidence {
+        let evidence = Evidence::Paired(PairedEvidence {
             runs: BySide {
                 base: base.id,
                 candidate: candidate.id,
             },
-            earlier: &earlier_of(self.store, candidate)?,
+            earlier: &read_references(self.store, candidate)?,
             base: &both.measured.base,
             candidate: &both.measured.candidate,
             plan: &plan,
@@ -203,17 +204,20 @@ impl StoredComparison<'_> {
     }
 
     /// Compares runs of different times, as if the candidate had just been measured.
-    fn of_stored<'m>(
+    fn compare_stored<'m>(
         &self,
         both: &'m BothRuns,
         name: &str,
         measured_in_turn: bool,
-        told: &Work<'_>,
-    ) -> Result<(Vec<Row<'m>>, Verdicts), AppError> {
+        told: &ProgressReporter<'_>,
+    ) -> Result<(Vec<Row<'m>>, ComparisonContext), AppError> {
         let BySide { base, candidate } = &both.heads;
         let measurements = &both.measured.candidate;
-        let subjects: Vec<Wanting> = measurements.iter().map(Wanting::of).collect();
-        let chooser = Chooser {
+        let subjects: Vec<ReferenceQuery> = measurements
+            .iter()
+            .map(ReferenceQuery::from_measurement)
+            .collect();
+        let chooser = ReferenceResolver {
             store: self.store,
             workspace: self.workspace,
             checkout: self.context.checkout(),
@@ -221,14 +225,14 @@ impl StoredComparison<'_> {
             allowed: &self.options.allow_different,
             candidate: Some(candidate.id),
         };
-        let references = chooser.choose(&Wanted::Named(base.id, name), &subjects)?;
-        let options = suited(
+        let references = chooser.resolve(&ReferenceSelector::Named(base.id, name), &subjects)?;
+        let options = suitable_options(
             self.options,
             &self.context.tables.workspace,
             base,
             candidate,
         );
-        let rules = Rules {
+        let rules = TestPolicy {
             decision: options.decision(&self.context.tables.workspace),
             host: self.context.host_class(&candidate.begun.environment),
             // Use the stored seed, so that repeating the comparison yields the same result.
@@ -243,7 +247,7 @@ impl StoredComparison<'_> {
                 .test
                 != candidate.begun.decision.analysis.test;
         let unmeasured = self.same_code(candidate, measurements)?;
-        let in_scope = |key: &BenchmarkKey| self.filter.wants(key) && !unmeasured.contains(key);
+        let in_scope = |key: &BenchmarkKey| self.filter.matches(key) && !unmeasured.contains(key);
         let stored = StoredReferences::read(self.store, references, in_scope)?;
         let evidence = Evidence::Stored(StoredEvidence {
             measurements,
@@ -251,7 +255,7 @@ impl StoredComparison<'_> {
             expected: &stored.expected,
             rules: &rules,
             noise_threshold: &|measurement: &Measurement| {
-                let said = self.options.said_noise_threshold();
+                let said = self.options.explicit_noise_threshold();
                 said.unwrap_or_else(|| {
                     if has_other_conventions {
                         let (_, of_tables) =
@@ -273,14 +277,14 @@ impl StoredComparison<'_> {
                 .context
                 .is_shared(&candidate.begun.environment)
                 .is_none();
-        let remarks = remarks_on_imports(base, candidate)
+        let remarks = import_notes(base, candidate)
             .into_iter()
-            .chain(is_unknown_host.then_some(RunRemark::HostUnknown))
-            .chain(sampled_differently(base, candidate))
+            .chain(is_unknown_host.then_some(RunNote::HostUnknown))
+            .chain(sampling_note(base, candidate))
             // The table marks an incomplete candidate itself.
-            .chain(incomplete(base))
-            .chain(measured_in_turn.then_some(RunRemark::RoundsAsLaunches));
-        let basis = Verdicts {
+            .chain(incomplete_note(base))
+            .chain(measured_in_turn.then_some(RunNote::RoundsAsLaunches));
+        let basis = ComparisonContext {
             remarks: remarks.collect(),
             ..evidence.basis(&rows)
         };
@@ -304,7 +308,11 @@ impl StoredComparison<'_> {
     }
 
     /// Returns the error for a comparison without any benchmark.
-    pub(in crate::app) fn nothing_to_compare(&self, base: RunId, candidate: RunId) -> AppError {
+    pub(in crate::app) fn nothing_to_compare_error(
+        &self,
+        base: RunId,
+        candidate: RunId,
+    ) -> AppError {
         AppError::NothingToCompare(if self.filter.words.is_empty() {
             format!("neither run {base} nor run {candidate} has a benchmark")
         } else {
@@ -312,42 +320,47 @@ impl StoredComparison<'_> {
             let verdicts = self.store.verdicts(candidate).unwrap_or_default();
             let all: Vec<&BenchmarkKey> = verdicts.iter().map(|found| &found.key).collect();
             let mut near: Vec<&BenchmarkKey> = Vec::new();
-            for key in self.filter.words.iter().flat_map(|word| alike(word, &all)) {
+            for key in self
+                .filter
+                .words
+                .iter()
+                .flat_map(|word| similar_keys(word, &all))
+            {
                 if !near.contains(&key) {
                     near.push(key);
                 }
             }
             let offered = if near.is_empty() {
-                list("it has", &all)
+                list_keys("it has", &all)
             } else {
-                list("did you mean", &near)
+                list_keys("did you mean", &near)
             };
             format!(
                 "run {candidate} has {}{offered}\n  help: `cargo perfcheck show {candidate}` lists its benchmarks",
-                no_match(self.filter)
+                no_match_message(self.filter)
             )
         })
     }
 }
 
 /// Returns the error for two words that name the same run.
-pub(in crate::app) fn same_run((base, run): (&str, RunId), name: &str) -> AppError {
+pub(in crate::app) fn same_run_error((base, run): (&str, RunId), name: &str) -> AppError {
     AppError::Usage(format!(
         "`{base}` and `{name}` are the same run ({run}): a run cannot be compared with itself"
     ))
 }
 
 /// Returns a note if the run was interrupted.
-pub(in crate::app) fn incomplete(run: &Run) -> Option<RunRemark> {
-    (run.status == RunStatus::Incomplete).then_some(RunRemark::Incomplete { run: run.id })
+pub(in crate::app) fn incomplete_note(run: &Run) -> Option<RunNote> {
+    (run.status == RunStatus::Incomplete).then_some(RunNote::Incomplete { run: run.id })
 }
 
 /// Returns a note if exactly one of two runs is a side of a side-by-side measurement.
-fn sampled_differently(base: &Run, candidate: &Run) -> Option<RunRemark> {
+fn sampling_note(base: &Run, candidate: &Run) -> Option<RunNote> {
     let (in_turn, alone) = match (base.pair, candidate.pair) {
         (Some(_), None) => (base.id, candidate.id),
         (None, Some(_)) => (candidate.id, base.id),
         _ => return None,
     };
-    Some(RunRemark::SampledDifferently { in_turn, alone })
+    Some(RunNote::SampledDifferently { in_turn, alone })
 }

@@ -6,15 +6,15 @@ use crate::app::context::Context;
 use crate::app::error::AppError;
 use perfcheck_analysis::compare::Plan;
 use perfcheck_analysis::findings::{
-    Conclusion, Evidence, Findings, RoundsEvidence, Row, Verdicts, summarize_all,
+    ComparisonContext, Conclusion, Evidence, Findings, PairedEvidence, Row, summarize_all,
 };
 use perfcheck_analysis::model::{
-    BenchmarkKey, BySide, Measurement, Run, RunId, RunVerdict, Side, Work,
+    BenchmarkKey, BySide, Measurement, ProgressReporter, Run, RunId, RunVerdict, Side,
 };
 use perfcheck_engine::store::{Store, StoreError};
 
 /// Reads the conclusion of `run`; `None` if the run has not ended, or another program measured it.
-pub(in crate::app) fn conclusion_of(
+pub(in crate::app) fn read_conclusion(
     store: &Store,
     run: RunId,
 ) -> Result<Option<Conclusion<'static>>, AppError> {
@@ -31,22 +31,22 @@ pub(in crate::app) fn conclusion_of(
 }
 
 /// Combines the conclusion of a stored run with its measurements, by key.
-pub(in crate::app) fn findings_of<'m>(
+pub(in crate::app) fn read_findings<'m>(
     context: &Context,
     store: &Store,
     run: &'m Run,
     measured: &'m [Measurement],
-    told: &Work<'_>,
+    told: &ProgressReporter<'_>,
 ) -> Result<Findings<'m>, AppError> {
-    if let Some(concluded) = conclusion_of(store, run.id)? {
-        return Ok(Findings::of(
+    if let Some(concluded) = read_conclusion(store, run.id)? {
+        return Ok(Findings::new(
             run,
             concluded.with_measurements(measured, run, told),
         ));
     }
-    let (rows, verdicts) = match judged_again(context, store, run, measured)? {
+    let (rows, verdicts) = match judge_interrupted(context, store, run, measured)? {
         Some((rows, verdicts)) => (rows, Some(verdicts)),
-        None => (rows_of_columns(store, run, measured, told)?, None),
+        None => (rows_from_columns(store, run, measured, told)?, None),
     };
     Ok(Findings {
         run,
@@ -58,29 +58,29 @@ pub(in crate::app) fn findings_of<'m>(
 }
 
 /// Reads the plan of a run that was measured side by side.
-pub(in crate::app) fn plan_of(run: &Run) -> Option<Plan> {
+pub(in crate::app) fn parse_plan(run: &Run) -> Option<Plan> {
     serde_json::from_str(run.plan.as_deref()?).ok()
 }
 
 /// Judges the candidate of an interrupted pair, which has no stored conclusion, from its plan and the rounds so far.
-fn judged_again<'m>(
+fn judge_interrupted<'m>(
     context: &Context,
     store: &Store,
     run: &Run,
     measured: &'m [Measurement],
-) -> Result<Option<(Vec<Row<'m>>, Verdicts)>, AppError> {
+) -> Result<Option<(Vec<Row<'m>>, ComparisonContext)>, AppError> {
     let pair = run.pair.filter(|pair| pair.side == Side::Candidate);
-    let (Some(pair), Some(plan)) = (pair, plan_of(run)) else {
+    let (Some(pair), Some(plan)) = (pair, parse_plan(run)) else {
         return Ok(None);
     };
     let base = store.measurements(pair.partner, None)?;
-    let settled = unmeasured(store, run, measured)?;
-    let evidence = Evidence::Paired(RoundsEvidence {
+    let settled = unmeasured_rows(store, run, measured)?;
+    let evidence = Evidence::Paired(PairedEvidence {
         runs: BySide {
             base: pair.partner,
             candidate: run.id,
         },
-        earlier: &earlier_of(store, run)?,
+        earlier: &read_references(store, run)?,
         base: &base,
         candidate: measured,
         plan: &plan,
@@ -91,13 +91,13 @@ fn judged_again<'m>(
         reference: &format!("run {}", pair.partner),
         host: context.host_class(&run.begun.environment),
     });
-    let rows = evidence.rows(&Work::silent());
+    let rows = evidence.rows(&ProgressReporter::silent());
     let verdicts = evidence.basis(&rows);
     Ok(Some((rows, verdicts)))
 }
 
 /// Returns the reference run of each verdict, if the run was measured side by side with an earlier build.
-pub(in crate::app) fn earlier_of(
+pub(in crate::app) fn read_references(
     store: &Store,
     run: &Run,
 ) -> Result<BTreeMap<BenchmarkKey, RunId>, StoreError> {
@@ -108,7 +108,7 @@ pub(in crate::app) fn earlier_of(
 }
 
 /// Returns rows for verdicts on benchmarks that the run did not measure, from the columns of the store.
-pub(in crate::app) fn unmeasured(
+pub(in crate::app) fn unmeasured_rows(
     store: &Store,
     run: &Run,
     measured: &[Measurement],
@@ -125,11 +125,11 @@ pub(in crate::app) fn unmeasured(
 }
 
 /// Builds the rows of a run from the columns of the store alone, if it has no readable conclusion.
-fn rows_of_columns<'m>(
+fn rows_from_columns<'m>(
     store: &Store,
     run: &Run,
     measured: &'m [Measurement],
-    told: &Work<'_>,
+    told: &ProgressReporter<'_>,
 ) -> Result<Vec<Row<'m>>, AppError> {
     let known: BTreeMap<_, _> = store
         .verdicts(run.id)?
@@ -148,11 +148,11 @@ fn rows_of_columns<'m>(
                     .into_iter()
                     .map(Some)
                     .collect(),
-                ..Row::described(measurement, summary)
+                ..Row::from_measurement(measurement, summary)
             }
         })
         .collect();
-    rows.extend(unmeasured(store, run, measured)?);
+    rows.extend(unmeasured_rows(store, run, measured)?);
     rows.sort_by(|a, b| a.key.cmp(&b.key));
     Ok(rows)
 }

@@ -17,7 +17,7 @@ use perfcheck_engine::store::{Store, StoreError, WorkspaceId};
 const HORIZON: usize = 100;
 
 /// An earlier run, with the benchmarks to measure side by side with its build.
-pub(in crate::app) struct Earlier {
+pub(in crate::app) struct EarlierRun {
     pub(in crate::app) run: Run,
     pub(in crate::app) benchmarks: BTreeSet<BenchmarkKey>,
 }
@@ -34,13 +34,13 @@ pub(in crate::app) fn earlier_runs(
     branch: Option<&str>,
     benchmarks: BTreeSet<BenchmarkKey>,
     can_launch: &mut dyn FnMut(&Run) -> bool,
-) -> Result<Vec<Earlier>, AppError> {
+) -> Result<Vec<EarlierRun>, AppError> {
     let mut open = benchmarks;
     let mut found = Vec::new();
     let mut newest = None;
     let mut take = |runs: Vec<Run>, open: &mut BTreeSet<BenchmarkKey>| {
         for run in runs {
-            let known = known_to(store, &run)?;
+            let known = known_benchmarks(store, &run)?;
             let is_unchanged = |key: &BenchmarkKey| known.get(key) == Some(&KnownLevel::Older);
             let passes_on = open.iter().any(is_unchanged) && !can_launch(&run);
             let (taken, rest): (BTreeSet<_>, BTreeSet<_>) = std::mem::take(open)
@@ -50,7 +50,7 @@ pub(in crate::app) fn earlier_runs(
             newest.get_or_insert_with(|| run.clone());
             // The newest run receives unknown benchmarks, and reveals missing ones.
             if found.is_empty() && !passes_on || !taken.is_empty() {
-                found.push(Earlier {
+                found.push(EarlierRun {
                     run,
                     benchmarks: taken,
                 });
@@ -89,7 +89,7 @@ pub(in crate::app) fn earlier_runs(
     }
     match (found.first_mut(), newest) {
         (Some(first), _) => first.benchmarks.append(&mut open),
-        (None, Some(run)) => found.push(Earlier {
+        (None, Some(run)) => found.push(EarlierRun {
             run,
             benchmarks: open,
         }),
@@ -107,7 +107,10 @@ enum KnownLevel {
 }
 
 /// Returns the benchmarks for which an accepted run is a reference.
-fn known_to(store: &Store, run: &Run) -> Result<BTreeMap<BenchmarkKey, KnownLevel>, StoreError> {
+fn known_benchmarks(
+    store: &Store,
+    run: &Run,
+) -> Result<BTreeMap<BenchmarkKey, KnownLevel>, StoreError> {
     if run.acceptance == Acceptance::Pending {
         let steps = store.accepted_steps(run.id)?.into_iter();
         return Ok(steps.map(|key| (key, KnownLevel::Own)).collect());

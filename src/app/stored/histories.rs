@@ -56,13 +56,13 @@ pub(in crate::app) fn histories(
         let mut history = store.history(workspace, keys, &query)?;
         let mut links = BTreeMap::new();
         for key in keys {
-            let found = store.links(workspace, key, MOST_LINKS)?;
+            let found = store.run_links(workspace, key, MOST_LINKS)?;
             add_unmeasured(&mut history, key, &found.links, store, request)?;
             links.insert(key, found);
         }
         let mut measured: BTreeMap<(RunId, BenchmarkKey), Measurement> = BTreeMap::new();
         let runs: Vec<RunId> = history.runs.keys().copied().collect();
-        for (run, found) in store.measurements_of(&runs, Some(keys))? {
+        for (run, found) in store.measurements_of_runs(&runs, Some(keys))? {
             let found = found.into_iter();
             measured.extend(found.map(|one| ((run, one.benchmark.key.clone()), one)));
         }

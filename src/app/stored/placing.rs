@@ -6,16 +6,16 @@
 
 use std::collections::{BTreeMap, HashMap};
 
-use perfcheck_analysis::compare::{CourseRules, Edge, Estimate, Fact, Network, Placement};
+use perfcheck_analysis::compare::{Edge, Estimate, Fact, LevelEstimate, Network, TrendRules};
 use perfcheck_analysis::model::{BuildFacts, RunId, Verdict};
-use perfcheck_engine::store::{CodeState, RunLink, RunLinks};
+use perfcheck_engine::store::{MeasuredCode, RunLink, RunLinks};
 
 /// Standard error of a comparison with almost no information: a factor of e.
 const NEXT_TO_NOTHING: f64 = 1.0;
 
 /// Levels of a benchmark's runs, estimated from side-by-side comparisons.
 pub(super) struct PlacedRuns {
-    pub(super) placement: Placement,
+    pub(super) placement: LevelEstimate,
     /// Place of each run on the branch
     places: BTreeMap<RunId, usize>,
     /// First run of each place
@@ -32,7 +32,7 @@ pub(super) struct PlacedRuns {
 
 /// A state of the code.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
-enum CodeKey {
+enum CodeStateKey {
     /// A clean commit, built in this way
     Commit(String, BuildFacts),
     /// A run with uncommitted changes, which no other run can share
@@ -45,24 +45,24 @@ pub(super) struct PlacingRules<'a> {
     pub(super) branch: Option<&'a str>,
     /// Facts that may differ within a state of the code
     pub(super) allowed: &'a [Fact],
-    pub(super) course: &'a CourseRules,
+    pub(super) course: &'a TrendRules,
     /// The newest run, whose host class applies if classes disagree
     pub(super) newest: RunId,
 }
 
 impl PlacedRuns {
     /// Places the runs of `found`.
-    pub(super) fn of(found: &RunLinks, rules: &PlacingRules<'_>) -> Self {
+    pub(super) fn from_links(found: &RunLinks, rules: &PlacingRules<'_>) -> Self {
         let mut own: Vec<&RunLink> = found
             .links
             .iter()
             .filter(|link| link.branch.as_deref() == rules.branch)
             .collect();
         own.sort_by_key(|link| (link.started, link.code.run));
-        let mut nodes = Nodes::new(found, rules.allowed);
+        let mut nodes = NodeNumbers::new(found, rules.allowed);
         let (mut places, mut first_runs) = (BTreeMap::new(), Vec::new());
         for link in &own {
-            let node = nodes.of(&link.code);
+            let node = nodes.node_id(&link.code);
             places.insert(link.code.run, node);
             if node == first_runs.len() {
                 first_runs.push(link.code.run);
@@ -70,7 +70,7 @@ impl PlacedRuns {
         }
         let mut processors = Vec::new();
         let mut classes = BTreeMap::new();
-        let mut class_of = |code: &CodeState| {
+        let mut class_of = |code: &MeasuredCode| {
             let host = &found.environments[&code.environment].host;
             let processor = (host.cpu.clone(), host.architecture.clone());
             let known = processors.iter().position(|known| *known == processor);
@@ -82,7 +82,7 @@ impl PlacedRuns {
         let tolerance = rules.course.noise_threshold.ln_1p();
         let mut edges = Vec::new();
         // Order by time: run numbers may be assigned in a different order.
-        let mut in_turn: Vec<(&RunLink, &CodeState)> = found
+        let mut in_turn: Vec<(&RunLink, &MeasuredCode)> = found
             .links
             .iter()
             .filter_map(|link| Some((link, link.base.as_ref()?)))
@@ -92,8 +92,8 @@ impl PlacedRuns {
         for (link, base) in in_turn {
             let class = class_of(&link.code);
             classes.insert(link.code.run, class);
-            let ends = (nodes.of(base), nodes.of(&link.code));
-            let edge = edge(link, ends, class, tolerance);
+            let ends = (nodes.node_id(base), nodes.node_id(&link.code));
+            let edge = edge_from_link(link, ends, class, tolerance);
             of_runs.extend(edge.map(|edge| (link.code.run, edge)));
             edges.extend(edge);
         }
@@ -107,8 +107,8 @@ impl PlacedRuns {
             nodes: nodes.known.len(),
             edges: &edges,
         };
-        let placement = Placement::of(&network, class, rules.course);
-        let others = others(&placement, &of_runs, first_runs.len(), class);
+        let placement = LevelEstimate::solve(&network, class, rules.course);
+        let others = place_others(&placement, &of_runs, first_runs.len(), class);
         Self {
             placement,
             others,
@@ -183,13 +183,13 @@ impl PlacedRuns {
 }
 
 /// Node numbers of states of the code.
-struct Nodes<'a> {
-    known: HashMap<CodeKey, usize>,
+struct NodeNumbers<'a> {
+    known: HashMap<CodeStateKey, usize>,
     found: &'a RunLinks,
     allowed: &'a [Fact],
 }
 
-impl<'a> Nodes<'a> {
+impl<'a> NodeNumbers<'a> {
     fn new(found: &'a RunLinks, allowed: &'a [Fact]) -> Self {
         Self {
             known: HashMap::new(),
@@ -198,17 +198,17 @@ impl<'a> Nodes<'a> {
         }
     }
 
-    fn of(&mut self, code: &CodeState) -> usize {
+    fn node_id(&mut self, code: &MeasuredCode) -> usize {
         let key = match &code.commit {
-            Some(commit) => CodeKey::Commit(commit.clone(), self.build(code)),
-            None => CodeKey::Run(code.run),
+            Some(commit) => CodeStateKey::Commit(commit.clone(), self.build_facts(code)),
+            None => CodeStateKey::Run(code.run),
         };
         let next = self.known.len();
         *self.known.entry(key).or_insert(next)
     }
 
     /// Returns the facts of the build, without those that may differ.
-    fn build(&self, code: &CodeState) -> BuildFacts {
+    fn build_facts(&self, code: &MeasuredCode) -> BuildFacts {
         let mut build = self.found.environments[&code.environment].build.clone();
         for fact in self.allowed {
             match fact {
@@ -224,8 +224,8 @@ impl<'a> Nodes<'a> {
 }
 
 /// Returns the part and value of runs whose code has no place, from the runs that they were compared with side by side.
-fn others(
-    placement: &Placement,
+fn place_others(
+    placement: &LevelEstimate,
     of_runs: &[(RunId, Edge)],
     places: usize,
     class: usize,
@@ -253,12 +253,17 @@ fn others(
 const LEAST_TOLD: f64 = 0.001;
 
 /// Converts a side-by-side comparison to an edge; `None` if it contains no information on time.
-fn edge(link: &RunLink, (from, to): (usize, usize), class: usize, tolerance: f64) -> Option<Edge> {
+fn edge_from_link(
+    link: &RunLink,
+    (from, to): (usize, usize),
+    class: usize,
+    tolerance: f64,
+) -> Option<Edge> {
     let is_called = matches!(link.verdict, Verdict::Regressed | Verdict::Improved);
     let is_settled = is_called || link.verdict == Verdict::Unchanged;
     let standard_error = match (link.change, link.standard_error) {
         (None, _) if link.verdict == Verdict::Unchanged => {
-            return Some(Edge::of_same_code(from, to, class));
+            return Some(Edge::between_same_code(from, to, class));
         }
         (None, _) if link.verdict != Verdict::Inconclusive => return None,
         (Some(_), Some(error)) if error > 0.0 && error.is_finite() => error,

@@ -7,8 +7,8 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use super::segments::{earlier_of_same_noise, segments};
 use crate::app::error::AppError;
-use perfcheck_analysis::compare::{Circumstances, Difference, Differences, Fact, differences};
-use perfcheck_analysis::findings::{Chosen, References};
+use perfcheck_analysis::compare::{Comparability, Difference, Differences, Fact, find_differences};
+use perfcheck_analysis::findings::{ReferenceChoice, References};
 use perfcheck_analysis::model::{
     BenchmarkKey, Environment, Measurement, Metric, Run, RunId, TargetFacts, Verdict,
 };
@@ -25,16 +25,16 @@ const FORK_HORIZON: usize = 400;
 
 /// A benchmark that needs a reference.
 #[derive(Debug, Clone)]
-pub(in crate::app) struct Wanting {
+pub(in crate::app) struct ReferenceQuery {
     pub(in crate::app) key: BenchmarkKey,
     pub(in crate::app) target_facts: TargetFacts,
     pub(in crate::app) version: Option<String>,
     pub(in crate::app) metric: Metric,
 }
 
-impl Wanting {
+impl ReferenceQuery {
     /// Describes a measured benchmark.
-    pub(in crate::app) fn of(measurement: &Measurement) -> Self {
+    pub(in crate::app) fn from_measurement(measurement: &Measurement) -> Self {
         Self {
             key: measurement.benchmark.key.clone(),
             target_facts: measurement.target_facts.clone(),
@@ -46,7 +46,7 @@ impl Wanting {
 
 /// The reference that the user wants.
 #[derive(Debug, Clone)]
-pub(in crate::app) enum Wanted<'a> {
+pub(in crate::app) enum ReferenceSelector<'a> {
     /// This run, with the user's name for it
     Named(RunId, &'a str),
     /// The last accepted run of this branch, before this run if it is stored already
@@ -57,7 +57,7 @@ pub(in crate::app) enum Wanted<'a> {
 }
 
 /// The context in which references are selected.
-pub(in crate::app) struct Chooser<'a> {
+pub(in crate::app) struct ReferenceResolver<'a> {
     pub(in crate::app) store: &'a Store,
     pub(in crate::app) workspace: WorkspaceId,
     pub(in crate::app) checkout: Option<&'a Checkout>,
@@ -67,20 +67,27 @@ pub(in crate::app) struct Chooser<'a> {
     pub(in crate::app) candidate: Option<RunId>,
 }
 
-impl Chooser<'_> {
+impl ReferenceResolver<'_> {
     /// Selects the references of all `subjects`.
-    pub(in crate::app) fn choose(
+    pub(in crate::app) fn resolve(
         &self,
-        wanted: &Wanted<'_>,
-        subjects: &[Wanting],
+        wanted: &ReferenceSelector<'_>,
+        subjects: &[ReferenceQuery],
     ) -> Result<References, AppError> {
         match *wanted {
-            Wanted::Named(run, name) => self.named(run, name, subjects),
-            Wanted::LastAccepted { before, branch } => self.last_accepted(before, branch, subjects),
+            ReferenceSelector::Named(run, name) => self.resolve_named(run, name, subjects),
+            ReferenceSelector::LastAccepted { before, branch } => {
+                self.resolve_last_accepted(before, branch, subjects)
+            }
         }
     }
 
-    fn named(&self, run: RunId, name: &str, subjects: &[Wanting]) -> Result<References, AppError> {
+    fn resolve_named(
+        &self,
+        run: RunId,
+        name: &str,
+        subjects: &[ReferenceQuery],
+    ) -> Result<References, AppError> {
         let named = self.store.run(run)?;
         let keys: Vec<BenchmarkKey> = subjects.iter().map(|subject| subject.key.clone()).collect();
         let measured = self.measured_for(&named, keys.clone())?;
@@ -97,9 +104,9 @@ impl Chooser<'_> {
         let mut chosen = BTreeMap::new();
         for subject in subjects {
             let choice = match measured.get(&subject.key) {
-                None => Chosen::New,
+                None => ReferenceChoice::New,
                 Some((head, base)) => {
-                    let circumstances = Circumstances {
+                    let circumstances = Comparability {
                         environment: &head.begun.environment,
                         target: &base.target_facts,
                         version: base.benchmark.version.as_deref(),
@@ -107,18 +114,18 @@ impl Chooser<'_> {
                     };
                     let mut found = self.differences(subject, &circumstances);
                     if head.pair.is_some() && !is_in_turn {
-                        found.warnings.push(Difference::in_turn());
+                        found.warnings.push(Difference::paired_reference());
                     }
-                    if found.comparable() {
+                    if found.is_comparable() {
                         let (spread, earlier) = self.spread_around(head, subject, &history);
-                        Chosen::Runs {
+                        ReferenceChoice::Runs {
                             averaged: vec![head.id],
                             spread,
                             earlier,
                             warnings: found.warnings,
                         }
                     } else {
-                        Chosen::Incomparable(head.id, found.blocking)
+                        ReferenceChoice::Incomparable(head.id, found.blocking)
                     }
                 }
             };
@@ -184,12 +191,15 @@ impl Chooser<'_> {
     fn spread_around(
         &self,
         named: &Run,
-        subject: &Wanting,
+        subject: &ReferenceQuery,
         history: &History,
     ) -> (Vec<RunId>, Vec<Vec<RunId>>) {
-        let comparable: Vec<&PastMeasurement> = measured(subject, history)
+        let comparable: Vec<&PastMeasurement> = measured_runs(subject, history)
             .filter(|past| Some(past.run) != self.candidate)
-            .filter(|past| self.of_past(subject, past, history).comparable())
+            .filter(|past| {
+                self.differences_from_past(subject, past, history)
+                    .is_comparable()
+            })
             .collect();
         let segments = segments(&comparable, history);
         let place = segments
@@ -215,15 +225,15 @@ impl Chooser<'_> {
         (spread, earlier)
     }
 
-    fn last_accepted(
+    fn resolve_last_accepted(
         &self,
         before: Option<RunId>,
         branch: Option<&str>,
-        subjects: &[Wanting],
+        subjects: &[ReferenceQuery],
     ) -> Result<References, AppError> {
         let keys: Vec<BenchmarkKey> = subjects.iter().map(|subject| subject.key.clone()).collect();
         let own = self.history(&keys, BranchFilter::Only(branch), before, BRANCH_HORIZON)?;
-        let mut chosen: BTreeMap<BenchmarkKey, Chosen> = subjects
+        let mut chosen: BTreeMap<BenchmarkKey, ReferenceChoice> = subjects
             .iter()
             .map(|subject| {
                 (
@@ -236,9 +246,9 @@ impl Chooser<'_> {
             || "the last accepted run".to_owned(),
             |branch| format!("the last accepted run of `{branch}`"),
         );
-        let unserved: Vec<&Wanting> = subjects
+        let unserved: Vec<&ReferenceQuery> = subjects
             .iter()
-            .filter(|subject| chosen[&subject.key].averaged().is_empty())
+            .filter(|subject| chosen[&subject.key].averaged_runs().is_empty())
             .collect();
         let mut expected = newest(&chosen);
         if let (Some(checkout), false) = (self.checkout, unserved.is_empty()) {
@@ -249,16 +259,16 @@ impl Chooser<'_> {
                 let ancestors = ancestors(checkout, &parent, &all)?;
                 for subject in unserved {
                     let of_parent = |run: &Run| branch_of(run) == Some(parent.as_str());
-                    let mut choice = Chosen::New;
+                    let mut choice = ReferenceChoice::New;
                     if !ancestors.is_empty() {
                         choice = self.newest_segment(subject, &all, |run| {
                             of_parent(run) && ancestors.contains(&run.id)
                         });
                     }
-                    if choice.averaged().is_empty() {
+                    if choice.averaged_runs().is_empty() {
                         choice = self.newest_segment(subject, &all, of_parent);
                     }
-                    if choice != Chosen::New {
+                    if choice != ReferenceChoice::New {
                         chosen.insert(subject.key.clone(), choice);
                     }
                 }
@@ -271,7 +281,7 @@ impl Chooser<'_> {
             } else if branch.is_some() {
                 for subject in unserved {
                     let choice = self.newest_segment(subject, &all, is_before_commits);
-                    if choice != Chosen::New {
+                    if choice != ReferenceChoice::New {
                         chosen.insert(subject.key.clone(), choice);
                     }
                 }
@@ -293,33 +303,37 @@ impl Chooser<'_> {
     /// Returns the newest segment of comparable runs among the `eligible` ones.
     fn newest_segment(
         &self,
-        subject: &Wanting,
+        subject: &ReferenceQuery,
         history: &History,
         eligible: impl Fn(&Run) -> bool,
-    ) -> Chosen {
+    ) -> ReferenceChoice {
         let mut refused = None;
         let mut comparable = Vec::new();
         let mut warnings = Vec::new();
-        for past in measured(subject, history).filter(|past| eligible(&history.runs[&past.run])) {
-            let found = self.of_past(subject, past, history);
-            if found.comparable() {
+        for past in
+            measured_runs(subject, history).filter(|past| eligible(&history.runs[&past.run]))
+        {
+            let found = self.differences_from_past(subject, past, history);
+            if found.is_comparable() {
                 if comparable.is_empty() {
                     warnings = found.warnings;
                 }
                 comparable.push(past);
             } else if refused.is_none() {
-                refused = Some(Chosen::Incomparable(past.run, found.blocking));
+                refused = Some(ReferenceChoice::Incomparable(past.run, found.blocking));
             }
         }
         let segments = segments(&comparable, history);
         let present = segments.first().filter(|one| !one.runs.is_empty());
         match (present, comparable.first()) {
-            (None, None) => refused.unwrap_or(Chosen::New),
+            (None, None) => refused.unwrap_or(ReferenceChoice::New),
             // Only side-by-side runs know the present level; an older segment would have a different level.
-            (None, Some(past)) => Chosen::Incomparable(past.run, vec![Difference::in_turn()]),
+            (None, Some(past)) => {
+                ReferenceChoice::Incomparable(past.run, vec![Difference::paired_reference()])
+            }
             (Some(segment), _) => {
                 let runs: Vec<RunId> = segment.ids().take(MOST_RUNS).collect();
-                Chosen::Runs {
+                ReferenceChoice::Runs {
                     earlier: earlier_of_same_noise(&segments, 0, MOST_RUNS - runs.len()),
                     averaged: runs.clone(),
                     spread: runs,
@@ -329,8 +343,13 @@ impl Chooser<'_> {
         }
     }
 
-    fn of_past(&self, subject: &Wanting, past: &PastMeasurement, history: &History) -> Differences {
-        let circumstances = Circumstances {
+    fn differences_from_past(
+        &self,
+        subject: &ReferenceQuery,
+        past: &PastMeasurement,
+        history: &History,
+    ) -> Differences {
+        let circumstances = Comparability {
             environment: &history.runs[&past.run].begun.environment,
             target: &past.conditions.target,
             version: past.conditions.version.as_deref(),
@@ -339,14 +358,14 @@ impl Chooser<'_> {
         self.differences(subject, &circumstances)
     }
 
-    fn differences(&self, subject: &Wanting, base: &Circumstances<'_>) -> Differences {
-        let candidate = Circumstances {
+    fn differences(&self, subject: &ReferenceQuery, base: &Comparability<'_>) -> Differences {
+        let candidate = Comparability {
             environment: self.environment,
             target: &subject.target_facts,
             version: subject.version.as_deref(),
             metric: &subject.metric,
         };
-        differences(&candidate, base).allowing(self.allowed)
+        find_differences(&candidate, base).allowing(self.allowed)
     }
 
     fn history(
@@ -403,8 +422,8 @@ fn past_measurements(
 ) -> Result<BTreeMap<(RunId, BenchmarkKey), Measurement>, StoreError> {
     let mut wanted: BTreeMap<RunId, Vec<BenchmarkKey>> = BTreeMap::new();
     for (key, choice) in &references.chosen {
-        let averaged = choice.averaged().iter().copied();
-        let runs: BTreeSet<RunId> = averaged.chain(choice.drift()).collect();
+        let averaged = choice.averaged_runs().iter().copied();
+        let runs: BTreeSet<RunId> = averaged.chain(choice.drift_runs()).collect();
         for run in runs {
             wanted.entry(run).or_default().push(key.clone());
         }
@@ -416,7 +435,7 @@ fn past_measurements(
     }
     let mut past = BTreeMap::new();
     for (keys, runs) in together {
-        for (run, found) in store.measurements_of(&runs, Some(&keys))? {
+        for (run, found) in store.measurements_of_runs(&runs, Some(&keys))? {
             let found = found.into_iter();
             past.extend(found.map(|one| ((run, one.benchmark.key.clone()), one)));
         }
@@ -442,8 +461,8 @@ fn expected_again(
 }
 
 /// Returns the runs that measured a benchmark, newest first, without failed measurements.
-fn measured<'h>(
-    subject: &Wanting,
+fn measured_runs<'h>(
+    subject: &ReferenceQuery,
     history: &'h History,
 ) -> impl Iterator<Item = &'h PastMeasurement> {
     let past = history.benchmarks.get(&subject.key);
@@ -453,10 +472,10 @@ fn measured<'h>(
 }
 
 /// Returns the newest of all reference runs.
-fn newest(chosen: &BTreeMap<BenchmarkKey, Chosen>) -> Option<RunId> {
+fn newest(chosen: &BTreeMap<BenchmarkKey, ReferenceChoice>) -> Option<RunId> {
     chosen
         .values()
-        .filter_map(|choice| choice.averaged().first())
+        .filter_map(|choice| choice.averaged_runs().first())
         .max()
         .copied()
 }

@@ -15,7 +15,7 @@ pub(in crate::app) fn run_with_verdicts(store: &Store, run: RunId) -> Result<Run
 }
 
 /// Summarizes a run's measurement of a benchmark, if it is still stored.
-pub(in crate::app) fn side_of(
+pub(in crate::app) fn read_side(
     store: &Store,
     run: RunId,
     key: &BenchmarkKey,
@@ -27,13 +27,13 @@ pub(in crate::app) fn side_of(
     let measurements = store.measurements(run, Some(std::slice::from_ref(key)))?;
     Ok(measurements
         .first()
-        .map(|found| measured_side(&head, found)))
+        .map(|found| summarize_side(&head, found)))
 }
 
 /// Summarizes a measurement of a run.
-pub(in crate::app) fn measured_side(head: &Run, measurement: &Measurement) -> MeasuredSide {
+pub(in crate::app) fn summarize_side(head: &Run, measurement: &Measurement) -> MeasuredSide {
     let launches = measurement.launches.iter();
-    let samples = launches.map(|launch| launch.series.deciding().len());
+    let samples = launches.map(|launch| launch.series.deciding_samples().len());
     let counts: Vec<usize> = samples.filter(|samples| *samples > 0).collect();
     MeasuredSide {
         run: head.id,

@@ -5,12 +5,12 @@ use std::collections::{BTreeMap, BTreeSet};
 use super::placing::{PlacedRuns, PlacingRules};
 use crate::escape::shell_command;
 use crate::report::{
-    BenchmarkHistory, HistoryPoint, LeftOut, LeftOutReason, ProcessorChange, Processors,
-    SinceBaseline, TrendOfRuns,
+    BaselineChange, BenchmarkHistory, ExcludedRun, ExclusionReason, HistoryPoint, ProcessorChange,
+    ProcessorDisagreement, RunTrend,
 };
 use perfcheck_analysis::compare::{
-    Circumstances, Course, CoursePoint, CourseRules, Difference, Estimate, Fact, RunSeries,
-    differences, summarize,
+    Comparability, Difference, Estimate, Fact, RunSeries, Trend, TrendPoint, TrendRules,
+    find_differences, summarize,
 };
 use perfcheck_analysis::model::{
     Acceptance, BenchmarkKey, Environment, Measurement, Run, RunId, Verdict,
@@ -67,17 +67,19 @@ impl HistorySubject<'_> {
             .iter()
             .map(|past| &self.history.runs[&past.run])
             .collect();
-        let differing: Vec<Vec<Difference>> =
-            past.iter().map(|one| self.differing(newest, one)).collect();
+        let differing: Vec<Vec<Difference>> = past
+            .iter()
+            .map(|one| self.differences_from_newest(newest, one))
+            .collect();
         let decision = &self.history.runs[&newest.run].begun.decision;
         let measured = self.runs.iter().rev().flatten().next();
-        let rules = CourseRules {
+        let rules = TrendRules {
             noise_threshold: measured.map_or(decision.noise_threshold, |run| run.noise_threshold),
             confidence_level: decision.confidence_level,
             seed: SEED,
         };
         let branch = heads.last().and_then(|head| branch(head));
-        let placed = PlacedRuns::of(
+        let placed = PlacedRuns::from_links(
             self.links,
             &PlacingRules {
                 branch,
@@ -87,19 +89,19 @@ impl HistorySubject<'_> {
             },
         );
         let series = self.series(&placed, &differing, outside)?;
-        let is_elsewhere = elsewhere(&heads, self.branch);
+        let is_elsewhere = mark_other_branches(&heads, self.branch);
         let counted: Vec<usize> = (0..past.len())
             .filter(|place| series.values[*place].is_some() && !is_elsewhere[*place])
             .collect();
         let points = self.points(&placed, &series.values, &counted, &heads);
-        let course = Course::of(&points, &rules, &key.to_string());
+        let course = Trend::from_points(&points, &rules, &key.to_string());
         let since_baselines = baselines
             .filter_map(|(name, run)| {
                 let place = counted.iter().position(|place| past[*place].run == run)?;
                 let last = past[*counted[place + 1..].last()?].run;
                 let by_edges = placed.change(run, last);
                 let by_values = || course.change_since(&points, place, rules.confidence_level);
-                Some(SinceBaseline {
+                Some(BaselineChange {
                     name: name.to_owned(),
                     run,
                     change: by_edges.or_else(by_values)?,
@@ -111,19 +113,21 @@ impl HistorySubject<'_> {
             .map(|place| {
                 let (past, head) = (past[place], heads[place]);
                 let left_out = match (series.values[place], &differing[place]) {
-                    (Some(_), _) if is_elsewhere[place] => Some(LeftOutReason::OtherBranch.into()),
+                    (Some(_), _) if is_elsewhere[place] => {
+                        Some(ExclusionReason::OtherBranch.into())
+                    }
                     (Some(_), _) => None,
                     _ if placed.is_of_another_class(past.run) => {
-                        Some(LeftOutReason::OtherProcessor.into())
+                        Some(ExclusionReason::OtherProcessor.into())
                     }
-                    (None, differing) if !differing.is_empty() => Some(LeftOut {
-                        why: LeftOutReason::Incomparable,
+                    (None, differing) if !differing.is_empty() => Some(ExcludedRun {
+                        why: ExclusionReason::Incomparable,
                         differences: differing.clone(),
                     }),
                     _ if past.verdict == Some(Verdict::Failed) => {
-                        Some(LeftOutReason::Failed.into())
+                        Some(ExclusionReason::Failed.into())
                     }
-                    _ => Some(LeftOutReason::OtherSamples.into()),
+                    _ => Some(ExclusionReason::OtherSamples.into()),
                 };
                 let since = first_of_newest.filter(|_| left_out.is_none());
                 HistoryPoint {
@@ -150,8 +154,8 @@ impl HistorySubject<'_> {
             points,
             counted,
             course,
-            trends: trends(&placed),
-            processors: processors(&placed),
+            trends: trends_of_runs(&placed),
+            processors: find_processor_differences(&placed),
             since_baselines,
             accept: shell_command("cargo perfcheck accept", &[&key.id], ""),
         }))
@@ -167,9 +171,13 @@ impl HistorySubject<'_> {
     }
 
     /// Returns the facts that make a run incomparable with the newest one.
-    fn differing(&self, newest: &PastMeasurement, one: &PastMeasurement) -> Vec<Difference> {
+    fn differences_from_newest(
+        &self,
+        newest: &PastMeasurement,
+        one: &PastMeasurement,
+    ) -> Vec<Difference> {
         let of = |past: &PastMeasurement| &self.history.runs[&past.run].begun.environment;
-        let differences = differences(
+        let differences = find_differences(
             &circumstances(newest, of(newest)),
             &circumstances(one, of(one)),
         );
@@ -235,7 +243,7 @@ impl HistorySubject<'_> {
             .map(|at| runs[*at])
             .chain(outside.map(|(_, measured)| Some(measured)))
             .collect();
-        let of_all = RunSeries::of(&all);
+        let of_all = RunSeries::from_runs(&all);
         let known: BTreeMap<usize, f64> = measured
             .iter()
             .zip(&of_all.values)
@@ -277,14 +285,14 @@ impl HistorySubject<'_> {
         values: &[Option<f64>],
         counted: &[usize],
         heads: &[&Run],
-    ) -> Vec<CoursePoint> {
+    ) -> Vec<TrendPoint> {
         // The last run of each part so far.
         let mut last: BTreeMap<usize, RunId> = BTreeMap::new();
         let points = counted.iter().filter_map(|at| {
             let run = self.past[*at].run;
             let place = placed.place(run);
             let before = place.and_then(|(part, _)| last.insert(part, run));
-            Some(CoursePoint {
+            Some(TrendPoint {
                 value: values[*at]?,
                 accepted: self.past[*at].accepted || is_accepted(heads[*at]),
                 is_placed: place.is_some() && placed.is_in_turn(run),
@@ -304,9 +312,9 @@ impl HistorySubject<'_> {
 }
 
 /// Returns the trends, identified by their runs.
-fn trends(placed: &PlacedRuns) -> Vec<TrendOfRuns> {
+fn trends_of_runs(placed: &PlacedRuns) -> Vec<RunTrend> {
     let trends = placed.placement.trends().into_iter();
-    let named = trends.map(|trend| TrendOfRuns {
+    let named = trends.map(|trend| RunTrend {
         first_run: placed.first_run(trend.first),
         last_run: placed.first_run(trend.last),
         change: trend.change,
@@ -315,13 +323,13 @@ fn trends(placed: &PlacedRuns) -> Vec<TrendOfRuns> {
 }
 
 /// Returns the differences between processors, if they disagree.
-fn processors(placed: &PlacedRuns) -> Option<Processors> {
+fn find_processor_differences(placed: &PlacedRuns) -> Option<ProcessorDisagreement> {
     let found = placed.placement.disagreement.as_ref()?;
     let changes = found.changes.iter().map(|one| ProcessorChange {
         processor: placed.processor(one.class).to_owned(),
         change: one.change,
     });
-    Some(Processors {
+    Some(ProcessorDisagreement {
         p_value: found.p_value,
         run: found.place.map(|place| placed.first_run(place)),
         changes: changes.collect(),
@@ -331,14 +339,14 @@ fn processors(placed: &PlacedRuns) -> Option<Processors> {
 
 /// Marks runs of other branches than the newest run's if all branches are shown: levels may differ between branches without a commit that changed
 /// them.
-fn elsewhere(heads: &[&Run], asked: BranchFilter<'_>) -> Vec<bool> {
+fn mark_other_branches(heads: &[&Run], asked: BranchFilter<'_>) -> Vec<bool> {
     let newest = heads.last().map(|run| branch(run));
     let differs = |run: &&Run| matches!(asked, BranchFilter::Any) && Some(branch(run)) != newest;
     heads.iter().map(differs).collect()
 }
 
-fn circumstances<'a>(past: &'a PastMeasurement, environment: &'a Environment) -> Circumstances<'a> {
-    Circumstances {
+fn circumstances<'a>(past: &'a PastMeasurement, environment: &'a Environment) -> Comparability<'a> {
+    Comparability {
         environment,
         target: &past.conditions.target,
         version: past.conditions.version.as_deref(),

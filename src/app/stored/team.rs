@@ -8,7 +8,7 @@ use perfcheck_analysis::model::RunId;
 use perfcheck_engine::store::{Store, public_location};
 
 /// Returns the address of the team's store from the command line, the environment or the workspace's table, in this order.
-pub(in crate::app) fn team_address(
+pub(in crate::app) fn resolve_team_address(
     context: &Context,
     given: Option<&str>,
     world: &World<'_>,
@@ -36,12 +36,12 @@ pub(in crate::app) struct TeamBaseline {
 }
 
 /// Returns the run named `name` in the team's store; `None` without such a store or name.
-pub(in crate::app) fn team_baseline(
+pub(in crate::app) fn find_team_baseline(
     context: &Context,
     name: &str,
     world: &World<'_>,
 ) -> Result<Option<TeamBaseline>, AppError> {
-    let Some(address) = team_address(context, None, world)? else {
+    let Some(address) = resolve_team_address(context, None, world)? else {
         return Ok(None);
     };
     let Ok(key) = context.team_key() else {

@@ -2,13 +2,13 @@
 
 use std::collections::{BTreeMap, HashMap};
 
-use super::conclusions::conclusion_of;
+use super::conclusions::read_conclusion;
 use crate::app::error::AppError;
 use crate::exchange::{
-    PortableConclusion, PortableHead, PortablePair, PortableReference, PortableRun, PortableVerdict,
+    PortableConclusion, PortableHead, PortablePair, PortableRun, PortableRunId, PortableVerdict,
 };
-use perfcheck_analysis::findings::{Conclusion, RunRemark};
-use perfcheck_analysis::model::{Run, RunEnd, RunId, RunVerdict, Work};
+use perfcheck_analysis::findings::{Conclusion, RunNote};
+use perfcheck_analysis::model::{ProgressReporter, Run, RunEnd, RunId, RunVerdict};
 use perfcheck_engine::store::{
     RunSummary, Store, StoreError, TransferredPair, TransferredRun, WorkspaceId,
 };
@@ -18,20 +18,20 @@ pub(in crate::app) fn portable_runs(
     store: &Store,
     workspace: WorkspaceId,
     runs: &[RunId],
-    told: &Work<'_>,
+    told: &ProgressReporter<'_>,
 ) -> Result<Vec<PortableRun>, AppError> {
     let places: HashMap<RunId, usize> = runs.iter().copied().zip(0..).collect();
     let names = store.baselines(workspace)?;
     let read = runs.iter().enumerate().map(|(done, run)| {
-        told.reached(done, runs.len());
+        told.report(done, runs.len());
         let names = names.iter().filter(|baseline| baseline.run == *run);
         let names = names.map(|baseline| baseline.name.clone()).collect();
-        portable(store, *run, &places, names)
+        portable_run(store, *run, &places, names)
     });
     read.collect()
 }
 
-fn portable(
+fn portable_run(
     store: &Store,
     id: RunId,
     places: &HashMap<RunId, usize>,
@@ -55,15 +55,15 @@ fn portable(
     let mut named = |run: RunId| {
         *references.entry(run).or_insert_with(|| {
             // The run may have been deleted since.
-            store.run(run).ok().as_ref().map(reference_to)
+            store.run(run).ok().as_ref().map(portable_reference)
         })
     };
     let accepted = store.accepted_steps(id)?;
     let conclusion =
-        conclusion_of(store, id)?.map(|concluded| portable_conclusion(concluded, &mut named));
+        read_conclusion(store, id)?.map(|concluded| portable_conclusion(concluded, &mut named));
     Ok(PortableRun {
         head: PortableHead {
-            begun: run.begun.elsewhere(),
+            begun: run.begun.without_build(),
             finished,
             acceptance: run.acceptance,
             exit_code,
@@ -73,7 +73,7 @@ fn portable(
             baselines,
         },
         launches: store.launch_records(id)?,
-        counted: store.counted(id)?,
+        counted: store.counts(id)?,
         conclusion,
         verdicts: (store.verdicts(id)?.into_iter())
             .map(|found| PortableVerdict {
@@ -90,8 +90,8 @@ fn portable(
 }
 
 /// Returns the store-independent identity of a run.
-pub(in crate::app) fn reference_to(run: &Run) -> PortableReference {
-    PortableReference {
+pub(in crate::app) fn portable_reference(run: &Run) -> PortableRunId {
+    PortableRunId {
         started: run.begun.started,
         seed: run.begun.seed,
         side: run.pair.map(|pair| pair.side),
@@ -99,22 +99,22 @@ pub(in crate::app) fn reference_to(run: &Run) -> PortableReference {
 }
 
 /// Returns the number of a run in this store, if it is stored.
-pub(in crate::app) fn number_of(
-    reference: PortableReference,
+pub(in crate::app) fn find_run(
+    reference: PortableRunId,
     store: &Store,
     workspace: WorkspaceId,
 ) -> Result<Option<RunId>, StoreError> {
-    let PortableReference {
+    let PortableRunId {
         started,
         seed,
         side,
     } = reference;
-    let found = store.runs_begun(workspace, started, seed, side)?;
+    let found = store.find_runs_begun(workspace, started, seed, side)?;
     Ok(found.first().copied())
 }
 
 /// Returns the runs to which the verdicts and the conclusion of a run refer.
-pub(in crate::app) fn references(run: &PortableRun) -> impl Iterator<Item = PortableReference> {
+pub(in crate::app) fn referenced_runs(run: &PortableRun) -> impl Iterator<Item = PortableRunId> {
     let of_verdicts = run.verdicts.iter().filter_map(|found| found.reference);
     let concluded = run.conclusion.iter();
     of_verdicts.chain(concluded.flat_map(|concluded| concluded.runs.values().copied()))
@@ -123,14 +123,14 @@ pub(in crate::app) fn references(run: &PortableRun) -> impl Iterator<Item = Port
 /// Makes a conclusion store-independent. Runs that are no longer stored have no identity.
 fn portable_conclusion(
     mut concluded: Conclusion<'static>,
-    named: &mut dyn FnMut(RunId) -> Option<PortableReference>,
+    named: &mut dyn FnMut(RunId) -> Option<PortableRunId>,
 ) -> PortableConclusion {
     let mut runs = BTreeMap::new();
     let mut known = |run: RunId| {
         runs.insert(run, named(run)?);
         Some(run)
     };
-    for run in concluded.in_prose() {
+    for run in concluded.runs_in_sentences() {
         known(run);
     }
     concluded.renumber(&mut known);
@@ -160,10 +160,10 @@ impl ReferencePlace {
 }
 
 /// Builds the record of a run for the store. `named` has the locations of the runs to which it refers.
-pub(in crate::app) fn transferred(
+pub(in crate::app) fn to_record(
     run: PortableRun,
     baselines: Vec<String>,
-    named: HashMap<PortableReference, ReferencePlace>,
+    named: HashMap<PortableRunId, ReferencePlace>,
 ) -> TransferredRun {
     let PortableRun {
         head,
@@ -181,7 +181,7 @@ pub(in crate::app) fn transferred(
         plan: head.plan.unwrap_or_default(),
     });
     let end = move |together: &[RunId]| {
-        let number = |reference: &PortableReference| named.get(reference)?.number(together);
+        let number = |reference: &PortableRunId| named.get(reference)?.number(together);
         RunEnd {
             finished: head.finished,
             acceptance: head.acceptance,
@@ -198,7 +198,7 @@ pub(in crate::app) fn transferred(
                 .collect(),
             conclusion: conclusion
                 .as_ref()
-                .map(|found| renumbered(found, number).to_bytes()),
+                .map(|found| with_local_numbers(found, number).to_bytes()),
         }
     };
     TransferredRun {
@@ -214,18 +214,18 @@ pub(in crate::app) fn transferred(
 }
 
 /// Returns the conclusion with this store's run numbers.
-pub(in crate::app) fn renumbered(
+pub(in crate::app) fn with_local_numbers(
     found: &PortableConclusion,
-    number: impl Fn(&PortableReference) -> Option<RunId>,
+    number: impl Fn(&PortableRunId) -> Option<RunId>,
 ) -> Conclusion<'static> {
     let mut concluded = found.concluded.clone();
     let mut here = |run: RunId| number(found.runs.get(&run)?);
     if concluded
-        .in_prose()
+        .runs_in_sentences()
         .iter()
         .any(|run| here(*run) != Some(*run))
     {
-        concluded.remark(RunRemark::ConcludedElsewhere);
+        concluded.add_remark(RunNote::ConcludedElsewhere);
     }
     concluded.renumber(&mut here);
     concluded

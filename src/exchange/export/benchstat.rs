@@ -3,17 +3,17 @@
 use std::fmt::Write as _;
 use std::io::{self, Write};
 
-use super::exported::{ExportedRun, by_launch};
+use super::exported::{ExportedRun, values_by_process};
 use crate::escape;
 use perfcheck_analysis::compare::InstructionSummary;
-use perfcheck_analysis::model::{BenchmarkKey, Measurement, Metric, Work};
+use perfcheck_analysis::model::{BenchmarkKey, Measurement, Metric, ProgressReporter};
 use perfcheck_stats::{mean, median};
 
 /// Writes one run.
 pub fn write_benchstat(
     writer: &mut dyn Write,
     run: &ExportedRun,
-    told: &Work<'_>,
+    told: &ProgressReporter<'_>,
 ) -> io::Result<()> {
     let host = &run.run.begun.environment.host;
     let facts = [
@@ -28,7 +28,7 @@ pub fn write_benchstat(
     }
     let mut place: Option<&BenchmarkKey> = None;
     for (done, measurement) in run.measured().enumerate() {
-        told.reached(done, run.measurements.len());
+        told.report(done, run.measurements.len());
         let key = &measurement.benchmark.key;
         let is_other =
             |other: &BenchmarkKey| (&other.package, &other.target) != (&key.package, &key.target);
@@ -51,16 +51,16 @@ fn write_lines(writer: &mut dyn Write, measurement: &Measurement) -> io::Result<
         Metric::Time => "ns/op".to_owned(),
         Metric::Amount { unit } if unit == "bytes" => "B/op".to_owned(),
         Metric::Amount { unit } if unit == "allocations" => "allocs/op".to_owned(),
-        Metric::Amount { unit } => format!("{}/op", word(unit)),
+        Metric::Amount { unit } => format!("{}/op", replace_spaces(unit)),
         Metric::Rate { unit } if unit == "bytes" => "B/s".to_owned(),
-        Metric::Rate { unit } => format!("{}/s", word(unit)),
+        Metric::Rate { unit } => format!("{}/s", replace_spaces(unit)),
     };
-    let name = name(&measurement.benchmark.key.id, &unit);
-    for (launch, values) in by_launch(measurement) {
+    let name = go_name(&measurement.benchmark.key.id, &unit);
+    for (launch, values) in values_by_process(measurement) {
         let Some(value) = median(&values) else {
             continue;
         };
-        let iterations = (launch.series.deciding().iter())
+        let iterations = (launch.series.deciding_samples().iter())
             .fold(0_u64, |sum, sample| sum.saturating_add(sample.iterations));
         let mut line = format!("{name}\t{iterations}\t{value} {unit}");
         let counted = |count: fn(&perfcheck_analysis::model::Allocations) -> u64| {
@@ -72,7 +72,7 @@ fn write_lines(writer: &mut dyn Write, measurement: &Measurement) -> io::Result<
             {
                 let _ = write!(line, "\t{bytes} B/op\t{count} allocs/op");
             }
-            if let Some(found) = InstructionSummary::of(measurement) {
+            if let Some(found) = InstructionSummary::from_measurement(measurement) {
                 let _ = write!(line, "\t{} instructions/op", found.per_iteration);
             }
             if let Some(bytes) = measurement
@@ -91,7 +91,7 @@ fn write_lines(writer: &mut dyn Write, measurement: &Measurement) -> io::Result<
 
 /// Returns a Go benchmark name such as `BenchmarkFib/10`: no spaces, and a capital letter after `Benchmark`.
 /// Removes the unit that `import` appended to the name.
-fn name(id: &str, unit: &str) -> String {
+fn go_name(id: &str, unit: &str) -> String {
     let unitless = id.strip_suffix(&format!(" ({unit})"));
     // Go's `MB/s` is `B/s` here.
     let rate = id.strip_suffix(" (MB/s)").filter(|_| unit == "B/s");
@@ -100,12 +100,12 @@ fn name(id: &str, unit: &str) -> String {
     let first = letters.next().map(|c| c.to_uppercase().to_string());
     format!(
         "Benchmark{}{}",
-        word(&first.unwrap_or_default()),
-        word(letters.as_str())
+        replace_spaces(&first.unwrap_or_default()),
+        replace_spaces(letters.as_str())
     )
 }
 
-fn word(text: &str) -> String {
+fn replace_spaces(text: &str) -> String {
     let harmless = |c: char| {
         if c.is_whitespace() || escape::is_harmful(c) {
             '_'

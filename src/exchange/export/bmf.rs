@@ -5,17 +5,21 @@ use std::io::{self, Write};
 use serde_json::{Map, Value, json};
 
 use super::criterion::{CONFIDENCE_LEVEL, RESAMPLES};
-use super::exported::{ExportedRun, by_launch};
+use super::exported::{ExportedRun, values_by_process};
 use crate::escape;
-use perfcheck_analysis::model::{Metric, Work};
+use perfcheck_analysis::model::{Metric, ProgressReporter};
 use perfcheck_stats::{ClusterMean, Resampling, Stream, mean, percentile_interval};
 
 /// Writes one run: means with bootstrap intervals, which resample whole processes if there are several.
-pub fn write_bmf(writer: &mut dyn Write, run: &ExportedRun, told: &Work<'_>) -> io::Result<()> {
+pub fn write_bmf(
+    writer: &mut dyn Write,
+    run: &ExportedRun,
+    told: &ProgressReporter<'_>,
+) -> io::Result<()> {
     let mut benchmarks = Map::new();
     for (done, (name, measurement)) in run.names().into_iter().zip(run.measured()).enumerate() {
-        told.reached(done, run.measurements.len());
-        let launches = by_launch(measurement).into_iter();
+        told.report(done, run.measurements.len());
+        let launches = values_by_process(measurement).into_iter();
         let launches: Vec<Vec<f64>> = launches.map(|(_, values)| values).collect();
         let clusters: Vec<&[f64]> = match launches.as_slice() {
             [only] => only.chunks(1).collect(),

@@ -11,8 +11,8 @@ use std::path::Path;
 use serde_json::{Value, json};
 
 use super::super::error::ExchangeError;
-use super::exported::{ExportedRun, by_launch};
-use perfcheck_analysis::model::{Measurement, Metric, Sample, Throughput, Work};
+use super::exported::{ExportedRun, values_by_process};
+use perfcheck_analysis::model::{Measurement, Metric, ProgressReporter, Sample, Throughput};
 use perfcheck_stats::{
     ClusterMad, ClusterMean, ClusterMedian, ClusterSd, ClusterSlope, ClusterStatistic, Description,
     MAD_TO_SD, Resampling, Stream, TukeyFences, percentile_interval, slope_through_origin,
@@ -32,17 +32,17 @@ const STANDARD_ERRORS: f64 = 1.959_963_984_540_054;
 pub fn write_criterion(
     root: &Path,
     runs: &[ExportedRun],
-    told: &Work<'_>,
+    told: &ProgressReporter<'_>,
 ) -> Result<(usize, Vec<String>), ExchangeError> {
     let all = runs.iter().map(|run| run.measurements.len()).sum();
     let mut written = 0;
     let mut left_out = Vec::new();
     let mut baselines = HashMap::new();
     for run in runs {
-        let baseline = free(&file_name(&run.name), &mut baselines);
+        let baseline = unused_name(&file_name(&run.name), &mut baselines);
         let mut directories = HashMap::new();
         for (id, measurement) in run.names().into_iter().zip(run.measured()) {
-            told.reached(written + left_out.len(), all);
+            told.report(written + left_out.len(), all);
             if let Metric::Rate { unit } = &measurement.benchmark.metric {
                 left_out.push(format!(
                     "`{id}` is a rate of {unit}, which Criterion's files cannot hold"
@@ -51,15 +51,15 @@ pub fn write_criterion(
             }
             let parts: Vec<&str> = id.splitn(3, '/').collect();
             let directory = parts.iter().map(|part| file_name(part));
-            let directory = free(&directory.collect::<Vec<_>>().join("/"), &mut directories);
+            let directory = unused_name(&directory.collect::<Vec<_>>().join("/"), &mut directories);
             let place = root.join(&directory).join(&baseline);
             fs::create_dir_all(&place).map_err(|source| ExchangeError::Write {
                 path: place.clone(),
                 source,
             })?;
-            let files = files(run, &id, &parts, &directory, measurement);
+            let files = benchmark_files(run, &id, &parts, &directory, measurement);
             for (name, content) in files {
-                write(&place.join(name), &content)?;
+                write_file(&place.join(name), &content)?;
             }
             written += 1;
         }
@@ -90,7 +90,7 @@ pub fn file_name(part: &str) -> String {
 }
 
 /// Returns `name`, with `_2` or `_3` appended if it is taken. The comparison ignores case, as some file systems do.
-fn free(name: &str, taken: &mut HashMap<String, usize>) -> String {
+fn unused_name(name: &str, taken: &mut HashMap<String, usize>) -> String {
     let mut free = name.to_owned();
     while taken.contains_key(&free.to_lowercase()) {
         let number = taken.entry(name.to_lowercase()).or_insert(1);
@@ -101,7 +101,7 @@ fn free(name: &str, taken: &mut HashMap<String, usize>) -> String {
     free
 }
 
-fn write(path: &Path, content: &Value) -> Result<(), ExchangeError> {
+fn write_file(path: &Path, content: &Value) -> Result<(), ExchangeError> {
     let failed = |source: io::Error| ExchangeError::Write {
         path: path.to_owned(),
         source,
@@ -115,7 +115,7 @@ fn write(path: &Path, content: &Value) -> Result<(), ExchangeError> {
     fs::write(path, bytes).map_err(failed)
 }
 
-fn files(
+fn benchmark_files(
     run: &ExportedRun,
     id: &str,
     parts: &[&str],
@@ -123,7 +123,7 @@ fn files(
     measurement: &Measurement,
 ) -> Vec<(&'static str, Value)> {
     let samples: Vec<Sample> = (measurement.launches.iter())
-        .flat_map(|launch| launch.series.deciding().iter().copied())
+        .flat_map(|launch| launch.series.deciding_samples().iter().copied())
         .collect();
     // Flat samples of one process and linear ones of another do not form a linear series.
     let is_linear = (measurement.launches.iter()).all(|launch| launch.series.flat.is_empty());
@@ -144,7 +144,7 @@ fn files(
         "times": times,
     });
     let per_iteration: Vec<f64> = samples.iter().map(|one| one.per_iteration()).collect();
-    let fences = TukeyFences::of(&per_iteration);
+    let fences = TukeyFences::from_samples(&per_iteration);
     let tukey = fences.map_or(Value::Null, |fences| {
         json!([
             fences.low_severe,
@@ -182,9 +182,9 @@ fn estimates(
     samples: &[Sample],
     is_linear: bool,
 ) -> Value {
-    let launches = by_launch(measurement).into_iter();
+    let launches = values_by_process(measurement).into_iter();
     let per_iteration: Vec<f64> = launches.flat_map(|(_, values)| values).collect();
-    let Some(described) = Description::of(&per_iteration) else {
+    let Some(described) = Description::compute(&per_iteration) else {
         return Value::Null;
     };
     let singles: Vec<&[f64]> = per_iteration.chunks(1).collect();
@@ -199,25 +199,25 @@ fn estimates(
         name: id,
     };
     let sd = described.sd.unwrap_or(0.0);
-    let mean = interval(&ClusterMean::new(&singles), 1.0, stream);
-    let median = interval(&ClusterMedian::new(&singles), 1.0, stream);
-    let mad = interval(&ClusterMad::new(&singles), MAD_TO_SD, stream);
-    let deviation = interval(&ClusterSd::new(&singles), 1.0, stream);
+    let mean = bootstrap_interval(&ClusterMean::new(&singles), 1.0, stream);
+    let median = bootstrap_interval(&ClusterMedian::new(&singles), 1.0, stream);
+    let mad = bootstrap_interval(&ClusterMad::new(&singles), MAD_TO_SD, stream);
+    let deviation = bootstrap_interval(&ClusterSd::new(&singles), 1.0, stream);
     let sloping = slope.map(|slope| {
-        let found = interval(&ClusterSlope::new(&clusters), 1.0, stream);
-        estimate(slope, found)
+        let found = bootstrap_interval(&ClusterSlope::new(&clusters), 1.0, stream);
+        estimate_json(slope, found)
     });
     json!({
-        "mean": estimate(described.mean, mean),
-        "median": estimate(described.median, median),
-        "median_abs_dev": estimate(described.mad_scaled(), mad),
+        "mean": estimate_json(described.mean, mean),
+        "median": estimate_json(described.median, median),
+        "median_abs_dev": estimate_json(described.mad_scaled(), mad),
         "slope": sloping,
-        "std_dev": estimate(sd, deviation),
+        "std_dev": estimate_json(sd, deviation),
     })
 }
 
 /// Returns a value with its interval. With a single sample the interval is the value itself.
-fn estimate(value: f64, interval: Option<(f64, f64)>) -> Value {
+fn estimate_json(value: f64, interval: Option<(f64, f64)>) -> Value {
     let (lower, upper) = interval.unwrap_or((value, value));
     json!({
         "confidence_interval": {
@@ -231,7 +231,7 @@ fn estimate(value: f64, interval: Option<(f64, f64)>) -> Value {
 }
 
 /// Returns a percentile bootstrap interval over single samples, as Criterion computes it.
-fn interval(
+fn bootstrap_interval(
     statistic: &impl ClusterStatistic,
     factor: f64,
     stream: Stream<'_>,

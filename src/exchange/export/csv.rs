@@ -4,7 +4,7 @@ use std::io::{self, Write};
 
 use super::exported::ExportedRun;
 use crate::escape::csv_text as text;
-use perfcheck_analysis::model::{Metric, Sample, Work};
+use perfcheck_analysis::model::{Metric, ProgressReporter, Sample};
 
 const COLUMNS: [&str; 11] = [
     "run",
@@ -21,14 +21,18 @@ const COLUMNS: [&str; 11] = [
 ];
 
 /// Writes the table. `elapsed` is the total over the iterations, in nanoseconds or in the unit of an amount.
-pub fn write_csv(writer: &mut dyn Write, runs: &[ExportedRun], told: &Work<'_>) -> io::Result<()> {
+pub fn write_csv(
+    writer: &mut dyn Write,
+    runs: &[ExportedRun],
+    told: &ProgressReporter<'_>,
+) -> io::Result<()> {
     let all = runs.iter().map(|run| run.measurements.len()).sum();
     let mut done = 0;
     let mut table = ::csv::Writer::from_writer(writer);
     table.write_record(COLUMNS).map_err(io::Error::other)?;
     for run in runs {
         for measurement in run.measured() {
-            told.reached(done, all);
+            told.report(done, all);
             done += 1;
             let benchmark = &measurement.benchmark;
             let (metric, unit) = match &benchmark.metric {

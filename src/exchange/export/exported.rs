@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 
 use perfcheck_analysis::compare::described_launches;
-use perfcheck_analysis::model::{LaunchSeries, Measurement, Metric, Run};
+use perfcheck_analysis::model::{Measurement, Metric, ProcessSeries, Run};
 
 /// A run to export.
 #[derive(Debug, Clone)]
@@ -21,7 +21,7 @@ impl ExportedRun {
     pub(super) fn measured(&self) -> impl Iterator<Item = &Measurement> {
         let measurements = self.measurements.iter();
         measurements.filter(|measurement| {
-            (measurement.launches.iter()).any(|launch| !launch.series.deciding().is_empty())
+            (measurement.launches.iter()).any(|launch| !launch.series.deciding_samples().is_empty())
         })
     }
 
@@ -45,7 +45,7 @@ impl ExportedRun {
 }
 
 /// Returns the values per iteration that describe the run, by process. Rates are in units per second.
-pub(super) fn by_launch(measurement: &Measurement) -> Vec<(&LaunchSeries, Vec<f64>)> {
+pub(super) fn values_by_process(measurement: &Measurement) -> Vec<(&ProcessSeries, Vec<f64>)> {
     let value = |per_iteration: f64| match measurement.benchmark.metric {
         Metric::Rate { .. } => 1e9 / per_iteration,
         Metric::Time | Metric::Amount { .. } => per_iteration,

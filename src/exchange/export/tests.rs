@@ -3,7 +3,7 @@
 use proptest::prelude::*;
 use serde_json::Value;
 
-use super::super::formats::{Requested, read_foreign};
+use super::super::formats::{ForeignInput, read_runs};
 use super::{ExportedRun, file_name, write_benchstat, write_bmf, write_criterion, write_csv};
 use perfcheck_analysis::model::*;
 
@@ -28,7 +28,7 @@ fn measurement(id: &str, metric: Metric, launches: &[&[(u64, u64)]]) -> Measurem
         sampling: SamplingSettings::default(),
         noise_threshold: 0.02,
         launches: (launches.iter().zip(0..))
-            .map(|(samples, launch)| LaunchSeries {
+            .map(|(samples, launch)| ProcessSeries {
                 layout: None,
                 launch,
                 quantum: Nanos(1),
@@ -57,7 +57,7 @@ fn measurement(id: &str, metric: Metric, launches: &[&[(u64, u64)]]) -> Measurem
             })
             .collect(),
         failures: Vec::new(),
-        counts: CountsOfBenchmark::default(),
+        counts: BenchmarkCounts::default(),
         verdict: None,
         described: None,
         expired: None,
@@ -104,7 +104,7 @@ fn text(write: impl FnOnce(&mut Vec<u8>)) -> String {
 #[test]
 fn benchstat_gets_a_line_for_each_launch_with_its_median() {
     let run = exported(vec![measurement("fib 10/x", Metric::Time, &TWO_LAUNCHES)]);
-    let found = text(|bytes| write_benchstat(bytes, &run, &Work::silent()).unwrap());
+    let found = text(|bytes| write_benchstat(bytes, &run, &ProgressReporter::silent()).unwrap());
     let expected = "\
 cpu: A B
 pkg: p/t
@@ -126,7 +126,7 @@ fn benchstat_gets_values_of_several_units_under_one_name_again() {
         measurement("Copy (MB/s)", rate, &[&[(1000, 1_000_000_000)]]),
         measurement("Copy (terms/op)", terms, &[&[(1, 8)]]),
     ]);
-    let found = text(|bytes| write_benchstat(bytes, &run, &Work::silent()).unwrap());
+    let found = text(|bytes| write_benchstat(bytes, &run, &ProgressReporter::silent()).unwrap());
     let lines: Vec<&str> = found.lines().skip(2).collect();
     assert_eq!(
         lines,
@@ -147,7 +147,7 @@ fn bencher_gets_means_within_their_bounds() {
         measurement("r", rate, &[&[(1000, 1_000_000_000)]]),
     ]);
     let found: Value = serde_json::from_str(&text(|bytes| {
-        write_bmf(bytes, &run, &Work::silent()).unwrap();
+        write_bmf(bytes, &run, &ProgressReporter::silent()).unwrap();
     }))
     .unwrap();
     let latency = &found["a"]["latency"];
@@ -160,7 +160,7 @@ fn bencher_gets_means_within_their_bounds() {
 #[test]
 fn the_table_has_every_sample_with_its_phase() {
     let run = exported(vec![measurement("a,b", Metric::Time, &TWO_LAUNCHES)]);
-    let found = text(|bytes| write_csv(bytes, &[run], &Work::silent()).unwrap());
+    let found = text(|bytes| write_csv(bytes, &[run], &ProgressReporter::silent()).unwrap());
     let lines: Vec<&str> = found.lines().collect();
     assert_eq!(lines.len(), 7, "{found}");
     assert_eq!(lines[1], "v/1,p,t,\"a,b\",time,ns,0,warm-up,0,1,5");
@@ -179,7 +179,8 @@ fn a_tree_is_read_again_as_it_was_written() {
         measurement("g/f_1", Metric::Time, &TWO_LAUNCHES[..1]),
         measurement("rate", rate, &TWO_LAUNCHES),
     ]);
-    let (count, left_out) = write_criterion(place.path(), &[run], &Work::silent()).unwrap();
+    let (count, left_out) =
+        write_criterion(place.path(), &[run], &ProgressReporter::silent()).unwrap();
     assert_eq!((count, left_out.len()), (3, 1));
     let directory = place.path().join("g/f/1/v_1");
     let json = |name: &str| -> Value {
@@ -195,7 +196,12 @@ fn a_tree_is_read_again_as_it_was_written() {
     // `f:1` and `f_1` would be the same directory.
     assert!(place.path().join("g/f_1_2/v_1/sample.json").is_file());
     let trees = [place.path().to_owned()];
-    let read = read_foreign(&Requested::Trees(&trees), None, &Work::silent()).unwrap();
+    let read = read_runs(
+        &ForeignInput::Trees(&trees),
+        None,
+        &ProgressReporter::silent(),
+    )
+    .unwrap();
     assert_eq!(read.len(), 1);
     assert_eq!(read[0].name.as_deref(), Some("v_1"));
     let ids: Vec<&str> = (read[0].imported.groups.iter())
@@ -235,11 +241,11 @@ proptest! {
         let root = place.path().join("inner/root");
         let measurements = ids.iter().map(|id| measurement(id, Metric::Time, &TWO_LAUNCHES[..1]));
         let run = exported(measurements.collect());
-        let (count, _) = write_criterion(&root, &[run], &Work::silent()).unwrap();
+        let (count, _) = write_criterion(&root, &[run], &ProgressReporter::silent()).unwrap();
         prop_assert_eq!(count, ids.len());
         let outside = std::fs::read_dir(place.path().join("inner")).unwrap().count();
         prop_assert_eq!((outside, std::fs::read_dir(place.path()).unwrap().count()), (1, 1));
-        let read = read_foreign(&Requested::Trees(&[root]), None, &Work::silent());
+        let read = read_runs(&ForeignInput::Trees(&[root]), None, &ProgressReporter::silent());
         if ids.iter().all(|id| !id.chars().any(char::is_control) && !id.trim().is_empty()) {
             prop_assert_eq!(read.unwrap()[0].imported.groups.len(), ids.len());
         }

@@ -6,7 +6,7 @@ use super::super::error::ExchangeError;
 use super::super::groups::IterationLayout;
 use super::super::input::InputContent;
 use super::super::unit::ValueUnit;
-use super::gathering::{ForeignRun, Gathering, broken, sample_of};
+use super::gathering::{ForeignRun, ForeignRunBuilder, format_error, sample_from_float};
 use super::json::{JsonMembers, parse};
 use perfcheck_analysis::model::{SourceFile, Throughput};
 
@@ -18,18 +18,18 @@ struct CritcmpExport {
 
 #[derive(Deserialize)]
 struct CritcmpBenchmark {
-    criterion_benchmark_v1: Described,
-    criterion_estimates_v1: Estimates,
+    criterion_benchmark_v1: CritcmpDescription,
+    criterion_estimates_v1: CritcmpEstimates,
 }
 
 #[derive(Deserialize)]
-struct Described {
+struct CritcmpDescription {
     #[serde(default)]
-    throughput: Option<Amounts>,
+    throughput: Option<CritcmpThroughput>,
 }
 
 #[derive(Deserialize)]
-struct Amounts {
+struct CritcmpThroughput {
     #[serde(rename = "Bytes", default)]
     bytes: Option<u64>,
     #[serde(rename = "Elements", default)]
@@ -37,7 +37,7 @@ struct Amounts {
 }
 
 #[derive(Deserialize)]
-struct Estimates {
+struct CritcmpEstimates {
     mean: CritcmpEstimate,
 }
 
@@ -51,26 +51,26 @@ pub(super) fn read(
     files: &[InputContent],
     unit: &ValueUnit,
 ) -> Result<Vec<ForeignRun>, ExchangeError> {
-    let mut runs: Vec<(String, Gathering, Vec<SourceFile>)> = Vec::new();
+    let mut runs: Vec<(String, ForeignRunBuilder, Vec<SourceFile>)> = Vec::new();
     for file in files {
         let exported: CritcmpExport = parse(file)?;
         let at = if let Some(at) = runs.iter().position(|(name, ..)| *name == exported.name) {
             at
         } else {
-            runs.push((exported.name.clone(), Gathering::new(), Vec::new()));
+            runs.push((exported.name.clone(), ForeignRunBuilder::new(), Vec::new()));
             runs.len() - 1
         };
         let (_, run, sources) = &mut runs[at];
         sources.push(file.source());
-        let launch = run.launch(&file.name)?;
+        let launch = run.process_ordinal(&file.name)?;
         for (id, benchmark) in exported.benchmarks.0 {
             let place = format!("{}: benchmarks[{id:?}]", file.name);
             let mean = benchmark.criterion_estimates_v1.mean.point_estimate;
             if mean == 0.0 {
-                return Err(broken(&place, "its mean is 0"));
+                return Err(format_error(&place, "its mean is 0"));
             }
-            let number = run.benchmark(&place, &id, unit.metric(), IterationLayout::Flat)?;
-            run.add(number, launch, sample_of(&place, mean, 1, unit)?);
+            let number = run.benchmark_index(&place, &id, unit.metric(), IterationLayout::Flat)?;
+            run.add(number, launch, sample_from_float(&place, mean, 1, unit)?);
             if let Some(amounts) = benchmark.criterion_benchmark_v1.throughput {
                 let throughput = Throughput {
                     bytes: amounts.bytes,
@@ -79,7 +79,7 @@ pub(super) fn read(
                 run.set_throughput(number, throughput);
             }
         }
-        run.caveat(
+        run.add_caveat(
             "critcmp exports summaries and no samples: each benchmark has one value, its mean; the `target/criterion` directory has the samples"
                 .to_owned(),
         );

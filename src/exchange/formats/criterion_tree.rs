@@ -11,9 +11,11 @@ use std::path::{Path, PathBuf};
 use super::super::error::ExchangeError;
 use super::super::groups::IterationLayout;
 use super::super::unit::ValueUnit;
-use super::gathering::{ForeignRun, Gathering, broken, free_id, sample_of};
+use super::gathering::{ForeignRun, ForeignRunBuilder, format_error, sample_from_float, unused_id};
 use super::json::parse_named;
-use perfcheck_analysis::model::{CriterionBenchmark, CriterionSamples, SourceFile, Work};
+use perfcheck_analysis::model::{
+    CriterionBenchmark, CriterionSamples, ProgressReporter, SourceFile,
+};
 
 /// Maximum depth. Group, function, parameter and baseline make four levels; a few more do no harm.
 const DEEPEST: usize = 10;
@@ -33,12 +35,12 @@ struct StoredBenchmark {
 }
 
 struct TreeBaseline {
-    gathering: Gathering,
+    gathering: ForeignRunBuilder,
     files: Vec<SourceFile>,
 }
 
 /// The benchmarks below a directory, by baseline.
-struct Walk {
+struct TreeWalker {
     root: PathBuf,
     found: BTreeMap<String, Vec<StoredBenchmark>>,
     entries: usize,
@@ -46,7 +48,7 @@ struct Walk {
 }
 
 /// Returns the root of the Criterion tree: the directory `criterion` inside, or the directory itself.
-pub(super) fn root_of(directory: &Path) -> PathBuf {
+pub(super) fn find_root(directory: &Path) -> PathBuf {
     let inner = directory.join("criterion");
     if inner.is_dir() {
         inner
@@ -68,24 +70,24 @@ fn tree_name(directory: &Path) -> String {
 pub(super) fn read(
     directories: &[PathBuf],
     unit: &ValueUnit,
-    told: &Work<'_>,
+    told: &ProgressReporter<'_>,
 ) -> Result<Vec<ForeignRun>, ExchangeError> {
     let mut baselines: BTreeMap<String, TreeBaseline> = BTreeMap::new();
     let mut copies = true;
     for (ordinal, directory) in directories.iter().enumerate() {
-        let root = root_of(directory);
+        let root = find_root(directory);
         let name = tree_name(directory);
-        let mut walk = Walk {
+        let mut walk = TreeWalker {
             root: root.clone(),
             found: BTreeMap::new(),
             entries: 0,
             interrupted: Vec::new(),
         };
-        walk.enter(&root, 0)?;
+        walk.walk(&root, 0)?;
         let here: usize = walk.found.values().map(Vec::len).sum();
         let (mut done, all) = (ordinal * here, directories.len() * here);
         let mut read_one = || {
-            told.reached(done, all);
+            told.report(done, all);
             done += 1;
         };
         let mut left = MOST_BYTES;
@@ -94,14 +96,14 @@ pub(super) fn read(
             let into = baselines
                 .entry(baseline.clone())
                 .or_insert_with(|| TreeBaseline {
-                    gathering: Gathering::new(),
+                    gathering: ForeignRunBuilder::new(),
                     files: Vec::new(),
                 });
-            let source = into.take((&name, ordinal), stored, unit, &mut left, &mut read_one)?;
+            let source = into.add_tree((&name, ordinal), stored, unit, &mut left, &mut read_one)?;
             hashes.insert(baseline.clone(), source.blake3.clone());
             into.files.push(source);
             for place in &walk.interrupted {
-                into.gathering.caveat(format!(
+                into.gathering.add_caveat(format!(
                     "{place}: Criterion did not finish writing it; left out"
                 ));
             }
@@ -132,14 +134,14 @@ pub(super) fn read(
         .collect()
 }
 
-impl Walk {
-    fn enter(&mut self, directory: &Path, depth: usize) -> Result<(), ExchangeError> {
+impl TreeWalker {
+    fn walk(&mut self, directory: &Path, depth: usize) -> Result<(), ExchangeError> {
         let failed = |source: io::Error| ExchangeError::File {
             path: directory.to_owned(),
             source,
         };
         if depth > DEEPEST {
-            return Err(broken(
+            return Err(format_error(
                 &directory.display().to_string(),
                 "directories are nested deeper than Criterion nests them",
             ));
@@ -166,7 +168,7 @@ impl Walk {
         }
         let name = directory.file_name().and_then(|name| name.to_str());
         if (described || sampled) && depth > 0 {
-            let place = self.place(directory);
+            let place = self.relative_path(directory);
             match name {
                 Some(name) if NO_BASELINES.contains(&name) => {}
                 Some(name) if described && sampled => {
@@ -183,12 +185,12 @@ impl Walk {
         }
         inner.sort();
         for directory in inner {
-            self.enter(&directory, depth + 1)?;
+            self.walk(&directory, depth + 1)?;
         }
         Ok(())
     }
 
-    fn place(&self, directory: &Path) -> String {
+    fn relative_path(&self, directory: &Path) -> String {
         let below = directory.strip_prefix(&self.root).unwrap_or(directory);
         below.display().to_string()
     }
@@ -196,7 +198,7 @@ impl Walk {
 
 impl TreeBaseline {
     /// Adds the benchmarks that one tree has of this baseline.
-    fn take(
+    fn add_tree(
         &mut self,
         (tree, ordinal): (&str, usize),
         stored: &[StoredBenchmark],
@@ -204,14 +206,16 @@ impl TreeBaseline {
         left: &mut u64,
         read_one: &mut dyn FnMut(),
     ) -> Result<SourceFile, ExchangeError> {
-        let launch = self.gathering.launch(&format!("{tree} #{ordinal}"))?;
+        let launch = self
+            .gathering
+            .process_ordinal(&format!("{tree} #{ordinal}"))?;
         let mut hash = blake3::Hasher::new();
         let mut total = 0;
         let mut seen = HashMap::new();
         for one in stored {
             read_one();
-            let described = bounded(&one.directory.join("benchmark.json"), left)?;
-            let sampled = bounded(&one.directory.join("sample.json"), left)?;
+            let described = read_bounded(&one.directory.join("benchmark.json"), left)?;
+            let sampled = read_bounded(&one.directory.join("sample.json"), left)?;
             for bytes in [&described, &sampled] {
                 hash.update(&(bytes.len() as u64).to_le_bytes());
                 hash.update(bytes);
@@ -222,16 +226,16 @@ impl TreeBaseline {
             let place = format!("{}/sample.json", one.place);
             let samples: CriterionSamples = parse_named(&place, &sampled)?;
             // Two benchmarks of one program may have the same id: Criterion only keeps their directories apart.
-            let id = free_id(&benchmark.full_id, &mut seen);
-            let phase = phase(&samples, &place)?;
-            let number = (self.gathering).benchmark(&named, &id, unit.metric(), phase)?;
-            self.add(number, &place, &samples, launch, unit)?;
+            let id = unused_id(&benchmark.full_id, &mut seen);
+            let phase = iteration_layout(&samples, &place)?;
+            let number = (self.gathering).benchmark_index(&named, &id, unit.metric(), phase)?;
+            self.add_samples(number, &place, &samples, launch, unit)?;
             if let Some(said) = &benchmark.throughput {
                 match said.throughput() {
                     Some(throughput) => self.gathering.set_throughput(number, throughput),
-                    None => self.gathering.caveat(format!(
+                    None => self.gathering.add_caveat(format!(
                         "the throughput of `{id}` is not known: {}",
-                        said.in_words()
+                        said.describe()
                     )),
                 }
             }
@@ -243,7 +247,7 @@ impl TreeBaseline {
         })
     }
 
-    fn add(
+    fn add_samples(
         &mut self,
         number: usize,
         place: &str,
@@ -253,7 +257,7 @@ impl TreeBaseline {
     ) -> Result<(), ExchangeError> {
         let (iterations, times) = (&samples.iters, &samples.times);
         if iterations.len() != times.len() || times.is_empty() {
-            return Err(broken(
+            return Err(format_error(
                 place,
                 format!(
                     "{} counts of iterations do not go with {} times",
@@ -264,13 +268,13 @@ impl TreeBaseline {
         }
         for (at, (count, time)) in iterations.iter().zip(times).enumerate() {
             if count.fract() != 0.0 || !(1.0..9e15).contains(count) {
-                return Err(broken(
+                return Err(format_error(
                     &format!("{place}: iters[{at}]"),
                     format!("{count} is no number of iterations"),
                 ));
             }
             let place = format!("{place}: times[{at}]");
-            let sample = sample_of(&place, *time, *count as u64, unit)?;
+            let sample = sample_from_float(&place, *time, *count as u64, unit)?;
             self.gathering.add(number, launch, sample);
         }
         Ok(())
@@ -278,11 +282,14 @@ impl TreeBaseline {
 }
 
 /// Returns the layout of the iteration counts.
-fn phase(samples: &CriterionSamples, place: &str) -> Result<IterationLayout, ExchangeError> {
+fn iteration_layout(
+    samples: &CriterionSamples,
+    place: &str,
+) -> Result<IterationLayout, ExchangeError> {
     match samples.sampling_mode.as_str() {
         "Linear" => Ok(IterationLayout::Linear),
         "Flat" => Ok(IterationLayout::Flat),
-        other => Err(broken(
+        other => Err(format_error(
             place,
             format!("the sampling mode `{other}` is not Linear or Flat"),
         )),
@@ -290,7 +297,7 @@ fn phase(samples: &CriterionSamples, place: &str) -> Result<IterationLayout, Exc
 }
 
 /// Reads a file of bounded size and subtracts its length from `left`.
-fn bounded(path: &Path, left: &mut u64) -> Result<Vec<u8>, ExchangeError> {
+fn read_bounded(path: &Path, left: &mut u64) -> Result<Vec<u8>, ExchangeError> {
     let failed = |source: io::Error| ExchangeError::File {
         path: path.to_owned(),
         source,

@@ -41,7 +41,7 @@ impl FileFormat {
 
 /// The members that distinguish JSON formats.
 #[derive(Deserialize)]
-struct TellingMembers {
+struct DistinctiveMembers {
     #[serde(default)]
     benchmarks: Option<IgnoredAny>,
     #[serde(default)]
@@ -54,26 +54,26 @@ struct TellingMembers {
 pub fn detect(file: &InputContent) -> Result<FileFormat, ExchangeError> {
     let unknown = || ExchangeError::UnknownFormat(file.name.clone());
     let bytes = (file.bytes.strip_prefix(b"\xef\xbb\xbf")).unwrap_or(&file.bytes);
-    if portable::looks_like(bytes) {
+    if portable::is_portable(bytes) {
         return Ok(FileFormat::Portable);
     }
     if bytes.trim_ascii_start().starts_with(b"{") {
         return match parse(file)? {
-            TellingMembers {
+            DistinctiveMembers {
                 benchmarks: Some(_),
                 name: Some(_),
                 ..
             } => Ok(FileFormat::Critcmp),
-            TellingMembers {
+            DistinctiveMembers {
                 results: Some(_), ..
             } => Ok(FileFormat::Hyperfine),
-            TellingMembers { .. } => Err(unknown()),
+            DistinctiveMembers { .. } => Err(unknown()),
         };
     }
     let text = file.text()?;
     if !libtest::LibtestOutput::parse(text).results.is_empty() {
         Ok(FileFormat::Libtest)
-    } else if text.lines().any(|line| divan::head(line).is_some()) {
+    } else if text.lines().any(|line| divan::find_head(line).is_some()) {
         Ok(FileFormat::Divan)
     } else {
         Err(unknown())

@@ -5,7 +5,9 @@ use std::collections::HashMap;
 use super::super::error::ExchangeError;
 use super::super::groups::IterationLayout;
 use super::super::input::InputContent;
-use super::gathering::{ForeignRun, Gathering, broken, sample_of_text, unit};
+use super::gathering::{
+    ForeignRun, ForeignRunBuilder, builtin_unit, format_error, sample_from_text,
+};
 
 /// Columns of the head of a tree, in order.
 const COLUMNS: [&str; 4] = ["fastest", "slowest", "median", "mean"];
@@ -13,7 +15,7 @@ const COLUMNS: [&str; 4] = ["fastest", "slowest", "median", "mean"];
 const INDENTATION: usize = 3;
 
 /// Returns the index of the character at which the first column begins, if the line is the head of a tree.
-pub(super) fn head(line: &str) -> Option<usize> {
+pub(super) fn find_head(line: &str) -> Option<usize> {
     let cells: Vec<&str> = line.split('│').map(str::trim).collect();
     let [first, rest @ ..] = cells.as_slice() else {
         return None;
@@ -25,19 +27,19 @@ pub(super) fn head(line: &str) -> Option<usize> {
 
 /// Reads the files as one run. A benchmark that occurs again in a file belongs to another process.
 pub(super) fn read(files: &[InputContent]) -> Result<Vec<ForeignRun>, ExchangeError> {
-    let mut run = Gathering::new();
+    let mut run = ForeignRunBuilder::new();
     for file in files {
         let mut times: HashMap<String, usize> = HashMap::new();
         let mut width = None;
         let mut path: Vec<&str> = Vec::new();
         for (at, line) in file.text()?.lines().enumerate() {
-            if let Some(found) = head(line) {
+            if let Some(found) = find_head(line) {
                 width = Some(found);
                 path.clear();
                 continue;
             }
             let Some(width) = width else { continue };
-            let Some((depth, name, cells)) = node(line, width) else {
+            let Some((depth, name, cells)) = parse_node(line, width) else {
                 continue;
             };
             path.truncate(depth);
@@ -51,9 +53,9 @@ pub(super) fn read(files: &[InputContent]) -> Result<Vec<ForeignRun>, ExchangeEr
             let (value, said) = median.split_once(' ').unwrap_or((median, ""));
             let unit = match said {
                 "ps" => None,
-                "ns" | "µs" | "ms" | "s" => Some(unit(said)),
+                "ns" | "µs" | "ms" | "s" => Some(builtin_unit(said)),
                 _ => {
-                    return Err(broken(
+                    return Err(format_error(
                         &place,
                         format!("its median `{median}` is not a time such as `1.5 µs`"),
                     ));
@@ -61,22 +63,24 @@ pub(super) fn read(files: &[InputContent]) -> Result<Vec<ForeignRun>, ExchangeEr
             };
             let nth = times.entry(id.clone()).or_default();
             *nth += 1;
-            let launch = run.launch(&match *nth {
+            let launch = run.process_ordinal(&match *nth {
                 1 => file.name.clone(),
                 nth => format!("{}, time {nth}", file.name),
             })?;
             // Samples have whole nanoseconds: store picoseconds as the nanoseconds of 1000 iterations.
-            let (unit, iterations) =
-                unit.map_or_else(|| (super::gathering::unit("ns"), 1000), |unit| (unit, 1));
-            let number = run.benchmark(&place, &id, unit.metric(), IterationLayout::Flat)?;
+            let (unit, iterations) = unit.map_or_else(
+                || (super::gathering::builtin_unit("ns"), 1000),
+                |unit| (unit, 1),
+            );
+            let number = run.benchmark_index(&place, &id, unit.metric(), IterationLayout::Flat)?;
             run.add(
                 number,
                 launch,
-                sample_of_text(&place, value, iterations, &unit)?,
+                sample_from_text(&place, value, iterations, &unit)?,
             );
         }
     }
-    run.caveat(
+    run.add_caveat(
         "divan prints summaries and no samples, of four digits: each benchmark has one value a process, its median; three processes or more (several files, or one after the other in one file) are needed for verdicts"
             .to_owned(),
     );
@@ -85,7 +89,7 @@ pub(super) fn read(files: &[InputContent]) -> Result<Vec<ForeignRun>, ExchangeEr
 }
 
 /// Returns depth, name and cells of a node: `│  ├─ name    1.2 µs │ ...`. Lines with throughputs or allocations have no branch.
-fn node(line: &str, width: usize) -> Option<(usize, &str, &str)> {
+fn parse_node(line: &str, width: usize) -> Option<(usize, &str, &str)> {
     let branch = line.find("├─ ").or_else(|| line.find("╰─ "))?;
     let before = &line[..branch];
     if !before.chars().all(|c| c == ' ' || c == '│') {

@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use super::super::decimal::{Decimal, DecimalMark};
 use super::super::error::ExchangeError;
 use super::super::groups::{
-    GroupRow, IdGroup, Imported, IterationLayout, MOST_GROUPS, MOST_LAUNCHES,
+    GroupRow, IdGroup, ImportedGroups, IterationLayout, MOST_GROUPS, MOST_LAUNCHES,
 };
 use super::super::unit::ValueUnit;
 use perfcheck_analysis::model::{Metric, Sample, SourceFile, Throughput, limits};
@@ -21,7 +21,7 @@ pub struct ForeignRun {
     /// The files or the directory that the run comes from
     pub files: Vec<SourceFile>,
     /// Its benchmarks, each with one column of values
-    pub imported: Imported,
+    pub imported: ImportedGroups,
     /// Unit of the values, in words
     pub unit: String,
     /// Information that the format lacks, and benchmarks left out
@@ -29,7 +29,7 @@ pub struct ForeignRun {
 }
 
 /// Collects the benchmarks of one run.
-pub(super) struct Gathering {
+pub(super) struct ForeignRunBuilder {
     groups: Vec<IdGroup>,
     known: HashMap<String, usize>,
     launches: Vec<String>,
@@ -37,7 +37,7 @@ pub(super) struct Gathering {
     caveats: Vec<String>,
 }
 
-impl Gathering {
+impl ForeignRunBuilder {
     pub(super) fn new() -> Self {
         Self {
             groups: Vec::new(),
@@ -49,7 +49,7 @@ impl Gathering {
     }
 
     /// Returns the index of a benchmark, adding it if its id is new. Errors name `place`.
-    pub(super) fn benchmark(
+    pub(super) fn benchmark_index(
         &mut self,
         place: &str,
         id: &str,
@@ -58,7 +58,7 @@ impl Gathering {
     ) -> Result<usize, ExchangeError> {
         if let Some(known) = self.known.get(id) {
             if self.groups[*known].metrics[0] != *metric {
-                return Err(broken(
+                return Err(format_error(
                     place,
                     format!("`{id}` is measured in another unit elsewhere"),
                 ));
@@ -90,7 +90,7 @@ impl Gathering {
     }
 
     /// Returns the ordinal of a process by its name, adding it if it is new.
-    pub(super) fn launch(&mut self, name: &str) -> Result<u32, ExchangeError> {
+    pub(super) fn process_ordinal(&mut self, name: &str) -> Result<u32, ExchangeError> {
         if let Some(known) = self.ordinals.get(name) {
             return Ok(*known);
         }
@@ -115,7 +115,7 @@ impl Gathering {
     }
 
     /// Records a limitation that readers of the numbers must know.
-    pub(super) fn caveat(&mut self, text: String) {
+    pub(super) fn add_caveat(&mut self, text: String) {
         if !self.caveats.contains(&text) && self.caveats.len() < MOST_CAVEATS {
             self.caveats.push(text);
         }
@@ -145,7 +145,7 @@ impl Gathering {
             files,
             unit: unit.to_owned(),
             caveats: self.caveats,
-            imported: Imported {
+            imported: ImportedGroups {
                 groups: self.groups,
                 launches_known: launches_known || self.launches.len() > 1,
                 launches: self.launches,
@@ -158,7 +158,7 @@ impl Gathering {
 }
 
 /// Returns `id`, with ` #2` or ` #3` appended if it is `taken`.
-pub(super) fn free_id(id: &str, taken: &mut HashMap<String, usize>) -> String {
+pub(super) fn unused_id(id: &str, taken: &mut HashMap<String, usize>) -> String {
     let mut free = id.to_owned();
     while taken.contains_key(&free) {
         let number = taken.entry(id.to_owned()).or_insert(1);
@@ -170,33 +170,33 @@ pub(super) fn free_id(id: &str, taken: &mut HashMap<String, usize>) -> String {
 }
 
 /// Creates the sample of a float, exact in its shortest decimal digits. Errors name `place`.
-pub(super) fn sample_of(
+pub(super) fn sample_from_float(
     place: &str,
     value: f64,
     iterations: u64,
     unit: &ValueUnit,
 ) -> Result<Sample, ExchangeError> {
-    sample_of_text(place, &value.to_string(), iterations, unit)
+    sample_from_text(place, &value.to_string(), iterations, unit)
 }
 
 /// Creates the sample of a number, exact in its written digits.
-pub(super) fn sample_of_text(
+pub(super) fn sample_from_text(
     place: &str,
     value: &str,
     iterations: u64,
     unit: &ValueUnit,
 ) -> Result<Sample, ExchangeError> {
-    Decimal::read(value, DecimalMark::Point)
-        .and_then(|value| unit.sample(value, iterations))
-        .map_err(|reason| broken(place, reason))
+    Decimal::parse(value, DecimalMark::Point)
+        .and_then(|value| unit.to_sample(value, iterations))
+        .map_err(|reason| format_error(place, reason))
 }
 
 /// Parses a unit whose name is a constant of this program.
-pub(super) fn unit(name: &str) -> ValueUnit {
+pub(super) fn builtin_unit(name: &str) -> ValueUnit {
     name.parse().unwrap_or_else(|_| ValueUnit::nanoseconds())
 }
 
-pub(super) fn broken(place: &str, reason: impl Into<String>) -> ExchangeError {
+pub(super) fn format_error(place: &str, reason: impl Into<String>) -> ExchangeError {
     ExchangeError::Broken {
         place: place.to_owned(),
         reason: reason.into(),
@@ -205,11 +205,12 @@ pub(super) fn broken(place: &str, reason: impl Into<String>) -> ExchangeError {
 
 fn check_id(place: &str, id: &str) -> Result<(), ExchangeError> {
     if id.trim().is_empty() {
-        return Err(broken(place, "a benchmark has no name"));
+        return Err(format_error(place, "a benchmark has no name"));
     }
-    limits::name(id).map_err(|why| broken(place, format!("a benchmark's name {why}")))?;
+    limits::check_name(id)
+        .map_err(|why| format_error(place, format!("a benchmark's name {why}")))?;
     if id.chars().any(char::is_control) {
-        return Err(broken(
+        return Err(format_error(
             place,
             format!(
                 "the benchmark's name `{}` has control characters in it",

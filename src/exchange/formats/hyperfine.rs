@@ -8,7 +8,9 @@ use super::super::error::ExchangeError;
 use super::super::groups::IterationLayout;
 use super::super::input::InputContent;
 use super::super::unit::ValueUnit;
-use super::gathering::{ForeignRun, Gathering, broken, free_id, sample_of, unit};
+use super::gathering::{
+    ForeignRun, ForeignRunBuilder, builtin_unit, format_error, sample_from_float, unused_id,
+};
 use super::json::parse;
 
 /// Schema version of hyperfine 2; hyperfine 1 writes none.
@@ -67,14 +69,14 @@ struct HyperfineQuantity {
 }
 
 /// The values of one kind over all runs of a command, each with its path in the JSON.
-struct MeasuredValues {
+struct ValueSeries {
     /// Text appended to the id; empty for times
     suffix: &'static str,
     unit: ValueUnit,
-    values: Vec<PlacedValue>,
+    values: Vec<LocatedValue>,
 }
 
-struct PlacedValue {
+struct LocatedValue {
     place: String,
     run: usize,
     value: f64,
@@ -105,19 +107,19 @@ impl HyperfineResult {
     }
 
     /// Returns times, peak memory and exit codes, as far as the file has them. Errors name `place`.
-    fn measured_values(&self, place: &str) -> Result<Vec<MeasuredValues>, ExchangeError> {
+    fn measured_values(&self, place: &str) -> Result<Vec<ValueSeries>, ExchangeError> {
         let (times, memory) = match &self.measurements {
             Some(runs) => (
-                quantities(place, runs, "time_wall_clock", |run| {
+                quantity_values(place, runs, "time_wall_clock", |run| {
                     Some(&run.time_wall_clock)
                 })?,
-                quantities(place, runs, "memory_peak_resident", |run| {
+                quantity_values(place, runs, "memory_peak_resident", |run| {
                     run.memory_peak_resident.as_ref()
                 })?,
             ),
             None => (
-                listed(place, "times", self.times.as_deref()),
-                listed(
+                list_values(place, "times", self.times.as_deref()),
+                list_values(
                     place,
                     "memory_usage_byte",
                     self.memory_usage_byte.as_deref(),
@@ -129,22 +131,22 @@ impl HyperfineResult {
         let has_failed = exit_codes.iter().flatten().any(|code| *code != 0);
         let exit_codes = exit_codes.into_iter().enumerate();
         let exit_codes = exit_codes.filter(|_| has_failed).filter_map(|(run, code)| {
-            Some(PlacedValue {
+            Some(LocatedValue {
                 place: format!("{place}, exit code of run {run}"),
                 run,
                 value: f64::from(code?),
             })
         });
         let measured = [
-            ("", unit("s"), times),
-            (" (peak memory)", unit("bytes"), memory),
+            ("", builtin_unit("s"), times),
+            (" (peak memory)", builtin_unit("bytes"), memory),
             (
                 " (exit code)",
-                unit("amount:exit_code"),
+                builtin_unit("amount:exit_code"),
                 exit_codes.collect(),
             ),
         ];
-        let measured = measured.map(|(suffix, unit, values)| MeasuredValues {
+        let measured = measured.map(|(suffix, unit, values)| ValueSeries {
             suffix,
             unit,
             values,
@@ -154,10 +156,10 @@ impl HyperfineResult {
 }
 
 /// Returns the values of a list of hyperfine 1.
-fn listed(place: &str, name: &str, values: Option<&[f64]>) -> Vec<PlacedValue> {
+fn list_values(place: &str, name: &str, values: Option<&[f64]>) -> Vec<LocatedValue> {
     let values = values.unwrap_or_default().iter().enumerate();
     values
-        .map(|(run, value)| PlacedValue {
+        .map(|(run, value)| LocatedValue {
             place: format!("{place}.{name}[{run}]"),
             run,
             value: *value,
@@ -166,20 +168,23 @@ fn listed(place: &str, name: &str, values: Option<&[f64]>) -> Vec<PlacedValue> {
 }
 
 /// Returns one quantity of all runs of hyperfine 2, in seconds or bytes.
-fn quantities(
+fn quantity_values(
     place: &str,
     runs: &[HyperfineRun],
     name: &str,
     get: impl Fn(&HyperfineRun) -> Option<&HyperfineQuantity>,
-) -> Result<Vec<PlacedValue>, ExchangeError> {
+) -> Result<Vec<LocatedValue>, ExchangeError> {
     let mut found = Vec::new();
     for (run, measured) in runs.iter().enumerate() {
         let place = format!("{place}.measurements[{run}].{name}");
         if let Some(HyperfineQuantity { value, unit }) = get(measured) {
             if !["second", "byte"].contains(&unit.as_str()) {
-                return Err(broken(&place, format!("`{unit}` is no unit that is known")));
+                return Err(format_error(
+                    &place,
+                    format!("`{unit}` is no unit that is known"),
+                ));
             }
-            found.push(PlacedValue {
+            found.push(LocatedValue {
                 place,
                 run,
                 value: *value,
@@ -191,13 +196,13 @@ fn quantities(
 
 /// Reads the files as one run. Each run of a command is a process.
 pub(super) fn read(files: &[InputContent]) -> Result<Vec<ForeignRun>, ExchangeError> {
-    let mut run = Gathering::new();
+    let mut run = ForeignRunBuilder::new();
     for (ordinal, file) in files.iter().enumerate() {
         let exported: HyperfineExport = parse(file)?;
         if let Some(version) = exported.schema_version
             && version > NEWEST_SCHEMA
         {
-            return Err(broken(
+            return Err(format_error(
                 &format!("{}: schema_version", file.name),
                 format!("{version} is newer than {NEWEST_SCHEMA}, the newest that is known"),
             ));
@@ -206,9 +211,9 @@ pub(super) fn read(files: &[InputContent]) -> Result<Vec<ForeignRun>, ExchangeEr
         for (at, result) in exported.results.iter().enumerate() {
             let place = format!("{}: results[{at}]", file.name);
             let said = result.id();
-            let id = free_id(&said, &mut seen);
+            let id = unused_id(&said, &mut seen);
             if id != said {
-                run.caveat(format!(
+                run.add_caveat(format!(
                     "several results are called `{said}`: only their order tells them apart; `--command-name` names them"
                 ));
             }
@@ -217,18 +222,18 @@ pub(super) fn read(files: &[InputContent]) -> Result<Vec<ForeignRun>, ExchangeEr
             match result.mean {
                 _ if !measured[0].values.is_empty() => {}
                 Some(mean) if !has_lists => {
-                    run.caveat(format!(
+                    run.add_caveat(format!(
                         "`{id}` has no times of single runs: its mean is its one value"
                     ));
-                    measured[0].values.push(PlacedValue {
+                    measured[0].values.push(LocatedValue {
                         place: format!("{place}.mean"),
                         run: 0,
                         value: mean,
                     });
                 }
-                _ => return Err(broken(&place, "there are no times")),
+                _ => return Err(format_error(&place, "there are no times")),
             }
-            for MeasuredValues {
+            for ValueSeries {
                 suffix,
                 unit,
                 values,
@@ -237,20 +242,20 @@ pub(super) fn read(files: &[InputContent]) -> Result<Vec<ForeignRun>, ExchangeEr
                 for value in values {
                     let id = format!("{id}{suffix}");
                     let number =
-                        run.benchmark(&place, &id, unit.metric(), IterationLayout::Flat)?;
-                    let launch =
-                        run.launch(&format!("{} #{ordinal}, run {}", file.name, value.run))?;
+                        run.benchmark_index(&place, &id, unit.metric(), IterationLayout::Flat)?;
+                    let launch = run
+                        .process_ordinal(&format!("{} #{ordinal}, run {}", file.name, value.run))?;
                     run.add(
                         number,
                         launch,
-                        sample_of(&value.place, value.value, 1, &unit)?,
+                        sample_from_float(&value.place, value.value, 1, &unit)?,
                     );
                 }
             }
             let codes = result.exit_codes();
             let failed = codes.iter().filter(|code| **code != Some(0)).count();
             if failed > 0 {
-                run.caveat(format!("{failed} runs of `{id}` did not exit with 0"));
+                run.add_caveat(format!("{failed} runs of `{id}` did not exit with 0"));
             }
         }
     }

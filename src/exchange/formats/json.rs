@@ -6,9 +6,9 @@ use std::marker::PhantomData;
 use serde::Deserialize;
 use serde::de::{DeserializeOwned, Deserializer, MapAccess, Visitor};
 
-use super::super::error::{ExchangeError, without_place};
+use super::super::error::{ExchangeError, reason_without_place};
 use super::super::input::InputContent;
-use super::gathering::broken;
+use super::gathering::format_error;
 
 /// Parses a whole file. The parser bounds nesting to 128 levels.
 pub(super) fn parse<T: DeserializeOwned>(file: &InputContent) -> Result<T, ExchangeError> {
@@ -22,11 +22,11 @@ pub(super) fn parse_named<T: DeserializeOwned>(
 ) -> Result<T, ExchangeError> {
     let bytes = bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(bytes);
     serde_json::from_slice(bytes).map_err(|error| {
-        let mut reason = without_place(&error);
-        if let Some(word) = no_number(bytes, &error) {
+        let mut reason = reason_without_place(&error);
+        if let Some(word) = non_finite_word(bytes, &error) {
             reason = format!("`{word}` is no number in JSON; write null or a number instead");
         }
-        broken(
+        format_error(
             &format!("{name}:{}:{}", error.line(), error.column()),
             reason,
         )
@@ -35,7 +35,7 @@ pub(super) fn parse_named<T: DeserializeOwned>(
 
 /// Returns the word for a non-finite number at the place where the parser stopped. JSON has no such words, but programs that print floats
 /// themselves write them.
-fn no_number(bytes: &[u8], error: &serde_json::Error) -> Option<&'static str> {
+fn non_finite_word(bytes: &[u8], error: &serde_json::Error) -> Option<&'static str> {
     let mut lines = bytes.split(|byte| *byte == b'\n');
     let line = lines.nth(error.line().checked_sub(1)?)?;
     let rest = line.get(error.column().checked_sub(1)?..)?;

@@ -6,7 +6,9 @@ use std::collections::HashMap;
 use super::super::error::ExchangeError;
 use super::super::groups::IterationLayout;
 use super::super::input::InputContent;
-use super::gathering::{ForeignRun, Gathering, broken, sample_of_text, unit};
+use super::gathering::{
+    ForeignRun, ForeignRunBuilder, builtin_unit, format_error, sample_from_text,
+};
 
 /// Marks for other tests (passed, ignored, failed) that libtest prints before a result on the same line with `--quiet`.
 const QUIET: [char; 3] = ['.', 'i', 'F'];
@@ -18,7 +20,7 @@ const RESULT: &str = "bench:";
 #[derive(Default)]
 pub(super) struct LibtestOutput<'t> {
     pub(super) results: Vec<LibtestResult<'t>>,
-    unfinished: Vec<BegunBenchmark<'t>>,
+    unfinished: Vec<UnfinishedBenchmark<'t>>,
     /// Lines with a result that belongs to no benchmark
     nameless: Vec<usize>,
 }
@@ -31,7 +33,7 @@ pub(super) struct LibtestResult<'t> {
 }
 
 /// A benchmark whose result has not appeared yet.
-struct BegunBenchmark<'t> {
+struct UnfinishedBenchmark<'t> {
     line: usize,
     name: &'t str,
 }
@@ -40,7 +42,7 @@ impl<'t> LibtestOutput<'t> {
     /// Parses an output. The output of a benchmark separates its name from its result, which then is on a later line.
     pub(super) fn parse(text: &'t str) -> Self {
         let mut found = Self::default();
-        let mut begun: Option<BegunBenchmark<'t>> = None;
+        let mut begun: Option<UnfinishedBenchmark<'t>> = None;
         for (at, line) in text.lines().enumerate() {
             let line_number = at + 1;
             let line = line.trim_start().trim_start_matches(QUIET);
@@ -59,7 +61,7 @@ impl<'t> LibtestOutput<'t> {
             if let Some((name, rest)) = beginning {
                 found.unfinished.extend(begun.take());
                 if !is_outcome_of_test(rest) {
-                    begun = Some(BegunBenchmark {
+                    begun = Some(UnfinishedBenchmark {
                         line: line_number,
                         name: name.trim(),
                     });
@@ -69,7 +71,7 @@ impl<'t> LibtestOutput<'t> {
                 continue;
             };
             match begun.take() {
-                Some(BegunBenchmark { name, .. }) => found.results.push(LibtestResult {
+                Some(UnfinishedBenchmark { name, .. }) => found.results.push(LibtestResult {
                     line: line_number,
                     name,
                     time,
@@ -97,15 +99,15 @@ fn time_at_end(line: &str) -> Option<&str> {
 
 /// Reads the files as one run. Each value is the median of a process; a benchmark that occurs again in a file belongs to another process.
 pub(super) fn read(files: &[InputContent]) -> Result<Vec<ForeignRun>, ExchangeError> {
-    let mut run = Gathering::new();
+    let mut run = ForeignRunBuilder::new();
     for file in files {
         let mut times: HashMap<&str, usize> = HashMap::new();
         let output = LibtestOutput::parse(file.text()?);
-        for BegunBenchmark { line, name } in output.unfinished {
-            run.caveat(format!("{}:{line}: `{name}` has no result", file.name));
+        for UnfinishedBenchmark { line, name } in output.unfinished {
+            run.add_caveat(format!("{}:{line}: `{name}` has no result", file.name));
         }
         for line in output.nameless {
-            run.caveat(format!(
+            run.add_caveat(format!(
                 "{}:{line}: a result without the name of a benchmark was left out",
                 file.name
             ));
@@ -114,12 +116,12 @@ pub(super) fn read(files: &[InputContent]) -> Result<Vec<ForeignRun>, ExchangeEr
             let place = format!("{}:{line}", file.name);
             let (value, rest) = time.split_once(' ').unwrap_or((time, ""));
             let unit = match rest.split_whitespace().next() {
-                Some("ns/iter") => unit("ns"),
-                Some("us/iter" | "µs/iter") => unit("us"),
-                Some("ms/iter") => unit("ms"),
-                Some("s/iter") => unit("s"),
+                Some("ns/iter") => builtin_unit("ns"),
+                Some("us/iter" | "µs/iter") => builtin_unit("us"),
+                Some("ms/iter") => builtin_unit("ms"),
+                Some("s/iter") => builtin_unit("s"),
                 _ => {
-                    return Err(broken(
+                    return Err(format_error(
                         &place,
                         format!("`{time}` is not a time such as `1,234.56 ns/iter (+/- 12.34)`"),
                     ));
@@ -127,16 +129,16 @@ pub(super) fn read(files: &[InputContent]) -> Result<Vec<ForeignRun>, ExchangeEr
             };
             let nth = times.entry(name).or_default();
             *nth += 1;
-            let launch = run.launch(&match *nth {
+            let launch = run.process_ordinal(&match *nth {
                 1 => file.name.clone(),
                 nth => format!("{}, time {nth}", file.name),
             })?;
-            let number = run.benchmark(&place, name, unit.metric(), IterationLayout::Flat)?;
+            let number = run.benchmark_index(&place, name, unit.metric(), IterationLayout::Flat)?;
             let value = value.replace(',', "");
-            run.add(number, launch, sample_of_text(&place, &value, 1, &unit)?);
+            run.add(number, launch, sample_from_text(&place, &value, 1, &unit)?);
         }
     }
-    run.caveat(
+    run.add_caveat(
         "libtest prints one value a process and benchmark, the median of its samples; three processes or more (several files, or one after the other in one file) are needed for verdicts"
             .to_owned(),
     );

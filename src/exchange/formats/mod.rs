@@ -17,4 +17,4 @@ mod tests;
 
 pub use detect::{FileFormat, detect};
 pub use gathering::ForeignRun;
-pub use read::{Requested, read_foreign};
+pub use read::{ForeignInput, read_runs};

@@ -7,10 +7,10 @@ use super::super::input::InputContent;
 use super::super::unit::ValueUnit;
 use super::gathering::ForeignRun;
 use super::{FileFormat, critcmp, criterion_tree, divan, hyperfine, libtest};
-use perfcheck_analysis::model::Work;
+use perfcheck_analysis::model::ProgressReporter;
 
 /// The files or directories to read.
-pub enum Requested<'a> {
+pub enum ForeignInput<'a> {
     /// Directories that Criterion wrote
     Trees(&'a [PathBuf]),
     /// Files of one format
@@ -18,16 +18,16 @@ pub enum Requested<'a> {
 }
 
 /// Reads the runs. `unit` applies to Criterion's values, whose files do not name a unit.
-pub fn read_foreign(
-    requested: &Requested<'_>,
+pub fn read_runs(
+    requested: &ForeignInput<'_>,
     unit: Option<&ValueUnit>,
-    told: &Work<'_>,
+    told: &ProgressReporter<'_>,
 ) -> Result<Vec<ForeignRun>, ExchangeError> {
     let nanoseconds = ValueUnit::nanoseconds();
     let unit = unit.unwrap_or(&nanoseconds);
     match requested {
-        Requested::Trees(directories) => criterion_tree::read(directories, unit, told),
-        Requested::Files(files, format) => match format {
+        ForeignInput::Trees(directories) => criterion_tree::read(directories, unit, told),
+        ForeignInput::Files(files, format) => match format {
             FileFormat::Critcmp => critcmp::read(files, unit),
             FileFormat::Hyperfine => hyperfine::read(files),
             FileFormat::Divan => divan::read(files),

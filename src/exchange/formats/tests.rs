@@ -4,8 +4,8 @@ use clap::ValueEnum;
 use proptest::prelude::*;
 
 use super::super::input::InputContent;
-use super::{FileFormat, ForeignRun, Requested, detect, read_foreign};
-use perfcheck_analysis::model::{Throughput, Work};
+use super::{FileFormat, ForeignInput, ForeignRun, detect, read_runs};
+use perfcheck_analysis::model::{ProgressReporter, Throughput};
 
 /// Output of `cargo bench` with divan 0.1.21.
 const DIVAN: &str = "\
@@ -113,8 +113,12 @@ fn read(texts: &[&str], format: FileFormat) -> Result<ForeignRun, String> {
     let files: Vec<InputContent> = (texts.iter().zip(["a", "b", "c"]))
         .map(|(text, name)| content(name, text.as_bytes()))
         .collect();
-    let mut runs = read_foreign(&Requested::Files(&files, format), None, &Work::silent())
-        .map_err(|error| error.to_string())?;
+    let mut runs = read_runs(
+        &ForeignInput::Files(&files, format),
+        None,
+        &ProgressReporter::silent(),
+    )
+    .map_err(|error| error.to_string())?;
     assert_eq!(runs.len(), 1);
     Ok(runs.remove(0))
 }
@@ -455,7 +459,7 @@ proptest! {
         }
         let file = [content("a", &bytes)];
         let _ = detect(&file[0]);
-        if let Ok(runs) = read_foreign(&Requested::Files(&file, format), None, &Work::silent()) {
+        if let Ok(runs) = read_runs(&ForeignInput::Files(&file, format), None, &ProgressReporter::silent()) {
             for group in runs.iter().flat_map(|run| &run.imported.groups) {
                 prop_assert!(!group.rows.is_empty());
                 prop_assert!(group.rows.iter().all(|row| row.samples[0].iterations > 0));
@@ -467,7 +471,7 @@ proptest! {
     fn arbitrary_bytes_never_panic(bytes in prop::collection::vec(any::<u8>(), 0..400), which in 0..ALL.len()) {
         let file = [content("a", &bytes)];
         let _ = detect(&file[0]);
-        let _ = read_foreign(&Requested::Files(&file, ALL[which].1), None, &Work::silent());
+        let _ = read_runs(&ForeignInput::Files(&file, ALL[which].1), None, &ProgressReporter::silent());
     }
 }
 

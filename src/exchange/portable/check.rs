@@ -2,11 +2,11 @@
 
 use super::wire::{PortableConclusion, PortableHead, PortableRun, PortableVerdict};
 use perfcheck_analysis::model::{
-    Acceptance, BenchmarkKey, CountedBenchmark, FunctionCount, Latencies, LaunchOutcome,
-    LaunchRecord, LaunchedBenchmark, Purpose, Sample, Side, limits,
+    Acceptance, BenchmarkInProcess, BenchmarkKey, CountedBenchmark, FunctionCount, Latencies,
+    ProcessOutcome, ProcessRecord, Purpose, Sample, Side, limits,
 };
 
-pub(super) fn head(head: &PortableHead) -> Result<(), String> {
+pub(super) fn check_head(head: &PortableHead) -> Result<(), String> {
     let decision = &head.begun.decision;
     if head.finished < head.begun.started {
         return Err("the run ended before it began".to_owned());
@@ -20,7 +20,7 @@ pub(super) fn head(head: &PortableHead) -> Result<(), String> {
     };
     fraction("significance_level", decision.significance_level)?;
     fraction("confidence_level", decision.confidence_level)?;
-    noise(decision.noise_threshold)?;
+    check_noise_threshold(decision.noise_threshold)?;
     if decision.resamples == 0 {
         return Err("`resamples` is 0".to_owned());
     }
@@ -32,7 +32,7 @@ pub(super) fn head(head: &PortableHead) -> Result<(), String> {
     }
     if let Some(partition) = &head.begun.partition {
         let is_known = head.acceptance != Acceptance::Pending || !head.baselines.is_empty();
-        if !partition.part.exists() {
+        if !partition.part.is_valid() {
             return Err(format!("there is no part {}", partition.part));
         }
         if is_known || head.source.is_some() {
@@ -45,7 +45,7 @@ pub(super) fn head(head: &PortableHead) -> Result<(), String> {
     Ok(())
 }
 
-fn noise(threshold: f64) -> Result<(), String> {
+fn check_noise_threshold(threshold: f64) -> Result<(), String> {
     if threshold.is_finite() && threshold >= 0.0 {
         Ok(())
     } else {
@@ -53,20 +53,20 @@ fn noise(threshold: f64) -> Result<(), String> {
     }
 }
 
-fn name(what: &str, text: &str) -> Result<(), String> {
+fn check_name(what: &str, text: &str) -> Result<(), String> {
     if text.is_empty() || text.contains('\0') {
         return Err(format!("a {what} is a text without NUL"));
     }
-    limits::name(text).map_err(|why| format!("a {what} {why}"))
+    limits::check_name(text).map_err(|why| format!("a {what} {why}"))
 }
 
 /// Checks a process before it joins `run`.
-pub(super) fn launch(run: &PortableRun, launch: &LaunchRecord) -> Result<(), String> {
+pub(super) fn check_process(run: &PortableRun, launch: &ProcessRecord) -> Result<(), String> {
     let head = &launch.head;
-    name("package", &head.package)?;
-    name("target", &head.target)?;
+    check_name("package", &head.package)?;
+    check_name("target", &head.target)?;
     // Processes are sorted, so a duplicate can only follow its original.
-    let place = |launch: &LaunchRecord| {
+    let place = |launch: &ProcessRecord| {
         let head = &launch.head;
         (
             head.package.clone(),
@@ -85,23 +85,26 @@ pub(super) fn launch(run: &PortableRun, launch: &LaunchRecord) -> Result<(), Str
 }
 
 /// Checks the series of a benchmark before it joins `launch`.
-pub(super) fn series(launch: &LaunchRecord, launched: &LaunchedBenchmark) -> Result<(), String> {
+pub(super) fn check_series(
+    launch: &ProcessRecord,
+    launched: &BenchmarkInProcess,
+) -> Result<(), String> {
     let key = &launched.benchmark.key;
-    name("benchmark's id", &key.id)?;
+    check_name("benchmark's id", &key.id)?;
     if (&key.package, &key.target) != (&launch.head.package, &launch.head.target) {
         return Err(format!("`{key}` is not of the target that was launched"));
     }
-    noise(launched.noise_threshold)?;
-    if let Some(why) = launched.benchmark.beyond_limits() {
+    check_noise_threshold(launched.noise_threshold)?;
+    if let Some(why) = launched.benchmark.find_exceeded_limit() {
         return Err(format!("`{key}` is refused: {why}"));
     }
     if let Some(found) = &launched.extras.latencies {
-        latencies(found).map_err(|reason| format!("the latencies of `{key}` {reason}"))?;
+        check_latencies(found).map_err(|reason| format!("the latencies of `{key}` {reason}"))?;
     }
-    let LaunchOutcome::Measured(series) = &launched.outcome else {
+    let ProcessOutcome::Measured(series) = &launched.outcome else {
         return Ok(());
     };
-    if series.deciding().is_empty() && launched.extras.latencies.is_none() {
+    if series.deciding_samples().is_empty() && launched.extras.latencies.is_none() {
         return Err(format!("`{key}` has no samples"));
     }
     let none = |sample: &Sample| sample.iterations == 0;
@@ -112,7 +115,7 @@ pub(super) fn series(launch: &LaunchRecord, launched: &LaunchedBenchmark) -> Res
 }
 
 /// Checks that counters and times of the reservoir are sorted, and that the counters exist.
-fn latencies(found: &Latencies) -> Result<(), &'static str> {
+fn check_latencies(found: &Latencies) -> Result<(), &'static str> {
     let ascending = found.counts.windows(2).all(|pair| pair[0].0 < pair[1].0);
     let exist = found.histogram().is_some() && found.counts.iter().all(|(_, count)| *count > 0);
     let total =
@@ -127,7 +130,7 @@ fn latencies(found: &Latencies) -> Result<(), &'static str> {
 }
 
 /// Checks the counts of a benchmark before they join `run`.
-pub(super) fn counted(run: &PortableRun, found: &CountedBenchmark) -> Result<(), String> {
+pub(super) fn check_counts(run: &PortableRun, found: &CountedBenchmark) -> Result<(), String> {
     let key = &found.benchmark;
     if (run.counted.last()).is_some_and(|last| last.benchmark >= *key) {
         return Err(format!(
@@ -140,7 +143,7 @@ pub(super) fn counted(run: &PortableRun, found: &CountedBenchmark) -> Result<(),
             "`{key}` was counted, which the run did not measure"
         ));
     }
-    name("benchmark's id", &key.id)?;
+    check_name("benchmark's id", &key.id)?;
     if found.counts.instructions.len() > limits::MOST_COUNTS {
         return Err(format!("`{key}` has too many counts"));
     }
@@ -151,7 +154,7 @@ pub(super) fn counted(run: &PortableRun, found: &CountedBenchmark) -> Result<(),
                 "the instructions or iterations of `{key}` are no numbers from 1 to 2^63"
             ));
         }
-        functions(key, &count.functions)?;
+        check_functions(key, &count.functions)?;
     }
     if let Some(time) = &found.counts.time {
         if !is_number(time.samples) {
@@ -159,25 +162,25 @@ pub(super) fn counted(run: &PortableRun, found: &CountedBenchmark) -> Result<(),
                 "the samples of `{key}` are no number from 1 to 2^63"
             ));
         }
-        functions(key, &time.functions)?;
+        check_functions(key, &time.functions)?;
     }
     Ok(())
 }
 
 /// Checks the functions of a count of the benchmark `key`.
-fn functions(key: &BenchmarkKey, found: &[FunctionCount]) -> Result<(), String> {
+fn check_functions(key: &BenchmarkKey, found: &[FunctionCount]) -> Result<(), String> {
     if found.len() > limits::MOST_COUNTED_FUNCTIONS {
         return Err(format!("too many functions are named for `{key}`"));
     }
     for function in found {
-        name("function", &function.name)?;
+        check_name("function", &function.name)?;
     }
     Ok(())
 }
 
 /// Checks a verdict before it joins `run`.
-pub(super) fn verdict(run: &PortableRun, verdict: &PortableVerdict) -> Result<(), String> {
-    name("benchmark's id", &verdict.benchmark.id)?;
+pub(super) fn check_verdict(run: &PortableRun, verdict: &PortableVerdict) -> Result<(), String> {
+    check_name("benchmark's id", &verdict.benchmark.id)?;
     match run.verdicts.last() {
         Some(last) if last.benchmark >= verdict.benchmark => Err(format!(
             "the verdict about `{}` is there twice or out of order",
@@ -188,7 +191,10 @@ pub(super) fn verdict(run: &PortableRun, verdict: &PortableVerdict) -> Result<()
 }
 
 /// Checks that the conclusion has the verdicts and the exit code of `run`, and that `runs` identifies every run that it names.
-pub(super) fn conclusion(run: &PortableRun, found: &PortableConclusion) -> Result<(), String> {
+pub(super) fn check_conclusion(
+    run: &PortableRun,
+    found: &PortableConclusion,
+) -> Result<(), String> {
     if run.conclusion.is_some() {
         return Err("it is there twice".to_owned());
     }
@@ -218,7 +224,7 @@ pub(super) fn conclusion(run: &PortableRun, found: &PortableConclusion) -> Resul
 }
 
 /// Checks that both sides of a pair are present, name each other, and one of them is the base.
-pub(super) fn pairs(runs: &[PortableRun]) -> Result<(), String> {
+pub(super) fn check_pairs(runs: &[PortableRun]) -> Result<(), String> {
     for (at, run) in runs.iter().enumerate() {
         let Some(pair) = run.head.pair else { continue };
         let back = runs.get(pair.partner).and_then(|run| run.head.pair);

@@ -10,8 +10,8 @@ mod tests;
 mod wire;
 mod write;
 
-pub use read::{looks_like, read_portable};
+pub use read::{is_portable, read_portable};
 pub use wire::{
-    PortableConclusion, PortableHead, PortablePair, PortableReference, PortableRun, PortableVerdict,
+    PortableConclusion, PortableHead, PortablePair, PortableRun, PortableRunId, PortableVerdict,
 };
 pub use write::write_portable;

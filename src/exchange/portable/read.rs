@@ -2,21 +2,21 @@
 
 use std::collections::HashSet;
 
-use super::super::error::{ExchangeError, without_place};
+use super::super::error::{ExchangeError, reason_without_place};
 use super::super::input::InputContent;
 use super::check;
 use super::wire::{
     FORMAT, PortableConclusion, PortableLine, PortableRun, PortableVerdict, WireConclusion,
 };
 use perfcheck_analysis::model::{
-    BenchmarkKey, CountedBenchmark, LaunchRecord, LaunchedBenchmark, Work,
+    BenchmarkInProcess, BenchmarkKey, CountedBenchmark, ProcessRecord, ProgressReporter,
 };
 
 /// Value of `reason` in the first line of every file.
 const REASON: &str = "perfcheck-export";
 
 /// Reports whether bytes begin with the first line of the format. JSON may have spaces between its tokens.
-pub fn looks_like(bytes: &[u8]) -> bool {
+pub fn is_portable(bytes: &[u8]) -> bool {
     #[derive(serde::Deserialize)]
     struct FirstLine {
         reason: String,
@@ -29,7 +29,7 @@ pub fn looks_like(bytes: &[u8]) -> bool {
 pub fn read_portable(
     file: &InputContent,
     (before, of): (usize, usize),
-    told: &Work<'_>,
+    told: &ProgressReporter<'_>,
 ) -> Result<Vec<PortableRun>, ExchangeError> {
     let mut bytes = before;
     let mut reader = PortableReader {
@@ -39,24 +39,24 @@ pub fn read_portable(
         launched: HashSet::new(),
         ended: false,
     };
-    if !looks_like(file.text()?.as_bytes()) {
-        return Err(reader.refuse(
+    if !is_portable(file.text()?.as_bytes()) {
+        return Err(reader.error(
             "it does not begin as runs that `cargo perfcheck store export` writes: {\"reason\":\"perfcheck-export\", ...",
         ));
     }
     for line in file.text()?.lines() {
-        told.reached(bytes, of);
+        told.report(bytes, of);
         bytes += line.len() + 1;
         reader.line += 1;
         if !line.trim().is_empty() {
-            let taken = reader.take(line);
-            taken.map_err(|reason| reader.refuse(&reason))?;
+            let taken = reader.read_line(line);
+            taken.map_err(|reason| reader.error(&reason))?;
         }
     }
     if !reader.ended {
-        return Err(reader.refuse("the file ends before its end: it was cut short; copy it again"));
+        return Err(reader.error("the file ends before its end: it was cut short; copy it again"));
     }
-    check::pairs(&reader.runs).map_err(|reason| reader.refuse(&reason))?;
+    check::check_pairs(&reader.runs).map_err(|reason| reader.error(&reason))?;
     Ok(reader.runs)
 }
 
@@ -70,14 +70,14 @@ struct PortableReader<'a> {
 }
 
 impl PortableReader<'_> {
-    fn refuse(&self, reason: &str) -> ExchangeError {
+    fn error(&self, reason: &str) -> ExchangeError {
         ExchangeError::Broken {
             place: format!("{}:{}", self.file.name, self.line.max(1)),
             reason: reason.to_owned(),
         }
     }
 
-    fn take(&mut self, text: &str) -> Result<(), String> {
+    fn read_line(&mut self, text: &str) -> Result<(), String> {
         if self.ended {
             return Err("there are lines behind its end".to_owned());
         }
@@ -89,7 +89,7 @@ impl PortableReader<'_> {
                 0 => String::new(),
                 column => format!("column {column}: "),
             };
-            format!("{column}{}", without_place(&error))
+            format!("{column}{}", reason_without_place(&error))
         })?;
         match line {
             PortableLine::PerfcheckExport(_) if self.line == 1 => Ok(()),
@@ -98,7 +98,7 @@ impl PortableReader<'_> {
                     .to_owned(),
             ),
             PortableLine::Run(head) => {
-                check::head(&head)?;
+                check::check_head(&head)?;
                 self.runs.push(PortableRun {
                     head: *head,
                     launches: Vec::new(),
@@ -110,20 +110,20 @@ impl PortableReader<'_> {
             }
             PortableLine::Launch(wire) => {
                 self.launched.clear();
-                let run = self.run()?;
-                let launch = LaunchRecord {
+                let run = self.current_run()?;
+                let launch = ProcessRecord {
                     head: wire.head,
                     target_facts: wire.target_facts,
                     benchmarks: Vec::new(),
                 };
-                check::launch(run, &launch)?;
+                check::check_process(run, &launch)?;
                 run.launches.push(launch);
                 Ok(())
             }
-            PortableLine::Series(launched) => self.series(*launched),
-            PortableLine::CountsOfBenchmark(counted) => self.counted(counted),
-            PortableLine::Verdict(verdict) => self.verdict(verdict),
-            PortableLine::Conclusion(wire) => self.conclusion(wire),
+            PortableLine::Series(launched) => self.add_series(*launched),
+            PortableLine::CountsOfBenchmark(counted) => self.add_counts(counted),
+            PortableLine::Verdict(verdict) => self.add_verdict(verdict),
+            PortableLine::Conclusion(wire) => self.add_conclusion(wire),
             PortableLine::End(end) => {
                 self.ended = true;
                 if end.lines == self.line {
@@ -137,17 +137,17 @@ impl PortableReader<'_> {
         }
     }
 
-    fn run(&mut self) -> Result<&mut PortableRun, String> {
+    fn current_run(&mut self) -> Result<&mut PortableRun, String> {
         (self.runs.last_mut()).ok_or_else(|| "no run has begun above this line".to_owned())
     }
 
-    fn series(&mut self, launched: LaunchedBenchmark) -> Result<(), String> {
+    fn add_series(&mut self, launched: BenchmarkInProcess) -> Result<(), String> {
         let key = &launched.benchmark.key;
         let is_first = self.launched.insert(key.clone());
-        let run = self.run()?;
+        let run = self.current_run()?;
         let launch = (run.launches.last_mut())
             .ok_or_else(|| "no launch has begun above this line".to_owned())?;
-        check::series(launch, &launched)?;
+        check::check_series(launch, &launched)?;
         if !is_first {
             return Err(format!("`{key}` is there twice in one launch"));
         }
@@ -155,25 +155,25 @@ impl PortableReader<'_> {
         Ok(())
     }
 
-    fn counted(&mut self, counted: CountedBenchmark) -> Result<(), String> {
-        let run = self.run()?;
-        check::counted(run, &counted)?;
+    fn add_counts(&mut self, counted: CountedBenchmark) -> Result<(), String> {
+        let run = self.current_run()?;
+        check::check_counts(run, &counted)?;
         run.counted.push(counted);
         Ok(())
     }
 
-    fn verdict(&mut self, verdict: PortableVerdict) -> Result<(), String> {
-        let run = self.run()?;
-        check::verdict(run, &verdict)?;
+    fn add_verdict(&mut self, verdict: PortableVerdict) -> Result<(), String> {
+        let run = self.current_run()?;
+        check::check_verdict(run, &verdict)?;
         run.verdicts.push(verdict);
         Ok(())
     }
 
-    fn conclusion(&mut self, wire: WireConclusion) -> Result<(), String> {
+    fn add_conclusion(&mut self, wire: WireConclusion) -> Result<(), String> {
         let at = self.runs.len();
-        let run = self.run()?;
+        let run = self.current_run()?;
         let found = PortableConclusion::try_from(wire).and_then(|conclusion| {
-            check::conclusion(run, &conclusion)?;
+            check::check_conclusion(run, &conclusion)?;
             run.conclusion = Some(conclusion);
             Ok(())
         });

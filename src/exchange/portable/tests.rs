@@ -4,10 +4,10 @@ use proptest::prelude::*;
 
 use super::super::input::InputContent;
 use super::wire::*;
-use super::{looks_like, read_portable, write_portable};
+use super::{is_portable, read_portable, write_portable};
 use perfcheck_analysis::compare::HostClass;
 use perfcheck_analysis::exit_code::ExitCode;
-use perfcheck_analysis::findings::{Conclusion, Method, Row, Verdicts};
+use perfcheck_analysis::findings::{ComparisonContext, Conclusion, Method, Row};
 use perfcheck_analysis::model::*;
 
 fn head(pair: Option<PortablePair>) -> PortableHead {
@@ -49,8 +49,8 @@ fn run(samples: &[(u64, u64)], pair: Option<PortablePair>) -> PortableRun {
     };
     PortableRun {
         head: head(pair),
-        launches: vec![LaunchRecord {
-            head: LaunchHead {
+        launches: vec![ProcessRecord {
+            head: ProcessHead {
                 package: "p".to_owned(),
                 target: "t".to_owned(),
                 ordinal: 0,
@@ -69,7 +69,7 @@ fn run(samples: &[(u64, u64)], pair: Option<PortablePair>) -> PortableRun {
             target_facts: TargetFacts {
                 features: vec!["fast".to_owned()],
             },
-            benchmarks: vec![LaunchedBenchmark {
+            benchmarks: vec![BenchmarkInProcess {
                 benchmark: Benchmark {
                     key: key.clone(),
                     version: Some("2".to_owned()),
@@ -83,7 +83,7 @@ fn run(samples: &[(u64, u64)], pair: Option<PortablePair>) -> PortableRun {
                 },
                 sampling: SamplingSettings::default(),
                 noise_threshold: 0.02,
-                outcome: LaunchOutcome::Measured(Series {
+                outcome: ProcessOutcome::Measured(Series {
                     warm_up: sample(&(3, u64::MAX)),
                     linear: Vec::new(),
                     flat: samples.iter().map(sample).collect(),
@@ -109,7 +109,7 @@ fn run(samples: &[(u64, u64)], pair: Option<PortablePair>) -> PortableRun {
         }],
         counted: vec![CountedBenchmark {
             benchmark: key.clone(),
-            counts: CountsOfBenchmark {
+            counts: BenchmarkCounts {
                 instructions: vec![InstructionCount {
                     iterations: 4,
                     instructions: 9_876,
@@ -142,7 +142,7 @@ fn run(samples: &[(u64, u64)], pair: Option<PortablePair>) -> PortableRun {
 
 fn written(runs: &[PortableRun]) -> Vec<u8> {
     let mut bytes = Vec::new();
-    write_portable(&mut bytes, runs, "0.1.0", &Work::silent()).unwrap();
+    write_portable(&mut bytes, runs, "0.1.0", &ProgressReporter::silent()).unwrap();
     bytes
 }
 
@@ -152,7 +152,8 @@ fn read(bytes: &[u8]) -> Result<Vec<PortableRun>, String> {
         bytes: bytes.to_vec(),
         blake3: String::new(),
     };
-    read_portable(&file, (0, file.bytes.len()), &Work::silent()).map_err(|error| error.to_string())
+    read_portable(&file, (0, file.bytes.len()), &ProgressReporter::silent())
+        .map_err(|error| error.to_string())
 }
 
 fn pair() -> Vec<PortableRun> {
@@ -374,7 +375,7 @@ proptest! {
         let from = place.index(bytes.len());
         let to = (from + length).min(bytes.len());
         bytes.splice(from..to, put);
-        looks_like(&bytes);
+        is_portable(&bytes);
         let _ = read(&bytes);
     }
 }
@@ -384,7 +385,7 @@ fn concluded() -> PortableRun {
     let mut run = run(&[(1, 2)], None);
     let mut row = Row::unmeasured(run.verdicts[0].benchmark.clone(), Verdict::Unchanged, None);
     row.reference = vec![Some(RunId(7)), None];
-    let verdicts = Verdicts::of(
+    let verdicts = ComparisonContext::new(
         "`main` (run 7)".to_owned(),
         Method::Stored(Test::BootstrapT),
         run.head.begun.decision,

@@ -7,8 +7,8 @@ use serde::{Deserialize, Serialize};
 
 use perfcheck_analysis::findings::Conclusion;
 use perfcheck_analysis::model::{
-    Acceptance, BenchmarkKey, CountedBenchmark, LaunchHead, LaunchRecord, LaunchedBenchmark,
-    NewRun, Purpose, RunId, Side, Source, TargetFacts, Timestamp, Verdict,
+    Acceptance, BenchmarkInProcess, BenchmarkKey, CountedBenchmark, NewRun, ProcessHead,
+    ProcessRecord, Purpose, RunId, Side, Source, TargetFacts, Timestamp, Verdict,
 };
 
 /// Version of the format. A new member or meaning needs a new version, so that earlier programs refuse the file and lose nothing.
@@ -23,9 +23,9 @@ pub(super) enum PortableLine {
     /// The head of a run
     Run(Box<PortableHead>),
     /// The head of a process of the run
-    Launch(WireLaunch),
+    Launch(WireProcess),
     /// The series of a benchmark in the process
-    Series(Box<LaunchedBenchmark>),
+    Series(Box<BenchmarkInProcess>),
     /// Instruction counts and sampled time of a benchmark of the run
     CountsOfBenchmark(CountedBenchmark),
     /// The verdict about a benchmark of the run
@@ -33,7 +33,7 @@ pub(super) enum PortableLine {
     /// The conclusion of the run
     Conclusion(WireConclusion),
     /// The last line
-    End(End),
+    End(Footer),
 }
 
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -45,7 +45,7 @@ pub(super) struct Header {
 
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub(super) struct End {
+pub(super) struct Footer {
     /// Number of all lines, including the first and this one
     pub(super) lines: u64,
 }
@@ -56,7 +56,7 @@ pub struct PortableRun {
     /// Facts about the whole run
     pub head: PortableHead,
     /// Processes, by package, target, ordinal and attempt
-    pub launches: Vec<LaunchRecord>,
+    pub launches: Vec<ProcessRecord>,
     /// Instruction counts and sampled times, by benchmark
     pub counted: Vec<CountedBenchmark>,
     /// Verdicts, by benchmark
@@ -71,7 +71,7 @@ pub struct PortableConclusion {
     /// The conclusion, as stored
     pub concluded: Conclusion<'static>,
     /// The runs that the conclusion names, by their numbers in it
-    pub runs: BTreeMap<RunId, PortableReference>,
+    pub runs: BTreeMap<RunId, PortableRunId>,
 }
 
 /// The facts about a whole run.
@@ -111,8 +111,8 @@ pub struct PortablePair {
 /// The head of a process as a line; the lines after it have its results.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub(super) struct WireLaunch {
-    pub(super) head: LaunchHead,
+pub(super) struct WireProcess {
+    pub(super) head: ProcessHead,
     pub(super) target_facts: TargetFacts,
 }
 
@@ -132,7 +132,7 @@ pub struct PortableVerdict {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub standard_error: Option<f64>,
     /// The reference run
-    pub reference: Option<PortableReference>,
+    pub reference: Option<PortableRunId>,
     /// Whether the user accepted the measured value as a new level of this benchmark alone
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub accepted: bool,
@@ -143,7 +143,7 @@ pub struct PortableVerdict {
 #[serde(deny_unknown_fields)]
 pub(super) struct WireConclusion {
     /// Each run number in the conclusion, with the run that it stands for
-    runs: Vec<(RunId, PortableReference)>,
+    runs: Vec<(RunId, PortableRunId)>,
     /// CBOR in hexadecimal digits
     cbor: String,
 }
@@ -151,7 +151,7 @@ pub(super) struct WireConclusion {
 /// Identifies a run in every store, independent of its number.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct PortableReference {
+pub struct PortableRunId {
     /// Start of the run
     pub started: Timestamp,
     /// Seed of the run
@@ -162,8 +162,8 @@ pub struct PortableReference {
 
 impl PortableHead {
     /// Returns the identification of the run, which is the same in every store.
-    pub fn reference(&self) -> PortableReference {
-        PortableReference {
+    pub fn reference(&self) -> PortableRunId {
+        PortableRunId {
             started: self.begun.started,
             seed: self.begun.seed,
             side: self.pair.map(|pair| pair.side),
@@ -173,7 +173,7 @@ impl PortableHead {
 
 impl PortableRun {
     /// Counts the requested benchmarks.
-    pub fn benchmarks(&self) -> usize {
+    pub fn count_benchmarks(&self) -> usize {
         let keys: HashSet<_> = (self.launches.iter())
             .flat_map(|launch| &launch.benchmarks)
             .map(|launched| &launched.benchmark.key)

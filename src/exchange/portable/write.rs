@@ -4,52 +4,52 @@ use std::io::{self, Write};
 
 use serde::Serialize;
 
-use super::wire::{End, FORMAT, Header, PortableLine, PortableRun, WireLaunch};
+use super::wire::{FORMAT, Footer, Header, PortableLine, PortableRun, WireProcess};
 use crate::escape;
-use perfcheck_analysis::model::Work;
+use perfcheck_analysis::model::ProgressReporter;
 
 /// Writes runs; a pair names its partner by its index in `runs`.
 pub fn write_portable(
     writer: &mut dyn Write,
     runs: &[PortableRun],
     tool_version: &str,
-    told: &Work<'_>,
+    told: &ProgressReporter<'_>,
 ) -> io::Result<()> {
     let launches = runs.iter().flat_map(|run| &run.launches);
     let all: usize = launches.map(|launch| launch.benchmarks.len()).sum();
     let mut done = 0;
     let mut lines = LineWriter { writer, count: 0 };
-    lines.line(&PortableLine::PerfcheckExport(Header {
+    lines.write_line(&PortableLine::PerfcheckExport(Header {
         format: FORMAT,
         tool_version: tool_version.to_owned(),
     }))?;
     for run in runs {
-        lines.line(&PortableLine::Run(Box::new(run.head.clone())))?;
+        lines.write_line(&PortableLine::Run(Box::new(run.head.clone())))?;
         for launch in &run.launches {
-            lines.line(&PortableLine::Launch(WireLaunch {
+            lines.write_line(&PortableLine::Launch(WireProcess {
                 head: launch.head.clone(),
                 target_facts: launch.target_facts.clone(),
             }))?;
             for benchmark in &launch.benchmarks {
-                told.reached(done, all);
+                told.report(done, all);
                 done += 1;
-                lines.line(&PortableLine::Series(Box::new(benchmark.clone())))?;
+                lines.write_line(&PortableLine::Series(Box::new(benchmark.clone())))?;
             }
         }
         for counted in &run.counted {
-            lines.line(&PortableLine::CountsOfBenchmark(counted.clone()))?;
+            lines.write_line(&PortableLine::CountsOfBenchmark(counted.clone()))?;
         }
         for verdict in &run.verdicts {
-            lines.line(&PortableLine::Verdict(verdict.clone()))?;
+            lines.write_line(&PortableLine::Verdict(verdict.clone()))?;
         }
         if let Some(conclusion) = &run.conclusion {
-            lines.line(&PortableLine::Conclusion(conclusion.into()))?;
+            lines.write_line(&PortableLine::Conclusion(conclusion.into()))?;
         }
     }
-    let end = PortableLine::End(End {
+    let end = PortableLine::End(Footer {
         lines: lines.count + 1,
     });
-    lines.line(&end)
+    lines.write_line(&end)
 }
 
 struct LineWriter<'a> {
@@ -58,7 +58,7 @@ struct LineWriter<'a> {
 }
 
 impl LineWriter<'_> {
-    fn line(&mut self, line: &impl Serialize) -> io::Result<()> {
+    fn write_line(&mut self, line: &impl Serialize) -> io::Result<()> {
         let text = serde_json::to_string(line)?;
         self.writer.write_all(escape::json(&text).as_bytes())?;
         self.count += 1;

@@ -34,7 +34,7 @@ impl Axis {
 
     /// Returns the place of a value. A value beyond the axis is drawn at its end.
     pub(super) fn place(&self, value: f64) -> f64 {
-        let share = self.scale.part(value).clamp(0.0, 1.0);
+        let share = self.scale.position(value).clamp(0.0, 1.0);
         self.places.0 + share * (self.places.1 - self.places.0)
     }
 

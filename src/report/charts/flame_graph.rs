@@ -71,29 +71,29 @@ pub fn write_flame_graph(writer: &mut dyn Write, graph: &FlameGraph<'_>) -> io::
         (LEFT, 30.0),
         Anchor::Start,
         "head",
-        &units::short_name(&key.id),
+        &units::short_id(&key.id),
     );
-    let target = units::short_name(&format!("{}/{}", key.package, key.target));
+    let target = units::short_id(&format!("{}/{}", key.package, key.target));
     let heading = format!(
         "{target}, run {} compared with run {}: instructions per iteration {}",
         runs.candidate,
         runs.base,
-        change(all)
+        format_change(all)
     );
     svg.text((LEFT, 52.0), Anchor::Start, "small faint", &heading);
-    legend(&mut svg, 64.0);
+    draw_legend(&mut svg, 64.0);
     let mut top = 92.0;
     let mut left_out = 0;
     for side in Side::BOTH {
-        let placed = Placed::all(tree, side);
+        let placed = FrameLayout::from_tree(tree, side);
         let name = match side {
             Side::Base => "Base",
             Side::Candidate => "Candidate",
         };
         let said = format!(
             "{name}, run {}: {} instructions per iteration",
-            runs.of(side),
-            units::count(*all.of(side))
+            runs.get(side),
+            units::count(*all.get(side))
         );
         svg.text((LEFT, top + 16.0), Anchor::Start, "", &said);
         let rows = placed.frames.iter().map(|frame| frame.depth + 1).max();
@@ -121,14 +121,14 @@ pub fn write_flame_graph(writer: &mut dyn Write, graph: &FlameGraph<'_>) -> io::
     );
     let description = format!(
         "Flame graphs of the base, above, and the candidate. The functions that an iteration calls, each on top of its caller, as wide as it and what it calls execute instructions; in all {}.",
-        change(all)
+        format_change(all)
     );
     let document = svg.document(&name, top, &title, &description);
     writer.write_all(document.as_bytes())
 }
 
 /// Reports that the graphs were written, and where.
-pub fn write_flame_graph_place(
+pub fn write_flame_graph_written(
     writer: &mut dyn Write,
     graph: &FlameGraph<'_>,
     path: &str,
@@ -150,14 +150,14 @@ pub fn write_flame_graph_place(
     writeln!(
         writer,
         "Wrote {}, {}: instructions per iteration {}.",
-        units::on_one_line(path),
+        units::escape_line(path),
         units::bytes(bytes as f64),
-        change(&all)
+        format_change(&all)
     )
 }
 
 /// Draws a square of each color with its meaning.
-fn legend(svg: &mut Svg, top: f64) {
+fn draw_legend(svg: &mut Svg, top: f64) {
     let mut left = LEFT;
     let text = |svg: &mut Svg, left: f64, text: &str| {
         svg.text((left, top + 12.0), Anchor::Start, "small faint", text);
@@ -171,12 +171,12 @@ fn legend(svg: &mut Svg, top: f64) {
 }
 
 /// Formats a change of instructions: `24806 → 25810: +1004 (+4.05 %)`.
-fn change(instructions: &BySide<f64>) -> String {
+fn format_change(instructions: &BySide<f64>) -> String {
     let BySide { base, candidate } = *instructions;
     if base == candidate {
         return format!("{}, as before", units::count(base));
     }
-    let more = more(instructions);
+    let more = format_difference(instructions);
     format!(
         "{} → {}: {more}",
         units::count(base),
@@ -185,7 +185,7 @@ fn change(instructions: &BySide<f64>) -> String {
 }
 
 /// Formats a difference of instructions: `+1004 (+4.05 %)`.
-fn more(instructions: &BySide<f64>) -> String {
+fn format_difference(instructions: &BySide<f64>) -> String {
     let BySide { base, candidate } = *instructions;
     if base == candidate {
         return "as before".to_owned();
@@ -200,7 +200,7 @@ fn more(instructions: &BySide<f64>) -> String {
 
 /// The frames of one side with their positions.
 #[derive(Default)]
-struct Placed<'t> {
+struct FrameLayout<'t> {
     frames: Vec<PlacedFrame<'t>>,
     /// Number of frames that are too narrow to draw.
     left_out: usize,
@@ -215,18 +215,18 @@ struct PlacedFrame<'t> {
     depth: usize,
 }
 
-impl<'t> Placed<'t> {
+impl<'t> FrameLayout<'t> {
     /// Places all frames of `side`, on the common scale of both sides.
-    fn all(tree: &'t CallTree, side: Side) -> Self {
+    fn from_tree(tree: &'t CallTree, side: Side) -> Self {
         let most = tree.instructions.base.max(tree.instructions.candidate);
         let scale = (RIGHT - LEFT) / most.max(f64::MIN_POSITIVE);
         let mut placed = Self::default();
-        placed.put(&tree.frames, side, scale, (LEFT, 0));
+        placed.place_frames(&tree.frames, side, scale, (LEFT, 0));
         placed
     }
 
     /// Places frames next to each other, and their callees above them.
-    fn put(
+    fn place_frames(
         &mut self,
         frames: &'t [CallFrame],
         side: Side,
@@ -234,7 +234,7 @@ impl<'t> Placed<'t> {
         (mut left, depth): (f64, usize),
     ) {
         for frame in frames {
-            let width = frame.whole.of(side) * scale;
+            let width = frame.whole.get(side) * scale;
             if width >= (RIGHT - LEFT) * NARROWEST {
                 self.frames.push(PlacedFrame {
                     frame,
@@ -246,7 +246,7 @@ impl<'t> Placed<'t> {
                 self.left_out += 1;
             }
             // The callees of a narrow frame are counted too.
-            self.put(&frame.callees, side, scale, (left, depth + 1));
+            self.place_frames(&frame.callees, side, scale, (left, depth + 1));
             left += width;
         }
     }
@@ -258,18 +258,21 @@ impl PlacedFrame<'_> {
         let CallFrame {
             name, whole, own, ..
         } = self.frame;
-        let class = match (tree.compared(own), tree.compared(whole)) {
+        let class = match (
+            tree.compare_instructions(own),
+            tree.compare_instructions(whole),
+        ) {
             (Ordering::Greater, _) => "more",
             (Ordering::Less, _) => "fewer",
             (Ordering::Equal, Ordering::Greater) => "calls-more",
             (Ordering::Equal, Ordering::Less) => "calls-fewer",
             (Ordering::Equal, Ordering::Equal) => "same",
         };
-        svg.group(&self.title(tree), |svg| {
+        svg.group(&self.tooltip(tree), |svg| {
             let corners = ((self.left, top), (self.left + self.width, top + ROW));
             svg.rectangle(class, corners.0, corners.1);
             let letters = ((self.width - PADDING) / LETTER) as usize;
-            if let Some(label) = label(name, letters) {
+            if let Some(label) = shorten_name(name, letters) {
                 let place = (self.left + PADDING / 2.0, top + BASE_LINE);
                 svg.text(place, Anchor::Start, "code", &label);
             }
@@ -277,18 +280,18 @@ impl PlacedFrame<'_> {
     }
 
     /// Describes the instructions of the function, for its tooltip.
-    fn title(&self, tree: &CallTree) -> String {
+    fn tooltip(&self, tree: &CallTree) -> String {
         let CallFrame {
             name, whole, own, ..
         } = self.frame;
         let shares = |sides: &BySide<f64>| {
             let of = |side: Side| {
-                let share = sides.of(side) / tree.instructions.of(side).max(f64::MIN_POSITIVE);
-                let count = units::count(*sides.of(side));
+                let share = sides.get(side) / tree.instructions.get(side).max(f64::MIN_POSITIVE);
+                let count = units::count(*sides.get(side));
                 format!("{count} ({})", units::rounded_percent(share))
             };
             let (base, candidate) = (of(Side::Base), of(Side::Candidate));
-            format!("{base} → {candidate}: {}", more(sides))
+            format!("{base} → {candidate}: {}", format_difference(sides))
         };
         format!(
             "{name}\nInstructions per iteration, with what it calls: {}\nIts own: {}",
@@ -299,8 +302,8 @@ impl PlacedFrame<'_> {
 }
 
 /// Shortens a name to `letters`: to the last parts of its path if they fit, else to the beginning of the last part.
-fn label(name: &str, letters: usize) -> Option<String> {
-    let name = units::on_one_line(name);
+fn shorten_name(name: &str, letters: usize) -> Option<String> {
+    let name = units::escape_line(name);
     let starts = part_starts(&name);
     let last = starts.last().copied().unwrap_or(0);
     // A closure is shown with the function around it.
@@ -311,7 +314,7 @@ fn label(name: &str, letters: usize) -> Option<String> {
         Some(way) => Some(way.to_owned()),
         None if letters < FEWEST_LETTERS => None,
         None => {
-            let begun = units::fitting(name[last..].chars(), letters - 1);
+            let begun = units::take_columns(name[last..].chars(), letters - 1);
             Some(format!("{begun}…"))
         }
     }
@@ -375,7 +378,7 @@ mod tests {
     /// A tree with a function that executes more, a new one, a removed one, and one that is too narrow to draw.
     fn changed() -> CallTree {
         const LOOP: &str = "perfcheck::timing::time_loop";
-        CallTree::of(&BySide {
+        CallTree::from_stacks(&BySide {
             base: counted(&[
                 (&[LOOP], 100),
                 (
@@ -411,7 +414,7 @@ mod tests {
     fn names_are_escaped_and_the_document_is_well_formed() {
         let name = "<a<'_> as b>::c\u{1b}[2J\"]]>&\u{202e}";
         let side = || counted(&[(&[name], 100)]);
-        let tree = CallTree::of(&BySide {
+        let tree = CallTree::from_stacks(&BySide {
             base: side(),
             candidate: side(),
         });
@@ -446,7 +449,7 @@ mod tests {
             ("", 5, Some("")),
         ] {
             assert_eq!(
-                label(name, letters).as_deref(),
+                shorten_name(name, letters).as_deref(),
                 shown,
                 "{name} in {letters}"
             );
@@ -455,7 +458,7 @@ mod tests {
 
     #[test]
     fn where_a_side_executes_nothing_the_other_one_is_drawn() {
-        let tree = CallTree::of(&BySide {
+        let tree = CallTree::from_stacks(&BySide {
             base: counted(&[]),
             candidate: counted(&[(&["words::count"], 10)]),
         });
@@ -484,9 +487,9 @@ mod tests {
         /// Callees are drawn next to each other within the width of their caller, and no label is wider than its frame.
         #[test]
         fn frames_stand_on_their_callers(base in stacks(), candidate in stacks()) {
-            let tree = CallTree::of(&BySide { base, candidate });
+            let tree = CallTree::from_stacks(&BySide { base, candidate });
             for side in Side::BOTH {
-                let placed = Placed::all(&tree, side).frames;
+                let placed = FrameLayout::from_tree(&tree, side).frames;
                 for row in 0..6 {
                     let of_row = || placed.iter().filter(|frame| frame.depth == row);
                     for (one, next) in of_row().zip(of_row().skip(1)) {
@@ -504,7 +507,7 @@ mod tests {
                 for frame in placed {
                     prop_assert!(frame.left >= LEFT && frame.left + frame.width <= RIGHT + 1e-6);
                     let letters = ((frame.width - PADDING) / LETTER) as usize;
-                    let label = label(&frame.frame.name, letters).unwrap_or_default();
+                    let label = shorten_name(&frame.frame.name, letters).unwrap_or_default();
                     prop_assert!(units::width(&label) <= letters);
                 }
             }

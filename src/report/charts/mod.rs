@@ -10,6 +10,6 @@ mod picture;
 mod split;
 mod svg;
 
-pub use flame_graph::{FlameGraph, write_flame_graph, write_flame_graph_place};
+pub use flame_graph::{FlameGraph, write_flame_graph, write_flame_graph_written};
 pub use picture::{Picture, write_picture};
 pub use split::{SplitPicture, SplitRow, write_split};

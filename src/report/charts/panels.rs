@@ -26,7 +26,7 @@ pub(super) const OPERATIONS: &str = "Single operations";
 const LABEL_ROOM: f64 = 28.0;
 
 /// Draws the density of the samples, all samples in a row for each process with its fences, and the median with its interval.
-pub(super) fn density(
+pub(super) fn draw_density(
     svg: &mut Svg,
     shape: &Shape,
     summary: &Summary,
@@ -36,13 +36,13 @@ pub(super) fn density(
     let median = &summary.median;
     let (above, below) = (top + HEAD, top + HEAD + PLOT);
     let x = Axis::new(quantity(metric), shape.range(), (LEFT, RIGHT));
-    head(
+    draw_heading(
         svg,
         top,
         "Density of the samples",
-        &stated("median", median, metric),
+        &format_estimate("median", median, metric),
     );
-    band(svg, &x, median, (above, below));
+    draw_estimate(svg, &x, median, (above, below));
     let most = shape.density.peak() * 1.08;
     let y = Axis::new(Quantity::Count, (0.0, most), (below, above));
     if !shape.density.heights.is_empty() {
@@ -57,14 +57,14 @@ pub(super) fn density(
     for (index, launch) in shape.launches.iter().enumerate() {
         let fences = summary.fences.get(index);
         let top = below + row * (index as f64 + 0.1);
-        rug(svg, &x, &launch.times, fences, (top, row * 0.8));
+        draw_samples(svg, &x, &launch.times, fences, (top, row * 0.8));
         // The fences of a single process also apply to the density curve.
         let from = if is_alone {
             above
         } else {
             below + row * index as f64
         };
-        for at in within(fences, shape.range()) {
+        for at in fences_in_range(fences, shape.range()) {
             let at = x.place(at);
             svg.line(
                 "fence",
@@ -74,12 +74,15 @@ pub(super) fn density(
     }
     svg.rectangle("frame", (LEFT, above), (RIGHT, bottom));
     svg.line("frame", [(LEFT, below), (RIGHT, below)]);
-    across(svg, &x, bottom, &measured(metric));
+    draw_x_axis(svg, &x, bottom, &value_axis_title(metric));
     bottom + FOOT
 }
 
 /// Returns the fences within the drawn range.
-fn within(fences: Option<&TukeyFences>, (from, to): (f64, f64)) -> impl Iterator<Item = f64> {
+fn fences_in_range(
+    fences: Option<&TukeyFences>,
+    (from, to): (f64, f64),
+) -> impl Iterator<Item = f64> {
     let fences = fences
         .and_then(TukeyFences::ascending)
         .into_iter()
@@ -88,7 +91,7 @@ fn within(fences: Option<&TukeyFences>, (from, to): (f64, f64)) -> impl Iterator
 }
 
 /// Draws samples as strokes below `top`; samples beyond the fences have other colors.
-fn rug(
+fn draw_samples(
     svg: &mut Svg,
     x: &Axis,
     times: &[f64],
@@ -111,12 +114,12 @@ fn rug(
         classes[class].1.push(x.place(*time));
     }
     for (class, places) in classes.into_iter().filter(|(_, places)| !places.is_empty()) {
-        svg.strokes(class, top, height, &distinct(places));
+        svg.strokes(class, top, height, &remove_overlapping(places));
     }
 }
 
 /// Draws the cumulative distribution of randomly drawn single operations, as steps.
-pub(super) fn operations(svg: &mut Svg, ecdf: &WeightedEcdf, top: f64) -> f64 {
+pub(super) fn draw_operations(svg: &mut Svg, ecdf: &WeightedEcdf, top: f64) -> f64 {
     let (above, below) = (top + HEAD, top + HEAD + PLOT);
     let quantile = |p| ecdf.quantile(p).unwrap_or(0.0);
     let (first, last) = (quantile(0.0), quantile(DRAWN_SHARE));
@@ -132,7 +135,7 @@ pub(super) fn operations(svg: &mut Svg, ecdf: &WeightedEcdf, top: f64) -> f64 {
         units::time(quantile(0.5)),
         units::time(quantile(0.99))
     );
-    head(svg, top, OPERATIONS, &stated);
+    draw_heading(svg, top, OPERATIONS, &stated);
     let mut line = vec![(x.place(first), y.place(0.0))];
     let mut before = 0.0;
     for (value, share) in ecdf.steps().iter().filter(|(value, _)| *value <= last) {
@@ -149,23 +152,29 @@ pub(super) fn operations(svg: &mut Svg, ecdf: &WeightedEcdf, top: f64) -> f64 {
     line.push((RIGHT, y.place(before)));
     svg.line("curve", line);
     svg.rectangle("frame", (LEFT, above), (RIGHT, below));
-    across(svg, &x, below, "time of an operation");
-    upwards(svg, &y, top);
+    draw_x_axis(svg, &x, below, "time of an operation");
+    draw_y_axis(svg, &y, top);
     below + FOOT
 }
 
 /// Draws the linear phases: time against iterations, with the slope and its interval.
-pub(super) fn ramp(svg: &mut Svg, ramp: &Ramp, slope: &Estimate, metric: &Metric, top: f64) -> f64 {
+pub(super) fn draw_ramp(
+    svg: &mut Svg,
+    ramp: &Ramp,
+    slope: &Estimate,
+    metric: &Metric,
+    top: f64,
+) -> f64 {
     let (above, below) = (top + HEAD, top + HEAD + PLOT);
     let iterations = ramp.iterations;
     let x = Axis::new(Quantity::Count, (0.0, iterations * 1.04), (LEFT, RIGHT));
-    let most = Ramp::top(&[(ramp, slope.estimate)]);
+    let most = Ramp::drawn_height(&[(ramp, slope.estimate)]);
     let y = Axis::new(quantity(metric), (0.0, most), (below, above));
     let title = match metric {
         Metric::Time | Metric::Rate { .. } => "Iterations and time".to_owned(),
         Metric::Amount { unit } => format!("Iterations and {unit}"),
     };
-    head(svg, top, &title, &stated("slope", slope, metric));
+    draw_heading(svg, top, &title, &format_estimate("slope", slope, metric));
     // Lines must not leave the frame: a line that is too steep ends at the frame's upper edge.
     let at_end = |slope: f64| match slope * iterations {
         end if end > most => (x.place(most / slope), y.place(most)),
@@ -188,13 +197,13 @@ pub(super) fn ramp(svg: &mut Svg, ramp: &Ramp, slope: &Estimate, metric: &Metric
         svg.dot((x.place(*iterations), y.place(*elapsed)));
     }
     svg.rectangle("frame", (LEFT, above), (RIGHT, below));
-    across(svg, &x, below, "iterations of a sample");
-    upwards(svg, &y, top);
+    draw_x_axis(svg, &x, below, "iterations of a sample");
+    draw_y_axis(svg, &y, top);
     below + FOOT
 }
 
 /// Draws a violin for each process, with a line at its median.
-pub(super) fn violins(svg: &mut Svg, shape: &Shape, metric: &Metric, top: f64) -> f64 {
+pub(super) fn draw_violins(svg: &mut Svg, shape: &Shape, metric: &Metric, top: f64) -> f64 {
     let launches = &shape.launches;
     let (above, below) = (top + HEAD, top + HEAD + PLOT + SAMPLES);
     let y = Axis::new(quantity(metric), shape.range(), (below, above));
@@ -202,7 +211,7 @@ pub(super) fn violins(svg: &mut Svg, shape: &Shape, metric: &Metric, top: f64) -
     let room = (RIGHT - LEFT) / count.max(1) as f64;
     let peaks = launches.iter().map(|launch| launch.density.peak());
     let highest = peaks.fold(0.0, f64::max);
-    head(svg, top, "Launch by launch", "medians across");
+    draw_heading(svg, top, "Launch by launch", "medians across");
     for (index, launch) in launches.iter().enumerate() {
         let middle = LEFT + room * (index as f64 + 0.5);
         let half = |density: f64| density / highest * room.min(90.0) * 0.46;
@@ -239,12 +248,12 @@ pub(super) fn violins(svg: &mut Svg, shape: &Shape, metric: &Metric, top: f64) -
         "small faint",
         "launch",
     );
-    upwards(svg, &y, top);
+    draw_y_axis(svg, &y, top);
     below + FOOT
 }
 
 /// Draws two densities on one axis, the first upward and the second downward, each with its median. Equal areas are equal shares of the samples.
-pub(super) fn split_violin(
+pub(super) fn draw_split_violin(
     svg: &mut Svg,
     name: &str,
     halves: &[Option<Shape>; 2],
@@ -262,12 +271,12 @@ pub(super) fn split_violin(
     let medians = halves
         .iter()
         .flatten()
-        .map(|shape| units::spent(metric, shape.median()));
+        .map(|shape| units::format_cost(metric, shape.median()));
     let medians = medians.collect::<Vec<_>>().join(", ");
-    head(
+    draw_heading(
         svg,
         top,
-        &units::short_name(name),
+        &units::short_id(name),
         &format!("medians {medians}"),
     );
     let sides = [("area", -1.0), ("second", 1.0)];
@@ -287,18 +296,18 @@ pub(super) fn split_violin(
     }
     svg.rectangle("frame", (LEFT, above), (RIGHT, below));
     svg.line("frame", [(LEFT, middle), (RIGHT, middle)]);
-    across(svg, &x, below, &measured(metric));
+    draw_x_axis(svg, &x, below, &value_axis_title(metric));
     below + FOOT
 }
 
 /// Writes a line at the right below a panel. Returns where the next panel begins.
-pub(super) fn remark(svg: &mut Svg, text: &str, bottom: f64) -> f64 {
+pub(super) fn draw_remark(svg: &mut Svg, text: &str, bottom: f64) -> f64 {
     svg.text((RIGHT, bottom - 4.0), Anchor::End, "small faint", text);
     bottom + 17.0
 }
 
 /// Returns the title of the axis of values.
-pub(super) fn measured(metric: &Metric) -> String {
+pub(super) fn value_axis_title(metric: &Metric) -> String {
     match metric {
         Metric::Time => "time of an iteration".to_owned(),
         Metric::Rate { unit } => format!("time of a unit ({unit})"),
@@ -313,14 +322,14 @@ fn quantity(metric: &Metric) -> Quantity {
     }
 }
 
-fn head(svg: &mut Svg, top: f64, title: &str, stated: &str) {
+fn draw_heading(svg: &mut Svg, top: f64, title: &str, stated: &str) {
     svg.text((LEFT, top + 18.0), Anchor::Start, "head", title);
     svg.text((RIGHT, top + 18.0), Anchor::End, "small", stated);
 }
 
 /// Formats an estimate with its interval: `median 100.3 ns [100.2 ns, 100.4 ns]`.
-fn stated(name: &str, estimate: &Estimate, metric: &Metric) -> String {
-    let spent = |value: f64| units::spent(metric, value);
+fn format_estimate(name: &str, estimate: &Estimate, metric: &Metric) -> String {
+    let spent = |value: f64| units::format_cost(metric, value);
     let value = spent(estimate.estimate);
     if estimate.lower.is_finite() && estimate.upper.is_finite() {
         let (lower, upper) = (spent(estimate.lower), spent(estimate.upper));
@@ -331,7 +340,7 @@ fn stated(name: &str, estimate: &Estimate, metric: &Metric) -> String {
 }
 
 /// Draws an estimate as a line from top to bottom, and its interval as a band.
-fn band(svg: &mut Svg, x: &Axis, estimate: &Estimate, (above, below): (f64, f64)) {
+fn draw_estimate(svg: &mut Svg, x: &Axis, estimate: &Estimate, (above, below): (f64, f64)) {
     if estimate.lower.is_finite() && estimate.upper.is_finite() {
         let corners = (x.place(estimate.lower), x.place(estimate.upper));
         svg.rectangle("band", (corners.0, above), (corners.1, below));
@@ -341,7 +350,7 @@ fn band(svg: &mut Svg, x: &Axis, estimate: &Estimate, (above, below): (f64, f64)
 }
 
 /// Draws ticks, labels and the axis title below a frame.
-fn across(svg: &mut Svg, x: &Axis, bottom: f64, what: &str) {
+fn draw_x_axis(svg: &mut Svg, x: &Axis, bottom: f64, what: &str) {
     for (place, label) in x.ticks() {
         svg.strokes("frame", bottom, 5.0, &[place]);
         svg.text(
@@ -364,7 +373,7 @@ fn across(svg: &mut Svg, x: &Axis, bottom: f64, what: &str) {
 }
 
 /// Draws ticks and labels at the left of a frame, and the unit above them.
-fn upwards(svg: &mut Svg, y: &Axis, top: f64) {
+fn draw_y_axis(svg: &mut Svg, y: &Axis, top: f64) {
     for (place, label) in y.ticks() {
         svg.line("frame", [(LEFT - 5.0, place), (LEFT, place)]);
         svg.text(
@@ -383,7 +392,7 @@ fn upwards(svg: &mut Svg, y: &Axis, top: f64) {
 }
 
 /// Removes places less than a third of a unit from another one, which would be invisible.
-fn distinct(mut places: Vec<f64>) -> Vec<f64> {
+fn remove_overlapping(mut places: Vec<f64>) -> Vec<f64> {
     places.sort_by(f64::total_cmp);
     places.dedup_by(|next, kept| *next - *kept < 0.33);
     places

@@ -37,7 +37,7 @@ pub fn write_picture(writer: &mut dyn Write, picture: &Picture<'_>) -> io::Resul
         (16.0, 30.0),
         Anchor::Start,
         "head",
-        &units::short_name(&key.id),
+        &units::short_id(&key.id),
     );
     let target = format!("{}/{}", key.package, key.target);
     svg.text(
@@ -46,81 +46,85 @@ pub fn write_picture(writer: &mut dyn Write, picture: &Picture<'_>) -> io::Resul
         "small faint",
         &format!(
             "{}, run {}: {} of {}, {} intervals",
-            units::short_name(&target),
+            units::short_id(&target),
             picture.run,
             units::counted(summary.samples, "sample"),
             units::counted(summary.launches, "launch"),
             units::percent(picture.confidence_level)
         ),
     );
-    let mut bottom = panels::density(&mut svg, shape, summary, metric, 68.0);
-    let remarks = left_out(picture).into_iter().chain(fences(picture));
-    for remark in remarks.chain(outside(picture)) {
-        bottom = panels::remark(&mut svg, &remark, bottom);
+    let mut bottom = panels::draw_density(&mut svg, shape, summary, metric, 68.0);
+    let remarks = describe_left_out(picture)
+        .into_iter()
+        .chain(describe_fences(picture));
+    for remark in remarks.chain(describe_undrawn(picture)) {
+        bottom = panels::draw_remark(&mut svg, &remark, bottom);
     }
     if let Some((ramp, slope)) = shape.ramp.as_ref().zip(summary.slope.as_ref()) {
-        bottom = panels::ramp(&mut svg, ramp, slope, metric, bottom);
-        if let Some(above) = above(picture) {
-            bottom = panels::remark(&mut svg, &above, bottom);
+        bottom = panels::draw_ramp(&mut svg, ramp, slope, metric, bottom);
+        if let Some(above) = describe_above_ramp(picture) {
+            bottom = panels::draw_remark(&mut svg, &above, bottom);
         }
     }
-    bottom = panels::violins(&mut svg, shape, metric, bottom);
+    bottom = panels::draw_violins(&mut svg, shape, metric, bottom);
     if let Some(operations) = picture.operations {
-        bottom = panels::operations(&mut svg, operations, bottom);
+        bottom = panels::draw_operations(&mut svg, operations, bottom);
     }
     let name = format!("run-{}", picture.run);
     let title = format!("{target} {}, run {}", key.id, picture.run);
-    let document = svg.document(&name, bottom, &title, &described(picture));
+    let document = svg.document(&name, bottom, &title, &describe(picture));
     writer.write_all(document.as_bytes())
 }
 
 /// Describes the samples that a filter left out.
-fn left_out(picture: &Picture<'_>) -> Option<String> {
+fn describe_left_out(picture: &Picture<'_>) -> Option<String> {
     let left_out = picture.summary.left_out?;
-    Some(left_out.in_words())
+    Some(left_out.describe())
 }
 
 /// Describes Tukey's fences of a single process. With several processes, each has its own fences.
-fn fences(picture: &Picture<'_>) -> Option<String> {
+fn describe_fences(picture: &Picture<'_>) -> Option<String> {
     let [only] = &picture.summary.fences[..] else {
         return None;
     };
-    let [from, low, high, to] = only.ascending()?.map(|at| units::spent(picture.metric, at));
+    let [from, low, high, to] = only
+        .ascending()?
+        .map(|at| units::format_cost(picture.metric, at));
     Some(format!(
         "Fences: mild {low} and {high}, severe {from} and {to}"
     ))
 }
 
 /// Describes the samples that are too far from the others to be drawn.
-fn outside(picture: &Picture<'_>) -> Option<String> {
+fn describe_undrawn(picture: &Picture<'_>) -> Option<String> {
     let outside = picture.shape.outside;
     (outside > 0).then(|| {
         format!(
             "{} far outside not drawn (largest {})",
             units::counted(outside, "sample"),
-            units::spent(picture.metric, picture.summary.max)
+            units::format_cost(picture.metric, picture.summary.max)
         )
     })
 }
 
 /// Describes the samples above the panel of the linear phases.
-fn above(picture: &Picture<'_>) -> Option<String> {
+fn describe_above_ramp(picture: &Picture<'_>) -> Option<String> {
     let (ramp, slope) = (picture.shape.ramp.as_ref()?, picture.summary.slope?);
-    let top = Ramp::top(&[(ramp, slope.estimate)]);
+    let top = Ramp::drawn_height(&[(ramp, slope.estimate)]);
     let above = ramp.points.iter().filter(|point| point.1 > top).count();
     (above > 0).then(|| {
         format!(
             "{} above the picture not drawn (largest {})",
             units::counted(above, "sample"),
-            units::spent(picture.metric, ramp.elapsed)
+            units::format_cost(picture.metric, ramp.elapsed)
         )
     })
 }
 
 /// Describes the picture in words.
-fn described(picture: &Picture<'_>) -> String {
+fn describe(picture: &Picture<'_>) -> String {
     let (summary, shape) = (picture.summary, picture.shape);
-    let spent = |value: f64| units::spent(picture.metric, value);
+    let spent = |value: f64| units::format_cost(picture.metric, value);
     let level = units::percent(picture.confidence_level);
     let slope = summary.slope.map_or_else(String::new, |slope| {
         format!(
@@ -132,12 +136,15 @@ fn described(picture: &Picture<'_>) -> String {
         .map(|launch| spent(launch.quartiles[1]))
         .collect();
     let mut remarks = String::new();
-    let outliers = analysis::outliers(summary);
-    let said = left_out(picture)
+    let outliers = analysis::describe_outliers(summary);
+    let said = describe_left_out(picture)
         .into_iter()
-        .chain(fences(picture))
+        .chain(describe_fences(picture))
         .chain(outliers);
-    for text in said.chain(outside(picture)).chain(above(picture)) {
+    for text in said
+        .chain(describe_undrawn(picture))
+        .chain(describe_above_ramp(picture))
+    {
         remarks += " ";
         remarks += &text;
         remarks += ".";
@@ -161,7 +168,7 @@ fn described(picture: &Picture<'_>) -> String {
         "{} of {}. Density of the {} from {} to {}, median {}{interval}.{slope} A violin for each launch; medians: {}.{remarks}{operations}",
         units::counted(summary.samples, "sample"),
         units::counted(summary.launches, "launch"),
-        panels::measured(picture.metric),
+        panels::value_axis_title(picture.metric),
         spent(shape.range().0),
         spent(shape.range().1),
         spent(summary.median.estimate),

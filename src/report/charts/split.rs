@@ -41,7 +41,7 @@ pub fn write_split(writer: &mut dyn Write, picture: &SplitPicture<'_>) -> io::Re
         (16.0, 30.0),
         Anchor::Start,
         "head",
-        &units::short_name(&title),
+        &units::short_id(&title),
     );
     let mut bottom = 48.0;
     if let Some(note) = &picture.note {
@@ -49,22 +49,22 @@ pub fn write_split(writer: &mut dyn Write, picture: &SplitPicture<'_>) -> io::Re
         bottom = 64.0;
     }
     for row in &picture.rows {
-        bottom = panels::split_violin(&mut svg, row.name, &row.halves, row.metric, bottom);
+        bottom = panels::draw_split_violin(&mut svg, row.name, &row.halves, row.metric, bottom);
     }
     let name = format!("run-{}-split", picture.run);
-    let document = svg.document(&name, bottom, &title, &described(picture));
+    let document = svg.document(&name, bottom, &title, &describe(picture));
     writer.write_all(document.as_bytes())
 }
 
 /// Describes the picture in words.
-fn described(picture: &SplitPicture<'_>) -> String {
+fn describe(picture: &SplitPicture<'_>) -> String {
     let rows = picture.rows.iter().map(|row| {
         let halves = row.halves.iter().zip(picture.series);
         let medians = halves.filter_map(|(half, series)| {
             let shape = half.as_ref()?;
             Some(format!(
                 "{series} {}",
-                units::spent(row.metric, shape.median())
+                units::format_cost(row.metric, shape.median())
             ))
         });
         format!(

@@ -75,13 +75,13 @@ impl Svg {
 
     /// Draws a path through `points`.
     pub(super) fn line(&mut self, class: &str, points: impl IntoIterator<Item = (f64, f64)>) {
-        let data = polyline(points);
+        let data = path_data(points);
         self.element(format_args!(r#"<path class="{class}" d="{data}"/>"#));
     }
 
     /// Draws a closed area with corners at `points`.
     pub(super) fn area(&mut self, class: &str, points: impl IntoIterator<Item = (f64, f64)>) {
-        let data = polyline(points);
+        let data = path_data(points);
         self.element(format_args!(r#"<path class="{class}" d="{data}Z"/>"#));
     }
 
@@ -139,7 +139,7 @@ impl Svg {
     }
 }
 
-fn polyline(points: impl IntoIterator<Item = (f64, f64)>) -> String {
+fn path_data(points: impl IntoIterator<Item = (f64, f64)>) -> String {
     let mut data = String::new();
     for (index, (x, y)) in points.into_iter().enumerate() {
         let command = if index == 0 { 'M' } else { 'L' };

@@ -8,7 +8,7 @@ use std::io::{self, Write};
 use super::context::{ReportContext, SourcePlace};
 use crate::escape;
 use crate::report::units;
-use crate::report::words::sentences::{self, Gravity};
+use crate::report::words::sentences::{self, RowSeverity};
 use perfcheck_analysis::findings::{FailedTarget, Findings, Row};
 
 /// Maximum number of annotations of each kind.
@@ -25,9 +25,9 @@ struct Annotation {
 }
 
 impl Annotation {
-    fn of_target(failed: &FailedTarget, context: &ReportContext<'_>) -> Self {
+    fn from_failed_target(failed: &FailedTarget, context: &ReportContext<'_>) -> Self {
         let name = format!("{}/{}", failed.package, failed.target);
-        let message = format!("{name}: {}", sentences::of_target(failed));
+        let message = format!("{name}: {}", sentences::describe_target_failure(failed));
         Self {
             place: (context.source_place)(&failed.key()),
             title: format!("failed: {}", escape::one_line(&name)),
@@ -35,12 +35,12 @@ impl Annotation {
         }
     }
 
-    fn of_benchmark(row: &Row<'_>, findings: &Findings<'_>, context: &ReportContext<'_>) -> Self {
-        let (word, complaint) = sentences::complaint(row, findings, context.fail_on);
+    fn from_row(row: &Row<'_>, findings: &Findings<'_>, context: &ReportContext<'_>) -> Self {
+        let (word, complaint) = sentences::describe_problem(row, findings, context.fail_on);
         let lines: Vec<String> = [row.key.to_string(), complaint.clone()]
             .into_iter()
             .map(|line| escape::one_line(&line))
-            .chain(sentences::other_notes(row, findings, &complaint))
+            .chain(sentences::notes_beyond(row, findings, &complaint))
             .collect();
         Self {
             place: (context.source_place)(&row.key),
@@ -54,8 +54,8 @@ impl Annotation {
             let file = escape::workflow_property(&place.file);
             format!("file={file},line={},", place.line)
         });
-        let title = sentences::shortened(&self.title, LONGEST_TITLE);
-        let message = sentences::cut(&self.message, LONGEST_MESSAGE);
+        let title = sentences::shorten(&self.title, LONGEST_TITLE);
+        let message = sentences::truncate(&self.message, LONGEST_MESSAGE);
         writeln!(
             writer,
             "::{command} {place}title={}::{}",
@@ -72,9 +72,9 @@ pub(crate) fn write_annotations(
 ) -> io::Result<()> {
     let targets = findings.failed_targets.iter();
     let mut errors: Vec<Annotation> = targets
-        .map(|failed| Annotation::of_target(failed, context))
+        .map(|failed| Annotation::from_failed_target(failed, context))
         .collect();
-    let mut warnings: Vec<Annotation> = sentences::incomplete(findings.run)
+    let mut warnings: Vec<Annotation> = sentences::describe_incomplete_run(findings.run)
         .map(|message| Annotation {
             place: None,
             title: format!("incomplete: run {}", findings.run.id),
@@ -83,15 +83,15 @@ pub(crate) fn write_annotations(
         .into_iter()
         .collect();
     // Put benchmarks that could not be measured first: readers of a truncated list must see that nothing is known about some benchmarks.
-    let mut rows = sentences::worst_first(findings);
-    rows.sort_by_key(|row| Gravity::of(row, findings, context.fail_on));
+    let mut rows = sentences::rows_worst_first(findings);
+    rows.sort_by_key(|row| RowSeverity::from_row(row, findings, context.fail_on));
     for row in rows {
-        let kind = match Gravity::of(row, findings, context.fail_on) {
-            Gravity::Error | Gravity::Failure => &mut errors,
-            Gravity::Warning => &mut warnings,
-            Gravity::Fine => continue,
+        let kind = match RowSeverity::from_row(row, findings, context.fail_on) {
+            RowSeverity::Error | RowSeverity::Failure => &mut errors,
+            RowSeverity::Warning => &mut warnings,
+            RowSeverity::Fine => continue,
         };
-        kind.push(Annotation::of_benchmark(row, findings, context));
+        kind.push(Annotation::from_row(row, findings, context));
     }
     for (command, annotations) in [("error", errors), ("warning", warnings)] {
         let shown = if annotations.len() > SHOWN {

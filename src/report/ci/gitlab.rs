@@ -8,7 +8,7 @@ use std::io::{self, Write};
 
 use super::context::ReportContext;
 use crate::escape;
-use crate::report::words::sentences::{self, Gravity};
+use crate::report::words::sentences::{self, RowSeverity};
 use perfcheck_analysis::findings::{FailedTarget, Findings, Row};
 use perfcheck_analysis::model::BenchmarkKey;
 
@@ -45,35 +45,39 @@ pub(crate) fn write_code_quality(
 ) -> io::Result<()> {
     let targets = findings.failed_targets.iter();
     let issues: Vec<Issue> = targets
-        .map(|failed| issue_of_target(failed, context))
+        .map(|failed| target_issue(failed, context))
         .chain(
-            sentences::worst_first(findings)
+            sentences::rows_worst_first(findings)
                 .into_iter()
-                .filter_map(|row| issue(row, findings, context)),
+                .filter_map(|row| benchmark_issue(row, findings, context)),
         )
         .collect();
     let text = serde_json::to_string_pretty(&issues)?;
     writeln!(writer, "{}", escape::json(&text))
 }
 
-fn issue(row: &Row<'_>, findings: &Findings<'_>, context: &ReportContext<'_>) -> Option<Issue> {
-    let severity = match Gravity::of(row, findings, context.fail_on) {
-        Gravity::Error => "critical",
-        Gravity::Failure => "major",
-        Gravity::Warning => "minor",
-        Gravity::Fine => return None,
+fn benchmark_issue(
+    row: &Row<'_>,
+    findings: &Findings<'_>,
+    context: &ReportContext<'_>,
+) -> Option<Issue> {
+    let severity = match RowSeverity::from_row(row, findings, context.fail_on) {
+        RowSeverity::Error => "critical",
+        RowSeverity::Failure => "major",
+        RowSeverity::Warning => "minor",
+        RowSeverity::Fine => return None,
     };
-    let (check, complaint) = sentences::complaint(row, findings, context.fail_on);
+    let (check, complaint) = sentences::describe_problem(row, findings, context.fail_on);
     let description: Vec<String> = std::iter::once(format!("{}: {complaint}", row.key))
-        .chain(sentences::other_notes(row, findings, &complaint))
+        .chain(sentences::notes_beyond(row, findings, &complaint))
         .map(|sentence| escape::one_line(&sentence))
         .collect();
     let description = description.join("; ");
     Some(Issue::new(check, &row.key, severity, &description, context))
 }
 
-fn issue_of_target(failed: &FailedTarget, context: &ReportContext<'_>) -> Issue {
-    let sentence = sentences::of_target(failed);
+fn target_issue(failed: &FailedTarget, context: &ReportContext<'_>) -> Issue {
+    let sentence = sentences::describe_target_failure(failed);
     let description = format!("{}/{}: {sentence}", failed.package, failed.target);
     let description = escape::one_line(&description);
     Issue::new("failed", &failed.key(), "critical", &description, context)
@@ -90,7 +94,7 @@ impl Issue {
         let place = (context.source_place)(key);
         Self {
             check_name: format!("perfcheck-{check}"),
-            description: sentences::cut(description, LONGEST_DESCRIPTION),
+            description: sentences::truncate(description, LONGEST_DESCRIPTION),
             fingerprint: fingerprint(check, key),
             location: IssueLocation {
                 lines: IssueLines {

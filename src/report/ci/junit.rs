@@ -9,7 +9,7 @@ use std::io::{self, Write};
 use super::context::ReportContext;
 use crate::escape;
 use crate::report::messages::decided_by;
-use crate::report::words::sentences::{self, Gravity};
+use crate::report::words::sentences::{self, RowSeverity};
 use perfcheck_analysis::findings::{FailedTarget, Findings, Row};
 use perfcheck_analysis::model::{BenchmarkKey, Measurement, Unit, Verdict};
 
@@ -23,10 +23,13 @@ enum CaseOutcome {
 }
 
 impl CaseOutcome {
-    fn of(row: &Row<'_>, findings: &Findings<'_>, context: &ReportContext<'_>) -> Self {
-        match (Gravity::of(row, findings, context.fail_on), row.verdict) {
-            (Gravity::Error, _) => Self::Error,
-            (Gravity::Failure, _) => Self::Failure,
+    fn from_row(row: &Row<'_>, findings: &Findings<'_>, context: &ReportContext<'_>) -> Self {
+        match (
+            RowSeverity::from_row(row, findings, context.fail_on),
+            row.verdict,
+        ) {
+            (RowSeverity::Error, _) => Self::Error,
+            (RowSeverity::Failure, _) => Self::Failure,
             // Skipped, because neither success nor failure was shown.
             (
                 _,
@@ -41,7 +44,7 @@ impl CaseOutcome {
         }
     }
 
-    fn element(self) -> Option<&'static str> {
+    fn element_name(self) -> Option<&'static str> {
         match self {
             Self::Passed => None,
             Self::Failure => Some("failure"),
@@ -61,7 +64,7 @@ struct TestSuite<'f, 'm> {
 }
 
 impl TestSuite<'_, '_> {
-    fn cases(&self) -> usize {
+    fn count_cases(&self) -> usize {
         self.rows.len() + self.declined.len() + usize::from(self.failed.is_some())
     }
 }
@@ -87,7 +90,7 @@ pub(crate) fn write_junit(
     }
     let outcomes = |rows: &[&Row<'_>], wanted: CaseOutcome| {
         rows.iter()
-            .filter(|row| CaseOutcome::of(row, findings, context) == wanted)
+            .filter(|row| CaseOutcome::from_row(row, findings, context) == wanted)
             .count()
     };
     let all: Vec<&Row<'_>> = findings.rows.iter().collect();
@@ -96,25 +99,25 @@ pub(crate) fn write_junit(
         writer,
         "<testsuites name=\"{}\" tests=\"{}\" failures=\"{}\" errors=\"{}\" time=\"{}\">",
         escape::xml(&escape::one_line(context.key)),
-        suites.values().map(TestSuite::cases).sum::<usize>(),
+        suites.values().map(TestSuite::count_cases).sum::<usize>(),
         outcomes(&all, CaseOutcome::Failure),
         outcomes(&all, CaseOutcome::Error) + findings.failed_targets.len(),
-        seconds(&all, findings),
+        format_sample_seconds(&all, findings),
     )?;
     for ((package, target), suite) in &mut suites {
-        suite.rows.sort_by(|a, b| a.key.in_natural_order(&b.key));
+        suite.rows.sort_by(|a, b| a.key.cmp_natural(&b.key));
         let rows = &suite.rows;
         writeln!(
             writer,
             "  <testsuite name=\"{}\" tests=\"{}\" failures=\"{}\" errors=\"{}\" skipped=\"{}\" time=\"{}\" timestamp=\"{}\">",
-            attribute(&format!("{package}/{target}")),
-            suite.cases(),
+            escape_attribute(&format!("{package}/{target}")),
+            suite.count_cases(),
             outcomes(rows, CaseOutcome::Failure),
             outcomes(rows, CaseOutcome::Error) + usize::from(suite.failed.is_some()),
             outcomes(rows, CaseOutcome::Skipped) + suite.declined.len(),
-            seconds(rows, findings),
+            format_sample_seconds(rows, findings),
             // The time is in UTC; schemas that check it allow no time zone.
-            attribute(context.started.trim_end_matches('Z')),
+            escape_attribute(context.started.trim_end_matches('Z')),
         )?;
         write_properties(writer, rows, findings)?;
         if let Some(failed) = suite.failed {
@@ -126,7 +129,7 @@ pub(crate) fn write_junit(
         for (key, reason) in &suite.declined {
             write_declined(writer, key, reason)?;
         }
-        if let Some(sentence) = sentences::incomplete(findings.run) {
+        if let Some(sentence) = sentences::describe_incomplete_run(findings.run) {
             let said = escape::xml(&sentence);
             writeln!(writer, "    <system-out>{said}</system-out>")?;
         }
@@ -137,16 +140,16 @@ pub(crate) fn write_junit(
 
 /// Writes one test case in place of all benchmarks of a failed target.
 fn write_failed_target(writer: &mut dyn Write, failed: &FailedTarget) -> io::Result<()> {
-    let sentence = sentences::of_target(failed);
+    let sentence = sentences::describe_target_failure(failed);
     writeln!(
         writer,
         "    <testcase name=\"(bench target)\" classname=\"{}\" time=\"0.000\">",
-        attribute(&format!("{}.{}", failed.package, failed.target)),
+        escape_attribute(&format!("{}.{}", failed.package, failed.target)),
     )?;
     writeln!(
         writer,
         "      <error type=\"failed\" message=\"{}\"></error>",
-        attribute(&sentence)
+        escape_attribute(&sentence)
     )?;
     writeln!(
         writer,
@@ -160,18 +163,18 @@ fn write_declined(writer: &mut dyn Write, key: &BenchmarkKey, reason: &str) -> i
     writeln!(
         writer,
         "    <testcase name=\"{}\" classname=\"{}\" time=\"0.000\">\n      <skipped type=\"skipped\" message=\"{}\"></skipped>\n    </testcase>",
-        attribute(&key.id),
-        attribute(&format!("{}.{}", key.package, key.target)),
-        attribute(reason),
+        escape_attribute(&key.id),
+        escape_attribute(&format!("{}.{}", key.package, key.target)),
+        escape_attribute(reason),
     )
 }
 
-fn attribute(text: &str) -> String {
+fn escape_attribute(text: &str) -> String {
     escape::xml(&escape::one_line(text))
 }
 
 /// Returns the duration of the samples; 0 for imported ones, which were not measured here and mostly have made-up iteration counts.
-fn seconds(rows: &[&Row<'_>], findings: &Findings<'_>) -> String {
+fn format_sample_seconds(rows: &[&Row<'_>], findings: &Findings<'_>) -> String {
     let is_known = findings.run.source.is_none();
     let measured = rows.iter().filter_map(|row| row.measurement);
     let measured = measured.filter(|_| is_known);
@@ -204,7 +207,7 @@ fn write_properties(
         ("run".to_owned(), findings.run.id.to_string()),
         ("seed".to_owned(), findings.run.begun.seed.to_string()),
     ];
-    if let Some(sentence) = sentences::incomplete(findings.run) {
+    if let Some(sentence) = sentences::describe_incomplete_run(findings.run) {
         properties.push(("incomplete".to_owned(), sentence));
     }
     if let Some(verdicts) = &findings.verdicts {
@@ -250,8 +253,8 @@ fn write_properties(
         writeln!(
             writer,
             "      <property name=\"{}\" value=\"{}\"/>",
-            attribute(&name),
-            attribute(&value)
+            escape_attribute(&name),
+            escape_attribute(&value)
         )?;
     }
     writeln!(writer, "    </properties>")
@@ -263,20 +266,20 @@ fn write_case(
     findings: &Findings<'_>,
     context: &ReportContext<'_>,
 ) -> io::Result<()> {
-    let (word, complaint) = sentences::complaint(row, findings, context.fail_on);
-    let notes = sentences::other_notes(row, findings, &complaint);
+    let (word, complaint) = sentences::describe_problem(row, findings, context.fail_on);
+    let notes = sentences::notes_beyond(row, findings, &complaint);
     writeln!(
         writer,
         "    <testcase name=\"{}\" classname=\"{}\" time=\"{}\">",
-        attribute(&row.key.id),
-        attribute(&format!("{}.{}", row.key.package, row.key.target)),
-        seconds(&[row], findings),
+        escape_attribute(&row.key.id),
+        escape_attribute(&format!("{}.{}", row.key.package, row.key.target)),
+        format_sample_seconds(&[row], findings),
     )?;
-    if let Some(element) = CaseOutcome::of(row, findings, context).element() {
+    if let Some(element) = CaseOutcome::from_row(row, findings, context).element_name() {
         writeln!(
             writer,
             "      <{element} type=\"{word}\" message=\"{}\">{}</{element}>",
-            attribute(&complaint),
+            escape_attribute(&complaint),
             escape::xml(&notes.join("\n"))
         )?;
     }

@@ -29,7 +29,7 @@ worded! {
 
 impl ReportKind {
     /// Reports whether the format is a complete result. On stdout, a complete result replaces the table; others follow it.
-    pub fn is_whole(self) -> bool {
+    pub fn replaces_table(self) -> bool {
         self != Self::GitHub
     }
 }

@@ -8,12 +8,12 @@ use std::io::{self, Write};
 use super::context::ReportContext;
 use crate::escape;
 use crate::report::words::outcome::RunOutcome;
-use crate::report::words::remarks::run_remark;
-use crate::report::words::sentences::{self, Gravity};
+use crate::report::words::remarks::describe_run_remark;
+use crate::report::words::sentences::{self, RowSeverity};
 use crate::report::words::{analysis, limits};
 use crate::report::{theme, units};
-use perfcheck_analysis::findings::{Findings, Method, Row, RunRemark, Verdicts};
-use perfcheck_analysis::model::{Statistic, Test, Verdict, first_digits};
+use perfcheck_analysis::findings::{ComparisonContext, Findings, Method, Row, RunNote};
+use perfcheck_analysis::model::{Statistic, Test, Verdict, shorten_hash};
 
 /// Maximum size of the report at the end of each part, in bytes. The rest of 60,000 is enough for the counts of omissions and the machine.
 const MOST_WITH_TARGETS: usize = 12_000;
@@ -40,14 +40,14 @@ pub(crate) fn write_markdown(
     context: &ReportContext<'_>,
 ) -> io::Result<()> {
     let mut text = String::new();
-    let rows = sentences::worst_first(findings);
+    let rows = sentences::rows_worst_first(findings);
     add_head(&mut text, findings, context);
     add_failed_targets(&mut text, findings);
     add_first_rows(&mut text, &rows, findings, context);
     add_remarks(&mut text, findings, context);
     add_all_rows(&mut text, &rows, findings);
     add_notes(&mut text, &rows, findings);
-    add_circumstances(&mut text, findings, context);
+    add_environment(&mut text, findings, context);
     writer.write_all(text.as_bytes())
 }
 
@@ -73,70 +73,72 @@ fn marker(key: &str) -> String {
 }
 
 fn add_head(text: &mut String, findings: &Findings<'_>, context: &ReportContext<'_>) {
-    line(text, &marker(context.key));
-    let outcome = RunOutcome::of(findings);
-    let grounds = outcome.grounds(|verdict| verdict.word().to_owned());
-    line(
+    add_line(text, &marker(context.key));
+    let outcome = RunOutcome::from_findings(findings);
+    let grounds = outcome.describe_reasons(|verdict| verdict.word().to_owned());
+    add_line(
         text,
         &format!("### Benchmarks: {}, {grounds}", outcome.word()),
     );
-    line(text, "");
+    add_line(text, "");
     let run = findings.run;
     let commit = run.begun.git.as_ref().map_or_else(String::new, |git| {
-        let commit = sentences::shortened(&git.commit, LONGEST_NAME);
-        let commit = first_digits(&commit, 12);
+        let commit = sentences::shorten(&git.commit, LONGEST_NAME);
+        let commit = shorten_hash(&commit, 12);
         let branch = git
             .branch
             .as_ref()
-            .map_or_else(String::new, |branch| format!(" ({})", name_of(branch)));
+            .map_or_else(String::new, |branch| format!(" ({})", format_name(branch)));
         let modified = if git.dirty { ", modified" } else { "" };
         format!(" of {}{branch}{modified}", escape::markdown_code(commit))
     });
     let compared = findings
         .verdicts
         .as_ref()
-        .map_or_else(String::new, |verdicts| compared_with(findings, verdicts));
+        .map_or_else(String::new, |verdicts| {
+            describe_reference(findings, verdicts)
+        });
     let part = run.begun.partition.as_ref();
     let part = part.map_or_else(String::new, |found| {
         format!(" (part {}: `merge` decides about all)", found.part)
     });
-    line(text, &format!("Run {}{part}{commit}{compared}.", run.id));
-    line(text, "");
-    if let Some(sentence) = sentences::incomplete(run) {
-        line(text, &format!("> warning: {}\n", remark(&sentence)));
+    add_line(text, &format!("Run {}{part}{commit}{compared}.", run.id));
+    add_line(text, "");
+    if let Some(sentence) = sentences::describe_incomplete_run(run) {
+        add_line(text, &format!("> warning: {}\n", format_remark(&sentence)));
     }
 }
 
 /// Adds the bench targets that failed, whose benchmarks are missing from all other parts.
 fn add_failed_targets(text: &mut String, findings: &Findings<'_>) {
     let paragraphs = findings.failed_targets.iter().map(|failed| {
-        let name = name_of(&format!("{}/{}", failed.package, failed.target));
+        let name = format_name(&format!("{}/{}", failed.package, failed.target));
         format!(
             "> error: {name}: {}\n",
-            remark(&sentences::of_target(failed))
+            format_remark(&sentences::describe_target_failure(failed))
         )
     });
     let more = add_sentences(text, paragraphs, MOST_WITH_TARGETS);
     if more > 0 {
-        line(text, &format!("{more} more bench targets failed.\n"));
+        add_line(text, &format!("{more} more bench targets failed.\n"));
     }
 }
 
 /// Describes the reference and the method of the verdicts, if there was something to compare.
-fn compared_with(findings: &Findings<'_>, verdicts: &Verdicts) -> String {
+fn describe_reference(findings: &Findings<'_>, verdicts: &ComparisonContext) -> String {
     let is_new = |row: &Row<'_>| row.verdict == Some(Verdict::New);
     if !findings.rows.is_empty() && findings.rows.iter().all(is_new) {
         return "; there was nothing to compare it with".to_owned();
     }
-    let reference = remark(&verdicts.reference);
+    let reference = format_remark(&verdicts.reference);
     if findings.rows.iter().all(|row| row.comparison.is_none()) {
         return format!(", compared with {reference}");
     }
-    format!(", compared with {reference}; {}", method(verdicts))
+    format!(", compared with {reference}; {}", describe_method(verdicts))
 }
 
 /// Describes the method of the verdicts.
-fn method(verdicts: &Verdicts) -> String {
+fn describe_method(verdicts: &ComparisonContext) -> String {
     let decision = &verdicts.decision;
     match verdicts.method {
         _ if decision.analysis.subject != Statistic::Time => {
@@ -147,18 +149,21 @@ fn method(verdicts: &Verdicts) -> String {
         }
         Method::Paired => format!(
             "measured side by side, {}",
-            analysis::false_alarms(decision)
+            analysis::describe_false_alarm_rate(decision)
         ),
         Method::Stored(Test::BootstrapT) => {
             format!(
                 "drift between runs included, {}",
-                analysis::false_alarms(decision)
+                analysis::describe_false_alarm_rate(decision)
             )
         }
         Method::Stored(Test::TScore) => {
-            format!("t-score alone, {}", analysis::false_alarms(decision))
+            format!(
+                "t-score alone, {}",
+                analysis::describe_false_alarm_rate(decision)
+            )
         }
-        Method::Stored(_) => escape::markdown(&analysis::method(decision)),
+        Method::Stored(_) => escape::markdown(&analysis::describe_method(decision)),
     }
 }
 
@@ -173,37 +178,37 @@ fn add_first_rows(
         return;
     };
     let is_first = |row: &&&Row<'_>| {
-        Gravity::of(row, findings, context.fail_on) != Gravity::Fine
+        RowSeverity::from_row(row, findings, context.fail_on) != RowSeverity::Fine
             || matches!(row.verdict, Some(Verdict::Improved | Verdict::Incomparable))
     };
     let first: Vec<&Row<'_>> = rows.iter().filter(is_first).copied().collect();
     if first.is_empty() {
         if rows.iter().any(|row| row.verdict != Some(Verdict::New)) {
-            let undecided = sentences::undecided(findings);
+            let undecided = sentences::summarize_undecided(findings);
             // Do not reassure readers if nothing was decided.
             if rows
                 .iter()
                 .any(|row| row.verdict == Some(Verdict::Unchanged))
             {
-                line(text, "No benchmark is shown to have got worse or better.");
+                add_line(text, "No benchmark is shown to have got worse or better.");
             }
             if let Some(undecided) = undecided {
-                line(text, &undecided);
+                add_line(text, &undecided);
             }
-            line(text, "");
+            add_line(text, "");
         }
     } else {
         add_table(text, &first, findings, MOST_WITH_FIRST);
     }
     let exceeded = &verdicts.limits.exceeded;
-    let sentences = exceeded.iter().map(limits::exceeded);
-    let sentences = sentences.map(|sentence| format!("- {}", remark(&sentence)));
+    let sentences = exceeded.iter().map(limits::describe_exceeded);
+    let sentences = sentences.map(|sentence| format!("- {}", format_remark(&sentence)));
     let more = add_sentences(text, sentences, MOST_WITH_LIMITS);
     if more > 0 {
-        line(text, &format!("- and {more} more limits were exceeded"));
+        add_line(text, &format!("- and {more} more limits were exceeded"));
     }
     if !exceeded.is_empty() {
-        line(text, "");
+        add_line(text, "");
     }
 }
 
@@ -217,7 +222,7 @@ fn add_sentences(
         if place == MOST_REMARKS || text.len() + sentence.len() > most {
             return 1 + sentences.count();
         }
-        line(text, &sentence);
+        add_line(text, &sentence);
     }
     0
 }
@@ -239,21 +244,23 @@ fn add_table(text: &mut String, rows: &[&Row<'_>], findings: &Findings<'_>, most
     } else {
         format!("| benchmark | median | {of_median} interval |\n|:--|--:|--:|")
     };
-    line(text, &heading);
+    add_line(text, &heading);
     let mut left_out = rows.len();
     for row in rows {
-        let name = name_of(&format!(
+        let name = format_name(&format!(
             "{}/{}: {}",
             row.key.package, row.key.target, row.key.id
         ));
         let cell = |value: Option<String>| {
-            value.map_or("-".to_owned(), |text| escape::markdown(&unbroken(&text)))
+            value.map_or("-".to_owned(), |text| {
+                escape::markdown(&keep_units_together(&text))
+            })
         };
         let written = if is_compared && !has_changes {
-            let verdict = verdict_of(row, findings);
+            let verdict = format_verdict(row, findings);
             format!("| {name} | {verdict} | {} |", cell(sentences::median(row)))
         } else if is_compared {
-            let (before, after) = sentences::compared(row, findings)
+            let (before, after) = sentences::format_compared_values(row, findings)
                 .map(|values| (values.base, values.candidate))
                 .unzip();
             // A benchmark that was not compared has only a median.
@@ -263,7 +270,7 @@ fn add_table(text: &mut String, rows: &[&Row<'_>], findings: &Findings<'_>, most
             };
             format!(
                 "| {name} | {} | {} | {} | {} | {} |",
-                verdict_of(row, findings),
+                format_verdict(row, findings),
                 cell(before),
                 cell(after),
                 cell(sentences::change(row)),
@@ -279,34 +286,34 @@ fn add_table(text: &mut String, rows: &[&Row<'_>], findings: &Findings<'_>, most
         if text.len() + written.len() > most {
             break;
         }
-        line(text, &written);
+        add_line(text, &written);
         left_out -= 1;
     }
-    line(text, "");
+    add_line(text, "");
     add_left_out(text, left_out);
 }
 
 fn add_left_out(text: &mut String, left_out: usize) {
     if left_out > 0 {
-        line(
+        add_line(
             text,
             &format!(
                 "{} left out here, the least grave ones.",
                 units::counted(left_out, "benchmark")
             ),
         );
-        line(text, "");
+        add_line(text, "");
     }
 }
 
 /// Keeps numbers with their units in narrow cells.
-fn unbroken(text: &str) -> String {
+fn keep_units_together(text: &str) -> String {
     let parts = text.split(", ").map(|part| part.replace(' ', "\u{a0}"));
     parts.collect::<Vec<_>>().join(", ")
 }
 
 /// Formats the verdict of a row; in bold if it needs action.
-fn verdict_of(row: &Row<'_>, findings: &Findings<'_>) -> String {
+fn format_verdict(row: &Row<'_>, findings: &Findings<'_>) -> String {
     let Some(verdict) = row.verdict else {
         return "-".to_owned();
     };
@@ -319,13 +326,16 @@ fn verdict_of(row: &Row<'_>, findings: &Findings<'_>) -> String {
         }
         _ => format!("{symbol} {verdict}"),
     };
-    let word = match sentences::exceeded(row, findings).next() {
+    let word = match sentences::exceeded_limits(row, findings).next() {
         Some(_) => format!("{word}, **limit exceeded**"),
         None => word,
     };
     match (verdict, smallest) {
         (Verdict::Inconclusive | Verdict::Suspect, Some(smallest)) if smallest.is_finite() => {
-            format!("{word} (detects ≥ {})", unbroken(&units::change(smallest)))
+            format!(
+                "{word} (detects ≥ {})",
+                keep_units_together(&units::change(smallest))
+            )
         }
         _ => word,
     }
@@ -340,25 +350,36 @@ fn add_remarks(text: &mut String, findings: &Findings<'_>, context: &ReportConte
         .warnings
         .iter()
         .map(|found| format!("the sides differ in {found}"));
-    let code = |found: &&RunRemark| found.code().is_some();
+    let code = |found: &&RunNote| found.code().is_some();
     let others = verdicts.remarks.iter().filter(|found| !code(found));
     let warnings: Vec<String> = differences
-        .chain(others.map(run_remark))
-        .chain(verdicts.limits.remarks.iter().map(limits::limit_remark))
+        .chain(others.map(describe_run_remark))
+        .chain(
+            verdicts
+                .limits
+                .remarks
+                .iter()
+                .map(limits::describe_limit_remark),
+        )
         .collect();
     let paragraphs = warnings
         .iter()
-        .map(|warning| format!("> warning: {}\n", remark(warning)))
-        .chain(sentences::references(findings).map(|text| remark(&text) + "\n"))
-        .chain(sentences::unmeasured(findings).map(|text| remark(&text) + "\n"))
+        .map(|warning| format!("> warning: {}\n", format_remark(warning)))
+        .chain(sentences::describe_references(findings).map(|text| format_remark(&text) + "\n"))
+        .chain(sentences::summarize_unmeasured(findings).map(|text| format_remark(&text) + "\n"))
         .chain(verdicts.remarks.iter().filter(code).map(|found| {
-            let text = sentences::capital(&run_remark(found));
-            format!("{}.\n", remark(&text))
+            let text = sentences::capitalize(&describe_run_remark(found));
+            format!("{}.\n", format_remark(&text))
         }))
-        .chain(verdicts.advice.iter().map(|advice| remark(advice) + "\n"));
+        .chain(
+            verdicts
+                .advice
+                .iter()
+                .map(|advice| format_remark(advice) + "\n"),
+        );
     let more = add_sentences(text, paragraphs, MOST_WITH_REMARKS);
     if more > 0 {
-        line(text, &format!("{more} more remarks are left out here.\n"));
+        add_line(text, &format!("{more} more remarks are left out here.\n"));
     }
     if verdicts
         .advice
@@ -366,8 +387,8 @@ fn add_remarks(text: &mut String, findings: &Findings<'_>, context: &ReportConte
         .any(|advice| advice.contains(COMMAND))
     {
         // Most readers are not at the machine that measured.
-        let store = sentences::shortened(&context.store.display().to_string(), LONGEST_REMARK);
-        line(
+        let store = sentences::shorten(&context.store.display().to_string(), LONGEST_REMARK);
+        add_line(
             text,
             &format!(
                 "The commands read the store {} on the machine that measured. A CI runner takes it along when it goes: keep that file, or a page that needs no store (`--report html=FILE`).\n",
@@ -381,9 +402,9 @@ fn add_all_rows(text: &mut String, rows: &[&Row<'_>], findings: &Findings<'_>) {
     if rows.is_empty() {
         return;
     }
-    open(text, &format!("All benchmarks: {}", rows.len()));
+    open_details(text, &format!("All benchmarks: {}", rows.len()));
     add_table(text, rows, findings, MOST_WITH_TABLE);
-    close(text);
+    close_details(text);
 }
 
 /// Adds the notes about single benchmarks, each once, with the benchmarks that it applies to.
@@ -400,7 +421,7 @@ fn add_notes(text: &mut String, rows: &[&Row<'_>], findings: &Findings<'_>) {
     if notes.is_empty() {
         return;
     }
-    open(text, "Notes");
+    open_details(text, "Notes");
     let mut left_out = notes.len();
     for (note, about) in &notes {
         let subject = match &about[..] {
@@ -410,29 +431,29 @@ fn add_notes(text: &mut String, rows: &[&Row<'_>], findings: &Findings<'_>) {
                     0 => String::new(),
                     more => format!(" and {more} more"),
                 };
-                format!("{}{more}", name_of(&first.key.id))
+                format!("{}{more}", format_name(&first.key.id))
             }
             [] => continue,
         };
-        let written = format!("- {subject}: {}", remark(note));
+        let written = format!("- {subject}: {}", format_remark(note));
         if text.len() + written.len() > MOST_WITH_NOTES {
             break;
         }
-        line(text, &written);
+        add_line(text, &written);
         left_out -= 1;
     }
     if left_out > 0 {
-        line(text, &format!("- {left_out} more notes are left out here"));
+        add_line(text, &format!("- {left_out} more notes are left out here"));
     }
-    line(text, "");
-    close(text);
+    add_line(text, "");
+    close_details(text);
 }
 
 /// Adds the machine and the build.
-fn add_circumstances(text: &mut String, findings: &Findings<'_>, context: &ReportContext<'_>) {
+fn add_environment(text: &mut String, findings: &Findings<'_>, context: &ReportContext<'_>) {
     let run = findings.run;
     let build = &run.begun.environment.build;
-    open(text, "Machine and build");
+    open_details(text, "Machine and build");
     let host = if run.source.is_some() {
         "imported numbers: machine and build are what their source says".to_owned()
     } else {
@@ -454,34 +475,34 @@ fn add_circumstances(text: &mut String, findings: &Findings<'_>, context: &Repor
         ),
     ];
     for fact in facts {
-        line(text, &format!("- {}", remark(&fact)));
+        add_line(text, &format!("- {}", format_remark(&fact)));
     }
-    line(text, "");
-    close(text);
+    add_line(text, "");
+    close_details(text);
 }
 
-fn open(text: &mut String, summary: &str) {
+fn open_details(text: &mut String, summary: &str) {
     // Markdown inside the element requires the empty line.
-    line(text, &format!("<details>\n<summary>{summary}</summary>\n"));
+    add_line(text, &format!("<details>\n<summary>{summary}</summary>\n"));
 }
 
-fn close(text: &mut String) {
-    line(text, "</details>\n");
+fn close_details(text: &mut String) {
+    add_line(text, "</details>\n");
 }
 
-fn line(text: &mut String, line: &str) {
+fn add_line(text: &mut String, line: &str) {
     text.push_str(line);
     text.push('\n');
 }
 
-fn name_of(name: &str) -> String {
-    escape::markdown_code(&sentences::shortened(name, LONGEST_NAME))
+fn format_name(name: &str) -> String {
+    escape::markdown_code(&sentences::shorten(name, LONGEST_NAME))
 }
 
-fn remark(sentence: &str) -> String {
+fn format_remark(sentence: &str) -> String {
     let mut characters = LONGEST_REMARK;
     loop {
-        let written = with_code(&sentences::cut(sentence, characters));
+        let written = escape_with_code(&sentences::truncate(sentence, characters));
         if written.len() <= MOST_OF_REMARK {
             return written;
         }
@@ -491,7 +512,7 @@ fn remark(sentence: &str) -> String {
 }
 
 /// Escapes a sentence and turns names between backticks into code.
-fn with_code(sentence: &str) -> String {
+fn escape_with_code(sentence: &str) -> String {
     let parts: Vec<&str> = sentence.split('`').collect();
     if parts.len().is_multiple_of(2) {
         // One backtick has no partner; it may be part of a name.
@@ -542,9 +563,9 @@ mod tests {
     #[test]
     fn names_between_backticks_become_code_and_a_lone_backtick_stays() {
         assert_eq!(
-            with_code("the run of `a|b` now"),
+            escape_with_code("the run of `a|b` now"),
             "the run of <code>a&#124;b</code> now"
         );
-        assert_eq!(with_code("a ` b"), "a \\` b");
+        assert_eq!(escape_with_code("a ` b"), "a \\` b");
     }
 }

@@ -1,42 +1,42 @@
 //! Explains a comparison of stored runs by the test of a published system, and verdicts about another statistic than time.
 
 use super::content::Explanation;
-use super::effects::effects;
-use super::measured::{failures, level, p_is};
-use super::stored::{notes, so_it_is, threshold};
+use super::effects::effect_statement;
+use super::measured::{failure_statements, format_level, format_p};
+use super::stored::{note_statements, threshold_statement, verdict_statement};
 use crate::report::messages::{Numbers, Statement};
 use crate::report::units;
 use crate::report::words::analysis;
-use perfcheck_analysis::compare::{Comparison, Share, SharedLevel, Tested};
+use perfcheck_analysis::compare::{Comparison, LevelShare, PublishedDecision, SharedLevel};
 use perfcheck_analysis::model::{Observations, Statistic, Test, Thresholds, Verdict};
 
 /// Returns the statements from the observations to the decision.
 pub(super) fn statements(explanation: &Explanation<'_>, comparison: &Comparison) -> Vec<Statement> {
     let thresholds = &explanation.run.begun.decision.thresholds;
-    let mut statements = failures(explanation.failures);
-    if let Some(tested) = comparison.published() {
-        statements.push(observations(tested));
-        statements.push(test(tested, comparison, thresholds));
+    let mut statements = failure_statements(explanation.failures);
+    if let Some(tested) = comparison.published_decision() {
+        statements.push(observations_statement(tested));
+        statements.push(test_statement(tested, comparison, thresholds));
         if tested.test != Test::P95Ratio {
-            statements.push(threshold(comparison));
+            statements.push(threshold_statement(comparison));
         }
     }
-    statements.push(decision(comparison));
-    statements.extend(effects(comparison, explanation.metric));
+    statements.push(decision_statement(comparison));
+    statements.extend(effect_statement(comparison, explanation.metric));
     let centers = comparison.description.centers.as_ref();
-    let told = analysis::centers(comparison, explanation.metric);
+    let told = analysis::describe_centers(comparison, explanation.metric);
     statements.extend(centers.zip(told).map(|(centers, told)| {
         Statement::new(
             format!("The summary that was asked for: {told}."),
             Numbers::Summary { centers: *centers },
         )
     }));
-    statements.extend(notes(&comparison.notes));
+    statements.extend(note_statements(&comparison.notes));
     statements
 }
 
 /// Returns the statements on a verdict about another statistic than time.
-pub(super) fn about(subject: Statistic, comparison: &Comparison) -> Vec<Statement> {
+pub(super) fn statements_about(subject: Statistic, comparison: &Comparison) -> Vec<Statement> {
     let seen = if let Some(count) = comparison.count(subject) {
         let how = if count.exact {
             "no iteration of either side differed from the others of its side, so a difference is a difference, whatever its size".to_owned()
@@ -44,9 +44,9 @@ pub(super) fn about(subject: Statistic, comparison: &Comparison) -> Vec<Statemen
             let p = match (count.p_value, comparison.p_value, comparison.shared_level()) {
                 (Some(p), Some(adjusted), Some(shared)) => format!(
                     " ({}; of {} whose counts vary {adjusted}, by Holm's procedure at {})",
-                    p_is(p),
+                    format_p(p),
                     units::counted(shared.family, "benchmark"),
-                    level(shared.own()),
+                    format_level(shared.effective_level()),
                     adjusted = units::p_value(adjusted),
                 ),
                 _ => String::new(),
@@ -65,7 +65,7 @@ pub(super) fn about(subject: Statistic, comparison: &Comparison) -> Vec<Statemen
             units::time(found.candidate_ns),
             units::time(found.base_ns),
             units::change(found.change.estimate),
-            of_interval(comparison)
+            describe_interval(comparison)
         )
     } else {
         format!("The verdict was to be about {subject}.")
@@ -78,20 +78,20 @@ pub(super) fn about(subject: Statistic, comparison: &Comparison) -> Vec<Statemen
             shared_level: comparison.shared_level(),
         },
     )];
-    statements.push(threshold(comparison));
-    statements.push(so_it_is("", comparison));
-    statements.extend(notes(&comparison.notes));
+    statements.push(threshold_statement(comparison));
+    statements.push(verdict_statement("", comparison));
+    statements.extend(note_statements(&comparison.notes));
     statements
 }
 
 /// Describes the interval that decides, and its confidence level.
-fn of_interval(comparison: &Comparison) -> String {
+fn describe_interval(comparison: &Comparison) -> String {
     let (
         Some(change),
         Some(SharedLevel {
             family,
             share:
-                Share::Interval {
+                LevelShare::Interval {
                     confidence_level,
                     interval_level,
                 },
@@ -112,7 +112,7 @@ fn of_interval(comparison: &Comparison) -> String {
     } else {
         units::percent(interval_level)
     };
-    let between = if comparison.is_in_turn() {
+    let between = if comparison.is_paired() {
         ""
     } else {
         ", wide enough for the drift between runs"
@@ -123,7 +123,7 @@ fn of_interval(comparison: &Comparison) -> String {
     )
 }
 
-fn observations(tested: &Tested) -> Statement {
+fn observations_statement(tested: &PublishedDecision) -> Statement {
     let text = match tested.observations {
         Observations::Launches => format!(
             "Each launch gave one observation, the {} of its samples: {} against {}.",
@@ -157,7 +157,11 @@ fn observations(tested: &Tested) -> Statement {
     )
 }
 
-fn test(tested: &Tested, comparison: &Comparison, thresholds: &Thresholds) -> Statement {
+fn test_statement(
+    tested: &PublishedDecision,
+    comparison: &Comparison,
+    thresholds: &Thresholds,
+) -> Statement {
     let statistic = tested.statistic.map_or(f64::NAN, |value| value);
     let by = match tested.test {
         Test::PooledT => format!(
@@ -182,9 +186,9 @@ fn test(tested: &Tested, comparison: &Comparison, thresholds: &Thresholds) -> St
     let p = match (tested.p_value, tested.adjusted_p_value) {
         (Some(p), Some(adjusted)) => format!(
             ", {}, adjusted {}; the level is {}, two-sided",
-            p_is(p),
+            format_p(p),
             units::p_value(adjusted),
-            level(tested.level)
+            format_level(tested.level)
         ),
         _ => String::new(),
     };
@@ -221,12 +225,12 @@ fn test(tested: &Tested, comparison: &Comparison, thresholds: &Thresholds) -> St
     )
 }
 
-fn decision(comparison: &Comparison) -> Statement {
+fn decision_statement(comparison: &Comparison) -> Statement {
     let bounds = comparison.change.map(|change| (change.lower, change.upper));
     let by_bounds = comparison
-        .published()
+        .published_decision()
         .is_some_and(|tested| tested.test == Test::P95Ratio);
-    let by_p_alone = comparison.published().is_some_and(|tested| {
+    let by_p_alone = comparison.published_decision().is_some_and(|tested| {
         matches!(tested.test, Test::MannWhitney | Test::Kruskal) && tested.p_value.is_some()
     }) && comparison.noise_threshold == 0.0;
     let text = match comparison.verdict {
@@ -241,5 +245,5 @@ fn decision(comparison: &Comparison) -> Statement {
         _ if bounds.is_none() => "No test was possible: the notes say what was missing.",
         _ => "Neither a change beyond noise nor its absence is shown.",
     };
-    so_it_is(text, comparison)
+    verdict_statement(text, comparison)
 }

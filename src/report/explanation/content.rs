@@ -1,7 +1,7 @@
 //! The input of an explanation.
 
 use crate::escape::shell_command;
-use perfcheck_analysis::compare::{Comparison, HostSigns, Plan};
+use perfcheck_analysis::compare::{Comparison, HostControls, Plan};
 use perfcheck_analysis::findings::{CodeChange, Method, Row};
 use perfcheck_analysis::model::{BenchmarkKey, Failure, GitState, Metric, Run, RunId, Verdict};
 
@@ -40,7 +40,7 @@ pub struct Explanation<'a> {
     /// The measurements of the reference runs that still exist, newest first
     pub base: Vec<MeasuredSide>,
     /// Properties of the host that the run measured
-    pub signs: HostSigns,
+    pub signs: HostControls,
     /// Processes that failed
     pub failures: &'a [Failure],
     /// The stored findings; `None` if they are unknown
@@ -62,14 +62,14 @@ impl Explanation<'_> {
 
 /// The command-line arguments that select the benchmark again.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct BenchmarkArguments {
+pub struct BenchmarkSelector {
     /// Argument that names the benchmark, not quoted
     pub word: String,
     /// Flags that select its workspace and store, each after a space
     pub place: String,
 }
 
-impl BenchmarkArguments {
+impl BenchmarkSelector {
     /// Returns `command` for the benchmark, with `flags` that each follow a space.
     pub(super) fn command(&self, command: &str, flags: &str) -> String {
         let flags = format!("{flags}{}", self.place);

@@ -6,7 +6,7 @@ use perfcheck_analysis::compare::Comparison;
 use perfcheck_analysis::model::{Metric, Observations};
 
 /// Describes the effect sizes, if they were requested.
-pub(super) fn effects(comparison: &Comparison, metric: &Metric) -> Option<Statement> {
+pub(super) fn effect_statement(comparison: &Comparison, metric: &Metric) -> Option<Statement> {
     let effects = comparison.description.effects.as_ref()?;
     let delta = effects.cliffs_delta?;
     let unit = match effects.observations {
@@ -25,7 +25,7 @@ pub(super) fn effects(comparison: &Comparison, metric: &Metric) -> Option<Statem
         };
         format!(
             " Half of all pairs of {unit} differ by {} ({direction}) or more.",
-            units::spent(metric, size)
+            units::format_cost(metric, size)
         )
     });
     let paired = effects.paired_change.map_or_else(String::new, |paired| {

@@ -3,7 +3,8 @@
 use crate::report::messages::{Numbers, Statement};
 use crate::report::units;
 use crate::report::words::extras::{
-    changed_counts, most_different, percentile_change, quantile_name, samples,
+    describe_changed_counts, format_percentile_change, format_sample_counts, list_functions,
+    quantile_name,
 };
 use perfcheck_analysis::compare::{
     AllocationComparison, Comparison, CountChange, InstructionComparison, LatencyComparison,
@@ -34,7 +35,7 @@ pub(super) fn statements(
 }
 
 /// Says that the verdict is about `time` alone, or nothing if the verdict is about another statistic: its own statement says so.
-fn of_time_alone(subject: Statistic, time: &str) -> String {
+fn exclude_from_verdict(subject: Statistic, time: &str) -> String {
     if subject == Statistic::Time {
         format!(" The verdict above is about {time} alone.")
     } else {
@@ -43,11 +44,11 @@ fn of_time_alone(subject: Statistic, time: &str) -> String {
 }
 
 fn allocations(found: &AllocationComparison, subject: Statistic) -> Statement {
-    let all = found.named();
+    let all = found.with_names();
     let result = if found.has_changed() {
         format!(
             "An iteration allocates differently: {}.",
-            changed_counts(found)
+            describe_changed_counts(found)
         )
     } else if all.iter().all(|(_, one)| one.verdict == Verdict::Unchanged) {
         format!(
@@ -66,11 +67,11 @@ fn allocations(found: &AllocationComparison, subject: Statistic) -> Statement {
             "Not every iteration allocated the same, so the means of the launches were compared by rank ({name}: {} against {}, exact two-sided p {}), and only what also exceeds the noise threshold counts.",
             units::count(one.candidate),
             units::count(one.base),
-            p_words(one),
+            format_p(one),
         ),
     };
     Statement::new(
-        format!("{result} {ground}{}", of_time_alone(subject, "time")),
+        format!("{result} {ground}{}", exclude_from_verdict(subject, "time")),
         Numbers::Allocations(*found),
     )
 }
@@ -86,7 +87,7 @@ fn instructions_compared(
     } else {
         format!(
             "Processes that ran under valgrind's callgrind counted them, not all the same, so Welch's test compared them (two-sided p {}).",
-            p_words(one)
+            format_p(one)
         )
     };
     let (base, candidate) = (units::count(one.base), units::count(one.candidate));
@@ -99,7 +100,7 @@ fn instructions_compared(
             Verdict::Inconclusive => ", which could not be shown to be a change".to_owned(),
             _ => format!(", beyond the noise threshold of {noise}"),
         };
-        let functions = most_different(&found.functions, units::signed_count);
+        let functions = list_functions(&found.functions, units::signed_count);
         let functions = if functions.is_empty() {
             String::new()
         } else {
@@ -113,7 +114,7 @@ fn instructions_compared(
     Statement::new(
         format!(
             "{result} {ground} The same instructions can take more or less time, by how the processor predicts and caches.{}",
-            of_time_alone(subject, "time")
+            exclude_from_verdict(subject, "time")
         ),
         Numbers::Instructions(found.clone()),
     )
@@ -140,13 +141,13 @@ fn sampled_time(found: &SampledTime) -> Statement {
     Statement::new(
         format!(
             "{result} After the verdict, {} of both builds at work were taken, because their instructions were not counted. A function's share of them is its share of the time; what differs by less than three standard errors is not named. The verdict does not rest on this.",
-            samples(found)
+            format_sample_counts(found)
         ),
         Numbers::SampledTime(found.clone()),
     )
 }
 
-fn p_words(one: &CountChange) -> String {
+fn format_p(one: &CountChange) -> String {
     units::or_dash(one.p_value.map(units::p_value))
 }
 
@@ -156,7 +157,7 @@ fn latencies(
     method: Method,
     subject: Statistic,
 ) -> Statement {
-    let words: Vec<String> = found.percentiles.iter().map(in_words).collect();
+    let words: Vec<String> = found.percentiles.iter().map(format_percentile).collect();
     let unit = match method {
         Method::Paired => "round by round",
         Method::Stored(_) => "launch by launch, without the drift between runs",
@@ -167,13 +168,13 @@ fn latencies(
             words.join("; "),
             units::percent(noise_threshold),
             units::rounding(found.rounding()),
-            of_time_alone(subject, "the mean time"),
+            exclude_from_verdict(subject, "the mean time"),
         ),
         Numbers::Latencies(found.into()),
     )
 }
 
-fn in_words(one: &PercentileChange) -> String {
+fn format_percentile(one: &PercentileChange) -> String {
     let bounds = if one.change.lower.is_finite() && one.change.upper.is_finite() {
         format!(
             ", {} to {}",
@@ -190,5 +191,5 @@ fn in_words(one: &PercentileChange) -> String {
             units::time(one.candidate_ns)
         );
     }
-    format!("{}{bounds}: {}", percentile_change(one), one.verdict)
+    format!("{}{bounds}: {}", format_percentile_change(one), one.verdict)
 }

@@ -6,13 +6,13 @@ use crate::report::layout::{Cell, Column, Table};
 use crate::report::messages::{
     JsonMessage, MachineCode, MachineCodePair, MachineCodeRow, write_message,
 };
-use crate::report::theme::Ink;
-use crate::report::view::{MessageFormat, prose};
+use crate::report::theme::TextRole;
+use crate::report::view::{MessageFormat, wrap_prose};
 use crate::report::{theme, units};
 
 /// The part of the code that people see.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum CodeShown {
+pub enum CodeExtent {
     /// Rows that differ, with some rows around them
     Differences,
     /// All rows
@@ -26,7 +26,7 @@ const WIDE: usize = 100;
 
 /// The arrangement of both sides.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum CodeShape {
+enum CodeArrangement {
     /// Base and candidate in one row
     Beside,
     /// The base above the candidate
@@ -36,7 +36,7 @@ enum CodeShape {
 }
 
 /// A row of the output.
-enum ShownRow<'r> {
+enum OutputRow<'r> {
     Row(&'r MachineCodeRow),
     /// Stands for this many omitted rows
     LeftOut(usize),
@@ -46,7 +46,7 @@ enum ShownRow<'r> {
 pub fn write_machine_code(
     writer: &mut dyn Write,
     code: &MachineCode,
-    shown: CodeShown,
+    shown: CodeExtent,
     columns: usize,
     format: MessageFormat,
 ) -> io::Result<()> {
@@ -58,16 +58,16 @@ pub fn write_machine_code(
         writer,
         "{} {}: {}",
         theme::heading(format!("{}/{}", key.package, key.target)),
-        units::name_in_prose(&key.id, columns),
-        units::on_one_line(&code.function),
+        units::id_in_prose(&key.id, columns),
+        units::escape_line(&code.function),
     )?;
     for pair in &code.pairs {
         writeln!(writer)?;
         write_pair(writer, code, pair, shown, columns)?;
     }
     writeln!(writer)?;
-    for line in notes(code) {
-        writeln!(writer, "{}", prose(&line, columns, ""))?;
+    for line in summarize(code) {
+        writeln!(writer, "{}", wrap_prose(&line, columns, ""))?;
     }
     Ok(())
 }
@@ -76,27 +76,27 @@ fn write_pair(
     writer: &mut dyn Write,
     code: &MachineCode,
     pair: &MachineCodePair,
-    shown: CodeShown,
+    shown: CodeExtent,
     columns: usize,
 ) -> io::Result<()> {
-    let rows = picked(&pair.rows, shown);
-    let shape = shape(pair, columns);
+    let rows = select_rows(&pair.rows, shown);
+    let shape = choose_arrangement(pair, columns);
     let table = match shape {
-        CodeShape::Beside => beside(code, pair, &rows),
-        CodeShape::Below | CodeShape::One => {
-            for line in prose(&sides(code, pair, shape), columns, "").lines() {
+        CodeArrangement::Beside => side_by_side_table(code, pair, &rows),
+        CodeArrangement::Below | CodeArrangement::One => {
+            for line in wrap_prose(&describe_marks(code, pair, shape), columns, "").lines() {
                 writeln!(writer, "{}", theme::faint(line))?;
             }
-            below(&rows, shape)
+            unified_table(&rows, shape)
         }
     };
     table.write(writer, columns)
 }
 
-fn shape(pair: &MachineCodePair, columns: usize) -> CodeShape {
+fn choose_arrangement(pair: &MachineCodePair, columns: usize) -> CodeArrangement {
     let is_on_both = pair.bytes.base.is_some() && pair.bytes.candidate.is_some();
     if !is_on_both || pair.rows.iter().all(|row| !row.differs) {
-        return CodeShape::One;
+        return CodeArrangement::One;
     }
     let widest = |of: fn(&MachineCodeRow) -> &Option<String>| {
         let texts = pair.rows.iter().filter_map(|row| of(row).as_deref());
@@ -105,17 +105,17 @@ fn shape(pair: &MachineCodePair, columns: usize) -> CodeShape {
     // Labels, the mark and the gaps take 12 columns.
     let needed = widest(|row| &row.base) + widest(|row| &row.candidate) + 12;
     if columns >= needed.min(WIDE) {
-        CodeShape::Beside
+        CodeArrangement::Beside
     } else {
-        CodeShape::Below
+        CodeArrangement::Below
     }
 }
 
 /// Selects the rows to show: long runs of equal rows are omitted, unless all rows are equal.
-fn picked(rows: &[MachineCodeRow], shown: CodeShown) -> Vec<ShownRow<'_>> {
+fn select_rows(rows: &[MachineCodeRow], shown: CodeExtent) -> Vec<OutputRow<'_>> {
     let differing: Vec<usize> = (0..rows.len()).filter(|at| rows[*at].differs).collect();
-    if shown == CodeShown::Whole || differing.is_empty() {
-        return rows.iter().map(ShownRow::Row).collect();
+    if shown == CodeExtent::Whole || differing.is_empty() {
+        return rows.iter().map(OutputRow::Row).collect();
     }
     let is_near: Vec<bool> = (0..rows.len())
         .map(|at| {
@@ -133,9 +133,9 @@ fn picked(rows: &[MachineCodeRow], shown: CodeShown) -> Vec<ShownRow<'_>> {
     let mut picked = Vec::new();
     for (at, row) in rows.iter().enumerate() {
         match picked.last_mut() {
-            _ if is_shown(at) => picked.push(ShownRow::Row(row)),
-            Some(ShownRow::LeftOut(rows)) => *rows += 1,
-            _ => picked.push(ShownRow::LeftOut(1)),
+            _ if is_shown(at) => picked.push(OutputRow::Row(row)),
+            Some(OutputRow::LeftOut(rows)) => *rows += 1,
+            _ => picked.push(OutputRow::LeftOut(1)),
         }
     }
     picked
@@ -156,24 +156,24 @@ fn label(row: &MachineCodeRow) -> Cell {
     )
 }
 
-fn instruction(text: Option<&String>, ink: Ink) -> Cell {
-    Cell::inked(ink, text.cloned().unwrap_or_default())
+fn instruction(text: Option<&String>, ink: TextRole) -> Cell {
+    Cell::with_ink(ink, text.cloned().unwrap_or_default())
 }
 
-fn left_out(rows: usize) -> Cell {
+fn gap_cell(rows: usize) -> Cell {
     Cell::faint(format!("… {rows} rows that are the same"))
 }
 
-fn ink(row: &MachineCodeRow) -> Ink {
+fn ink(row: &MachineCodeRow) -> TextRole {
     if row.differs {
-        Ink::Differing
+        TextRole::Differing
     } else {
-        Ink::Plain
+        TextRole::Plain
     }
 }
 
 /// Returns a table with both sides in one row, marked as in `diff --side-by-side`.
-fn beside(code: &MachineCode, pair: &MachineCodePair, rows: &[ShownRow<'_>]) -> Table {
+fn side_by_side_table(code: &MachineCode, pair: &MachineCodePair, rows: &[OutputRow<'_>]) -> Table {
     let mark = |row: &MachineCodeRow| match (&row.base, &row.candidate) {
         _ if !row.differs => "",
         (Some(_), None) => "<",
@@ -182,8 +182,8 @@ fn beside(code: &MachineCode, pair: &MachineCodePair, rows: &[ShownRow<'_>]) -> 
     };
     let of = |cell: &dyn Fn(&MachineCodeRow) -> Cell, gap: &dyn Fn(usize) -> Cell| {
         let cells = rows.iter().map(|shown| match shown {
-            ShownRow::Row(row) => cell(row),
-            ShownRow::LeftOut(rows) => gap(*rows),
+            OutputRow::Row(row) => cell(row),
+            OutputRow::LeftOut(rows) => gap(*rows),
         });
         cells.collect::<Vec<Cell>>()
     };
@@ -194,11 +194,14 @@ fn beside(code: &MachineCode, pair: &MachineCodePair, rows: &[ShownRow<'_>]) -> 
         Column::fact("", of(&label, &nothing)),
         Column::name(
             &base,
-            of(&|row| instruction(row.base.as_ref(), ink(row)), &left_out),
+            of(&|row| instruction(row.base.as_ref(), ink(row)), &gap_cell),
         ),
         Column::fact(
             "",
-            of(&|row| Cell::inked(Ink::Differing, mark(row)), &nothing),
+            of(
+                &|row| Cell::with_ink(TextRole::Differing, mark(row)),
+                &nothing,
+            ),
         ),
         Column::name(
             &candidate,
@@ -211,48 +214,48 @@ fn beside(code: &MachineCode, pair: &MachineCodePair, rows: &[ShownRow<'_>]) -> 
 }
 
 /// Explains the marks of [`below`].
-fn sides(code: &MachineCode, pair: &MachineCodePair, shape: CodeShape) -> String {
+fn describe_marks(code: &MachineCode, pair: &MachineCodePair, shape: CodeArrangement) -> String {
     let base = heading("base", code.base_run, pair.bytes.base);
     let candidate = heading("candidate", code.run, pair.bytes.candidate);
     match (pair.bytes.base, pair.bytes.candidate) {
         (Some(_), None) => base,
         (None, _) => candidate,
-        (Some(_), Some(_)) if shape == CodeShape::One => format!("{base}; {candidate}"),
+        (Some(_), Some(_)) if shape == CodeArrangement::One => format!("{base}; {candidate}"),
         (Some(_), Some(_)) => format!("- {base}; + {candidate}"),
     }
 }
 
 /// Returns a table with a row for each side where they differ, marked as in `diff --unified`; the base comes first.
-fn below(rows: &[ShownRow<'_>], shape: CodeShape) -> Table {
+fn unified_table(rows: &[OutputRow<'_>], shape: CodeArrangement) -> Table {
     let (mut marks, mut labels, mut lines) = (Vec::new(), Vec::new(), Vec::new());
     let mut put = |mark: &str, label: Cell, line: Cell| {
-        marks.push(Cell::inked(Ink::Differing, mark));
+        marks.push(Cell::with_ink(TextRole::Differing, mark));
         labels.push(label);
         lines.push(line);
     };
     let mut rest = rows;
     while let Some((first, others)) = rest.split_first() {
         match first {
-            ShownRow::LeftOut(rows) => put("", Cell::from(""), left_out(*rows)),
-            ShownRow::Row(row) if shape == CodeShape::One || !row.differs => {
+            OutputRow::LeftOut(rows) => put("", Cell::from(""), gap_cell(*rows)),
+            OutputRow::Row(row) if shape == CodeArrangement::One || !row.differs => {
                 let text = row.candidate.as_ref().or(row.base.as_ref());
-                put("", label(row), instruction(text, Ink::Plain));
+                put("", label(row), instruction(text, TextRole::Plain));
             }
-            ShownRow::Row(_) => {
+            OutputRow::Row(_) => {
                 let differ =
-                    |shown: &&ShownRow<'_>| matches!(shown, ShownRow::Row(row) if row.differs);
+                    |shown: &&OutputRow<'_>| matches!(shown, OutputRow::Row(row) if row.differs);
                 let count = rest.iter().take_while(differ).count();
                 let (block, behind) = rest.split_at(count);
                 for mark in ["-", "+"] {
                     for shown in block {
-                        let ShownRow::Row(row) = shown else { continue };
+                        let OutputRow::Row(row) = shown else { continue };
                         let text = if mark == "-" {
                             &row.base
                         } else {
                             &row.candidate
                         };
                         if text.is_some() {
-                            let line = instruction(text.as_ref(), Ink::Differing);
+                            let line = instruction(text.as_ref(), TextRole::Differing);
                             put(mark, label(row), line);
                         }
                     }
@@ -271,7 +274,7 @@ fn below(rows: &[ShownRow<'_>], shape: CodeShape) -> Table {
 }
 
 /// Summarizes the rows.
-fn notes(code: &MachineCode) -> Vec<String> {
+fn summarize(code: &MachineCode) -> Vec<String> {
     let mut notes = Vec::new();
     let rows = || code.pairs.iter().flat_map(|pair| &pair.rows);
     let differing = rows().filter(|row| row.differs).count();
@@ -313,7 +316,7 @@ fn notes(code: &MachineCode) -> Vec<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::report::theme::without_colours;
+    use crate::report::theme::strip_colors;
     use perfcheck_analysis::model::{BenchmarkKey, BySide, RunId};
 
     fn row(label: Option<usize>, base: &str, candidate: &str) -> MachineCodeRow {
@@ -364,16 +367,16 @@ mod tests {
         }])
     }
 
-    fn shown(code: &MachineCode, whole: CodeShown, columns: usize) -> String {
+    fn shown(code: &MachineCode, whole: CodeExtent, columns: usize) -> String {
         let mut bytes = Vec::new();
         write_machine_code(&mut bytes, code, whole, columns, MessageFormat::Human)
             .expect("memory takes everything");
-        String::from_utf8(without_colours(&bytes)).expect("text")
+        String::from_utf8(strip_colors(&bytes)).expect("text")
     }
 
     #[test]
     fn both_sides_stand_beside_one_another_where_there_is_room() {
-        insta::assert_snapshot!(shown(&changed(), CodeShown::Differences, 100), @"
+        insta::assert_snapshot!(shown(&changed(), CodeExtent::Differences, 100), @"
         planted/costs work/10: planted::work
 
             base: run 1, 31 bytes     candidate: run 2, 35 bytes
@@ -389,7 +392,7 @@ mod tests {
 
     #[test]
     fn in_a_narrow_terminal_one_side_stands_below_the_other() {
-        insta::assert_snapshot!(shown(&changed(), CodeShown::Differences, 60), @"
+        insta::assert_snapshot!(shown(&changed(), CodeExtent::Differences, 60), @"
         planted/costs work/10: planted::work
 
         - base: run 1, 31 bytes; + candidate: run 2, 35 bytes
@@ -403,7 +406,7 @@ mod tests {
         3 of 5 rows differ.
         ");
         for columns in [20, 40, 60, 80, 100, 120] {
-            for line in shown(&changed(), CodeShown::Whole, columns).lines() {
+            for line in shown(&changed(), CodeExtent::Whole, columns).lines() {
                 let is_head = line.contains("planted") || line.contains("run");
                 assert!(
                     is_head || units::width(line) <= columns,
@@ -426,11 +429,11 @@ mod tests {
             rows,
         };
         let code = code(vec![pair]);
-        let short = shown(&code, CodeShown::Differences, 100);
+        let short = shown(&code, CodeExtent::Differences, 100);
         assert!(short.contains("… 22 rows that are the same"), "{short}");
         assert!(short.contains("… 2 rows that are the same"), "{short}");
         assert!(short.contains("1 of 41 rows differs."), "{short}");
-        let whole = shown(&code, CodeShown::Whole, 100);
+        let whole = shown(&code, CodeExtent::Whole, 100);
         assert_eq!(whole.matches("add rax").count(), 2 * 40, "{whole}");
     }
 
@@ -443,7 +446,7 @@ mod tests {
         let mut both = code(vec![pair(Some(20), Some(20), same(40))]);
         both.same_functions = 2;
         both.data_differ = true;
-        let text = shown(&both, CodeShown::Differences, 200);
+        let text = shown(&both, CodeExtent::Differences, 200);
         assert_eq!(text.matches("add rax").count(), 40, "{text}");
         for said in [
             "base: run 1, 20 bytes; candidate: run 2, 20 bytes",
@@ -456,7 +459,7 @@ mod tests {
         let rows = vec![row(None, "", "ret")];
         let text = shown(
             &code(vec![pair(None, Some(1), rows)]),
-            CodeShown::Whole,
+            CodeExtent::Whole,
             200,
         );
         assert!(text.contains("Run 1 does not have it."), "{text}");

@@ -4,30 +4,30 @@ use super::content::{Explanation, MeasuredSide};
 use crate::report::messages::{Numbers, Statement};
 use crate::report::units;
 use crate::report::words::{sentences, source};
-use perfcheck_analysis::compare::HostSigns;
+use perfcheck_analysis::compare::HostControls;
 use perfcheck_analysis::findings::Method;
-use perfcheck_analysis::model::{Failure, first_digits};
+use perfcheck_analysis::model::{Failure, shorten_hash};
 
 /// Maximum number of reference runs listed one by one.
 const MOST_RUNS_NAMED: usize = 3;
 
 /// Describes the sides of a comparison.
-pub(super) fn sides(explanation: &Explanation<'_>) -> Vec<Statement> {
+pub(super) fn side_statements(explanation: &Explanation<'_>) -> Vec<Statement> {
     let Some(candidate) = &explanation.candidate else {
         return Vec::new();
     };
     let method = explanation.method;
     let mut statements = vec![if method == Some(Method::Paired) {
-        in_turn(candidate, explanation.base.first())
+        paired_statement(candidate, explanation.base.first())
     } else {
-        alone(candidate)
+        single_statement(candidate)
     }];
     let compared_with = explanation
         .row
         .map_or_else(Vec::new, |row| row.compared_runs(explanation.run));
     if method != Some(Method::Paired) && !(explanation.base.is_empty() && compared_with.is_empty())
     {
-        statements.push(reference(explanation));
+        statements.push(reference_statement(explanation));
     }
     let environment = &explanation.run.begun.environment;
     let host = &environment.host;
@@ -35,14 +35,14 @@ pub(super) fn sides(explanation: &Explanation<'_>) -> Vec<Statement> {
         Some(imported) => format!(
             "Another program measured it ({}): {}.",
             imported.summary(),
-            source::circumstances(environment)
+            source::describe_environment(environment)
         ),
         None => format!(
             "On {}; {}, profile {}.{}",
             units::host(host),
             environment.build.rustc,
             environment.build.profile,
-            seen_of_host(&explanation.signs),
+            describe_host_signs(&explanation.signs),
         ),
     };
     statements.push(Statement::new(
@@ -60,7 +60,7 @@ pub(super) fn sides(explanation: &Explanation<'_>) -> Vec<Statement> {
 }
 
 /// Describes clock and control workload, a sentence each.
-fn seen_of_host(signs: &HostSigns) -> String {
+fn describe_host_signs(signs: &HostControls) -> String {
     let clock = signs
         .clock_step
         .map(|step| format!(" The clock has steps of {} ns.", step.0));
@@ -75,11 +75,11 @@ fn seen_of_host(signs: &HostSigns) -> String {
     clock.into_iter().chain(control).collect()
 }
 
-fn alone(candidate: &MeasuredSide) -> Statement {
+fn single_statement(candidate: &MeasuredSide) -> Statement {
     Statement::new(
         format!(
             "{} measured it in {} with {}.",
-            sentences::capital(&named(candidate)),
+            sentences::capitalize(&describe_run(candidate)),
             units::counted(candidate.launches, "launch"),
             units::counted(candidate.samples, "sample"),
         ),
@@ -92,15 +92,15 @@ fn alone(candidate: &MeasuredSide) -> Statement {
     )
 }
 
-fn in_turn(candidate: &MeasuredSide, base: Option<&MeasuredSide>) -> Statement {
+fn paired_statement(candidate: &MeasuredSide, base: Option<&MeasuredSide>) -> Statement {
     let beside = base.map_or_else(
         || "its base, which is not in this store".to_owned(),
-        |base| format!("the base, {}", named(base)),
+        |base| format!("the base, {}", describe_run(base)),
     );
     Statement::new(
         format!(
             "The candidate, {}, and {beside}, were measured side by side: {}, each with a fresh process of both sides, {} of the candidate.",
-            named(candidate),
+            describe_run(candidate),
             units::counted(candidate.launches, "round"),
             units::counted(candidate.samples, "sample"),
         ),
@@ -113,7 +113,7 @@ fn in_turn(candidate: &MeasuredSide, base: Option<&MeasuredSide>) -> Statement {
     )
 }
 
-fn reference(explanation: &Explanation<'_>) -> Statement {
+fn reference_statement(explanation: &Explanation<'_>) -> Statement {
     let base = &explanation.base;
     let launches: usize = base.iter().map(|side| side.launches).sum();
     let samples: usize = base.iter().map(|side| side.samples).sum();
@@ -134,13 +134,13 @@ fn reference(explanation: &Explanation<'_>) -> Statement {
         _ if base.len() < compared_with => format!(
             "It was compared with the mean of {compared_with} runs, of which this store has {} ({}): {held}.",
             base.len(),
-            numbers(base)
+            list_runs(base)
         ),
-        [only] => format!("It was compared with {}: {held}.", named(only)),
+        [only] => format!("It was compared with {}: {held}.", describe_run(only)),
         _ => format!(
             "It was compared with the mean of {} runs ({}): {held}.",
             base.len(),
-            numbers(base)
+            list_runs(base)
         ),
     };
     Statement::new(
@@ -155,7 +155,7 @@ fn reference(explanation: &Explanation<'_>) -> Statement {
 }
 
 /// Lists run numbers as `1, 2, 3`, or many as `from 1 to 9`.
-fn numbers(sides: &[MeasuredSide]) -> String {
+fn list_runs(sides: &[MeasuredSide]) -> String {
     let name = |side: &MeasuredSide| side.run.to_string();
     match sides {
         [newest, .., oldest] if sides.len() > MOST_RUNS_NAMED => {
@@ -166,9 +166,9 @@ fn numbers(sides: &[MeasuredSide]) -> String {
 }
 
 /// Formats `run 3 of 2026-01-01T00:00:00Z (commit 0123456789ab, main, modified)`.
-fn named(side: &MeasuredSide) -> String {
+fn describe_run(side: &MeasuredSide) -> String {
     let git = side.git.as_ref().map_or_else(String::new, |git| {
-        let hash = first_digits(&git.commit, 12);
+        let hash = shorten_hash(&git.commit, 12);
         let branch = git.branch.as_deref().unwrap_or("detached");
         let dirty = if git.dirty { ", modified" } else { "" };
         format!(" (commit {hash}, {branch}{dirty})")
@@ -177,10 +177,10 @@ fn named(side: &MeasuredSide) -> String {
 }
 
 /// Returns a statement for each failure.
-pub(super) fn failures(failures: &[Failure]) -> Vec<Statement> {
-    let failures = sentences::by_message(failures).into_iter();
+pub(super) fn failure_statements(failures: &[Failure]) -> Vec<Statement> {
+    let failures = sentences::group_by_message(failures).into_iter();
     let statements = failures.map(|(message, launches)| {
-        let named = sentences::launches_named(&launches);
+        let named = sentences::format_processes(&launches);
         Statement::new(
             format!("It failed in {named}: {message}"),
             Numbers::Failure { launches },
@@ -190,7 +190,7 @@ pub(super) fn failures(failures: &[Failure]) -> Vec<Statement> {
 }
 
 /// Formats `p = 0.0123`, or `p < ...` below the smallest value that is printed.
-pub(super) fn p_is(p: f64) -> String {
+pub(super) fn format_p(p: f64) -> String {
     match units::p_value(p) {
         small if small.starts_with('<') => format!("p {}", small.replace('<', "< ")),
         other => format!("p = {other}"),
@@ -198,7 +198,7 @@ pub(super) fn p_is(p: f64) -> String {
 }
 
 /// Formats a level or share with three significant digits: `0.333 %`.
-pub(super) fn level(fraction: f64) -> String {
+pub(super) fn format_level(fraction: f64) -> String {
     let percent = fraction * 100.0;
     if percent <= 0.0 || !percent.is_finite() {
         return units::percent(fraction);
@@ -219,12 +219,12 @@ mod tests {
 
     #[test]
     fn levels_have_three_digits_however_small_they_are() {
-        assert_eq!(level(0.01), "1 %");
-        assert_eq!(level(0.01 / 3.0), "0.333 %");
-        assert_eq!(level(0.000_012_345), "0.00123 %");
-        assert_eq!(level(0.5), "50 %");
-        assert_eq!(level(1.0), "100 %");
-        assert_eq!(level(0.0), "0 %");
+        assert_eq!(format_level(0.01), "1 %");
+        assert_eq!(format_level(0.01 / 3.0), "0.333 %");
+        assert_eq!(format_level(0.000_012_345), "0.00123 %");
+        assert_eq!(format_level(0.5), "50 %");
+        assert_eq!(format_level(1.0), "100 %");
+        assert_eq!(format_level(0.0), "0 %");
     }
 
     #[test]
@@ -233,7 +233,8 @@ mod tests {
             launch,
             message: message.to_owned(),
         };
-        let told = failures(&[failure(0, "died"), failure(1, "hung"), failure(2, "died")]);
+        let told =
+            failure_statements(&[failure(0, "died"), failure(1, "hung"), failure(2, "died")]);
         let texts: Vec<&str> = told.iter().map(|statement| &*statement.text).collect();
         assert_eq!(
             texts,

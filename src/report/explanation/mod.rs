@@ -15,6 +15,6 @@ mod summary;
 mod unmeasured;
 mod write;
 
-pub use content::{BenchmarkArguments, Explanation, MeasuredSide};
-pub use machine_code::{CodeShown, write_machine_code};
-pub use write::{Depth, explained, write_explanation};
+pub use content::{BenchmarkSelector, Explanation, MeasuredSide};
+pub use machine_code::{CodeExtent, write_machine_code};
+pub use write::{ExplanationDepth, labeled_sentences, write_explanation};

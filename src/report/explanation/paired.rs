@@ -1,41 +1,42 @@
 //! Explains a side-by-side comparison: the interim analysis (look), both halves of the speed test, and the slow-path test.
 
 use super::content::Explanation;
-use super::measured::{failures, level, p_is};
+use super::measured::{failure_statements, format_level, format_p};
 use super::stored::{
-    at_levels, bound, callable, faster_than_noise, finite, notes, open_interval, slower_and_faster,
-    so_it_is, threshold,
+    describe_open_interval, describe_smallest_callable, finite_or_none, format_bound,
+    format_thresholds, improvement_threshold, interval_statement, note_statements,
+    threshold_statement, verdict_statement,
 };
 use crate::report::messages::{Numbers, Statement};
 use crate::report::units;
-use crate::report::words::remarks::what_would_settle;
-use crate::report::words::sentences::capital;
+use crate::report::words::remarks::settlement_of;
+use crate::report::words::sentences::capitalize;
 use perfcheck_analysis::compare::{
-    Comparison, Estimate, Location, LookGrounds, Note, PairedMethod, Plan, SlowPathGrounds,
+    Comparison, Estimate, Location, Note, PairedDecision, PairedMethod, Plan, SlowPathResult,
 };
 use perfcheck_analysis::model::{Side, Verdict};
 
 /// Returns the statements from the estimates to the decision.
 pub(super) fn statements(explanation: &Explanation<'_>, comparison: &Comparison) -> Vec<Statement> {
-    let mut statements = failures(explanation.failures);
+    let mut statements = failure_statements(explanation.failures);
     let rounds = comparison.extent.launches_candidate();
     let look = comparison.look();
-    statements.extend(look.map(|look| when(look, rounds, comparison, explanation.plan)));
-    statements.extend(comparison.location().map(location));
+    statements.extend(look.map(|look| look_statement(look, rounds, comparison, explanation.plan)));
+    statements.extend(comparison.location().map(location_statement));
     if let (Some(look), Some(change)) = (look, comparison.change) {
-        statements.push(estimate(look, change));
-        statements.push(family(look, change));
+        statements.push(estimate_statement(look, change));
+        statements.push(speed_test_statement(look, change));
     }
-    statements.push(threshold(comparison));
-    statements.extend(look.map(|look| slow_path(&look.slow_path, comparison.verdict)));
-    statements.push(decision(comparison));
-    statements.extend(notes(&comparison.notes));
-    statements.push(otherwise(explanation, comparison, rounds));
+    statements.push(threshold_statement(comparison));
+    statements.extend(look.map(|look| slow_path_statement(&look.slow_path, comparison.verdict)));
+    statements.push(decision_statement(comparison));
+    statements.extend(note_statements(&comparison.notes));
+    statements.push(alternative_statement(explanation, comparison, rounds));
     statements
 }
 
-fn when(
-    look: &LookGrounds,
+fn look_statement(
+    look: &PairedDecision,
     rounds: usize,
     comparison: &Comparison,
     plan: Option<&Plan>,
@@ -45,7 +46,7 @@ fn when(
         format!("Looks were planned after {} rounds. ", looks.join(", "))
     });
     let early = comparison.extent.stopped_early();
-    let share = level(look.share);
+    let share = format_level(look.share);
     let text = if early && comparison.verdict == Verdict::Inconclusive {
         format!(
             "{planned}At that after {rounds} rounds neither a change nor its absence could be expected any more of those to come, so it was given up; that look has {share} of each level for itself."
@@ -82,7 +83,7 @@ fn when(
     )
 }
 
-fn location(location: Location) -> Statement {
+fn location_statement(location: Location) -> Statement {
     let quantile = PairedMethod::default().quantile;
     let taken = match location {
         Location::LowQuantile => {
@@ -104,13 +105,13 @@ fn location(location: Location) -> Statement {
     )
 }
 
-fn estimate(look: &LookGrounds, change: Estimate) -> Statement {
+fn estimate_statement(look: &PairedDecision, change: Estimate) -> Statement {
     let error = look.standard_error;
     Statement::new(
         format!(
             "By that the candidate is {} against the base, with a standard error of {}.",
             units::change(change.estimate),
-            level(error)
+            format_level(error)
         ),
         Numbers::Estimate {
             change: change.estimate,
@@ -121,7 +122,7 @@ fn estimate(look: &LookGrounds, change: Estimate) -> Statement {
     )
 }
 
-fn family(look: &LookGrounds, change: Estimate) -> Statement {
+fn speed_test_statement(look: &PairedDecision, change: Estimate) -> Statement {
     let test = &look.test;
     let family = if test.family == 1 {
         "which was all its own as it was the only benchmark".to_owned()
@@ -129,21 +130,21 @@ fn family(look: &LookGrounds, change: Estimate) -> Statement {
         format!(
             "of which Holm's procedure over {} benchmarks gave this one {} for slower and {} for faster",
             test.family,
-            level(test.step_level.slower),
-            level(test.step_level.faster)
+            format_level(test.step_level.slower),
+            format_level(test.step_level.faster)
         )
     };
     let shared = format!(
         "The speed test has a level of {}, one-sided, for each direction, {family}; with the share of the look that is {} and {}.",
-        level(test.family_level),
-        level(test.step_level.slower * look.share),
-        level(test.step_level.faster * look.share),
+        format_level(test.family_level),
+        format_level(test.step_level.slower * look.share),
+        format_level(test.step_level.faster * look.share),
     );
     let look = (look.share, " over the share of the look");
-    at_levels(&shared, test, change, look)
+    interval_statement(&shared, test, change, look)
 }
 
-fn slow_path(found: &SlowPathGrounds, verdict: Verdict) -> Statement {
+fn slow_path_statement(found: &SlowPathResult, verdict: Verdict) -> Statement {
     let test = &found.test;
     let of_speed =
         matches!(verdict, Verdict::Regressed | Verdict::Improved) && found.side.is_none();
@@ -161,9 +162,9 @@ fn slow_path(found: &SlowPathGrounds, verdict: Verdict) -> Statement {
     Statement::new(
         format!(
             "The slow-path test asks whether samples of one side are slower than their neighbours of the other by 10 % or 20 %, beyond the threshold: {} of the candidate's samples lie more than 10 % above their floor, {} of the base's. Its level is {}; adjusted p {} for the candidate, {} for the base: {meaning}.",
-            level(found.share_candidate),
-            level(found.share_base),
-            level(test.family_level),
+            format_level(found.share_candidate),
+            format_level(found.share_base),
+            format_level(test.family_level),
             units::p_value(test.adjusted.slower),
             units::p_value(test.adjusted.faster),
         ),
@@ -179,19 +180,24 @@ fn slow_path(found: &SlowPathGrounds, verdict: Verdict) -> Statement {
     )
 }
 
-fn decision(comparison: &Comparison) -> Statement {
+fn decision_statement(comparison: &Comparison) -> Statement {
     let bounds = comparison.change.map(|change| (change.lower, change.upper));
     let text = match (comparison.look(), bounds) {
-        (Some(look), Some((lower, upper))) => condition(comparison, look, lower, upper),
+        (Some(look), Some((lower, upper))) => describe_condition(comparison, look, lower, upper),
         _ => "No test was possible: the notes say what was missing.".to_owned(),
     };
-    so_it_is(&text, comparison)
+    verdict_statement(&text, comparison)
 }
 
 /// Describes the condition that decided. The arms follow the order of the decision rules.
-fn condition(comparison: &Comparison, look: &LookGrounds, lower: f64, upper: f64) -> String {
+fn describe_condition(
+    comparison: &Comparison,
+    look: &PairedDecision,
+    lower: f64,
+    upper: f64,
+) -> String {
     let threshold = comparison.noise_threshold;
-    let (low, high) = slower_and_faster(threshold);
+    let (low, high) = format_thresholds(threshold);
     match comparison.verdict {
         Verdict::Regressed if lower > threshold => format!(
             "The lower bound, {}, lies above {high}: the whole interval is slower than noise.",
@@ -200,12 +206,12 @@ fn condition(comparison: &Comparison, look: &LookGrounds, lower: f64, upper: f64
         Verdict::Regressed => "The slow-path test has found that some samples of the candidate are slower, though its fastest ones are not.".to_owned(),
         Verdict::Suspect if look.test.would_show_slower_alone() => format!(
             "The lower bound, {}, does not lie above {high}; at the level of a single benchmark it would ({}, at most {}).",
-            bound(lower),
-            p_is(look.test.p.slower),
-            level(look.test.family_level)
+            format_bound(lower),
+            format_p(look.test.p.slower),
+            format_level(look.test.family_level)
         ),
         Verdict::Suspect => "The slow-path test would have found something at the level of a single benchmark.".to_owned(),
-        Verdict::Improved if look.slow_path.side == Some(Side::Base) && upper >= faster_than_noise(threshold) => {
+        Verdict::Improved if look.slow_path.side == Some(Side::Base) && upper >= improvement_threshold(threshold) => {
             "The slow-path test has found that some samples of the base are slower, though its fastest ones are not.".to_owned()
         }
         Verdict::Improved => format!(
@@ -220,20 +226,24 @@ fn condition(comparison: &Comparison, look: &LookGrounds, lower: f64, upper: f64
             "The whole interval {} lies within {low} and {high}, but a slow path is suspected.",
             units::change_interval(lower, upper)
         ),
-        _ if lower >= faster_than_noise(threshold) && upper <= threshold => format!(
+        _ if lower >= improvement_threshold(threshold) && upper <= threshold => format!(
             "The whole interval {} lies within {low} and {high}, but this host differs from itself too much to call anything unchanged.",
             units::change_interval(lower, upper)
         ),
-        _ => open_interval(lower, upper, threshold),
+        _ => describe_open_interval(lower, upper, threshold),
     }
 }
 
-fn otherwise(explanation: &Explanation<'_>, comparison: &Comparison, rounds: usize) -> Statement {
+fn alternative_statement(
+    explanation: &Explanation<'_>,
+    comparison: &Comparison,
+    rounds: usize,
+) -> Statement {
     let needed = comparison.look().and_then(|look| look.rounds_needed);
-    let smallest = finite(comparison.smallest_callable);
-    let callable = callable(comparison);
+    let smallest = finite_or_none(comparison.smallest_callable);
+    let callable = describe_smallest_callable(comparison);
     let threshold = comparison.noise_threshold;
-    let lower_threshold = faster_than_noise(threshold);
+    let lower_threshold = improvement_threshold(threshold);
     let text = match (comparison.verdict, comparison.change, comparison.look()) {
         (Verdict::Regressed | Verdict::Improved, Some(change), Some(_))
             if change.lower <= threshold && change.upper >= lower_threshold =>
@@ -252,22 +262,22 @@ fn otherwise(explanation: &Explanation<'_>, comparison: &Comparison, rounds: usi
             format!(
                 "It would not have been called if the change seen had been {} or less, or with a noise threshold of {} or more.",
                 units::change(smallest.unwrap_or(f64::NAN)),
-                level(change.lower)
+                format_level(change.lower)
             )
         }
         (Verdict::Improved, Some(change), Some(_)) if change.upper < 0.0 => format!(
             "It would not have been called with a noise threshold of {} or more.",
-            level(1.0 / (1.0 + change.upper) - 1.0)
+            format_level(1.0 / (1.0 + change.upper) - 1.0)
         ),
         (Verdict::Suspect, _, Some(_)) => format!(
             "{} Measured alone (`--exact`) or with more rounds (`--rounds`) it may be settled.",
             callable.unwrap_or_default()
         ),
         (Verdict::Inconclusive, _, Some(_)) => {
-            let settles = explanation.row.and_then(what_would_settle);
+            let settles = explanation.row.and_then(settlement_of);
             let settles = settles.map_or_else(
                 || "It is not known what would settle it: the change lies too near to the threshold, or more of the same would not help".to_owned(),
-                |settles| capital(&settles),
+                |settles| capitalize(&settles),
             );
             format!("{} {settles}.", callable.unwrap_or_default())
         }

@@ -1,13 +1,13 @@
 //! Explains a comparison of stored runs: by the prediction interval over runs, or by the t-score alone.
 
 use super::content::Explanation;
-use super::effects::effects;
-use super::measured::{failures, level, p_is};
+use super::effects::effect_statement;
+use super::measured::{failure_statements, format_level, format_p};
 use crate::report::messages::{Numbers, Statement};
 use crate::report::units;
-use crate::report::words::sentences::capital;
+use crate::report::words::sentences::capitalize;
 use perfcheck_analysis::compare::{
-    Comparison, Estimate, FamilyTest, Location, Note, Prediction, RunGrounds, TScoreGrounds,
+    Comparison, Estimate, FamilyTest, Location, Note, Prediction, StoredDecision, TScoreResult,
 };
 use perfcheck_analysis::model::{Correction, Test, Verdict};
 
@@ -17,25 +17,35 @@ pub(super) fn statements(
     comparison: &Comparison,
     test: Test,
 ) -> Vec<Statement> {
-    let mut statements = failures(explanation.failures);
-    statements.extend(comparison.location().map(|found| location(found, test)));
+    let mut statements = failure_statements(explanation.failures);
+    statements.extend(
+        comparison
+            .location()
+            .map(|found| location_statement(found, test)),
+    );
     if let (Some(grounds), Some(change)) = (comparison.run_grounds(), comparison.change) {
-        statements.push(estimate(explanation, comparison, grounds, change, test));
-        statements.push(family(grounds, change));
+        statements.push(estimate_statement(
+            explanation,
+            comparison,
+            grounds,
+            change,
+            test,
+        ));
+        statements.push(family_statement(grounds, change));
     }
-    statements.push(threshold(comparison));
-    statements.push(decision(comparison, test));
+    statements.push(threshold_statement(comparison));
+    statements.push(decision_statement(comparison, test));
     if test == Test::BootstrapT {
         let found = comparison.run_grounds().and_then(|grounds| grounds.t_score);
-        statements.extend(found.map(|found| t_score(&found, comparison)));
+        statements.extend(found.map(|found| t_score_statement(&found, comparison)));
     }
-    statements.extend(effects(comparison, explanation.metric));
-    statements.extend(notes(&comparison.notes));
-    statements.push(otherwise(comparison, test));
+    statements.extend(effect_statement(comparison, explanation.metric));
+    statements.extend(note_statements(&comparison.notes));
+    statements.push(alternative_statement(comparison, test));
     statements
 }
 
-fn location(location: Location, test: Test) -> Statement {
+fn location_statement(location: Location, test: Test) -> Statement {
     let of_run = match (test, location) {
         (Test::TScore, _) => "and the means over launches were compared",
         (_, Location::Median) => "and of each run the mean of its launches",
@@ -49,10 +59,10 @@ fn location(location: Location, test: Test) -> Statement {
     )
 }
 
-fn estimate(
+fn estimate_statement(
     explanation: &Explanation<'_>,
     comparison: &Comparison,
-    grounds: &RunGrounds,
+    grounds: &StoredDecision,
     change: Estimate,
     test: Test,
 ) -> Statement {
@@ -78,17 +88,17 @@ fn estimate(
         let decides = if error > drift * (1.0 + 1e-9) {
             format!(
                 "; launches within the runs leave more than that open, so the change has a standard error of {}",
-                level(error)
+                format_level(error)
             )
         } else {
             format!(
                 ", which gives the change a standard error of {}",
-                level(error)
+                format_level(error)
             )
         };
         text = format!(
             "{text} Runs of the same code drift apart on this host by {} (standard deviation; {known}){decides}, with {df:.0} degrees of freedom.",
-            level(run_sd),
+            format_level(run_sd),
         );
     } else {
         text.push_str(" How far launches differ among themselves says how uncertain that is; drift between runs is left out (`--ignore-drift`).");
@@ -104,12 +114,12 @@ fn estimate(
     )
 }
 
-fn family(grounds: &RunGrounds, change: Estimate) -> Statement {
+fn family_statement(grounds: &StoredDecision, change: Estimate) -> Statement {
     let test = &grounds.test;
     let shared = match test.family {
         1 => format!(
             "It was the only benchmark compared, so it had the whole level of {}, one-sided, for slower, and the same for faster.",
-            level(test.family_level)
+            format_level(test.family_level)
         ),
         count => {
             let [of_all, slower, faster] = [
@@ -117,7 +127,7 @@ fn family(grounds: &RunGrounds, change: Estimate) -> Statement {
                 test.step_level.slower,
                 test.step_level.faster,
             ]
-            .map(level);
+            .map(format_level);
             match test.rule {
                 Correction::Holm => format!(
                     "{count} benchmarks were compared and shared a level of {of_all}, one-sided, for slower, and the same for faster. Holm's procedure gave this one {slower} for slower and {faster} for faster."
@@ -131,11 +141,11 @@ fn family(grounds: &RunGrounds, change: Estimate) -> Statement {
             }
         }
     };
-    at_levels(&shared, test, change, (1.0, ""))
+    interval_statement(&shared, test, change, (1.0, ""))
 }
 
 /// Describes how a test shares its level, and its result at that level. `share` is the part of the level that this look has.
-pub(super) fn at_levels(
+pub(super) fn interval_statement(
     shared: &str,
     test: &FamilyTest,
     change: Estimate,
@@ -150,7 +160,7 @@ pub(super) fn at_levels(
         format!(
             "{shared} At these levels the change lies in {}. For `{direction} by more than the threshold` {}{of_look}, adjusted {}.",
             units::change_interval(change.lower, change.upper),
-            p_is(p),
+            format_p(p),
             units::p_value(adjusted),
         ),
         Numbers::Interval {
@@ -168,7 +178,7 @@ pub(super) fn at_levels(
 }
 
 /// Describes the noise threshold.
-pub(super) fn threshold(comparison: &Comparison) -> Statement {
+pub(super) fn threshold_statement(comparison: &Comparison) -> Statement {
     let threshold = comparison.noise_threshold;
     let raised = comparison
         .notes
@@ -182,7 +192,7 @@ pub(super) fn threshold(comparison: &Comparison) -> Statement {
     Statement::new(
         format!(
             "Changes up to {} either way count as noise{why}.",
-            level(threshold)
+            format_level(threshold)
         ),
         Numbers::Threshold {
             noise_threshold: threshold,
@@ -190,9 +200,9 @@ pub(super) fn threshold(comparison: &Comparison) -> Statement {
     )
 }
 
-fn decision(comparison: &Comparison, test: Test) -> Statement {
+fn decision_statement(comparison: &Comparison, test: Test) -> Statement {
     let bounds = comparison.change.map(|change| (change.lower, change.upper));
-    let (low, high) = slower_and_faster(comparison.noise_threshold);
+    let (low, high) = format_thresholds(comparison.noise_threshold);
     let text = match (comparison.verdict, bounds) {
         (_, None) => "No test was possible: the notes say what was missing.".to_owned(),
         (Verdict::Regressed, Some((lower, _))) => format!(
@@ -209,7 +219,7 @@ fn decision(comparison: &Comparison, test: Test) -> Statement {
         ),
         (Verdict::Suspect, Some((lower, _))) => format!(
             "The lower bound, {}, does not lie above {high}, so drift between runs could explain it; but the launches of this run are slower than those of the reference by more than launches differ.",
-            bound(lower)
+            format_bound(lower)
         ),
         (_, Some((lower, upper))) if test == Test::BootstrapT && faster_by_t_score(comparison) => {
             format!(
@@ -217,28 +227,30 @@ fn decision(comparison: &Comparison, test: Test) -> Statement {
                 units::change_interval(lower, upper)
             )
         }
-        (_, Some((lower, upper))) => open_interval(lower, upper, comparison.noise_threshold),
+        (_, Some((lower, upper))) => {
+            describe_open_interval(lower, upper, comparison.noise_threshold)
+        }
     };
-    so_it_is(&text, comparison)
+    verdict_statement(&text, comparison)
 }
 
 /// Returns a statement with the condition that decided.
-pub(super) fn so_it_is(condition: &str, comparison: &Comparison) -> Statement {
+pub(super) fn verdict_statement(condition: &str, comparison: &Comparison) -> Statement {
     Statement::new(
         format!("{condition} So it is {}.", comparison.verdict).trim_start(),
-        Numbers::decision(comparison),
+        Numbers::from_comparison(comparison),
     )
 }
 
 /// Returns the change below which a benchmark is faster than noise.
 /// Decisions use logarithms, so its size is a little less than the threshold.
-pub(super) fn faster_than_noise(threshold: f64) -> f64 {
+pub(super) fn improvement_threshold(threshold: f64) -> f64 {
     (-threshold.ln_1p()).exp_m1()
 }
 
 /// Explains why an interval leaves the question open.
-pub(super) fn open_interval(lower: f64, upper: f64, threshold: f64) -> String {
-    let (low, high) = slower_and_faster(threshold);
+pub(super) fn describe_open_interval(lower: f64, upper: f64, threshold: f64) -> String {
+    let (low, high) = format_thresholds(threshold);
     let all = units::change_interval(lower, upper);
     if upper > threshold && lower < -threshold {
         format!(
@@ -254,12 +266,12 @@ pub(super) fn open_interval(lower: f64, upper: f64, threshold: f64) -> String {
 }
 
 /// Formats the threshold as a change in both directions: faster, slower.
-pub(super) fn slower_and_faster(threshold: f64) -> (String, String) {
-    let faster = faster_than_noise(threshold);
+pub(super) fn format_thresholds(threshold: f64) -> (String, String) {
+    let faster = improvement_threshold(threshold);
     (units::change(faster), units::change(threshold))
 }
 
-pub(super) fn bound(value: f64) -> String {
+pub(super) fn format_bound(value: f64) -> String {
     if value.is_finite() {
         units::change(value)
     } else {
@@ -267,7 +279,7 @@ pub(super) fn bound(value: f64) -> String {
     }
 }
 
-pub(super) fn finite(value: Option<f64>) -> Option<f64> {
+pub(super) fn finite_or_none(value: Option<f64>) -> Option<f64> {
     value.filter(|value| value.is_finite())
 }
 
@@ -279,12 +291,12 @@ fn is_identical(comparison: &Comparison, change: Estimate) -> bool {
     comparison.p_value == Some(1.0) && (change.lower, change.upper) == (0.0, 0.0)
 }
 
-fn t_score(found: &TScoreGrounds, comparison: &Comparison) -> Statement {
+fn t_score_statement(found: &TScoreResult, comparison: &Comparison) -> Statement {
     let change = found.change;
     let threshold = comparison.noise_threshold;
     let says = if change.lower > threshold {
         "by itself it would say `regressed`"
-    } else if change.upper < faster_than_noise(threshold) {
+    } else if change.upper < improvement_threshold(threshold) {
         "by itself it would say `improved`"
     } else {
         "by itself it would call no change"
@@ -310,9 +322,9 @@ fn t_score(found: &TScoreGrounds, comparison: &Comparison) -> Statement {
 }
 
 /// Returns a statement for each note.
-pub(super) fn notes(notes: &[Note]) -> Vec<Statement> {
+pub(super) fn note_statements(notes: &[Note]) -> Vec<Statement> {
     let statement = |note: &Note| {
-        let text = format!("{}.", capital(&note.to_string()));
+        let text = format!("{}.", capitalize(&note.to_string()));
         let notes = [note.clone()];
         Statement::new(text, Numbers::Note { notes })
     };
@@ -320,17 +332,17 @@ pub(super) fn notes(notes: &[Note]) -> Vec<Statement> {
 }
 
 /// Describes the smallest slowdown that could have been called.
-pub(super) fn callable(comparison: &Comparison) -> Option<String> {
-    let smallest = finite(comparison.smallest_callable)?;
+pub(super) fn describe_smallest_callable(comparison: &Comparison) -> Option<String> {
+    let smallest = finite_or_none(comparison.smallest_callable)?;
     Some(format!(
         "A change seen of more than {} would have been `regressed`.",
         units::change(smallest)
     ))
 }
 
-fn otherwise(comparison: &Comparison, test: Test) -> Statement {
-    let (low, high) = slower_and_faster(comparison.noise_threshold);
-    let callable = callable(comparison);
+fn alternative_statement(comparison: &Comparison, test: Test) -> Statement {
+    let (low, high) = format_thresholds(comparison.noise_threshold);
+    let callable = describe_smallest_callable(comparison);
     let more = match test {
         Test::BootstrapT => {
             "More accepted runs of the same code, a dedicated host (`host = \"dedicated\"`) or measuring both builds side by side (`--against REV`) make the interval narrower"
@@ -346,12 +358,12 @@ fn otherwise(comparison: &Comparison, test: Test) -> Statement {
             format!(
                 "It would not have been called if the change seen had been {} or less, or with a noise threshold of {} or more.",
                 units::change(smallest),
-                level(change.lower),
+                format_level(change.lower),
             )
         }
         (Verdict::Improved, Some(change)) => format!(
             "It would not have been called with a noise threshold of {} or more.",
-            level(1.0 / (1.0 + change.upper) - 1.0),
+            format_level(1.0 / (1.0 + change.upper) - 1.0),
         ),
         (Verdict::Unchanged, _) => callable.unwrap_or_default(),
         (_, Some(_)) => {
@@ -377,7 +389,7 @@ fn otherwise(comparison: &Comparison, test: Test) -> Statement {
     Statement::new(
         format!("{}{alone}", text.trim_start()),
         Numbers::Otherwise {
-            smallest_callable: finite(comparison.smallest_callable),
+            smallest_callable: finite_or_none(comparison.smallest_callable),
             rounds_needed: None,
         },
     )

@@ -1,9 +1,9 @@
 //! Summarizes a verdict in a few lines: the change, the reference, the certainty, the functions behind it, and the next command.
 
-use super::content::{BenchmarkArguments, Explanation};
+use super::content::{BenchmarkSelector, Explanation};
 use super::unmeasured::sameness;
 use crate::report::units;
-use crate::report::words::sentences::{self, capital};
+use crate::report::words::sentences::{self, capitalize};
 use crate::report::words::{analysis, extras, remarks};
 use perfcheck_analysis::compare::{Comparison, Difference};
 use perfcheck_analysis::model::Verdict;
@@ -12,22 +12,22 @@ use perfcheck_analysis::model::Verdict;
 const MOST_NAMED: usize = 3;
 
 /// Returns the lines, each with its subject; `bench` serves the commands among them.
-pub(super) fn summary(
+pub(super) fn summary_lines(
     explanation: &Explanation<'_>,
-    bench: &BenchmarkArguments,
+    bench: &BenchmarkSelector,
 ) -> Vec<(&'static str, String)> {
     let mut lines = vec![
-        ("change", changed(explanation)),
-        ("reference", compared_with(explanation)),
-        ("certainty", certainty(explanation)),
+        ("change", describe_change(explanation)),
+        ("reference", describe_reference(explanation)),
+        ("certainty", describe_certainty(explanation)),
     ];
-    lines.extend(whereabouts(explanation).map(|text| ("where", text)));
-    lines.push(("next", next(explanation, bench)));
+    lines.extend(describe_functions(explanation).map(|text| ("where", text)));
+    lines.push(("next", next_step(explanation, bench)));
     lines
 }
 
 /// Names the functions whose instructions or time changed; if no such numbers exist, those whose machine code differs.
-fn whereabouts(explanation: &Explanation<'_>) -> Option<String> {
+fn describe_functions(explanation: &Explanation<'_>) -> Option<String> {
     let has_changed = matches!(
         explanation.verdict,
         Verdict::Regressed | Verdict::Suspect | Verdict::Improved
@@ -37,16 +37,16 @@ fn whereabouts(explanation: &Explanation<'_>) -> Option<String> {
         let sampled = found.sampled_time.as_ref();
         let sampled = sampled.filter(|found| !found.functions.is_empty());
         counted
-            .map(extras::instructions_change)
-            .or_else(|| sampled.map(extras::sampled_change))
+            .map(extras::describe_instruction_change)
+            .or_else(|| sampled.map(extras::describe_sampled_time))
     });
-    let differs = || Some(remarks::code_differs(explanation.code?, MOST_NAMED));
+    let differs = || Some(remarks::describe_code_change(explanation.code?, MOST_NAMED));
     let text = counted.or_else(differs).filter(|_| has_changed)?;
-    Some(format!("{}.", capital(&text)))
+    Some(format!("{}.", capitalize(&text)))
 }
 
 /// Describes the meaning of the verdict.
-pub(super) fn meaning(explanation: &Explanation<'_>) -> &'static str {
+pub(super) fn verdict_meaning(explanation: &Explanation<'_>) -> &'static str {
     match explanation.verdict {
         Verdict::Regressed => "slower by more than noise",
         Verdict::Suspect => "it looks slower, and that is not shown",
@@ -63,25 +63,25 @@ pub(super) fn meaning(explanation: &Explanation<'_>) -> &'static str {
     }
 }
 
-fn changed(explanation: &Explanation<'_>) -> String {
+fn describe_change(explanation: &Explanation<'_>) -> String {
     let subject = explanation.run.begun.decision.analysis.subject;
     let comparison = explanation.comparison();
     let values = comparison
-        .and_then(|found| sentences::values_of(found, subject, explanation.metric))
+        .and_then(|found| sentences::format_values(found, subject, explanation.metric))
         .map(|values| format!("{} → {}", values.base, values.candidate));
     let change = explanation.change.map(units::change);
     let numbers: Vec<String> = [change, values].into_iter().flatten().collect();
     if numbers.is_empty() {
-        return format!("{}.", capital(meaning(explanation)));
+        return format!("{}.", capitalize(verdict_meaning(explanation)));
     }
-    format!("{}: {}.", numbers.join(", "), meaning(explanation))
+    format!("{}: {}.", numbers.join(", "), verdict_meaning(explanation))
 }
 
-fn compared_with(explanation: &Explanation<'_>) -> String {
+fn describe_reference(explanation: &Explanation<'_>) -> String {
     let Some(reference) = explanation.reference else {
         return "Nothing.".to_owned();
     };
-    let is_in_turn = explanation.comparison().is_some_and(Comparison::is_in_turn);
+    let is_in_turn = explanation.comparison().is_some_and(Comparison::is_paired);
     let mut sides = explanation.base.iter();
     // A side-by-side run has one base: the reference's build, measured again.
     let base = sides.find(|side| side.run == reference || is_in_turn);
@@ -99,7 +99,7 @@ fn compared_with(explanation: &Explanation<'_>) -> String {
     });
     let comparison = explanation.comparison();
     let how = match comparison {
-        Some(found) if found.is_in_turn() => format!(
+        Some(found) if found.is_paired() => format!(
             ", measured side by side in {}",
             units::counted(found.extent.launches_candidate(), "round")
         ),
@@ -109,7 +109,7 @@ fn compared_with(explanation: &Explanation<'_>) -> String {
     format!("Run {reference}{commit}{how}.")
 }
 
-fn certainty(explanation: &Explanation<'_>) -> String {
+fn describe_certainty(explanation: &Explanation<'_>) -> String {
     let decision = &explanation.run.begun.decision;
     let change = explanation.comparison().and_then(|found| found.change);
     let known = change.filter(|change| change.lower.is_finite() || change.upper.is_finite());
@@ -118,11 +118,11 @@ fn certainty(explanation: &Explanation<'_>) -> String {
             "The change lies within {} ({} interval); {}.",
             units::change_interval(change.lower, change.upper),
             units::percent(analysis::interval_level(decision)),
-            analysis::false_alarms(decision)
+            analysis::describe_false_alarm_rate(decision)
         );
     }
     if let Some(same) = sameness(explanation) {
-        return format!("Certain: {}.", remarks::what_is_same(same));
+        return format!("Certain: {}.", remarks::describe_sameness(same));
     }
     match explanation.verdict {
         Verdict::Incomparable => {
@@ -135,7 +135,7 @@ fn certainty(explanation: &Explanation<'_>) -> String {
             }
         }
         Verdict::Failed => {
-            let failures = sentences::by_message(explanation.failures);
+            let failures = sentences::group_by_message(explanation.failures);
             let first = failures.first().map(|(message, _)| format!(": {message}"));
             format!(
                 "Nothing is known of its speed{}.",
@@ -146,7 +146,7 @@ fn certainty(explanation: &Explanation<'_>) -> String {
     }
 }
 
-fn next(explanation: &Explanation<'_>, bench: &BenchmarkArguments) -> String {
+fn next_step(explanation: &Explanation<'_>, bench: &BenchmarkSelector) -> String {
     let run = explanation.run.id;
     let again = |flags: &str| bench.command(&format!("cargo perfcheck{flags} --exact"), "");
     match explanation.verdict {
@@ -159,8 +159,8 @@ fn next(explanation: &Explanation<'_>, bench: &BenchmarkArguments) -> String {
             let look = explanation.comparison().and_then(|found| found.look());
             let rounds = look.and_then(|look| look.rounds_needed);
             let rounds = rounds.map_or_else(String::new, |needed| format!(" --rounds {needed}"));
-            let settles = explanation.row.and_then(remarks::what_would_settle);
-            let settles = settles.map_or_else(String::new, |way| format!("{}. ", capital(&way)));
+            let settles = explanation.row.and_then(remarks::settlement_of);
+            let settles = settles.map_or_else(String::new, |way| format!("{}. ", capitalize(&way)));
             format!("{settles}Measure it again alone: {}", again(&rounds))
         }
         Verdict::Failed => "See what the bench printed: cargo bench".to_owned(),

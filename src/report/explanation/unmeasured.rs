@@ -1,17 +1,17 @@
 //! Explains verdicts without a comparison: new, missing, failed, incomparable, and identical executables.
 
 use super::content::Explanation;
-use super::measured::failures;
-use super::stored::notes;
+use super::measured::failure_statements;
+use super::stored::note_statements;
 use crate::report::messages::{DecisionNumbers, Numbers, Statement};
-use crate::report::words::remarks::what_is_same;
-use crate::report::words::sentences::capital;
+use crate::report::words::remarks::describe_sameness;
+use crate::report::words::sentences::capitalize;
 use perfcheck_analysis::findings::{Method, Row, Sameness};
 use perfcheck_analysis::model::{MIN_LAUNCHES, Verdict};
 
 /// Returns the reason for the verdict, and what would have led to another one.
 pub(super) fn statements(explanation: &Explanation<'_>) -> Vec<Statement> {
-    let mut statements = failures(explanation.failures);
+    let mut statements = failure_statements(explanation.failures);
     let in_turn = explanation.run.pair.is_some();
     let reference = explanation.reference;
     let same = sameness(explanation);
@@ -29,18 +29,18 @@ pub(super) fn statements(explanation: &Explanation<'_>) -> Vec<Statement> {
             format!("{named} has it, and this run did not find it although its bench target was built: it was removed, renamed or left out by the build."),
             "If it was renamed, the new name is `new`. Once a run without it is accepted it is not missed any more.".to_owned(),
         ),
-        Verdict::Incomparable => incomparable(explanation, &named, &mut statements),
-        Verdict::Failed => failed(explanation, &mut statements),
+        Verdict::Incomparable => explain_incomparable(explanation, &named, &mut statements),
+        Verdict::Failed => explain_failed(explanation, &mut statements),
         Verdict::Unchanged if let Some(same) = same => {
             (
-                format!("{}, so it was not measured beside {named}.", what_is_same(same)),
+                format!("{}, so it was not measured beside {named}.", describe_sameness(same)),
                 "`--measure-identical` measures all the same.".to_owned(),
             )
         }
         _ => return statements,
     };
     statements.push(Statement::new(
-        capital(&decision),
+        capitalize(&decision),
         Numbers::Decision(DecisionNumbers::Uncompared {
             reference_run: reference,
         }),
@@ -58,12 +58,12 @@ pub(super) fn statements(explanation: &Explanation<'_>) -> Vec<Statement> {
 /// Returns in which respect both sides are the same, if that is why nothing was measured.
 pub(super) fn sameness(explanation: &Explanation<'_>) -> Option<Sameness> {
     let in_turn = explanation.run.pair.is_some();
-    let same = explanation.row.and_then(Row::same);
+    let same = explanation.row.and_then(Row::sameness);
     let is_unmeasured = in_turn && explanation.candidate.is_none();
     same.or(is_unmeasured.then_some(Sameness::Executable))
 }
 
-fn incomparable(
+fn explain_incomparable(
     explanation: &Explanation<'_>,
     named: &str,
     statements: &mut Vec<Statement>,
@@ -100,9 +100,14 @@ fn incomparable(
     )
 }
 
-fn failed(explanation: &Explanation<'_>, statements: &mut Vec<Statement>) -> (String, String) {
+fn explain_failed(
+    explanation: &Explanation<'_>,
+    statements: &mut Vec<Statement>,
+) -> (String, String) {
     let comparison = explanation.comparison();
-    statements.extend(notes(comparison.map_or(&[], |found| &found.notes)));
+    statements.extend(note_statements(
+        comparison.map_or(&[], |found| &found.notes),
+    ));
     let of_pair = explanation.method == Some(Method::Paired) || explanation.run.pair.is_some();
     let good = explanation
         .candidate

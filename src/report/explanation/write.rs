@@ -2,14 +2,14 @@
 
 use std::io::{self, Write};
 
-use super::content::{BenchmarkArguments, Explanation};
-use super::summary::{meaning, summary};
+use super::content::{BenchmarkSelector, Explanation};
+use super::summary::{summary_lines, verdict_meaning};
 use super::{alternative, extras, measured, paired, stored, unmeasured};
 use crate::report::layout::{Cell, Column, Table};
 use crate::report::messages::{ExplanationMessage, JsonMessage, Numbers, Statement, write_message};
-use crate::report::view::{MessageFormat, prose};
-use crate::report::words::remarks::code_differs;
-use crate::report::words::sentences::capital;
+use crate::report::view::{MessageFormat, wrap_prose};
+use crate::report::words::remarks::describe_code_change;
+use crate::report::words::sentences::capitalize;
 use crate::report::{theme, units};
 use perfcheck_analysis::findings::{CodeChange, Method};
 use perfcheck_analysis::model::{Statistic, Verdict};
@@ -20,9 +20,9 @@ const MARGIN: usize = 11;
 
 /// The length of an explanation for people.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Depth {
+pub enum ExplanationDepth {
     /// A few lines, with commands for the benchmark
-    Summary(BenchmarkArguments),
+    Summary(BenchmarkSelector),
     /// The whole derivation
     Full,
 }
@@ -31,39 +31,45 @@ pub enum Depth {
 pub fn write_explanation(
     writer: &mut dyn Write,
     explanation: &Explanation<'_>,
-    depth: Depth,
+    depth: ExplanationDepth,
     format: MessageFormat,
 ) -> io::Result<()> {
     let statements = statements(explanation);
     match (format, depth) {
-        (MessageFormat::Human, Depth::Summary(bench)) => write_summary(writer, explanation, &bench),
-        (MessageFormat::Human, Depth::Full) => write_derivation(writer, explanation, &statements),
+        (MessageFormat::Human, ExplanationDepth::Summary(bench)) => {
+            write_summary(writer, explanation, &bench)
+        }
+        (MessageFormat::Human, ExplanationDepth::Full) => {
+            write_derivation(writer, explanation, &statements)
+        }
         (MessageFormat::Json, _) => {
-            let message = ExplanationMessage::of(explanation, &statements);
+            let message = ExplanationMessage::from_explanation(explanation, &statements);
             write_message(writer, JsonMessage::Explanation(message))
         }
     }
 }
 
 /// Returns the sentences in order, each with its subject, for outputs with a layout of their own.
-pub fn explained(explanation: &Explanation<'_>) -> Vec<(&'static str, String)> {
+pub fn labeled_sentences(explanation: &Explanation<'_>) -> Vec<(&'static str, String)> {
     let statements = statements(explanation).into_iter();
     statements
-        .map(|statement| (statement.numbers.about(), statement.text))
+        .map(|statement| (statement.numbers.topic(), statement.text))
         .collect()
 }
 
 fn statements(explanation: &Explanation<'_>) -> Vec<Statement> {
-    let mut statements = vec![verdict(explanation)];
-    statements.extend(measured::sides(explanation));
-    statements.extend(explanation.code.map(changed_code));
+    let mut statements = vec![verdict_statement(explanation)];
+    statements.extend(measured::side_statements(explanation));
+    statements.extend(explanation.code.map(code_statement));
     let subject = explanation.run.begun.decision.analysis.subject;
     match (explanation.method, explanation.comparison()) {
         (Some(method), Some(comparison)) if explanation.verdict != Verdict::Failed => {
             statements.extend(match method {
-                _ if subject != Statistic::Time => alternative::about(subject, comparison),
+                _ if subject != Statistic::Time => {
+                    alternative::statements_about(subject, comparison)
+                }
                 Method::Paired => paired::statements(explanation, comparison),
-                Method::Stored(test) if test.is_of_another_system() => {
+                Method::Stored(test) if test.is_foreign() => {
                     alternative::statements(explanation, comparison)
                 }
                 Method::Stored(test) => stored::statements(explanation, comparison, test),
@@ -77,17 +83,17 @@ fn statements(explanation: &Explanation<'_>) -> Vec<Statement> {
                 .any(|statement| matches!(statement.numbers, Numbers::Decision(_)));
             statements.extend(decided);
             if !known {
-                statements.push(unknown(explanation));
+                statements.push(unknown_statement(explanation));
             }
         }
     }
     statements
 }
 
-fn verdict(explanation: &Explanation<'_>) -> Statement {
-    let meaning = meaning(explanation);
+fn verdict_statement(explanation: &Explanation<'_>) -> Statement {
+    let meaning = verdict_meaning(explanation);
     Statement::new(
-        format!("{}: {meaning}.", capital(explanation.verdict.word())),
+        format!("{}: {meaning}.", capitalize(explanation.verdict.word())),
         Numbers::Verdict {
             change: explanation.change,
             reference_run: explanation.reference,
@@ -96,8 +102,8 @@ fn verdict(explanation: &Explanation<'_>) -> Statement {
 }
 
 /// Lists all functions that differ.
-fn changed_code(change: &CodeChange) -> Statement {
-    let text = format!("{}.", capital(&code_differs(change, usize::MAX)));
+fn code_statement(change: &CodeChange) -> Statement {
+    let text = format!("{}.", capitalize(&describe_code_change(change, usize::MAX)));
     Statement::new(
         text,
         Numbers::Code {
@@ -108,7 +114,7 @@ fn changed_code(change: &CodeChange) -> Statement {
 }
 
 /// Says that the store does not know how the verdict was reached.
-fn unknown(explanation: &Explanation<'_>) -> Statement {
+fn unknown_statement(explanation: &Explanation<'_>) -> Statement {
     let compare = explanation.reference.map_or_else(String::new, |reference| {
         format!(
             " Comparing run {reference} with run {} says how the two differ as they are now.",
@@ -126,12 +132,16 @@ fn unknown(explanation: &Explanation<'_>) -> Statement {
 fn write_summary(
     writer: &mut dyn Write,
     explanation: &Explanation<'_>,
-    bench: &BenchmarkArguments,
+    bench: &BenchmarkSelector,
 ) -> io::Result<()> {
     write_head(writer, explanation)?;
     let columns = units::terminal_width();
-    for (subject, text) in summary(explanation, bench) {
-        let text = prose(&theme::printable(&text), columns, &" ".repeat(MARGIN));
+    for (subject, text) in summary_lines(explanation, bench) {
+        let text = wrap_prose(
+            &theme::escape_terminal_text(&text),
+            columns,
+            &" ".repeat(MARGIN),
+        );
         let subject = theme::faint(format!("{subject:MARGIN$}"));
         writeln!(writer, "{subject}{text}")?;
     }
@@ -151,7 +161,11 @@ fn write_summary(
     }
     writeln!(writer)?;
     for line in more {
-        writeln!(writer, "{}", theme::faint(theme::printable(&line)))?;
+        writeln!(
+            writer,
+            "{}",
+            theme::faint(theme::escape_terminal_text(&line))
+        )?;
     }
     Ok(())
 }
@@ -162,7 +176,7 @@ fn write_head(writer: &mut dyn Write, explanation: &Explanation<'_>) -> io::Resu
         writer,
         "{} {}, run {}: {}\n",
         theme::heading(format!("{}/{}", key.package, key.target)),
-        units::name_in_prose(&key.id, units::terminal_width()),
+        units::id_in_prose(&key.id, units::terminal_width()),
         explanation.run.id,
         theme::verdict(explanation.verdict)
     )
@@ -175,17 +189,17 @@ fn write_derivation(
 ) -> io::Result<()> {
     write_head(writer, explanation)?;
     let subjects = statements.iter().scan("", |before, statement| {
-        let subject = if statement.numbers.about() == *before {
+        let subject = if statement.numbers.topic() == *before {
             ""
         } else {
-            statement.numbers.about()
+            statement.numbers.topic()
         };
-        *before = statement.numbers.about();
+        *before = statement.numbers.topic();
         Some(Cell::faint(subject))
     });
     let texts = statements.iter().map(|statement| statement.text.as_str());
     Table::new(vec![
-        Column::fact("", subjects).at_least(MARGIN),
+        Column::fact("", subjects).with_min_width(MARGIN),
         Column::prose("", texts),
     ])
     .write(writer, WIDTH)

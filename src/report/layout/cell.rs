@@ -1,16 +1,16 @@
 //! Cells: colored text, or a number with its text for people.
 
 use crate::escape;
-use crate::report::theme::{self, Ink};
+use crate::report::theme::{self, TextRole};
 use crate::report::units::{self, NO_BREAK};
 use perfcheck_analysis::model::Verdict;
 
 /// A cell of a table: pieces of raw text, each with its color.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub(crate) struct Cell {
-    pieces: Vec<(Ink, String)>,
+    pieces: Vec<(TextRole, String)>,
     /// A word after the text, aligned with the marks of other rows.
-    mark: Option<(Ink, String)>,
+    mark: Option<(TextRole, String)>,
     value: Value,
 }
 
@@ -28,22 +28,22 @@ enum Value {
 
 impl Cell {
     /// Creates a cell with text in one color.
-    pub(crate) fn inked(ink: Ink, text: impl Into<String>) -> Self {
-        Self::of_pieces(vec![(ink, text.into())])
+    pub(crate) fn with_ink(ink: TextRole, text: impl Into<String>) -> Self {
+        Self::from_pieces(vec![(ink, text.into())])
     }
 
     /// Creates a cell with less important text.
     pub(crate) fn faint(text: impl Into<String>) -> Self {
-        Self::inked(Ink::Faint, text)
+        Self::with_ink(TextRole::Faint, text)
     }
 
     /// Creates a cell with text in the color of a verdict.
-    pub(crate) fn in_colour_of(verdict: Verdict, text: impl Into<String>) -> Self {
-        Self::inked(Ink::Verdict(verdict), text)
+    pub(crate) fn colored_by_verdict(verdict: Verdict, text: impl Into<String>) -> Self {
+        Self::with_ink(TextRole::Verdict(verdict), text)
     }
 
     /// Creates a cell with text in several colors.
-    pub(crate) fn of_pieces(pieces: Vec<(Ink, String)>) -> Self {
+    pub(crate) fn from_pieces(pieces: Vec<(TextRole, String)>) -> Self {
         Self {
             pieces,
             ..Self::default()
@@ -59,7 +59,7 @@ impl Cell {
     }
 
     /// Creates a cell for a missing value: a dash for people, empty in machine-readable forms.
-    pub(crate) fn nothing() -> Self {
+    pub(crate) fn missing() -> Self {
         Self {
             value: Value::Nothing,
             ..Self::from("-")
@@ -67,7 +67,7 @@ impl Cell {
     }
 
     /// Adds a mark after the text.
-    pub(crate) fn with_mark(self, ink: Ink, mark: impl Into<String>) -> Self {
+    pub(crate) fn with_mark(self, ink: TextRole, mark: impl Into<String>) -> Self {
         Self {
             mark: Some((ink, mark.into())),
             ..self
@@ -116,7 +116,7 @@ impl Cell {
     }
 
     /// Reports whether the value is missing.
-    pub(super) fn is_nothing(&self) -> bool {
+    pub(super) fn is_missing(&self) -> bool {
         self.value == Value::Nothing
     }
 
@@ -126,36 +126,36 @@ impl Cell {
     }
 
     /// Returns the colored text on one line.
-    pub(super) fn shown(&self) -> String {
+    pub(super) fn colored_text(&self) -> String {
         let pieces = self.pieces.iter();
         pieces
-            .map(|(ink, text)| theme::inked(*ink, &escape::one_line(text)))
+            .map(|(ink, text)| theme::colorize(*ink, &escape::one_line(text)))
             .collect()
     }
 
     /// Returns the colored mark.
-    pub(super) fn shown_mark(&self) -> String {
+    pub(super) fn colored_mark(&self) -> String {
         let mark = self.mark.as_ref();
         mark.map_or_else(String::new, |(ink, text)| {
-            theme::inked(*ink, &escape::one_line(text))
+            theme::colorize(*ink, &escape::one_line(text))
         })
     }
 
     /// Returns the text on one line of at most `columns`, shortened in its middle.
     pub(super) fn shortened(&self, columns: usize) -> String {
         if self.width() <= columns {
-            return self.shown();
+            return self.colored_text();
         }
-        let ink = self.pieces.first().map_or(Ink::Plain, |(ink, _)| *ink);
+        let ink = self.pieces.first().map_or(TextRole::Plain, |(ink, _)| *ink);
         let plain = escape::one_line(&self.plain());
-        theme::inked(ink, &units::in_the_middle(&plain, columns))
+        theme::colorize(ink, &units::shorten_middle(&plain, columns))
     }
 
     /// Breaks the text into lines of `columns`, between words. Words longer than `longest_word` are shortened.
     pub(super) fn folded(&self, columns: usize, longest_word: usize) -> Vec<String> {
         let mut lines = Vec::new();
         for paragraph in self.paragraphs(longest_word) {
-            lines.extend(units::fitted(&paragraph, columns));
+            lines.extend(units::wrap_if_needed(&paragraph, columns));
         }
         for line in &mut lines {
             *line = line.replace(NO_BREAK, " ");
@@ -172,8 +172,8 @@ impl Cell {
                     paragraphs.push(String::new());
                 }
                 let words = text.split(' ');
-                let words =
-                    words.map(|word| theme::inked(*ink, &units::in_the_middle(word, longest_word)));
+                let words = words
+                    .map(|word| theme::colorize(*ink, &units::shorten_middle(word, longest_word)));
                 let words: Vec<String> = words.collect();
                 if let Some(paragraph) = paragraphs.last_mut() {
                     paragraph.push_str(&words.join(" "));
@@ -185,13 +185,13 @@ impl Cell {
 }
 
 /// Returns a function that creates a column of cells from a description of each of `things`.
-pub(crate) fn cells_of<T>(things: &[T]) -> impl Fn(&dyn Fn(&T) -> String) -> Vec<Cell> {
+pub(crate) fn cell_builder<T>(things: &[T]) -> impl Fn(&dyn Fn(&T) -> String) -> Vec<Cell> {
     move |said| things.iter().map(|thing| said(thing).into()).collect()
 }
 
 impl From<String> for Cell {
     fn from(text: String) -> Self {
-        Self::inked(Ink::Plain, text)
+        Self::with_ink(TextRole::Plain, text)
     }
 }
 

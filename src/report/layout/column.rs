@@ -97,7 +97,7 @@ impl Column {
     }
 
     /// Combines several widths of a drawing, the widest first, into one column; `None` without drawings.
-    pub(crate) fn drawn(drawings: Vec<Self>) -> Option<Self> {
+    pub(crate) fn from_drawings(drawings: Vec<Self>) -> Option<Self> {
         let mut drawings = drawings.into_iter();
         let mut widest = drawings.next()?;
         widest
@@ -120,7 +120,7 @@ impl Column {
     }
 
     /// Replaces the heading, with a cell for each of its lines.
-    pub(crate) fn headed(mut self, heading: &[Cell]) -> Self {
+    pub(crate) fn with_heading(mut self, heading: &[Cell]) -> Self {
         for form in &mut self.forms {
             form.heading = heading.to_vec();
         }
@@ -136,12 +136,12 @@ impl Column {
     }
 
     /// Sets a minimum width, which aligns several tables with each other.
-    pub(crate) fn at_least(self, at_least: usize) -> Self {
+    pub(crate) fn with_min_width(self, at_least: usize) -> Self {
         Self { at_least, ..self }
     }
 
     /// Makes room for section titles above the cells, except for very long ones.
-    pub(super) fn below(&mut self, titles: impl Iterator<Item = usize>) {
+    pub(super) fn make_room_for_titles(&mut self, titles: impl Iterator<Item = usize>) {
         let longest = titles.max().unwrap_or(0).min(LONGEST_TITLE_BESIDE);
         self.at_least = self.at_least.max(longest);
     }
@@ -152,11 +152,11 @@ impl Column {
     }
 
     /// Reports whether the column has any content. A table without rows keeps all columns, to show what it would contain.
-    pub(super) fn says_something(&self) -> bool {
+    pub(super) fn has_content(&self) -> bool {
         self.cells().is_empty() || self.cells().iter().any(|cell| !cell.is_empty())
     }
 
-    pub(super) fn extent(&self) -> ColumnRoom {
+    pub(super) fn room(&self) -> ColumnRoom {
         let wanted = self.forms[0].width().max(self.at_least);
         let least = |of: &dyn Fn(&Cell) -> usize| {
             let cells = self.cells().iter().map(of);
@@ -222,9 +222,9 @@ impl ColumnForm {
 }
 
 /// Returns the lines of a cell at this width.
-pub(super) fn lines(kind: Kind, cell: &Cell, width: usize) -> Vec<String> {
+pub(super) fn cell_lines(kind: Kind, cell: &Cell, width: usize) -> Vec<String> {
     match kind {
-        Kind::Number | Kind::Fact | Kind::RowName => vec![cell.shown()],
+        Kind::Number | Kind::Fact | Kind::RowName => vec![cell.colored_text()],
         Kind::Name => vec![cell.shortened(width)],
         Kind::Words => cell.folded(width, width),
         Kind::Prose => cell.folded(width, usize::MAX),
@@ -232,7 +232,7 @@ pub(super) fn lines(kind: Kind, cell: &Cell, width: usize) -> Vec<String> {
 }
 
 /// Pads `text` with blanks to `width`; numbers are aligned to the right.
-pub(super) fn padded(kind: Kind, text: &str, width: usize) -> String {
+pub(super) fn pad(kind: Kind, text: &str, width: usize) -> String {
     let blank = " ".repeat(width.saturating_sub(units::width(text)));
     match kind {
         Kind::Number => blank + text,

@@ -15,7 +15,7 @@ const NARROWEST_LABELS: usize = 12;
 const WIDEST_NAMES: usize = 160;
 
 /// A column that is shown, in one of its forms.
-pub(super) struct Fitted<'t> {
+pub(super) struct FittedColumn<'t> {
     pub(super) kind: Kind,
     pub(super) form: &'t ColumnForm,
     pub(super) width: usize,
@@ -33,7 +33,7 @@ struct Narrowed<'t> {
 
 impl<'t> Narrowed<'t> {
     fn new(column: &'t Column) -> Self {
-        let extent = column.extent();
+        let extent = column.room();
         Self {
             column,
             extent,
@@ -45,9 +45,9 @@ impl<'t> Narrowed<'t> {
         }
     }
 
-    fn fitted(&self) -> Fitted<'t> {
+    fn fitted(&self) -> FittedColumn<'t> {
         let form = &self.column.forms[self.form];
-        Fitted {
+        FittedColumn {
             kind: self.column.kind,
             form,
             width: self.width,
@@ -57,8 +57,8 @@ impl<'t> Narrowed<'t> {
 }
 
 /// Selects the columns that fit into `room`. The least important ones are left out first, then the others are narrowed, then more are left out.
-pub(super) fn fitted(columns: &[Column], room: usize) -> Vec<Fitted<'_>> {
-    let told = columns.iter().filter(|column| column.says_something());
+pub(super) fn fit_columns(columns: &[Column], room: usize) -> Vec<FittedColumn<'_>> {
+    let told = columns.iter().filter(|column| column.has_content());
     let mut shown: Vec<Narrowed<'_>> = told.map(Narrowed::new).collect();
     let most = |shown: &[Narrowed<'_>]| {
         let dispensable = shown.iter().map(|one| one.column.dispensable);
@@ -70,7 +70,7 @@ pub(super) fn fitted(columns: &[Column], room: usize) -> Vec<Fitted<'_>> {
             LEFT_OUT_FIRST.. => one.extent.fair,
             _ => one.extent.least,
         };
-        if soonest == 0 || taken(shown.iter().map(needed)) <= room {
+        if soonest == 0 || total_width(shown.iter().map(needed)) <= room {
             break;
         }
         shown.retain(|one| one.column.dispensable < soonest);
@@ -81,7 +81,7 @@ pub(super) fn fitted(columns: &[Column], room: usize) -> Vec<Fitted<'_>> {
 
 /// Narrows drawings first, then the widest column that can be shortened or broken. Row names get the remaining room.
 fn narrow(shown: &mut [Narrowed<'_>], room: usize) {
-    while taken(shown.iter().map(|one| one.width)) > room {
+    while total_width(shown.iter().map(|one| one.width)) > room {
         let mut drawings = shown.iter_mut();
         if let Some(one) = drawings.find(|one| one.form + 1 < one.column.forms.len()) {
             one.form += 1;
@@ -98,7 +98,7 @@ fn narrow(shown: &mut [Narrowed<'_>], room: usize) {
         .iter()
         .position(|one| one.column.kind == Kind::RowName)
     {
-        let others = taken(shown.iter().map(|one| one.width)) - shown[at].width;
+        let others = total_width(shown.iter().map(|one| one.width)) - shown[at].width;
         let left = room.saturating_sub(others);
         let ColumnRoom { wanted, fair, .. } = shown[at].extent;
         let names = shown[at].column.forms[0].width();
@@ -116,7 +116,7 @@ fn narrow(shown: &mut [Narrowed<'_>], room: usize) {
 }
 
 /// Returns the total width of columns with the gaps between them.
-fn taken(widths: impl Iterator<Item = usize>) -> usize {
+fn total_width(widths: impl Iterator<Item = usize>) -> usize {
     widths
         .map(|width| width + GAP)
         .sum::<usize>()
@@ -124,21 +124,25 @@ fn taken(widths: impl Iterator<Item = usize>) -> usize {
 }
 
 /// Divides all columns into blocks that fit into `room`. Each block has the first `labels` columns and at least one other.
-pub(super) fn in_blocks(columns: &[Column], labels: usize, room: usize) -> Vec<Vec<Fitted<'_>>> {
+pub(super) fn split_into_blocks(
+    columns: &[Column],
+    labels: usize,
+    room: usize,
+) -> Vec<Vec<FittedColumn<'_>>> {
     let mut shown: Vec<Narrowed<'_>> = columns.iter().map(Narrowed::new).collect();
     let labels = labels.min(shown.len());
     let (names, values) = shown.split_at_mut(labels);
     let values: Vec<usize> = values.iter().map(|one| one.width).collect();
-    let wanted = taken(names.iter().map(|one| one.width));
+    let wanted = total_width(names.iter().map(|one| one.width));
     let narrowed = room_for_labels(wanted, &values, room);
-    while taken(names.iter().map(|one| one.width)) > narrowed {
+    while total_width(names.iter().map(|one| one.width)) > narrowed {
         match names.iter_mut().max_by_key(|one| one.width) {
             Some(widest) if widest.width > 1 => widest.width -= 1,
             _ => break,
         }
     }
     let widths: Vec<usize> = shown.iter().map(|one| one.width).collect();
-    let blocks = blocks(&widths, labels, room);
+    let blocks = block_indices(&widths, labels, room);
     let fitted = |block: Vec<usize>| block.into_iter().map(|at| shown[at].fitted()).collect();
     blocks.into_iter().map(fitted).collect()
 }
@@ -155,7 +159,7 @@ fn room_for_labels(labels: usize, values: &[usize], room: usize) -> usize {
 }
 
 /// Divides columns into blocks, each with all labels and at least one value. Returns their indices.
-fn blocks(widths: &[usize], labels: usize, room: usize) -> Vec<Vec<usize>> {
+fn block_indices(widths: &[usize], labels: usize, room: usize) -> Vec<Vec<usize>> {
     let taken: usize = widths[..labels].iter().map(|width| width + GAP).sum();
     let mut blocks: Vec<Vec<usize>> = Vec::new();
     let mut used = 0_usize;
@@ -182,14 +186,14 @@ mod tests {
 
     #[test]
     fn columns_that_do_not_fit_go_into_further_blocks_with_all_labels() {
-        assert_eq!(blocks(&[10, 20, 20, 20], 1, 80), [[0, 1, 2, 3]]);
+        assert_eq!(block_indices(&[10, 20, 20, 20], 1, 80), [[0, 1, 2, 3]]);
         // 10 + 2 + 20 + 2 + 20 + 2 + 20 = 76
-        assert_eq!(blocks(&[10, 20, 20, 20], 1, 76), [[0, 1, 2, 3]]);
+        assert_eq!(block_indices(&[10, 20, 20, 20], 1, 76), [[0, 1, 2, 3]]);
         assert_eq!(
-            blocks(&[10, 20, 20, 20], 1, 75),
+            block_indices(&[10, 20, 20, 20], 1, 75),
             [vec![0, 1, 2], vec![0, 3]]
         );
-        assert_eq!(blocks(&[90, 20, 20], 1, 80), [[0, 1], [0, 2]]);
-        assert_eq!(blocks(&[10], 1, 80), [[0]]);
+        assert_eq!(block_indices(&[90, 20, 20], 1, 80), [[0, 1], [0, 2]]);
+        assert_eq!(block_indices(&[10], 1, 80), [[0]]);
     }
 }

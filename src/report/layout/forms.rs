@@ -30,7 +30,7 @@ pub(super) fn write_markdown(writer: &mut dyn Write, columns: &[Column]) -> io::
     writeln!(writer, "{}", line(sides.map(str::to_owned).collect()))?;
     for row in rows(columns) {
         let cells = row.map(|cell| {
-            if cell.is_nothing() {
+            if cell.is_missing() {
                 cell.raw()
             } else {
                 escape::markdown(cell.raw().trim_end())
@@ -52,7 +52,7 @@ pub(super) fn write_csv(writer: &mut dyn Write, columns: &[Column]) -> io::Resul
         let cells: Vec<String> = row
             .map(|cell| match cell.exact() {
                 Some(number) => number.to_string(),
-                None if cell.is_nothing() => String::new(),
+                None if cell.is_missing() => String::new(),
                 None => escape::csv_cell(&cell.raw()),
             })
             .collect();

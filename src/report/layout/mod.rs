@@ -13,7 +13,7 @@ mod table;
 #[cfg(test)]
 mod tests;
 
-pub(super) use cell::{Cell, cells_of};
+pub(super) use cell::{Cell, cell_builder};
 pub(super) use column::Column;
 pub use forms::TableFormat;
 pub(super) use table::{Section, SectionRow, Table};

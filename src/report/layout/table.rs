@@ -3,10 +3,10 @@
 use std::io::{self, Write};
 
 use super::cell::Cell;
-use super::column::{Column, Kind, lines, padded};
-use super::fit::{self, Fitted, GAP};
+use super::column::{Column, Kind, cell_lines, pad};
+use super::fit::{self, FittedColumn, GAP};
 use super::forms::{self, TableFormat};
-use crate::report::view::prose;
+use crate::report::view::wrap_prose;
 use crate::report::{theme, units};
 
 /// The columns of a table, and the sections of its rows.
@@ -53,7 +53,7 @@ impl Table {
     }
 
     /// Creates a table from rows. The first `labels` cells of a row name it, the others are values. Columns that do not fit are continued below.
-    pub(crate) fn of_rows(labels: usize, heading: &[String], rows: Vec<Vec<Cell>>) -> Self {
+    pub(crate) fn from_rows(labels: usize, heading: &[String], rows: Vec<Vec<Cell>>) -> Self {
         let mut cells: Vec<Vec<Cell>> = vec![Vec::with_capacity(rows.len()); heading.len()];
         for row in rows {
             for (column, cell) in cells.iter_mut().zip(row) {
@@ -76,9 +76,9 @@ impl Table {
         let titles = sections
             .iter()
             .filter_map(|section| section.title.as_deref());
-        let widths = titles.map(|title| units::width(&units::on_one_line(title)));
+        let widths = titles.map(|title| units::width(&units::escape_line(title)));
         if let Some(names) = self.columns.first_mut() {
-            names.below(widths);
+            names.make_room_for_titles(widths);
         }
         Self { sections, ..self }
     }
@@ -95,13 +95,13 @@ impl Table {
     pub(crate) fn with_names_on_one_line(mut self, room: usize) -> Self {
         if let Some(names) = self.columns.first_mut() {
             for cell in names.forms.iter_mut().flat_map(|form| &mut form.cells) {
-                *cell = units::in_the_middle(&cell.raw(), room).into();
+                *cell = units::shorten_middle(&cell.raw(), room).into();
             }
         }
         for section in &mut self.sections {
             for row in &mut section.rows {
                 if let SectionRow::Title(title) = row {
-                    *title = units::in_the_middle(title, room);
+                    *title = units::shorten_middle(title, room);
                 }
             }
         }
@@ -137,8 +137,8 @@ impl Table {
     /// Writes the table as text in lines of `room` columns.
     pub(crate) fn write(&self, writer: &mut dyn Write, room: usize) -> io::Result<()> {
         let blocks = match self.labels {
-            Some(labels) => fit::in_blocks(&self.columns, labels, room),
-            None => vec![fit::fitted(&self.columns, room)],
+            Some(labels) => fit::split_into_blocks(&self.columns, labels, room),
+            None => vec![fit::fit_columns(&self.columns, room)],
         };
         for (index, columns) in blocks.into_iter().enumerate() {
             if index > 0 {
@@ -163,16 +163,16 @@ impl Table {
 
 /// Columns that are next to each other.
 struct Block<'t> {
-    columns: Vec<Fitted<'t>>,
+    columns: Vec<FittedColumn<'t>>,
     room: usize,
 }
 
 impl Block<'_> {
     /// Writes the headings of all columns, with the title before them if it fits.
     fn write_heading(&self, writer: &mut dyn Write, title: Option<&str>) -> io::Result<()> {
-        let of = |column: &Fitted<'_>, line: usize| {
+        let of = |column: &FittedColumn<'_>, line: usize| {
             let cell = column.form.heading.get(line);
-            cell.map_or_else(String::new, Cell::shown)
+            cell.map_or_else(String::new, Cell::colored_text)
         };
         let told = |line: &usize| {
             let mut columns = self.columns.iter();
@@ -180,7 +180,7 @@ impl Block<'_> {
         };
         let heights = self.columns.iter().map(|column| column.form.heading.len());
         let lines = 0..heights.max().unwrap_or(0);
-        let mut title = title.map(|title| theme::heading(units::on_one_line(title)));
+        let mut title = title.map(|title| theme::heading(units::escape_line(title)));
         let room = self.columns.first().map_or(0, |column| column.width);
         if let Some(long) = title.take_if(|title| units::width(title) > room || !told(&0)) {
             writeln!(writer, "{long}")?;
@@ -192,7 +192,7 @@ impl Block<'_> {
                     Some(title) if at == 0 => title.clone(),
                     _ => of(column, line),
                 };
-                padded(column.kind, &text, column.width)
+                pad(column.kind, &text, column.width)
             })?;
         }
         Ok(())
@@ -201,12 +201,12 @@ impl Block<'_> {
     fn write_section(&self, writer: &mut dyn Write, section: &Section) -> io::Result<()> {
         for row in &section.rows {
             match row {
-                SectionRow::Title(title) => self.write_whole(writer, title)?,
+                SectionRow::Title(title) => self.write_full_width(writer, title)?,
                 SectionRow::At(at) => self.write_row(writer, *at)?,
             }
         }
         for remark in &section.remarks {
-            let text = format!("  {}", prose(remark, self.room, "    "));
+            let text = format!("  {}", wrap_prose(remark, self.room, "    "));
             for line in text.split('\n') {
                 writeln!(writer, "{}", theme::faint(line))?;
             }
@@ -215,8 +215,8 @@ impl Block<'_> {
     }
 
     /// Writes a text that is in no column, in as many lines as it needs.
-    fn write_whole(&self, writer: &mut dyn Write, text: &str) -> io::Result<()> {
-        for part in units::wrapped(&units::on_one_line(text), self.room) {
+    fn write_full_width(&self, writer: &mut dyn Write, text: &str) -> io::Result<()> {
+        for part in units::wrap_anywhere(&units::escape_line(text), self.room) {
             writeln!(writer, "{part}")?;
         }
         Ok(())
@@ -228,10 +228,10 @@ impl Block<'_> {
             let cell = &column.form.cells[at];
             let text = column.width - column.mark_width.min(column.width);
             if column.kind == Kind::RowName && cell.width() > column.width {
-                self.write_whole(writer, &cell.raw())?;
+                self.write_full_width(writer, &cell.raw())?;
                 cells.push(Vec::new());
             } else {
-                cells.push(lines(column.kind, cell, text));
+                cells.push(cell_lines(column.kind, cell, text));
             }
         }
         let height = cells.iter().map(Vec::len).max().unwrap_or(0);
@@ -239,15 +239,15 @@ impl Block<'_> {
             self.write_line(writer, |place, column| {
                 let text = cells[place].get(line).map_or("", String::as_str);
                 let marks = column.mark_width;
-                let text = padded(column.kind, text, column.width.saturating_sub(marks));
+                let text = pad(column.kind, text, column.width.saturating_sub(marks));
                 if marks == 0 {
                     return text;
                 }
                 let mark = match line {
-                    0 => column.form.cells[at].shown_mark(),
+                    0 => column.form.cells[at].colored_mark(),
                     _ => String::new(),
                 };
-                format!("{text} {}", padded(Kind::Fact, &mark, marks - 1))
+                format!("{text} {}", pad(Kind::Fact, &mark, marks - 1))
             })?;
         }
         Ok(())
@@ -256,7 +256,7 @@ impl Block<'_> {
     fn write_line(
         &self,
         writer: &mut dyn Write,
-        text: impl Fn(usize, &Fitted<'_>) -> String,
+        text: impl Fn(usize, &FittedColumn<'_>) -> String,
     ) -> io::Result<()> {
         let columns = self.columns.iter().enumerate();
         let cells: Vec<String> = columns.map(|(at, column)| text(at, column)).collect();

@@ -1,7 +1,7 @@
 //! Tests of tables in all formats and terminal widths.
 
 use super::{Cell, Column, Section, SectionRow, Table, TableFormat};
-use crate::report::theme::{Ink, without_colours};
+use crate::report::theme::{TextRole, strip_colors};
 use crate::report::units::{self, NO_BREAK};
 use perfcheck_analysis::model::Verdict;
 
@@ -10,19 +10,19 @@ fn written(table: &Table, format: TableFormat, columns: usize) -> String {
     table
         .write_as(&mut bytes, format, columns)
         .expect("memory takes everything");
-    String::from_utf8(without_colours(&bytes)).expect("text")
+    String::from_utf8(strip_colors(&bytes)).expect("text")
 }
 
 fn grid() -> Table {
     let rows = vec![
-        vec!["x".into(), Cell::number(1.25, "1.250 ns"), Cell::nothing()],
+        vec!["x".into(), Cell::number(1.25, "1.250 ns"), Cell::missing()],
         vec![
             "=cmd()".into(),
             Cell::number(-2.0, "−2"),
             "[a](http://b)".into(),
         ],
     ];
-    Table::of_rows(1, &["name", "a|b", "c"].map(str::to_owned), rows)
+    Table::from_rows(1, &["name", "a|b", "c"].map(str::to_owned), rows)
 }
 
 #[test]
@@ -60,8 +60,8 @@ fn values_that_do_not_fit_go_on_below_with_their_labels() {
 #[test]
 fn a_terminal_obeys_no_cell_and_every_mark_stands_below_the_others() {
     let cells = [
-        Cell::from("1.0").with_mark(Ink::Verdict(Verdict::Regressed), "*"),
-        Cell::from("12.0").with_mark(Ink::Plain, "(a)"),
+        Cell::from("1.0").with_mark(TextRole::Verdict(Verdict::Regressed), "*"),
+        Cell::from("12.0").with_mark(TextRole::Plain, "(a)"),
         Cell::from("-"),
     ];
     let table = Table::new(vec![
@@ -138,7 +138,7 @@ fn no_line_is_longer_than_the_terminal() {
 #[test]
 fn sentences_keep_their_words_and_drawings_become_narrower_before_anything_is_left_out() {
     let drawing = |width: usize| Column::fact(&"-".repeat(width), ["#".repeat(width)]);
-    let drawings = Column::drawn([20, 10, 5].map(drawing).to_vec()).expect("some");
+    let drawings = Column::from_drawings([20, 10, 5].map(drawing).to_vec()).expect("some");
     let table = Table::new(vec![
         Column::number("n", ["1"]),
         drawings.dispensable(1),

@@ -9,7 +9,7 @@ use perfcheck_analysis::model::{BenchmarkKey, Commit, RunId, Verdict};
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case")]
-pub enum Finding {
+pub enum CommitFinding {
     /// The commit is not slower than the good one.
     Fast,
     /// The commit is slower than the good one.
@@ -23,7 +23,7 @@ pub enum Finding {
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct CommitOutcome {
     /// The finding.
-    pub finding: Finding,
+    pub finding: CommitFinding,
     /// Verdict of the comparison with the good commit; null without a comparison.
     pub verdict: Option<Verdict>,
     /// Change against the good commit; null without a comparison.

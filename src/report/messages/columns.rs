@@ -4,11 +4,13 @@ use serde::Serialize;
 
 use super::compared::decided_by;
 use super::run::VerdictCounts;
-use crate::report::text::columns::{ColumnCell, ColumnsLine, RunColumn, SideBySide, Together};
-use crate::report::words::limits::limit_remark;
-use crate::report::words::remarks::run_remark;
+use crate::report::text::columns::{
+    ColumnCell, ColumnGeometricMean, ColumnsLine, RunColumn, RunTable,
+};
+use crate::report::words::limits::describe_limit_remark;
+use crate::report::words::remarks::describe_run_remark;
 use perfcheck_analysis::compare::{Difference, Estimate, GateGroup};
-use perfcheck_analysis::model::{BenchmarkKey, LeftOutSamples, Metric, RunId, Statistic, Verdict};
+use perfcheck_analysis::model::{BenchmarkKey, FilterReport, Metric, RunId, Statistic, Verdict};
 
 /// A benchmark in several runs.
 #[derive(Debug, Serialize)]
@@ -87,33 +89,33 @@ struct ColumnSummary<'a> {
     /// Remarks about the comparison, a sentence each.
     remarks: Vec<String>,
     /// Geometric mean of the changes of all benchmarks, as a ratio; null for the reference, and if there are no ratios.
-    geometric_mean: Option<Together>,
+    geometric_mean: Option<ColumnGeometricMean>,
     /// Samples that are left out of the run's figures; null if all samples are used.
-    left_out: Option<LeftOutSamples>,
+    left_out: Option<FilterReport>,
 }
 
 impl<'a> BenchmarkColumns<'a> {
-    pub fn of(found: &'a SideBySide, line: &'a ColumnsLine) -> Self {
+    pub fn from_line(found: &'a RunTable, line: &'a ColumnsLine) -> Self {
         let columns = found.columns.iter().zip(&line.cells);
         Self {
             benchmark: &line.key,
             metric: &line.metric,
             gate: line.gate.as_ref(),
             columns: columns
-                .map(|(column, cell)| BenchmarkColumn::of(found, line, column, cell))
+                .map(|(column, cell)| BenchmarkColumn::from_cell(found, line, column, cell))
                 .collect(),
         }
     }
 }
 
 impl<'a> BenchmarkColumn<'a> {
-    fn of(
-        found: &SideBySide,
+    fn from_cell(
+        found: &RunTable,
         line: &ColumnsLine,
         column: &RunColumn,
         cell: &'a ColumnCell,
     ) -> Self {
-        let figures = found.shown.figures().into_iter().zip(&cell.figures);
+        let figures = found.shown.statistics().into_iter().zip(&cell.figures);
         let statistics = figures.map(|(figure, (value, change))| ColumnStatistic {
             statistic: found.shown.name_of(figure),
             unit: unit_of_statistic(figure, &line.metric),
@@ -131,12 +133,12 @@ impl<'a> BenchmarkColumn<'a> {
     }
 }
 
-impl<'a> From<&'a SideBySide> for ColumnsFinished<'a> {
-    fn from(found: &'a SideBySide) -> Self {
+impl<'a> From<&'a RunTable> for ColumnsFinished<'a> {
+    fn from(found: &'a RunTable) -> Self {
         let columns = found.columns.iter();
         Self {
             columns: columns
-                .map(|column| ColumnSummary::of(found, column))
+                .map(|column| ColumnSummary::from_column(found, column))
                 .collect(),
             benchmarks: found.lines.len(),
             significance_level: found.decision.significance_level,
@@ -146,9 +148,9 @@ impl<'a> From<&'a SideBySide> for ColumnsFinished<'a> {
 }
 
 impl<'a> ColumnSummary<'a> {
-    fn of(found: &SideBySide, column: &'a RunColumn) -> Self {
+    fn from_column(found: &RunTable, column: &'a RunColumn) -> Self {
         let subject = found.decision.analysis.subject;
-        let remarks = column.remarks.iter().map(run_remark);
+        let remarks = column.remarks.iter().map(describe_run_remark);
         Self {
             run: column.run,
             name: &column.name,
@@ -156,7 +158,7 @@ impl<'a> ColumnSummary<'a> {
             verdicts: (&column.tally).into(),
             warnings: &column.warnings,
             remarks: remarks
-                .chain(column.limits.remarks.iter().map(limit_remark))
+                .chain(column.limits.remarks.iter().map(describe_limit_remark))
                 .collect(),
             geometric_mean: column.together,
             left_out: column.left_out,

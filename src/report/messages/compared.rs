@@ -6,9 +6,9 @@ use super::extras::LatencyChanges;
 use crate::report::words::remarks;
 use perfcheck_analysis::compare::{
     AllocationComparison, Centers, Comparison, Difference, Effects, Estimate, Extent,
-    InstructionComparison, Location, Note, SampledTime, SharedLevel, Tested,
+    InstructionComparison, Location, Note, PublishedDecision, SampledTime, SharedLevel,
 };
-use perfcheck_analysis::findings::{Findings, Method, Row, Sameness, Verdicts};
+use perfcheck_analysis::findings::{ComparisonContext, Findings, Method, Row, Sameness};
 use perfcheck_analysis::model::{BenchmarkKey, BySide, RunId, Side, Statistic, Verdict};
 
 /// The comparison of a benchmark.
@@ -67,9 +67,9 @@ pub(crate) struct BenchmarkCompared<'a> {
     /// Remarks about this verdict, a sentence each.
     remarks: Vec<String>,
     /// Details of a side-by-side measurement; null for a comparison of stored runs.
-    paired: Option<InTurnNumbers>,
+    paired: Option<PairedDetails>,
     /// Result of the test that `--test` names; null without `--test`.
-    tested: Option<&'a Tested>,
+    tested: Option<&'a PublishedDecision>,
     /// Effect sizes, which do not depend on p-values; null unless stored runs were compared.
     effects: Option<&'a Effects>,
     /// Summary according to `--outliers`, `--center` or `--quantile`; null without these flags.
@@ -105,7 +105,7 @@ struct SideCounts {
 /// The details of a side-by-side measurement.
 #[derive(Debug, Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
-struct InTurnNumbers {
+struct PairedDetails {
     /// Number of rounds that the verdict is based on.
     rounds: usize,
     /// Whether the verdict was certain before the last planned look at the data.
@@ -134,9 +134,9 @@ struct SlowPath {
     p_value: f64,
 }
 
-impl InTurnNumbers {
+impl PairedDetails {
     /// Returns the details of a side-by-side measurement; `None` if the sides were measured at different times.
-    fn of(comparison: &Comparison) -> Option<Self> {
+    fn from_comparison(comparison: &Comparison) -> Option<Self> {
         let Extent::InTurn {
             rounds,
             stopped_early,
@@ -169,11 +169,11 @@ impl InTurnNumbers {
 
 impl<'a> BenchmarkCompared<'a> {
     /// Creates the message about `row`, to which `verdict` was given.
-    pub fn of(
+    pub fn from_row(
         findings: &Findings<'_>,
         row: &'a Row<'_>,
         verdict: Verdict,
-        verdicts: &Verdicts,
+        verdicts: &ComparisonContext,
     ) -> Self {
         let found = row.comparison.as_ref();
         let decision = &verdicts.decision;
@@ -203,10 +203,10 @@ impl<'a> BenchmarkCompared<'a> {
             runs_spread: found.map(|found| found.extent.runs_spread()),
             run_std_dev: found.and_then(|found| Some(found.run_grounds()?.run_sd)),
             seconds: row.seconds,
-            same: row.same(),
-            remarks: remarks::of_row(row).collect(),
-            paired: found.and_then(InTurnNumbers::of),
-            tested: found.and_then(Comparison::published),
+            same: row.sameness(),
+            remarks: remarks::row_remarks(row).collect(),
+            paired: found.and_then(PairedDetails::from_comparison),
+            tested: found.and_then(Comparison::published_decision),
             effects: found.and_then(|found| found.description.effects.as_ref()),
             centers: found.and_then(|found| found.description.centers),
             metric: decision.analysis.subject,

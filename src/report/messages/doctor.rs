@@ -3,7 +3,7 @@
 use serde::{Serialize, Serializer};
 
 use perfcheck_analysis::compare::Estimate;
-use perfcheck_analysis::model::{Happenings, HostFacts, MachineState, Nanos};
+use perfcheck_analysis::model::{HostActivity, HostFacts, MachineState, Nanos};
 
 /// The effect of a fact about the machine on measurements.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize)]
@@ -42,14 +42,14 @@ pub struct DoctorFinding {
 #[cfg_attr(test, schemars(rename = "DoctorFinished"))]
 pub struct DoctorFindings {
     /// Processor, architecture and operating system of the machine.
-    #[serde(rename = "machine", serialize_with = "by_name")]
-    #[cfg_attr(test, schemars(with = "MachineName<'static>"))]
+    #[serde(rename = "machine", serialize_with = "serialize_machine_name")]
+    #[cfg_attr(test, schemars(with = "MachineDescription<'static>"))]
     pub host: HostFacts,
     /// State of the machine, read before the measurement.
     pub state: MachineState,
     /// Events on the machine during the measurement.
     #[serde(rename = "meanwhile")]
-    pub happenings: Happenings,
+    pub happenings: HostActivity,
     /// The findings, in the order in which they are shown.
     #[serde(skip)]
     pub findings: Vec<DoctorFinding>,
@@ -111,7 +111,7 @@ pub struct Resolvable {
 /// The processor, architecture and operating system of a machine.
 #[derive(Debug, Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
-struct MachineName<'a> {
+struct MachineDescription<'a> {
     /// Model of the processor, as the system names it.
     cpu: &'a str,
     /// Instruction set, such as `x86_64`.
@@ -122,8 +122,11 @@ struct MachineName<'a> {
     kernel: &'a str,
 }
 
-fn by_name<S: Serializer>(host: &HostFacts, serializer: S) -> Result<S::Ok, S::Error> {
-    let name = MachineName {
+fn serialize_machine_name<S: Serializer>(
+    host: &HostFacts,
+    serializer: S,
+) -> Result<S::Ok, S::Error> {
+    let name = MachineDescription {
         cpu: &host.cpu,
         architecture: &host.architecture,
         os: &host.os,

@@ -7,7 +7,7 @@ use super::extras::LatencyChanges;
 use crate::report::explanation::Explanation;
 use perfcheck_analysis::compare::{
     AllocationComparison, Centers, Comparison, Difference, Effects, Estimate,
-    InstructionComparison, Location, Note, SampledTime, SharedLevel, Tested,
+    InstructionComparison, Location, Note, PublishedDecision, SampledTime, SharedLevel,
 };
 use perfcheck_analysis::findings::ChangedFunction;
 use perfcheck_analysis::model::{BenchmarkKey, Nanos, Observations, RunId, Statistic, Verdict};
@@ -165,7 +165,7 @@ pub(crate) enum Numbers {
     /// Result of the test that `--test` names.
     Test {
         /// The test, as in `benchmark-compared`.
-        tested: Tested,
+        tested: PublishedDecision,
         /// The change with its interval, as a fraction; null if nothing was tested.
         change: Option<Estimate>,
     },
@@ -276,7 +276,7 @@ impl Statement {
 
 impl Numbers {
     /// Returns the name of the topic, which is the tag in JSON.
-    pub fn about(&self) -> &'static str {
+    pub fn topic(&self) -> &'static str {
         match self {
             Self::Verdict { .. } => "verdict",
             Self::Measured { .. } => "measured",
@@ -309,7 +309,7 @@ impl Numbers {
     }
 
     /// Returns the bounds of the change and the noise threshold of `comparison`.
-    pub fn decision(comparison: &Comparison) -> Self {
+    pub fn from_comparison(comparison: &Comparison) -> Self {
         Self::Decision(DecisionNumbers::Compared {
             lower: comparison.change.map(|change| change.lower),
             upper: comparison.change.map(|change| change.upper),
@@ -319,7 +319,7 @@ impl Numbers {
 }
 
 impl<'a> ExplanationMessage<'a> {
-    pub fn of(explanation: &Explanation<'a>, sentences: &'a [Statement]) -> Self {
+    pub fn from_explanation(explanation: &Explanation<'a>, sentences: &'a [Statement]) -> Self {
         let compared = explanation.comparison();
         let method = explanation.method.filter(|_| compared.is_some());
         let subject = explanation.run.begun.decision.analysis.subject;

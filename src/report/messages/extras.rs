@@ -8,7 +8,7 @@ use perfcheck_analysis::model::{Allocations, Latencies, Nanos, Verdict};
 /// The allocations that one process counted. All arrays have one entry for each counted iteration.
 #[derive(Debug, Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
-pub(crate) struct LaunchAllocations {
+pub(crate) struct ProcessAllocations {
     /// Number of times that the thread of the iteration allocated or enlarged memory.
     count: Vec<u64>,
     /// Bytes that these allocations requested.
@@ -24,7 +24,7 @@ pub(crate) struct LaunchAllocations {
 /// The latencies of the operations of one process.
 #[derive(Debug, Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
-pub(crate) struct LaunchLatencies<'a> {
+pub(crate) struct ProcessLatencies<'a> {
     /// Nonzero counters of the histogram: pairs of index and number of operations, ascending (docs/internals/src/protocol.md, section 10).
     counters: &'a [(u32, u64)],
     /// Precision of the histogram in significant digits, which determines the range of each counter.
@@ -36,13 +36,13 @@ pub(crate) struct LaunchLatencies<'a> {
     /// First error messages.
     error_messages: &'a [String],
     /// Operations completed in each second, counted from the first sample.
-    windows: Vec<LaunchWindow>,
+    windows: Vec<SecondOfLatencies>,
 }
 
 /// The operations that completed within one second of a process.
 #[derive(Debug, Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
-struct LaunchWindow {
+struct SecondOfLatencies {
     /// Number of successful operations.
     operations: u64,
     /// Number of failed operations.
@@ -79,9 +79,9 @@ struct ChangedPercentile {
     verdict: Verdict,
 }
 
-impl LaunchAllocations {
+impl ProcessAllocations {
     /// Returns `None` if nothing was counted.
-    pub fn of(counted: &[Allocations]) -> Option<Self> {
+    pub fn from_allocations(counted: &[Allocations]) -> Option<Self> {
         let column = |pick: fn(&Allocations) -> u64| counted.iter().map(pick).collect();
         (!counted.is_empty()).then(|| Self {
             count: column(|found| found.count),
@@ -93,11 +93,11 @@ impl LaunchAllocations {
     }
 }
 
-impl<'a> From<&'a Latencies> for LaunchLatencies<'a> {
+impl<'a> From<&'a Latencies> for ProcessLatencies<'a> {
     fn from(found: &'a Latencies) -> Self {
         let windows = found.windows.iter().map(|window| {
             let some = |ns| (window.operations > 0).then_some(ns);
-            LaunchWindow {
+            SecondOfLatencies {
                 operations: window.operations,
                 errors: window.errors,
                 p50_ns: some(window.p50),

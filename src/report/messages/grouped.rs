@@ -2,15 +2,15 @@
 
 use serde::Serialize;
 
-use crate::report::text::columns::ValueTerms;
+use crate::report::text::columns::ValueForm;
 use perfcheck_analysis::compare::Contender;
-use perfcheck_analysis::model::{LeftOutSamples, Metric, RunId};
+use perfcheck_analysis::model::{FilterReport, Metric, RunId};
 
 /// The benchmarks of one run, arranged in rows and columns by a part of their ids.
 #[derive(Debug, Clone, Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 #[cfg_attr(test, schemars(rename = "GroupFinished"))]
-pub struct Grouped {
+pub struct GroupComparison {
     /// Number of the run.
     pub run: RunId,
     /// The name under which the user gave the run.
@@ -30,12 +30,12 @@ pub struct Grouped {
     /// Number of matching benchmarks without a cell, because they have no value above zero, or another metric than the first benchmark of their row.
     pub without_value: usize,
     /// Samples that are left out by the filter of the run or by `--outliers`; null if all samples are used.
-    pub filtered: Option<LeftOutSamples>,
+    pub filtered: Option<FilterReport>,
     /// Significance level: 1 minus the confidence that the truly fastest benchmark is among those called `fastest` or `open`.
     pub level: f64,
     /// Whether times or ratios are shown.
     #[serde(skip)]
-    pub terms: ValueTerms,
+    pub terms: ValueForm,
 }
 
 /// A row of alternatives, of which the fastest is sought.
@@ -93,7 +93,7 @@ struct GroupCell<'a> {
 }
 
 impl<'a> GroupMessage<'a> {
-    pub fn of(found: &'a Grouped, row: &'a GroupedRow) -> Self {
+    pub fn from_row(found: &'a GroupComparison, row: &'a GroupedRow) -> Self {
         let columns = found.columns.iter().zip(&row.cells);
         let cells = columns.filter_map(|(column, cell)| {
             let cell = cell.as_ref()?;

@@ -3,7 +3,7 @@
 use serde::Serialize;
 
 use crate::report::text::history::{
-    BenchmarkHistory, HistoryPoint, LeftOut, Processors, SinceBaseline, TrendOfRuns,
+    BaselineChange, BenchmarkHistory, ExcludedRun, HistoryPoint, ProcessorDisagreement, RunTrend,
 };
 use perfcheck_analysis::compare::{Band, Location, Position, Step};
 use perfcheck_analysis::model::{BenchmarkKey, Metric, RunId};
@@ -24,14 +24,14 @@ pub(crate) struct HistoryPointMessage<'a> {
     /// Whether the value is so far from its level that the level was estimated without it.
     stray: bool,
     /// Reason why the run does not count; null if it counts.
-    left_out: Option<&'a LeftOut>,
+    left_out: Option<&'a ExcludedRun>,
 }
 
 /// A summary of a benchmark's history. It follows the points.
 #[derive(Debug, Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 #[cfg_attr(test, schemars(rename = "BenchmarkHistory"))]
-pub(crate) struct HistoryCourse<'a> {
+pub(crate) struct HistorySummary<'a> {
     /// The benchmark.
     benchmark: &'a BenchmarkKey,
     /// Metric of the samples.
@@ -55,11 +55,11 @@ pub(crate) struct HistoryCourse<'a> {
     /// Standard deviation of logarithms between the runs of a level; null if unknown.
     run_sd: Option<f64>,
     /// Levels with a gradual trend, made of changes that are too small to show in any single run.
-    trends: &'a [TrendOfRuns],
+    trends: &'a [RunTrend],
     /// Disagreement between processor models; null if they agree. If they disagree, only the side-by-side runs on one of them count.
-    processors: Option<&'a Processors>,
+    processors: Option<&'a ProcessorDisagreement>,
     /// Change of the current level against each baseline in the history.
-    since_baselines: &'a [SinceBaseline],
+    since_baselines: &'a [BaselineChange],
 }
 
 /// A series of runs without a change between them.
@@ -80,7 +80,7 @@ struct HistoryLevel {
 
 impl<'a> HistoryPointMessage<'a> {
     /// Creates the message about the point at index `place` of the history.
-    pub fn of(history: &'a BenchmarkHistory, place: usize) -> Self {
+    pub fn from_history(history: &'a BenchmarkHistory, place: usize) -> Self {
         let point = &history.points[place];
         let level = history.level_of(place);
         let begins = level.filter(|level| history.counted[level.first] == place);
@@ -95,7 +95,7 @@ impl<'a> HistoryPointMessage<'a> {
     }
 }
 
-impl<'a> From<&'a BenchmarkHistory> for HistoryCourse<'a> {
+impl<'a> From<&'a BenchmarkHistory> for HistorySummary<'a> {
     fn from(history: &'a BenchmarkHistory) -> Self {
         let course = &history.course;
         let levels = course.levels.iter().map(|level| HistoryLevel {

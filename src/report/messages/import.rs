@@ -66,7 +66,7 @@ pub(crate) struct ImportFinished<'a> {
 #[derive(Debug, Clone, Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 #[cfg_attr(test, schemars(rename = "RunImported"))]
-pub struct TakenOver {
+pub struct ImportedRun {
     /// Number of the run in this store; null for a new run with `--dry-run`.
     pub run: Option<RunId>,
     /// Whether this store had the run already; then nothing was stored.
@@ -101,7 +101,7 @@ pub(crate) struct ExportFinished<'a> {
 /// Runs were sent to a team's store (`store push`).
 #[derive(Debug, Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
-pub struct Pushed {
+pub struct PushResult {
     /// The team's store, without user and password.
     pub store: String,
     /// Numbers of the runs in the team's store.

@@ -9,10 +9,10 @@ use super::compared::BenchmarkCompared;
 use super::doctor::{DoctorFinding, DoctorFindings, NoiseFindings};
 use super::explanation::ExplanationMessage;
 use super::flame_graph::FlameGraphWritten;
-use super::grouped::{GroupMessage, Grouped};
-use super::history::{HistoryCourse, HistoryPointMessage};
+use super::grouped::{GroupComparison, GroupMessage};
+use super::history::{HistoryPointMessage, HistorySummary};
 use super::import::{
-    BenchmarkImported, ExportFinished, ImportFinished, Pushed, ReportWritten, TakenOver,
+    BenchmarkImported, ExportFinished, ImportFinished, ImportedRun, PushResult, ReportWritten,
 };
 use super::listing::{BaselineLine, BenchmarkFound, BenchmarkLine, ListedRun, WorkspaceLine};
 use super::machine_code::MachineCode;
@@ -57,7 +57,7 @@ pub(crate) enum JsonMessage<'a> {
     PivotRow(PivotRowMessage<'a>),
     PivotFinished(&'a PivotTable),
     GroupRow(GroupMessage<'a>),
-    GroupFinished(&'a Grouped),
+    GroupFinished(&'a GroupComparison),
     BenchmarkStatistics(BenchmarkStatisticsMessage<'a>),
     Explanation(ExplanationMessage<'a>),
     MachineCode(&'a MachineCode),
@@ -67,7 +67,7 @@ pub(crate) enum JsonMessage<'a> {
     SelfTestBenchmark(SelfTestBenchmark<'a>),
     SelfTestFinished(&'a SelfTestFindings),
     HistoryPoint(HistoryPointMessage<'a>),
-    BenchmarkHistory(HistoryCourse<'a>),
+    BenchmarkHistory(HistorySummary<'a>),
     RunPruned(&'a PruneLine),
     PruneFinished(PruneFinished),
     DoctorFinding(&'a DoctorFinding),
@@ -75,9 +75,9 @@ pub(crate) enum JsonMessage<'a> {
     DoctorFinished(&'a DoctorFindings),
     BenchmarkImported(BenchmarkImported<'a>),
     ImportFinished(ImportFinished<'a>),
-    RunImported(&'a TakenOver),
+    RunImported(&'a ImportedRun),
     ExportFinished(ExportFinished<'a>),
-    RunsPushed(&'a Pushed),
+    RunsPushed(&'a PushResult),
     ReportWritten(ReportWritten<'a>),
     BenchmarkFound(BenchmarkFound<'a>),
     Benchmark(&'a BenchmarkLine),

@@ -4,8 +4,8 @@ use serde::Serialize;
 
 use super::run::VerdictCounts;
 use perfcheck_analysis::model::{
-    Acceptance, BenchmarkKey, Environment, GitState, Metric, Pair, Run, RunId, RunStatus, Source,
-    SuitePart, Tally, Verdict,
+    Acceptance, BenchmarkKey, Environment, GitState, Metric, Pair, Run, RunId, RunStatus, ShardId,
+    Source, Tally, Verdict,
 };
 
 /// A benchmark was found but not measured (`cargo perfcheck list`).
@@ -91,7 +91,7 @@ pub(crate) struct ListedRun<'a> {
     /// Other side of a side-by-side measurement; null for any other run.
     pair: Option<Pair>,
     /// Part of the suite that the run measured (`--partition`); null if it measured all.
-    part: Option<SuitePart>,
+    part: Option<ShardId>,
 }
 
 impl<'a> From<&'a RunLine> for ListedRun<'a> {

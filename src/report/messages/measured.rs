@@ -2,13 +2,13 @@
 
 use serde::Serialize;
 
-use super::extras::{LaunchAllocations, LaunchLatencies};
+use super::extras::{ProcessAllocations, ProcessLatencies};
 use perfcheck_analysis::compare::{
     AllocationSummary, Estimate, InstructionSummary, LatencySummary, Summary,
 };
 use perfcheck_analysis::findings::{Findings, Row};
 use perfcheck_analysis::model::{
-    Benchmark, BenchmarkKey, Failure, LaunchSeries, Measurement, Metric, Nanos, RunId, Sample,
+    Benchmark, BenchmarkKey, Failure, Measurement, Metric, Nanos, ProcessSeries, RunId, Sample,
     SamplingMode, SamplingSettings, Throughput,
 };
 
@@ -31,7 +31,7 @@ pub(crate) struct BenchmarkMeasured<'a> {
     /// Features with which cargo built the package.
     features: &'a [String],
     /// Sampling settings.
-    sampling: SamplingAsSet,
+    sampling: SamplingSettingsMessage,
     /// Confidence level of the intervals in `summary`.
     confidence_level: f64,
     /// Summary of the samples that the verdict is based on; null without samples.
@@ -45,7 +45,7 @@ pub(crate) struct BenchmarkMeasured<'a> {
     /// Latencies of single operations; null if operations were not timed one by one, or none succeeded.
     latencies: Option<&'a LatencySummary>,
     /// Raw series of each process, or of each round if measured side by side.
-    launches: Vec<MeasuredLaunch<'a>>,
+    launches: Vec<MeasuredProcess<'a>>,
     /// Processes that failed.
     failures: &'a [Failure],
 }
@@ -53,7 +53,7 @@ pub(crate) struct BenchmarkMeasured<'a> {
 /// The sampling settings of a benchmark.
 #[derive(Debug, Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
-struct SamplingAsSet {
+struct SamplingSettingsMessage {
     /// Number of processes in a run.
     launches: u32,
     /// Number of samples of each process; null: as many as fit in the time.
@@ -81,7 +81,7 @@ struct Rates {
 /// The series of one process.
 #[derive(Debug, Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
-struct MeasuredLaunch<'a> {
+struct MeasuredProcess<'a> {
     /// Index of the process in the run, from 0.
     launch: u32,
     /// Smallest step of the clock, in nanoseconds; 0 if unknown.
@@ -93,9 +93,9 @@ struct MeasuredLaunch<'a> {
     /// Flat phase: samples of equal numbers of iterations. It may be empty.
     flat: Samples,
     /// Allocations of single iterations in an untimed pass; null if they were not counted.
-    allocations: Option<LaunchAllocations>,
+    allocations: Option<ProcessAllocations>,
     /// Latencies of single operations; null if they were not timed.
-    latencies: Option<LaunchLatencies<'a>>,
+    latencies: Option<ProcessLatencies<'a>>,
 }
 
 /// Samples in the order in which they were taken, as arrays of equal length.
@@ -110,7 +110,7 @@ struct Samples {
 
 impl<'a> BenchmarkMeasured<'a> {
     /// Creates the message about `measurement`, which belongs to `row`; `latencies` are computed by [`LatencySummary::of`].
-    pub fn of(
+    pub fn from_measurement(
         findings: &'a Findings<'a>,
         row: &'a Row<'a>,
         measurement: &'a Measurement,
@@ -129,21 +129,21 @@ impl<'a> BenchmarkMeasured<'a> {
             sampling: (&measurement.sampling).into(),
             confidence_level: findings.confidence_level(),
             summary,
-            rate_per_second: summary.and_then(|summary| Rates::of(benchmark, summary)),
-            allocations: AllocationSummary::of(measurement),
-            instructions: InstructionSummary::of(measurement),
+            rate_per_second: summary.and_then(|summary| Rates::from_summary(benchmark, summary)),
+            allocations: AllocationSummary::from_measurement(measurement),
+            instructions: InstructionSummary::from_measurement(measurement),
             latencies,
             launches: measurement
                 .launches
                 .iter()
-                .map(MeasuredLaunch::from)
+                .map(MeasuredProcess::from)
                 .collect(),
             failures: &measurement.failures,
         }
     }
 }
 
-impl From<&SamplingSettings> for SamplingAsSet {
+impl From<&SamplingSettings> for SamplingSettingsMessage {
     fn from(settings: &SamplingSettings) -> Self {
         Self {
             launches: settings.launches,
@@ -158,16 +158,16 @@ impl From<&SamplingSettings> for SamplingAsSet {
 
 impl Rates {
     /// Returns the rates of a benchmark; `None` unless its metric is a rate.
-    fn of(benchmark: &Benchmark, summary: &Summary) -> Option<Self> {
+    fn from_summary(benchmark: &Benchmark, summary: &Summary) -> Option<Self> {
         matches!(benchmark.metric, Metric::Rate { .. }).then(|| Self {
-            mean: per_second(&summary.mean),
-            median: per_second(&summary.median),
+            mean: to_rate(&summary.mean),
+            median: to_rate(&summary.median),
         })
     }
 }
 
 /// Converts the time of one unit into units per second, which exchanges the bounds.
-fn per_second(time: &Estimate) -> Estimate {
+fn to_rate(time: &Estimate) -> Estimate {
     Estimate {
         estimate: 1e9 / time.estimate,
         lower: 1e9 / time.upper,
@@ -179,8 +179,8 @@ fn per_second(time: &Estimate) -> Estimate {
     }
 }
 
-impl<'a> From<&'a LaunchSeries> for MeasuredLaunch<'a> {
-    fn from(launch: &'a LaunchSeries) -> Self {
+impl<'a> From<&'a ProcessSeries> for MeasuredProcess<'a> {
+    fn from(launch: &'a ProcessSeries) -> Self {
         let series = &launch.series;
         Self {
             launch: launch.launch,
@@ -188,8 +188,8 @@ impl<'a> From<&'a LaunchSeries> for MeasuredLaunch<'a> {
             warm_up: Samples::from(std::slice::from_ref(&series.warm_up)),
             linear: Samples::from(&series.linear[..]),
             flat: Samples::from(&series.flat[..]),
-            allocations: LaunchAllocations::of(&launch.extras.allocations),
-            latencies: launch.extras.latencies.as_ref().map(LaunchLatencies::from),
+            allocations: ProcessAllocations::from_allocations(&launch.extras.allocations),
+            latencies: launch.extras.latencies.as_ref().map(ProcessLatencies::from),
         }
     }
 }

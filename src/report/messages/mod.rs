@@ -1,7 +1,8 @@
-//! The JSON messages that docs/internals/src/messages.md describes: one type for each message, in a file for each family, with conversions from the findings.
+//! The JSON messages that docs/internals/src/messages.md describes: one type for each message, in a file for each family, with conversions from the
+//! findings.
 //!
-//! Must not lay out text. Doc comments of members are for users: they become the descriptions in docs/internals/src/messages.schema.json. Invariant: a member
-//! that is unknown or does not apply is `null`.
+//! Must not lay out text. Doc comments of members are for users: they become the descriptions in docs/internals/src/messages.schema.json. Invariant:
+//! a member that is unknown or does not apply is `null`.
 
 mod bisect;
 mod columns;
@@ -26,17 +27,17 @@ mod statistics;
 #[cfg(test)]
 mod tests;
 
-pub use bisect::{BisectFindings, BisectOutcome, BisectStep, CommitOutcome, Finding};
+pub use bisect::{BisectFindings, BisectOutcome, BisectStep, CommitFinding, CommitOutcome};
 pub(crate) use columns::{BenchmarkColumns, unit_of_statistic};
 pub(crate) use compared::{BenchmarkCompared, decided_by};
 pub use doctor::{DoctorFinding, DoctorFindings, NoiseFindings, Resolvable, Severity};
 pub(crate) use explanation::{DecisionNumbers, ExplanationMessage, Numbers, Statement};
 pub(crate) use flame_graph::FlameGraphWritten;
 pub(crate) use grouped::GroupMessage;
-pub use grouped::{Grouped, GroupedCell, GroupedRow};
+pub use grouped::{GroupComparison, GroupedCell, GroupedRow};
 pub(crate) use history::HistoryPointMessage;
 pub(crate) use import::{BenchmarkImported, ExportFinished, PageFormat, ReportWritten};
-pub use import::{ImportFindings, ImportedBenchmark, Pushed, TakenOver};
+pub use import::{ImportFindings, ImportedBenchmark, ImportedRun, PushResult};
 pub use line::SCHEMA;
 pub(crate) use line::{JsonMessage, write_message};
 pub(crate) use listing::BenchmarkFound;
@@ -47,7 +48,7 @@ pub use method::{MethodExplained, MethodSetting, SettingSource};
 pub(crate) use pivot::PivotRowMessage;
 pub use pivot::{PivotCell, PivotFilter, PivotKind, PivotRow, PivotTable};
 pub(crate) use prune::PruneFinished;
-pub use prune::{PruneLine, RunFate};
+pub use prune::{PruneDecision, PruneLine};
 pub(crate) use run::LimitExceeded;
 pub use self_test::{Rate, SelfTestFindings, SelfTestRow, SkippedBenchmark};
 pub use statistics::BenchmarkStatistics;

@@ -2,7 +2,7 @@
 
 use serde::Serialize;
 
-use perfcheck_analysis::model::{LeftOutSamples, Metric, RunId};
+use perfcheck_analysis::model::{FilterReport, Metric, RunId};
 
 /// A description of a pivot table. It follows the rows.
 #[derive(Debug, Clone, Serialize)]
@@ -45,7 +45,7 @@ pub struct PivotFilter {
     pub name: String,
     /// The filter and its counts of samples.
     #[serde(flatten)]
-    pub left_out: LeftOutSamples,
+    pub left_out: FilterReport,
 }
 
 /// A row of a pivot table.
@@ -64,7 +64,7 @@ pub struct PivotCell {
     /// The number, not rounded; null if there is none.
     pub number: Option<f64>,
     /// Unit of the number: `ns`, `ops/s` or another rate, `count`, `fraction`, `ratio`, `effect-size`, `probability`, or the unit of the metric.
-    #[serde(rename = "unit", serialize_with = "unit")]
+    #[serde(rename = "unit", serialize_with = "serialize_unit")]
     #[cfg_attr(test, schemars(with = "String"))]
     pub kind: PivotKind,
     /// Size of an effect in a word, or `significant` if the p-value is below the level; else null.
@@ -123,7 +123,7 @@ struct PlacedCell<'a> {
 }
 
 impl<'a> PivotRowMessage<'a> {
-    pub fn of(table: &'a PivotTable, row: &'a PivotRow) -> Self {
+    pub fn from_row(table: &'a PivotTable, row: &'a PivotRow) -> Self {
         let columns = table.columns.iter().zip(&row.cells);
         let cells = columns.flat_map(|(column, cells)| {
             let values = table.values.iter().zip(cells);
@@ -140,7 +140,10 @@ impl<'a> PivotRowMessage<'a> {
     }
 }
 
-fn unit<S: serde::Serializer>(kind: &PivotKind, serializer: S) -> Result<S::Ok, S::Error> {
+fn serialize_unit<S: serde::Serializer>(
+    kind: &PivotKind,
+    serializer: S,
+) -> Result<S::Ok, S::Error> {
     match kind {
         PivotKind::Metric(Metric::Time) => serializer.serialize_str("ns"),
         PivotKind::Metric(Metric::Rate { unit }) => serializer.serialize_str(&format!("{unit}/s")),

@@ -8,7 +8,7 @@ use perfcheck_analysis::model::RunId;
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case")]
-pub enum RunFate {
+pub enum PruneDecision {
     /// The run is removed.
     Goes,
     /// A rule of the policy keeps the run. There is no message about such a run.
@@ -42,7 +42,7 @@ pub struct PruneLine {
     /// Size of the samples in bytes.
     pub bytes: u64,
     /// Effect of pruning on the run.
-    pub fate: RunFate,
+    pub fate: PruneDecision,
 }
 
 /// A summary of what pruning did, or would do.

@@ -3,12 +3,12 @@
 use serde::Serialize;
 use std::collections::BTreeMap;
 
-use crate::report::words::remarks::run_remark;
+use crate::report::words::remarks::describe_run_remark;
 use crate::report::words::sentences;
-use perfcheck_analysis::compare::{Difference, Estimate, HostSigns, SharedLevel};
-use perfcheck_analysis::findings::{CodeChange, Exceeded, Findings, RunRemark};
+use perfcheck_analysis::compare::{Difference, Estimate, HostControls, SharedLevel};
+use perfcheck_analysis::findings::{CodeChange, ExceededLimit, Findings, RunNote};
 use perfcheck_analysis::model::{
-    BenchmarkKey, Environment, GitState, Nanos, RunId, RunStatus, Source, Statistic, SuitePart,
+    BenchmarkKey, Environment, GitState, Nanos, RunId, RunStatus, ShardId, Source, Statistic,
     Tally, Thresholds, Verdict,
 };
 
@@ -25,7 +25,7 @@ pub(crate) struct LimitExceeded<'a> {
     /// Statistic that is limited.
     statistic: Statistic,
     /// Whether the limit is for the value of the statistic or its change.
-    of: Limited,
+    of: LimitedQuantity,
     /// Maximum that the limit allows: a fraction, nanoseconds, bytes or a number.
     bound: f64,
     /// Estimate with its interval, which is above the limit as a whole. Its members are null if the statistic was 0 before and is not now.
@@ -39,7 +39,7 @@ pub(crate) struct LimitExceeded<'a> {
 #[derive(Debug, Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case")]
-enum Limited {
+enum LimitedQuantity {
     /// The change against the reference, as a fraction.
     Change,
     /// The value.
@@ -97,7 +97,7 @@ pub(crate) struct RunFinished<'a> {
     /// Source of an imported run; null for a run that was measured here.
     source: Option<&'a Source>,
     /// Part of the suite that the run measured (`--partition`), for which nothing is decided before the parts are merged; null if it measured all.
-    part: Option<SuitePart>,
+    part: Option<ShardId>,
 }
 
 /// The number of benchmarks with each verdict, including 0.
@@ -122,18 +122,18 @@ pub(crate) struct VerdictCounts {
 pub(crate) struct ChangedThresholds(BTreeMap<&'static str, f64>);
 
 impl<'a> LimitExceeded<'a> {
-    pub fn of(run: RunId, exceeded: &'a Exceeded) -> Self {
+    pub fn from_exceeded(run: RunId, exceeded: &'a ExceededLimit) -> Self {
         Self {
             run,
             benchmark: &exceeded.key,
             limit: &exceeded.text,
             statistic: exceeded.statistic,
             of: if exceeded.ceiling.is_change() {
-                Limited::Change
+                LimitedQuantity::Change
             } else {
-                Limited::Value
+                LimitedQuantity::Value
             },
-            bound: exceeded.ceiling.most(),
+            bound: exceeded.ceiling.value(),
             found: exceeded.found,
             shared_level: exceeded.shared_level,
         }
@@ -145,20 +145,21 @@ impl<'a> From<&'a Findings<'_>> for RunFinished<'a> {
         let run = findings.run;
         let verdicts = findings.verdicts.as_ref();
         let remarks = verdicts.iter().flat_map(|verdicts| &verdicts.remarks);
-        let code = remarks.clone().filter_map(RunRemark::code);
-        let signs = HostSigns::of(findings.rows.iter().filter_map(|row| row.measurement));
+        let code = remarks.clone().filter_map(RunNote::code);
+        let signs =
+            HostControls::from_measurements(findings.rows.iter().filter_map(|row| row.measurement));
         Self {
             run: run.id,
             status: run.status,
             exit_code: findings.exit_code,
             benchmarks: findings.rows.len(),
             verdicts: (&findings.tally()).into(),
-            look_slower: sentences::look_slower(&findings.rows),
+            look_slower: sentences::count_looking_slower(&findings.rows),
             reference: verdicts.map(|verdicts| verdicts.reference.as_str()),
             warnings: verdicts.map_or(&[], |verdicts| &verdicts.warnings),
             remarks: remarks
                 .filter(|remark| remark.code().is_none())
-                .map(run_remark)
+                .map(describe_run_remark)
                 .collect(),
             code: code.collect(),
             limits_exceeded: verdicts.map_or(0, |verdicts| verdicts.limits.exceeded.len()),
@@ -196,7 +197,7 @@ impl From<&Tally> for VerdictCounts {
 
 impl From<&Thresholds> for ChangedThresholds {
     fn from(thresholds: &Thresholds) -> Self {
-        let changed = thresholds.changed().into_iter();
+        let changed = thresholds.non_default().into_iter();
         Self(changed.map(|(name, value, _)| (name, value)).collect())
     }
 }

@@ -97,28 +97,29 @@ impl SelfTestRow {
     }
 
     /// Returns how often the benchmark was compared with itself; failures do not count.
-    pub fn compared_same(&self) -> usize {
-        compared(&self.same)
+    pub fn comparisons_with_itself(&self) -> usize {
+        count_compared(&self.same)
     }
 
     /// Returns how often the slowdown was reported.
-    pub fn found(&self) -> usize {
-        times(&self.slowed, Verdict::Regressed)
+    pub fn slowdowns_found(&self) -> usize {
+        count_verdict(&self.slowed, Verdict::Regressed)
     }
 
     /// Returns how often the benchmark was compared with itself slowed down; failures do not count.
-    pub fn compared_slowed(&self) -> usize {
-        compared(&self.slowed)
+    pub fn comparisons_with_slowed(&self) -> usize {
+        count_compared(&self.slowed)
     }
 
     /// Returns how often the benchmark was reported as faster although it was slowed down.
     pub(crate) fn wrong_direction(&self) -> usize {
-        times(&self.slowed, Verdict::Improved)
+        count_verdict(&self.slowed, Verdict::Improved)
     }
 
     /// Reports whether any of the comparisons failed to measure the benchmark.
     pub fn has_failed(&self) -> bool {
-        times(&self.same, Verdict::Failed) + times(&self.slowed, Verdict::Failed) > 0
+        count_verdict(&self.same, Verdict::Failed) + count_verdict(&self.slowed, Verdict::Failed)
+            > 0
     }
 
     /// Returns the mean duration of a comparison, in seconds.
@@ -156,11 +157,11 @@ impl<'a> From<&'a SelfTestRow> for SelfTestBenchmark<'a> {
     }
 }
 
-fn compared(verdicts: &[Verdict]) -> usize {
-    verdicts.len() - times(verdicts, Verdict::Failed)
+fn count_compared(verdicts: &[Verdict]) -> usize {
+    verdicts.len() - count_verdict(verdicts, Verdict::Failed)
 }
 
-fn times(verdicts: &[Verdict], wanted: Verdict) -> usize {
+fn count_verdict(verdicts: &[Verdict], wanted: Verdict) -> usize {
     verdicts
         .iter()
         .filter(|verdict| **verdict == wanted)

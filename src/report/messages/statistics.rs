@@ -4,8 +4,8 @@ use serde::Serialize;
 
 use super::run::ChangedThresholds;
 use perfcheck_analysis::compare::{
-    AllocationSummary, BenchmarkRecord, InstructionSummary, LatencyCourse, LatencySummary,
-    LaunchStatistics,
+    AllocationSummary, BenchmarkRecord, InstructionSummary, LatencyOverTime, LatencySummary,
+    ProcessStatistics,
 };
 use perfcheck_analysis::model::{
     BenchmarkKey, Measurement, Metric, RunId, Thresholds, Throughput, Verdict,
@@ -21,7 +21,7 @@ pub struct BenchmarkStatistics<'a> {
     /// Summary of the samples; `None` without samples.
     pub record: Option<BenchmarkRecord>,
     /// Statistics of processes, over all processes; `None` without samples.
-    pub over_launches: Option<LaunchStatistics>,
+    pub over_launches: Option<ProcessStatistics>,
     /// Verdict of the run about the benchmark, if it has one.
     pub verdict: Option<Verdict>,
     /// Change that the verdict is based on, as a fraction.
@@ -61,9 +61,9 @@ pub(crate) struct BenchmarkStatisticsMessage<'a> {
     latencies: Option<&'a LatencySummary>,
     /// Statistics of processes, over all processes, with percentile bootstrap intervals whose bounds are whole order statistics; null without
     /// samples.
-    over_launches: Option<&'a LaunchStatistics>,
+    over_launches: Option<&'a ProcessStatistics>,
     /// Latencies over the time of the processes; null without latencies.
-    course: Option<&'a LatencyCourse>,
+    course: Option<&'a LatencyOverTime>,
     /// Verdict of the run about the benchmark; null if there is none.
     verdict: Option<Verdict>,
     /// Change that the verdict is based on, as a fraction; null without a comparison.
@@ -76,14 +76,14 @@ pub(crate) struct BenchmarkStatisticsMessage<'a> {
 
 impl<'a> BenchmarkStatisticsMessage<'a> {
     /// Creates the message about `one`; `latencies` are computed by [`LatencySummary::of`] at `confidence_level`.
-    pub fn of(
+    pub fn from_statistics(
         run: RunId,
         one: &'a BenchmarkStatistics<'a>,
         latencies: Option<&'a LatencySummary>,
         confidence_level: f64,
     ) -> Self {
         let benchmark = &one.measurement.benchmark;
-        let allocations = AllocationSummary::of(one.measurement);
+        let allocations = AllocationSummary::from_measurement(one.measurement);
         Self {
             run,
             benchmark: one.key,
@@ -94,7 +94,7 @@ impl<'a> BenchmarkStatisticsMessage<'a> {
             statistics: one.record.as_ref(),
             mean_allocated_bytes: allocations.map(|found| found.bytes),
             allocations,
-            instructions: InstructionSummary::of(one.measurement),
+            instructions: InstructionSummary::from_measurement(one.measurement),
             latencies,
             over_launches: one.over_launches.as_ref(),
             course: latencies.map(|found| &found.course),

@@ -65,6 +65,6 @@ fn what_a_sentence_is_about_is_the_tag_of_its_numbers() {
         Numbers::Origin {},
     ] {
         let written = serde_json::to_value(&numbers).expect("JSON");
-        assert_eq!(written["about"], numbers.about());
+        assert_eq!(written["about"], numbers.topic());
     }
 }

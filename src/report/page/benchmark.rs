@@ -5,10 +5,10 @@ use serde::Serialize;
 use super::content::{PageBenchmark, PageSide};
 use super::history::{HistoryData, Timeline};
 use super::phrases::{Phrase, Phrasebook};
-use super::quantized::{OneOrEach, Short, ShortEstimate, estimate, places};
+use super::quantized::{FirstOrAll, RoundedEstimate, Short, encode_positions, short_estimate};
 use crate::escape::one_line;
 use crate::report::text::extras_record::{
-    allocation_lines, instruction_lines, latency_lines, lines_of_seconds,
+    allocation_lines, instruction_lines, latency_lines, second_lines,
 };
 use crate::report::words::{extras, sentences};
 use perfcheck_analysis::compare::{
@@ -25,7 +25,7 @@ const USUAL_INTERVALS: &str = "t interval";
 const MOST_FENCES: usize = 16;
 
 /// The data that all benchmarks of a page share.
-pub(super) struct PageShared<'a> {
+pub(super) struct PageContext<'a> {
     pub(super) phrases: &'a mut Phrasebook,
     /// Packages and their targets, sorted.
     pub(super) places: &'a [(&'a str, &'a str)],
@@ -91,13 +91,13 @@ enum ThroughputData {
 /// The numbers of a comparison.
 #[derive(Serialize)]
 struct ComparedData {
-    change: Option<ShortEstimate>,
+    change: Option<RoundedEstimate>,
     /// Values before and after the change, as numbers and as texts.
     #[serde(skip_serializing_if = "Option::is_none")]
     values: Option<([Short; 2], [String; 2])>,
     p: Option<Short>,
-    mean: Option<ShortEstimate>,
-    median: Option<ShortEstimate>,
+    mean: Option<RoundedEstimate>,
+    median: Option<RoundedEstimate>,
     threshold: Short,
     callable: Option<Short>,
 }
@@ -115,7 +115,7 @@ struct ResampledData {
 struct SideData {
     run: RunId,
     numbers: NumbersOfSide,
-    estimates: [Option<ShortEstimate>; 8],
+    estimates: [Option<RoundedEstimate>; 8],
     percentiles: [Short; 5],
     #[serde(skip_serializing_if = "Option::is_none")]
     intervals: Option<&'static str>,
@@ -128,7 +128,7 @@ struct SideData {
     #[serde(skip_serializing_if = "Option::is_none")]
     operations: Option<(Short, Short, String)>,
     #[serde(flatten)]
-    drawn: DrawnData,
+    drawn: CurveData,
     #[serde(skip_serializing_if = "Vec::is_empty")]
     failures: Vec<String>,
     /// Allocations and latencies: a label and a text each.
@@ -149,7 +149,7 @@ type NumbersOfSide = (
 
 /// The curves of a side: positions within its range, and quantiles on a logarithmic scale because tails are long.
 #[derive(Serialize)]
-struct DrawnData {
+struct CurveData {
     range: [Short; 2],
     density: String,
     /// Ends of each process's density.
@@ -157,7 +157,7 @@ struct DrawnData {
     /// The samples in the order in which they were taken.
     order: String,
     /// Number of samples of each process.
-    counts: OneOrEach,
+    counts: FirstOrAll,
     quartiles: String,
     quantiles: String,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -173,15 +173,16 @@ struct DrawnData {
 type RampData = (Short, Short, String, String, usize);
 
 impl<'a> BenchmarkData<'a> {
-    pub(super) fn of(one: &'a PageBenchmark<'_>, shared: &mut PageShared<'_>) -> Self {
+    pub(super) fn from_benchmark(one: &'a PageBenchmark<'_>, shared: &mut PageContext<'_>) -> Self {
         let key = &one.row.key;
         let why = one.sentences.iter();
-        let why = why.map(|(about, text)| shared.phrases.enter(about, &one_line(text)));
+        let why = why.map(|(about, text)| shared.phrases.insert(about, &one_line(text)));
         let why = why.collect();
         let peaks = one.sides().map(|side| side.shape.density.peak());
         let top = peaks.fold(0.0, f64::max);
         let level = shared.confidence_level;
-        let side = |side: &Option<PageSide<'_>>| Some(SideData::of(side.as_ref()?, top, level));
+        let side =
+            |side: &Option<PageSide<'_>>| Some(SideData::from_side(side.as_ref()?, top, level));
         let notes = notes(one).into_iter();
         let comparison = one.row.comparison.as_ref();
         let is_judged = comparison.is_some_and(|found| found.change.is_some());
@@ -199,17 +200,18 @@ impl<'a> BenchmarkData<'a> {
             why,
             metric: Some(one.metric).filter(|metric| !metric.is_time()),
             throughput: throughput(one),
-            compared: comparison.map(|found| ComparedData::of(found, shared.subject, one.metric)),
+            compared: comparison
+                .map(|found| ComparedData::from_comparison(found, shared.subject, one.metric)),
             stored: one.stored_change.filter(|_| !is_judged).map(Short),
-            ramp_top: ramp_top(one).map(Short),
+            ramp_top: ramp_axis_end(one).map(Short),
             resampled: one.change.as_ref().map(ResampledData::from),
             history: one
                 .history
-                .map(|found| HistoryData::of(found, shared.timeline)),
+                .map(|found| HistoryData::from_history(found, shared.timeline)),
             runs: Some(reference).filter(|runs| runs.len() > 1),
             differs: differences(&one.row.blocking),
             remarks: notes
-                .map(|note| shared.phrases.enter("note", &one_line(&note)))
+                .map(|note| shared.phrases.insert("note", &one_line(&note)))
                 .collect(),
         }
     }
@@ -225,7 +227,7 @@ fn costly_function<'r>(row: &'r Row<'_>) -> Option<&'r str> {
 
 /// Returns the remarks about a benchmark. Limitations of the comparison are included only if the outcome is not clearly good.
 fn notes(one: &PageBenchmark<'_>) -> Vec<String> {
-    let moved = one.row.comparison.iter().flat_map(extras::changes);
+    let moved = one.row.comparison.iter().flat_map(extras::describe_changes);
     let limits = !sentences::is_fine(one.row);
     moved
         .chain(sentences::remarks_on(one.row, move |_| limits, one.metric))
@@ -244,13 +246,13 @@ pub(super) fn differences(found: &[Difference]) -> Vec<DifferenceData> {
 }
 
 /// Returns the upper end of the axis for the linear phases of both sides; `None` if no side has a slope.
-fn ramp_top(one: &PageBenchmark<'_>) -> Option<f64> {
+fn ramp_axis_end(one: &PageBenchmark<'_>) -> Option<f64> {
     let ramps = one.sides().filter_map(|side| {
         let slope = side.record.summary.slope.as_ref()?;
         Some((side.shape.ramp.as_ref()?, slope.estimate))
     });
     let ramps: Vec<(&Ramp, f64)> = ramps.collect();
-    (!ramps.is_empty()).then(|| Ramp::top(&ramps))
+    (!ramps.is_empty()).then(|| Ramp::drawn_height(&ramps))
 }
 
 fn throughput(one: &PageBenchmark<'_>) -> Option<ThroughputData> {
@@ -264,19 +266,21 @@ fn throughput(one: &PageBenchmark<'_>) -> Option<ThroughputData> {
 }
 
 impl ComparedData {
-    fn of(found: &Comparison, subject: Statistic, metric: &Metric) -> Self {
+    fn from_comparison(found: &Comparison, subject: Statistic, metric: &Metric) -> Self {
         let description = &found.description;
         Self {
-            change: found.change.as_ref().map(estimate),
-            values: sentences::values_of(found, subject, metric)
+            change: found.change.as_ref().map(short_estimate),
+            values: sentences::format_values(found, subject, metric)
                 .zip(found.compared)
                 .map(|(texts, numbers)| {
                     let numbers = [numbers.base, numbers.candidate].map(Short);
                     (numbers, [texts.base, texts.candidate])
                 }),
             p: found.p_value.map(Short),
-            mean: description.mean.map(|mean| estimate(&mean.estimate)),
-            median: description.median.map(|median| estimate(&median.estimate)),
+            mean: description.mean.map(|mean| short_estimate(&mean.estimate)),
+            median: description
+                .median
+                .map(|median| short_estimate(&median.estimate)),
             threshold: Short(found.noise_threshold),
             callable: found.smallest_callable.map(Short),
         }
@@ -288,18 +292,18 @@ impl From<&ChangeShape> for ResampledData {
         let Curve { range, heights } = &found.density;
         Self {
             range: [range.0, range.1].map(Short),
-            density: places(heights.iter().copied(), (0.0, found.density.peak()), 2),
+            density: encode_positions(heights.iter().copied(), (0.0, found.density.peak()), 2),
             count: found.resamples,
         }
     }
 }
 
 impl SideData {
-    fn of(side: &PageSide<'_>, top: f64, confidence_level: f64) -> Self {
+    fn from_side(side: &PageSide<'_>, top: f64, confidence_level: f64) -> Self {
         let record = &side.record;
         let summary = &record.summary;
         let outliers = &summary.outliers;
-        let latencies = LatencySummary::of(side.measurement, confidence_level);
+        let latencies = LatencySummary::from_measurement(side.measurement, confidence_level);
         let failures = side.measurement.failures.iter();
         Self {
             run: side.run,
@@ -312,7 +316,7 @@ impl SideData {
                 summary.r_squared.map(Short),
                 record.std_err_ns.map(Short),
             ),
-            estimates: estimates(record).map(|found| found.as_ref().map(estimate)),
+            estimates: estimates(record).map(|found| found.as_ref().map(short_estimate)),
             percentiles: record.percentiles.map(Short),
             intervals: Some(summary.intervals.name()).filter(|name| *name != USUAL_INTERVALS),
             outliers: [
@@ -323,11 +327,11 @@ impl SideData {
             ],
             fences: fences(summary),
             operations: latencies.as_ref().and_then(operations),
-            drawn: DrawnData::of(&side.shape, top),
+            drawn: CurveData::from_shape(&side.shape, top),
             failures: failures
                 .map(|failure| format!("launch {}: {}", failure.launch, one_line(&failure.message)))
                 .collect(),
-            more: more(side, latencies.as_ref(), confidence_level),
+            more: labeled_extras(side, latencies.as_ref(), confidence_level),
         }
     }
 }
@@ -365,35 +369,35 @@ fn operations(found: &LatencySummary) -> Option<(Short, Short, String)> {
         .collect();
     let (least, most) = (*quantiles.first()?, *quantiles.last()?);
     let logarithms = quantiles.iter().map(|value| value.ln());
-    let text = places(logarithms, (least.ln(), most.ln()), 3);
+    let text = encode_positions(logarithms, (least.ln(), most.ln()), 3);
     Some((Short(least), Short(most), text))
 }
 
 /// Returns labeled texts about left-out samples, allocations, instructions and latencies of the side.
-fn more(
+fn labeled_extras(
     side: &PageSide<'_>,
     latencies: Option<&LatencySummary>,
     confidence_level: f64,
 ) -> Vec<(String, String)> {
-    let allocations = AllocationSummary::of(side.measurement);
+    let allocations = AllocationSummary::from_measurement(side.measurement);
     let of_latencies = latencies.iter().flat_map(|found| {
         let lines = latency_lines(found, confidence_level).into_iter();
-        lines.chain(lines_of_seconds(&found.course.windows))
+        lines.chain(second_lines(&found.course.windows))
     });
-    let instructions = InstructionSummary::of(side.measurement);
+    let instructions = InstructionSummary::from_measurement(side.measurement);
     let lines = allocations.iter().flat_map(allocation_lines);
     let lines = lines.chain(instructions.iter().flat_map(instruction_lines));
     let left_out = side.record.summary.left_out.iter();
     left_out
-        .map(|left_out| ("left out".to_owned(), left_out.in_words()))
+        .map(|left_out| ("left out".to_owned(), left_out.describe()))
         .chain(lines)
         .chain(of_latencies)
         .map(|(label, text)| (label, one_line(&text)))
         .collect()
 }
 
-impl DrawnData {
-    fn of(shape: &Shape, top: f64) -> Self {
+impl CurveData {
+    fn from_shape(shape: &Shape, top: f64) -> Self {
         let launches = &shape.launches;
         let range = shape.range();
         let times = launches.iter().flat_map(|launch| &launch.times).copied();
@@ -407,9 +411,9 @@ impl DrawnData {
         // Each violin is scaled to its own maximum width.
         let violins = launches.iter().map(|launch| {
             let heights = launch.density.heights.iter().copied();
-            places(heights, (0.0, launch.density.peak()), 1)
+            encode_positions(heights, (0.0, launch.density.peak()), 1)
         });
-        let quantiles = shape.quantiles.iter().map(|value| logarithm(*value));
+        let quantiles = shape.quantiles.iter().map(|value| clamped_ln(*value));
         let end = |value: Option<f64>| value.unwrap_or(0.0);
         let ends = (
             end(quantiles.clone().next()),
@@ -417,16 +421,16 @@ impl DrawnData {
         );
         Self {
             range: [range.0, range.1].map(Short),
-            density: places(shape.density.heights.iter().copied(), (0.0, top), 2),
-            spans: places(spans.flat_map(|(from, to)| [from, to]), range, 2),
-            order: places(times, range, 2),
+            density: encode_positions(shape.density.heights.iter().copied(), (0.0, top), 2),
+            spans: encode_positions(spans.flat_map(|(from, to)| [from, to]), range, 2),
+            order: encode_positions(times, range, 2),
             counts: if alike {
-                OneOrEach::One(counts.first().copied())
+                FirstOrAll::One(counts.first().copied())
             } else {
-                OneOrEach::Each(counts)
+                FirstOrAll::Each(counts)
             },
-            quartiles: places(quartiles, range, 2),
-            quantiles: places(quantiles, ends, 3),
+            quartiles: encode_positions(quartiles, range, 2),
+            quantiles: encode_positions(quantiles, ends, 3),
             violins: has_violins.then(|| violins.collect()),
             outside: Some(shape.outside).filter(|count| *count > 0),
             ramp: shape.ramp.as_ref().map(ramp),
@@ -440,13 +444,13 @@ fn ramp(ramp: &Ramp) -> RampData {
     (
         Short(ramp.iterations),
         Short(ramp.elapsed),
-        places(iterations, (0.0, ramp.iterations), 2),
-        places(elapsed, (0.0, ramp.elapsed), 2),
+        encode_positions(iterations, (0.0, ramp.iterations), 2),
+        encode_positions(elapsed, (0.0, ramp.elapsed), 2),
         ramp.samples,
     )
 }
 
 /// Returns the logarithm of a time, which may be 0.
-fn logarithm(time: f64) -> f64 {
+fn clamped_ln(time: f64) -> f64 {
     time.max(1e-6).ln()
 }

@@ -1,8 +1,8 @@
 //! The input of the page.
 
 use crate::report::text::history::BenchmarkHistory;
-use perfcheck_analysis::compare::{BenchmarkRecord, ChangeShape, Difference, HostSigns, Shape};
-use perfcheck_analysis::findings::{Limits, Method, Row, RunRemark};
+use perfcheck_analysis::compare::{BenchmarkRecord, ChangeShape, Difference, HostControls, Shape};
+use perfcheck_analysis::findings::{LimitReport, Method, Row, RunNote};
 use perfcheck_analysis::model::{Measurement, Metric, Run, RunId};
 
 /// The content of a page.
@@ -21,9 +21,9 @@ pub struct Page<'a> {
     /// Differences between the sides that do not prevent a comparison.
     pub warnings: Vec<Difference>,
     /// Remarks about the comparison as a whole.
-    pub remarks: Vec<RunRemark>,
+    pub remarks: Vec<RunNote>,
     /// The limits and the benchmarks that exceed them.
-    pub limits: Limits,
+    pub limits: LimitReport,
     /// Omissions that keep the page small, a sentence each.
     pub omissions: Vec<String>,
     /// The benchmarks in their initial order.
@@ -38,7 +38,7 @@ pub struct PageRun<'a> {
     /// Start of the run, RFC 3339.
     pub started: String,
     /// Signs of the host's condition during the run.
-    pub signs: HostSigns,
+    pub signs: HostControls,
 }
 
 /// A benchmark on the page.

@@ -3,19 +3,19 @@
 use serde::Serialize;
 use std::io::{self, Write};
 
-use super::benchmark::{BenchmarkData, DifferenceData, PageShared, differences};
+use super::benchmark::{BenchmarkData, DifferenceData, PageContext, differences};
 use super::content::{Page, PageRun};
-use super::environment::{FactData, environment};
+use super::environment::{FactData, environment_facts};
 use super::history::Timeline;
 use super::phrases::Phrasebook;
 use crate::escape::{html, json_in_script, one_line};
 use crate::report::messages::{JsonMessage, PageFormat, ReportWritten, SCHEMA, write_message};
 use crate::report::view::MessageFormat;
-use crate::report::words::remarks::{run_remark, why_same};
+use crate::report::words::remarks::{describe_run_remark, explain_unmeasured};
 use crate::report::words::{analysis, limits, sentences};
 use crate::report::{theme, units};
 use perfcheck_analysis::compare::PROBABILITIES;
-use perfcheck_analysis::findings::{Method, Remark, Sameness};
+use perfcheck_analysis::findings::{BenchmarkNote, Method, Sameness};
 use perfcheck_analysis::model::{RunId, Statistic, Tally, Verdict};
 
 const STYLE: &str = concat!(
@@ -74,9 +74,9 @@ pub fn write_page(writer: &mut dyn Write, page: &Page<'_>) -> io::Result<()> {
 fn write_data(writer: &mut dyn Write, page: &Page<'_>) -> io::Result<()> {
     let mut phrases = Phrasebook::default();
     writer.write_all(b"{\"benchmarks\":[")?;
-    let places = places(page);
-    let timeline = Timeline::of(page);
-    let mut shared = PageShared {
+    let places = bench_targets(page);
+    let timeline = Timeline::from_page(page);
+    let mut shared = PageContext {
         phrases: &mut phrases,
         places: &places,
         timeline: &timeline,
@@ -87,17 +87,17 @@ fn write_data(writer: &mut dyn Write, page: &Page<'_>) -> io::Result<()> {
         if index > 0 {
             writer.write_all(b",\n")?;
         }
-        write_value(writer, &BenchmarkData::of(one, &mut shared))?;
+        write_value(writer, &BenchmarkData::from_benchmark(one, &mut shared))?;
     }
     writer.write_all(b"],\n\"head\":")?;
-    write_value(writer, &HeadData::of(page, &timeline))?;
+    write_value(writer, &HeadData::from_page(page, &timeline))?;
     writer.write_all(b",\n\"phrases\":")?;
     write_value(writer, &phrases.into_phrases())?;
     writer.write_all(b"}")
 }
 
 /// Returns the bench targets, sorted and without duplicates.
-fn places<'a>(page: &'a Page<'_>) -> Vec<(&'a str, &'a str)> {
+fn bench_targets<'a>(page: &'a Page<'_>) -> Vec<(&'a str, &'a str)> {
     let keys = page.benchmarks.iter().map(|one| &one.row.key);
     let mut places: Vec<(&str, &str)> = keys
         .map(|key| (key.package.as_str(), key.target.as_str()))
@@ -155,18 +155,18 @@ struct RunData<'a> {
 }
 
 impl<'a> HeadData<'a> {
-    fn of(page: &'a Page<'_>, timeline: &Timeline<'a>) -> Self {
+    fn from_page(page: &'a Page<'_>, timeline: &Timeline<'a>) -> Self {
         let verdicts = page.benchmarks.iter().filter_map(|one| one.row.verdict);
         let tally: Tally = verdicts.collect();
         let verdicts = Verdict::ALL.iter();
         let (code, others): (Vec<_>, Vec<_>) =
             (page.remarks.iter()).partition(|remark| remark.code().is_some());
-        let all_remarks = others.into_iter().map(run_remark);
+        let all_remarks = others.into_iter().map(describe_run_remark);
         let all_remarks = page
             .limits
             .remarks
             .iter()
-            .map(limits::limit_remark)
+            .map(limits::describe_limit_remark)
             .chain(all_remarks);
         Self {
             schema: SCHEMA,
@@ -180,31 +180,31 @@ impl<'a> HeadData<'a> {
                 .clone()
                 .map(|verdict| (*verdict, tally.count(*verdict)))
                 .collect(),
-            look_slower: sentences::look_slower(page.benchmarks.iter().map(|one| one.row)),
+            look_slower: sentences::count_looking_slower(page.benchmarks.iter().map(|one| one.row)),
             runs: page.runs.iter().map(RunData::from).collect(),
-            places: (places(page).into_iter())
+            places: (bench_targets(page).into_iter())
                 .map(|(package, target)| [package, target].map(one_line))
                 .collect(),
             history: timeline.runs(),
-            environment: environment(page),
-            incomplete: sentences::incomplete(page.run),
-            how: how(page),
+            environment: environment_facts(page),
+            incomplete: sentences::describe_incomplete_run(page.run),
+            how: method_in_words(page),
             symbols: verdicts
                 .map(|verdict| (*verdict, theme::symbol(*verdict)))
                 .collect(),
             warnings: differences(&page.warnings),
-            exceeded: lines(page.limits.exceeded.iter().map(limits::exceeded)),
-            remarks: lines(all_remarks),
-            notes: lines(notes(page).into_iter()),
-            code: lines(code.into_iter().map(run_remark)),
-            omissions: lines(page.omissions.iter().cloned()),
+            exceeded: escape_sentences(page.limits.exceeded.iter().map(limits::describe_exceeded)),
+            remarks: escape_sentences(all_remarks),
+            notes: escape_sentences(notes(page).into_iter()),
+            code: escape_sentences(code.into_iter().map(describe_run_remark)),
+            omissions: escape_sentences(page.omissions.iter().cloned()),
             probabilities: &PROBABILITIES,
         }
     }
 }
 
 /// Escapes sentences so that each is on one line.
-fn lines(sentences: impl Iterator<Item = String>) -> Vec<String> {
+fn escape_sentences(sentences: impl Iterator<Item = String>) -> Vec<String> {
     sentences.map(|sentence| one_line(&sentence)).collect()
 }
 
@@ -226,7 +226,9 @@ fn notes(page: &Page<'_>) -> Vec<String> {
     let mut unmeasured: Vec<(Sameness, usize)> = Vec::new();
     for remark in page.benchmarks.iter().flat_map(|one| &one.row.remarks) {
         // Skip benchmarks whose sameness was found only after they had been measured.
-        let Remark::Same(same) = remark else { continue };
+        let BenchmarkNote::Same(same) = remark else {
+            continue;
+        };
         match unmeasured.iter_mut().find(|(known, _)| known == same) {
             Some((_, count)) => *count += 1,
             None => unmeasured.push((*same, 1)),
@@ -236,26 +238,26 @@ fn notes(page: &Page<'_>) -> Vec<String> {
         let which = if count == page.benchmarks.len() {
             "Nothing was measured".to_owned()
         } else {
-            format!("{} not measured", sentences::were(count))
+            format!("{} not measured", sentences::count_with_verb(count))
         };
-        format!("{which}: {}.", why_same(same))
+        format!("{which}: {}.", explain_unmeasured(same))
     });
     same.collect()
 }
 
 /// Returns the method of the verdicts, if there are any.
-fn how(page: &Page<'_>) -> Option<String> {
+fn method_in_words(page: &Page<'_>) -> Option<String> {
     let decision = &page.run.begun.decision;
     let method = page.benchmarks.iter().find_map(|one| one.method)?;
     if decision.analysis.subject != Statistic::Time {
         return Some(format!("about {}", decision.analysis.subject));
     }
     Some(match method {
-        Method::Stored(test) if test.is_of_another_system() => analysis::method(decision),
-        Method::Stored(_) => analysis::false_alarms(decision),
+        Method::Stored(test) if test.is_foreign() => analysis::describe_method(decision),
+        Method::Stored(_) => analysis::describe_false_alarm_rate(decision),
         Method::Paired => format!(
             "measured side by side, {}",
-            analysis::false_alarms(decision)
+            analysis::describe_false_alarm_rate(decision)
         ),
     })
 }
@@ -266,7 +268,7 @@ fn write_value(writer: &mut dyn Write, value: &impl Serialize) -> io::Result<()>
 }
 
 /// Reports that a page was written, and where.
-pub fn write_page_place(
+pub fn write_page_written(
     writer: &mut dyn Write,
     page: &Page<'_>,
     path: &str,
@@ -296,12 +298,12 @@ pub fn write_page_place(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::report::page::style_hash::of_text;
+    use crate::report::page::style_hash::csp_hash;
 
     #[test]
     fn the_policy_allows_the_style_and_the_script_that_are_there() {
-        assert_eq!(STYLE_HASH, of_text(STYLE), "write this into STYLE_HASH");
-        assert_eq!(SCRIPT_HASH, of_text(SCRIPT), "write this into SCRIPT_HASH");
+        assert_eq!(STYLE_HASH, csp_hash(STYLE), "write this into STYLE_HASH");
+        assert_eq!(SCRIPT_HASH, csp_hash(SCRIPT), "write this into SCRIPT_HASH");
     }
 
     #[test]

@@ -19,10 +19,10 @@ struct EnvironmentFact {
 const LINES: [EnvironmentFact; 20] = [
     line("measured", None, |run| run.started.clone()),
     line("commit", None, |run| {
-        of_git(run.head, |git| git.commit.clone())
+        git_fact(run.head, |git| git.commit.clone())
     }),
     line("branch", None, |run| {
-        of_git(run.head, |git| {
+        git_fact(run.head, |git| {
             let branch = git.branch.clone().unwrap_or_else(|| "detached".to_owned());
             if git.dirty {
                 format!("{branch}, modified")
@@ -32,28 +32,28 @@ const LINES: [EnvironmentFact; 20] = [
         })
     }),
     line("cpu", Some(Fact::Cpu), |run| {
-        host(run, |host| host.cpu.clone())
+        host_fact(run, |host| host.cpu.clone())
     }),
     line("architecture", Some(Fact::Architecture), |run| {
-        host(run, |host| host.architecture.clone())
+        host_fact(run, |host| host.architecture.clone())
     }),
     line("cores", Some(Fact::Cores), |run| {
-        host(run, |host| host.cores.to_string())
+        host_fact(run, |host| host.cores.to_string())
     }),
     line("os", Some(Fact::Os), |run| {
-        host(run, |host| host.os.clone())
+        host_fact(run, |host| host.os.clone())
     }),
     line("kernel", Some(Fact::Kernel), |run| {
-        host(run, |host| host.kernel.clone())
+        host_fact(run, |host| host.kernel.clone())
     }),
     line("governor", Some(Fact::Governor), |run| {
-        host(run, |host| host.governor.clone().unwrap_or_default())
+        host_fact(run, |host| host.governor.clone().unwrap_or_default())
     }),
     line("microcode", Some(Fact::Microcode), |run| {
-        host(run, |host| host.microcode.clone().unwrap_or_default())
+        host_fact(run, |host| host.microcode.clone().unwrap_or_default())
     }),
     line("shared host", None, |run| {
-        host(run, |host| {
+        host_fact(run, |host| {
             match host.shared {
                 Some(true) => "yes",
                 Some(false) => "no",
@@ -74,7 +74,7 @@ const LINES: [EnvironmentFact; 20] = [
         step.map(|step| format!("{} ns", step.0))
             .unwrap_or_default()
     }),
-    line("control workload", None, control),
+    line("control workload", None, format_control_workload),
     line("rustc", Some(Fact::Rustc), |run| {
         run.head.begun.environment.build.rustc.clone()
     }),
@@ -101,15 +101,15 @@ const fn line(
     EnvironmentFact { name, fact, value }
 }
 
-fn of_git(run: &Run, pick: impl Fn(&GitState) -> String) -> String {
+fn git_fact(run: &Run, pick: impl Fn(&GitState) -> String) -> String {
     run.begun.git.as_ref().map(pick).unwrap_or_default()
 }
 
-fn host(run: &PageRun<'_>, pick: impl Fn(&HostFacts) -> String) -> String {
+fn host_fact(run: &PageRun<'_>, pick: impl Fn(&HostFacts) -> String) -> String {
     pick(&run.head.begun.environment.host)
 }
 
-fn control(run: &PageRun<'_>) -> String {
+fn format_control_workload(run: &PageRun<'_>) -> String {
     let signs = &run.signs;
     let Some(pass) = signs.control_ns else {
         return String::new();
@@ -131,7 +131,7 @@ pub(super) struct FactData {
 }
 
 /// Returns the facts that at least one run knows.
-pub(super) fn environment(page: &Page<'_>) -> Vec<FactData> {
+pub(super) fn environment_facts(page: &Page<'_>) -> Vec<FactData> {
     let facts = LINES.iter().map(|line| FactData {
         name: line.name,
         fact: line.fact.is_some(),

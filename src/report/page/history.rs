@@ -4,10 +4,10 @@ use serde::Serialize;
 use std::collections::{BTreeMap, HashMap};
 
 use super::content::Page;
-use super::quantized::{OneOrEach, Short, ShortEstimate, estimate};
+use super::quantized::{FirstOrAll, RoundedEstimate, Short, short_estimate};
 use crate::escape::one_line;
 use crate::report::text::history::{
-    BenchmarkHistory, HistoryPoint, LeftOutReason, side_by_side_in_words,
+    BenchmarkHistory, ExclusionReason, HistoryPoint, describe_side_by_side,
 };
 use perfcheck_analysis::model::{RunId, Verdict};
 
@@ -18,7 +18,7 @@ pub(super) struct Timeline<'a> {
 }
 
 impl<'a> Timeline<'a> {
-    pub(super) fn of(page: &'a Page<'_>) -> Self {
+    pub(super) fn from_page(page: &'a Page<'_>) -> Self {
         let histories = page.benchmarks.iter().filter_map(|one| one.history);
         let all = histories.flat_map(|history| &history.points);
         let runs: BTreeMap<(&str, RunId), &HistoryPoint> = all
@@ -42,28 +42,28 @@ impl<'a> Timeline<'a> {
     }
 
     /// Returns the positions of a history's runs in the timeline. If the positions are consecutive, the first one is enough.
-    fn places(&self, points: &[HistoryPoint]) -> OneOrEach {
+    fn positions(&self, points: &[HistoryPoint]) -> FirstOrAll {
         let places: Vec<usize> = points
             .iter()
             .filter_map(|point| self.places.get(&point.run).copied())
             .collect();
         if places.windows(2).all(|pair| pair[0] + 1 == pair[1]) {
-            return OneOrEach::One(places.first().copied());
+            return FirstOrAll::One(places.first().copied());
         }
-        OneOrEach::Each(places)
+        FirstOrAll::Each(places)
     }
 }
 
 /// A history as data for the page's script: points oldest first, levels by the indices of their points.
 #[derive(Serialize)]
 pub(super) struct HistoryData {
-    runs: OneOrEach,
+    runs: FirstOrAll,
     values: Vec<Option<Short>>,
     /// The verdict of each point as a letter.
     verdicts: String,
     levels: Vec<LevelData>,
     /// Prediction for the newest run: the expected value with both bounds.
-    band: Option<ShortEstimate>,
+    band: Option<RoundedEstimate>,
     /// Location statistic of each process.
     value: Option<String>,
     /// Conclusions from all side-by-side runs together, in sentences.
@@ -78,7 +78,7 @@ type LevelData = (
     Option<usize>,
     Option<usize>,
     Short,
-    Option<ShortEstimate>,
+    Option<RoundedEstimate>,
     bool,
 );
 
@@ -86,7 +86,7 @@ type LevelData = (
 type LeftOutData = (String, usize, usize);
 
 impl HistoryData {
-    pub(super) fn of(found: &BenchmarkHistory, timeline: &Timeline<'_>) -> Self {
+    pub(super) fn from_history(found: &BenchmarkHistory, timeline: &Timeline<'_>) -> Self {
         let place = |counted: usize| found.counted.get(counted).copied();
         let levels = found.course.levels.iter().map(|level| {
             let step = level.step.as_ref();
@@ -94,41 +94,41 @@ impl HistoryData {
                 place(level.first),
                 place(level.last),
                 Short(level.value),
-                step.map(|step| estimate(&step.change)),
+                step.map(|step| short_estimate(&step.change)),
                 step.is_some_and(|step| step.accepted),
             )
         });
         let points = found.points.iter();
         let band = found.course.band.as_ref();
         Self {
-            runs: timeline.places(&found.points),
+            runs: timeline.positions(&found.points),
             values: points.clone().map(|point| point.value.map(Short)).collect(),
-            verdicts: points.map(|point| letter(point.verdict)).collect(),
+            verdicts: points.map(|point| verdict_letter(point.verdict)).collect(),
             levels: levels.collect(),
             band: band.map(|band| [band.value, band.lower, band.upper].map(Short)),
             value: found.location.map(|location| location.to_string()),
-            together: side_by_side_in_words(found),
-            without: left_out(&found.points),
+            together: describe_side_by_side(found),
+            without: left_out_ranges(&found.points),
         }
     }
 }
 
-fn left_out(points: &[HistoryPoint]) -> Vec<LeftOutData> {
+fn left_out_ranges(points: &[HistoryPoint]) -> Vec<LeftOutData> {
     let mut found: Vec<LeftOutData> = Vec::new();
     for (place, point) in points.iter().enumerate() {
         let Some(reason) = &point.left_out else {
             continue;
         };
         let why = match reason.why {
-            LeftOutReason::Incomparable => {
+            ExclusionReason::Incomparable => {
                 let differing = reason.differences.iter();
                 let facts: Vec<String> = differing.map(ToString::to_string).collect();
                 one_line(&facts.join(", "))
             }
-            LeftOutReason::Failed => "failed".to_owned(),
-            LeftOutReason::OtherSamples => "other samples".to_owned(),
-            LeftOutReason::OtherProcessor => "another processor".to_owned(),
-            LeftOutReason::OtherBranch => "another branch".to_owned(),
+            ExclusionReason::Failed => "failed".to_owned(),
+            ExclusionReason::OtherSamples => "other samples".to_owned(),
+            ExclusionReason::OtherProcessor => "another processor".to_owned(),
+            ExclusionReason::OtherBranch => "another branch".to_owned(),
         };
         match found.last_mut() {
             Some((known, _, last)) if *known == why && *last + 1 == place => *last = place,
@@ -139,7 +139,7 @@ fn left_out(points: &[HistoryPoint]) -> Vec<LeftOutData> {
 }
 
 /// Encodes a verdict as a letter by its index in `Verdict::ALL`; `-` without a verdict.
-fn letter(verdict: Option<Verdict>) -> char {
+fn verdict_letter(verdict: Option<Verdict>) -> char {
     let place = verdict.and_then(|verdict| Verdict::ALL.iter().position(|known| *known == verdict));
     place.map_or('-', |place| {
         u8::try_from(place).map_or('-', |place| char::from(b'a' + place))

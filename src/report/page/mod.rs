@@ -16,5 +16,5 @@ mod run_index;
 mod style_hash;
 
 pub use content::{Page, PageBenchmark, PageRun, PageSide};
-pub use document::{write_page, write_page_place};
-pub use run_index::{page_of_run, write_run_index};
+pub use document::{write_page, write_page_written};
+pub use run_index::{page_file_name, write_run_index};

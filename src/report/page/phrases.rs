@@ -16,12 +16,12 @@ pub(super) type Phrase = (usize, String);
 pub(super) struct Phrasebook {
     known: HashMap<(&'static str, String), usize>,
     phrases: Vec<(&'static str, String)>,
-    sentences: HashMap<(&'static str, String), Repeated>,
+    sentences: HashMap<(&'static str, String), PhraseCost>,
 }
 
 /// The cost of a sentence that may be repeated: remarks about the run appear at each benchmark.
 #[derive(Debug)]
-enum Repeated {
+enum PhraseCost {
     /// Bytes that its numbers have taken so far.
     Spent(usize),
     /// Its numbers have taken as much room as the sentence, so the sentence with its numbers became a phrase of its own.
@@ -30,22 +30,24 @@ enum Repeated {
 
 impl Phrasebook {
     /// Adds a sentence and returns its phrase with the numbers.
-    pub(super) fn enter(&mut self, about: &'static str, sentence: &str) -> Phrase {
+    pub(super) fn insert(&mut self, about: &'static str, sentence: &str) -> Phrase {
         let next = self.phrases.len();
         let entry = (about, sentence.to_owned());
         let spent = match self.sentences.get(&entry) {
-            Some(Repeated::Whole(index)) => return (*index, String::new()),
-            Some(Repeated::Spent(spent)) => *spent,
+            Some(PhraseCost::Whole(index)) => return (*index, String::new()),
+            Some(PhraseCost::Spent(spent)) => *spent,
             None => 0,
         };
         if spent >= sentence.len() {
-            self.sentences.insert(entry.clone(), Repeated::Whole(next));
+            self.sentences
+                .insert(entry.clone(), PhraseCost::Whole(next));
             self.phrases.push(entry);
             return (next, String::new());
         }
-        let (phrase, numbers) = taken_apart(sentence);
+        let (phrase, numbers) = split_numbers(sentence);
         let takes = numbers.iter().map(|number| number.len() + 1).sum::<usize>();
-        self.sentences.insert(entry, Repeated::Spent(spent + takes));
+        self.sentences
+            .insert(entry, PhraseCost::Spent(spent + takes));
         let phrase = (about, phrase);
         let index = *self.known.entry(phrase.clone()).or_insert(next);
         if index == next {
@@ -61,7 +63,7 @@ impl Phrasebook {
 }
 
 /// Replaces every number by a gap. A number is a run of digits, with a fraction if there is one.
-fn taken_apart(sentence: &str) -> (String, Vec<String>) {
+fn split_numbers(sentence: &str) -> (String, Vec<String>) {
     let (mut phrase, mut numbers) = (String::new(), Vec::new());
     let mut rest = sentence;
     while let Some(start) = rest.find(|c: char| c.is_ascii_digit()) {
@@ -82,7 +84,7 @@ fn taken_apart(sentence: &str) -> (String, Vec<String>) {
 mod tests {
     use super::*;
 
-    fn put_together(phrase: &str, numbers: &[String]) -> String {
+    fn fill_gaps(phrase: &str, numbers: &[String]) -> String {
         let mut numbers = numbers.iter();
         phrase
             .chars()
@@ -96,12 +98,12 @@ mod tests {
     #[test]
     fn sentences_that_differ_in_numbers_share_a_phrase() {
         let mut book = Phrasebook::default();
-        let first = book.enter("time", "It took 12.5 ns in 3 launches.");
-        let second = book.enter("time", "It took 7 ns in 10 launches.");
+        let first = book.insert("time", "It took 12.5 ns in 3 launches.");
+        let second = book.insert("time", "It took 7 ns in 10 launches.");
         assert_eq!((first.0, second.0), (0, 0));
         assert_eq!(second.1, "7|10");
-        assert_eq!(book.enter("time", "Nothing.").0, 1);
-        assert_eq!(book.enter("other", "Nothing.").0, 2);
+        assert_eq!(book.insert("time", "Nothing.").0, 1);
+        assert_eq!(book.insert("other", "Nothing.").0, 2);
         let phrases = ["It took \u{1} ns in \u{1} launches.", "Nothing."];
         let found = book.into_phrases();
         assert_eq!(
@@ -116,11 +118,11 @@ mod tests {
         let first = (0, "7".to_owned());
         // `7` and its separator take two bytes; the sentence takes six.
         for _ in 0..3 {
-            assert_eq!(book.enter("run", "Run 7."), first);
+            assert_eq!(book.insert("run", "Run 7."), first);
         }
-        assert_eq!(book.enter("run", "Run 7."), (1, String::new()));
-        assert_eq!(book.enter("run", "Run 7."), (1, String::new()));
-        assert_eq!(book.enter("run", "Run 8."), (0, "8".to_owned()));
+        assert_eq!(book.insert("run", "Run 7."), (1, String::new()));
+        assert_eq!(book.insert("run", "Run 7."), (1, String::new()));
+        assert_eq!(book.insert("run", "Run 8."), (0, "8".to_owned()));
         let phrases = book.into_phrases();
         assert_eq!(phrases[1], ("run", "Run 7.".to_owned()));
         assert_eq!(phrases.len(), 2);
@@ -137,8 +139,8 @@ mod tests {
             "no number",
             "[−1.50 %, +2.5 %]",
         ] {
-            let (phrase, numbers) = taken_apart(sentence);
-            assert_eq!(put_together(&phrase, &numbers), sentence);
+            let (phrase, numbers) = split_numbers(sentence);
+            assert_eq!(fill_gaps(&phrase, &numbers), sentence);
         }
     }
 }

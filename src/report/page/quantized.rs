@@ -11,7 +11,7 @@ use perfcheck_analysis::compare::Estimate;
 const DIGITS: &[u8; 64] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_";
 
 /// Encodes values as positions within a range, with `width` digits each. Values outside the range, and NaN, are moved to an end of it.
-pub(super) fn places(
+pub(super) fn encode_positions(
     values: impl IntoIterator<Item = f64>,
     range: (f64, f64),
     width: u8,
@@ -20,7 +20,7 @@ pub(super) fn places(
     let scale = Scale::new(range);
     let mut text = String::new();
     for value in values {
-        let place = (scale.part(value) * most).round().clamp(0.0, most);
+        let place = (scale.position(value) * most).round().clamp(0.0, most);
         // The conversion turns NaN into 0.
         let place = place as u32;
         for digit in (0..width).rev() {
@@ -47,16 +47,16 @@ impl Serialize for Short {
 }
 
 /// A value with its lower and upper bound; null stands for a bound that the data do not give.
-pub(super) type ShortEstimate = [Short; 3];
+pub(super) type RoundedEstimate = [Short; 3];
 
-pub(super) fn estimate(found: &Estimate) -> ShortEstimate {
+pub(super) fn short_estimate(found: &Estimate) -> RoundedEstimate {
     [found.estimate, found.lower, found.upper].map(Short)
 }
 
 /// A list of numbers that usually follows from its first one.
 #[derive(Serialize)]
 #[serde(untagged)]
-pub(super) enum OneOrEach {
+pub(super) enum FirstOrAll {
     One(Option<usize>),
     Each(Vec<usize>),
 }
@@ -67,16 +67,19 @@ mod tests {
 
     #[test]
     fn a_place_takes_as_many_digits_as_were_asked_for() {
-        assert_eq!(places([0.0, 1.0, 0.5], (0.0, 1.0), 1), "A_g");
-        assert_eq!(places([0.0, 1.0], (0.0, 1.0), 2), "AA__");
+        assert_eq!(encode_positions([0.0, 1.0, 0.5], (0.0, 1.0), 1), "A_g");
+        assert_eq!(encode_positions([0.0, 1.0], (0.0, 1.0), 2), "AA__");
         // 64 of 4095 is written with the digits 1 and 0.
-        assert_eq!(places([64.0], (0.0, 4095.0), 2), "BA");
+        assert_eq!(encode_positions([64.0], (0.0, 4095.0), 2), "BA");
     }
 
     #[test]
     fn what_lies_outside_is_at_the_edge_and_a_range_without_width_is_no_error() {
-        assert_eq!(places([-5.0, 9.0, f64::NAN], (0.0, 1.0), 1), "A_A");
-        assert_eq!(places([3.0], (3.0, 3.0), 2), "AA");
+        assert_eq!(
+            encode_positions([-5.0, 9.0, f64::NAN], (0.0, 1.0), 1),
+            "A_A"
+        );
+        assert_eq!(encode_positions([3.0], (3.0, 3.0), 2), "AA");
     }
 
     #[test]

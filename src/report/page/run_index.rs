@@ -12,7 +12,7 @@ const STYLE: &str = include_str!("assets/run_index.css");
 const STYLE_HASH: &str = "sha256-30h3uGE2PmXAb/yg9l7h7qk8ae8e87xjVzKY2ssQ4wc=";
 
 /// Returns the name of the file for a run's page, which is in the same folder as the index.
-pub fn page_of_run(run: RunId) -> String {
+pub fn page_file_name(run: RunId) -> String {
     format!("run-{run}.html")
 }
 
@@ -50,7 +50,7 @@ fn write_run(writer: &mut dyn Write, line: &RunLine) -> io::Result<()> {
     write!(
         writer,
         "<tr><th scope=\"row\"><a href=\"{}\">{run}</a></th><td><time datetime=\"{began}\">{began}</time></td><td>{commit}</td><td>{}</td><td>",
-        page_of_run(run),
+        page_file_name(run),
         html(&one_line(&line.names.join(", "))),
     )?;
     for (at, (verdict, count)) in line.tally.iter().enumerate() {
@@ -67,11 +67,11 @@ fn write_run(writer: &mut dyn Write, line: &RunLine) -> io::Result<()> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::report::page::style_hash::of_text;
+    use crate::report::page::style_hash::csp_hash;
 
     #[test]
     fn the_policy_allows_the_style_that_is_there() {
-        assert_eq!(STYLE_HASH, of_text(STYLE), "write this into STYLE_HASH");
+        assert_eq!(STYLE_HASH, csp_hash(STYLE), "write this into STYLE_HASH");
         assert!(!STYLE.contains("</style"));
     }
 }

@@ -4,7 +4,7 @@ use sha2::{Digest, Sha256};
 
 const DIGITS: &[u8; 64] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
 
-pub(super) fn of_text(text: &str) -> String {
+pub(super) fn csp_hash(text: &str) -> String {
     let mut digest = Sha256::digest(text).to_vec();
     // 32 bytes are ten triples and two bytes.
     digest.push(0);

@@ -5,7 +5,8 @@ use std::io::{self, Write};
 use crate::escape;
 use crate::report::layout::{Column, Table};
 use crate::report::messages::{
-    BisectFindings, BisectOutcome, BisectStep, CommitOutcome, Finding, JsonMessage, write_message,
+    BisectFindings, BisectOutcome, BisectStep, CommitFinding, CommitOutcome, JsonMessage,
+    write_message,
 };
 use crate::report::view::MessageFormat;
 use crate::report::{theme, units};
@@ -21,9 +22,9 @@ pub fn write_bisect_step(
 ) -> io::Result<()> {
     if let Some(progress) = progress {
         let word = match step.found.finding {
-            Finding::Fast => "Fast",
-            Finding::Slow => "Slow",
-            Finding::Skipped => "Skipped",
+            CommitFinding::Fast => "Fast",
+            CommitFinding::Slow => "Slow",
+            CommitFinding::Skipped => "Skipped",
         };
         let again = if step.remembered {
             ", known before"
@@ -37,8 +38,8 @@ pub fn write_bisect_step(
             step.commit.short(),
             step.place,
             step.of,
-            theme::printable(&step.commit.subject),
-            in_words(&step.found)
+            theme::escape_terminal_text(&step.commit.subject),
+            describe_outcome(&step.found)
         )?;
     }
     if format == MessageFormat::Json {
@@ -48,23 +49,23 @@ pub fn write_bisect_step(
 }
 
 /// Describes an outcome: `+101 % [+99.0 %, +103 %], more than the threshold of 1 %`.
-fn in_words(found: &CommitOutcome) -> String {
+fn describe_outcome(found: &CommitOutcome) -> String {
     let mut parts = Vec::new();
     match (&found.change, found.threshold) {
         (Some(change), Some(threshold)) => {
             let change = units::change_with_interval(change);
             let threshold = units::rounded_percent(threshold);
             parts.push(match found.finding {
-                Finding::Fast => format!("{change}, less than the threshold of {threshold}"),
-                Finding::Slow => format!("{change}, more than the threshold of {threshold}"),
-                Finding::Skipped => format!(
+                CommitFinding::Fast => format!("{change}, less than the threshold of {threshold}"),
+                CommitFinding::Slow => format!("{change}, more than the threshold of {threshold}"),
+                CommitFinding::Skipped => format!(
                     "not called: {change} is neither clearly more nor clearly less than the threshold of {threshold}"
                 ),
             });
         }
         _ => parts.extend(found.verdict.map(theme::verdict)),
     }
-    parts.extend(found.why.as_deref().map(theme::printable));
+    parts.extend(found.why.as_deref().map(theme::escape_terminal_text));
     parts.join(", ")
 }
 
@@ -81,7 +82,7 @@ pub fn write_bisect(
 }
 
 fn write_for_people(writer: &mut dyn Write, findings: &BisectFindings) -> io::Result<()> {
-    let [id, good, bad] = names(findings);
+    let [id, good, bad] = printable_names(findings);
     let Some((last, others)) = findings.commits.split_last() else {
         return Ok(());
     };
@@ -89,13 +90,13 @@ fn write_for_people(writer: &mut dyn Write, findings: &BisectFindings) -> io::Re
         BisectOutcome::NotSlower => writeln!(
             writer,
             "`{id}` is not slower in {bad} than in {good}: {}. There is nothing to search for.",
-            in_words(&last.found)
+            describe_outcome(&last.found)
         ),
         BisectOutcome::Undecided => {
             writeln!(
                 writer,
                 "Whether `{id}` is slower in {bad} than in {good} could not be told: {}.",
-                in_words(&last.found)
+                describe_outcome(&last.found)
             )?;
             writeln!(
                 writer,
@@ -109,7 +110,7 @@ fn write_for_people(writer: &mut dyn Write, findings: &BisectFindings) -> io::Re
 }
 
 /// Returns the names of the benchmark, the good commit and the bad commit, safe to print.
-fn names(findings: &BisectFindings) -> [String; 3] {
+fn printable_names(findings: &BisectFindings) -> [String; 3] {
     let BisectFindings {
         benchmark,
         good_name,
@@ -125,7 +126,7 @@ fn write_possible(
     slow: &BisectStep,
     others: &[BisectStep],
 ) -> io::Result<()> {
-    let [id, good, bad] = names(findings);
+    let [id, good, bad] = printable_names(findings);
     if others.is_empty() {
         writeln!(
             writer,
@@ -147,7 +148,11 @@ fn write_possible(
             ))
         )?;
         for step in others {
-            writeln!(writer, "\n  {}", theme::faint(in_words(&step.found)))?;
+            writeln!(
+                writer,
+                "\n  {}",
+                theme::faint(describe_outcome(&step.found))
+            )?;
             write_commit(writer, &step.commit)?;
         }
         writeln!(writer, "\n  {}", theme::faint("known to be slow"))?;
@@ -207,7 +212,7 @@ mod tests {
             of: 16,
             remembered: false,
             found: CommitOutcome {
-                finding: Finding::Slow,
+                finding: CommitFinding::Slow,
                 verdict: Some(Verdict::Regressed),
                 change: Some(Estimate {
                     estimate: 1.01,
@@ -227,7 +232,7 @@ mod tests {
             commit: commit('b', "Break\u{1b}[2J"),
             place: 10,
             found: CommitOutcome {
-                finding: Finding::Skipped,
+                finding: CommitFinding::Skipped,
                 verdict: None,
                 change: None,
                 threshold: None,
@@ -287,7 +292,7 @@ mod tests {
 
     #[test]
     fn that_there_is_nothing_to_find_is_said_with_the_change() {
-        let (fast, open) = (Finding::Fast, Finding::Skipped);
+        let (fast, open) = (CommitFinding::Fast, CommitFinding::Skipped);
         let [fast, open] = [fast, open].map(|finding| {
             let mut step = slow();
             step.found.finding = finding;

@@ -17,7 +17,7 @@ pub(super) fn sample_lines(
     if record.summary.launches > 1 && is_of_all {
         return Vec::new();
     }
-    let spent = |value: f64| units::spent(metric, value);
+    let spent = |value: f64| units::format_cost(metric, value);
     let or_dash = |value: Option<f64>| units::or_dash(value.map(spent));
     let level = units::percent(confidence_level);
     let [_, _, _, p95, p99] = found.percentiles_ns.map(spent);
@@ -38,12 +38,15 @@ pub(super) fn sample_lines(
             "samples used",
             format!(
                 "{}, assuming that samples of one process are independent",
-                used(found)
+                describe_samples_used(found)
             ),
         ),
         (
             mean,
-            format!("{}  {level} {kind}", with_interval(&found.mean_ns, metric)),
+            format!(
+                "{}  {level} {kind}",
+                format_with_interval(&found.mean_ns, metric)
+            ),
         ),
         (
             "  its error",
@@ -76,7 +79,7 @@ pub(super) fn sample_lines(
 }
 
 /// Describes the samples used: `` 190 of 200 (by `iqr`: 10 removed) ``.
-fn used(found: &SampleDescription) -> String {
+fn describe_samples_used(found: &SampleDescription) -> String {
     let parts = units::counts(&[
         (found.skipped, "first skipped"),
         (found.removed, "removed"),
@@ -92,18 +95,18 @@ fn used(found: &SampleDescription) -> String {
 }
 
 /// Formats a value with its bounds; a dash stands for an unknown bound.
-pub(super) fn with_interval(estimate: &Estimate, metric: &Metric) -> String {
+pub(super) fn format_with_interval(estimate: &Estimate, metric: &Metric) -> String {
     let bound = |value: f64| {
         if value.is_finite() {
             // Published formulas may give a bound below 0; no time is negative.
-            units::spent(metric, value.max(0.0))
+            units::format_cost(metric, value.max(0.0))
         } else {
             "-".to_owned()
         }
     };
     format!(
         "{} [{}, {}]",
-        units::spent(metric, estimate.estimate),
+        units::format_cost(metric, estimate.estimate),
         bound(estimate.lower),
         bound(estimate.upper)
     )

@@ -6,9 +6,9 @@ use crate::report::layout::{Cell, Column, Table};
 use crate::report::messages::{
     DoctorFinding, DoctorFindings, JsonMessage, NoiseFindings, Resolvable, Severity, write_message,
 };
-use crate::report::theme::{self, Ink};
+use crate::report::theme::{self, TextRole};
 use crate::report::units;
-use crate::report::view::{MessageFormat, prose};
+use crate::report::view::{MessageFormat, wrap_prose};
 use perfcheck_analysis::model::Verdict;
 
 /// Maximum width of the text, on wider terminals too.
@@ -36,8 +36,8 @@ fn write_for_people(
     findings: &DoctorFindings,
     columns: usize,
 ) -> io::Result<()> {
-    if let Some(detects) = detects(findings) {
-        for line in units::fitted(&detects, columns) {
+    if let Some(detects) = describe_detectable_change(findings) {
+        for line in units::wrap_if_needed(&detects, columns) {
             writeln!(writer, "{}", theme::heading(line))?;
         }
         writeln!(writer)?;
@@ -46,28 +46,28 @@ fn write_for_people(
     let all = findings.findings.iter();
     let topics = all.clone().map(|finding| {
         let (ink, mark) = mark(finding.severity);
-        Cell::of_pieces(vec![
+        Cell::from_pieces(vec![
             (ink, format!("  {mark}")),
-            (Ink::Plain, format!(" {}", finding.topic)),
+            (TextRole::Plain, format!(" {}", finding.topic)),
         ])
     });
-    let found = all.map(|finding| units::on_one_line(&finding.found));
+    let found = all.map(|finding| units::escape_line(&finding.found));
     Table::new(vec![
-        Column::fact("", topics).at_least(TOPIC),
+        Column::fact("", topics).with_min_width(TOPIC),
         Column::prose("", found),
     ])
     .write(writer, columns)?;
     write_advice(writer, &findings.findings, columns)?;
     write_noise(writer, findings, columns)?;
     writeln!(writer)?;
-    for line in units::fitted(&conclusion(findings), columns) {
+    for line in units::wrap_if_needed(&summarize(findings), columns) {
         writeln!(writer, "{line}")?;
     }
     Ok(())
 }
 
 /// Returns `Detects ≥ 1.0 % (CPU-bound), ≥ 2.8 % (memory-bound)`, if the smallest detectable change is known.
-fn detects(findings: &DoctorFindings) -> Option<String> {
+fn describe_detectable_change(findings: &DoctorFindings) -> Option<String> {
     let found = findings.noise.iter().filter_map(|noise| {
         let smallest = noise.smallest_change?;
         let kind = match noise.workload.as_str() {
@@ -82,12 +82,12 @@ fn detects(findings: &DoctorFindings) -> Option<String> {
 }
 
 /// Returns a mark that differs from the others even without color, in the color of a verdict of similar severity.
-fn mark(severity: Severity) -> (Ink, &'static str) {
+fn mark(severity: Severity) -> (TextRole, &'static str) {
     match severity {
-        Severity::Good => (Ink::Verdict(Verdict::Unchanged), "✓"),
-        Severity::Unknown => (Ink::Faint, "-"),
-        Severity::Improvable => (Ink::Verdict(Verdict::Suspect), "!"),
-        Severity::Bad => (Ink::Verdict(Verdict::Regressed), "✗"),
+        Severity::Good => (TextRole::Verdict(Verdict::Unchanged), "✓"),
+        Severity::Unknown => (TextRole::Faint, "-"),
+        Severity::Improvable => (TextRole::Verdict(Verdict::Suspect), "!"),
+        Severity::Bad => (TextRole::Verdict(Verdict::Regressed), "✗"),
     }
 }
 
@@ -105,7 +105,7 @@ fn write_noise(
         writeln!(writer, "  {}", units::timer_resolution(step))?;
     }
     for noise in &findings.noise {
-        for line in units::fitted(&difference_in_words(noise, findings), columns - 2) {
+        for line in units::wrap_if_needed(&describe_noise(noise, findings), columns - 2) {
             writeln!(writer, "  {line}")?;
         }
     }
@@ -123,11 +123,14 @@ fn write_noise(
     let mut table = vec![Column::fact("  a slowdown of", slowdowns)];
     table.extend(known.iter().map(|noise| {
         let times = noise.resolvable.iter();
-        Column::number(&noise.workload, times.map(|found| duration(found.seconds)))
+        Column::number(
+            &noise.workload,
+            times.map(|found| format_duration(found.seconds)),
+        )
     }));
     let with = asked().map(|(place, _)| {
         let found: Vec<Resolvable> = known.iter().map(|noise| noise.resolvable[place]).collect();
-        options(&found, findings)
+        required_options(&found, findings)
     });
     table.push(Column::prose("with", with));
     Table::new(table).write(writer, columns)?;
@@ -135,13 +138,13 @@ fn write_noise(
         "Time of one benchmark alone in `--against` until a slowdown is called, in {} of 10 comparisons. Longer for several together, for slow launches or set-up, and where the speed depends on how a process lies in memory, as that of very short benchmarks may.",
         (findings.power * 10.0).round()
     );
-    for line in units::fitted(&meaning, columns - 2) {
+    for line in units::wrap_if_needed(&meaning, columns - 2) {
         writeln!(writer, "  {}", theme::faint(line))?;
     }
     Ok(())
 }
 
-fn difference_in_words(noise: &NoiseFindings, findings: &DoctorFindings) -> String {
+fn describe_noise(noise: &NoiseFindings, findings: &DoctorFindings) -> String {
     let Some(difference) = noise.difference else {
         return format!(
             "{}: {} rounds are too few to tell: `--time 30s`.",
@@ -158,21 +161,21 @@ fn difference_in_words(noise: &NoiseFindings, findings: &DoctorFindings) -> Stri
     format!(
         "{}: differs from itself by {} ({}: {} .. {}) after {} rounds{smallest}.",
         noise.workload,
-        change(difference.estimate),
+        format_change(difference.estimate),
         units::percent(findings.confidence_level),
-        change(difference.lower),
-        change(difference.upper),
+        format_change(difference.lower),
+        format_change(difference.upper),
         noise.rounds,
     )
 }
 
 /// Formats a change, rounded so that a tiny one has no minus sign.
-fn change(fraction: f64) -> String {
+fn format_change(fraction: f64) -> String {
     units::change((fraction * 1e4).round() / 1e4 + 0.0)
 }
 
 /// Formats an estimated time with two digits; the estimate is not more precise.
-fn duration(seconds: Option<f64>) -> String {
+fn format_duration(seconds: Option<f64>) -> String {
     match seconds {
         None => "not here".to_owned(),
         Some(seconds) if seconds < 9.95 => format!("{seconds:.1} s"),
@@ -182,7 +185,7 @@ fn duration(seconds: Option<f64>) -> String {
 }
 
 /// Returns the options that `--against` needs to find this slowdown.
-fn options(found: &[Resolvable], findings: &DoctorFindings) -> String {
+fn required_options(found: &[Resolvable], findings: &DoctorFindings) -> String {
     let mut words = Vec::new();
     let rounds = found.iter().filter_map(|found| found.rounds_at_most).max();
     let Some(rounds) = rounds else {
@@ -217,8 +220,8 @@ fn write_advice(
     for (finding, advice) in advised {
         let text = format!("{}: {advice}", finding.topic);
         let (ink, mark) = mark(finding.severity);
-        let text = prose(&text, columns, "    ");
-        writeln!(writer, "  {} {text}", theme::inked(ink, mark))?;
+        let text = wrap_prose(&text, columns, "    ");
+        writeln!(writer, "  {} {text}", theme::colorize(ink, mark))?;
         for command in &finding.commands {
             writeln!(writer, "        {command}")?;
         }
@@ -226,7 +229,7 @@ fn write_advice(
     Ok(())
 }
 
-fn conclusion(findings: &DoctorFindings) -> String {
+fn summarize(findings: &DoctorFindings) -> String {
     let count = |severity| {
         let of = |finding: &&DoctorFinding| finding.severity == severity;
         findings.findings.iter().filter(of).count()
@@ -256,7 +259,7 @@ fn write_messages(writer: &mut dyn Write, findings: &DoctorFindings) -> io::Resu
 mod tests {
     use super::*;
     use perfcheck_analysis::compare::Estimate;
-    use perfcheck_analysis::model::{BusyProgram, Happenings, HostFacts, MachineState, Nanos};
+    use perfcheck_analysis::model::{BusyProgram, HostActivity, HostFacts, MachineState, Nanos};
 
     fn resolvable(change: f64, needed: Option<(u32, u32)>) -> Resolvable {
         Resolvable {
@@ -310,12 +313,12 @@ mod tests {
                 shared: Some(false),
             },
             state: MachineState::default(),
-            happenings: Happenings {
+            happenings: HostActivity {
                 busiest: vec![BusyProgram {
                     name: "rustc".into(),
                     processors: 1.5,
                 }],
-                ..Happenings::default()
+                ..HostActivity::default()
             },
             findings: vec![
                 finding(

@@ -2,10 +2,10 @@
 
 use crate::report::layout::{Cell, Column, Table};
 use crate::report::units;
-use crate::report::words::extras::{instructions_in_words, quantile_name};
+use crate::report::words::extras::{describe_instructions, quantile_name};
 use perfcheck_analysis::compare::{
-    AllocationSummary, InstructionSummary, LatencySummary, LaunchObservations, LaunchStatistics,
-    OverLaunches, WindowSummary,
+    AllocationSummary, InstructionSummary, LatencySummary, ObservationKind, OverProcesses,
+    ProcessStatistics, WindowSummary,
 };
 use perfcheck_analysis::model::Metric;
 
@@ -55,7 +55,7 @@ pub(crate) fn allocation_lines(found: &AllocationSummary) -> LabelledLines {
 
 /// Describes the instructions of an iteration.
 pub(crate) fn instruction_lines(found: &InstructionSummary) -> LabelledLines {
-    vec![("instructions".to_owned(), instructions_in_words(found))]
+    vec![("instructions".to_owned(), describe_instructions(found))]
 }
 
 /// Describes the latencies of single operations.
@@ -67,7 +67,7 @@ pub(crate) fn latency_lines(found: &LatencySummary, confidence_level: f64) -> La
         .map(|one| {
             let text = format!(
                 "{}  {level} t; all launches {}",
-                over_launches(&one.ns),
+                format_mean(&one.ns),
                 units::time(one.merged_ns as f64)
             );
             (format!("latency {}", quantile_name(one.quantile)), text)
@@ -89,7 +89,7 @@ pub(crate) fn latency_lines(found: &LatencySummary, confidence_level: f64) -> La
             units::time(found.merged_sd_ns)
         ),
     ));
-    lines.push(("operations".to_owned(), operations(found)));
+    lines.push(("operations".to_owned(), describe_operations(found)));
     for message in &found.messages {
         lines.push(("failed with".to_owned(), message.clone()));
     }
@@ -106,38 +106,38 @@ pub(crate) fn latency_lines(found: &LatencySummary, confidence_level: f64) -> La
 /// Returns percentiles, mean and rate as means over processes, with the intervals of `BenchForge`.
 /// There are no lines for a single process, whose samples are described elsewhere.
 pub(crate) fn launch_lines(
-    found: &LaunchStatistics,
+    found: &ProcessStatistics,
     metric: &Metric,
     confidence_level: f64,
 ) -> LabelledLines {
-    let is_of_samples = found.observations == LaunchObservations::Samples;
+    let is_of_samples = found.observations == ObservationKind::Samples;
     if is_of_samples && (found.ci_degenerate || found.count.mean <= 1.0) {
         return Vec::new();
     }
-    let spent = |value: f64| units::spent(metric, value);
+    let spent = |value: f64| units::format_cost(metric, value);
     let mut lines: LabelledLines = (found.percentiles.iter())
         .map(|one| {
             let label = format!("{} by launch", quantile_name(one.quantile));
-            (label, with_deviation(&one.ns, &spent))
+            (label, format_with_deviation(&one.ns, &spent))
         })
         .collect();
     lines.push((
         "mean by launch".to_owned(),
-        with_deviation(&found.mean_ns, &spent),
+        format_with_deviation(&found.mean_ns, &spent),
     ));
     if let Some(rate) = &found.per_second {
         lines.push((
             "rate by launch".to_owned(),
-            with_deviation(rate, &units::per_second),
+            format_with_deviation(rate, &units::per_second),
         ));
     }
     let noun = match found.observations {
-        LaunchObservations::Operations => "operations",
-        LaunchObservations::Samples => "samples",
+        ObservationKind::Operations => "operations",
+        ObservationKind::Samples => "samples",
     };
     lines.push((
         format!("{noun} each"),
-        with_deviation(&found.count, &units::count),
+        format_with_deviation(&found.count, &units::count),
     ));
     let how = if found.ci_degenerate {
         "one launch: nothing to resample".to_owned()
@@ -153,7 +153,7 @@ pub(crate) fn launch_lines(
 }
 
 /// Formats `1.022 µs [1.001 µs, 1.043 µs], std dev 20.00 ns, CV 1.96 %`.
-fn with_deviation(found: &OverLaunches, shown: &dyn Fn(f64) -> String) -> String {
+fn format_with_deviation(found: &OverProcesses, shown: &dyn Fn(f64) -> String) -> String {
     let bounds = found.interval.map(|interval| {
         let [lower, upper] = [interval.lower, interval.upper].map(shown);
         format!(" [{lower}, {upper}]")
@@ -169,7 +169,7 @@ fn with_deviation(found: &OverLaunches, shown: &dyn Fn(f64) -> String) -> String
     )
 }
 
-fn operations(found: &LatencySummary) -> String {
+fn describe_operations(found: &LatencySummary) -> String {
     let failed = (found.errors > 0).then(|| format!("; {} failed", found.errors));
     let clamped = (found.clamped > 0).then(|| format!("; {} above an hour", found.clamped));
     format!(
@@ -183,19 +183,19 @@ fn operations(found: &LatencySummary) -> String {
 }
 
 /// Returns the column of labels, equally wide in every table of a block.
-pub(crate) fn labels_of(labels: impl IntoIterator<Item = String>) -> Column {
+pub(crate) fn label_column(labels: impl IntoIterator<Item = String>) -> Column {
     let labels = labels.into_iter();
-    Column::fact("", labels.map(|label| Cell::faint(format!("  {label}")))).at_least(LABEL)
+    Column::fact("", labels.map(|label| Cell::faint(format!("  {label}")))).with_min_width(LABEL)
 }
 
 /// Headings of the table of seconds, in the order of its cells.
 const OF_SECONDS: [&str; 5] = ["operations", "errors", "p50", "p95", "p99"];
 
 /// Returns a table with a row for each second, if there are at least two.
-pub(crate) fn seconds(windows: &[WindowSummary]) -> Option<Table> {
-    let rows = rows_of_seconds(windows)?;
-    let labels = labels_of(rows.iter().map(|(label, _)| label.clone()));
-    let labels = labels.headed(&[Cell::faint("  second")]);
+pub(crate) fn seconds_table(windows: &[WindowSummary]) -> Option<Table> {
+    let rows = second_rows(windows)?;
+    let labels = label_column(rows.iter().map(|(label, _)| label.clone()));
+    let labels = labels.with_heading(&[Cell::faint("  second")]);
     let columns = OF_SECONDS.iter().enumerate().map(|(at, heading)| {
         let cells = rows.iter().map(|(_, cells)| cells.get(at).cloned());
         Column::number(heading, cells.map(Option::unwrap_or_default))
@@ -204,8 +204,8 @@ pub(crate) fn seconds(windows: &[WindowSummary]) -> Option<Table> {
 }
 
 /// Returns the rows of the table of seconds as lines, for outputs with a layout of their own.
-pub(crate) fn lines_of_seconds(windows: &[WindowSummary]) -> LabelledLines {
-    let Some(rows) = rows_of_seconds(windows) else {
+pub(crate) fn second_lines(windows: &[WindowSummary]) -> LabelledLines {
+    let Some(rows) = second_rows(windows) else {
         return Vec::new();
     };
     let heading = ("second".to_owned(), OF_SECONDS.join(", "));
@@ -216,7 +216,7 @@ pub(crate) fn lines_of_seconds(windows: &[WindowSummary]) -> LabelledLines {
 }
 
 /// Returns label and cells of each second; the middle ones are left out if there are many.
-fn rows_of_seconds(windows: &[WindowSummary]) -> Option<Vec<(String, Vec<String>)>> {
+fn second_rows(windows: &[WindowSummary]) -> Option<Vec<(String, Vec<String>)>> {
     if windows.len() < 2 {
         return None;
     }
@@ -239,7 +239,7 @@ fn rows_of_seconds(windows: &[WindowSummary]) -> Option<Vec<(String, Vec<String>
     Some(rows)
 }
 
-fn over_launches(found: &OverLaunches) -> String {
+fn format_mean(found: &OverProcesses) -> String {
     let bounds = units::or_dash(found.interval.map(|interval| {
         format!(
             "[{}, {}]",
@@ -253,7 +253,7 @@ fn over_launches(found: &OverLaunches) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::report::theme::without_colours;
+    use crate::report::theme::strip_colors;
 
     fn window(operations: u64) -> WindowSummary {
         let some = |ns: f64| (operations > 0).then_some(ns);
@@ -272,11 +272,11 @@ mod tests {
         let windows: Vec<WindowSummary> = (0..30).map(window).collect();
         let written = |windows: &[WindowSummary]| {
             let mut bytes = Vec::new();
-            let table = seconds(windows).expect("several");
+            let table = seconds_table(windows).expect("several");
             table
                 .write(&mut bytes, 80)
                 .expect("memory takes everything");
-            String::from_utf8(without_colours(&bytes)).expect("text")
+            String::from_utf8(strip_colors(&bytes)).expect("text")
         };
         let text = written(&windows);
         let labels: Vec<&str> = text
@@ -294,15 +294,15 @@ mod tests {
         assert!(first.ends_with('-'), "nothing succeeded: {first}");
         assert!(text.lines().all(|line| units::width(line) <= 80), "{text}");
         assert_eq!(written(&windows[..10]).lines().count(), 11);
-        assert!(seconds(&windows[..1]).is_none());
+        assert!(seconds_table(&windows[..1]).is_none());
     }
 
     #[test]
     fn a_single_launch_has_no_bounds() {
-        let one = OverLaunches {
+        let one = OverProcesses {
             mean: 1_000.0,
-            ..OverLaunches::default()
+            ..OverProcesses::default()
         };
-        assert_eq!(over_launches(&one), "1.000 µs -");
+        assert_eq!(format_mean(&one), "1.000 µs -");
     }
 }

@@ -2,28 +2,30 @@
 
 use std::io::{self, Write};
 
-use super::columns::ValueTerms;
+use super::columns::ValueForm;
 use crate::escape;
 use crate::report::layout::{Cell, Table, TableFormat};
 use crate::report::messages::{
-    GroupMessage, Grouped, GroupedCell, GroupedRow, JsonMessage, write_message,
+    GroupComparison, GroupMessage, GroupedCell, GroupedRow, JsonMessage, write_message,
 };
-use crate::report::theme::Ink;
+use crate::report::theme::TextRole;
 use crate::report::units;
-use crate::report::view::{MessageFormat, prose};
+use crate::report::view::{MessageFormat, wrap_prose};
 use perfcheck_analysis::compare::{Contender, Rank};
 
 /// Writes the groups in lines of at most `columns`. `format` applies to human output; JSON is one message per row.
 pub fn write_grouped(
     writer: &mut dyn Write,
-    found: &Grouped,
+    found: &GroupComparison,
     message_format: MessageFormat,
     format: TableFormat,
     columns: usize,
 ) -> io::Result<()> {
     match (message_format, format) {
         (MessageFormat::Json, _) => write_json(writer, found),
-        (MessageFormat::Human, TableFormat::Csv) => exact(found).write_as(writer, format, columns),
+        (MessageFormat::Human, TableFormat::Csv) => {
+            exact_table(found).write_as(writer, format, columns)
+        }
         (MessageFormat::Human, TableFormat::Markdown) => {
             table(found).write_as(writer, format, columns)?;
             for line in legend(found) {
@@ -35,14 +37,18 @@ pub fn write_grouped(
             table(found).write_as(writer, format, columns)?;
             writeln!(writer)?;
             for line in legend(found) {
-                writeln!(writer, "{}", prose(&units::on_one_line(&line), columns, ""))?;
+                writeln!(
+                    writer,
+                    "{}",
+                    wrap_prose(&units::escape_line(&line), columns, "")
+                )?;
             }
             Ok(())
         }
     }
 }
 
-fn table(found: &Grouped) -> Table {
+fn table(found: &GroupComparison) -> Table {
     let targets = several_targets(found);
     let mut rows: Vec<Vec<Cell>> = found
         .rows
@@ -67,10 +73,10 @@ fn table(found: &Grouped) -> Table {
             .map(|mean| Cell::number(*mean, format!("{mean:.2}")));
         rows.push(std::iter::once(label).chain(cells).collect());
     }
-    Table::of_rows(1, &headings(found, "benchmark"), rows)
+    Table::from_rows(1, &headings(found, "benchmark"), rows)
 }
 
-fn headings(found: &Grouped, first: &str) -> Vec<String> {
+fn headings(found: &GroupComparison, first: &str) -> Vec<String> {
     let columns = found.columns.iter().map(|column| heading(column));
     std::iter::once(first.to_owned()).chain(columns).collect()
 }
@@ -84,16 +90,16 @@ fn heading(column: &str) -> String {
     }
 }
 
-fn several_targets(found: &Grouped) -> bool {
+fn several_targets(found: &GroupComparison) -> bool {
     let target = |row: &GroupedRow| (row.package.clone(), row.target.clone());
     let first = found.rows.first().map(target);
     found.rows.iter().any(|row| Some(target(row)) != first)
 }
 
 /// Formats `112.3 ns  1.26 ~`: the value, its ratio to the fastest of the row, and the mark.
-fn cell_of(found: &Grouped, row: &GroupedRow, cell: Option<&GroupedCell>) -> Cell {
+fn cell_of(found: &GroupComparison, row: &GroupedRow, cell: Option<&GroupedCell>) -> Cell {
     let Some(cell) = cell else {
-        return Cell::nothing();
+        return Cell::missing();
     };
     let Contender {
         value_ns,
@@ -102,21 +108,21 @@ fn cell_of(found: &Grouped, row: &GroupedRow, cell: Option<&GroupedCell>) -> Cel
         ..
     } = cell.contender;
     let shown = match found.terms {
-        ValueTerms::Values => {
+        ValueForm::Values => {
             let value = units::value(&row.metric, value_ns);
             Cell::number(value_ns, format!("{value}  {ratio:.2}"))
         }
-        ValueTerms::Ratios => Cell::number(ratio, format!("{ratio:.2}")),
+        ValueForm::Ratios => Cell::number(ratio, format!("{ratio:.2}")),
     };
     match rank {
-        Rank::Fastest => shown.with_mark(Ink::Plain, "*"),
-        Rank::Open => shown.with_mark(Ink::Plain, "~"),
+        Rank::Fastest => shown.with_mark(TextRole::Plain, "*"),
+        Rank::Open => shown.with_mark(TextRole::Plain, "~"),
         Rank::Slower => shown,
     }
 }
 
 /// Explains how to read the table and how far it can be trusted.
-fn legend(found: &Grouped) -> Vec<String> {
+fn legend(found: &GroupComparison) -> Vec<String> {
     let all = || found.rows.iter().flat_map(|row| row.cells.iter().flatten());
     let mut wins: Vec<(&String, usize)> = found
         .columns
@@ -180,7 +186,7 @@ fn legend(found: &Grouped) -> Vec<String> {
     if let Some(left_out) = &found.filtered {
         lines.push(format!(
             "{}. Values are of the runs, tests of every sample that is not stored as warm-up.",
-            left_out.in_words()
+            left_out.describe()
         ));
     }
     if found.without_value > 0 {
@@ -193,7 +199,7 @@ fn legend(found: &Grouped) -> Vec<String> {
 }
 
 /// Returns every number of every cell, one line each.
-fn exact(found: &Grouped) -> Table {
+fn exact_table(found: &GroupComparison) -> Table {
     let text = |text: &str| Cell::from(text);
     let number = |value: f64| Cell::number(value, value.to_string());
     let mut rows = Vec::new();
@@ -212,19 +218,22 @@ fn exact(found: &Grouped) -> Table {
                 number(contender.value_ns),
                 number(contender.ratio),
                 text(contender.rank.word()),
-                contender.p_value.map_or_else(Cell::nothing, number),
+                contender.p_value.map_or_else(Cell::missing, number),
             ]);
         }
     }
     let heading = [
         "package", "target", "row", "column", "id", "value_ns", "ratio", "rank", "p_value",
     ];
-    Table::of_rows(5, &heading.map(str::to_owned), rows)
+    Table::from_rows(5, &heading.map(str::to_owned), rows)
 }
 
-fn write_json(writer: &mut dyn Write, found: &Grouped) -> io::Result<()> {
+fn write_json(writer: &mut dyn Write, found: &GroupComparison) -> io::Result<()> {
     for row in &found.rows {
-        write_message(writer, JsonMessage::GroupRow(GroupMessage::of(found, row)))?;
+        write_message(
+            writer,
+            JsonMessage::GroupRow(GroupMessage::from_row(found, row)),
+        )?;
     }
     write_message(writer, JsonMessage::GroupFinished(found))
 }
@@ -232,11 +241,11 @@ fn write_json(writer: &mut dyn Write, found: &Grouped) -> io::Result<()> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::report::theme::without_colours;
+    use crate::report::theme::strip_colors;
     use perfcheck_analysis::model::{Metric, RunId};
 
     /// A table of `rows` rows, each with a fast and a slow function.
-    fn grouped(rows: usize) -> Grouped {
+    fn grouped(rows: usize) -> GroupComparison {
         let cell = |id: String, value_ns, ratio, rank| {
             Some(GroupedCell {
                 id,
@@ -265,7 +274,7 @@ mod tests {
             ],
         }
         };
-        Grouped {
+        GroupComparison {
             run: RunId(12),
             name: "latest".into(),
             pattern: "sort/([^/]+)".into(),
@@ -280,7 +289,7 @@ mod tests {
             without_value: 0,
             filtered: None,
             level: 0.05,
-            terms: ValueTerms::Values,
+            terms: ValueForm::Values,
         }
     }
 
@@ -295,7 +304,7 @@ mod tests {
             columns,
         )
         .expect("memory takes everything");
-        String::from_utf8(without_colours(&bytes)).expect("text")
+        String::from_utf8(strip_colors(&bytes)).expect("text")
     }
 
     #[test]

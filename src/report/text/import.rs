@@ -3,7 +3,7 @@
 use std::io::{self, Write};
 
 use crate::escape;
-use crate::report::layout::{Column, Table, cells_of};
+use crate::report::layout::{Column, Table, cell_builder};
 use crate::report::messages::{
     BenchmarkImported, ImportFindings, ImportedBenchmark, JsonMessage, write_message,
 };
@@ -41,7 +41,7 @@ fn write_messages(writer: &mut dyn Write, findings: &ImportFindings<'_>) -> io::
 fn write_rows(writer: &mut dyn Write, findings: &ImportFindings<'_>) -> io::Result<()> {
     let rows = &findings.rows[..];
     let level = units::percent(findings.source.interval.confidence_level);
-    let cells = cells_of(rows);
+    let cells = cell_builder(rows);
     let interval = |row: &ImportedBenchmark| {
         let interval = row.summary.mean_interval;
         units::or_dash(interval.map(|mean| units::interval(&row.metric, mean.lower, mean.upper)))
@@ -51,7 +51,7 @@ fn write_rows(writer: &mut dyn Write, findings: &ImportFindings<'_>) -> io::Resu
         rate.map_or_else(String::new, units::per_second)
     };
     Table::new(vec![
-        Column::name("benchmark", cells(&|row| units::whole_name(&row.key.id))),
+        Column::name("benchmark", cells(&|row| units::escape_id(&row.key.id))),
         Column::number(
             "values",
             cells(&|row| row.summary.counts.runs_raw.to_string()),
@@ -80,7 +80,12 @@ fn write_conclusion(writer: &mut dyn Write, findings: &ImportFindings<'_>) -> io
         units::counted(findings.rows.len(), "benchmark"),
         units::counted(findings.launches, "launch"),
     )?;
-    writeln!(writer, "{} ({})", counts.in_words(), source.filter.name())?;
+    writeln!(
+        writer,
+        "{} ({})",
+        counts.describe(),
+        source.filter.policy_name()
+    )?;
     if counts.outliers_removed > 0 {
         writeln!(
             writer,

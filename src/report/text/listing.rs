@@ -4,22 +4,22 @@ use std::io::{self, Write};
 
 use super::sparkline::sparkline;
 use crate::escape;
-use crate::report::layout::{Cell, Column, Table, cells_of};
+use crate::report::layout::{Cell, Column, Table, cell_builder};
 use crate::report::messages::{
     BaselineLine, BenchmarkFound, BenchmarkLine, JsonMessage, RunLine, WorkspaceLine, write_message,
 };
-use crate::report::theme::{self, Ink};
+use crate::report::theme::{self, TextRole};
 use crate::report::units::{self, NO_BREAK};
 use crate::report::view::{MessageFormat, RowOrder, View};
 use perfcheck_analysis::model::{
-    Acceptance, BenchmarkKey, GitState, Pair, RunStatus, Side, Source, Tally, first_digits,
+    Acceptance, BenchmarkKey, GitState, Pair, RunStatus, Side, Source, Tally, shorten_hash,
 };
 
 /// Number of runs in the sparkline of a benchmark.
 const SPARKLINE: usize = 16;
 
 /// Writes benchmarks that were found but not measured, one `PACKAGE/TARGET: ID` per line.
-pub fn write_announced<'a>(
+pub fn write_discovered<'a>(
     writer: &mut dyn Write,
     keys: impl Iterator<Item = &'a BenchmarkKey>,
     format: MessageFormat,
@@ -66,14 +66,14 @@ pub(crate) fn write_keyed(
         usize::MAX => RowOrder::List,
         _ => view.arrangement,
     };
-    Table::of_benchmarks(keys, arrangement, columns)
+    Table::from_benchmarks(keys, arrangement, columns)
         .with_names_on_one_line(view.columns)
         .write(writer, view.columns)
 }
 
 /// Returns the columns of the list of benchmarks.
 fn columns_of(lines: &[BenchmarkLine]) -> Vec<Column> {
-    let cells = cells_of(lines);
+    let cells = cell_builder(lines);
     let typical = |line: &BenchmarkLine| {
         let typical = line.typical_ns;
         units::or_dash(typical.map(|typical| units::value(&line.metric, typical)))
@@ -81,7 +81,7 @@ fn columns_of(lines: &[BenchmarkLine]) -> Vec<Column> {
     let verdicts = lines.iter().map(|line| {
         line.verdict.map_or_else(Cell::default, |verdict| {
             let text = format!("{} {}", theme::symbol(verdict), verdict.word());
-            Cell::in_colour_of(verdict, text)
+            Cell::colored_by_verdict(verdict, text)
         })
     });
     vec![
@@ -141,10 +141,10 @@ pub fn write_runs(
 }
 
 fn runs_table(lines: &[RunLine], columns: usize) -> Table {
-    let cells = cells_of(lines);
+    let cells = cell_builder(lines);
     let checkouts = lines.iter().map(|line| {
         let run = &line.run;
-        checkout(run.begun.git.as_ref(), run.pair, columns)
+        format_checkout(run.begun.git.as_ref(), run.pair, columns)
     });
     let (commits, branches): (Vec<_>, Vec<_>) = checkouts.unzip();
     // A narrow terminal loses these columns before any cell wraps.
@@ -153,45 +153,47 @@ fn runs_table(lines: &[RunLine], columns: usize) -> Table {
         Column::fact("run", cells(&|line| line.run.id.to_string())),
         Column::fact(
             "when",
-            cells(&|line| when(&line.started, &line.ago, columns)),
+            cells(&|line| format_start(&line.started, &line.ago, columns)),
         ),
         Column::words("commit", commits).dispensable(soon(2)),
         Column::name("branch", branches).dispensable(soon(3)),
         Column::number("benchmarks", cells(&|line| line.benchmarks.to_string()))
             .dispensable(soon(4)),
-        Column::words("state", cells(&|line| state(line, columns))),
+        Column::words("state", cells(&|line| describe_state(line, columns))),
         Column::words("baselines", cells(&|line| line.names.join(", "))).dispensable(1),
         Column::words(
             "verdicts",
-            lines.iter().map(|line| verdicts(&line.tally, columns)),
+            lines
+                .iter()
+                .map(|line| format_tally_within(&line.tally, columns)),
         ),
     ])
 }
 
 /// Formats `4 regressed, 1 inconclusive`; a number and its word stay on one line.
-pub(crate) fn counts(tally: &Tally) -> Cell {
+pub(crate) fn format_tally(tally: &Tally) -> Cell {
     let mut pieces = Vec::new();
     for (verdict, count) in tally.iter() {
         let comma = if pieces.is_empty() { "" } else { ", " };
-        pieces.push((Ink::Plain, format!("{comma}{count}{NO_BREAK}")));
-        pieces.push((Ink::Verdict(verdict), verdict.word().to_owned()));
+        pieces.push((TextRole::Plain, format!("{comma}{count}{NO_BREAK}")));
+        pieces.push((TextRole::Verdict(verdict), verdict.word().to_owned()));
     }
-    Cell::of_pieces(pieces)
+    Cell::from_pieces(pieces)
 }
 
 /// Formats all counts, or in a narrow terminal the worst one and a sum: `4 regressed, 9 others`.
-fn verdicts(tally: &Tally, columns: usize) -> Cell {
+fn format_tally_within(tally: &Tally, columns: usize) -> Cell {
     let all: Vec<_> = tally.iter().collect();
     match &all[..] {
         [(worst, count), others @ ..] if columns < WIDE && others.len() > 1 => {
             let others: usize = others.iter().map(|(_, count)| count).sum();
-            Cell::of_pieces(vec![
-                (Ink::Plain, format!("{count}{NO_BREAK}")),
-                (Ink::Verdict(*worst), worst.word().to_owned()),
-                (Ink::Plain, format!(", {others}{NO_BREAK}others")),
+            Cell::from_pieces(vec![
+                (TextRole::Plain, format!("{count}{NO_BREAK}")),
+                (TextRole::Verdict(*worst), worst.word().to_owned()),
+                (TextRole::Plain, format!(", {others}{NO_BREAK}others")),
             ])
         }
-        _ => counts(tally),
+        _ => format_tally(tally),
     }
 }
 
@@ -208,7 +210,7 @@ pub fn write_older_runs(writer: &mut dyn Write, older: usize) -> io::Result<()> 
 }
 
 /// Says whether and why a run is a reference, in fewer words in a narrow terminal.
-fn state(line: &RunLine, columns: usize) -> String {
+fn describe_state(line: &RunLine, columns: usize) -> String {
     let is_narrow = columns < WIDE;
     let own = match (line.run.status, line.run.acceptance) {
         (RunStatus::Incomplete, _) => "incomplete",
@@ -242,19 +244,19 @@ fn state(line: &RunLine, columns: usize) -> String {
 const WIDE: usize = 120;
 
 /// Returns when a run began: the exact time in a file or pipe, its age in a terminal.
-fn when(started: &str, ago: &str, columns: usize) -> String {
+fn format_start(started: &str, ago: &str, columns: usize) -> String {
     let told = if columns == usize::MAX { started } else { ago };
     told.to_owned()
 }
 
 /// Returns commit and branch; a star marks modified tracked files.
 /// The base of a side-by-side run has an empty branch, because its worktree is detached.
-fn checkout(git: Option<&GitState>, pair: Option<Pair>, columns: usize) -> (String, String) {
+fn format_checkout(git: Option<&GitState>, pair: Option<Pair>, columns: usize) -> (String, String) {
     let Some(git) = git else {
         return ("-".to_owned(), String::new());
     };
     let digits = if columns < WIDE { 7 } else { 12 };
-    let hash = first_digits(&git.commit, digits);
+    let hash = shorten_hash(&git.commit, digits);
     let dirty = match (git.dirty, columns < WIDE) {
         (false, _) => "",
         (true, true) => "*",
@@ -290,16 +292,16 @@ pub fn write_baselines(
 }
 
 fn baselines_table(lines: &[BaselineLine], columns: usize) -> Table {
-    let cells = cells_of(lines);
+    let cells = cell_builder(lines);
     let checkouts = lines.iter();
-    let checkouts = checkouts.map(|line| checkout(line.git.as_ref(), line.pair, columns));
+    let checkouts = checkouts.map(|line| format_checkout(line.git.as_ref(), line.pair, columns));
     let (commits, branches): (Vec<_>, Vec<_>) = checkouts.unzip();
     Table::new(vec![
         Column::name("baseline", cells(&|line| line.name.clone())),
         Column::number("run", cells(&|line| line.run.to_string())),
         Column::fact(
             "when",
-            cells(&|line| when(&line.started, &line.ago, columns)),
+            cells(&|line| format_start(&line.started, &line.ago, columns)),
         ),
         Column::words("commit", commits),
         Column::name("branch", branches).dispensable(1),
@@ -327,7 +329,7 @@ pub fn write_workspaces(
 }
 
 fn workspaces_table(lines: &[WorkspaceLine]) -> Table {
-    let cells = cells_of(lines);
+    let cells = cell_builder(lines);
     let own = |line: &WorkspaceLine| if line.own { "this one" } else { "" }.to_owned();
     Table::new(vec![
         // Keys are never shortened: people copy them.

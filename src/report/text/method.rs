@@ -2,12 +2,12 @@
 
 use std::io::{self, Write};
 
-use crate::report::layout::{Column, Table, cells_of};
+use crate::report::layout::{Column, Table, cell_builder};
 use crate::report::messages::{
     JsonMessage, MethodExplained, MethodSetting, SettingSource, write_message,
 };
 use crate::report::units;
-use crate::report::view::{MessageFormat, prose};
+use crate::report::view::{MessageFormat, wrap_prose};
 
 /// Writes the settings of a system, each with its source: the command line, the system, Cargo.toml or the default.
 pub fn write_method(
@@ -20,8 +20,12 @@ pub fn write_method(
         return write_message(writer, JsonMessage::MethodExplained(found));
     }
     let columns = units::terminal_width();
-    writeln!(writer, "{}\n", prose(&format!("{meaning}."), columns, ""))?;
-    let cells = cells_of(&found.settings);
+    writeln!(
+        writer,
+        "{}\n",
+        wrap_prose(&format!("{meaning}."), columns, "")
+    )?;
+    let cells = cell_builder(&found.settings);
     let value = |line: &MethodSetting| {
         let value = line.value.clone();
         value.unwrap_or_else(|| "follows from the test".to_owned())

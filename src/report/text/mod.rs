@@ -25,23 +25,24 @@ mod versions;
 
 pub use bisect::{write_bisect, write_bisect_step};
 pub use columns::{
-    ColumnCell, ColumnsLine, RunColumn, Shown, SideBySide, Together, ValueTerms, write_columns,
+    ColumnCell, ColumnGeometricMean, ColumnsLine, RunColumn, RunTable, ShownStatistics, ValueForm,
+    write_columns,
 };
 pub use doctor::write_doctor;
 pub use grouped::write_grouped;
 pub use history::{
-    BenchmarkHistory, HistoryPoint, LeftOut, LeftOutReason, ProcessorChange, Processors,
-    SinceBaseline, TrendOfRuns, write_histories,
+    BaselineChange, BenchmarkHistory, ExcludedRun, ExclusionReason, HistoryPoint, ProcessorChange,
+    ProcessorDisagreement, RunTrend, write_histories,
 };
 pub use import::write_import;
 pub use listing::{
-    write_announced, write_baselines, write_benchmarks, write_older_runs, write_runs,
+    write_baselines, write_benchmarks, write_discovered, write_older_runs, write_runs,
     write_workspaces,
 };
 pub use method::write_method;
 pub use pivot::write_pivot;
-pub use progress::{Progress, ProgressMode, planned};
-pub use prune::{PruneSummary, WhatGoes, write_prune};
+pub use progress::{Progress, ProgressMode, describe_plan};
+pub use prune::{PruneScope, PruneSummary, write_prune};
 pub use run_head::write_run_head;
 pub use self_test::write_self_test;
 pub use statistics::write_statistics;

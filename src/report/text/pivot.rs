@@ -23,7 +23,7 @@ pub fn write_pivot(
     if message_format == MessageFormat::Json {
         return write_json(writer, table);
     }
-    laid_out(table).write_as(writer, format, columns)?;
+    build_table(table).write_as(writer, format, columns)?;
     match format {
         TableFormat::Csv => Ok(()),
         TableFormat::Markdown => {
@@ -37,7 +37,8 @@ pub fn write_pivot(
                 writeln!(writer)?;
             }
             for note in &table.notes {
-                for line in units::filled(&theme::printable(note), columns.min(110)) {
+                for line in units::wrap_words(&theme::escape_terminal_text(note), columns.min(110))
+                {
                     writeln!(writer, "{line}")?;
                 }
             }
@@ -49,7 +50,7 @@ pub fn write_pivot(
     }
 }
 
-fn laid_out(table: &PivotTable) -> Table {
+fn build_table(table: &PivotTable) -> Table {
     let mut heading = table.row_names.clone();
     for labels in &table.columns {
         for value in &table.values {
@@ -67,7 +68,7 @@ fn laid_out(table: &PivotTable) -> Table {
             .chain(row.cells.iter().flatten().map(cell_of))
             .collect()
     });
-    Table::of_rows(table.row_names.len(), &heading, rows.collect())
+    Table::from_rows(table.row_names.len(), &heading, rows.collect())
 }
 
 fn cell_of(cell: &PivotCell) -> Cell {
@@ -75,10 +76,10 @@ fn cell_of(cell: &PivotCell) -> Cell {
         return if cell.is_incomparable {
             Cell::from("n/c")
         } else {
-            Cell::nothing()
+            Cell::missing()
         };
     };
-    let mut text = text_of(&cell.kind, number);
+    let mut text = format_number(&cell.kind, number);
     let word = if cell.is_reference {
         Some("reference")
     } else {
@@ -91,10 +92,10 @@ fn cell_of(cell: &PivotCell) -> Cell {
 }
 
 /// Formats `number` in the unit of `kind`.
-fn text_of(kind: &PivotKind, number: f64) -> String {
+fn format_number(kind: &PivotKind, number: f64) -> String {
     match kind {
-        PivotKind::Metric(metric) => units::reading(metric, number),
-        PivotKind::OperationRate => units::reading(
+        PivotKind::Metric(metric) => units::format_reading(metric, number),
+        PivotKind::OperationRate => units::format_reading(
             &Metric::Rate {
                 unit: "ops".to_owned(),
             },
@@ -113,7 +114,7 @@ fn write_json(writer: &mut dyn Write, table: &PivotTable) -> io::Result<()> {
     for row in &table.rows {
         write_message(
             writer,
-            JsonMessage::PivotRow(PivotRowMessage::of(table, row)),
+            JsonMessage::PivotRow(PivotRowMessage::from_row(table, row)),
         )?;
     }
     write_message(writer, JsonMessage::PivotFinished(table))

@@ -5,10 +5,10 @@ use std::cell::{Cell, RefCell};
 use std::io::Write;
 use std::time::Duration;
 
-use crate::report::charset::{Charset, in_ascii};
-use crate::report::view::prose;
+use crate::report::charset::{Charset, to_ascii};
+use crate::report::view::wrap_prose;
 use crate::report::{theme, units};
-use perfcheck_analysis::model::{BenchmarkKey, Bound, Event, Observer, VisitPlan};
+use perfcheck_analysis::model::{BenchmarkKey, EstimateKind, Event, Observer, VisitPlan};
 
 /// The amount of progress output during a measurement.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -84,9 +84,9 @@ impl<W: Write, B: Write> Progress<W, B> {
 
     /// Writes a whole line, after ending any unfinished line of bench output; in a terminal it wraps between words.
     /// Errors are ignored: a closed stderr must not end a measurement.
-    fn line(&self, text: &str) {
+    fn write_line(&self, text: &str) {
         let text = match self.mode {
-            ProgressMode::Bar(_) => prose(text, units::terminal_width(), "  "),
+            ProgressMode::Bar(_) => wrap_prose(text, units::terminal_width(), "  "),
             ProgressMode::Lines | ProgressMode::Quiet => text.to_owned(),
         };
         self.bar.suspend(|| {
@@ -100,7 +100,7 @@ impl<W: Write, B: Write> Progress<W, B> {
     }
 
     /// Describes the progress of a run: the word for process or round, its number, the benchmarks decided, and the time left if known.
-    fn reached(&self, launch: u32, settled: usize, left: &str) -> (&'static str, String) {
+    fn describe_progress(&self, launch: u32, settled: usize, left: &str) -> (&'static str, String) {
         let number = launch + 1;
         let (benchmarks, plan) = self
             .planned
@@ -122,7 +122,7 @@ impl<W: Write, B: Write> Progress<W, B> {
     }
 
     /// Shows the progress of preparatory work: on the bar, or as one line if there are many benchmarks.
-    fn working(&self, what: &str, benchmarks: usize, done: usize, of: usize) {
+    fn show_work(&self, what: &str, benchmarks: usize, done: usize, of: usize) {
         if done >= of {
             self.bar.finish_and_clear();
             self.bar.set_message("");
@@ -136,11 +136,11 @@ impl<W: Write, B: Write> Progress<W, B> {
             String::new()
         } else {
             let left = self.bar.elapsed().mul_f64((of - done) as f64 / done as f64);
-            format!(", {} left", takes(Bound::About, left))
+            format!(", {} left", format_bound(EstimateKind::About, left))
         };
         let message = format!("{what}{with}{left}");
         self.bar.set_message(match self.mode {
-            ProgressMode::Bar(Charset::Ascii) => in_ascii(&message),
+            ProgressMode::Bar(Charset::Ascii) => to_ascii(&message),
             _ => message,
         });
         self.bar.set_length(of as u64);
@@ -155,11 +155,11 @@ impl<W: Write, B: Write> Progress<W, B> {
         self.bar.set_position(done as u64);
         let is_line = self.mode == ProgressMode::Lines && benchmarks >= MANY && !left.is_empty();
         if is_line && !self.work_told.replace(true) {
-            self.line(&format!("{}{with}{left}", theme::status(what)));
+            self.write_line(&format!("{}{with}{left}", theme::status(what)));
         }
     }
 
-    fn output(&self, bytes: &[u8]) {
+    fn pass_output(&self, bytes: &[u8]) {
         if !self.mode.is_bar() {
             self.write_output(bytes);
             return;
@@ -224,7 +224,7 @@ impl<W: Write, B: Write> Observer for Progress<W, B> {
                 self.bar.set_length(*visits as u64);
                 self.planned.set(Some((*benchmarks, *plan)));
                 if loud {
-                    self.line(&measuring(*benchmarks, *bound, *expected));
+                    self.write_line(&describe_measurement(*benchmarks, *bound, *expected));
                 }
             }
             Event::Visiting {
@@ -237,23 +237,23 @@ impl<W: Write, B: Write> Observer for Progress<W, B> {
                 settled,
             } => {
                 let left = match bound {
-                    Bound::UsuallyAtMost => String::new(),
-                    bound => format!(", {} left", takes(*bound, *left)),
+                    EstimateKind::UsuallyAtMost => String::new(),
+                    bound => format!(", {} left", format_bound(*bound, *left)),
                 };
-                let (word, reached) = self.reached(*launch, *settled, &left);
+                let (word, reached) = self.describe_progress(*launch, *settled, &left);
                 self.bar.set_length(*visits as u64);
                 self.bar.set_position(*done as u64);
                 let id = benchmark.id.escape_debug();
                 let message = format!("{word} {reached}: {id}");
                 // The bar writes to the terminal itself, past the ASCII filter of `writer`.
                 self.bar.set_message(match self.mode {
-                    ProgressMode::Bar(Charset::Ascii) => in_ascii(&message),
+                    ProgressMode::Bar(Charset::Ascii) => to_ascii(&message),
                     _ => message,
                 });
                 let new_launch = self.announced.replace(Some(*launch)) != Some(*launch);
                 let shown = *launch < FIRST_LAUNCHES || launch % SOME_LAUNCHES == 0;
                 if self.mode == ProgressMode::Lines && new_launch && shown {
-                    self.line(&format!("{} {reached}", theme::status(word)));
+                    self.write_line(&format!("{} {reached}", theme::status(word)));
                 }
             }
             Event::Working {
@@ -261,105 +261,118 @@ impl<W: Write, B: Write> Observer for Progress<W, B> {
                 benchmarks,
                 done,
                 of,
-            } => self.working(what, *benchmarks, *done, *of),
+            } => self.show_work(what, *benchmarks, *done, *of),
             Event::Measured => {
                 self.bar.finish_and_clear();
                 self.release_output();
             }
-            Event::Output(bytes) => self.output(bytes),
+            Event::Output(bytes) => self.pass_output(bytes),
             Event::VisitFailed {
                 benchmark,
                 launch,
                 message,
-            } => self.line(&format!(
+            } => self.write_line(&format!(
                 "{}: {} failed in launch {}: {}",
                 theme::error(),
-                shown(benchmark),
+                printable_key(benchmark),
                 launch + 1,
-                theme::printable(message)
+                theme::escape_terminal_text(message)
             )),
             Event::TargetFailed {
                 package,
                 target,
                 reference,
                 message,
-            } => self.line(&target_failed((package, target), *reference, message)),
+            } => self.write_line(&describe_target_failure(
+                (package, target),
+                *reference,
+                message,
+            )),
             Event::Skipped { benchmark, reason } => {
                 if loud {
-                    self.line(&format!(
+                    self.write_line(&format!(
                         "{} {}: {}",
                         theme::status("Skipped"),
-                        shown(benchmark),
-                        theme::printable(reason)
+                        printable_key(benchmark),
+                        theme::escape_terminal_text(reason)
                     ));
                 }
             }
             Event::ClockStep(step) => {
                 if loud {
-                    self.line(&units::timer_resolution(*step));
+                    self.write_line(&units::timer_resolution(*step));
                 }
             }
-            Event::Warning(message) => self.line(&format!(
+            Event::Warning(message) => self.write_line(&format!(
                 "{}: {}",
                 theme::warning(),
-                theme::printable(message)
+                theme::escape_terminal_text(message)
             )),
         }
     }
 }
 
 /// Describes the plan of a command that makes several comparisons, with the expected time.
-pub fn planned(benchmarks: usize, comparisons: u32, bound: Bound, expected: Duration) -> String {
+pub fn describe_plan(
+    benchmarks: usize,
+    comparisons: u32,
+    bound: EstimateKind,
+    expected: Duration,
+) -> String {
     format!(
         "{} in {}, {}",
         units::counted(benchmarks, "benchmark"),
         units::counted(comparisons as usize, "comparison"),
-        takes(bound, expected)
+        format_bound(bound, expected)
     )
 }
 
 /// Says how many benchmarks are measured next, and the expected time unless it would be far too low.
-fn measuring(benchmarks: usize, bound: Bound, expected: Duration) -> String {
+fn describe_measurement(benchmarks: usize, bound: EstimateKind, expected: Duration) -> String {
     let takes = match bound {
-        Bound::UsuallyAtMost => "; after two rounds the time left is known".to_owned(),
-        bound => format!(", {}", takes(bound, expected)),
+        EstimateKind::UsuallyAtMost => "; after two rounds the time left is known".to_owned(),
+        bound => format!(", {}", format_bound(bound, expected)),
     };
     let benchmarks = units::counted(benchmarks, "benchmark");
     format!("{} {benchmarks}{takes}", theme::status("Measuring"))
 }
 
 /// Formats the failure of a bench target; `reference` names the reference if the target belongs to it.
-fn target_failed((package, target): (&str, &str), reference: Option<&str>, why: &str) -> String {
+fn describe_target_failure(
+    (package, target): (&str, &str),
+    reference: Option<&str>,
+    why: &str,
+) -> String {
     let side = reference.map_or_else(String::new, |name| format!(" in {name}"));
     let said = format!("bench target `{target}` of package `{package}`{side}: {why}");
-    format!("{}: {}", theme::error(), theme::printable(&said))
+    format!("{}: {}", theme::error(), theme::escape_terminal_text(&said))
 }
 
 /// Formats `about 2 minutes`.
-fn takes(bound: Bound, duration: Duration) -> String {
+fn format_bound(bound: EstimateKind, duration: Duration) -> String {
     let word = match bound {
-        Bound::About => "about",
-        Bound::AtLeast => "at least",
-        Bound::AtMost => "at most",
-        Bound::UsuallyAtMost => "usually at most",
+        EstimateKind::About => "about",
+        EstimateKind::AtLeast => "at least",
+        EstimateKind::AtMost => "at most",
+        EstimateKind::UsuallyAtMost => "usually at most",
     };
     if duration >= Duration::from_secs(1) {
         return format!("{word} {}", HumanDuration(duration));
     }
     match bound {
-        Bound::AtLeast => "a moment or more".to_owned(),
+        EstimateKind::AtLeast => "a moment or more".to_owned(),
         _ => "a moment".to_owned(),
     }
 }
 
 /// Formats `package/target: id` with control characters escaped.
-fn shown(benchmark: &BenchmarkKey) -> String {
+fn printable_key(benchmark: &BenchmarkKey) -> String {
     let BenchmarkKey {
         package,
         target,
         id,
     } = benchmark;
-    theme::printable(&format!("{package}/{target}: {}", id.escape_debug()))
+    theme::escape_terminal_text(&format!("{package}/{target}: {}", id.escape_debug()))
 }
 
 #[cfg(test)]
@@ -426,16 +439,16 @@ mod tests {
             visits: 4,
             expected: Duration::from_mins(2),
             bound: match plan {
-                VisitPlan::Launches(_) => Bound::AtLeast,
-                VisitPlan::Rounds(_) => Bound::UsuallyAtMost,
+                VisitPlan::Launches(_) => EstimateKind::AtLeast,
+                VisitPlan::Rounds(_) => EstimateKind::UsuallyAtMost,
             },
             plan,
         };
         let events = [
             planned(VisitPlan::Launches(2)),
-            visiting(0, 0, Bound::AtLeast),
-            visiting(0, 1, Bound::AtLeast),
-            visiting(1, 2, Bound::About),
+            visiting(0, 0, EstimateKind::AtLeast),
+            visiting(0, 1, EstimateKind::AtLeast),
+            visiting(1, 2, EstimateKind::About),
             Event::Measured,
         ];
         insta::assert_snapshot!(shown_in(ProgressMode::Lines, &events), @r"
@@ -446,10 +459,10 @@ mod tests {
         assert_eq!(shown_in(ProgressMode::Quiet, &events), "");
         let events = [
             planned(VisitPlan::Rounds(40)),
-            visiting(0, 0, Bound::UsuallyAtMost),
-            visiting(1, 1, Bound::AtMost),
-            visiting(7, 2, Bound::AtMost),
-            visiting(10, 2, Bound::AtMost),
+            visiting(0, 0, EstimateKind::UsuallyAtMost),
+            visiting(1, 1, EstimateKind::AtMost),
+            visiting(7, 2, EstimateKind::AtMost),
+            visiting(10, 2, EstimateKind::AtMost),
         ];
         insta::assert_snapshot!(shown_in(ProgressMode::Lines, &events), @r"
            Measuring 2 benchmarks; after two rounds the time left is known

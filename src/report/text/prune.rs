@@ -3,14 +3,16 @@
 use std::io::{self, Write};
 
 use crate::report::layout::{Cell, Column, Table};
-use crate::report::messages::{JsonMessage, PruneFinished, PruneLine, RunFate, write_message};
+use crate::report::messages::{
+    JsonMessage, PruneDecision, PruneFinished, PruneLine, write_message,
+};
 use crate::report::units;
 use crate::report::view::MessageFormat;
-use perfcheck_analysis::model::first_digits;
+use perfcheck_analysis::model::shorten_hash;
 
 /// The part of the selected runs that pruning removes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum WhatGoes {
+pub enum PruneScope {
     /// The whole runs
     Runs,
     /// Their samples only
@@ -25,7 +27,7 @@ pub struct PruneSummary {
     /// Bytes freed on disk
     pub freed_bytes: Option<u64>,
     /// The part of the runs that is removed
-    pub goes: WhatGoes,
+    pub goes: PruneScope,
     /// Whether `--quiet` suppresses the list for people
     pub is_quiet: bool,
 }
@@ -39,16 +41,16 @@ pub fn write_prune(
 ) -> io::Result<()> {
     let going: Vec<&PruneLine> = lines
         .iter()
-        .filter(|line| line.fate == RunFate::Goes)
+        .filter(|line| line.fate == PruneDecision::Goes)
         .collect();
     let bytes: u64 = going.iter().map(|line| line.bytes).sum();
     if format == MessageFormat::Json {
-        for line in lines.iter().filter(|line| line.fate != RunFate::Kept) {
+        for line in lines.iter().filter(|line| line.fate != PruneDecision::Kept) {
             write_message(writer, JsonMessage::RunPruned(line))?;
         }
         let message = PruneFinished {
             executed: summary.removed.is_some(),
-            samples_only: summary.goes == WhatGoes::Samples,
+            samples_only: summary.goes == PruneScope::Samples,
             going: going.len(),
             staying: lines.len() - going.len(),
             bytes,
@@ -60,21 +62,21 @@ pub fn write_prune(
     if summary.is_quiet {
         return Ok(());
     }
-    let told = |fate: RunFate| fate == RunFate::Goes || reason(fate).is_some();
+    let told = |fate: PruneDecision| fate == PruneDecision::Goes || reason_to_keep(fate).is_some();
     if !going.is_empty() {
         let told: Vec<&PruneLine> = lines.iter().filter(|line| told(line.fate)).collect();
-        fates(&told, summary).write(writer, units::terminal_width())?;
+        fate_table(&told, summary).write(writer, units::terminal_width())?;
         writeln!(writer)?;
     }
     let staying = lines.len() - going.len();
-    let by_rule = lines.iter().filter(|line| line.fate == RunFate::Kept);
+    let by_rule = lines.iter().filter(|line| line.fate == PruneDecision::Kept);
     let by_rule = match (by_rule.count(), summary.removed) {
         (kept, None) if kept < staying => {
             format!(" ({kept} by the rules given, the others as above)")
         }
         _ => String::new(),
     };
-    if summary.goes == WhatGoes::Samples {
+    if summary.goes == PruneScope::Samples {
         return write_samples(writer, (going.len(), bytes), summary);
     }
     match (summary.removed, summary.freed_bytes) {
@@ -124,16 +126,16 @@ fn write_samples(
 }
 
 /// Returns a table that says of each run whether it is removed, or why it stays.
-fn fates(lines: &[&PruneLine], summary: &PruneSummary) -> Table {
+fn fate_table(lines: &[&PruneLine], summary: &PruneSummary) -> Table {
     let cells = |cell: &dyn Fn(&PruneLine) -> String| -> Vec<Cell> {
         lines.iter().map(|line| cell(line).into()).collect()
     };
     let commit = |line: &PruneLine| {
         let commit = line.commit.as_deref();
-        units::or_dash(commit.map(|hash| first_digits(hash, 7).to_owned()))
+        units::or_dash(commit.map(|hash| shorten_hash(hash, 7).to_owned()))
     };
     let branch = |line: &PruneLine| units::or_dash(line.branch.clone());
-    let fate = |line: &PruneLine| match reason(line.fate) {
+    let fate = |line: &PruneLine| match reason_to_keep(line.fate) {
         None if summary.removed.is_some() => "removed".to_owned(),
         None => "goes".to_owned(),
         Some(reason) if line.baselines.is_empty() => format!("stays: {reason}"),
@@ -154,12 +156,12 @@ fn fates(lines: &[&PruneLine], summary: &PruneSummary) -> Table {
 }
 
 /// Returns the reason for which a run stays although no rule of the policy keeps it.
-fn reason(fate: RunFate) -> Option<&'static str> {
+fn reason_to_keep(fate: PruneDecision) -> Option<&'static str> {
     match fate {
-        RunFate::Goes | RunFate::Kept => None,
-        RunFate::Named => Some("named by a baseline"),
-        RunFate::Reference => Some("later runs of its branch are compared with it"),
-        RunFate::UnderWay => Some("incomplete and younger than a day"),
-        RunFate::Together => Some("belongs to a run that stays"),
+        PruneDecision::Goes | PruneDecision::Kept => None,
+        PruneDecision::Named => Some("named by a baseline"),
+        PruneDecision::Reference => Some("later runs of its branch are compared with it"),
+        PruneDecision::UnderWay => Some("incomplete and younger than a day"),
+        PruneDecision::Together => Some("belongs to a run that stays"),
     }
 }

@@ -3,18 +3,18 @@
 use std::io::{self, Write};
 
 use crate::escape;
-use crate::report::view::prose;
+use crate::report::view::wrap_prose;
 use crate::report::words::source::write_source;
 use crate::report::{theme, units};
-use perfcheck_analysis::compare::HostSigns;
-use perfcheck_analysis::model::{Run, RunStatus, first_digits};
+use perfcheck_analysis::compare::HostControls;
+use perfcheck_analysis::model::{Run, RunStatus, shorten_hash};
 
 /// Writes commit, host, compiler, profile and seed of a run.
-pub fn write_run_head(writer: &mut dyn Write, run: &Run, signs: &HostSigns) -> io::Result<()> {
+pub fn write_run_head(writer: &mut dyn Write, run: &Run, signs: &HostControls) -> io::Result<()> {
     let git = run.begun.git.as_ref().map_or_else(String::new, |git| {
         let branch = git.branch.as_deref().unwrap_or("detached");
         let dirty = if git.dirty { ", modified" } else { "" };
-        let commit = first_digits(&git.commit, 12);
+        let commit = shorten_hash(&git.commit, 12);
         escape::one_line(&format!(", commit {commit} ({branch}{dirty})"))
     });
     let status = match run.status {
@@ -34,10 +34,10 @@ pub fn write_run_head(writer: &mut dyn Write, run: &Run, signs: &HostSigns) -> i
     let (host, build) = (&run.begun.environment.host, &run.begun.environment.build);
     let line = |writer: &mut dyn Write, text: &str| {
         let text = escape::one_line(text);
-        writeln!(writer, "{}", prose(&text, units::terminal_width(), ""))
+        writeln!(writer, "{}", wrap_prose(&text, units::terminal_width(), ""))
     };
     line(writer, &units::host(host))?;
-    let signs = host_signs(signs);
+    let signs = describe_host_signs(signs);
     if !signs.is_empty() {
         line(writer, &signs.join("; "))?;
     }
@@ -55,7 +55,7 @@ pub fn write_run_head(writer: &mut dyn Write, run: &Run, signs: &HostSigns) -> i
 }
 
 /// Describes measured properties of the host: timer resolution and control workload.
-fn host_signs(signs: &HostSigns) -> Vec<String> {
+fn describe_host_signs(signs: &HostControls) -> Vec<String> {
     let resolution = signs.clock_step.map(units::timer_resolution);
     let control = signs.control_ns.map(|pass| {
         let range = signs.control_range.unwrap_or(0.0) * 100.0;

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use super::listing::{self, write_keyed};
 use crate::escape;
-use crate::report::layout::{Cell, Column, cells_of};
+use crate::report::layout::{Cell, Column, cell_builder};
 use crate::report::messages::{
     JsonMessage, Rate, SelfTestFindings, SelfTestRow, SkippedBenchmark, write_message,
 };
@@ -41,20 +41,20 @@ fn write_for_people(
             "skipped {}/{}: {}: {why}",
             key.package,
             key.target,
-            units::name_in_prose(&key.id, view.columns)
+            units::id_in_prose(&key.id, view.columns)
         );
         writeln!(writer, "{}", theme::faint(escape::one_line(&skipped)))?;
     }
     writeln!(writer)?;
-    for line in conclusion(findings) {
-        writeln!(writer, "{}", view.prose(&line, ""))?;
+    for line in summarize_trials(findings) {
+        writeln!(writer, "{}", view.wrap_prose(&line, ""))?;
     }
     Ok(())
 }
 
 fn columns(findings: &SelfTestFindings) -> Vec<Column> {
     let rows = &findings.rows;
-    let cells = cells_of(rows);
+    let cells = cell_builder(rows);
     let slower = format!("{} slower", units::percent(findings.slowdown));
     let seconds = |row: &SelfTestRow| {
         let seconds = row.seconds_per_verdict();
@@ -76,11 +76,11 @@ fn columns(findings: &SelfTestFindings) -> Vec<Column> {
 fn counts(verdicts: &[Verdict]) -> Cell {
     match verdicts {
         [] => Cell::from("-"),
-        some => listing::counts(&some.iter().copied().collect()),
+        some => listing::format_tally(&some.iter().copied().collect()),
     }
 }
 
-fn conclusion(findings: &SelfTestFindings) -> Vec<String> {
+fn summarize_trials(findings: &SelfTestFindings) -> Vec<String> {
     let mut lines = Vec::new();
     if findings.interrupted {
         lines.push(format!(
@@ -88,8 +88,8 @@ fn conclusion(findings: &SelfTestFindings) -> Vec<String> {
             findings.trials
         ));
     }
-    lines.extend(about_false_alarms(findings));
-    lines.extend(about_slowdowns(findings));
+    lines.extend(summarize_false_alarms(findings));
+    lines.extend(summarize_slowdowns(findings));
     let all: Duration = findings.rows.iter().map(|row| row.time).sum();
     let verdicts = |row: &SelfTestRow| row.same.len() + row.slowed.len();
     let verdicts: usize = findings.rows.iter().map(verdicts).sum();
@@ -103,7 +103,7 @@ fn conclusion(findings: &SelfTestFindings) -> Vec<String> {
     lines
 }
 
-fn about_false_alarms(findings: &SelfTestFindings) -> Vec<String> {
+fn summarize_false_alarms(findings: &SelfTestFindings) -> Vec<String> {
     let Rate {
         count,
         of,
@@ -139,7 +139,7 @@ fn about_false_alarms(findings: &SelfTestFindings) -> Vec<String> {
     lines
 }
 
-fn about_slowdowns(findings: &SelfTestFindings) -> Vec<String> {
+fn summarize_slowdowns(findings: &SelfTestFindings) -> Vec<String> {
     let Rate {
         count, of, lower, ..
     } = findings.found;
@@ -213,13 +213,13 @@ mod tests {
         SelfTestFindings {
             false_alarms: Rate {
                 count: row.false_alarms(),
-                of: row.compared_same(),
+                of: row.comparisons_with_itself(),
                 lower: 0.0,
                 upper: 0.4507,
             },
             found: Rate {
-                count: row.found(),
-                of: row.compared_slowed(),
+                count: row.slowdowns_found(),
+                of: row.comparisons_with_slowed(),
                 lower: 0.343,
                 upper: 1.0,
             },

@@ -33,10 +33,10 @@ pub(crate) fn sparkline(values: &[Option<f64>], width: usize) -> String {
     let last = &values[values.len().saturating_sub(width)..];
     let finite = |value: &Option<f64>| value.filter(|value| value.is_finite());
     let known: Vec<Option<f64>> = last.iter().map(finite).collect();
-    let scale = Scale::over(known.iter().copied().flatten());
-    let scale = scale.map(|scale| scale.spanning(TIMES_NOISE * noise(&known)));
+    let scale = Scale::covering(known.iter().copied().flatten());
+    let scale = scale.map(|scale| scale.widened_to(TIMES_NOISE * noise(&known)));
     let bar = |value: f64| {
-        let height = scale.map_or(0.0, |scale| scale.part(value));
+        let height = scale.map_or(0.0, |scale| scale.position(value));
         let level = (height * BARS.len() as f64).floor().max(0.0) as usize;
         BARS[level.min(BARS.len() - 1)]
     };
@@ -50,32 +50,32 @@ mod tests {
     use super::*;
     use std::collections::BTreeSet;
 
-    fn of(values: &[f64]) -> String {
+    fn draw(values: &[f64]) -> String {
         let values: Vec<Option<f64>> = values.iter().copied().map(Some).collect();
         sparkline(&values, 20)
     }
 
     #[test]
     fn the_lowest_and_the_highest_value_span_the_height() {
-        assert_eq!(of(&[1.0, 2.0, 3.0, 4.0, 5.0, 6.0, 7.0, 8.0]), "▁▂▃▄▅▆▇█");
-        assert_eq!(of(&[100.0, 100.0, 200.0]), "▁▁█");
+        assert_eq!(draw(&[1.0, 2.0, 3.0, 4.0, 5.0, 6.0, 7.0, 8.0]), "▁▂▃▄▅▆▇█");
+        assert_eq!(draw(&[100.0, 100.0, 200.0]), "▁▁█");
     }
 
     #[test]
     fn small_differences_stay_small() {
-        assert_eq!(of(&[100.0, 100.1, 99.9, 100.0]), "▅▅▄▅");
-        assert_eq!(of(&[100.0]), "▅");
-        assert_eq!(of(&[0.0, 0.0]), "▁▁");
+        assert_eq!(draw(&[100.0, 100.1, 99.9, 100.0]), "▅▅▄▅");
+        assert_eq!(draw(&[100.0]), "▅");
+        assert_eq!(draw(&[0.0, 0.0]), "▁▁");
     }
 
     #[test]
     fn noise_is_no_mountain_range_and_a_step_is_one() {
         let noisy = [100.0, 118.0, 95.0, 110.0, 99.0, 121.0, 103.0, 112.0, 97.0];
-        let levels: BTreeSet<char> = of(&noisy).chars().collect();
-        assert!(levels.len() <= 3, "{}", of(&noisy));
+        let levels: BTreeSet<char> = draw(&noisy).chars().collect();
+        assert!(levels.len() <= 3, "{}", draw(&noisy));
         let mut stepped = noisy.to_vec();
         stepped.extend(noisy.map(|value| 3.0 * value));
-        let row = of(&stepped);
+        let row = draw(&stepped);
         let (low, high) = (row.chars().nth(8), row.chars().nth(9));
         assert!(low < high && row.contains('▇'), "{row}");
     }

@@ -2,16 +2,16 @@
 
 use std::io::{self, Write};
 
-use super::described_samples::{sample_lines, with_interval};
+use super::described_samples::{format_with_interval, sample_lines};
 use super::extras_record::{
-    self, LABEL, allocation_lines, instruction_lines, labels_of, latency_lines, launch_lines,
-    seconds,
+    self, LABEL, allocation_lines, instruction_lines, label_column, latency_lines, launch_lines,
+    seconds_table,
 };
 use crate::report::layout::{Cell, Column, Table};
 use crate::report::messages::{
     BenchmarkStatistics, BenchmarkStatisticsMessage, JsonMessage, write_message,
 };
-use crate::report::theme::{self, Ink};
+use crate::report::theme::{self, TextRole};
 use crate::report::units;
 use crate::report::view::MessageFormat;
 use crate::report::words::{analysis, extras, sentences};
@@ -33,17 +33,21 @@ pub fn write_statistics(
         match format {
             MessageFormat::Human => write_block(writer, one, confidence_level)?,
             MessageFormat::Json => {
-                let latencies = LatencySummary::of(one.measurement, confidence_level);
-                let message =
-                    BenchmarkStatisticsMessage::of(run, one, latencies.as_ref(), confidence_level);
+                let latencies = LatencySummary::from_measurement(one.measurement, confidence_level);
+                let message = BenchmarkStatisticsMessage::from_statistics(
+                    run,
+                    one,
+                    latencies.as_ref(),
+                    confidence_level,
+                );
                 write_message(writer, JsonMessage::BenchmarkStatistics(message))?;
             }
         }
     }
     let measurements: Vec<&Measurement> = all.iter().map(|one| one.measurement).collect();
-    let caveat = extras::caveat(&measurements).filter(|_| format == MessageFormat::Human);
+    let caveat = extras::latency_caveat(&measurements).filter(|_| format == MessageFormat::Human);
     if let Some(caveat) = caveat {
-        for line in units::filled(&caveat, 80) {
+        for line in units::wrap_words(&caveat, 80) {
             writeln!(writer, "{}", theme::faint(line))?;
         }
     }
@@ -74,15 +78,18 @@ fn write_block(
     writeln!(
         writer,
         "{} {}",
-        theme::heading(theme::printable(&format!("{}/{}", key.package, key.target))),
-        units::name_in_prose(&key.id, units::terminal_width())
+        theme::heading(theme::escape_terminal_text(&format!(
+            "{}/{}",
+            key.package, key.target
+        ))),
+        units::id_in_prose(&key.id, units::terminal_width())
     )?;
     let benchmark = &one.measurement.benchmark;
     let mut lines = Lines::new();
     match &one.record {
         None => writeln!(writer, "  no samples")?,
         Some(record) => {
-            pairs(record, &benchmark.metric).write(writer, WIDTH)?;
+            number_table(record, &benchmark.metric).write(writer, WIDTH)?;
             lines.extend(record_lines(record, &benchmark.metric, confidence_level));
         }
     }
@@ -91,13 +98,13 @@ fn write_block(
     if let Some(throughput) = throughput {
         lines.push(("throughput".to_owned(), throughput.into()));
     }
-    if let Some(found) = AllocationSummary::of(one.measurement) {
+    if let Some(found) = AllocationSummary::from_measurement(one.measurement) {
         lines.extend(as_cells(allocation_lines(&found)));
     }
-    if let Some(found) = InstructionSummary::of(one.measurement) {
+    if let Some(found) = InstructionSummary::from_measurement(one.measurement) {
         lines.extend(as_cells(instruction_lines(&found)));
     }
-    let latencies = LatencySummary::of(one.measurement, confidence_level);
+    let latencies = LatencySummary::from_measurement(one.measurement, confidence_level);
     if let Some(found) = &latencies {
         lines.extend(as_cells(latency_lines(found, confidence_level)));
     }
@@ -107,8 +114,8 @@ fn write_block(
     }
     lines.push(("verdict".to_owned(), verdict(one)));
     let (labels, texts): (Vec<String>, Vec<Cell>) = lines.into_iter().unzip();
-    Table::new(vec![labels_of(labels), Column::prose("", texts)]).write(writer, WIDTH)?;
-    if let Some(table) = latencies.and_then(|found| seconds(&found.course.windows)) {
+    Table::new(vec![label_column(labels), Column::prose("", texts)]).write(writer, WIDTH)?;
+    if let Some(table) = latencies.and_then(|found| seconds_table(&found.course.windows)) {
         table.write(writer, WIDTH)?;
     }
     writeln!(writer)
@@ -120,21 +127,24 @@ fn as_cells(lines: extras_record::LabelledLines) -> impl Iterator<Item = (String
 }
 
 fn verdict(one: &BenchmarkStatistics<'_>) -> Cell {
-    let verdict = one.verdict.map_or((Ink::Plain, "-"), |verdict| {
-        (Ink::Verdict(verdict), verdict.word())
+    let verdict = one.verdict.map_or((TextRole::Plain, "-"), |verdict| {
+        (TextRole::Verdict(verdict), verdict.word())
     });
     let p = units::or_dash(one.p_value.map(units::p_value));
     let change = units::or_dash(one.change.map(units::change));
-    Cell::of_pieces(vec![
+    Cell::from_pieces(vec![
         (verdict.0, verdict.1.to_owned()),
-        (Ink::Plain, format!(", change {change}, adjusted p {p}")),
+        (
+            TextRole::Plain,
+            format!(", change {change}, adjusted p {p}"),
+        ),
     ])
 }
 
 /// Returns the table of single numbers, two on a line.
-fn pairs(record: &BenchmarkRecord, metric: &Metric) -> Table {
+fn number_table(record: &BenchmarkRecord, metric: &Metric) -> Table {
     let summary = &record.summary;
-    let spent = |value: f64| units::spent(metric, value);
+    let spent = |value: f64| units::format_cost(metric, value);
     let [p5, p25, p75, p95, p99] = record.percentiles.map(spent);
     let margin = record
         .margin_ns
@@ -153,25 +163,29 @@ fn pairs(record: &BenchmarkRecord, metric: &Metric) -> Table {
         ("max", spent(summary.max)),
         ("p25", p25),
         ("p95", p95),
-        ("CV", units::or_dash(variation(record))),
+        ("CV", units::or_dash(format_variation(record))),
         ("t margin", units::or_dash(margin)),
     ];
     let labels = left.iter().map(|(label, _)| (*label).to_owned());
     let others = right.iter().map(|(label, _)| Cell::faint(*label));
     Table::new(vec![
-        labels_of(labels),
-        Column::fact("", left.iter().map(|(_, text)| text.clone())).at_least(VALUE),
-        Column::fact("", others).at_least(LABEL - 2),
+        label_column(labels),
+        Column::fact("", left.iter().map(|(_, text)| text.clone())).with_min_width(VALUE),
+        Column::fact("", others).with_min_width(LABEL - 2),
         Column::fact("", right.iter().map(|(_, text)| text.clone())),
     ])
 }
 
 fn record_lines(record: &BenchmarkRecord, metric: &Metric, confidence_level: f64) -> Lines {
     let summary = &record.summary;
-    let mut lines = estimates(record, metric, confidence_level);
+    let mut lines = estimate_lines(record, metric, confidence_level);
     lines.extend(as_cells(sample_lines(record, metric, confidence_level)));
     let r_squared = units::or_dash(summary.r_squared.map(|found| format!("{found:.6}")));
-    let constant = units::or_dash(summary.overhead_ns.map(|found| units::spent(metric, found)));
+    let constant = units::or_dash(
+        summary
+            .overhead_ns
+            .map(|found| units::format_cost(metric, found)),
+    );
     let mut add = |label: &str, text: String| lines.push((label.to_owned(), text.into()));
     add(
         "R² of the slope",
@@ -179,13 +193,13 @@ fn record_lines(record: &BenchmarkRecord, metric: &Metric, confidence_level: f64
     );
     add(
         "outliers",
-        analysis::outliers(summary).unwrap_or_else(|| "none".to_owned()),
+        analysis::describe_outliers(summary).unwrap_or_else(|| "none".to_owned()),
     );
     if let Some(left_out) = &summary.left_out {
-        add("left out", left_out.in_words());
+        add("left out", left_out.describe());
     }
     for diagnostic in &record.diagnostics {
-        let modes = sentences::modes(summary, metric)
+        let modes = sentences::describe_modes(summary, metric)
             .filter(|_| matches!(diagnostic, Diagnostic::SeveralModes { .. }));
         add("to note", modes.unwrap_or_else(|| diagnostic.to_string()));
     }
@@ -212,7 +226,7 @@ fn record_lines(record: &BenchmarkRecord, metric: &Metric, confidence_level: f64
 }
 
 /// Returns a line for each value that has an interval.
-fn estimates(record: &BenchmarkRecord, metric: &Metric, confidence_level: f64) -> Lines {
+fn estimate_lines(record: &BenchmarkRecord, metric: &Metric, confidence_level: f64) -> Lines {
     let summary = &record.summary;
     let level = units::percent(confidence_level);
     let kind = summary.intervals.name();
@@ -238,7 +252,7 @@ fn estimates(record: &BenchmarkRecord, metric: &Metric, confidence_level: f64) -
     let lines = estimates.into_iter().map(|(label, estimate, kind)| {
         let text = match estimate {
             Some(found) if is_without_bounds(found) => {
-                let value = units::spent(metric, found.estimate);
+                let value = units::format_cost(metric, found.estimate);
                 format!("{value}  too few launches or samples for an interval at {level}")
             }
             Some(found) => {
@@ -247,7 +261,7 @@ fn estimates(record: &BenchmarkRecord, metric: &Metric, confidence_level: f64) -
                 } else {
                     ""
                 };
-                format!("{}  {kind}{point}", with_interval(found, metric))
+                format!("{}  {kind}{point}", format_with_interval(found, metric))
             }
             None if label == "mean, BCa" => format!(
                 "-  fewer than {} launches are too few for it at {level}",
@@ -261,7 +275,7 @@ fn estimates(record: &BenchmarkRecord, metric: &Metric, confidence_level: f64) -
     if let (Some(found), Some(coverage)) = (&record.median_of_launches, record.median_coverage) {
         let text = format!(
             "{}  {:.1} % of any distribution",
-            with_interval(found, metric),
+            format_with_interval(found, metric),
             coverage * 100.0
         );
         lines.push(("median of means".to_owned(), text.into()));
@@ -283,7 +297,7 @@ fn is_without_bounds(found: &Estimate) -> bool {
 }
 
 /// Formats `1.10 %, stable`, with a word if the variation is low or high.
-fn variation(record: &BenchmarkRecord) -> Option<String> {
+fn format_variation(record: &BenchmarkRecord) -> Option<String> {
     let word = match record.variability {
         Some(Variability::Stable) => ", stable",
         Some(Variability::High) => ", very variable",

@@ -3,11 +3,16 @@
 use std::io::{self, Write};
 
 use crate::report::theme;
-use crate::report::view::prose;
+use crate::report::view::wrap_prose;
 
 /// Writes an error, the last message of a command.
 pub fn write_error(writer: &mut dyn Write, message: &str) -> io::Result<()> {
-    writeln!(writer, "{}: {}", theme::error(), theme::printable(message))
+    writeln!(
+        writer,
+        "{}: {}",
+        theme::error(),
+        theme::escape_terminal_text(message)
+    )
 }
 
 /// Writes a warning; the command goes on.
@@ -16,7 +21,7 @@ pub fn write_warning(writer: &mut dyn Write, message: &str) -> io::Result<()> {
         writer,
         "{}: {}",
         theme::warning(),
-        theme::printable(message)
+        theme::escape_terminal_text(message)
     )
 }
 
@@ -26,8 +31,12 @@ pub(crate) fn write_warning_within(
     message: &str,
     columns: usize,
 ) -> io::Result<()> {
-    let text = format!("{}: {}", theme::warning(), theme::printable(message));
-    writeln!(writer, "{}", prose(&text, columns, "  "))
+    let text = format!(
+        "{}: {}",
+        theme::warning(),
+        theme::escape_terminal_text(message)
+    );
+    writeln!(writer, "{}", wrap_prose(&text, columns, "  "))
 }
 
 /// Writes a build step in cargo's style: a right-aligned verb, then its object.
@@ -36,6 +45,6 @@ pub fn write_build_event(writer: &mut dyn Write, event: &(&str, String)) -> io::
         writer,
         "{} {}",
         theme::status(event.0),
-        theme::printable(&event.1)
+        theme::escape_terminal_text(&event.1)
     )
 }

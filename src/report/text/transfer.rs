@@ -2,7 +2,9 @@
 
 use std::io::{self, Write};
 
-use crate::report::messages::{ExportFinished, JsonMessage, Pushed, TakenOver, write_message};
+use crate::report::messages::{
+    ExportFinished, ImportedRun, JsonMessage, PushResult, write_message,
+};
 use crate::report::view::MessageFormat;
 use crate::report::{theme, units};
 use perfcheck_analysis::model::RunId;
@@ -10,7 +12,7 @@ use perfcheck_analysis::model::RunId;
 /// Writes a line or a message for each imported run.
 pub fn write_taken_over(
     writer: &mut dyn Write,
-    runs: &[TakenOver],
+    runs: &[ImportedRun],
     format: MessageFormat,
 ) -> io::Result<()> {
     for run in runs {
@@ -32,14 +34,14 @@ pub fn write_taken_over(
         let names: Vec<String> = run
             .baselines
             .iter()
-            .map(|name| format!("`{}`", theme::printable(name)))
+            .map(|name| format!("`{}`", theme::escape_terminal_text(name)))
             .collect();
         let named = if names.is_empty() {
             String::new()
         } else {
             format!(", baseline {}", names.join(", "))
         };
-        let file = theme::printable(&run.file);
+        let file = theme::escape_terminal_text(&run.file);
         match (run.run, run.known) {
             (Some(number), true) => writeln!(
                 writer,
@@ -76,14 +78,14 @@ pub fn write_exported(
         "Exported {} {} to {} ({format_name}).",
         units::plural(runs.len(), "run"),
         numbers.join(", "),
-        theme::printable(path)
+        theme::escape_terminal_text(path)
     )
 }
 
 /// Writes the number of runs sent to a team's store.
 pub fn write_pushed(
     writer: &mut dyn Write,
-    pushed: &Pushed,
+    pushed: &PushResult,
     format: MessageFormat,
 ) -> io::Result<()> {
     if format == MessageFormat::Json {
@@ -98,6 +100,6 @@ pub fn write_pushed(
     writeln!(
         writer,
         "Sent {sent} to {}{already}.",
-        theme::printable(&pushed.store)
+        theme::escape_terminal_text(&pushed.store)
     )
 }

@@ -5,9 +5,9 @@ use std::io::{self, Write};
 use crate::escape;
 use crate::report::layout::{Cell, Table, TableFormat};
 use crate::report::units;
-use crate::report::words::remarks::run_remark;
+use crate::report::words::remarks::describe_run_remark;
 use crate::report::words::{analysis, limits, sentences};
-use perfcheck_analysis::findings::{Findings, Method, Row, Verdicts};
+use perfcheck_analysis::findings::{ComparisonContext, Findings, Method, Row};
 use perfcheck_analysis::model::{Correction, Observations, Side, Statistic};
 
 /// Effect sizes of a benchmark's change, given whether or not it is significant; positive is slower.
@@ -46,7 +46,7 @@ pub fn write_versions(
     ];
     let number = |value: Option<f64>, text: &dyn Fn(f64) -> String| match value {
         Some(value) if value.is_finite() => Cell::number(value, text(value)),
-        _ => Cell::nothing(),
+        _ => Cell::missing(),
     };
     let mut rows = Vec::new();
     for row in &findings.rows {
@@ -54,10 +54,10 @@ pub fn write_versions(
         let comparison = row.comparison.as_ref();
         let change = comparison.and_then(|found| found.change);
         let values = comparison.and_then(|found| found.compared);
-        let texts = sentences::compared(row, findings);
+        let texts = sentences::format_compared_values(row, findings);
         let value = |side: Side| match (&values, &texts) {
-            (Some(values), Some(texts)) => Cell::number(*values.of(side), texts.of(side).clone()),
-            _ => Cell::nothing(),
+            (Some(values), Some(texts)) => Cell::number(*values.get(side), texts.get(side).clone()),
+            _ => Cell::missing(),
         };
         let verdict = row
             .verdict
@@ -78,7 +78,7 @@ pub fn write_versions(
             number(found.hedges_g, &units::effect),
         ]);
     }
-    let table = Table::of_rows(2, &heading, rows);
+    let table = Table::from_rows(2, &heading, rows);
     match format {
         TableFormat::Csv => return table.write_as(writer, TableFormat::Csv, usize::MAX),
         TableFormat::Text | TableFormat::Markdown => {
@@ -95,11 +95,11 @@ pub fn write_versions(
         _ if subject != Statistic::Time => {
             format!("Changes and verdicts are about {subject}, not about the time")
         }
-        Method::Stored(test) if test.is_of_another_system() => {
-            format!("Decided {}", analysis::method(&verdicts.decision))
+        Method::Stored(test) if test.is_foreign() => {
+            format!("Decided {}", analysis::describe_method(&verdicts.decision))
         }
         Method::Stored(_) | Method::Paired => {
-            let level = analysis::false_alarms(&verdicts.decision);
+            let level = analysis::describe_false_alarm_rate(&verdicts.decision);
             let by = match verdicts.decision.analysis.correction {
                 Correction::Holm => "adjusted for all benchmarks together (Holm)",
                 Correction::BenjaminiHochberg => {
@@ -126,12 +126,20 @@ pub fn write_versions(
 }
 
 /// Writes exceeded limits, remarks and warnings, a paragraph each.
-fn write_remarks(writer: &mut dyn Write, verdicts: &Verdicts) -> io::Result<()> {
+fn write_remarks(writer: &mut dyn Write, verdicts: &ComparisonContext) -> io::Result<()> {
     for found in &verdicts.limits.exceeded {
-        writeln!(writer, "\n{}", escape::markdown(&limits::exceeded(found)))?;
+        writeln!(
+            writer,
+            "\n{}",
+            escape::markdown(&limits::describe_exceeded(found))
+        )?;
     }
-    let undecided = verdicts.limits.remarks.iter().map(limits::limit_remark);
-    for remark in undecided.chain(verdicts.remarks.iter().map(run_remark)) {
+    let undecided = verdicts
+        .limits
+        .remarks
+        .iter()
+        .map(limits::describe_limit_remark);
+    for remark in undecided.chain(verdicts.remarks.iter().map(describe_run_remark)) {
         writeln!(writer, "\n{}", escape::markdown(&remark))?;
     }
     for warning in &verdicts.warnings {

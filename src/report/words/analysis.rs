@@ -3,7 +3,7 @@
 use std::io::{self, Write};
 
 use crate::report::units;
-use crate::report::view::prose;
+use crate::report::view::wrap_prose;
 use perfcheck_analysis::compare::{Centers, Comparison, SideCenter, Summary};
 use perfcheck_analysis::model::{
     Analysis, Correction, DecisionSettings, Metric, Observations, Statistic, Test, Thresholds,
@@ -11,7 +11,7 @@ use perfcheck_analysis::model::{
 
 /// Formats `7 outliers among 100 samples (7.0 %): 3 low mild, 4 high severe`; `None` if there are none.
 /// These outliers are only counted; all samples remain in use.
-pub(crate) fn outliers(summary: &Summary) -> Option<String> {
+pub(crate) fn describe_outliers(summary: &Summary) -> Option<String> {
     let found = &summary.outliers;
     let kinds = [
         (found.low_severe, "low severe"),
@@ -20,7 +20,7 @@ pub(crate) fn outliers(summary: &Summary) -> Option<String> {
         (found.high_severe, "high severe"),
     ];
     let total = found.total();
-    let samples = summary.labelled();
+    let samples = summary.labeled_samples();
     (total > 0).then(|| {
         format!(
             "{} among {} ({}): {}",
@@ -33,7 +33,7 @@ pub(crate) fn outliers(summary: &Summary) -> Option<String> {
 }
 
 /// Describes the rate of false alarms of the tool's own tests.
-pub(crate) fn false_alarms(decision: &DecisionSettings) -> String {
+pub(crate) fn describe_false_alarm_rate(decision: &DecisionSettings) -> String {
     let level = units::percent(decision.significance_level);
     match decision.analysis.correction {
         Correction::Holm => format!("at most {level} chance of any false alarm"),
@@ -43,7 +43,7 @@ pub(crate) fn false_alarms(decision: &DecisionSettings) -> String {
 }
 
 /// Describes the decision rule of a test; the text continues "Compared with ... ".
-pub(crate) fn method(decision: &DecisionSettings) -> String {
+pub(crate) fn describe_method(decision: &DecisionSettings) -> String {
     let analysis = &decision.analysis;
     let thresholds = &decision.thresholds;
     let unit = match analysis.observations {
@@ -97,9 +97,9 @@ pub(crate) fn interval_level(decision: &DecisionSettings) -> f64 {
 }
 
 /// Formats the changes of mean and median of all samples, which Criterion prints next to its test.
-pub(crate) fn changes_of_samples(comparison: &Comparison) -> Option<String> {
+pub(crate) fn describe_sample_changes(comparison: &Comparison) -> Option<String> {
     comparison
-        .published()
+        .published_decision()
         .filter(|tested| tested.test == Test::PooledT)?;
     let description = &comparison.description;
     let [mean, median] = [description.mean?, description.median?]
@@ -108,9 +108,9 @@ pub(crate) fn changes_of_samples(comparison: &Comparison) -> Option<String> {
 }
 
 /// Describes the requested location estimate and the samples that it leaves out; `None` if none was requested.
-pub(crate) fn centers(comparison: &Comparison, metric: &Metric) -> Option<String> {
+pub(crate) fn describe_centers(comparison: &Comparison, metric: &Metric) -> Option<String> {
     let centers: &Centers = comparison.description.centers.as_ref()?;
-    let tests_filtered = (comparison.published())
+    let tests_filtered = (comparison.published_decision())
         .is_some_and(|tested| tested.observations == Observations::Filtered);
     let side = |side: &SideCenter| units::value(metric, side.value_ns);
     let change = centers.change.map_or_else(String::new, |change| {
@@ -153,7 +153,7 @@ pub(crate) fn write_thresholds(
     columns: usize,
 ) -> io::Result<()> {
     let changed: Vec<String> = thresholds
-        .changed()
+        .non_default()
         .into_iter()
         .map(|(name, value, default)| format!("{name} {value} (usually {default})"))
         .collect();
@@ -161,5 +161,5 @@ pub(crate) fn write_thresholds(
         return Ok(());
     }
     let text = format!("Thresholds that are not as usual: {}.", changed.join(", "));
-    writeln!(writer, "{}", prose(&text, columns, "  "))
+    writeln!(writer, "{}", wrap_prose(&text, columns, "  "))
 }

@@ -17,7 +17,7 @@ const MOST_FUNCTIONS: usize = 3;
 const FEWEST_LAUNCHES: usize = 3;
 
 /// Returns the explanation printed below every output with latencies: how they were measured and how far they can be trusted.
-pub(crate) fn caveat(measurements: &[&Measurement]) -> Option<String> {
+pub(crate) fn latency_caveat(measurements: &[&Measurement]) -> Option<String> {
     let timed = measurements.iter().filter_map(|measurement| {
         let launches = measurement.launches.iter();
         let timed = launches.filter(|launch| launch.extras.latencies.is_some());
@@ -54,7 +54,7 @@ pub(crate) fn allocations_cell(found: &AllocationSummary) -> String {
 }
 
 /// Formats `24806 per iteration always, in 2 processes`.
-pub(crate) fn instructions_in_words(found: &InstructionSummary) -> String {
+pub(crate) fn describe_instructions(found: &InstructionSummary) -> String {
     let how = if found.exact { "always" } else { "on average" };
     format!(
         "{} per iteration {how}, in {}",
@@ -71,38 +71,39 @@ pub(crate) fn latency_cell(found: &LatencySummary) -> Option<String> {
 
 /// Describes changes of instructions, allocations and latencies, a sentence each, and allocations that may have changed.
 /// Instructions and the time of functions also appear if the verdict calls a change.
-pub(crate) fn changes(comparison: &Comparison) -> Vec<String> {
+pub(crate) fn describe_changes(comparison: &Comparison) -> Vec<String> {
     let allocations = comparison.allocations.as_ref();
     let changed = allocations
         .filter(|found| found.has_changed())
-        .map(|found| format!("{} per iteration", changed_counts(found)));
+        .map(|found| format!("{} per iteration", describe_changed_counts(found)));
     // Unchanged instructions are worth knowing if the time has changed.
     let is_called = matches!(comparison.verdict, Verdict::Regressed | Verdict::Improved);
     let instructions = comparison.instructions.as_ref();
     let instructions = instructions
         .filter(|found| is_called || found.change.has_changed())
-        .map(instructions_change);
+        .map(describe_instruction_change);
     let sampled = comparison.sampled_time.as_ref();
-    let sampled = sampled.filter(|_| is_called).map(sampled_change);
-    let open = allocations.and_then(|found| open_counts(found, comparison.noise_threshold));
+    let sampled = sampled.filter(|_| is_called).map(describe_sampled_time);
+    let open =
+        allocations.and_then(|found| describe_uncertain_counts(found, comparison.noise_threshold));
     let latencies = comparison.latencies.as_ref();
     instructions
         .into_iter()
         .chain(sampled)
         .chain(changed)
         .chain(open)
-        .chain(latencies.and_then(changed_percentiles))
+        .chain(latencies.and_then(describe_changed_percentiles))
         .collect()
 }
 
 /// Formats `instructions 24806 → 25810 (+4.0 %) per iteration: words::scan +1000`.
-pub(crate) fn instructions_change(found: &InstructionComparison) -> String {
+pub(crate) fn describe_instruction_change(found: &InstructionComparison) -> String {
     let change = &found.change;
     let (base, candidate) = (units::count(change.base), units::count(change.candidate));
     if change.base == change.candidate {
         return format!("instructions {base} per iteration, as before");
     }
-    let functions = most_different(&found.functions, units::signed_count);
+    let functions = list_functions(&found.functions, units::signed_count);
     let functions = if functions.is_empty() {
         String::new()
     } else {
@@ -120,23 +121,23 @@ pub(crate) fn instructions_change(found: &InstructionComparison) -> String {
 }
 
 /// Formats `time per iteration by function, from 4987 and 5012 samples: words::scan +2.400 µs`.
-pub(crate) fn sampled_change(found: &SampledTime) -> String {
-    let samples = samples(found);
+pub(crate) fn describe_sampled_time(found: &SampledTime) -> String {
+    let samples = format_sample_counts(found);
     if found.functions.is_empty() {
         return format!("no function's time differs beyond chance in {samples}");
     }
-    let functions = most_different(&found.functions, units::signed_time);
+    let functions = list_functions(&found.functions, units::signed_time);
     format!("time per iteration by function, from {samples}: {functions}")
 }
 
 /// Formats `4987 and 5012 samples`.
-pub(crate) fn samples(found: &SampledTime) -> String {
+pub(crate) fn format_sample_counts(found: &SampledTime) -> String {
     let BySide { base, candidate } = found.samples;
     format!("{base} and {candidate} samples")
 }
 
 /// Formats `words::scan +1000, words::hash -3`.
-pub(crate) fn most_different(functions: &[FunctionCost], write: fn(f64) -> String) -> String {
+pub(crate) fn list_functions(functions: &[FunctionCost], write: fn(f64) -> String) -> String {
     let functions = functions.iter().take(MOST_FUNCTIONS);
     let words: Vec<String> = functions
         .map(|one| format!("{} {}", one.name, write(one.difference())))
@@ -145,11 +146,13 @@ pub(crate) fn most_different(functions: &[FunctionCost], write: fn(f64) -> Strin
 }
 
 /// Describes counts that differ by more than noise, but vary too much or come from too few processes to show a change.
-fn open_counts(found: &AllocationComparison, noise_threshold: f64) -> Option<String> {
-    let open = found.named().into_iter().filter(|(_, one)| {
+fn describe_uncertain_counts(found: &AllocationComparison, noise_threshold: f64) -> Option<String> {
+    let open = found.with_names().into_iter().filter(|(_, one)| {
         one.verdict == Verdict::Inconclusive && one.relative().abs() > noise_threshold
     });
-    let words: Vec<String> = open.map(|(name, one)| count_change(name, &one)).collect();
+    let words: Vec<String> = open
+        .map(|(name, one)| format_count_change(name, &one))
+        .collect();
     (!words.is_empty()).then(|| {
         format!(
             "{} per iteration, which vary too much for so few launches to show a change",
@@ -159,18 +162,18 @@ fn open_counts(found: &AllocationComparison, noise_threshold: f64) -> Option<Str
 }
 
 /// Formats `allocations 12 → 14, bytes 1.5 kB → 1.8 kB`.
-pub(crate) fn changed_counts(found: &AllocationComparison) -> String {
+pub(crate) fn describe_changed_counts(found: &AllocationComparison) -> String {
     let changed = found
-        .named()
+        .with_names()
         .into_iter()
         .filter(|(_, one)| one.has_changed());
     let words: Vec<String> = changed
-        .map(|(name, one)| count_change(name, &one))
+        .map(|(name, one)| format_count_change(name, &one))
         .collect();
     words.join(", ")
 }
 
-fn count_change(name: &str, one: &CountChange) -> String {
+fn format_count_change(name: &str, one: &CountChange) -> String {
     let number = |value: f64| {
         if name == "allocations" {
             units::count(value)
@@ -187,19 +190,19 @@ fn count_change(name: &str, one: &CountChange) -> String {
 }
 
 /// Formats `latency slower at p99: 12.10 µs → 14.00 µs (+15.7 %)`.
-fn changed_percentiles(found: &LatencyComparison) -> Option<String> {
+fn describe_changed_percentiles(found: &LatencyComparison) -> Option<String> {
     let changed = found
         .percentiles
         .iter()
         .filter(|one| one.verdict != Verdict::Unchanged);
     let words: Vec<String> = changed
         .filter(|one| one.verdict != Verdict::Inconclusive)
-        .map(percentile_change)
+        .map(format_percentile_change)
         .collect();
     (!words.is_empty()).then(|| format!("latency {}", words.join(", ")))
 }
 
-pub(crate) fn percentile_change(one: &PercentileChange) -> String {
+pub(crate) fn format_percentile_change(one: &PercentileChange) -> String {
     format!(
         "{} {} → {} ({})",
         quantile_name(one.quantile),
@@ -232,7 +235,7 @@ mod tests {
             peak_bytes: change(64.0, 64.0, Verdict::Unchanged),
         };
         assert_eq!(
-            changed_counts(&found),
+            describe_changed_counts(&found),
             "allocations 12 → 14, bytes 1000000 → 1000001"
         );
         let percentile = |quantile, verdict| PercentileChange {
@@ -257,7 +260,7 @@ mod tests {
             ],
         };
         assert_eq!(
-            changed_percentiles(&latencies).as_deref(),
+            describe_changed_percentiles(&latencies).as_deref(),
             Some("latency p99.9 12.10 µs → 14.00 µs (+15.7 %)")
         );
     }
@@ -269,12 +272,12 @@ mod tests {
             bytes: change(1_000.0, 1_010.0, Verdict::Inconclusive),
             peak_bytes: change(64.0, 64.0, Verdict::Unchanged),
         };
-        let told = open_counts(&found, 0.02).expect("something");
+        let told = describe_uncertain_counts(&found, 0.02).expect("something");
         assert!(
             told.starts_with("allocations 100 → 150 per iteration, which vary"),
             "{told}"
         );
-        assert_eq!(open_counts(&found, 0.5), None);
+        assert_eq!(describe_uncertain_counts(&found, 0.5), None);
     }
 
     #[test]
@@ -294,12 +297,12 @@ mod tests {
             }],
         };
         assert_eq!(
-            sampled_change(&found),
+            describe_sampled_time(&found),
             "time per iteration by function, from 4987 and 5012 samples: words::scan +2.400 µs"
         );
         found.functions.clear();
         assert_eq!(
-            sampled_change(&found),
+            describe_sampled_time(&found),
             "no function's time differs beyond chance in 4987 and 5012 samples"
         );
     }

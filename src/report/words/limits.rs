@@ -3,35 +3,35 @@
 use std::io::{self, Write};
 
 use crate::report::text::status::write_warning_within;
-use crate::report::view::prose;
+use crate::report::view::wrap_prose;
 use crate::report::{theme, units};
-use perfcheck_analysis::compare::{Estimate, Share, SharedLevel};
-use perfcheck_analysis::findings::{Exceeded, LimitRemark, Limits};
+use perfcheck_analysis::compare::{Estimate, LevelShare, SharedLevel};
+use perfcheck_analysis::findings::{ExceededLimit, LimitNote, LimitReport};
 use perfcheck_analysis::model::{BenchmarkKey, Statistic, Unit};
 
 /// Writes limits that benchmarks exceed, and limits without a decision, wrapped at `columns`.
 pub(crate) fn write_limits(
     writer: &mut dyn Write,
-    limits: &Limits,
+    limits: &LimitReport,
     columns: usize,
 ) -> io::Result<()> {
     for found in &limits.exceeded {
-        let text = format!("{}: {}", theme::error(), exceeded(found));
-        writeln!(writer, "{}", prose(&text, columns, "  "))?;
+        let text = format!("{}: {}", theme::error(), describe_exceeded(found));
+        writeln!(writer, "{}", wrap_prose(&text, columns, "  "))?;
     }
     for remark in &limits.remarks {
-        write_warning_within(writer, &limit_remark(remark), columns)?;
+        write_warning_within(writer, &describe_limit_remark(remark), columns)?;
     }
     Ok(())
 }
 
 /// Describes a benchmark's value and the limit that it exceeds.
-pub(crate) fn exceeded(limit: &Exceeded) -> String {
+pub(crate) fn describe_exceeded(limit: &ExceededLimit) -> String {
     let number = |value: f64| {
         if limit.ceiling.is_change() {
             units::change(value)
         } else {
-            in_unit(value, limit.statistic.unit())
+            format_in_unit(value, limit.statistic.unit())
         }
     };
     let Estimate {
@@ -47,7 +47,11 @@ pub(crate) fn exceeded(limit: &Exceeded) -> String {
         } else {
             "?".to_owned()
         };
-        format!(" [{}, {upper}]{}", number(lower), share(limit.shared_level))
+        format!(
+            " [{}, {upper}]{}",
+            number(lower),
+            describe_shared_level(limit.shared_level)
+        )
     };
     let found = match (limit.ceiling.is_change(), estimate.is_finite()) {
         (true, true) => format!("changed by {}{interval}", number(estimate)),
@@ -55,19 +59,19 @@ pub(crate) fn exceeded(limit: &Exceeded) -> String {
         (true, false) => "changed from none to some".to_owned(),
         (false, _) => format!("{}{interval}", number(estimate)),
     };
-    theme::printable(&format!(
+    theme::escape_terminal_text(&format!(
         "{}: {} {found}, more than `{}` allows",
         limit.key.id, limit.statistic, limit.text
     ))
 }
 
 /// Gives the level of an interval that is wider because several numbers share the confidence level.
-fn share(shared: Option<SharedLevel>) -> String {
+fn describe_shared_level(shared: Option<SharedLevel>) -> String {
     match shared {
         Some(SharedLevel {
             family,
             share:
-                Share::Interval {
+                LevelShare::Interval {
                     confidence_level,
                     interval_level,
                 },
@@ -80,32 +84,32 @@ fn share(shared: Option<SharedLevel>) -> String {
     }
 }
 
-fn in_unit(value: f64, unit: Unit) -> String {
+fn format_in_unit(value: f64, unit: Unit) -> String {
     match unit {
         Unit::Time => units::time(value),
-        Unit::Bytes => format!("{} B", rounded(value)),
-        Unit::Count => rounded(value),
+        Unit::Bytes => format!("{} B", format_count(value)),
+        Unit::Count => format_count(value),
     }
 }
 
 /// Formats a mean of counts with at most two decimals.
-fn rounded(value: f64) -> String {
+fn format_count(value: f64) -> String {
     let hundredths = (value * 100.0).round() / 100.0;
     format!("{hundredths}")
 }
 
 /// Explains why a limit decided nothing.
-pub(crate) fn limit_remark(remark: &LimitRemark) -> String {
+pub(crate) fn describe_limit_remark(remark: &LimitNote) -> String {
     match remark {
-        LimitRemark::ForNothing(text) => {
+        LimitNote::ForNothing(text) => {
             format!("the limit `{text}` is for no benchmark that was compared")
         }
-        LimitRemark::WithoutStatistic(text, statistic, benchmarks) => format!(
+        LimitNote::WithoutStatistic(text, statistic, benchmarks) => format!(
             "the limit `{text}` says nothing of {}: {}",
-            whom(benchmarks),
-            why(*statistic)
+            name_benchmarks(benchmarks),
+            explain_missing_statistic(*statistic)
         ),
-        LimitRemark::Undecided {
+        LimitNote::Undecided {
             text,
             benchmarks,
             family,
@@ -122,14 +126,14 @@ pub(crate) fn limit_remark(remark: &LimitRemark) -> String {
             };
             format!(
                 "the limit `{text}` is neither kept nor exceeded by {}: what was seen lies above the limit, the whole interval does not{share}; {way_out}",
-                whom(benchmarks)
+                name_benchmarks(benchmarks)
             )
         }
     }
 }
 
 /// Names the first benchmark and counts the others: `` `parse` and 3 more ``.
-pub(crate) fn whom(benchmarks: &[BenchmarkKey]) -> String {
+pub(crate) fn name_benchmarks(benchmarks: &[BenchmarkKey]) -> String {
     let first = benchmarks.first().map_or("", |key| &key.id);
     match benchmarks.len() {
         0 | 1 => format!("`{first}`"),
@@ -137,7 +141,7 @@ pub(crate) fn whom(benchmarks: &[BenchmarkKey]) -> String {
     }
 }
 
-fn why(statistic: Statistic) -> &'static str {
+fn explain_missing_statistic(statistic: Statistic) -> &'static str {
     match statistic {
         Statistic::Allocations | Statistic::Bytes | Statistic::Peak => {
             "its allocations were not counted (the bench needs the counting allocator of `perfcheck`)"
@@ -159,7 +163,7 @@ mod tests {
     #[test]
     fn an_exceeded_limit_says_what_was_found_also_where_there_was_nothing_before() {
         let said = |found: Estimate| {
-            exceeded(&Exceeded {
+            describe_exceeded(&ExceededLimit {
                 key: BenchmarkKey {
                     package: "crate".into(),
                     target: "bench".into(),
@@ -169,7 +173,7 @@ mod tests {
                 statistic: Statistic::Allocations,
                 ceiling: Ceiling::Change(0.1),
                 found,
-                shared_level: Some(SharedLevel::of_interval(0.95, 50)),
+                shared_level: Some(SharedLevel::bonferroni(0.95, 50)),
             })
         };
         let all = |value| Estimate {
@@ -204,7 +208,7 @@ mod tests {
             id: id.into(),
         };
         let without = |benchmarks| {
-            limit_remark(&LimitRemark::WithoutStatistic(
+            describe_limit_remark(&LimitNote::WithoutStatistic(
                 "p99:1ms".into(),
                 Statistic::Latency(990),
                 benchmarks,
@@ -215,7 +219,7 @@ mod tests {
         );
         assert!(without(vec![key("a"), key("b"), key("c")]).contains("`a` and 2 more: "));
         let undecided = |family, is_change| {
-            limit_remark(&LimitRemark::Undecided {
+            describe_limit_remark(&LimitNote::Undecided {
                 text: "median:5%".into(),
                 benchmarks: vec![key("a")],
                 family,

@@ -3,10 +3,10 @@
 use std::io::{self, Write};
 
 use super::sentences;
-use crate::report::view::prose;
+use crate::report::view::wrap_prose;
 use crate::report::{theme, units};
 use perfcheck_analysis::exit_code::ExitCode;
-use perfcheck_analysis::findings::{Findings, Row, RunRemark};
+use perfcheck_analysis::findings::{Findings, Row, RunNote};
 use perfcheck_analysis::model::{RunId, Tally, Verdict};
 
 /// The outcome of a run or comparison.
@@ -25,16 +25,16 @@ pub(crate) struct RunOutcome {
 
 impl RunOutcome {
     /// Creates the outcome of a run with all its findings.
-    pub(crate) fn of(findings: &Findings<'_>) -> Self {
+    pub(crate) fn from_findings(findings: &Findings<'_>) -> Self {
         let has_reference = |row: &Row<'_>| {
             let missed = [Verdict::Incomparable, Verdict::Missing].map(Some);
-            row.comparison.is_some() || row.same().is_some() || missed.contains(&row.verdict)
+            row.comparison.is_some() || row.sameness().is_some() || missed.contains(&row.verdict)
         };
         let verdicts = findings.verdicts.as_ref();
         let reference = verdicts.filter(|_| findings.rows.iter().any(has_reference));
         let exceeded = verdicts.map_or(0, |verdicts| verdicts.limits.exceeded.len());
         let targets = findings.failed_targets.len();
-        let mut outcome = Self::of_verdicts(
+        let mut outcome = Self::from_verdicts(
             findings.run.id,
             findings.exit_code,
             findings.tally(),
@@ -43,7 +43,7 @@ impl RunOutcome {
         let is = |code: ExitCode| findings.exit_code == code.number();
         let remarks = verdicts.iter().flat_map(|verdicts| &verdicts.remarks);
         let missing = remarks.filter_map(|remark| match remark {
-            RunRemark::PartsMissing { parts } => Some(parts.len()),
+            RunNote::PartsMissing { parts } => Some(parts.len()),
             _ => None,
         });
         let missing: usize = missing.sum();
@@ -57,12 +57,18 @@ impl RunOutcome {
         ];
         outcome.reasons = reasons.into_iter().flatten().collect();
         outcome.is_part = findings.run.begun.partition.is_some();
-        outcome.reference = reference.map(|verdicts| theme::printable(&verdicts.reference));
+        outcome.reference =
+            reference.map(|verdicts| theme::escape_terminal_text(&verdicts.reference));
         outcome
     }
 
     /// Creates the outcome of a run of which only the verdicts are known.
-    pub(crate) fn of_verdicts(run: RunId, exit_code: u8, tally: Tally, benchmarks: usize) -> Self {
+    pub(crate) fn from_verdicts(
+        run: RunId,
+        exit_code: u8,
+        tally: Tally,
+        benchmarks: usize,
+    ) -> Self {
         Self {
             run,
             exit_code,
@@ -84,7 +90,7 @@ impl RunOutcome {
     }
 
     /// Lists the reasons for the outcome, with verdicts formatted by `write`: `1 limit exceeded; 2 of 13 regressed, 11 unchanged`.
-    pub(crate) fn grounds(&self, write: impl Fn(Verdict) -> String) -> String {
+    pub(crate) fn describe_reasons(&self, write: impl Fn(Verdict) -> String) -> String {
         let counts = self.tally.iter().enumerate().map(|(at, (verdict, count))| {
             let of = match at {
                 0 => format!(" of {}", self.benchmarks),
@@ -118,7 +124,7 @@ impl RunOutcome {
             (true, false) => ", which `--fail-on` allows",
             (false, _) => "",
         };
-        let grounds = self.grounds(theme::verdict);
+        let grounds = self.describe_reasons(theme::verdict);
         let versus = self.reference.as_ref();
         let versus = versus.map_or_else(String::new, |reference| format!(" vs {reference}"));
         let words = |gap: &str| {
@@ -130,7 +136,7 @@ impl RunOutcome {
             return line;
         }
         let indent = " ".repeat(word.len() + 2);
-        let words = prose(&words("; "), columns, &indent);
+        let words = wrap_prose(&words("; "), columns, &indent);
         format!("{coloured}  {words}")
     }
 }
@@ -152,10 +158,10 @@ pub fn write_outcome_of_run(
     (tally, benchmarks, same): (Tally, usize, usize),
     columns: usize,
 ) -> io::Result<()> {
-    if let Some(said) = sentences::same_code(same, benchmarks) {
-        writeln!(writer, "{}", prose(&said, columns, ""))?;
+    if let Some(said) = sentences::summarize_same_code(same, benchmarks) {
+        writeln!(writer, "{}", wrap_prose(&said, columns, ""))?;
     }
-    let outcome = RunOutcome::of_verdicts(run, exit_code, tally, benchmarks);
+    let outcome = RunOutcome::from_verdicts(run, exit_code, tally, benchmarks);
     writeln!(writer, "{}", outcome.line("exited", columns))
 }
 
@@ -169,7 +175,7 @@ mod tests {
         RunOutcome {
             reasons: reasons.iter().map(|reason| (*reason).to_owned()).collect(),
             reference: (!verdicts.is_empty()).then(|| "run 3".to_owned()),
-            ..RunOutcome::of_verdicts(RunId(12), exit_code.number(), tally, verdicts.len())
+            ..RunOutcome::from_verdicts(RunId(12), exit_code.number(), tally, verdicts.len())
         }
     }
 

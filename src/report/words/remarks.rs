@@ -1,10 +1,12 @@
 //! Turns the remarks among the findings into sentences. Every output takes them from here.
 
-use super::limits::whom;
+use super::limits::name_benchmarks;
 use crate::report::units;
 use perfcheck_analysis::compare::Note;
-use perfcheck_analysis::findings::{ChangedFunction, CodeChange, Remark, Row, RunRemark, Sameness};
-use perfcheck_analysis::model::{MIN_LAUNCHES, RunId, SuitePart};
+use perfcheck_analysis::findings::{
+    BenchmarkNote, ChangedFunction, CodeChange, Row, RunNote, Sameness,
+};
+use perfcheck_analysis::model::{MIN_LAUNCHES, RunId, ShardId};
 
 /// Reports whether a note calls for an action. The others explain how a number was obtained.
 pub(crate) fn asks_to_act(note: &Note) -> bool {
@@ -24,38 +26,38 @@ pub(crate) fn asks_to_act(note: &Note) -> bool {
 }
 
 /// Returns the remarks on a benchmark, a sentence each.
-pub(crate) fn of_row(row: &Row<'_>) -> impl Iterator<Item = String> {
-    row.remarks.iter().map(remark)
+pub(crate) fn row_remarks(row: &Row<'_>) -> impl Iterator<Item = String> {
+    row.remarks.iter().map(describe_remark)
 }
 
 /// Returns the sentence for a remark on a benchmark.
-pub(crate) fn remark(remark: &Remark) -> String {
+pub(crate) fn describe_remark(remark: &BenchmarkNote) -> String {
     match remark {
-        Remark::CutShort { launches } => {
+        BenchmarkNote::CutShort { launches } => {
             format!(
                 "`--time-budget` left time for {}, and a verdict needs {MIN_LAUNCHES}: give it more time, or fewer benchmarks",
                 units::counted(*launches, "launch")
             )
         }
-        Remark::Undecided {
+        BenchmarkNote::Undecided {
             rounds,
             seconds,
             ran_out_of_time,
             noise_threshold,
         } => {
-            let settles = would_settle(*rounds, *seconds, *noise_threshold);
+            let settles = describe_settlement(*rounds, *seconds, *noise_threshold);
             if *ran_out_of_time {
                 format!("its time ended before it was decided; {settles}")
             } else {
                 settles
             }
         }
-        Remark::OnlyCandidate => "the reference does not have it (with `--against REV`, `--benches-from worktree` lays the current benchmarks over the older revision, where it builds with them)".to_owned(),
-        Remark::Same(same) => why_same(*same),
-        Remark::OtherVersion => "the author gave it another version (`--allow-different benchmark-version` compares all the same)".to_owned(),
-        Remark::OtherHarness => "it is written against another harness there".to_owned(),
-        Remark::BaseFailed => "it fails in the reference, so there is nothing to compare it with".to_owned(),
-        Remark::TargetFailed { in_base } => {
+        BenchmarkNote::OnlyCandidate => "the reference does not have it (with `--against REV`, `--benches-from worktree` lays the current benchmarks over the older revision, where it builds with them)".to_owned(),
+        BenchmarkNote::Same(same) => explain_unmeasured(*same),
+        BenchmarkNote::OtherVersion => "the author gave it another version (`--allow-different benchmark-version` compares all the same)".to_owned(),
+        BenchmarkNote::OtherHarness => "it is written against another harness there".to_owned(),
+        BenchmarkNote::BaseFailed => "it fails in the reference, so there is nothing to compare it with".to_owned(),
+        BenchmarkNote::TargetFailed { in_base } => {
             let whose = if *in_base { "the reference's" } else { "the" };
             format!("{whose} bench target failed before its benchmarks were known; the error is above")
         }
@@ -63,13 +65,17 @@ pub(crate) fn remark(remark: &Remark) -> String {
 }
 
 /// Describes what would settle an inconclusive benchmark; `None` if nothing is known to.
-pub(crate) fn what_would_settle(row: &Row<'_>) -> Option<String> {
+pub(crate) fn settlement_of(row: &Row<'_>) -> Option<String> {
     let mut remarks = row.remarks.iter();
-    let undecided = remarks.find(|remark| matches!(remark, Remark::Undecided { .. }))?;
-    Some(remark(undecided))
+    let undecided = remarks.find(|remark| matches!(remark, BenchmarkNote::Undecided { .. }))?;
+    Some(describe_remark(undecided))
 }
 
-fn would_settle(rounds: Option<u64>, seconds: Option<f64>, noise_threshold: Option<f64>) -> String {
+fn describe_settlement(
+    rounds: Option<u64>,
+    seconds: Option<f64>,
+    noise_threshold: Option<f64>,
+) -> String {
     let rounds = rounds.map(|rounds| {
         // Measuring again takes a second at least.
         let time = seconds.map(|seconds| format!(", {:.0} s,", seconds.max(1.0)));
@@ -88,15 +94,15 @@ fn would_settle(rounds: Option<u64>, seconds: Option<f64>, noise_threshold: Opti
 }
 
 /// Explains why a benchmark that is the same on both sides was not measured.
-pub(crate) fn why_same(same: Sameness) -> String {
+pub(crate) fn explain_unmeasured(same: Sameness) -> String {
     format!(
         "{} (`--measure-identical` measures all the same)",
-        what_is_same(same)
+        describe_sameness(same)
     )
 }
 
 /// Describes in which respect both sides are the same.
-pub(crate) fn what_is_same(same: Sameness) -> &'static str {
+pub(crate) fn describe_sameness(same: Sameness) -> &'static str {
     match same {
         Sameness::Executable => "both sides are the same executable, byte for byte",
         Sameness::Reachable => "no machine code or data that the benchmark can reach differs",
@@ -108,7 +114,7 @@ pub(crate) fn what_is_same(same: Sameness) -> &'static str {
 const MOST_NAMED: usize = 5;
 
 /// Describes how the machine code of a bench target differs, naming the `most` functions with the largest changes.
-pub(crate) fn code_differs(change: &CodeChange, most: usize) -> String {
+pub(crate) fn describe_code_change(change: &CodeChange, most: usize) -> String {
     let count = change.functions.len() + change.left_out;
     let from = with_reference("from", change.reference);
     if count == 0 {
@@ -128,7 +134,7 @@ pub(crate) fn code_differs(change: &CodeChange, most: usize) -> String {
             change.target,
             units::counted(count, "function"),
             named.join("`, `"),
-            and_more(count - named.len())
+            format_rest(count - named.len())
         );
     }
     // Functions whose code differs come first. If all stored ones differ, those left out count as differing, too.
@@ -138,7 +144,7 @@ pub(crate) fn code_differs(change: &CodeChange, most: usize) -> String {
         count
     };
     let named = change.functions.iter().filter(is_other).take(most);
-    let named: Vec<String> = named.map(changed_function).collect();
+    let named: Vec<String> = named.map(format_changed_function).collect();
     let of_data = match count - others {
         0 => String::new(),
         some => format!("; data that {some} more refer to may differ"),
@@ -148,11 +154,11 @@ pub(crate) fn code_differs(change: &CodeChange, most: usize) -> String {
         change.target,
         units::counted(others, "function"),
         named.join(", "),
-        and_more(others - named.len())
+        format_rest(others - named.len())
     )
 }
 
-fn and_more(count: usize) -> String {
+fn format_rest(count: usize) -> String {
     match count {
         0 => String::new(),
         more => format!(", {more} more"),
@@ -165,7 +171,7 @@ fn with_reference(word: &str, reference: Option<RunId>) -> String {
 }
 
 /// Formats a function that differs between the sides, with its sizes.
-pub(crate) fn changed_function(function: &ChangedFunction) -> String {
+pub(crate) fn format_changed_function(function: &ChangedFunction) -> String {
     let name = &function.name;
     match (function.bytes.base, function.bytes.candidate) {
         (Some(base), Some(candidate)) if base == candidate => {
@@ -179,12 +185,12 @@ pub(crate) fn changed_function(function: &ChangedFunction) -> String {
 }
 
 /// Returns the sentence for a remark on a whole comparison.
-pub fn run_remark(remark: &RunRemark) -> String {
+pub fn describe_run_remark(remark: &RunNote) -> String {
     match remark {
-        RunRemark::StoredAlone { reason } => {
+        RunNote::StoredAlone { reason } => {
             format!("this rests on stored numbers alone: {reason}")
         }
-        RunRemark::BenchDiffers {
+        RunNote::BenchDiffers {
             package: _,
             target,
             files,
@@ -198,8 +204,8 @@ pub fn run_remark(remark: &RunRemark) -> String {
                 "`--benches-from worktree` gives both the current one, where the reference builds with it"
             }
         ),
-        RunRemark::CodeDiffers(change) => code_differs(change, MOST_NAMED),
-        RunRemark::CodeUnknown {
+        RunNote::CodeDiffers(change) => describe_code_change(change, MOST_NAMED),
+        RunNote::CodeUnknown {
             package: _,
             target,
             reference,
@@ -208,18 +214,18 @@ pub fn run_remark(remark: &RunRemark) -> String {
             "the machine code of `{target}` was not compared{}: {reason}",
             with_reference("with", *reference)
         ),
-        RunRemark::NotCounted { benchmarks, reason } => format!(
+        RunNote::NotCounted { benchmarks, reason } => format!(
             "instructions of {} were not counted: {reason}",
-            whom(benchmarks)
+            name_benchmarks(benchmarks)
         ),
-        RunRemark::NotSampled { benchmarks, reason } => format!(
+        RunNote::NotSampled { benchmarks, reason } => format!(
             "which functions take the time of {} is not known: {reason}",
-            whom(benchmarks)
+            name_benchmarks(benchmarks)
         ),
-        RunRemark::Skipped { benchmarks, reason } => {
-            format!("{} skipped: {reason}", whom(benchmarks))
+        RunNote::Skipped { benchmarks, reason } => {
+            format!("{} skipped: {reason}", name_benchmarks(benchmarks))
         }
-        RunRemark::DependencyDiffers { name, versions } => {
+        RunNote::DependencyDiffers { name, versions } => {
             let listed = |versions: &[String]| match versions {
                 [] => "none".to_owned(),
                 some => some.join(", "),
@@ -230,58 +236,58 @@ pub fn run_remark(remark: &RunRemark) -> String {
                 listed(&versions.candidate)
             )
         }
-        RunRemark::NotForRounds { flags } => format!(
+        RunNote::NotForRounds { flags } => format!(
             "two builds side by side are measured in rounds (`--rounds`, `--time-budget`), to which {} does not apply",
             flags.join(", ")
         ),
-        RunRemark::Stolen { share } => format!(
+        RunNote::Stolen { share } => format!(
             "the hypervisor gave {:.0} % of the processors' time to others meanwhile: intervals are wider for that",
             share * 100.0
         ),
-        RunRemark::Imported => "imported values: another program measured them, under conditions that only its user knows; between languages, libraries with other guarantees, or machines, a difference shows a direction and no size".to_owned(),
-        RunRemark::LeftOut { run, left_out } => format!(
+        RunNote::Imported => "imported values: another program measured them, under conditions that only its user knows; between languages, libraries with other guarantees, or machines, a difference shows a direction and no size".to_owned(),
+        RunNote::LeftOut { run, left_out } => format!(
             "run {run} is described by what its import left, {}",
-            left_out.in_words()
+            left_out.describe()
         ),
-        RunRemark::HostUnknown => "nobody said on which machine these values were measured, so it is taken for a shared one, whose runs differ by a few percent; if nobody else uses it, import with `--fact host=dedicated`, or set `host = \"dedicated\"` in Cargo.toml".to_owned(),
-        RunRemark::LaunchesUnknown => "nothing tells launches apart in an imported side, so that repetitions count as if they were independent: what differs between two sessions shows as a change, too".to_owned(),
-        RunRemark::SampledDifferently { in_turn, alone } => format!(
+        RunNote::HostUnknown => "nobody said on which machine these values were measured, so it is taken for a shared one, whose runs differ by a few percent; if nobody else uses it, import with `--fact host=dedicated`, or set `host = \"dedicated\"` in Cargo.toml".to_owned(),
+        RunNote::LaunchesUnknown => "nothing tells launches apart in an imported side, so that repetitions count as if they were independent: what differs between two sessions shows as a change, too".to_owned(),
+        RunNote::SampledDifferently { in_turn, alone } => format!(
             "run {in_turn} was measured side by side with another build, in many short rounds, run {alone} alone: small changes may come from that"
         ),
-        RunRemark::RoundsAsLaunches => "both builds were measured side by side; this compares them as runs of their own, each round as a launch, and makes nothing of what they shared".to_owned(),
-        RunRemark::Incomplete { run } => incomplete(*run),
-        RunRemark::AsBuilt { targets, why } => format!(
+        RunNote::RoundsAsLaunches => "both builds were measured side by side; this compares them as runs of their own, each round as a launch, and makes nothing of what they shared".to_owned(),
+        RunNote::Incomplete { run } => describe_incomplete(*run),
+        RunNote::AsBuilt { targets, why } => format!(
             "the functions of {} stay where the linker put them, as {why}",
             targets.join(", ")
         ),
-        RunRemark::SmallChanges => "changes below 3 % may come from another layout of the code rather than from what it does; in tight loops larger ones may, too".to_owned(),
-        RunRemark::PartsMissing { parts } => format!(
+        RunNote::SmallChanges => "changes below 3 % may come from another layout of the code rather than from what it does; in tight loops larger ones may, too".to_owned(),
+        RunNote::PartsMissing { parts } => format!(
             "{} missing: nothing is known of {} benchmarks; measure and merge again, with all parts",
             match &parts[..] {
                 [part] => format!("part {part} is"),
-                _ => format!("parts {} are", parts_of(parts)),
+                _ => format!("parts {} are", list_shards(parts)),
             },
             if parts.len() == 1 { "its" } else { "their" },
         ),
-        RunRemark::HostsDiffer { hosts } => {
-            let each = hosts.iter().map(|(host, parts)| format!("{} on {host}", parts_of(parts)));
+        RunNote::HostsDiffer { hosts } => {
+            let each = hosts.iter().map(|(host, parts)| format!("{} on {host}", list_shards(parts)));
             format!(
                 "parts were measured on different machines: {}; each verdict is about both sides on one of them",
                 each.collect::<Vec<_>>().join("; ")
             )
         }
-        RunRemark::ConcludedElsewhere => "this was concluded in another store, before the runs were imported: where a sentence of that time names a run, it has its number there".to_owned(),
+        RunNote::ConcludedElsewhere => "this was concluded in another store, before the runs were imported: where a sentence of that time names a run, it has its number there".to_owned(),
     }
 }
 
 /// Formats `1/8, 3/8`.
-fn parts_of(parts: &[SuitePart]) -> String {
+fn list_shards(parts: &[ShardId]) -> String {
     let parts: Vec<String> = parts.iter().map(ToString::to_string).collect();
     parts.join(", ")
 }
 
 /// Says that a run was interrupted and has only a part of its results.
-pub(crate) fn incomplete(run: RunId) -> String {
+pub(crate) fn describe_incomplete(run: RunId) -> String {
     format!(
         "run {run} is incomplete: it was stopped before its end, and only what it had measured until then is here"
     )
@@ -294,7 +300,7 @@ mod tests {
     #[test]
     fn what_would_settle_it_is_said_in_rounds_in_time_and_as_a_threshold() {
         let said = |rounds, seconds, noise_threshold| {
-            remark(&Remark::Undecided {
+            describe_remark(&BenchmarkNote::Undecided {
                 rounds,
                 seconds,
                 ran_out_of_time: false,
@@ -317,7 +323,7 @@ mod tests {
             said(None, Some(41.6), Some(0.104)),
             "a noise threshold of 10.4 % would make it `unchanged`"
         );
-        let ended = remark(&Remark::Undecided {
+        let ended = describe_remark(&BenchmarkNote::Undecided {
             rounds: Some(46),
             seconds: Some(552.0),
             ran_out_of_time: true,

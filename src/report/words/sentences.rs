@@ -6,7 +6,7 @@ use super::{analysis, extras, limits, remarks};
 use crate::escape;
 use crate::report::units;
 use perfcheck_analysis::compare::{Comparison, Note, Summary};
-use perfcheck_analysis::findings::{Exceeded, FailedTarget, Findings, Method, Row};
+use perfcheck_analysis::findings::{ExceededLimit, FailedTarget, Findings, Method, Row};
 use perfcheck_analysis::model::{
     BySide, Failure, Metric, Run, RunId, RunStatus, Statistic, Verdict,
 };
@@ -18,7 +18,7 @@ const FEW: usize = 3;
 
 /// The severity of a benchmark's result, for CI systems.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub(crate) enum Gravity {
+pub(crate) enum RowSeverity {
     /// The benchmark could not be measured
     Error,
     /// The result makes the exit status 1
@@ -29,13 +29,13 @@ pub(crate) enum Gravity {
     Fine,
 }
 
-impl Gravity {
+impl RowSeverity {
     /// Returns the severity of a row.
-    pub(crate) fn of(row: &Row<'_>, findings: &Findings<'_>, fail_on: &[Verdict]) -> Self {
+    pub(crate) fn from_row(row: &Row<'_>, findings: &Findings<'_>, fail_on: &[Verdict]) -> Self {
         match row.verdict {
             Some(Verdict::Failed) => Self::Error,
             Some(verdict) if fail_on.contains(&verdict) => Self::Failure,
-            _ if exceeded(row, findings).next().is_some() => Self::Failure,
+            _ if exceeded_limits(row, findings).next().is_some() => Self::Failure,
             Some(Verdict::Regressed | Verdict::Suspect | Verdict::Missing) => Self::Warning,
             _ => Self::Fine,
         }
@@ -43,17 +43,17 @@ impl Gravity {
 }
 
 /// Returns the limits that a benchmark exceeds.
-pub(crate) fn exceeded<'f>(
+pub(crate) fn exceeded_limits<'f>(
     row: &'f Row<'_>,
     findings: &'f Findings<'_>,
-) -> impl Iterator<Item = &'f Exceeded> {
+) -> impl Iterator<Item = &'f ExceededLimit> {
     let all = findings.verdicts.iter();
     all.flat_map(|verdicts| &verdicts.limits.exceeded)
         .filter(|exceeded| exceeded.key == row.key)
 }
 
 /// Returns all rows, the worst first.
-pub(crate) fn worst_first<'f, 'm>(findings: &'f Findings<'m>) -> Vec<&'f Row<'m>> {
+pub(crate) fn rows_worst_first<'f, 'm>(findings: &'f Findings<'m>) -> Vec<&'f Row<'m>> {
     let change = |row: &Row<'_>| {
         let comparison = row.comparison.as_ref();
         let change = comparison.and_then(|comparison| comparison.change);
@@ -65,15 +65,15 @@ pub(crate) fn worst_first<'f, 'm>(findings: &'f Findings<'m>) -> Vec<&'f Row<'m>
         (a.verdict.is_none(), a.verdict)
             .cmp(&(b.verdict.is_none(), b.verdict))
             .then(change(b).total_cmp(&change(a)))
-            .then_with(|| a.key.in_natural_order(&b.key))
+            .then_with(|| a.key.cmp_natural(&b.key))
     });
     rows
 }
 
 /// Describes inconclusive benchmarks, which readers might take for unchanged; `None` if there are none.
-pub(crate) fn undecided(findings: &Findings<'_>) -> Option<String> {
+pub(crate) fn summarize_undecided(findings: &Findings<'_>) -> Option<String> {
     let open = findings.tally().count(Verdict::Inconclusive);
-    let slower = look_slower(&findings.rows);
+    let slower = count_looking_slower(&findings.rows);
     let slower = match slower {
         0 => String::new(),
         1 => ", and 1 of them looks slower".to_owned(),
@@ -88,7 +88,9 @@ pub(crate) fn undecided(findings: &Findings<'_>) -> Option<String> {
 }
 
 /// Counts inconclusive benchmarks that look slower by more than noise and their own uncertainty.
-pub(crate) fn look_slower<'r, 'm: 'r>(rows: impl IntoIterator<Item = &'r Row<'m>>) -> usize {
+pub(crate) fn count_looking_slower<'r, 'm: 'r>(
+    rows: impl IntoIterator<Item = &'r Row<'m>>,
+) -> usize {
     rows.into_iter()
         .filter(|row| row.verdict == Some(Verdict::Inconclusive) && row.looks_slower())
         .count()
@@ -114,13 +116,16 @@ pub(crate) fn median_interval(row: &Row<'_>) -> Option<String> {
 }
 
 /// Formats the two values that the change compares, in the unit of the verdict's statistic.
-pub(crate) fn compared(row: &Row<'_>, findings: &Findings<'_>) -> Option<BySide<String>> {
+pub(crate) fn format_compared_values(
+    row: &Row<'_>,
+    findings: &Findings<'_>,
+) -> Option<BySide<String>> {
     let subject = findings.decision().analysis.subject;
-    values_of(row.comparison.as_ref()?, subject, metric(row))
+    format_values(row.comparison.as_ref()?, subject, metric(row))
 }
 
 /// Formats the two values of a comparison whose verdict is about `subject`.
-pub(crate) fn values_of(
+pub(crate) fn format_values(
     comparison: &Comparison,
     subject: Statistic,
     metric: &Metric,
@@ -139,9 +144,9 @@ pub(crate) fn values_of(
 }
 
 /// Explains a wide interval of the median by two modes, if the samples have them.
-pub(crate) fn modes(summary: &Summary, metric: &Metric) -> Option<String> {
+pub(crate) fn describe_modes(summary: &Summary, metric: &Metric) -> Option<String> {
     let [fast, slow] = summary.modes?;
-    let write = |value| units::spent(metric, value);
+    let write = |value| units::format_cost(metric, value);
     Some(format!(
         "the samples have two modes, near {} and {}, and the interval of the median reaches over both",
         write(fast),
@@ -169,7 +174,7 @@ pub(crate) fn change_level(findings: &Findings<'_>) -> Option<String> {
 }
 
 /// Formats `+8.30 % (98 % interval [+8.21 %, +8.40 %]), 12.31 µs → 13.33 µs, compared with the last accepted run`.
-pub(crate) fn in_numbers(row: &Row<'_>, findings: &Findings<'_>) -> String {
+pub(crate) fn describe_numbers(row: &Row<'_>, findings: &Findings<'_>) -> String {
     let changed = change(row).map(
         |change| match (change_interval(row), change_level(findings)) {
             (Some(interval), Some(level)) => format!("{change} ({level} interval {interval})"),
@@ -179,7 +184,7 @@ pub(crate) fn in_numbers(row: &Row<'_>, findings: &Findings<'_>) -> String {
     let reference = row.comparison.as_ref().and(findings.verdicts.as_ref());
     let parts = [
         changed,
-        match compared(row, findings) {
+        match format_compared_values(row, findings) {
             Some(values) => Some(format!("{} → {}", values.base, values.candidate)),
             None => median(row).map(|median| format!("median {median}")),
         },
@@ -189,30 +194,30 @@ pub(crate) fn in_numbers(row: &Row<'_>, findings: &Findings<'_>) -> String {
 }
 
 /// Describes the problem of a benchmark: the verdict's word, or `limit` if it exceeds a `--limit`, and a sentence.
-pub(crate) fn complaint(
+pub(crate) fn describe_problem(
     row: &Row<'_>,
     findings: &Findings<'_>,
     fail_on: &[Verdict],
 ) -> (&'static str, String) {
     let word = row.verdict.map_or("measured", Verdict::word);
     let is_wanted = row.verdict.is_some_and(|found| fail_on.contains(&found));
-    if let (false, Some(found)) = (is_wanted, exceeded(row, findings).next()) {
-        return ("limit", excess(found));
+    if let (false, Some(found)) = (is_wanted, exceeded_limits(row, findings).next()) {
+        return ("limit", describe_excess(found));
     }
     let more = match row.verdict {
         Some(Verdict::Missing) => "it is in the reference, and not in this run".to_owned(),
         Some(Verdict::Incomparable | Verdict::Failed) => {
             notes(row, findings).into_iter().next().unwrap_or_default()
         }
-        _ => in_numbers(row, findings),
+        _ => describe_numbers(row, findings),
     };
     let colon = if more.is_empty() { "" } else { ": " };
     (word, format!("{word}{colon}{more}"))
 }
 
 /// Describes an exceeded limit without the benchmark's name.
-fn excess(exceeded: &Exceeded) -> String {
-    let sentence = limits::exceeded(exceeded);
+fn describe_excess(exceeded: &ExceededLimit) -> String {
+    let sentence = limits::describe_exceeded(exceeded);
     let name = escape::terminal_lines(&exceeded.key.id);
     let rest = sentence
         .strip_prefix(&name)
@@ -221,7 +226,7 @@ fn excess(exceeded: &Exceeded) -> String {
 }
 
 /// Returns the notes on a benchmark that `complaint` does not contain.
-pub(crate) fn other_notes(row: &Row<'_>, findings: &Findings<'_>, complaint: &str) -> Vec<String> {
+pub(crate) fn notes_beyond(row: &Row<'_>, findings: &Findings<'_>, complaint: &str) -> Vec<String> {
     let mut notes = notes(row, findings);
     notes.retain(|note| !complaint.ends_with(note));
     notes
@@ -229,8 +234,8 @@ pub(crate) fn other_notes(row: &Row<'_>, findings: &Findings<'_>, complaint: &st
 
 /// Returns the notes on a benchmark, a sentence each.
 pub(crate) fn notes(row: &Row<'_>, findings: &Findings<'_>) -> Vec<String> {
-    let excesses = exceeded(row, findings).map(excess);
-    let moved = row.comparison.iter().flat_map(extras::changes);
+    let excesses = exceeded_limits(row, findings).map(describe_excess);
+    let moved = row.comparison.iter().flat_map(extras::describe_changes);
     let differences = row
         .blocking
         .iter()
@@ -239,10 +244,10 @@ pub(crate) fn notes(row: &Row<'_>, findings: &Findings<'_>) -> Vec<String> {
         .chain(moved)
         .chain(differences)
         .chain(remarks_on(row, |_| true, metric(row)))
-        .chain(failures(row, |launches| {
+        .chain(describe_failures(row, |launches| {
             units::counted(launches.len(), "launch")
         }))
-        .map(|sentence| cut(&sentence, LONGEST_SENTENCE))
+        .map(|sentence| truncate(&sentence, LONGEST_SENTENCE))
         .collect()
 }
 
@@ -254,16 +259,16 @@ pub(crate) fn remarks_on<'r>(
 ) -> impl Iterator<Item = String> + 'r {
     let comparison = row.comparison.as_ref();
     let summary = row.summary.as_ref();
-    let modes = summary.and_then(|summary| modes(summary, metric));
+    let modes = summary.and_then(|summary| describe_modes(summary, metric));
     let limits = comparison.map_or(&[][..], |found| &found.notes);
-    let centers = comparison.and_then(|found| analysis::centers(found, metric));
-    let changes = comparison.and_then(analysis::changes_of_samples);
+    let centers = comparison.and_then(|found| analysis::describe_centers(found, metric));
+    let changes = comparison.and_then(analysis::describe_sample_changes);
     limits
         .iter()
         .filter(move |note| is_told(note))
         .map(Note::to_string)
         .chain(modes)
-        .chain(remarks::of_row(row))
+        .chain(remarks::row_remarks(row))
         .chain(changes)
         .chain(centers)
 }
@@ -277,7 +282,7 @@ pub(crate) fn is_fine(row: &Row<'_>) -> bool {
 }
 
 /// Returns each distinct failure with the processes in which it happened, counted from 1.
-pub(crate) fn by_message(failures: &[Failure]) -> Vec<(&str, Vec<u32>)> {
+pub(crate) fn group_by_message(failures: &[Failure]) -> Vec<(&str, Vec<u32>)> {
     let mut found: Vec<(&str, Vec<u32>)> = Vec::new();
     for Failure { launch, message } in failures {
         match found.iter_mut().find(|(known, _)| known == message) {
@@ -289,29 +294,32 @@ pub(crate) fn by_message(failures: &[Failure]) -> Vec<(&str, Vec<u32>)> {
 }
 
 /// Describes the failures of a row; `in_launches` formats the processes in which a failure happened.
-pub(crate) fn failures(row: &Row<'_>, in_launches: impl Fn(&[u32]) -> String) -> Vec<String> {
+pub(crate) fn describe_failures(
+    row: &Row<'_>,
+    in_launches: impl Fn(&[u32]) -> String,
+) -> Vec<String> {
     let failures = row.measurement.map_or(&[][..], |found| &found.failures);
-    let failures = by_message(failures).into_iter();
+    let failures = group_by_message(failures).into_iter();
     failures
         .map(|(message, launches)| format!("failed in {}: {message}", in_launches(&launches)))
         .collect()
 }
 
 /// Formats `launch 1` or `launches 2, 3`.
-pub(crate) fn launches_named(launches: &[u32]) -> String {
+pub(crate) fn format_processes(launches: &[u32]) -> String {
     let numbers: Vec<String> = launches.iter().map(u32::to_string).collect();
     let noun = units::plural(launches.len(), "launch");
     format!("{noun} {}", numbers.join(", "))
 }
 
 /// Describes the failure of a bench target before all of its benchmarks were known.
-pub(crate) fn of_target(failed: &FailedTarget) -> String {
-    let message = cut(&failed.message, LONGEST_SENTENCE);
+pub(crate) fn describe_target_failure(failed: &FailedTarget) -> String {
+    let message = truncate(&failed.message, LONGEST_SENTENCE);
     format!("not all of its benchmarks are known: {message}")
 }
 
 /// Returns the text with a capital first letter.
-pub(crate) fn capital(text: &str) -> String {
+pub(crate) fn capitalize(text: &str) -> String {
     let mut letters = text.chars();
     letters.next().map_or_else(String::new, |first| {
         first.to_uppercase().chain(letters).collect()
@@ -319,14 +327,14 @@ pub(crate) fn capital(text: &str) -> String {
 }
 
 /// Counts benchmarks that were not measured because both sides run the same machine code.
-pub(crate) fn unmeasured(findings: &Findings<'_>) -> Option<String> {
+pub(crate) fn summarize_unmeasured(findings: &Findings<'_>) -> Option<String> {
     let rows = &findings.rows;
     let same = rows.iter().filter(|row| row.is_same_code()).count();
-    same_code(same, rows.len())
+    summarize_same_code(same, rows.len())
 }
 
 /// Like [`unmeasured`], for counts of benchmarks.
-pub(super) fn same_code(same: usize, of: usize) -> Option<String> {
+pub(super) fn summarize_same_code(same: usize, of: usize) -> Option<String> {
     let all = units::counted(of, "benchmark");
     let counted = if same == of {
         format!("{all} unchanged: both builds run the same machine code; none measured.")
@@ -340,11 +348,11 @@ pub(super) fn same_code(same: usize, of: usize) -> Option<String> {
 
 /// Says which benchmarks have which reference, if a side-by-side run has several.
 /// Example: `` Run 3 is the reference of `a`; run 1 of the other 5 benchmarks. ``
-pub(crate) fn references(findings: &Findings<'_>) -> Option<String> {
+pub(crate) fn describe_references(findings: &Findings<'_>) -> Option<String> {
     let verdicts = findings.verdicts.as_ref()?;
     let mut groups: BTreeMap<RunId, Vec<&str>> = BTreeMap::new();
     for row in &findings.rows {
-        let is_compared = row.comparison.is_some() || row.same().is_some();
+        let is_compared = row.comparison.is_some() || row.sameness().is_some();
         if let (true, [Some(run)]) = (is_compared, &row.reference[..]) {
             groups.entry(*run).or_default().push(&row.key.id);
         }
@@ -367,27 +375,27 @@ pub(crate) fn references(findings: &Findings<'_>) -> Option<String> {
         format!("run {run} {verb} {ids}")
     });
     let parts: Vec<String> = parts.collect();
-    Some(format!("{}.", capital(&parts.join("; "))))
+    Some(format!("{}.", capitalize(&parts.join("; "))))
 }
 
 /// Describes each called change in a sentence if at most two benchmarks were compared; for more, the table is clearer.
-pub(crate) fn called(findings: &Findings<'_>) -> Vec<String> {
+pub(crate) fn describe_called_changes(findings: &Findings<'_>) -> Vec<String> {
     let compared = findings.rows.iter().filter(|row| row.comparison.is_some());
     let rows: Vec<&Row<'_>> = compared.collect();
     if rows.len() > 2 {
         return Vec::new();
     }
     rows.into_iter()
-        .filter_map(|row| one_called(row, findings))
+        .filter_map(|row| describe_called_change(row, findings))
         .collect()
 }
 
 /// Formats `` `sort/10` takes 1.25 ± 0.03 times as long: 2.16 µs → 2.70 µs. ``
-fn one_called(row: &Row<'_>, findings: &Findings<'_>) -> Option<String> {
+fn describe_called_change(row: &Row<'_>, findings: &Findings<'_>) -> Option<String> {
     let is_called = matches!(row.verdict, Some(Verdict::Regressed | Verdict::Improved));
     let change = row.comparison.as_ref()?.change.filter(|_| is_called)?;
-    let BySide { base, candidate } = compared(row, findings)?;
-    let id = units::whole_name(&row.key.id);
+    let BySide { base, candidate } = format_compared_values(row, findings)?;
+    let id = units::escape_id(&row.key.id);
     let half = (change.upper - change.lower) / 2.0;
     let extent = if half.is_finite() {
         let digits = usize::try_from(1 - half.log10().floor() as i64).unwrap_or(0);
@@ -406,8 +414,8 @@ fn one_called(row: &Row<'_>, findings: &Findings<'_>) -> Option<String> {
 }
 
 /// Describes the geometric mean of all changes, if a change was called and there are several benchmarks.
-pub(crate) fn together(findings: &Findings<'_>) -> Option<String> {
-    let (benchmarks, change) = findings.together()?;
+pub(crate) fn describe_geometric_mean(findings: &Findings<'_>) -> Option<String> {
+    let (benchmarks, change) = findings.mean_change()?;
     Some(format!(
         "All {} together: {} (geometric mean of the changes).",
         units::counted(benchmarks, "benchmark"),
@@ -416,18 +424,18 @@ pub(crate) fn together(findings: &Findings<'_>) -> Option<String> {
 }
 
 /// Formats `1 benchmark was` or `2 benchmarks were`.
-pub(crate) fn were(count: usize) -> String {
+pub(crate) fn count_with_verb(count: usize) -> String {
     let verb = if count == 1 { "was" } else { "were" };
     format!("{} {verb}", units::counted(count, "benchmark"))
 }
 
 /// Says that a run was interrupted and has only a part of its results.
-pub(crate) fn incomplete(run: &Run) -> Option<String> {
-    (run.status == RunStatus::Incomplete).then(|| remarks::incomplete(run.id))
+pub(crate) fn describe_incomplete_run(run: &Run) -> Option<String> {
+    (run.status == RunStatus::Incomplete).then(|| remarks::describe_incomplete(run.id))
 }
 
 /// Cuts a text after `characters`, with an ellipsis for the rest.
-pub(crate) fn cut(text: &str, characters: usize) -> String {
+pub(crate) fn truncate(text: &str, characters: usize) -> String {
     match text.char_indices().nth(characters) {
         Some((end, _)) => format!("{}…", &text[..end]),
         None => text.to_owned(),
@@ -435,7 +443,7 @@ pub(crate) fn cut(text: &str, characters: usize) -> String {
 }
 
 /// Shortens a name to `characters`, with an ellipsis in its middle, because both ends say most.
-pub(crate) fn shortened(name: &str, characters: usize) -> String {
+pub(crate) fn shorten(name: &str, characters: usize) -> String {
     let length = name.chars().count();
     if length <= characters {
         return name.to_owned();
@@ -452,9 +460,9 @@ mod tests {
 
     #[test]
     fn long_texts_are_cut_at_their_end_and_names_in_the_middle() {
-        assert_eq!(cut("größer", 6), "größer");
-        assert_eq!(cut("größere", 4), "größ…");
-        assert_eq!(shortened("abcdefghi", 9), "abcdefghi");
-        assert_eq!(shortened("abcdefghij", 9), "abcde…hij");
+        assert_eq!(truncate("größer", 6), "größer");
+        assert_eq!(truncate("größere", 4), "größ…");
+        assert_eq!(shorten("abcdefghi", 9), "abcdefghi");
+        assert_eq!(shorten("abcdefghij", 9), "abcde…hij");
     }
 }

@@ -7,7 +7,7 @@ use perfcheck_analysis::model::{Environment, Run, Source};
 
 /// Writes the files, columns and filters of an imported run, and the facts stated about its machine and build.
 pub(crate) fn write_source(writer: &mut dyn Write, run: &Run, source: &Source) -> io::Result<()> {
-    let plain = |text: String| theme::printable(&text);
+    let plain = |text: String| theme::escape_terminal_text(&text);
     writeln!(writer, "imported from {}", plain(source.summary()))?;
     for file in &source.files {
         let hash = file.blake3.get(..16).unwrap_or(&file.blake3);
@@ -35,8 +35,8 @@ pub(crate) fn write_source(writer: &mut dyn Write, run: &Run, source: &Source) -
     writeln!(
         writer,
         "{} ({}; all are stored){first}",
-        source.counts.in_words(),
-        source.filter.name()
+        source.counts.describe(),
+        source.filter.policy_name()
     )?;
     if source.rows_skipped > 0 {
         writeln!(
@@ -45,11 +45,15 @@ pub(crate) fn write_source(writer: &mut dyn Write, run: &Run, source: &Source) -
             source.rows_skipped
         )?;
     }
-    writeln!(writer, "{}\n", plain(circumstances(&run.begun.environment)))
+    writeln!(
+        writer,
+        "{}\n",
+        plain(describe_environment(&run.begun.environment))
+    )
 }
 
 /// Describes the facts known about machine and build of an imported run.
-pub(crate) fn circumstances(environment: &Environment) -> String {
+pub(crate) fn describe_environment(environment: &Environment) -> String {
     let stated = stated_facts(environment);
     if stated.is_empty() {
         "machine and build are not known".to_owned()

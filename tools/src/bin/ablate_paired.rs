@@ -10,7 +10,7 @@
 
 #![allow(clippy::print_stdout)]
 
-use perfcheck_analysis::compare::{Guard, PairedMethod, Plan};
+use perfcheck_analysis::compare::{FloorGuard, PairedMethod, Plan};
 use perfcheck_analysis::model::{Nanos, Round, Sample, Tally, Verdict};
 use perfcheck_stats::{BootstrapSpread, Draws, Stream};
 use perfcheck_tools::paired_verdict::judged;
@@ -169,7 +169,7 @@ fn rules(options: &Options) -> Vec<Rule> {
         };
         add(&format!("inflation {inflation}"), &looks, 0.01, method);
     }
-    for guard in [Guard::Nowhere, Guard::Changes] {
+    for guard in [FloorGuard::Nowhere, FloorGuard::Changes] {
         let method = PairedMethod { guard, ..default };
         add(&format!("guard {guard:?}"), &looks, 0.01, method);
     }

@@ -7,7 +7,7 @@
 
 #![allow(clippy::print_stdout)]
 
-use perfcheck_analysis::compare::{HostClass, Question, Reference, Rules, compare, summarize};
+use perfcheck_analysis::compare::{HostClass, Question, Reference, TestPolicy, compare, summarize};
 use perfcheck_analysis::model::{DecisionSettings, Measurement, Nanos, Sample};
 use perfcheck_stats::{Draws, Stream};
 use perfcheck_tools::series;
@@ -82,7 +82,7 @@ fn compare_all(candidate: &[&Measurement], runs: &[&Measurement]) {
             noise_threshold: 0.02,
         })
         .collect();
-    let rules = Rules {
+    let rules = TestPolicy {
         decision: DecisionSettings::default(),
         host: HostClass::Shared,
         seed: 1,

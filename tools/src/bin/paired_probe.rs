@@ -17,12 +17,12 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use perfcheck_analysis::model::{
-    BenchmarkKey, BySide, Event, Nanos, Observer, Round, Sample, Skipping, TargetFacts,
+    BenchmarkKey, BySide, Event, Nanos, Observer, Round, Sample, SkipSupport, TargetFacts,
 };
 use perfcheck_engine::cargo::BenchTarget;
-use perfcheck_engine::child::Launcher;
+use perfcheck_engine::child::ProcessContext;
 use perfcheck_engine::measure::{
-    Campaign, CampaignSink, PairedPlan, PairedTarget, RoundSettings, Spent, discover,
+    BenchmarkCost, Campaign, CampaignSink, PairedPlan, PairedTarget, RoundSettings, discover,
 };
 use perfcheck_engine::process::{Interrupt, Supervisor};
 
@@ -61,11 +61,11 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
         directory: PathBuf::from("."),
         variables: BTreeMap::new(),
         facts: TargetFacts::default(),
-        skipping: Skipping::Works,
+        skipping: SkipSupport::Works,
     };
     let supervisor = Supervisor::default();
     let interrupt = Interrupt::never();
-    let launcher = Launcher::new(&supervisor, &interrupt, &Silence, Duration::from_secs(30));
+    let launcher = ProcessContext::new(&supervisor, &interrupt, &Silence, Duration::from_secs(30));
     let filter = std::env::var("ONLY").ok();
     let found = discover(vec![target(candidate, "probe")], None, launcher)?;
     let benchmarks = found
@@ -103,7 +103,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
         seed: std::process::id().into(),
     };
     let mut all: BTreeMap<BenchmarkKey, Vec<Round>> = BTreeMap::new();
-    let campaign = Campaign::in_turn(vec![pair], |_| 0.01, plan, launcher);
+    let campaign = Campaign::paired(vec![pair], |_| 0.01, plan, launcher);
     let mut sink = CampaignSink {
         record: &mut |_, _| Ok::<(), Infallible>(()),
         standing: &mut |benchmark, _, rounds| {
@@ -119,7 +119,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
 fn write(
     out: &str,
     label: &str,
-    spent: Vec<Spent>,
+    spent: Vec<BenchmarkCost>,
     mut all: BTreeMap<BenchmarkKey, Vec<Round>>,
 ) -> Result<(), Box<dyn std::error::Error>> {
     let mut out = OpenOptions::new().create(true).append(true).open(out)?;

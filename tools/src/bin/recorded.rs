@@ -9,7 +9,7 @@
 #![allow(clippy::print_stdout)]
 
 use perfcheck_analysis::compare::{
-    Comparison, HostClass, Location, Question, Reference, Rules, compare,
+    Comparison, HostClass, Location, Question, Reference, TestPolicy, compare,
 };
 use perfcheck_analysis::model::{DecisionSettings, Measurement, Nanos, Sample, Test, Verdict};
 use perfcheck_tools::series;
@@ -229,7 +229,7 @@ impl Pair<'_> {
             noise_threshold: NOISE_THRESHOLD,
         };
         [Test::BootstrapT, Test::TScore].map(|test| {
-            let rules = Rules {
+            let rules = TestPolicy {
                 decision: DecisionSettings {
                     resamples: RESAMPLES,
                     analysis: test.into(),

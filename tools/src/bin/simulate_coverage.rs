@@ -8,8 +8,8 @@
 #![allow(clippy::print_stdout)]
 
 use perfcheck_analysis::compare::{
-    BenchmarkRecord, DescribedChange, Estimate, HostClass, Question, Reference, Rules, compare,
-    summarize_by,
+    BenchmarkRecord, DescribedChange, Estimate, HostClass, Question, Reference, TestPolicy,
+    compare, summarize_with,
 };
 use perfcheck_analysis::model::{DecisionSettings, Measurement, Nanos, Sample, System};
 use perfcheck_stats::{Draws, MAD_TO_SD, Stream, normal};
@@ -137,7 +137,7 @@ fn main() {
     println!("|---|---|---|---|---|---|---|---|---|");
     let settings = [
         ("default", DecisionSettings::default()),
-        ("criterion", System::Criterion.decision()),
+        ("criterion", System::Criterion.decision_settings()),
     ];
     for (name, decision) in settings {
         let decision = DecisionSettings {
@@ -186,8 +186,9 @@ fn simulate(design: Design, decision: &DecisionSettings, seed: u64) -> Covered {
     let mut numbers = Numbers(Draws::new(Stream { seed, name: &name }, 0));
     let mut run = || measurement(design, &mut numbers);
     let (candidate, base) = (run(), run());
-    let summary = summarize_by(&candidate, decision, seed).expect("samples");
-    let record = BenchmarkRecord::of(&candidate, &summary, decision, seed).expect("samples");
+    let summary = summarize_with(&candidate, decision, seed).expect("samples");
+    let record =
+        BenchmarkRecord::from_measurement(&candidate, &summary, decision, seed).expect("samples");
     let (mean, median) = changes(&candidate, &base, decision, seed);
     let truth = design.shape.truth();
     let one_process = (design.samples == 1).then_some(record.of_samples.mean_ns);
@@ -249,7 +250,7 @@ fn changes(
         reference: &reference,
         noise_threshold: decision.noise_threshold,
     };
-    let rules = Rules {
+    let rules = TestPolicy {
         decision: *decision,
         host: HostClass::Dedicated,
         seed,

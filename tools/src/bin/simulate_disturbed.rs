@@ -9,7 +9,7 @@
 #![allow(clippy::print_stdout)]
 
 use perfcheck_analysis::compare::{
-    HostClass, PairedMethod, Plan, ProcessSampling, Question, Reference, Rules, compare,
+    HostClass, PairedMethod, Plan, ProcessSampling, Question, Reference, TestPolicy, compare,
 };
 use perfcheck_analysis::model::{
     DecisionSettings, Measurement, Nanos, Round, Sample, Test, Verdict,
@@ -108,7 +108,7 @@ fn run(
 ) -> Measurement {
     let (mut lengths, mut stretch, mut iterations) = (SampleLengths::default(), 1, 0);
     let mut launches = Vec::new();
-    while launches.len() < LAUNCHES + (lengths.wanted_again() as usize).min(LAUNCHES) {
+    while launches.len() < LAUNCHES + (lengths.processes_to_repeat() as usize).min(LAUNCHES) {
         let fate = disturbed.draw(iteration_ns, numbers);
         let (linear, flat) = match driver {
             // 100 samples in 50 ms are as long as 800 in 400 ms.
@@ -151,7 +151,7 @@ fn stored(driver: Driver, disturbed: Disturbed, factor: f64, numbers: &mut Numbe
         reference: &reference,
         noise_threshold: 0.02,
     };
-    let rules = Rules {
+    let rules = TestPolicy {
         decision: DecisionSettings {
             resamples: 20,
             analysis: Test::BootstrapT.into(),

@@ -10,7 +10,7 @@
 
 #![allow(clippy::print_stdout)]
 
-use perfcheck_analysis::compare::{CourseRules, Edge, Network, Placement};
+use perfcheck_analysis::compare::{Edge, LevelEstimate, Network, TrendRules};
 use perfcheck_stats::{Draws, Stream};
 use perfcheck_tools::numbers::Numbers;
 use perfcheck_tools::proportion::exact_interval;
@@ -19,7 +19,7 @@ use rayon::prelude::*;
 const COMMITS: usize = 128;
 const STEPS: usize = 5;
 const STEP: f64 = 0.02;
-const RULES: CourseRules = CourseRules {
+const RULES: TrendRules = TrendRules {
     noise_threshold: 0.01,
     confidence_level: 0.95,
     seed: 0,
@@ -133,7 +133,7 @@ impl Case {
             edges: &edges,
         };
         let newest = self.class(3);
-        let placement = Placement::of(&network, newest, &RULES);
+        let placement = LevelEstimate::solve(&network, newest, &RULES);
         let begins: Vec<usize> = (1..COMMITS)
             .filter(|place| !placement.is_one_level(place - 1, *place))
             .collect();
@@ -261,7 +261,7 @@ fn large() {
             edges: &edges,
         };
         let begun = std::time::Instant::now();
-        let placement = Placement::of(&network, 0, &RULES);
+        let placement = LevelEstimate::solve(&network, 0, &RULES);
         let steps = (1..PLACES).filter(|place| !placement.is_one_level(place - 1, *place));
         println!(
             "{} edges, {} steps found of {}: {:.3?}",

@@ -8,7 +8,9 @@
 
 #![allow(clippy::print_stdout)]
 
-use perfcheck_analysis::compare::{Comparison, HostClass, Question, Reference, Rules, compare};
+use perfcheck_analysis::compare::{
+    Comparison, HostClass, Question, Reference, TestPolicy, compare,
+};
 use perfcheck_analysis::model::{
     Analysis, Correction, DecisionSettings, Measurement, Nanos, Sample, Verdict,
 };
@@ -97,7 +99,7 @@ fn called(seed: u64, host: HostClass, runs: usize, rule: Correction) -> (usize, 
             noise_threshold: 0.0,
         })
         .collect();
-    let rules = Rules {
+    let rules = TestPolicy {
         decision: DecisionSettings {
             // Runs are decided without resampling.
             resamples: 20,

@@ -8,7 +8,7 @@
 
 #![allow(clippy::print_stdout)]
 
-use perfcheck_analysis::compare::{Comparison, Guard, PairedMethod, Plan};
+use perfcheck_analysis::compare::{Comparison, FloorGuard, PairedMethod, Plan};
 use perfcheck_analysis::model::{Nanos, Round, Sample, Verdict};
 use perfcheck_stats::{Draws, Stream};
 use perfcheck_tools::numbers::Numbers;
@@ -190,9 +190,9 @@ fn tails(runs: u64, noises: &[Noise]) {
     };
     let methods = [
         PairedMethod::default(),
-        of(1.0, Guard::Everywhere),
-        of(1.0, Guard::Nowhere),
-        of(0.0, Guard::Everywhere),
+        of(1.0, FloorGuard::Everywhere),
+        of(1.0, FloorGuard::Nowhere),
+        of(0.0, FloorGuard::Everywhere),
     ];
     println!(
         "actual tail over nominal at p <= {LEVELS:?}, {runs} runs: noise | rounds | default | floors | floors without guard | ranks"

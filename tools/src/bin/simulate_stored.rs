@@ -7,7 +7,7 @@
 
 #![allow(clippy::print_stdout)]
 
-use perfcheck_analysis::compare::{HostClass, Question, Reference, Rules, compare};
+use perfcheck_analysis::compare::{HostClass, Question, Reference, TestPolicy, compare};
 use perfcheck_analysis::model::{DecisionSettings, Measurement, Nanos, Sample, Test, Verdict};
 use perfcheck_stats::{Draws, Stream};
 use perfcheck_tools::numbers::Numbers;
@@ -193,7 +193,7 @@ impl Case {
                 noise_threshold: 0.0,
             })
             .collect();
-        let rules = Rules {
+        let rules = TestPolicy {
             decision: DecisionSettings {
                 // Runs are decided without resampling; of the t-score's p, 20 questions at 1 % need 1 / 2000.
                 resamples: match self.test {

@@ -7,7 +7,9 @@
 
 #![allow(clippy::print_stdout)]
 
-use perfcheck_analysis::compare::{Comparison, HostClass, Question, Reference, Rules, compare};
+use perfcheck_analysis::compare::{
+    Comparison, HostClass, Question, Reference, TestPolicy, compare,
+};
 use perfcheck_analysis::model::{
     Analysis, DecisionSettings, Measurement, Nanos, Observations, Sample, System, Test, Verdict,
 };
@@ -72,7 +74,7 @@ fn deciders() -> Vec<(String, DecisionSettings)> {
     };
     let presets = System::ALL
         .iter()
-        .map(|system| (system.word().to_owned(), system.decision()));
+        .map(|system| (system.word().to_owned(), system.decision_settings()));
     let usual = DecisionSettings::default().noise_threshold;
     presets
         .chain([
@@ -126,7 +128,7 @@ fn judge(decision: &DecisionSettings, base: &Measurement, candidate: &Measuremen
         reference: &reference,
         noise_threshold: decision.noise_threshold,
     };
-    let rules = Rules {
+    let rules = TestPolicy {
         decision: DecisionSettings {
             resamples: 500,
             ..*decision
@@ -149,7 +151,7 @@ fn count(found: &Comparison, decision: &DecisionSettings) -> Counts {
     let decides_alone = decision.noise_threshold == 0.0;
     // An effect that is negligible by Cliff's delta is a rule of its own, with a note.
     let is_significant = found
-        .published()
+        .published_decision()
         .is_some_and(|tested| tested.significance == Significance::Significant);
     let contradicts = found.p_value.is_some()
         && (called && !p_below_level

@@ -16,10 +16,10 @@ use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 use perfcheck_analysis::model::{
-    Acceptance, AuthorSettings, Benchmark, BenchmarkKey, DecisionSettings, Environment, Extras,
-    GitState, Harness, LaunchHead, LaunchOutcome, LaunchRecord, LaunchedBenchmark, Metric, Nanos,
-    NewRun, RunEnd, RunId, RunVerdict, Sample, SamplingSettings, Series, TargetFacts, Throughput,
-    Timestamp, Verdict,
+    Acceptance, AuthorSettings, Benchmark, BenchmarkInProcess, BenchmarkKey, DecisionSettings,
+    Environment, Extras, GitState, Harness, Metric, Nanos, NewRun, ProcessHead, ProcessOutcome,
+    ProcessRecord, RunEnd, RunId, RunVerdict, Sample, SamplingSettings, Series, TargetFacts,
+    Throughput, Timestamp, Verdict,
 };
 use perfcheck_engine::store::{BranchFilter, HistoryQuery, RunFilter, Store, WorkspaceId};
 
@@ -164,7 +164,7 @@ fn time(what: &str, action: impl Fn() -> Result<(), Box<dyn Error>>) -> Result<(
 
 fn fill(path: &Path, scale: &Scale) -> Result<(), Box<dyn Error>> {
     let mut store = Store::open(path)?;
-    let workspace = store.workspace("id:scale", "/scale")?;
+    let workspace = store.ensure_workspace("id:scale", "/scale")?;
     let mut noise = Noise(1);
     for index in 0..scale.runs {
         let started = FIRST_START + i64::try_from(index)? * RUN_SECONDS * 1_000_000_000;
@@ -229,14 +229,14 @@ fn key(benchmark: usize) -> BenchmarkKey {
 }
 
 /// One launch of all benchmarks; a fifth of the samples are a ramp to 1 ms, the rest lie near 1 ms.
-fn launch(ordinal: u32, started: i64, scale: &Scale, noise: &mut Noise) -> LaunchRecord {
+fn launch(ordinal: u32, started: i64, scale: &Scale, noise: &mut Noise) -> ProcessRecord {
     let ramp = scale.samples as u64 / 5;
     let mut sample = |iterations: u64| Sample {
         iterations,
         elapsed: Nanos(iterations * 1000 + noise.below(20 * iterations)),
     };
     let benchmarks = (0..scale.benchmarks)
-        .map(|benchmark| LaunchedBenchmark {
+        .map(|benchmark| BenchmarkInProcess {
             benchmark: Benchmark {
                 key: key(benchmark),
                 version: None,
@@ -248,7 +248,7 @@ fn launch(ordinal: u32, started: i64, scale: &Scale, noise: &mut Noise) -> Launc
             sampling: SamplingSettings::default(),
             noise_threshold: 0.02,
             extras: Extras::default(),
-            outcome: LaunchOutcome::Measured(Series {
+            outcome: ProcessOutcome::Measured(Series {
                 warm_up: sample(131_071),
                 linear: (1..=ramp)
                     .map(|step| sample(step * (1000 / ramp)))
@@ -257,8 +257,8 @@ fn launch(ordinal: u32, started: i64, scale: &Scale, noise: &mut Noise) -> Launc
             }),
         })
         .collect();
-    LaunchRecord {
-        head: LaunchHead {
+    ProcessRecord {
+        head: ProcessHead {
             package: "package".into(),
             target: "target".into(),
             ordinal,

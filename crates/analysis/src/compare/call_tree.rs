@@ -31,16 +31,16 @@ pub struct CallFrame {
 
 impl CallTree {
     /// Merges the stacks of both sides.
-    pub fn of(counted: &BySide<StackCounts>) -> Self {
+    pub fn from_stacks(counted: &BySide<StackCounts>) -> Self {
         let mut tree = Self::default();
         for side in Side::BOTH {
-            let counts = counted.of(side);
+            let counts = counted.get(side);
             for (stack, count) in &counts.instructions {
                 tree.add(side, stack, *count as f64);
             }
             // Divide only at the end: sums of whole numbers have no rounding errors.
             let iterations = counts.iterations as f64;
-            *tree.instructions.of_mut(side) /= iterations;
+            *tree.instructions.get_mut(side) /= iterations;
             for frame in &mut tree.frames {
                 frame.divide(side, iterations);
             }
@@ -49,7 +49,7 @@ impl CallTree {
     }
 
     /// Compares the candidate's instructions with the base's. Differences that are small relative to the whole tree count as equal.
-    pub fn compared(&self, instructions: &BySide<f64>) -> Ordering {
+    pub fn compare_instructions(&self, instructions: &BySide<f64>) -> Ordering {
         let all = self.instructions.base.max(self.instructions.candidate);
         let more = instructions.candidate - instructions.base;
         if more.abs() <= all * SAME_WITHIN {
@@ -60,7 +60,7 @@ impl CallTree {
     }
 
     fn add(&mut self, side: Side, stack: &[String], count: f64) {
-        *self.instructions.of_mut(side) += count;
+        *self.instructions.get_mut(side) += count;
         let mut frames = &mut self.frames;
         for (depth, name) in stack.iter().enumerate() {
             let place = match frames.binary_search_by(|frame| frame.name.cmp(name)) {
@@ -71,9 +71,9 @@ impl CallTree {
                 }
             };
             let frame = &mut frames[place];
-            *frame.whole.of_mut(side) += count;
+            *frame.whole.get_mut(side) += count;
             if depth + 1 == stack.len() {
-                *frame.own.of_mut(side) += count;
+                *frame.own.get_mut(side) += count;
             }
             frames = &mut frame.callees;
         }
@@ -91,8 +91,8 @@ impl CallFrame {
     }
 
     fn divide(&mut self, side: Side, iterations: f64) {
-        *self.whole.of_mut(side) /= iterations;
-        *self.own.of_mut(side) /= iterations;
+        *self.whole.get_mut(side) /= iterations;
+        *self.own.get_mut(side) /= iterations;
         for callee in &mut self.callees {
             callee.divide(side, iterations);
         }
@@ -141,7 +141,7 @@ mod tests {
 
     #[test]
     fn both_sides_are_one_tree() {
-        let tree = CallTree::of(&BySide {
+        let tree = CallTree::from_stacks(&BySide {
             base: counted(10, &["iter 20", "iter;b 500", "iter;a;leaf 30"]),
             candidate: counted(100, &["iter 200", "iter;b 5000", "iter;b;new 700"]),
         });
@@ -173,7 +173,7 @@ mod tests {
             },
             frames: Vec::new(),
         };
-        let compared = |base, candidate| tree.compared(&BySide { base, candidate });
+        let compared = |base, candidate| tree.compare_instructions(&BySide { base, candidate });
         assert_eq!(compared(100.0, 105.0), Ordering::Equal);
         assert_eq!(compared(100.0, 106.0), Ordering::Greater);
         assert_eq!(compared(106.0, 100.0), Ordering::Less);
@@ -189,17 +189,17 @@ mod tests {
         ) {
             let sum = |counts: &StackCounts| counts.instructions.values().sum::<u64>() as f64;
             let sums = BySide { base: sum(&base), candidate: sum(&candidate) };
-            let tree = CallTree::of(&BySide { base, candidate });
+            let tree = CallTree::from_stacks(&BySide { base, candidate });
             prop_assert_eq!(tree.instructions, sums);
             for side in Side::BOTH {
-                let all: f64 = tree.frames.iter().map(|frame| frame.whole.of(side)).sum();
-                prop_assert_eq!(all, *sums.of(side));
+                let all: f64 = tree.frames.iter().map(|frame| frame.whole.get(side)).sum();
+                prop_assert_eq!(all, *sums.get(side));
             }
             let mut open: Vec<&CallFrame> = tree.frames.iter().collect();
             while let Some(frame) = open.pop() {
                 for side in Side::BOTH {
-                    let called: f64 = frame.callees.iter().map(|one| one.whole.of(side)).sum();
-                    prop_assert_eq!(*frame.whole.of(side), frame.own.of(side) + called);
+                    let called: f64 = frame.callees.iter().map(|one| one.whole.get(side)).sum();
+                    prop_assert_eq!(*frame.whole.get(side), frame.own.get(side) + called);
                 }
                 prop_assert!(frame.callees.is_sorted_by(|one, other| one.name < other.name));
                 open.extend(&frame.callees);

@@ -2,14 +2,14 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::alternative::Tested;
+use super::alternative::PublishedDecision;
 use super::description::ChangeDescription;
 use super::estimate::Estimate;
 use super::extras::{
     AllocationComparison, FunctionCost, InstructionComparison, LatencyComparison, SampledTime,
     SharedLevel,
 };
-use super::grounds::{LookGrounds, RunGrounds};
+use super::grounds::{PairedDecision, StoredDecision};
 use super::launch_values::Location;
 use super::note::Note;
 use crate::model::{BySide, Side, Verdict};
@@ -36,7 +36,7 @@ pub struct Comparison {
     /// How many runs, processes or rounds were compared.
     pub extent: Extent,
     /// How the verdict was decided, with the numbers.
-    pub basis: Basis,
+    pub basis: Decision,
     /// Descriptive differences of both sides; they do not decide.
     pub description: ChangeDescription,
     /// How allocations differ, if both sides counted them.
@@ -81,18 +81,18 @@ pub enum Extent {
 /// How a question was decided.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
-pub enum Basis {
+pub enum Decision {
     /// Nothing was decided: the notes say what was missing.
     Untested {
         /// The statistic whose change is given without bounds; `None` if there is no change.
         location: Option<Location>,
     },
     /// Decided by the project's own procedure for stored runs.
-    Runs(RunGrounds),
+    Runs(StoredDecision),
     /// Decided at a look (an interim or final analysis) at rounds that were measured side by side.
-    Look(LookGrounds),
+    Look(PairedDecision),
     /// Decided by the test of a published system.
-    Published(Tested),
+    Published(PublishedDecision),
     /// Decided about another metric than the time, at this level. Counts that do not vary need no test and have no level.
     OtherMetric(Option<SharedLevel>),
 }
@@ -108,7 +108,7 @@ impl Comparison {
             noise_threshold,
             smallest_callable: None,
             extent,
-            basis: Basis::Untested { location: None },
+            basis: Decision::Untested { location: None },
             description: ChangeDescription::default(),
             allocations: None,
             instructions: None,
@@ -119,7 +119,7 @@ impl Comparison {
     }
 
     /// Sets the change, and the value of the base that it is relative to.
-    pub(super) fn change_from(&mut self, base: f64, change: Option<Estimate>) {
+    pub(super) fn set_change(&mut self, base: f64, change: Option<Estimate>) {
         self.change = change;
         let values = change.map(|change| BySide {
             base,
@@ -172,30 +172,30 @@ impl Comparison {
     }
 
     /// Reports whether both sides were measured side by side.
-    pub fn is_in_turn(&self) -> bool {
+    pub fn is_paired(&self) -> bool {
         matches!(self.extent, Extent::InTurn { .. })
     }
 
     /// Returns the numbers of the project's own procedure if it decided about stored runs.
-    pub fn run_grounds(&self) -> Option<&RunGrounds> {
+    pub fn run_grounds(&self) -> Option<&StoredDecision> {
         match &self.basis {
-            Basis::Runs(grounds) => Some(grounds),
+            Decision::Runs(grounds) => Some(grounds),
             _ => None,
         }
     }
 
     /// Returns the numbers of the deciding look if both sides were measured side by side.
-    pub fn look(&self) -> Option<&LookGrounds> {
+    pub fn look(&self) -> Option<&PairedDecision> {
         match &self.basis {
-            Basis::Look(grounds) => Some(grounds),
+            Decision::Look(grounds) => Some(grounds),
             _ => None,
         }
     }
 
     /// Returns the numbers of the test of a published system if one decided.
-    pub fn published(&self) -> Option<&Tested> {
+    pub fn published_decision(&self) -> Option<&PublishedDecision> {
         match &self.basis {
-            Basis::Published(tested) => Some(tested),
+            Decision::Published(tested) => Some(tested),
             _ => None,
         }
     }
@@ -203,7 +203,7 @@ impl Comparison {
     /// Returns the level of a verdict about another metric than the time, with the number of benchmarks that share it.
     pub fn shared_level(&self) -> Option<SharedLevel> {
         match self.basis {
-            Basis::OtherMetric(level) => level,
+            Decision::OtherMetric(level) => level,
             _ => None,
         }
     }
@@ -223,10 +223,10 @@ impl Comparison {
     /// Returns the statistic that was compared.
     pub fn location(&self) -> Option<Location> {
         match &self.basis {
-            Basis::Untested { location } => *location,
-            Basis::Runs(grounds) => Some(grounds.location),
-            Basis::Look(grounds) => Some(grounds.location),
-            Basis::Published(_) | Basis::OtherMetric(_) => None,
+            Decision::Untested { location } => *location,
+            Decision::Runs(grounds) => Some(grounds.location),
+            Decision::Look(grounds) => Some(grounds.location),
+            Decision::Published(_) | Decision::OtherMetric(_) => None,
         }
     }
 }
@@ -289,12 +289,12 @@ impl Extent {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::compare::grounds::{Directions, FamilyTest, Prediction, SlowPathGrounds};
+    use crate::compare::grounds::{ByDirection, FamilyTest, Prediction, SlowPathResult};
     use perfcheck_stats::Correction;
 
     /// Ten rounds, decided at a one-sided level of 2.5 %, with these bounds of the change.
     fn looked_at(lower: f64, estimate: f64, upper: f64, standard_error: f64) -> Comparison {
-        let both = |number| Directions {
+        let both = |number| ByDirection {
             slower: number,
             faster: number,
         };
@@ -317,12 +317,12 @@ mod tests {
                 lower,
                 upper,
             }),
-            basis: Basis::Look(LookGrounds {
+            basis: Decision::Look(PairedDecision {
                 location: Location::LowQuantile,
                 share: 1.0,
                 test,
                 standard_error,
-                slow_path: SlowPathGrounds {
+                slow_path: SlowPathResult {
                     test,
                     p: 0.5,
                     suspicion: 0.05,
@@ -347,7 +347,7 @@ mod tests {
         let of_runs = |standard_error| {
             let mut comparison = looked_at(-0.1, 0.02, 0.1, 0.01);
             let look = comparison.look().expect("a look");
-            comparison.basis = Basis::Runs(RunGrounds {
+            comparison.basis = Decision::Runs(StoredDecision {
                 location: look.location,
                 run_sd: 0.01,
                 test: look.test,

@@ -1,7 +1,7 @@
 //! The history of a benchmark over runs: its levels, where they changed, and the expected range of the next value.
 //!
-//! Pure: it takes values in the order of their runs, from any source. It describes a history and decides no verdict. docs/internals/src/statistics/history.md
-//! describes the method.
+//! Pure: it takes values in the order of their runs, from any source. It describes a history and decides no verdict.
+//! docs/internals/src/statistics/history.md describes the method.
 
 use serde::Serialize;
 use std::ops::RangeInclusive;
@@ -20,7 +20,7 @@ const BAND_LEVEL: f64 = 0.001;
 
 /// The value of a run.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct CoursePoint {
+pub struct TrendPoint {
     /// The logarithm of the nanoseconds per iteration, or of the amount that the benchmark measures.
     pub value: f64,
     /// Whether the user accepted the run's level as a new one.
@@ -33,7 +33,7 @@ pub struct CoursePoint {
 
 /// The rules for describing a history.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct CourseRules {
+pub struct TrendRules {
     /// Steps up to this size do not count, a fraction.
     pub noise_threshold: f64,
     /// Level of the intervals of steps.
@@ -44,7 +44,7 @@ pub struct CourseRules {
 
 /// The levels of a history, the expected range, and the position of the newest value.
 #[derive(Debug, Clone, PartialEq, Serialize)]
-pub struct Course {
+pub struct Trend {
     /// Levels, oldest first; they leave no gaps. Empty only if there are no values.
     pub levels: Vec<Level>,
     /// The expected range of the newest value; `None` before ten runs are known.
@@ -127,20 +127,23 @@ struct Border {
     shown: Option<f64>,
 }
 
-impl Course {
+impl Trend {
     /// Computes the history of `points`, oldest first. `name` gives each benchmark its own random numbers. The time grows with the square of the
     /// number of points: a hundred take a tenth of a second at most.
-    pub fn of(points: &[CoursePoint], rules: &CourseRules, name: &str) -> Self {
+    pub fn from_points(points: &[TrendPoint], rules: &TrendRules, name: &str) -> Self {
         let values: Vec<f64> = points.iter().map(|point| point.value).collect();
-        let borders = borders(points, &values, rules, name);
-        let spans = spans(&borders, values.len());
+        let borders = find_level_starts(points, &values, rules, name);
+        let spans = level_spans(&borders, values.len());
         let tolerance = rules.noise_threshold.ln_1p();
-        let noise = Noise::of(spans.iter().map(|span| of_span(&values, *span)), tolerance);
+        let noise = Noise::from_levels(
+            spans.iter().map(|span| slice_span(&values, *span)),
+            tolerance,
+        );
         let mut levels: Vec<Level> = Vec::new();
         for (place, (first, last)) in spans.iter().copied().enumerate() {
-            let here = settled(&values[first..=last], tolerance);
+            let here = without_outliers(&values[first..=last], tolerance);
             let step = borders.get(place.wrapping_sub(1)).map(|border| {
-                let before = settled(of_span(&values, spans[place - 1]), tolerance);
+                let before = without_outliers(slice_span(&values, spans[place - 1]), tolerance);
                 let half = border.shown.unwrap_or_else(|| {
                     noise.half_width(
                         1.0 / before.len() as f64 + 1.0 / here.len() as f64,
@@ -148,7 +151,7 @@ impl Course {
                     )
                 });
                 Step {
-                    change: change(level_of(&here) - level_of(&before), half),
+                    change: change_with_margin(level_mean(&here) - level_mean(&before), half),
                     p_value: border.p_value,
                     accepted: border.accepted,
                 }
@@ -156,14 +159,14 @@ impl Course {
             levels.push(Level {
                 first,
                 last,
-                value: level_of(&here).exp(),
+                value: level_mean(&here).exp(),
                 step,
             });
         }
-        let (band, newest) = position(&values, &spans, tolerance);
+        let (band, newest) = locate_newest(&values, &spans, tolerance);
         let mut strays = Vec::new();
         for span in &spans {
-            let fences = fences(of_span(&values, *span), tolerance);
+            let fences = outlier_fences(slice_span(&values, *span), tolerance);
             strays.extend((span.0..=span.1).filter(|place| !fences.contains(&values[*place])));
         }
         Self {
@@ -181,7 +184,7 @@ impl Course {
     /// history; `None` if the value of that run is unknown or no later run counts.
     pub fn change_since(
         &self,
-        points: &[CoursePoint],
+        points: &[TrendPoint],
         place: usize,
         confidence_level: f64,
     ) -> Option<Estimate> {
@@ -201,7 +204,7 @@ impl Course {
             1.0 + 1.0 / runs.len() as f64,
             (1.0 - confidence_level) / 2.0,
         );
-        Some(change(mean(&runs)? - then, half))
+        Some(change_with_margin(mean(&runs)? - then, half))
     }
 }
 
@@ -214,11 +217,11 @@ struct Noise {
 
 impl Noise {
     /// Pools the drift over levels: a step does not change the noise.
-    fn of<'v>(levels: impl Iterator<Item = &'v [f64]>, tolerance: f64) -> Self {
+    fn from_levels<'v>(levels: impl Iterator<Item = &'v [f64]>, tolerance: f64) -> Self {
         let (mut squares, mut df) = (0.0, 0);
         for level in levels {
-            let values = settled(level, tolerance);
-            let middle = level_of(&values);
+            let values = without_outliers(level, tolerance);
+            let middle = level_mean(&values);
             squares += values.iter().map(|y| (y - middle).powi(2)).sum::<f64>();
             df += values.len().saturating_sub(1);
         }
@@ -230,7 +233,7 @@ impl Noise {
 
     /// Returns t s sqrt(`variances`), with the variances in units of the variance of one run; infinite if the drift is unknown.
     fn half_width(self, variances: f64, one_sided: f64) -> f64 {
-        let t = student_t::critical(one_sided, self.df as f64);
+        let t = student_t::upper_quantile(one_sided, self.df as f64);
         match (t, self.run_sd) {
             (Some(t), Some(sd)) => t * sd * variances.sqrt(),
             _ => f64::INFINITY,
@@ -238,16 +241,21 @@ impl Noise {
     }
 }
 
-fn change(difference: f64, half: f64) -> Estimate {
+fn change_with_margin(difference: f64, half: f64) -> Estimate {
     Estimate::from_logarithms(difference, difference - half, difference + half)
 }
 
-fn level_of(values: &[f64]) -> f64 {
+fn level_mean(values: &[f64]) -> f64 {
     mean(values).unwrap_or(f64::NAN)
 }
 
 /// Finds where levels begin: at steps that the series shows or the user accepted, except steps that are too small to count.
-fn borders(points: &[CoursePoint], values: &[f64], rules: &CourseRules, name: &str) -> Vec<Border> {
+fn find_level_starts(
+    points: &[TrendPoint],
+    values: &[f64],
+    rules: &TrendRules,
+    name: &str,
+) -> Vec<Border> {
     let search = ChangePointRules::default();
     let stream = Stream {
         seed: rules.seed,
@@ -266,7 +274,7 @@ fn borders(points: &[CoursePoint], values: &[f64], rules: &CourseRules, name: &s
             shown: None,
         })
         .collect();
-    let known = |point: &CoursePoint| point.accepted || point.shown.is_some();
+    let known = |point: &TrendPoint| point.accepted || point.shown.is_some();
     for (at, point) in points
         .iter()
         .enumerate()
@@ -290,8 +298,13 @@ fn borders(points: &[CoursePoint], values: &[f64], rules: &CourseRules, name: &s
     borders.sort_by_key(|border| border.at);
     let tolerance = rules.noise_threshold.ln_1p();
     loop {
-        let spans = spans(&borders, values.len());
-        let level = |place: usize| level_of(&settled(of_span(values, spans[place]), tolerance));
+        let spans = level_spans(&borders, values.len());
+        let level = |place: usize| {
+            level_mean(&without_outliers(
+                slice_span(values, spans[place]),
+                tolerance,
+            ))
+        };
         let step = |place: usize| (level(place + 1) - level(place)).abs();
         let smallest = (0..borders.len()).min_by(|a, b| step(*a).total_cmp(&step(*b)));
         match smallest.filter(|place| step(*place) <= tolerance) {
@@ -308,7 +321,7 @@ fn borders(points: &[CoursePoint], values: &[f64], rules: &CourseRules, name: &s
 }
 
 /// Returns the first and the last index of each level.
-fn spans(borders: &[Border], count: usize) -> Vec<(usize, usize)> {
+fn level_spans(borders: &[Border], count: usize) -> Vec<(usize, usize)> {
     let firsts = std::iter::once(0).chain(borders.iter().map(|border| border.at));
     let ends = borders.iter().map(|border| border.at).chain([count]);
     firsts
@@ -318,14 +331,14 @@ fn spans(borders: &[Border], count: usize) -> Vec<(usize, usize)> {
         .collect()
 }
 
-fn of_span(values: &[f64], (first, last): (usize, usize)) -> &[f64] {
+fn slice_span(values: &[f64], (first, last): (usize, usize)) -> &[f64] {
     &values[first..=last]
 }
 
 /// Returns the range in which values of a level are trusted: Tukey's outer fences (1977), three interquartile ranges beyond the quartiles, and at
 /// least `tolerance` beyond them. With fewer than [`FEWEST_FOR_FENCES`] values all are trusted.
-fn fences(values: &[f64], tolerance: f64) -> RangeInclusive<f64> {
-    let outer = TukeyFences::of(values).filter(|_| values.len() >= FEWEST_FOR_FENCES);
+fn outlier_fences(values: &[f64], tolerance: f64) -> RangeInclusive<f64> {
+    let outer = TukeyFences::from_samples(values).filter(|_| values.len() >= FEWEST_FOR_FENCES);
     outer.map_or(f64::NEG_INFINITY..=f64::INFINITY, |fences| {
         let beyond = (tolerance - (fences.high_severe - fences.low_severe) * 3.0 / 7.0).max(0.0);
         fences.low_severe - beyond..=fences.high_severe + beyond
@@ -333,18 +346,23 @@ fn fences(values: &[f64], tolerance: f64) -> RangeInclusive<f64> {
 }
 
 /// Returns the values of a level without outliers.
-fn settled(values: &[f64], tolerance: f64) -> Vec<f64> {
-    let fences = fences(values, tolerance);
+fn without_outliers(values: &[f64], tolerance: f64) -> Vec<f64> {
+    let fences = outlier_fences(values, tolerance);
     let believed = values.iter().copied();
     believed.filter(|value| fences.contains(value)).collect()
 }
 
 /// Computes the band for the value at `place` from the runs before it: m +- t(df, .999) s sqrt(1 + 1 / runs), in logarithms.
-fn band_at(place: usize, values: &[f64], spans: &[(usize, usize)], tolerance: f64) -> Option<Band> {
+fn compute_band(
+    place: usize,
+    values: &[f64],
+    spans: &[(usize, usize)],
+    tolerance: f64,
+) -> Option<Band> {
     let (first, _) = *spans
         .iter()
         .find(|(first, last)| (*first..=*last).contains(&place))?;
-    let runs = settled(
+    let runs = without_outliers(
         &values[first.max(place.saturating_sub(MOST_RUNS))..place],
         tolerance,
     );
@@ -352,7 +370,7 @@ fn band_at(place: usize, values: &[f64], spans: &[(usize, usize)], tolerance: f6
         .iter()
         .filter(|(first, _)| *first < place)
         .map(|(first, last)| &values[*first..=(*last).min(place - 1)]);
-    let noise = Noise::of(before, tolerance);
+    let noise = Noise::from_levels(before, tolerance);
     if noise.df < FEWEST_DF {
         return None;
     }
@@ -367,7 +385,11 @@ fn band_at(place: usize, values: &[f64], spans: &[(usize, usize)], tolerance: f6
 }
 
 /// Returns the band of the newest value, and the value's position.
-fn position(values: &[f64], spans: &[(usize, usize)], tolerance: f64) -> (Option<Band>, Position) {
+fn locate_newest(
+    values: &[f64],
+    spans: &[(usize, usize)],
+    tolerance: f64,
+) -> (Option<Band>, Position) {
     // Returns 1 above, -1 below and 0 within the band.
     let side = |place: usize, band: &Band| {
         let value = values[place].exp();
@@ -382,7 +404,7 @@ fn position(values: &[f64], spans: &[(usize, usize)], tolerance: f64) -> (Option
     let Some(newest) = values.len().checked_sub(1) else {
         return (None, Position::Unknown);
     };
-    let band_at = |place| band_at(place, values, spans, tolerance);
+    let band_at = |place| compute_band(place, values, spans, tolerance);
     // A value outside of the band must not widen the band of the next value.
     if let Some(band) = newest.checked_sub(1).and_then(band_at) {
         match (side(newest - 1, &band), side(newest, &band)) {

@@ -2,21 +2,21 @@
 
 use super::*;
 
-const RULES: CourseRules = CourseRules {
+const RULES: TrendRules = TrendRules {
     noise_threshold: 0.02,
     confidence_level: 0.95,
     seed: 5,
 };
 
 /// Creates values around the given levels (a factor each) that deviate by up to 1 %, always in the same way.
-fn points(levels: &[(usize, f64)]) -> Vec<CoursePoint> {
+fn points(levels: &[(usize, f64)]) -> Vec<TrendPoint> {
     let strays = [0.004, -0.007, 0.009, 0.0, -0.003, 0.006, -0.01, 0.001];
     let factors = levels
         .iter()
         .flat_map(|(count, factor)| vec![*factor; *count]);
     factors
         .zip(strays.iter().cycle())
-        .map(|(factor, stray)| CoursePoint {
+        .map(|(factor, stray)| TrendPoint {
             is_placed: false,
             shown: None,
             value: (100.0_f64 * factor).ln() + stray,
@@ -25,11 +25,11 @@ fn points(levels: &[(usize, f64)]) -> Vec<CoursePoint> {
         .collect()
 }
 
-fn course(points: &[CoursePoint]) -> Course {
-    Course::of(points, &RULES, "b")
+fn course(points: &[TrendPoint]) -> Trend {
+    Trend::from_points(points, &RULES, "b")
 }
 
-fn firsts(course: &Course) -> Vec<usize> {
+fn firsts(course: &Trend) -> Vec<usize> {
     course.levels.iter().map(|level| level.first).collect()
 }
 
@@ -64,12 +64,12 @@ fn a_step_is_told_with_its_size_and_interval() {
 
 #[test]
 fn a_step_below_the_noise_threshold_is_none() {
-    let strict = CourseRules {
+    let strict = TrendRules {
         noise_threshold: 0.01,
         ..RULES
     };
     let points = points(&[(16, 1.0), (16, 1.015)]);
-    assert_eq!(firsts(&Course::of(&points, &strict, "b")), [0, 16]);
+    assert_eq!(firsts(&Trend::from_points(&points, &strict, "b")), [0, 16]);
     assert_eq!(firsts(&course(&points)), [0]);
 }
 
@@ -126,7 +126,7 @@ fn a_disturbed_run_moves_neither_level_nor_band() {
 
 #[test]
 fn constant_values_have_a_band_as_wide_as_the_noise_threshold() {
-    let constant = |value: f64| CoursePoint {
+    let constant = |value: f64| TrendPoint {
         is_placed: false,
         shown: None,
         value,
@@ -161,11 +161,11 @@ fn creeping_change_shows_against_a_run_of_long_ago() {
     let since = course.change_since(&creeping, 0, 0.95).unwrap();
     assert!(since.estimate > 0.02, "{since:?}");
     let steady = points(&[(20, 1.0)]);
-    let course = Course::of(&steady, &RULES, "b");
+    let course = Trend::from_points(&steady, &RULES, "b");
     let none = course.change_since(&steady, 0, 0.95).unwrap();
     assert!(none.lower < 0.0 && 0.0 < none.upper, "{none:?}");
     // The interval of one value against the mean of nineteen others.
-    let t = student_t::critical(0.025, course.df as f64).unwrap();
+    let t = student_t::upper_quantile(0.025, course.df as f64).unwrap();
     let half = t * course.run_sd.unwrap() * (1.0_f64 + 1.0 / 19.0).sqrt();
     let found = (none.upper.ln_1p() - none.lower.ln_1p()) / 2.0;
     assert!((found / half - 1.0).abs() < 1e-9, "{found} {half}");
@@ -177,7 +177,7 @@ fn the_same_values_give_the_same_course_and_names_have_random_numbers_of_their_o
     assert_eq!(course(&points), course(&points));
     assert_eq!(
         course(&points).levels.len(),
-        Course::of(&points, &RULES, "other").levels.len()
+        Trend::from_points(&points, &RULES, "other").levels.len()
     );
 }
 
@@ -185,7 +185,10 @@ fn the_same_values_give_the_same_course_and_names_have_random_numbers_of_their_o
 fn fences_are_tukeys_and_no_nearer_to_the_quartiles_than_the_tolerance() {
     // The quartiles are 4.75 and 14.25; the fences are three times 9.5 beyond them.
     let values: Vec<f64> = (0..20).map(f64::from).collect();
-    assert_eq!(fences(&values, 1.0), -23.75..=42.75);
-    assert_eq!(fences(&values, 40.0), 4.75 - 40.0..=14.25 + 40.0);
-    assert_eq!(fences(&[1.0], 1.0), f64::NEG_INFINITY..=f64::INFINITY);
+    assert_eq!(outlier_fences(&values, 1.0), -23.75..=42.75);
+    assert_eq!(outlier_fences(&values, 40.0), 4.75 - 40.0..=14.25 + 40.0);
+    assert_eq!(
+        outlier_fences(&[1.0], 1.0),
+        f64::NEG_INFINITY..=f64::INFINITY
+    );
 }

@@ -20,10 +20,10 @@ pub struct Curve {
 
 impl Curve {
     /// Computes the density of the values of `sorted` within `range`, at `places` points.
-    pub(super) fn of(sorted: &[f64], range: (f64, f64), places: usize) -> Self {
-        let inside = within(sorted, range);
+    pub(super) fn estimate(sorted: &[f64], range: (f64, f64), places: usize) -> Self {
+        let inside = slice_within(sorted, range);
         match silverman_bandwidth(inside) {
-            Some(bandwidth) => Self::smoothed(inside, bandwidth, range, places),
+            Some(bandwidth) => Self::estimate_with_bandwidth(inside, bandwidth, range, places),
             None => Self {
                 range,
                 heights: Vec::new(),
@@ -32,7 +32,7 @@ impl Curve {
     }
 
     /// Computes the density of all `values` with the caller's bandwidth.
-    pub(super) fn smoothed(
+    pub(super) fn estimate_with_bandwidth(
         values: &[f64],
         bandwidth: f64,
         range: (f64, f64),
@@ -62,12 +62,12 @@ impl Curve {
 /// Returns the range to draw: from the smallest to the largest value near the closest three quarters of the values, with some room on both sides.
 /// Quartiles would not do: on a busy host nearly a quarter of the samples may lie far above the rest, and the upper quartile with them.
 pub(super) fn drawn_range(sorted: &[f64]) -> Option<(f64, f64)> {
-    let (from, to) = closest(sorted)?;
+    let (from, to) = shortest_interval(sorted)?;
     let reach = REACH * (to - from);
     let is_near = |time: &&f64| reach == 0.0 || (from - reach..=to + reach).contains(*time);
     let least = sorted.iter().find(is_near)?;
     let most = sorted.iter().rfind(is_near)?;
-    let near = within(sorted, (*least, *most));
+    let near = slice_within(sorted, (*least, *most));
     // The density is near zero at this distance, so the curve ends within the picture.
     let tail = silverman_bandwidth(near).map_or(0.0, |bandwidth| 2.5 * bandwidth);
     let room = match tail.max((most - least) * 0.06) {
@@ -78,7 +78,7 @@ pub(super) fn drawn_range(sorted: &[f64]) -> Option<(f64, f64)> {
 }
 
 /// Returns the shortest interval between two samples that holds a share of [`CLOSE`] of them.
-fn closest(sorted: &[f64]) -> Option<(f64, f64)> {
+fn shortest_interval(sorted: &[f64]) -> Option<(f64, f64)> {
     let held = (sorted.len() as f64 * CLOSE).ceil().max(1.0) as usize;
     let ends = sorted
         .windows(held)
@@ -87,7 +87,7 @@ fn closest(sorted: &[f64]) -> Option<(f64, f64)> {
 }
 
 /// Returns the values of `sorted` within `range`, both ends included.
-pub(super) fn within(sorted: &[f64], (from, to): (f64, f64)) -> &[f64] {
+pub(super) fn slice_within(sorted: &[f64], (from, to): (f64, f64)) -> &[f64] {
     let start = sorted.partition_point(|value| *value < from);
     let end = sorted.partition_point(|value| *value <= to);
     &sorted[start..end.max(start)]
@@ -101,7 +101,7 @@ mod tests {
     fn a_curve_has_its_highest_place_where_most_values_lie() {
         let values: Vec<f64> = (0..100).map(|i| 50.0 + f64::from(i * i) * 0.01).collect();
         let range = drawn_range(&values).unwrap();
-        let curve = Curve::of(&values, range, 41);
+        let curve = Curve::estimate(&values, range, 41);
         let points: Vec<(f64, f64)> = curve.points().collect();
         assert_eq!((points[0].0, points.len()), (range.0, 41));
         assert!((points[40].0 - range.1).abs() < 1e-9);
@@ -113,7 +113,7 @@ mod tests {
     fn values_without_spread_have_a_range_and_no_heights() {
         let range = drawn_range(&[5.0; 9]).unwrap();
         assert!(range.0 < 5.0 && range.1 > 5.0);
-        let curve = Curve::of(&[5.0; 9], range, 41);
+        let curve = Curve::estimate(&[5.0; 9], range, 41);
         assert_eq!((curve.peak(), curve.points().count()), (0.0, 0));
         assert_eq!(drawn_range(&[]), None);
     }
@@ -121,8 +121,8 @@ mod tests {
     #[test]
     fn both_ends_belong_to_a_range() {
         let sorted = [1.0, 2.0, 2.0, 3.0, 4.0];
-        assert_eq!(within(&sorted, (2.0, 3.0)), [2.0, 2.0, 3.0]);
-        assert_eq!(within(&sorted, (9.0, 12.0)), [0.0; 0]);
-        assert_eq!(within(&sorted, (3.5, 3.2)), [0.0; 0]);
+        assert_eq!(slice_within(&sorted, (2.0, 3.0)), [2.0, 2.0, 3.0]);
+        assert_eq!(slice_within(&sorted, (9.0, 12.0)), [0.0; 0]);
+        assert_eq!(slice_within(&sorted, (3.5, 3.2)), [0.0; 0]);
     }
 }

@@ -7,34 +7,39 @@
 use rayon::prelude::*;
 
 use super::alternative;
-use super::comparison::{Basis, Comparison};
+use super::comparison::{Comparison, Decision};
 use super::disturbance;
-use super::each::each;
+use super::each::map_with_progress;
 use super::estimate::Estimate;
-use super::evidence::{Evidence, Tests};
-use super::grounds::{Directions, FamilyTest, Prediction, RunGrounds, TScoreGrounds};
+use super::evidence::{QuestionEvidence, QuestionTests};
+use super::grounds::{ByDirection, FamilyTest, Prediction, StoredDecision, TScoreResult};
 use super::note::Note;
-use super::question::{Question, Rules};
-use crate::model::{Test, Verdict, Work};
+use super::question::{Question, TestPolicy};
+use crate::model::{ProgressReporter, Test, Verdict};
 use perfcheck_stats::TScore;
 
 /// Decides all `questions` as one family; the answers come in the same order.
 ///
 /// Pure and seeded: the same input gives the same bytes for any number of threads.
-pub fn compare(questions: &[Question<'_>], rules: &Rules) -> Vec<Comparison> {
-    compare_telling(questions, rules, (0, questions.len()), &Work::silent())
+pub fn compare(questions: &[Question<'_>], rules: &TestPolicy) -> Vec<Comparison> {
+    compare_with_progress(
+        questions,
+        rules,
+        (0, questions.len()),
+        &ProgressReporter::silent(),
+    )
 }
 
 /// Like [`compare`], but reports progress to `told`: `parts` holds the index of the first question's part and the number of parts of the whole work.
-pub fn compare_telling(
+pub fn compare_with_progress(
     questions: &[Question<'_>],
-    rules: &Rules,
+    rules: &TestPolicy,
     parts: (usize, usize),
-    told: &Work<'_>,
+    told: &ProgressReporter<'_>,
 ) -> Vec<Comparison> {
     let analysis = &rules.decision.analysis;
     let mut comparisons = match rules.test() {
-        Test::BootstrapT | Test::TScore => by_the_project(questions, rules, parts, told),
+        Test::BootstrapT | Test::TScore => compare_by_project_test(questions, rules, parts, told),
         _ => alternative::compare(questions, rules, parts, told),
     };
     comparisons
@@ -42,37 +47,37 @@ pub fn compare_telling(
         .zip(questions)
         .for_each(|(comparison, question)| {
             let thresholds = &rules.decision.thresholds;
-            let notes = disturbance::notes(question, comparison, thresholds);
+            let notes = disturbance::disturbance_notes(question, comparison, thresholds);
             comparison.notes.extend(notes);
-            comparison.description.effects = alternative::effects(question, rules);
-            comparison.description.centers = alternative::centers(question, rules);
+            comparison.description.effects = alternative::compute_effects(question, rules);
+            comparison.description.centers = alternative::compute_centers(question, rules);
         });
-    Comparison::about(&mut comparisons, analysis.subject, &rules.decision);
+    Comparison::judge_by_metric(&mut comparisons, analysis.subject, &rules.decision);
     comparisons
 }
 
 /// Decides by the project's own procedure, or by its t-score alone (`Test::TScore`).
-fn by_the_project(
+fn compare_by_project_test(
     questions: &[Question<'_>],
-    rules: &Rules,
+    rules: &TestPolicy,
     parts: (usize, usize),
-    told: &Work<'_>,
+    told: &ProgressReporter<'_>,
 ) -> Vec<Comparison> {
-    let evidence = each(questions, parts, told, |question| {
-        Evidence::of(question, rules)
+    let evidence = map_with_progress(questions, parts, told, |question| {
+        QuestionEvidence::from_question(question, rules)
     });
-    let run_level = family(&evidence, rules, |tests, threshold| {
+    let run_level = test_family(&evidence, rules, |tests, threshold| {
         let test = &tests.run_level;
-        Some(Directions {
+        Some(ByDirection {
             slower: test.p_greater(threshold),
             faster: test.p_less(threshold),
         })
     });
-    let t_score = family(&evidence, rules, |tests, threshold| {
+    let t_score = test_family(&evidence, rules, |tests, threshold| {
         let score = tests.t_score.as_ref()?;
         // A run that is faster on average but not at its floor was disturbed less; its code is not faster.
         let floor_is_faster = tests.run_level.difference < -threshold;
-        Some(Directions {
+        Some(ByDirection {
             slower: score.p_greater,
             faster: if floor_is_faster { score.p_less } else { 1.0 },
         })
@@ -82,28 +87,28 @@ fn by_the_project(
         .zip(questions)
         .zip(run_level.iter().zip(&t_score))
         .map(|((evidence, question), (run_level, t_score))| {
-            answer(evidence, question, rules, run_level, t_score)
+            build_comparison(evidence, question, rules, run_level, t_score)
         })
         .collect()
 }
 
 /// Tests all questions as one family. `p` gives a question's p in both directions. A question that cannot be tested stays in the family with p = 1.
-fn family(
-    evidence: &[Evidence],
-    rules: &Rules,
-    p: impl Fn(&Tests, f64) -> Option<Directions>,
+fn test_family(
+    evidence: &[QuestionEvidence],
+    rules: &TestPolicy,
+    p: impl Fn(&QuestionTests, f64) -> Option<ByDirection>,
 ) -> Vec<FamilyTest> {
-    let all: Vec<Directions> = evidence
+    let all: Vec<ByDirection> = evidence
         .iter()
         .map(|one| {
             let tests = one.tests.as_ref().ok();
             tests
                 .and_then(|tests| p(tests, one.threshold))
-                .unwrap_or(Directions::ONE)
+                .unwrap_or(ByDirection::ONE)
         })
         .collect();
     let decision = &rules.decision;
-    FamilyTest::of_all(
+    FamilyTest::test_all(
         &all,
         decision.significance_level,
         decision.analysis.correction,
@@ -122,18 +127,18 @@ struct Bounds {
 
 impl Bounds {
     /// Takes the bounds of the t-score. The upper bound is at least the difference of the run values, so an improvement needs both to be faster.
-    fn of_t_score(tests: &Tests, score: &TScore, test: &FamilyTest) -> Self {
+    fn from_t_score(tests: &QuestionTests, score: &TScore, test: &FamilyTest) -> Self {
         Self {
             base: tests.t_score_base,
             difference: score.difference,
-            lower: score.lower(test.step_level.slower),
+            lower: score.lower_bound(test.step_level.slower),
             upper: score
-                .upper(test.step_level.faster)
+                .upper_bound(test.step_level.faster)
                 .max(tests.run_level.difference),
         }
     }
 
-    fn of_run_level(tests: &Tests, test: &FamilyTest) -> Self {
+    fn from_run_level(tests: &QuestionTests, test: &FamilyTest) -> Self {
         let level = &tests.run_level;
         if tests.identical {
             // All values are equal to the clock step. Drift between runs would not cancel a change so exactly, so there is no margin.
@@ -171,7 +176,7 @@ impl Bounds {
 }
 
 /// The decision about a question that could be tested.
-struct Decision {
+struct BoundedVerdict {
     verdict: Verdict,
     bounds: Bounds,
     p_value: f64,
@@ -179,14 +184,14 @@ struct Decision {
     margin: f64,
 }
 
-fn answer(
-    evidence: Evidence,
+fn build_comparison(
+    evidence: QuestionEvidence,
     question: &Question<'_>,
-    rules: &Rules,
+    rules: &TestPolicy,
     run_level: &FamilyTest,
     t_score: &FamilyTest,
 ) -> Comparison {
-    let Evidence {
+    let QuestionEvidence {
         threshold,
         tests,
         extent,
@@ -206,13 +211,13 @@ fn answer(
                 tests
                     .t_score
                     .as_ref()
-                    .map(|score| screen(&tests, score, threshold, t_score))
+                    .map(|score| decide_by_t_score(&tests, score, threshold, t_score))
             };
-            comparison.basis = Basis::Runs(grounds(&tests, of_runs, run_level, t_score));
+            comparison.basis = Decision::Runs(build_decision(&tests, of_runs, run_level, t_score));
             if let Some(decision) = decision {
                 comparison.verdict = decision.verdict;
                 let bounds = decision.bounds;
-                comparison.change_from(bounds.base.exp(), Some(bounds.change()));
+                comparison.set_change(bounds.base.exp(), Some(bounds.change()));
                 comparison.p_value = Some(decision.p_value);
                 comparison.smallest_callable = Some((threshold + decision.margin).exp_m1());
             }
@@ -220,16 +225,16 @@ fn answer(
         }
     }
     comparison.notes = notes;
-    comparison.with_extras_of_stored(question, rules)
+    comparison.with_stored_extras(question, rules)
 }
 
-fn grounds(
-    tests: &Tests,
+fn build_decision(
+    tests: &QuestionTests,
     of_runs: bool,
     run_level: &FamilyTest,
     t_score: &FamilyTest,
-) -> RunGrounds {
-    RunGrounds {
+) -> StoredDecision {
+    StoredDecision {
         location: tests.location,
         run_sd: tests.run_level.run_sd,
         test: *if of_runs { run_level } else { t_score },
@@ -237,36 +242,41 @@ fn grounds(
             standard_error: tests.run_level.standard_error,
             degrees_of_freedom: tests.run_level.df,
         }),
-        t_score: tests.t_score.as_ref().map(|score| TScoreGrounds {
-            change: Bounds::of_t_score(tests, score, t_score).change(),
+        t_score: tests.t_score.as_ref().map(|score| TScoreResult {
+            change: Bounds::from_t_score(tests, score, t_score).change(),
             test: *t_score,
         }),
     }
 }
 
-fn screen(tests: &Tests, score: &TScore, threshold: f64, test: &FamilyTest) -> Decision {
-    let bounds = Bounds::of_t_score(tests, score, test);
-    Decision {
+fn decide_by_t_score(
+    tests: &QuestionTests,
+    score: &TScore,
+    threshold: f64,
+    test: &FamilyTest,
+) -> BoundedVerdict {
+    let bounds = Bounds::from_t_score(tests, score, test);
+    BoundedVerdict {
         verdict: bounds.verdict(threshold),
         bounds,
-        p_value: test.adjusted.seen(score.difference),
+        p_value: test.adjusted.in_direction_of(score.difference),
         margin: bounds.difference - bounds.lower,
     }
 }
 
 fn decide_by_runs(
-    tests: &Tests,
+    tests: &QuestionTests,
     threshold: f64,
     run_level: &FamilyTest,
     t_score: &FamilyTest,
     notes: &mut Vec<Note>,
-) -> Decision {
-    let bounds = Bounds::of_run_level(tests, run_level);
+) -> BoundedVerdict {
+    let bounds = Bounds::from_run_level(tests, run_level);
     let mut verdict = bounds.verdict(threshold);
     let seen = tests
         .t_score
         .as_ref()
-        .map(|score| Bounds::of_t_score(tests, score, t_score).verdict(threshold));
+        .map(|score| Bounds::from_t_score(tests, score, t_score).verdict(threshold));
     match (verdict, seen) {
         (Verdict::Inconclusive | Verdict::Unchanged, Some(Verdict::Regressed)) => {
             verdict = Verdict::Suspect;
@@ -289,20 +299,25 @@ fn decide_by_runs(
     if tests.is_of_lone_launches || tests.is_disturbed && is_change {
         verdict = Verdict::Inconclusive;
     }
-    Decision {
+    BoundedVerdict {
         verdict,
         bounds,
         p_value: if tests.identical {
             1.0
         } else {
-            run_level.adjusted.seen(bounds.difference)
+            run_level.adjusted.in_direction_of(bounds.difference)
         },
         margin: tests.run_level.margin(run_level.step_level.slower),
     }
 }
 
 /// Adds a note if p = 1 / (B + 1), the smallest possible value, would not be small enough for the family.
-fn note_resolution(tests: &Tests, rules: &Rules, test: &FamilyTest, notes: &mut Vec<Note>) {
+fn note_resolution(
+    tests: &QuestionTests,
+    rules: &TestPolicy,
+    test: &FamilyTest,
+    notes: &mut Vec<Note>,
+) {
     let Some(score) = &tests.t_score else { return };
     let level = test.step_level.slower.min(test.step_level.faster);
     if level * ((score.kept + 1) as f64) < 1.0 && rules.decision.significance_level > 0.0 {

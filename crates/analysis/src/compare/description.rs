@@ -4,10 +4,10 @@ use serde::{Deserialize, Serialize};
 
 use super::alternative::{Centers, Effects};
 use super::estimate::{ChangeInterval, Estimate};
-use super::question::{Question, Rules};
+use super::question::{Question, TestPolicy};
 use super::samples::used_launches;
-use super::summary::{clusters, described_times};
-use super::uncertainty::{Uncertainty, drift};
+use super::summary::{described_times, resampling_units};
+use super::uncertainty::{Uncertainty, estimate_drift};
 use crate::model::{DecisionSettings, Measurement, Observations, Thresholds};
 use perfcheck_stats::{
     ClusterMean, ClusterMedian, ClusterStatistic, PairedRatio, Resampling, Smoothness, Stream,
@@ -39,17 +39,22 @@ pub struct DescribedChange {
 impl ChangeDescription {
     /// Describes the changes of mean and median of stored runs, from the described samples of each process, or from the filtered ones if the test
     /// uses those.
-    pub(super) fn of_stored(question: &Question<'_>, rules: &Rules) -> Self {
+    pub(super) fn from_stored_runs(question: &Question<'_>, rules: &TestPolicy) -> Self {
         let times = |runs: &[&Measurement]| -> Vec<Vec<f64>> {
-            let launches = runs.iter().flat_map(|run| described(run, &rules.decision));
+            let launches = runs
+                .iter()
+                .flat_map(|run| described_samples(run, &rules.decision));
             launches.collect()
         };
         let candidate = times(&[question.candidate]);
         let base = times(&question.reference.averaged);
-        let (candidate, base) = (&clusters(&candidate)[..], &clusters(&base)[..]);
+        let (candidate, base) = (
+            &resampling_units(&candidate)[..],
+            &resampling_units(&base)[..],
+        );
         let drift = |of_launch: fn(&[f64]) -> Option<f64>| {
-            drift(question, rules, |run| {
-                let launches = described(run, &rules.decision);
+            estimate_drift(question, rules, |run| {
+                let launches = described_samples(run, &rules.decision);
                 let values = launches.iter().filter_map(|times| of_launch(times));
                 values.collect()
             })
@@ -70,30 +75,30 @@ impl ChangeDescription {
         let means = (ClusterMean::new(candidate), ClusterMean::new(base));
         let medians = (ClusterMedian::new(candidate), ClusterMedian::new(base));
         Self {
-            mean: DescribedChange::of(
+            mean: DescribedChange::from_parts(
                 Estimate::relative_change(
                     &means.0,
                     &means.1,
                     rule(OF_THE_MEAN, Smoothness::Smooth),
                 ),
-                Uncertainty::of(&means.0, &means.1, Smoothness::Smooth)
-                    .map(|found| found.drifting(drift(mean))),
+                Uncertainty::from_independent(&means.0, &means.1, Smoothness::Smooth)
+                    .map(|found| found.with_drift(drift(mean))),
             ),
-            median: DescribedChange::of(
+            median: DescribedChange::from_parts(
                 Estimate::relative_change(
                     &medians.0,
                     &medians.1,
                     rule(OF_THE_MEDIAN, Smoothness::Median),
                 ),
-                Uncertainty::of(&medians.0, &medians.1, Smoothness::Median)
-                    .map(|found| found.drifting(drift(median))),
+                Uncertainty::from_independent(&medians.0, &medians.1, Smoothness::Median)
+                    .map(|found| found.with_drift(drift(median))),
             ),
             ..Self::default()
         }
     }
 
     /// Describes the changes of mean and median of rounds, resampling the two sides of a round together.
-    pub(super) fn of_rounds(
+    pub(super) fn from_rounds(
         candidate: &[&[f64]],
         base: &[&[f64]],
         level: f64,
@@ -114,17 +119,17 @@ impl ChangeDescription {
         let medians = PairedRatio::new(ClusterMedian::new(candidate), ClusterMedian::new(base));
         Self {
             mean: means.and_then(|ratio| {
-                DescribedChange::of_pairs(&ratio, rule(OF_THE_MEAN, Smoothness::Smooth))
+                DescribedChange::from_pairs(&ratio, rule(OF_THE_MEAN, Smoothness::Smooth))
             }),
             median: medians.and_then(|ratio| {
-                DescribedChange::of_pairs(&ratio, rule(OF_THE_MEDIAN, Smoothness::Median))
+                DescribedChange::from_pairs(&ratio, rule(OF_THE_MEDIAN, Smoothness::Median))
             }),
             ..Self::default()
         }
     }
 }
 
-fn described(run: &Measurement, decision: &DecisionSettings) -> Vec<Vec<f64>> {
+fn described_samples(run: &Measurement, decision: &DecisionSettings) -> Vec<Vec<f64>> {
     match decision.analysis.observations {
         Observations::Filtered => used_launches(run, decision),
         Observations::Launches | Observations::Samples => described_times(run),
@@ -133,7 +138,7 @@ fn described(run: &Measurement, decision: &DecisionSettings) -> Vec<Vec<f64>> {
 
 impl DescribedChange {
     /// Combines both parts. They exist under the same condition: the change must have a finite value.
-    fn of(estimate: Option<Estimate>, uncertainty: Option<Uncertainty>) -> Option<Self> {
+    fn from_parts(estimate: Option<Estimate>, uncertainty: Option<Uncertainty>) -> Option<Self> {
         let (estimate, uncertainty) = estimate.zip(uncertainty)?;
         Some(Self {
             estimate,
@@ -141,13 +146,13 @@ impl DescribedChange {
         })
     }
 
-    fn of_pairs(
+    fn from_pairs(
         ratio: &PairedRatio<impl ClusterStatistic>,
         rule: ChangeInterval<'_>,
     ) -> Option<Self> {
-        Self::of(
+        Self::from_parts(
             Estimate::relative_change_of_pairs(ratio, rule),
-            Uncertainty::of_pairs(ratio, rule.smoothness),
+            Uncertainty::from_pairs(ratio, rule.smoothness),
         )
     }
 }

@@ -3,7 +3,7 @@
 use serde::Serialize;
 use std::fmt;
 
-use super::summary::{sample_times, several_modes};
+use super::summary::{modal_value_if_several, sample_times};
 use crate::model::{Measurement, Metric, Thresholds};
 use perfcheck_stats::{
     Description, SlowMode, SplitHalves, between_to_within_ratio, lag_one_autocorrelation, median,
@@ -69,7 +69,7 @@ pub enum Diagnostic {
 }
 
 /// Lists the diagnostics of `measurement`.
-pub fn diagnostics(measurement: &Measurement, thresholds: &Thresholds) -> Vec<Diagnostic> {
+pub fn diagnose(measurement: &Measurement, thresholds: &Thresholds) -> Vec<Diagnostic> {
     let launches = sample_times(measurement);
     let series: Vec<&[f64]> = launches.iter().map(Vec::as_slice).collect();
     let pooled: Vec<f64> = launches.concat();
@@ -78,8 +78,8 @@ pub fn diagnostics(measurement: &Measurement, thresholds: &Thresholds) -> Vec<Di
     if let Some(ratio) = ratio.filter(|ratio| *ratio > thresholds.process_variance_ratio) {
         found.push(Diagnostic::LaunchesDiffer { ratio });
     }
-    found.extend(of_series(&series, thresholds));
-    let slow = SlowMode::within(
+    found.extend(diagnose_order(&series, thresholds));
+    let slow = SlowMode::detect(
         &pooled,
         thresholds.slow_cluster_min as usize,
         thresholds.slow_cluster_share,
@@ -93,15 +93,19 @@ pub fn diagnostics(measurement: &Measurement, thresholds: &Thresholds) -> Vec<Di
             times_median: cluster.mean / centre,
         });
     }
-    let several = several_modes(&pooled, thresholds);
+    let several = modal_value_if_several(&pooled, thresholds);
     found.extend(several.map(|modal_value| Diagnostic::SeveralModes { modal_value }));
-    found.extend(absurd(&pooled, &measurement.benchmark.metric, thresholds));
+    found.extend(find_absurd(
+        &pooled,
+        &measurement.benchmark.metric,
+        thresholds,
+    ));
     found
 }
 
 /// Reports absurd `values` (all that were measured): a mean too many times the median, or a time that is implausibly long.
-pub fn absurd(values: &[f64], metric: &Metric, thresholds: &Thresholds) -> Vec<Diagnostic> {
-    let Some(described) = Description::of(values) else {
+pub fn find_absurd(values: &[f64], metric: &Metric, thresholds: &Thresholds) -> Vec<Diagnostic> {
+    let Some(described) = Description::compute(values) else {
         return Vec::new();
     };
     let most = thresholds.mean_over_median;
@@ -120,7 +124,7 @@ fn fewest(thresholds: &Thresholds) -> usize {
 }
 
 /// Lists the diagnostics from the order of the samples; processes with few samples are skipped.
-fn of_series(launches: &[&[f64]], thresholds: &Thresholds) -> Vec<Diagnostic> {
+fn diagnose_order(launches: &[&[f64]], thresholds: &Thresholds) -> Vec<Diagnostic> {
     let long: Vec<&[f64]> = launches
         .iter()
         .copied()
@@ -140,7 +144,7 @@ fn of_series(launches: &[&[f64]], thresholds: &Thresholds) -> Vec<Diagnostic> {
     }
     let halves: Vec<SplitHalves> = long
         .iter()
-        .filter_map(|launch| SplitHalves::of(launch))
+        .filter_map(|launch| SplitHalves::compare(launch))
         .collect();
     let differing = halves.iter().map(|halves| halves.p);
     let differing: Vec<f64> = differing.filter(|p| *p < thresholds.halves_level).collect();
@@ -153,7 +157,7 @@ fn of_series(launches: &[&[f64]], thresholds: &Thresholds) -> Vec<Diagnostic> {
     let (change, errors) = (thresholds.drift_change, thresholds.drift_standard_errors);
     let drifting: Vec<f64> = halves
         .iter()
-        .filter(|halves| halves.drift_beyond(change, errors))
+        .filter(|halves| halves.has_drifted(change, errors))
         .filter_map(|halves| halves.change)
         .collect();
     let largest = drifting.iter().copied();
@@ -231,7 +235,7 @@ mod tests {
             .iter()
             .zip(0..)
             .map(|(times, k)| flat_launch(k, 1000, times));
-        diagnostics(&measurement(launches.collect()), thresholds)
+        diagnose(&measurement(launches.collect()), thresholds)
     }
 
     fn names(found: &[Diagnostic]) -> Vec<String> {
@@ -255,7 +259,7 @@ mod tests {
         let of = |median: f64, longest: f64| {
             let mut values = vec![median; 9_999];
             values.push(longest);
-            absurd(&values, &Metric::Time, &Thresholds::default())
+            find_absurd(&values, &Metric::Time, &Thresholds::default())
         };
         // One such value among ten thousand hardly raises the mean above the median.
         let (seconds, ratio) = (2.0, 2_000.0);

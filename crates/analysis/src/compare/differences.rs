@@ -103,7 +103,7 @@ pub struct Difference {
 impl Difference {
     /// Returns the difference between a run that was measured alone and a reference that was measured, and therefore sampled in another way, side by
     /// side with another build.
-    pub fn in_turn() -> Self {
+    pub fn paired_reference() -> Self {
         Self {
             fact: Fact::Turns,
             candidate: "alone".to_owned(),
@@ -142,7 +142,7 @@ impl Differences {
     }
 
     /// Reports whether the measurements may be compared.
-    pub fn comparable(&self) -> bool {
+    pub fn is_comparable(&self) -> bool {
         self.blocking.is_empty()
     }
 }
@@ -154,7 +154,7 @@ const UNKNOWN: &str = "unknown";
 
 /// The conditions under which a benchmark was or will be measured.
 #[derive(Debug, Clone, Copy)]
-pub struct Circumstances<'a> {
+pub struct Comparability<'a> {
     /// Machine and build.
     pub environment: &'a Environment,
     /// Facts of the bench target.
@@ -166,7 +166,7 @@ pub struct Circumstances<'a> {
 }
 
 /// Lists the facts that differ between two measurements of the same benchmark.
-pub fn differences(candidate: &Circumstances<'_>, base: &Circumstances<'_>) -> Differences {
+pub fn find_differences(candidate: &Comparability<'_>, base: &Comparability<'_>) -> Differences {
     let (candidate_facts, base_facts) = (facts(candidate), facts(base));
     let mut found = Differences::default();
     for ((fact, candidate), (_, base)) in candidate_facts.into_iter().zip(base_facts) {
@@ -187,12 +187,12 @@ pub fn differences(candidate: &Circumstances<'_>, base: &Circumstances<'_>) -> D
 }
 
 /// Returns a fact that every measurement has. Imported runs have only the facts that their user stated.
-fn known(text: &str) -> String {
+fn or_unknown(text: &str) -> String {
     if text.is_empty() { UNKNOWN } else { text }.to_owned()
 }
 
 /// Lists every fact with its value, always in the same order.
-fn facts(circumstances: &Circumstances<'_>) -> [(Fact, String); 14] {
+fn facts(circumstances: &Comparability<'_>) -> [(Fact, String); 14] {
     let Environment { host, build } = circumstances.environment;
     let or_absent = |text: &Option<String>| text.clone().unwrap_or_else(|| ABSENT.to_owned());
     let listed = |text: String| {
@@ -205,20 +205,20 @@ fn facts(circumstances: &Circumstances<'_>) -> [(Fact, String); 14] {
     let mut features = circumstances.target.features.clone();
     features.sort_unstable();
     [
-        (Fact::Cpu, known(&host.cpu)),
-        (Fact::Architecture, known(&host.architecture)),
-        (Fact::Target, known(&build.target)),
-        (Fact::Profile, known(&build.profile)),
+        (Fact::Cpu, or_unknown(&host.cpu)),
+        (Fact::Architecture, or_unknown(&host.architecture)),
+        (Fact::Target, or_unknown(&build.target)),
+        (Fact::Profile, or_unknown(&build.profile)),
         (Fact::Features, listed(features.join(","))),
         (Fact::Rustflags, listed(build.rustflags.clone())),
-        (Fact::Rustc, known(&build.rustc)),
+        (Fact::Rustc, or_unknown(&build.rustc)),
         (
             Fact::BenchmarkVersion,
             circumstances.version.unwrap_or(ABSENT).to_owned(),
         ),
         (Fact::Metric, circumstances.metric.to_string()),
-        (Fact::Os, known(&host.os)),
-        (Fact::Kernel, known(&host.kernel)),
+        (Fact::Os, or_unknown(&host.os)),
+        (Fact::Kernel, or_unknown(&host.kernel)),
         (Fact::Governor, or_absent(&host.governor)),
         (Fact::Microcode, or_absent(&host.microcode)),
         (Fact::Cores, host.cores.to_string()),
@@ -233,8 +233,11 @@ mod tests {
 
     type Change = fn(&mut Environment, &mut Measurement);
 
-    fn of<'a>(environment: &'a Environment, measurement: &'a Measurement) -> Circumstances<'a> {
-        Circumstances {
+    fn comparability<'a>(
+        environment: &'a Environment,
+        measurement: &'a Measurement,
+    ) -> Comparability<'a> {
+        Comparability {
             environment,
             target: &measurement.target_facts,
             version: measurement.benchmark.version.as_deref(),
@@ -242,16 +245,19 @@ mod tests {
         }
     }
 
-    fn found(change: Change) -> Differences {
+    fn differences_after(change: Change) -> Differences {
         let (environment, base) = (Environment::default(), measurement(vec![]));
         let (mut other, mut candidate) = (environment.clone(), base.clone());
         change(&mut other, &mut candidate);
-        differences(&of(&other, &candidate), &of(&environment, &base))
+        find_differences(
+            &comparability(&other, &candidate),
+            &comparability(&environment, &base),
+        )
     }
 
     #[test]
     fn equal_measurements_have_no_differences() {
-        assert_eq!(found(|_, _| {}), Differences::default());
+        assert_eq!(differences_after(|_, _| {}), Differences::default());
     }
 
     #[test]
@@ -271,7 +277,7 @@ mod tests {
             }),
         ];
         for (fact, change) in changes {
-            let differences = found(change);
+            let differences = differences_after(change);
             assert_eq!(differences.blocking.len(), 1, "{fact}");
             assert_eq!(
                 (
@@ -280,10 +286,10 @@ mod tests {
                 ),
                 (fact, "x")
             );
-            assert!(!differences.comparable() && differences.warnings.is_empty());
+            assert!(!differences.is_comparable() && differences.warnings.is_empty());
             let read: Fact = fact.word().parse().unwrap();
             let allowed = differences.allowing(&[read]);
-            assert!(allowed.comparable());
+            assert!(allowed.is_comparable());
             assert_eq!(allowed.warnings[0].fact, fact);
         }
     }
@@ -298,8 +304,8 @@ mod tests {
             (Fact::Cores, |e, _| e.host.cores = 3),
         ];
         for (fact, change) in changes {
-            let differences = found(change);
-            assert!(differences.comparable());
+            let differences = differences_after(change);
+            assert!(differences.is_comparable());
             assert_eq!(differences.warnings.len(), 1, "{fact}");
             assert_eq!(differences.warnings[0].fact, fact);
         }
@@ -317,7 +323,7 @@ mod tests {
 
     #[test]
     fn a_difference_reads_from_base_to_candidate() {
-        let differences = found(|e, _| e.host.governor = Some("schedutil".into()));
+        let differences = differences_after(|e, _| e.host.governor = Some("schedutil".into()));
         assert_eq!(
             differences.warnings[0].to_string(),
             "governor: none -> schedutil"
@@ -326,7 +332,7 @@ mod tests {
 
     #[test]
     fn times_and_rates_are_not_comparable_and_no_permission_changes_that() {
-        let differences = found(|_, m| {
+        let differences = differences_after(|_, m| {
             m.benchmark.metric = Metric::Rate { unit: "ops".into() };
         });
         assert_eq!(

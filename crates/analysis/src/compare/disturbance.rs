@@ -12,7 +12,7 @@ use super::host_note::HostNote;
 use super::note::Note;
 use super::question::Question;
 use super::summary::{Summary, sample_times};
-use crate::model::{Control, LaunchSeries, Measurement, Nanos, Side, Thresholds, Verdict};
+use crate::model::{Control, Measurement, Nanos, ProcessSeries, Side, Thresholds, Verdict};
 use perfcheck_stats::{SplitHalves, mean, median, words};
 
 /// Smaller changes of the host's speed are not reported.
@@ -39,7 +39,7 @@ words! {
 
 impl Steadiness {
     /// Classifies a jitter.
-    pub fn of(jitter: f64) -> Self {
+    pub fn from_jitter(jitter: f64) -> Self {
         match jitter {
             x if x < 0.05 => Self::Quiet,
             x if x < 0.10 => Self::Moderate,
@@ -51,7 +51,7 @@ impl Steadiness {
 
 /// The speed and steadiness of a run's host, by its control workload.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
-pub struct HostSigns {
+pub struct HostControls {
     /// The largest clock step of all processes.
     pub clock_step: Option<Nanos>,
     /// Mean time of a pass of the control workload over processes, in nanoseconds.
@@ -62,10 +62,11 @@ pub struct HostSigns {
     pub jitter: Option<f64>,
 }
 
-impl HostSigns {
+impl HostControls {
     /// Computes them from all measurements of a run.
-    pub fn of<'m>(measurements: impl Iterator<Item = &'m Measurement>) -> Self {
-        let launches: Vec<&LaunchSeries> = measurements.flat_map(|found| &found.launches).collect();
+    pub fn from_measurements<'m>(measurements: impl Iterator<Item = &'m Measurement>) -> Self {
+        let launches: Vec<&ProcessSeries> =
+            measurements.flat_map(|found| &found.launches).collect();
         let controls = || launches.iter().filter_map(|launch| launch.conduct?.control);
         let passes = || controls().map(|control| control.pass);
         let range = |(least, most): (Nanos, Nanos)| most.as_f64() / least.as_f64() - 1.0;
@@ -87,7 +88,7 @@ impl HostSigns {
 
     /// Returns the class of the jitter.
     pub fn steadiness(&self) -> Option<Steadiness> {
-        self.jitter.map(Steadiness::of)
+        self.jitter.map(Steadiness::from_jitter)
     }
 }
 
@@ -109,7 +110,7 @@ pub struct Disturbance {
 
 impl Disturbance {
     /// Computes the disturbance of a measurement from its data and its summary.
-    pub fn of(measurement: &Measurement, summary: &Summary) -> Self {
+    pub fn from_measurement(measurement: &Measurement, summary: &Summary) -> Self {
         let clock_step_ns = clock_step_ns(measurement);
         let half_width = |of: &Estimate| (of.upper - of.lower) / 2.0;
         Self {
@@ -121,13 +122,13 @@ impl Disturbance {
                 .iter()
                 .filter_map(|launch| Some(launch.conduct?.threads))
                 .max(),
-            interrupted: interrupted(measurement),
+            interrupted: interrupted_share(measurement),
         }
     }
 }
 
 /// Returns notes on how the host disturbed both sides of a comparison of stored runs.
-pub(super) fn notes(
+pub(super) fn disturbance_notes(
     question: &Question<'_>,
     found: &Comparison,
     thresholds: &Thresholds,
@@ -139,7 +140,7 @@ pub(super) fn notes(
         (Side::Base, base),
     ] {
         let launches: usize = runs.iter().map(|run| run.launches.len()).sum();
-        let drifting: usize = runs.iter().map(|run| drifting(run, thresholds)).sum();
+        let drifting: usize = runs.iter().map(|run| count_drifting(run, thresholds)).sum();
         // The fastest process gives the value of a run, so a drift of some processes does no harm while most are steady.
         if drifting > 0 && drifting * 2 >= launches {
             notes.push(Note::Host(HostNote::LaunchesDrift {
@@ -148,7 +149,10 @@ pub(super) fn notes(
                 launches,
             }));
         }
-        let shares: Vec<f64> = runs.iter().filter_map(|run| interrupted(run)).collect();
+        let shares: Vec<f64> = runs
+            .iter()
+            .filter_map(|run| interrupted_share(run))
+            .collect();
         if let Some(share) = mean(&shares).filter(|share| *share >= MANY_INTERRUPTED) {
             notes.push(Note::Host(HostNote::SamplesInterrupted { side, share }));
         }
@@ -179,7 +183,7 @@ fn host_moved(question: &Question<'_>, found: &Comparison) -> Option<Note> {
 }
 
 /// Averages over processes: a control measurement takes 3 ms, so the fastest would show one quick moment and not the run.
-fn control_ns<'l>(launches: impl Iterator<Item = &'l LaunchSeries>) -> Option<f64> {
+fn control_ns<'l>(launches: impl Iterator<Item = &'l ProcessSeries>) -> Option<f64> {
     let passes: Vec<f64> = launches
         .filter_map(|launch| Some(launch.conduct?.control?.pass.as_f64()))
         .collect();
@@ -193,7 +197,7 @@ fn clock_step_ns(measurement: &Measurement) -> Option<f64> {
         // Amounts have no clock.
         .filter(|launch| launch.quantum > Nanos(0) && measurement.benchmark.metric.is_timed())
         .filter_map(|launch| {
-            let samples = launch.series.deciding().iter();
+            let samples = launch.series.deciding_samples().iter();
             let iterations: Vec<f64> = samples.map(|sample| sample.iterations as f64).collect();
             Some(launch.quantum.as_f64() / median(&iterations)?)
         })
@@ -202,26 +206,26 @@ fn clock_step_ns(measurement: &Measurement) -> Option<f64> {
 }
 
 /// Counts the processes whose second half differs from the first by more than both bounds of a drift.
-fn drifting(measurement: &Measurement, thresholds: &Thresholds) -> usize {
+fn count_drifting(measurement: &Measurement, thresholds: &Thresholds) -> usize {
     let (change, errors) = (thresholds.drift_change, thresholds.drift_standard_errors);
     let launches = sample_times(measurement);
     launches
         .iter()
-        .filter_map(|times| SplitHalves::of(times))
-        .filter(|halves| halves.drift_beyond(change, errors))
+        .filter_map(|times| SplitHalves::compare(times))
+        .filter(|halves| halves.has_drifted(change, errors))
         .count()
 }
 
 /// Estimates the largest share of interrupted samples: a context switch interrupts one sample, and no more samples of its length fit into the
 /// processor time than that time over their length.
-fn interrupted(measurement: &Measurement) -> Option<f64> {
+fn interrupted_share(measurement: &Measurement) -> Option<f64> {
     if !measurement.benchmark.metric.is_timed() {
         return None;
     }
     let (mut switches, mut hit_ns, mut cpu_ns) = (0, 0.0, 0.0);
     for launch in &measurement.launches {
         let conduct = launch.conduct?;
-        let samples = launch.series.deciding().iter();
+        let samples = launch.series.deciding_samples().iter();
         let lengths: Vec<f64> = samples.map(|sample| sample.elapsed.as_f64()).collect();
         switches += conduct.involuntary_switches;
         hit_ns += conduct.involuntary_switches as f64 * median(&lengths)?;

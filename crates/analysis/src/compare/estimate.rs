@@ -34,7 +34,7 @@ fn upper<'d, D: Deserializer<'d>>(deserializer: D) -> Result<f64, D::Error> {
 }
 
 /// Chooses how an interval over `clusters` processes is computed, or over that many samples of a single process.
-pub(super) fn interval_method(clusters: usize, thresholds: &Thresholds) -> IntervalMethod {
+pub(super) fn choose_interval_method(clusters: usize, thresholds: &Thresholds) -> IntervalMethod {
     IntervalMethod::for_clusters_from(clusters, thresholds.bootstrap_min_launches as usize)
 }
 
@@ -52,11 +52,13 @@ impl ChangeInterval<'_> {
     fn method(&self, clusters: usize) -> IntervalMethod {
         match self.smoothness {
             Smoothness::Median if clusters >= FEWEST_FOR_BOOTSTRAP => IntervalMethod::Bootstrap,
-            Smoothness::Median | Smoothness::Smooth => interval_method(clusters, self.thresholds),
+            Smoothness::Median | Smoothness::Smooth => {
+                choose_interval_method(clusters, self.thresholds)
+            }
         }
     }
 
-    fn is_of_few_medians(&self, clusters: usize) -> bool {
+    fn has_few_medians(&self, clusters: usize) -> bool {
         self.smoothness == Smoothness::Median && self.method(clusters) == IntervalMethod::StudentT
     }
 }
@@ -71,7 +73,7 @@ impl Estimate {
         }
     }
 
-    pub(super) fn with(estimate: f64, interval: Interval) -> Self {
+    pub(super) fn from_interval(estimate: f64, interval: Interval) -> Self {
         Self {
             estimate,
             lower: interval.lower,
@@ -94,9 +96,9 @@ impl Estimate {
         let interval_by = |method: IntervalMethod| {
             method.relative_change_interval(candidate, base, rule.level, rule.resampling)
         };
-        let mut interval = if rule.is_of_few_medians(fewer) {
-            LogStandardError::of_ratio(candidate, base, rule.smoothness)
-                .map(|error| error.around(estimate, rule.level))
+        let mut interval = if rule.has_few_medians(fewer) {
+            LogStandardError::estimate_ratio(candidate, base, rule.smoothness)
+                .map(|error| error.change_interval(estimate, rule.level))
         } else {
             interval_by(rule.method(fewer))
         };
@@ -105,7 +107,7 @@ impl Estimate {
             interval = interval.or_else(|| interval_by(IntervalMethod::Bootstrap));
         }
         Some(interval.map_or(Self::unbounded(estimate), |found| {
-            Self::with(estimate, found)
+            Self::from_interval(estimate, found)
         }))
     }
 
@@ -118,9 +120,9 @@ impl Estimate {
         if !estimate.is_finite() {
             return None;
         }
-        let interval = if rule.is_of_few_medians(ratio.clusters()) {
-            LogStandardError::of(ratio, rule.smoothness)
-                .map(|error| error.around(estimate, rule.level))
+        let interval = if rule.has_few_medians(ratio.clusters()) {
+            LogStandardError::estimate(ratio, rule.smoothness)
+                .map(|error| error.change_interval(estimate, rule.level))
         } else {
             let method = rule.method(ratio.clusters());
             let scale = IntervalScale::Logarithmic;
@@ -131,7 +133,7 @@ impl Estimate {
             })
         };
         Some(interval.map_or(Self::unbounded(estimate), |found| {
-            Self::with(estimate, found)
+            Self::from_interval(estimate, found)
         }))
     }
 

@@ -4,16 +4,17 @@ use super::comparison::Extent;
 use super::description::ChangeDescription;
 use super::floor_gap::note_lone_floor;
 use super::launch_values::{
-    LaunchTimes, Location, MIN_SAMPLES_FOR_LOW_QUANTILE, RunTimes, first, has_samples, needed_for,
+    Location, MIN_SAMPLES_FOR_LOW_QUANTILE, ProcessTimes, RunTimes, first_samples, has_samples,
+    shortest_usable_sample_ns,
 };
 use super::note::Note;
-use super::question::{Question, Rules};
+use super::question::{Question, TestPolicy};
 use super::run_level::{RunLevel, RunValue, RunValues};
 use crate::model::{MIN_LAUNCHES, Measurement, Side, Verdict};
 use perfcheck_stats::{Resampling, Stream, TScore, derived_seed, mean, median};
 
 /// The tests of one question.
-pub(super) struct Tests {
+pub(super) struct QuestionTests {
     pub location: Location,
     pub run_level: RunLevel,
     pub t_score: Option<TScore>,
@@ -29,11 +30,11 @@ pub(super) struct Tests {
 }
 
 /// One question with the tests of its samples.
-pub(super) struct Evidence {
+pub(super) struct QuestionEvidence {
     /// ln(1 + noise threshold).
     pub threshold: f64,
     /// The tests, or the verdict of a question that cannot be tested.
-    pub tests: Result<Tests, Verdict>,
+    pub tests: Result<QuestionTests, Verdict>,
     pub extent: Extent,
     pub notes: Vec<Note>,
 }
@@ -42,28 +43,28 @@ pub(super) struct Evidence {
 struct Sides {
     candidate: RunTimes,
     averaged: Vec<RunTimes>,
-    spread: Vec<Spread>,
+    spread: Vec<SpreadRun>,
     /// Runs of earlier levels, grouped by level.
     earlier: Vec<Vec<RunTimes>>,
 }
 
 /// A run from which the drift between runs is estimated.
-enum Spread {
+enum SpreadRun {
     /// One of the averaged runs, as an index into them.
     Averaged(usize),
     /// A run that is not averaged.
     Other(RunTimes),
 }
 
-impl Evidence {
+impl QuestionEvidence {
     /// Computes the tests of `question`.
-    pub(super) fn of(question: &Question<'_>, rules: &Rules) -> Self {
-        let sides = Sides::of(question);
+    pub(super) fn from_question(question: &Question<'_>, rules: &TestPolicy) -> Self {
+        let sides = Sides::from_question(question);
         let mut notes = Vec::new();
-        let tests = match refusal(question, &sides, &mut notes) {
+        let tests = match find_refusal(question, &sides, &mut notes) {
             Some(verdict) => Err(verdict),
             None => sides
-                .tests(question, rules, &mut notes)
+                .run_tests(question, rules, &mut notes)
                 .ok_or(Verdict::Inconclusive),
         };
         Self {
@@ -81,33 +82,36 @@ impl Evidence {
 }
 
 /// Returns the verdict of a question that cannot be tested, and adds notes about what is missing; `None` if it can be tested.
-fn refusal(question: &Question<'_>, sides: &Sides, notes: &mut Vec<Note>) -> Option<Verdict> {
+fn find_refusal(question: &Question<'_>, sides: &Sides, notes: &mut Vec<Note>) -> Option<Verdict> {
     let good = question
         .candidate
         .launches
         .iter()
         .filter(|launch| has_samples(launch))
         .count();
-    if let Some(verdict) = question.candidate_failed(good, notes) {
+    if let Some(verdict) = question.failure_verdict(good, notes) {
         return Some(verdict);
     }
     let candidate_is_short = sides.candidate.launches.is_empty();
     if candidate_is_short {
         notes.push(Note::SamplesTooShort {
             side: Side::Candidate,
-            needed_ns: needed_for(question.candidate),
+            needed_ns: shortest_usable_sample_ns(question.candidate),
         });
     }
     if sides.averaged.is_empty() {
-        notes.push(base_shortage(&question.reference.averaged));
+        notes.push(note_missing_base(&question.reference.averaged));
     }
     (candidate_is_short || sides.averaged.is_empty()).then_some(Verdict::Inconclusive)
 }
 
-fn base_shortage(runs: &[&Measurement]) -> Note {
+fn note_missing_base(runs: &[&Measurement]) -> Note {
     let has_any = runs.iter().any(|run| run.launches.iter().any(has_samples));
     if has_any {
-        let needed_ns = runs.iter().map(|run| needed_for(run)).fold(0.0, f64::max);
+        let needed_ns = runs
+            .iter()
+            .map(|run| shortest_usable_sample_ns(run))
+            .fold(0.0, f64::max);
         Note::SamplesTooShort {
             side: Side::Base,
             needed_ns,
@@ -118,7 +122,7 @@ fn base_shortage(runs: &[&Measurement]) -> Note {
 }
 
 impl Sides {
-    fn of(question: &Question<'_>) -> Self {
+    fn from_question(question: &Question<'_>) -> Self {
         let usable =
             |run: &Measurement| Some(RunTimes::from_measurement(run)).filter(RunTimes::takes_time);
         let reference = question.reference;
@@ -130,8 +134,8 @@ impl Sides {
         let spread = reference.spread.iter().filter_map(|run| {
             let place = runs.iter().position(|known| std::ptr::eq(*known, *run));
             place
-                .map(Spread::Averaged)
-                .or_else(|| usable(run).map(Spread::Other))
+                .map(SpreadRun::Averaged)
+                .or_else(|| usable(run).map(SpreadRun::Other))
         });
         Self {
             candidate: RunTimes::from_measurement(question.candidate),
@@ -143,14 +147,17 @@ impl Sides {
         }
     }
 
-    fn tests(
+    fn run_tests(
         &self,
         question: &Question<'_>,
-        rules: &Rules,
+        rules: &TestPolicy,
         notes: &mut Vec<Note>,
-    ) -> Option<Tests> {
-        let count = self.compared().filter_map(RunTimes::fewest_samples).min()?;
-        let location = self.location(count, notes);
+    ) -> Option<QuestionTests> {
+        let count = self
+            .compared_runs()
+            .filter_map(RunTimes::fewest_samples)
+            .min()?;
+        let location = self.choose_location(count, notes);
         self.note_launches(notes);
         self.note_left_out(notes);
         self.note_lengths(notes);
@@ -163,15 +170,16 @@ impl Sides {
             .spread
             .iter()
             .map(|run| match run {
-                Spread::Averaged(place) => averaged[*place].clone(),
-                Spread::Other(run) => values(run),
+                SpreadRun::Averaged(place) => averaged[*place].clone(),
+                SpreadRun::Other(run) => values(run),
             })
             .collect();
         let earlier: Vec<Vec<RunValues>> = (self.earlier.iter())
             .map(|level| level.iter().map(values).collect())
             .collect();
         let kind = location.run_value();
-        let run_level = RunLevel::of(&candidate, &averaged, &spread, &earlier, kind, rules.host)?;
+        let run_level =
+            RunLevel::estimate(&candidate, &averaged, &spread, &earlier, kind, rules.host)?;
         let base: Vec<f64> = averaged.into_iter().flat_map(|run| run.launches).collect();
         let sides = [(Side::Candidate, &candidate.launches), (Side::Base, &base)];
         let withholding = sides
@@ -192,14 +200,14 @@ impl Sides {
         if is_of_lone_launches {
             notes.push(Note::LoneLaunches);
         }
-        let random = Random::of(question, rules);
+        let random = Random::for_question(question, rules);
         let units = if candidate.launches.len() < 2 || base.len() < 2 {
             notes.push(Note::SamplesAsUnits);
             (self.candidate_samples(count), self.base_samples(count))
         } else {
             (candidate.launches, base)
         };
-        let t_score = TScore::unpaired(
+        let t_score = TScore::test(
             &units.0,
             &units.1,
             question.noise_threshold.ln_1p(),
@@ -212,12 +220,12 @@ impl Sides {
             Some(score) if score.is_constant() => notes.push(Note::NoVariance),
             Some(_) => {}
         }
-        Some(Tests {
+        Some(QuestionTests {
             location,
             run_level,
             t_score,
             t_score_base: mean(&units.1).unwrap_or(f64::NAN),
-            description: ChangeDescription::of_stored(question, rules),
+            description: ChangeDescription::from_stored_runs(question, rules),
             identical,
             is_of_lone_launches,
             is_disturbed,
@@ -227,27 +235,27 @@ impl Sides {
     /// Reports whether each side has one process, timed by a clock, and no other run shows how much processes differ.
     fn has_lone_launches(&self) -> bool {
         let others = self.spread.iter().filter_map(|run| match run {
-            Spread::Averaged(_) => None,
-            Spread::Other(run) => Some(run),
+            SpreadRun::Averaged(_) => None,
+            SpreadRun::Other(run) => Some(run),
         });
         let runs = self
-            .compared()
+            .compared_runs()
             .chain(others)
             .chain(self.earlier.iter().flatten());
-        let launches: Vec<&LaunchTimes> = runs.flat_map(|run| &run.launches).collect();
+        let launches: Vec<&ProcessTimes> = runs.flat_map(|run| &run.launches).collect();
         launches.len() == 2 && launches.iter().all(|launch| launch.quantum_ns > 0.0)
     }
 
     /// Yields the runs whose values are compared.
-    fn compared(&self) -> impl Iterator<Item = &RunTimes> {
+    fn compared_runs(&self) -> impl Iterator<Item = &RunTimes> {
         self.averaged.iter().chain([&self.candidate])
     }
 
     /// Chooses the statistic that can be compared with `count` samples per process.
-    fn location(&self, count: usize, notes: &mut Vec<Note>) -> Location {
+    fn choose_location(&self, count: usize, notes: &mut Vec<Note>) -> Location {
         let base: usize = self.averaged.iter().map(|run| run.launches.len()).sum();
         let samples = count * base.min(self.candidate.launches.len());
-        let mut launches = self.compared().flat_map(|run| &run.launches);
+        let mut launches = self.compared_runs().flat_map(|run| &run.launches);
         if launches.any(|launch| launch.from_ramp) {
             notes.push(Note::MedianOfRamp);
             Location::Median
@@ -291,7 +299,7 @@ impl Sides {
     fn note_lengths(&self, notes: &mut Vec<Note>) {
         // Without a clock, the length of a sample is only the numerator of its fraction, so lengths cannot be compared.
         if self
-            .compared()
+            .compared_runs()
             .flat_map(|run| &run.launches)
             .any(|launch| launch.quantum_ns == 0.0)
         {
@@ -312,7 +320,7 @@ impl Sides {
 
     /// Returns the smallest relative difference that the clocks can show in a typical sample.
     fn resolution(&self) -> f64 {
-        self.compared()
+        self.compared_runs()
             .flat_map(|run| &run.launches)
             .map(|launch| launch.quantum_ns / launch.sample_ns)
             .fold(0.0, f64::max)
@@ -330,13 +338,13 @@ impl Sides {
 /// Beyond this ratio of sample lengths the reader gets a note.
 const MAX_LENGTH_RATIO: f64 = 4.0;
 
-fn launches(runs: &[RunTimes]) -> impl Iterator<Item = &LaunchTimes> {
+fn launches(runs: &[RunTimes]) -> impl Iterator<Item = &ProcessTimes> {
     runs.iter().flat_map(|run| &run.launches)
 }
 
 fn sample_logarithms(runs: &[RunTimes], count: usize) -> Vec<f64> {
     launches(runs)
-        .flat_map(|launch| first(&launch.times, count))
+        .flat_map(|launch| first_samples(&launch.times, count))
         .map(|time| time.ln())
         .collect()
 }
@@ -348,7 +356,7 @@ struct Random {
 }
 
 impl Random {
-    fn of(question: &Question<'_>, rules: &Rules) -> Self {
+    fn for_question(question: &Question<'_>, rules: &TestPolicy) -> Self {
         let name = question.candidate.benchmark.key.to_string();
         Self {
             seed: derived_seed(rules.seed, &name),

@@ -33,16 +33,16 @@ pub struct Contender {
 
 /// The median of each process that has samples, in nanoseconds per iteration.
 #[derive(Debug, Clone, Default, PartialEq)]
-pub struct LaunchMedians {
+pub struct ProcessMedians {
     /// Medians of the samples that are described. They determine which benchmark is the fastest.
     pub described: Vec<f64>,
     /// Medians of all samples. Tests use these.
     pub tested: Vec<f64>,
 }
 
-impl LaunchMedians {
+impl ProcessMedians {
     /// Computes the medians of `measurement`.
-    pub fn of(measurement: &Measurement) -> Self {
+    pub fn from_measurement(measurement: &Measurement) -> Self {
         let medians = |launches: Vec<Vec<f64>>| {
             let launches = launches.iter();
             launches.filter_map(|times| median(times)).collect()
@@ -60,7 +60,7 @@ impl LaunchMedians {
 /// than the apparently fastest one, at `level` over the number of its rivals (Bonferroni). The truly fastest is excluded only if one of its rivals is
 /// wrongly shown to be faster. So it is among the fastest and the open ones with a probability of at least 1 - `level`, although the fastest was
 /// selected by the same data.
-pub fn against_fastest(contenders: &[LaunchMedians], level: f64) -> Vec<Option<Contender>> {
+pub fn rank_against_fastest(contenders: &[ProcessMedians], level: f64) -> Vec<Option<Contender>> {
     let logarithms = |values: &[f64]| -> Vec<f64> { values.iter().map(|x| x.ln()).collect() };
     let tested: Vec<Vec<f64>> = contenders
         .iter()
@@ -83,7 +83,7 @@ pub fn against_fastest(contenders: &[LaunchMedians], level: f64) -> Vec<Option<C
         let (rank, p_value) = if at == fastest {
             (Rank::Fastest, None)
         } else {
-            slower(&tested[at], &tested[fastest], rivals, level)
+            test_slower(&tested[at], &tested[fastest], rivals, level)
         };
         Some(Contender {
             value_ns: center.exp(),
@@ -96,8 +96,8 @@ pub fn against_fastest(contenders: &[LaunchMedians], level: f64) -> Vec<Option<C
 }
 
 /// Tests whether `own` is slower than `fastest`. Returns the rank and p.
-fn slower(own: &[f64], fastest: &[f64], rivals: usize, level: f64) -> (Rank, Option<f64>) {
-    let Some(test) = WelchTest::of(own, fastest, WelchDf::Fractional) else {
+fn test_slower(own: &[f64], fastest: &[f64], rivals: usize, level: f64) -> (Rank, Option<f64>) {
+    let Some(test) = WelchTest::test(own, fastest, WelchDf::Fractional) else {
         return (Rank::Open, None);
     };
     let one_sided = if test.t > 0.0 {
@@ -116,17 +116,17 @@ fn slower(own: &[f64], fastest: &[f64], rivals: usize, level: f64) -> (Rank, Opt
 
 #[cfg(test)]
 mod tests {
-    use super::{Contender, LaunchMedians, Rank};
+    use super::{Contender, ProcessMedians, Rank};
     use perfcheck_stats::{Draws, Stream};
 
     /// Ranks contenders whose samples are all described.
     fn against_fastest(contenders: &[Vec<f64>], level: f64) -> Vec<Option<Contender>> {
-        let medians = |values: &Vec<f64>| LaunchMedians {
+        let medians = |values: &Vec<f64>| ProcessMedians {
             described: values.clone(),
             tested: values.clone(),
         };
-        let contenders: Vec<LaunchMedians> = contenders.iter().map(medians).collect();
-        super::against_fastest(&contenders, level)
+        let contenders: Vec<ProcessMedians> = contenders.iter().map(medians).collect();
+        super::rank_against_fastest(&contenders, level)
     }
 
     fn ranks(contenders: &[Vec<f64>]) -> Vec<Option<Rank>> {
@@ -222,7 +222,7 @@ mod tests {
     #[test]
     fn p_of_one_side_and_of_the_other_are_one_together() {
         let (one, other) = ([4.6, 4.7, 4.8], [4.65, 4.75, 4.9]);
-        let p = |own: &[f64], fastest: &[f64]| super::slower(own, fastest, 1, 0.05).1;
+        let p = |own: &[f64], fastest: &[f64]| super::test_slower(own, fastest, 1, 0.05).1;
         let (slower, faster) = (p(&other, &one), p(&one, &other));
         let (slower, faster) = (slower.expect("tested"), faster.expect("tested"));
         assert!((slower + faster - 1.0).abs() < 1e-12 && slower < 0.5);

@@ -2,15 +2,15 @@
 
 use std::collections::BTreeMap;
 
-use super::outliers::outlier_policy;
+use super::outliers::to_outlier_policy;
 use super::summary::times_with_first;
 use crate::model::{
-    DescribedSamples, LeftOutSamples, Measurement, SampleCounts, SampleFilter, Source, Thresholds,
+    FilterReport, FilteredSamples, Measurement, SampleCounts, SampleFilter, Source, Thresholds,
 };
-use perfcheck_stats::{CleanedSample, FirstSample, OutlierPolicy, Quantile};
+use perfcheck_stats::{CleanedSample, FirstSampleTreatment, OutlierPolicy, Quantile};
 
 /// Returns the outlier policy of a filter. Quartiles are interpolated, as in the serializer methodology.
-pub fn policy_of(filter: &SampleFilter) -> OutlierPolicy {
+pub fn filter_policy(filter: &SampleFilter) -> OutlierPolicy {
     let usual = Thresholds::default();
     let thresholds = Thresholds {
         iqr_fence: filter.fence.unwrap_or(usual.iqr_fence),
@@ -18,12 +18,16 @@ pub fn policy_of(filter: &SampleFilter) -> OutlierPolicy {
         mad_fence: filter.fence.unwrap_or(usual.mad_fence),
         ..usual
     };
-    outlier_policy(filter.outliers, Quantile::Linear, &thresholds)
+    to_outlier_policy(filter.outliers, Quantile::Linear, &thresholds)
 }
 
 /// Sets the described samples of `measurements` (all of one run) to those that `filter` leaves. First repetitions that the import of `source` stored
 /// as warm-up are left out and counted even if the filter keeps them.
-pub fn clean(measurements: &mut [Measurement], source: Option<&Source>, filter: &SampleFilter) {
+pub fn apply_filter(
+    measurements: &mut [Measurement],
+    source: Option<&Source>,
+    filter: &SampleFilter,
+) {
     let apart = source.is_some_and(|source| source.filter.drop_first);
     if !(apart || filter.leaves_out()) {
         for measurement in measurements {
@@ -31,17 +35,17 @@ pub fn clean(measurements: &mut [Measurement], source: Option<&Source>, filter: 
         }
         return;
     }
-    let cleaned = |measurement: &Measurement| cleaned(measurement, apart, filter);
+    let cleaned = |measurement: &Measurement| clean_measurement(measurement, apart, filter);
     let mut cleaned: Vec<Option<CleanedSample>> = measurements.iter().map(cleaned).collect();
     let columns = source.filter(|_| filter.paired);
-    for rows in columns.map_or_else(Vec::new, |source| rows_of(measurements, source)) {
-        pair(&mut cleaned, &rows);
+    for rows in columns.map_or_else(Vec::new, |source| group_rows(measurements, source)) {
+        pair_columns(&mut cleaned, &rows);
     }
     for (measurement, cleaned) in measurements.iter_mut().zip(cleaned) {
-        measurement.described = cleaned.map(|cleaned| DescribedSamples {
-            left_out: LeftOutSamples {
+        measurement.described = cleaned.map(|cleaned| FilteredSamples {
+            left_out: FilterReport {
                 filter: *filter,
-                counts: counts_of(&cleaned),
+                counts: sample_counts(&cleaned),
             },
             launches: cleaned.used_by_cluster(),
             first_apart: apart,
@@ -49,21 +53,25 @@ pub fn clean(measurements: &mut [Measurement], source: Option<&Source>, filter: 
     }
 }
 
-fn cleaned(measurement: &Measurement, apart: bool, filter: &SampleFilter) -> Option<CleanedSample> {
+fn clean_measurement(
+    measurement: &Measurement,
+    apart: bool,
+    filter: &SampleFilter,
+) -> Option<CleanedSample> {
     let launches = measurement.launches.iter();
     let launches: Vec<Vec<f64>> = launches
         .map(|launch| times_with_first(launch, apart))
         .collect();
     let launches: Vec<&[f64]> = launches.iter().map(Vec::as_slice).collect();
-    CleanedSample::of(
+    CleanedSample::clean(
         &launches,
-        FirstSample::dropped_if(filter.drop_first || apart),
-        policy_of(filter),
+        FirstSampleTreatment::dropped_if(filter.drop_first || apart),
+        filter_policy(filter),
     )
 }
 
 /// Groups the benchmarks whose values come from the same rows: their ids differ only in the labels of the columns.
-fn rows_of(measurements: &[Measurement], source: &Source) -> Vec<Vec<usize>> {
+fn group_rows(measurements: &[Measurement], source: &Source) -> Vec<Vec<usize>> {
     let labels = source
         .values
         .iter()
@@ -79,12 +87,12 @@ fn rows_of(measurements: &[Measurement], source: &Source) -> Vec<Vec<usize>> {
     rows.into_values().filter(|row| row.len() > 1).collect()
 }
 
-fn pair(cleaned: &mut [Option<CleanedSample>], rows: &[usize]) {
+fn pair_columns(cleaned: &mut [Option<CleanedSample>], rows: &[usize]) {
     let columns: Option<Vec<CleanedSample>> = rows.iter().map(|at| cleaned[*at].clone()).collect();
     let Some(mut columns) = columns else { return };
     let counts = || columns.iter().map(|column| column.warm.len());
     if counts().min() == counts().max() {
-        CleanedSample::pair(&mut columns);
+        CleanedSample::remove_outlier_rows(&mut columns);
         for (at, column) in rows.iter().zip(columns) {
             cleaned[*at] = Some(column);
         }
@@ -92,21 +100,21 @@ fn pair(cleaned: &mut [Option<CleanedSample>], rows: &[usize]) {
 }
 
 /// Sums up what the filter of a run left out of `measurements`, which must be all of that run; `None` without a filter.
-pub fn left_out_of<'m>(
+pub fn sum_left_out<'m>(
     measurements: impl IntoIterator<Item = &'m Measurement>,
-) -> Option<LeftOutSamples> {
+) -> Option<FilterReport> {
     let each = measurements.into_iter();
-    let each: Vec<LeftOutSamples> = each
+    let each: Vec<FilterReport> = each
         .filter_map(|one| Some(one.described.as_ref()?.left_out))
         .collect();
-    Some(LeftOutSamples {
+    Some(FilterReport {
         filter: each.first()?.filter,
         counts: each.iter().map(|one| one.counts).sum(),
     })
 }
 
 /// Counts the raw, skipped, removed and used samples.
-pub fn counts_of(cleaned: &CleanedSample) -> SampleCounts {
+pub fn sample_counts(cleaned: &CleanedSample) -> SampleCounts {
     let counts = cleaned.counts;
     SampleCounts {
         runs_raw: counts.raw as u64,
@@ -120,12 +128,12 @@ pub fn counts_of(cleaned: &CleanedSample) -> SampleCounts {
 mod tests {
     use super::*;
     use crate::model::Outliers;
-    use perfcheck_stats::{IqrFence, WithoutSpread};
+    use perfcheck_stats::{IqrFence, ZeroSpreadTreatment};
 
     #[test]
     fn a_fence_is_that_of_its_policy() {
         let policy = |outliers, fence| {
-            policy_of(&SampleFilter {
+            filter_policy(&SampleFilter {
                 outliers,
                 fence,
                 min_samples: 7,
@@ -137,7 +145,7 @@ mod tests {
                 quartiles: Quantile::Linear,
                 multiple,
                 fewest: 7,
-                without_spread: WithoutSpread::KeepAll,
+                without_spread: ZeroSpreadTreatment::KeepAll,
             })
         };
         assert_eq!(policy(Outliers::Iqr, Some(3.0)), iqr(3.0));

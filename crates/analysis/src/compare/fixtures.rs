@@ -1,16 +1,16 @@
 //! Measurements that tests construct.
 
-use super::{Comparison, Question, Reference, Rules, compare};
+use super::{Comparison, Question, Reference, TestPolicy, compare};
 use crate::model::{
-    AuthorSettings, Benchmark, BenchmarkKey, CountsOfBenchmark, Extras, LaunchSeries, Measurement,
-    Metric, Nanos, Sample, SamplingSettings, Series, TargetFacts, Throughput,
+    AuthorSettings, Benchmark, BenchmarkCounts, BenchmarkKey, Extras, Measurement, Metric, Nanos,
+    ProcessSeries, Sample, SamplingSettings, Series, TargetFacts, Throughput,
 };
 
 /// With so many iterations a flat sample takes about a millisecond at usual times.
 pub(crate) const ITERATIONS: u64 = 10_000;
 
 /// Creates a process with flat samples of `iterations`, at `times` nanoseconds per iteration.
-pub(crate) fn flat_launch(launch: u32, iterations: u64, times: &[f64]) -> LaunchSeries {
+pub(crate) fn flat_launch(launch: u32, iterations: u64, times: &[f64]) -> ProcessSeries {
     let flat = times
         .iter()
         .map(|time| Sample {
@@ -22,7 +22,7 @@ pub(crate) fn flat_launch(launch: u32, iterations: u64, times: &[f64]) -> Launch
         iterations: 1,
         elapsed: Nanos(1),
     };
-    LaunchSeries {
+    ProcessSeries {
         layout: None,
         launch,
         quantum: Nanos(1),
@@ -38,12 +38,12 @@ pub(crate) fn flat_launch(launch: u32, iterations: u64, times: &[f64]) -> Launch
 
 /// Adds a ramp of `count` samples that grow by `step` iterations and have a constant overhead.
 pub(super) fn with_ramp(
-    mut launch: LaunchSeries,
+    mut launch: ProcessSeries,
     step: u64,
     count: u64,
     time: f64,
     overhead: f64,
-) -> LaunchSeries {
+) -> ProcessSeries {
     launch.series.linear = (1..=count)
         .map(|i| {
             let iterations = i * step;
@@ -57,7 +57,7 @@ pub(super) fn with_ramp(
 }
 
 /// Creates a measurement of the benchmark `p/t: b`.
-pub(crate) fn measurement(launches: Vec<LaunchSeries>) -> Measurement {
+pub(crate) fn measurement(launches: Vec<ProcessSeries>) -> Measurement {
     Measurement {
         benchmark: Benchmark {
             key: BenchmarkKey {
@@ -76,7 +76,7 @@ pub(crate) fn measurement(launches: Vec<LaunchSeries>) -> Measurement {
         noise_threshold: 0.02,
         launches,
         failures: vec![],
-        counts: CountsOfBenchmark::default(),
+        counts: BenchmarkCounts::default(),
         verdict: None,
         described: None,
         expired: None,
@@ -101,7 +101,7 @@ pub(super) fn floors(floors: &[f64], samples: u32) -> Measurement {
 pub(super) fn compare_two(
     candidate: &Measurement,
     base: &Measurement,
-    rules: &Rules,
+    rules: &TestPolicy,
 ) -> Comparison {
     let reference = Reference {
         averaged: vec![base],

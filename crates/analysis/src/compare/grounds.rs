@@ -9,14 +9,14 @@ use perfcheck_stats::Correction;
 
 /// A number for each direction.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
-pub struct Directions {
+pub struct ByDirection {
     /// The number for "slower by more than the threshold".
     pub slower: f64,
     /// The number for "faster by more than the threshold".
     pub faster: f64,
 }
 
-impl Directions {
+impl ByDirection {
     /// p = 1, for a benchmark that cannot be tested but stays in its family.
     pub(super) const ONE: Self = Self {
         slower: 1.0,
@@ -24,7 +24,7 @@ impl Directions {
     };
 
     /// Returns the number for the direction of `change`; no change counts as slower.
-    pub fn seen(&self, change: f64) -> f64 {
+    pub fn in_direction_of(&self, change: f64) -> f64 {
         if change >= 0.0 {
             self.slower
         } else {
@@ -41,21 +41,21 @@ pub struct FamilyTest {
     /// One-sided level of the whole family.
     pub family_level: f64,
     /// p before adjustment for the family; at a look, already divided by the look's share of the level.
-    pub p: Directions,
+    pub p: ByDirection,
     /// The correction that keeps that level.
     pub rule: Correction,
     /// p adjusted for the family by that correction.
-    pub adjusted: Directions,
+    pub adjusted: ByDirection,
     /// The level of the step of the correction at which the benchmark was decided.
-    pub step_level: Directions,
+    pub step_level: ByDirection,
 }
 
 impl FamilyTest {
     /// Tests all benchmarks as one family, at the whole `level` in each direction.
-    pub(super) fn of_all(p: &[Directions], level: f64, rule: Correction) -> Vec<Self> {
-        let one_sided = |pick: fn(&Directions) -> f64| {
+    pub(super) fn test_all(p: &[ByDirection], level: f64, rule: Correction) -> Vec<Self> {
+        let one_sided = |pick: fn(&ByDirection) -> f64| {
             let p: Vec<f64> = p.iter().map(pick).collect();
-            rule.adjusted(&p).into_iter().zip(rule.levels(&p, level))
+            rule.adjust(&p).into_iter().zip(rule.levels(&p, level))
         };
         one_sided(|p| p.slower)
             .zip(one_sided(|p| p.faster))
@@ -65,11 +65,11 @@ impl FamilyTest {
                 family_level: level,
                 rule,
                 p: *own,
-                adjusted: Directions {
+                adjusted: ByDirection {
                     slower: slower.0,
                     faster: faster.0,
                 },
-                step_level: Directions {
+                step_level: ByDirection {
                     slower: slower.1,
                     faster: faster.1,
                 },
@@ -95,7 +95,7 @@ impl FamilyTest {
 
 /// The numbers of the project's own procedure for stored runs.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
-pub struct RunGrounds {
+pub struct StoredDecision {
     /// The statistic that was computed from the samples of each process.
     pub location: Location,
     /// The standard deviation between runs that was assumed, a fraction.
@@ -105,14 +105,14 @@ pub struct RunGrounds {
     /// The prediction interval; `None` if the t-score alone decided.
     pub prediction: Option<Prediction>,
     /// The t-score; `None` if it could not be computed.
-    pub t_score: Option<TScoreGrounds>,
+    pub t_score: Option<TScoreResult>,
 }
 
-impl RunGrounds {
+impl StoredDecision {
     /// Returns p of the t-score in the direction of its change, adjusted for the family.
     pub fn t_score_p(&self) -> Option<f64> {
         let found = self.t_score?;
-        Some(found.test.adjusted.seen(found.change.estimate))
+        Some(found.test.adjusted.in_direction_of(found.change.estimate))
     }
 }
 
@@ -127,7 +127,7 @@ pub struct Prediction {
 
 /// The t-score of stored runs.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
-pub struct TScoreGrounds {
+pub struct TScoreResult {
     /// The change of the mean over processes, with its bounds at the levels of the steps.
     pub change: Estimate,
     /// The test.
@@ -136,7 +136,7 @@ pub struct TScoreGrounds {
 
 /// The numbers of the look that decided about sides that were measured side by side.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
-pub struct LookGrounds {
+pub struct PairedDecision {
     /// The statistic that the floor test computed from the samples of a side.
     pub location: Location,
     /// The share of each level that this look may spend.
@@ -146,14 +146,14 @@ pub struct LookGrounds {
     /// Standard error of the difference of logarithms.
     pub standard_error: f64,
     /// The slow-path test.
-    pub slow_path: SlowPathGrounds,
+    pub slow_path: SlowPathResult,
     /// Number of rounds in all that would settle an inconclusive comparison, if further rounds resemble the present ones.
     pub rounds_needed: Option<u64>,
 }
 
 /// The result of the slow-path test: whether samples of one side are slower than their neighbors of the other while its fastest ones are not.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
-pub struct SlowPathGrounds {
+pub struct SlowPathResult {
     /// The test.
     pub test: FamilyTest,
     /// p for a slow path of the candidate, before adjustment for looks and family.
@@ -168,7 +168,7 @@ pub struct SlowPathGrounds {
     pub side: Option<Side>,
 }
 
-impl SlowPathGrounds {
+impl SlowPathResult {
     /// Reports whether a slow path is suspected, so that nothing is called unchanged.
     pub fn is_suspected(&self) -> bool {
         self.p <= self.suspicion
@@ -186,7 +186,9 @@ impl SlowPathGrounds {
 #[cfg(test)]
 mod tests {
     use crate::compare::fixtures::{ITERATIONS, compare_two, flat_launch, measurement};
-    use crate::compare::{Basis, Comparison, HostClass, Question, Reference, Rules, compare};
+    use crate::compare::{
+        Comparison, Decision, HostClass, Question, Reference, TestPolicy, compare,
+    };
     use crate::model::{DecisionSettings, Measurement, Test, Verdict};
 
     fn measured(factor: f64) -> Measurement {
@@ -215,7 +217,7 @@ mod tests {
                 noise_threshold: 0.02,
             })
             .collect();
-        let rules = Rules {
+        let rules = TestPolicy {
             decision: DecisionSettings {
                 resamples: 2_000,
                 analysis: test.into(),
@@ -245,7 +247,10 @@ mod tests {
                     "{comparison:?}"
                 );
                 let seen = comparison.change.expect("tested").estimate;
-                assert_eq!(comparison.p_value, Some(test.adjusted.seen(seen)));
+                assert_eq!(
+                    comparison.p_value,
+                    Some(test.adjusted.in_direction_of(seen))
+                );
             }
         }
     }
@@ -264,14 +269,14 @@ mod tests {
             reference: &reference,
             noise_threshold: 0.02,
         };
-        let rules = Rules {
+        let rules = TestPolicy {
             decision: DecisionSettings::default(),
             host: HostClass::Shared,
             seed: 7,
         };
         assert_eq!(
             compare(&[question], &rules)[0].basis,
-            Basis::Untested { location: None }
+            Decision::Untested { location: None }
         );
     }
 
@@ -295,7 +300,7 @@ mod tests {
             run.launches.truncate(1);
             run
         });
-        let rules = Rules {
+        let rules = TestPolicy {
             decision: DecisionSettings {
                 resamples: 2_000,
                 analysis: Test::TScore.into(),

@@ -8,7 +8,7 @@ use std::fmt;
 
 use super::run_level::RunValue;
 use super::sample_length::{ProcessSampling, shortest_sample_ns, typical_iteration_ns};
-use crate::model::{LaunchSeries, MIN_LAUNCHES, Measurement, Metric, Nanos, Sample};
+use crate::model::{MIN_LAUNCHES, Measurement, Metric, Nanos, ProcessSeries, Sample};
 use perfcheck_stats::{Quantile, median};
 
 /// The quantile that is compared if there are enough samples. It was chosen by measurement, see docs/internals/src/statistics/.
@@ -67,7 +67,7 @@ impl Location {
 
 /// The usable samples of one process.
 #[derive(Debug, Clone)]
-pub(super) struct LaunchTimes {
+pub(super) struct ProcessTimes {
     /// Nanoseconds per iteration, in the order taken.
     pub times: Vec<f64>,
     /// Typical length of a sample, in nanoseconds.
@@ -80,7 +80,7 @@ pub(super) struct LaunchTimes {
 
 /// Returns the step of the clock that timed `launch`, in nanoseconds. It is 0 for amounts, which no clock measures, and if no clock is known
 /// (imported values, for which another program is responsible).
-fn clock_step_ns(metric: &Metric, launch: &LaunchSeries) -> f64 {
+fn clock_step_ns(metric: &Metric, launch: &ProcessSeries) -> f64 {
     if metric.is_timed() {
         launch.quantum.as_f64()
     } else {
@@ -88,17 +88,17 @@ fn clock_step_ns(metric: &Metric, launch: &LaunchSeries) -> f64 {
     }
 }
 
-impl LaunchTimes {
+impl ProcessTimes {
     /// Returns `None` if most samples of a ramp, or all flat ones, are shorter than `least` or too short for the clock at `typical_ns`, the typical
     /// time of an iteration.
     fn from_launch(
-        launch: &LaunchSeries,
+        launch: &ProcessSeries,
         quantum_ns: f64,
         typical_ns: f64,
         least: Nanos,
     ) -> Option<Self> {
         let from_ramp = launch.series.flat.is_empty();
-        let mut samples = launch.series.alike();
+        let mut samples = launch.series.comparable_samples();
         samples.retain(|sample| sample.iterations > 0);
         let candidates = samples.len();
         let needed_ns = shortest_sample_ns(quantum_ns);
@@ -122,7 +122,7 @@ impl LaunchTimes {
 #[derive(Debug, Clone)]
 pub(super) struct RunTimes {
     /// Processes with samples that count.
-    pub launches: Vec<LaunchTimes>,
+    pub launches: Vec<ProcessTimes>,
     /// Processes that have samples, but too few that count.
     pub left_out: usize,
 }
@@ -131,20 +131,20 @@ impl RunTimes {
     /// Collects the usable processes of `measurement`. If some are left out and fewer than [`MIN_LAUNCHES`] remain, none is used.
     pub(super) fn from_measurement(measurement: &Measurement) -> Self {
         let launches = || measurement.launches.iter().filter(|one| has_samples(one));
-        let samplings =
-            launches().filter_map(|one| ProcessSampling::from_samples(&one.series.alike()));
+        let samplings = launches()
+            .filter_map(|one| ProcessSampling::from_samples(&one.series.comparable_samples()));
         let typical_ns = typical_iteration_ns(samplings).unwrap_or(0.0);
         let metric = &measurement.benchmark.metric;
         // A clock that reads 0 is too coarse, so such samples do not count. Without a clock, values that are all 0 are real and count.
         let is_nothing = launches().all(|one| {
-            let samples = one.series.alike();
+            let samples = one.series.comparable_samples();
             clock_step_ns(metric, one) == 0.0 && samples.iter().all(|sample| sample.elapsed.0 == 0)
         });
         let least = if is_nothing { Nanos(0) } else { Nanos(1) };
-        let mut usable: Vec<LaunchTimes> = launches()
+        let mut usable: Vec<ProcessTimes> = launches()
             .filter_map(|one| {
                 let step_ns = clock_step_ns(metric, one);
-                LaunchTimes::from_launch(one, step_ns, typical_ns, least)
+                ProcessTimes::from_launch(one, step_ns, typical_ns, least)
             })
             .collect();
         let left_out = launches().count() - usable.len();
@@ -171,23 +171,23 @@ impl RunTimes {
     pub(super) fn values(&self, location: Location, count: usize) -> Vec<f64> {
         self.launches
             .iter()
-            .filter_map(|launch| location.logarithm(first(&launch.times, count)))
+            .filter_map(|launch| location.logarithm(first_samples(&launch.times, count)))
             .collect()
     }
 }
 
 /// Returns the first `count` of `times`, or all if there are fewer.
-pub(super) fn first(times: &[f64], count: usize) -> &[f64] {
+pub(super) fn first_samples(times: &[f64], count: usize) -> &[f64] {
     &times[..count.min(times.len())]
 }
 
 /// Reports whether a process has any samples.
-pub(super) fn has_samples(launch: &LaunchSeries) -> bool {
-    !launch.series.deciding().is_empty()
+pub(super) fn has_samples(launch: &ProcessSeries) -> bool {
+    !launch.series.deciding_samples().is_empty()
 }
 
 /// Returns the length of the shortest sample that would count for every process of `measurement`, in nanoseconds.
-pub(super) fn needed_for(measurement: &Measurement) -> f64 {
+pub(super) fn shortest_usable_sample_ns(measurement: &Measurement) -> f64 {
     let metric = &measurement.benchmark.metric;
     let steps = measurement.launches.iter();
     shortest_sample_ns(
@@ -205,7 +205,7 @@ mod tests {
     #[test]
     fn three_launches_stand_for_a_run_of_which_others_are_left_out_and_two_do_not() {
         let of_launches = |good: u32| {
-            let mut launches: Vec<LaunchSeries> = (0..good)
+            let mut launches: Vec<ProcessSeries> = (0..good)
                 .map(|k| flat_launch(k, ITERATIONS, &[100.0; 9]))
                 .collect();
             // A single iteration of 100 ns is far too short for the clock.

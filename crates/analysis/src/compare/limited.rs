@@ -2,9 +2,9 @@
 //!
 //! The estimates equal those of a summary. The intervals are Student's for any number of processes, like those that decide verdicts.
 
-use super::alternative::value_of;
+use super::alternative::estimate_metric;
 use super::estimate::Estimate;
-use super::summary::{clusters, ramp, sample_times, scaled};
+use super::summary::{ramp, resampling_units, sample_times, scale_estimate};
 use crate::model::{Measurement, Statistic as Wanted};
 use perfcheck_stats::{
     ClusterMad, ClusterMean, ClusterMedian, ClusterSd, ClusterSlope, ClusterStatistic,
@@ -13,36 +13,43 @@ use perfcheck_stats::{
 
 /// Returns `statistic` of `measurement` with its interval; `None` if the measurement does not have it. With a single process, samples take the place
 /// of processes; with a single sample there are no bounds.
-pub fn value_at(measurement: &Measurement, statistic: Wanted, level: f64) -> Option<Estimate> {
+pub fn estimate_at_level(
+    measurement: &Measurement,
+    statistic: Wanted,
+    level: f64,
+) -> Option<Estimate> {
     let launches = sample_times(measurement);
-    let samples = clusters(&launches);
+    let samples = resampling_units(&launches);
     let found = match statistic {
-        Wanted::Mean => positive(&ClusterMean::new(&samples), level),
-        Wanted::Time | Wanted::Median => of_median(&ClusterMedian::new(&samples), level),
+        Wanted::Mean => jackknife_estimate(&ClusterMean::new(&samples), level),
+        Wanted::Time | Wanted::Median => median_estimate(&ClusterMedian::new(&samples), level),
         Wanted::Slope => {
             let ramps: Vec<Vec<(f64, f64)>> = (measurement.launches.iter().map(ramp))
                 .filter(|points| !points.is_empty())
                 .collect();
-            positive(&ClusterSlope::new(&clusters(&ramps)), level)
+            jackknife_estimate(&ClusterSlope::new(&resampling_units(&ramps)), level)
         }
-        Wanted::StdDev => positive(&ClusterSd::new(&samples), level),
-        Wanted::Mad => scaled(positive(&ClusterMad::new(&samples), level), MAD_TO_SD),
-        other => return value_of(measurement, other, level),
+        Wanted::StdDev => jackknife_estimate(&ClusterSd::new(&samples), level),
+        Wanted::Mad => scale_estimate(
+            jackknife_estimate(&ClusterMad::new(&samples), level),
+            MAD_TO_SD,
+        ),
+        other => return estimate_metric(measurement, other, level),
     };
     found.estimate.is_finite().then_some(found)
 }
 
-fn positive(statistic: &impl ClusterStatistic, level: f64) -> Estimate {
+fn jackknife_estimate(statistic: &impl ClusterStatistic, level: f64) -> Estimate {
     let estimate = statistic.observed();
     jackknife_t_interval(statistic, IntervalScale::Logarithmic, level)
         .map_or(Estimate::unbounded(estimate), |found| {
-            Estimate::with(estimate, found)
+            Estimate::from_interval(estimate, found)
         })
 }
 
-fn of_median(median: &ClusterMedian, level: f64) -> Estimate {
+fn median_estimate(median: &ClusterMedian, level: f64) -> Estimate {
     let estimate = median.observed();
-    let Some(error) = LogStandardError::of(median, Smoothness::Median) else {
+    let Some(error) = LogStandardError::estimate(median, Smoothness::Median) else {
         return Estimate::unbounded(estimate);
     };
     let factor = error.margin(level).exp();
@@ -76,14 +83,15 @@ mod tests {
             (Wanted::StdDev, summary.sd.unwrap()),
             (Wanted::Mad, summary.mad),
         ] {
-            let [single, shared] = [0.95, 0.999].map(|level| value_at(&run, statistic, level));
+            let [single, shared] =
+                [0.95, 0.999].map(|level| estimate_at_level(&run, statistic, level));
             let (single, shared) = (single.unwrap(), shared.unwrap());
             assert_eq!(single.estimate, expected.estimate, "{statistic}");
             assert!(shared.lower < single.lower && single.upper < shared.upper);
         }
-        assert_eq!(value_at(&run, Wanted::Slope, 0.95), None);
-        assert_eq!(value_at(&run, Wanted::Latency(990), 0.95), None);
-        assert_eq!(value_at(&run, Wanted::Latency(123), 0.95), None);
+        assert_eq!(estimate_at_level(&run, Wanted::Slope, 0.95), None);
+        assert_eq!(estimate_at_level(&run, Wanted::Latency(990), 0.95), None);
+        assert_eq!(estimate_at_level(&run, Wanted::Latency(123), 0.95), None);
     }
 
     #[test]
@@ -91,7 +99,7 @@ mod tests {
         let flat = |k| flat_launch(k, 1_000, &[100.0; 3]);
         let ramp = |k, ns| with_ramp(flat(k), 10, 20, ns, 0.0);
         let run = measurement(vec![ramp(0, 90.0), flat(1), ramp(2, 90.0)]);
-        let found = value_at(&run, Wanted::Slope, 0.95).unwrap();
+        let found = estimate_at_level(&run, Wanted::Slope, 0.95).unwrap();
         assert!((found.estimate - 90.0).abs() < 1e-9, "{found:?}");
     }
 
@@ -99,10 +107,10 @@ mod tests {
     fn one_sample_has_no_bounds_and_nothing_has_no_value() {
         let one = measurement(vec![flat_launch(0, 1_000, &[100.0])]);
         for statistic in [Wanted::Mean, Wanted::Median] {
-            let found = value_at(&one, statistic, 0.95).unwrap();
+            let found = estimate_at_level(&one, statistic, 0.95).unwrap();
             assert_eq!(found, Estimate::unbounded(100.0));
         }
         let nothing = measurement(vec![]);
-        assert_eq!(value_at(&nothing, Wanted::Median, 0.95), None);
+        assert_eq!(estimate_at_level(&nothing, Wanted::Median, 0.95), None);
     }
 }

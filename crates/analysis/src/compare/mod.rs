@@ -42,51 +42,53 @@ mod uncertainty;
 mod value_summary;
 
 pub use alternative::{
-    AcrossRuns, Centers, Effects, GateGroup, SideCenter, Tested, across_runs, value_of,
+    AcrossRuns, Centers, Effects, GateGroup, PublishedDecision, SideCenter, compare_across_runs,
+    estimate_metric,
 };
 pub use call_tree::{CallFrame, CallTree};
-pub use comparison::{Basis, Comparison, Extent};
-pub use course::{Band, Course, CoursePoint, CourseRules, Level, Position, Step};
+pub use comparison::{Comparison, Decision, Extent};
+pub use course::{Band, Level, Position, Step, Trend, TrendPoint, TrendRules};
 pub use curve::Curve;
-pub use decide::{compare, compare_telling};
+pub use decide::{compare, compare_with_progress};
 pub use description::{ChangeDescription, DescribedChange};
-pub use diagnostics::{Diagnostic, absurd, diagnostics};
-pub use differences::{Circumstances, Difference, Differences, Fact, differences};
-pub use disturbance::{Disturbance, HostSigns, Steadiness};
-pub use each::each;
-pub use edges::{ClassChange, Disagreement, Edge, Network, Placement, Trend};
+pub use diagnostics::{Diagnostic, diagnose, find_absurd};
+pub use differences::{Comparability, Difference, Differences, Fact, find_differences};
+pub use disturbance::{Disturbance, HostControls, Steadiness};
+pub use each::map_with_progress;
+pub use edges::{ClassChange, Disagreement, Edge, LevelEstimate, LevelTrend, Network};
 pub use estimate::Estimate;
 pub use extras::{
     AllocationComparison, AllocationSummary, CountChange, FunctionCost, InstructionComparison,
-    InstructionSummary, LatencyComparison, LatencyCourse, LatencySummary, LaunchObservations,
-    LaunchPercentile, LaunchStatistics, OverLaunches, PercentileChange, PercentileSummary,
-    SampledTime, Share, SharedLevel, WindowSummary,
+    InstructionSummary, LatencyComparison, LatencyOverTime, LatencySummary, LevelShare,
+    ObservationKind, OverProcesses, PercentileChange, PercentileSummary, ProcessPercentile,
+    ProcessStatistics, SampledTime, SharedLevel, WindowSummary,
 };
-pub use fastest::{Contender, LaunchMedians, Rank, against_fastest};
-pub use filter::{clean, counts_of, left_out_of, policy_of};
+pub use fastest::{Contender, ProcessMedians, Rank, rank_against_fastest};
+pub use filter::{apply_filter, filter_policy, sample_counts, sum_left_out};
 pub use grounds::{
-    Directions, FamilyTest, LookGrounds, Prediction, RunGrounds, SlowPathGrounds, TScoreGrounds,
+    ByDirection, FamilyTest, PairedDecision, Prediction, SlowPathResult, StoredDecision,
+    TScoreResult,
 };
 pub use host_note::HostNote;
 pub use launch_values::{LOW_QUANTILE, Location, MIN_SAMPLES_FOR_LOW_QUANTILE};
-pub use limited::value_at;
+pub use limited::estimate_at_level;
 pub use note::Note;
-pub use outliers::outlier_policy;
+pub use outliers::to_outlier_policy;
 pub use paired::{
-    Demand, Guard, HostNoise, PairedMethod, PairedSeries, Plan, Resolution, RoundsNeeded, Standing,
-    judge, judge_by, standing,
+    FloorGuard, HostNoise, HostResolution, LookStatus, PairedMethod, PairedSeries, Plan,
+    PowerTarget, RoundsNeeded, check_settled, judge, judge_with_method,
 };
 pub use perfcheck_stats::{
     IntervalMethod, OutlierCounts, OutlierLabel, TukeyFences, Variability, WeightedEcdf,
 };
-pub use question::{HostClass, Question, Reference, Rules};
+pub use question::{HostClass, Question, Reference, TestPolicy};
 pub use readings::{BLOCK, Readings, column_label};
 pub use record::BenchmarkRecord;
-pub use run_series::{RunSeries, point_of};
+pub use run_series::{RunSeries, run_point};
 pub use sample_length::{ASSUMED_CLOCK_STEP_NS, ProcessSampling, typical_iteration_ns};
 pub use samples::SampleDescription;
-pub use shape::{ChangeShape, LaunchShape, PROBABILITIES, Ramp, Shape, ShapeDetail};
-pub use summary::{Summary, described_launches, summarize, summarize_by};
+pub use shape::{ChangeShape, PROBABILITIES, ProcessShape, Ramp, Shape, ShapeDetail};
+pub use summary::{Summary, described_launches, summarize, summarize_with};
 pub use uncertainty::Uncertainty;
 pub use value_summary::{PerSecond, ValueBounds, ValueSummary};
 

@@ -239,7 +239,7 @@ impl Note {
     }
 
     /// Writes the notes of `--test` and `--metric`.
-    fn of_another_system(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+    fn fmt_published_test(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::TooFewObservations { smaller, needed } => write!(
                 f,
@@ -284,7 +284,7 @@ impl Note {
 
 impl Note {
     /// Writes the notes of side-by-side measurements.
-    fn of_rounds(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+    fn fmt_paired(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::FewRounds { rounds } => {
                 write!(f, "{rounds} rounds are too few for a verdict")
@@ -440,14 +440,14 @@ impl fmt::Display for Note {
             | Self::NegligibleEffect { .. }
             | Self::WithinNoise
             | Self::NotSignificant { .. }
-            | Self::CountsNotSignificant { .. } => self.of_another_system(f),
+            | Self::CountsNotSignificant { .. } => self.fmt_published_test(f),
             Self::TestsContradict => f.write_str(
                 "the fastest samples of all rounds and the rounds one by one say different things (the host changed its speed?): only what both show counts",
             ),
             Self::FasterByTScoreOnly => f.write_str(
                 "the t-score says faster, but the drift between runs could explain it",
             ),
-            Self::FewRounds { .. } | Self::SecondFastestOfFewSamples { .. } | Self::SlowPath { .. } | Self::SlowPathSuspected | Self::SlowPathsNotSearched { .. } | Self::ThresholdRaised { .. } | Self::ChangeDrifts | Self::PositionMatters { .. } | Self::RoundsDependOnTheirNeighbours { .. } | Self::LongIterations { .. } | Self::ProcessesDiffer { .. } | Self::SamplesDiffer { .. } | Self::SeveralProcessors { .. } | Self::SeveralModes { .. } => self.of_rounds(f),
+            Self::FewRounds { .. } | Self::SecondFastestOfFewSamples { .. } | Self::SlowPath { .. } | Self::SlowPathSuspected | Self::SlowPathsNotSearched { .. } | Self::ThresholdRaised { .. } | Self::ChangeDrifts | Self::PositionMatters { .. } | Self::RoundsDependOnTheirNeighbours { .. } | Self::LongIterations { .. } | Self::ProcessesDiffer { .. } | Self::SamplesDiffer { .. } | Self::SeveralProcessors { .. } | Self::SeveralModes { .. } => self.fmt_paired(f),
         }
     }
 }

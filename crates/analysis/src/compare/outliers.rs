@@ -1,10 +1,10 @@
 //! Translates the outlier settings into policies of `perfcheck-stats`.
 
 use crate::model::{Outliers, Quantile, Thresholds};
-use perfcheck_stats::{IqrFence, OutlierPolicy, WithoutSpread};
+use perfcheck_stats::{IqrFence, OutlierPolicy, ZeroSpreadTreatment};
 
 /// Translates `outliers` into a policy with these thresholds and this definition of quartiles.
-pub fn outlier_policy(
+pub fn to_outlier_policy(
     outliers: Outliers,
     quartiles: Quantile,
     thresholds: &Thresholds,
@@ -17,7 +17,7 @@ pub fn outlier_policy(
             quartiles,
             multiple: thresholds.iqr_fence,
             fewest: thresholds.iqr_min_samples as usize,
-            without_spread: WithoutSpread::KeepAll,
+            without_spread: ZeroSpreadTreatment::KeepAll,
         }),
         Outliers::IqrUnguarded => OutlierPolicy::IqrFence(IqrFence::NEAREST_RANK),
         Outliers::Mad => OutlierPolicy::Mad {

@@ -59,7 +59,7 @@ pub struct Question<'a> {
 impl Question<'_> {
     /// Returns the verdict of a candidate that has too few processes with samples (`good` of them) to be tested, and adds notes about what is
     /// missing.
-    pub(super) fn candidate_failed(&self, good: usize, notes: &mut Vec<Note>) -> Option<Verdict> {
+    pub(super) fn failure_verdict(&self, good: usize, notes: &mut Vec<Note>) -> Option<Verdict> {
         let failed = self.candidate.failures.len();
         if failed > 0 {
             notes.push(Note::LaunchesFailed {
@@ -79,7 +79,7 @@ impl Question<'_> {
 
 /// The rules that decide all questions of a family.
 #[derive(Debug, Clone, Copy)]
-pub struct Rules {
+pub struct TestPolicy {
     /// The test, its levels and the number of resamples. Each question has its own noise threshold.
     pub decision: DecisionSettings,
     /// Class of the host that measured the runs.
@@ -88,7 +88,7 @@ pub struct Rules {
     pub seed: u64,
 }
 
-impl Rules {
+impl TestPolicy {
     /// Returns the test that decides.
     pub fn test(&self) -> Test {
         self.decision.analysis.test

@@ -77,7 +77,7 @@ pub struct Readings<'a> {
 
 impl<'a> Readings<'a> {
     /// Reads the samples of `measurement`; `None` without samples.
-    pub fn of(measurement: &'a Measurement) -> Option<Self> {
+    pub fn from_measurement(measurement: &'a Measurement) -> Option<Self> {
         let launches = described_times(measurement);
         let is_rate = matches!(measurement.benchmark.metric, Metric::Rate { .. });
         let all = launches.iter().flatten().copied();
@@ -144,7 +144,7 @@ impl<'a> Readings<'a> {
     }
 
     /// Converts a cost into the units of the metric: for a rate, the time of one unit into units per second.
-    pub fn read(&self, cost: f64) -> f64 {
+    pub fn from_cost(&self, cost: f64) -> f64 {
         if self.is_rate() {
             SECOND_NS / cost
         } else {
@@ -155,12 +155,12 @@ impl<'a> Readings<'a> {
     /// Computes a statistic of columns; `None` if the samples cannot give it. Random numbers are drawn from `seed`, in a separate sequence for each
     /// benchmark.
     pub fn value(&self, statistic: Statistic, seed: u64) -> Option<f64> {
-        let described = || Description::of(&self.values);
-        let harmonic = || HarmonicMean::of(&self.values);
+        let described = || Description::compute(&self.values);
+        let harmonic = || HarmonicMean::compute(&self.values);
         let found = match statistic {
             Statistic::Min => described()?.min,
             Statistic::Max => described()?.max,
-            Statistic::Mean => self.read(describe_cluster_means(&self.slices())?.mean),
+            Statistic::Mean => self.from_cost(describe_cluster_means(&self.slices())?.mean),
             Statistic::Median => self.quantile(self.quantile.unwrap_or(Quantile::Linear), 0.5)?,
             Statistic::StdDev if self.is_rate() => harmonic()?.deviation,
             Statistic::StdDev => described()?.sd?,
@@ -168,7 +168,7 @@ impl<'a> Readings<'a> {
                 let means = describe_cluster_means(&self.slices())?;
                 if self.is_rate() {
                     let means: Vec<f64> = self.launch_means();
-                    (means.len() > 1).then_some(HarmonicMean::of(&means)?.deviation)?
+                    (means.len() > 1).then_some(HarmonicMean::compute(&means)?.deviation)?
                 } else {
                     means.sd?
                 }
@@ -180,7 +180,7 @@ impl<'a> Readings<'a> {
             Statistic::Variation => described()?.cv()?,
             Statistic::BestMean(percent) if self.is_rate() => {
                 // The best rates are the shortest times; the mean of those times gives the harmonic mean of the rates.
-                self.read(Better::Lower.best_mean(&self.costs(), percent.into())?)
+                self.from_cost(Better::Lower.best_mean(&self.costs(), percent.into())?)
             }
             Statistic::BestMean(percent) => {
                 self.preference().best_mean(&self.values, percent.into())?
@@ -195,17 +195,17 @@ impl<'a> Readings<'a> {
                 f64::from(thousandths) / 1000.0,
             )?,
             Statistic::Subselection => {
-                self.read(self.subselection(Subsampling::DOCUMENTED, seed)?.centre)
+                self.from_cost(self.subselection(Subsampling::DOCUMENTED, seed)?.centre)
             }
             Statistic::SubselectionReplaced => {
-                self.read(self.subselection(Subsampling::SCRIPTED, seed)?.centre)
+                self.from_cost(self.subselection(Subsampling::SCRIPTED, seed)?.centre)
             }
             Statistic::SubselectionMargin => {
                 let centre = self.subselection(Subsampling::DOCUMENTED, seed)?;
                 // A time of 0 or less has no rate.
                 let interval = (centre.interval(LEVEL))
                     .filter(|found| !self.is_rate() || found.lower > 0.0)?;
-                (self.read(interval.upper) - self.read(interval.lower)).abs() / 2.0
+                (self.from_cost(interval.upper) - self.from_cost(interval.lower)).abs() / 2.0
             }
             // These are not statistics of columns.
             Statistic::Time
@@ -242,7 +242,7 @@ impl<'a> Readings<'a> {
         let launches = self.launches.iter();
         launches
             .filter_map(|launch| describe_cluster_means(&[launch]))
-            .map(|means| self.read(means.mean))
+            .map(|means| self.from_cost(means.mean))
             .collect()
     }
 
@@ -252,7 +252,7 @@ impl<'a> Readings<'a> {
             seed: derived_seed(seed, &key),
             name: "subselection",
         };
-        SubsampledCentre::of(&self.slices(), rule, stream)
+        SubsampledCentre::compute(&self.slices(), rule, stream)
     }
 }
 
@@ -262,7 +262,7 @@ mod tests {
     use crate::compare::fixtures::{flat_launch, measurement};
     use crate::model::StatisticSet;
 
-    fn of(metric: Metric, launches: &[&[f64]]) -> Measurement {
+    fn measurement_with_metric(metric: Metric, launches: &[&[f64]]) -> Measurement {
         let launches = launches.iter().zip(0..);
         let mut found = measurement(
             launches
@@ -274,7 +274,7 @@ mod tests {
     }
 
     fn figure(measurement: &Measurement, statistic: Statistic) -> Option<f64> {
-        Readings::of(measurement)?.value(statistic, 1)
+        Readings::from_measurement(measurement)?.value(statistic, 1)
     }
 
     fn ops() -> Metric {
@@ -290,20 +290,23 @@ mod tests {
 
     #[test]
     fn m3_extremes_mean_and_deviation_of_times_are_of_all_samples() {
-        let times = of(Metric::Time, &[&[100.0, 110.0, 90.0]]);
+        let times = measurement_with_metric(Metric::Time, &[&[100.0, 110.0, 90.0]]);
         near(figure(&times, Statistic::Min), 90.0);
         near(figure(&times, Statistic::Max), 110.0);
         near(figure(&times, Statistic::Mean), 100.0);
         near(figure(&times, Statistic::StdDev), 10.0);
         near(figure(&times, Statistic::Variation), 0.1);
         assert_eq!(figure(&times, Statistic::LaunchStdDev), None);
-        assert_eq!(figure(&of(Metric::Time, &[]), Statistic::Min), None);
+        assert_eq!(
+            figure(&measurement_with_metric(Metric::Time, &[]), Statistic::Min),
+            None
+        );
     }
 
     #[test]
     fn m4_m7_m_x9_the_mean_of_rates_is_harmonic_with_the_deviation_of_the_delta_method() {
         // 100, 110 and 90 operations a second.
-        let rates = of(ops(), &[&[1e9 / 100.0, 1e9 / 110.0, 1e9 / 90.0]]);
+        let rates = measurement_with_metric(ops(), &[&[1e9 / 100.0, 1e9 / 110.0, 1e9 / 90.0]]);
         near(figure(&rates, Statistic::Mean), 99.331_103_678_929_76);
         near(figure(&rates, Statistic::StdDev), 8.151_026_747_970_235);
         near(figure(&rates, Statistic::Min), 90.0);
@@ -314,36 +317,37 @@ mod tests {
 
     #[test]
     fn m8_m9_launches_weigh_alike_however_many_samples_they_have() {
-        let unequal = of(Metric::Time, &[&[1.0; 4], &[3.0]]);
+        let unequal = measurement_with_metric(Metric::Time, &[&[1.0; 4], &[3.0]]);
         near(figure(&unequal, Statistic::Mean), 2.0);
-        let launches = of(Metric::Time, &[&[9.0, 11.0], &[12.0], &[13.0, 15.0]]);
+        let launches =
+            measurement_with_metric(Metric::Time, &[&[9.0, 11.0], &[12.0], &[13.0, 15.0]]);
         near(figure(&launches, Statistic::LaunchStdDev), 2.0);
     }
 
     #[test]
     fn m10_m11_m_x5_the_subselection_centre_is_a_figure_in_both_ways_of_drawing() {
-        let times = of(Metric::Time, &[&[10.0; 3], &[20.0; 30]]);
+        let times = measurement_with_metric(Metric::Time, &[&[10.0; 3], &[20.0; 30]]);
         for way in [Statistic::Subselection, Statistic::SubselectionReplaced] {
             near(figure(&times, way), 15.0);
         }
         assert!(figure(&times, Statistic::SubselectionMargin).unwrap() > 0.0);
-        let rates = of(ops(), &[&[1e9 / 50.0; 8], &[1e9 / 50.0; 5]]);
+        let rates = measurement_with_metric(ops(), &[&[1e9 / 50.0; 8], &[1e9 / 50.0; 5]]);
         near(figure(&rates, Statistic::Subselection), 50.0);
     }
 
     #[test]
     fn m_x6_m_x7_best_means_and_percentiles_leave_out_the_worst_of_times_and_of_rates() {
         let upward: Vec<f64> = (1..=40).map(f64::from).collect();
-        let times = of(Metric::Time, &[&upward]);
+        let times = measurement_with_metric(Metric::Time, &[&upward]);
         near(figure(&times, Statistic::BestMean(95)), 19.5);
         let ten: Vec<f64> = (1..=10).map(f64::from).collect();
         let p95 = |measurement: &Measurement, quantile| {
-            let readings = Readings::of(measurement)?.with_quantile(quantile);
+            let readings = Readings::from_measurement(measurement)?.with_quantile(quantile);
             readings.value(Statistic::Percentile(950), 1)
         };
         let (times, rates) = (
-            of(Metric::Time, &[&ten]),
-            of(
+            measurement_with_metric(Metric::Time, &[&ten]),
+            measurement_with_metric(
                 ops(),
                 &[&ten.iter().map(|rate| 1e9 / rate).collect::<Vec<_>>()],
             ),
@@ -356,7 +360,10 @@ mod tests {
         // The best half of rates from 1 to 4 per second: 4 and 3, whose harmonic mean is 24 / 7.
         let four: Vec<f64> = (1..=4).map(|rate| 1e9 / f64::from(rate)).collect();
         near(
-            figure(&of(ops(), &[&four]), Statistic::BestMean(50)),
+            figure(
+                &measurement_with_metric(ops(), &[&four]),
+                Statistic::BestMean(50),
+            ),
             24.0 / 7.0,
         );
     }
@@ -364,26 +371,38 @@ mod tests {
     #[test]
     fn what_one_launch_or_an_interval_beyond_zero_cannot_tell_is_not_there() {
         let value = |measurement: &Measurement, statistic| {
-            Readings::of(measurement).unwrap().value(statistic, 7)
+            Readings::from_measurement(measurement)
+                .unwrap()
+                .value(statistic, 7)
         };
         let one: [&[f64]; 1] = [&[100.0, 110.0, 120.0]];
         for metric in [Metric::Time, ops()] {
-            let found = value(&of(metric, &one), Statistic::LaunchStdDev);
+            let found = value(
+                &measurement_with_metric(metric, &one),
+                Statistic::LaunchStdDev,
+            );
             assert_eq!(found, None);
         }
         let two: [&[f64]; 2] = [&[100.0, 100.0], &[110.0, 110.0]];
         near(
-            figure(&of(Metric::Time, &two), Statistic::LaunchStdDev),
+            figure(
+                &measurement_with_metric(Metric::Time, &two),
+                Statistic::LaunchStdDev,
+            ),
             50.0_f64.sqrt(),
         );
         // Means of 1 and 1,000 ns: Student's interval reaches below zero, and no rate corresponds to that.
         let apart: [&[f64]; 2] = [&[1.0; 10], &[1_000.0; 10]];
         let margin = Statistic::SubselectionMargin;
-        assert!(value(&of(Metric::Time, &apart), margin).is_some());
-        assert_eq!(value(&of(ops(), &apart), margin), None);
+        assert!(value(&measurement_with_metric(Metric::Time, &apart), margin).is_some());
+        assert_eq!(value(&measurement_with_metric(ops(), &apart), margin), None);
         let near_each_other: [&[f64]; 4] = [&[100.0; 4], &[101.0; 4], &[102.0; 4], &[101.0; 4]];
-        let of_times = value(&of(Metric::Time, &near_each_other), margin).unwrap();
-        let of_rates = value(&of(ops(), &near_each_other), margin).unwrap();
+        let of_times = value(
+            &measurement_with_metric(Metric::Time, &near_each_other),
+            margin,
+        )
+        .unwrap();
+        let of_rates = value(&measurement_with_metric(ops(), &near_each_other), margin).unwrap();
         // Means of 101 ns with their margin, and half the distance of the corresponding rates.
         let between = 1e9 / (101.0 - of_times) - 1e9 / (101.0 + of_times);
         assert!((of_rates / (between / 2.0) - 1.0).abs() < 1e-9);
@@ -391,16 +410,22 @@ mod tests {
         // other's square.
         let rates: [&[f64]; 2] = [&[100.0, 100.0], &[125.0, 125.0]];
         near(
-            figure(&of(ops(), &rates), Statistic::LaunchStdDev),
+            figure(
+                &measurement_with_metric(ops(), &rates),
+                Statistic::LaunchStdDev,
+            ),
             12.5e-9 / 112.5e-9 / 112.5e-9,
         );
     }
 
     #[test]
     fn m_x8_positive_always_means_worse_and_a_spread_is_never_good() {
-        let (times, rates) = (of(Metric::Time, &[&[1.0]]), of(ops(), &[&[1.0]]));
+        let (times, rates) = (
+            measurement_with_metric(Metric::Time, &[&[1.0]]),
+            measurement_with_metric(ops(), &[&[1.0]]),
+        );
         let percent = |measurement: &Measurement, figure, new, base| {
-            let readings = Readings::of(measurement).unwrap();
+            let readings = Readings::from_measurement(measurement).unwrap();
             let worse = readings.worsening(figure, new, base)?;
             Some((worse * 1e4).round() / 1e2)
         };
@@ -409,7 +434,7 @@ mod tests {
         assert_eq!(percent(&rates, Statistic::Mean, 0.0, 100.0), Some(100.0));
         assert_eq!(percent(&rates, Statistic::StdDev, 2.0, 1.0), Some(100.0));
         assert_eq!(percent(&times, Statistic::Mean, 1.0, 0.0), None);
-        let same = Readings::of(&times)
+        let same = Readings::from_measurement(&times)
             .unwrap()
             .worsening(Statistic::Mean, 5.0, 5.0);
         assert!(same.is_some_and(|same| same == 0.0 && same.is_sign_positive()));
@@ -419,10 +444,13 @@ mod tests {
     fn the_block_is_of_statistics_that_columns_have() {
         for statistic in BLOCK {
             let word = statistic.to_string();
-            assert_eq!(Statistic::read(&word, StatisticSet::Columns), Ok(statistic));
+            assert_eq!(
+                Statistic::parse(&word, StatisticSet::Columns),
+                Ok(statistic)
+            );
         }
         for word in ["p101", "best-", "p", "p+5", "average", ""] {
-            let message = Statistic::read(word, StatisticSet::Columns).unwrap_err();
+            let message = Statistic::parse(word, StatisticSet::Columns).unwrap_err();
             assert!(message.contains("best-95"), "{message}");
         }
     }

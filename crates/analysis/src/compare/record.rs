@@ -4,17 +4,17 @@
 
 use serde::Serialize;
 
-use super::diagnostics::{Diagnostic, diagnostics};
+use super::diagnostics::{Diagnostic, diagnose};
 use super::disturbance::Disturbance;
 use super::estimate::Estimate;
 #[cfg(feature = "schema")]
 use super::samples::Percentiles;
-use super::samples::{SampleDescription, by_name};
+use super::samples::{SampleDescription, serialize_by_name};
 use super::summary::{Summary, described_times};
 use crate::model::{DecisionSettings, Measurement};
 use perfcheck_stats::{
     ClusterMean, ClusterStatistic, FullDescription, FullDescriptionRules, MedianInterval,
-    OutlierPolicy, Quantile, Resampling, Stream, TInterval, TailBasis, TrimmedError, Variability,
+    OutlierPolicy, Quantile, Resampling, Stream, TInterval, TailSource, TrimmedError, Variability,
     bca_interval, derived_seed, describe_cluster_means, mean, median,
 };
 
@@ -50,7 +50,7 @@ pub struct BenchmarkRecord {
     /// The class of that coefficient by the thresholds `cv-stable` and `cv-high`: `stable`, `ordinary` or `high`; null for one sample.
     pub variability: Option<Variability>,
     /// Percentiles by nearest rank: each is a measured sample.
-    #[serde(rename = "percentiles_ns", serialize_with = "by_name")]
+    #[serde(rename = "percentiles_ns", serialize_with = "serialize_by_name")]
     #[cfg_attr(feature = "schema", schemars(with = "Percentiles"))]
     pub percentiles: [f64; 5],
     /// The properties beyond a threshold.
@@ -65,7 +65,7 @@ impl BenchmarkRecord {
     pub const FEWEST_FOR_BCA: usize = 50;
 
     /// Computes the record of `measurement`, whose `summary` it includes; `None` without samples.
-    pub fn of(
+    pub fn from_measurement(
         measurement: &Measurement,
         summary: &Summary,
         decision: &DecisionSettings,
@@ -79,38 +79,38 @@ impl BenchmarkRecord {
             outliers: OutlierPolicy::Keep,
             quantile: Quantile::InvertedCdf,
             trimmed_error: TrimmedError::Winsorized,
-            tail: TailBasis::Raw,
+            tail: TailSource::Raw,
             level: confidence_level,
         };
-        let record = FullDescription::of(&pooled, rules)?;
+        let record = FullDescription::compute(&pooled, rules)?;
         let means: Vec<f64> = launches.iter().filter_map(|x| mean(x)).collect();
-        let over = over_launches(&launches, confidence_level);
-        let free = MedianInterval::of(&means, confidence_level);
+        let over = interval_over_processes(&launches, confidence_level);
+        let free = MedianInterval::compute(&means, confidence_level);
         Some(Self {
             summary: summary.clone(),
             cv: record.cv,
             percentiles: record.percentiles,
             std_err_ns: over.map(|over| over.standard_error),
             margin_ns: over.map(|over| over.margin),
-            mean_of_launches: over.map(on_scale_of_logarithms),
-            of_samples: SampleDescription::of(measurement, decision)?,
-            within_launches: SampleDescription::of_each_launch(measurement, decision),
+            mean_of_launches: over.map(logarithmic_interval),
+            of_samples: SampleDescription::from_measurement(measurement, decision)?,
+            within_launches: SampleDescription::per_process(measurement, decision),
             median_of_launches: free.and_then(|free| {
                 let estimate = median(&means)?;
-                Some(Estimate::with(estimate, free.interval))
+                Some(Estimate::from_interval(estimate, free.interval))
             }),
             median_coverage: free.map(|free| free.coverage),
             mean_bca: mean_bca(measurement, &launches, decision, seed),
             variability: (record.cv)
-                .map(|cv| Variability::within(cv, thresholds.cv_stable, thresholds.cv_high)),
-            diagnostics: diagnostics(measurement, thresholds),
-            disturbance: Disturbance::of(measurement, summary),
+                .map(|cv| Variability::classify(cv, thresholds.cv_stable, thresholds.cv_high)),
+            diagnostics: diagnose(measurement, thresholds),
+            disturbance: Disturbance::from_measurement(measurement, summary),
         })
     }
 }
 
 /// Returns the mean with an interval that never reaches below 0.
-fn on_scale_of_logarithms(over: TInterval) -> Estimate {
+fn logarithmic_interval(over: TInterval) -> Estimate {
     let factor = (over.margin / over.mean).exp();
     if factor.is_finite() {
         Estimate {
@@ -119,16 +119,16 @@ fn on_scale_of_logarithms(over: TInterval) -> Estimate {
             upper: over.mean * factor,
         }
     } else {
-        Estimate::with(over.mean, over.interval().not_below_zero())
+        Estimate::from_interval(over.mean, over.interval().clamp_at_zero())
     }
 }
 
 /// Computes the interval over processes from unrounded means: for values far from zero, rounding could be larger than their differences.
-fn over_launches(launches: &[Vec<f64>], level: f64) -> Option<TInterval> {
+fn interval_over_processes(launches: &[Vec<f64>], level: f64) -> Option<TInterval> {
     let clusters: Vec<&[f64]> = launches.iter().map(Vec::as_slice).collect();
     let means = describe_cluster_means(&clusters)?;
     let df = (means.count - 1) as f64;
-    TInterval::with(means.mean, means.standard_error()?, df, level)
+    TInterval::from_standard_error(means.mean, means.standard_error()?, df, level)
 }
 
 /// Returns the mean with its `BCa` interval if there are enough processes that it covers about as often as it claims.
@@ -151,7 +151,7 @@ fn mean_bca(
     };
     let mean = ClusterMean::new(&clusters);
     let interval = bca_interval(&mean, decision.confidence_level, resampling)?;
-    Some(Estimate::with(mean.observed(), interval))
+    Some(Estimate::from_interval(mean.observed(), interval))
 }
 
 #[cfg(test)]
@@ -159,12 +159,12 @@ mod tests {
     use super::*;
     use crate::compare::fixtures::{flat_launch, measurement};
     use crate::compare::summarize;
-    use crate::model::LaunchSeries;
+    use crate::model::ProcessSeries;
 
-    fn record(launches: Vec<LaunchSeries>) -> Option<BenchmarkRecord> {
+    fn record(launches: Vec<ProcessSeries>) -> Option<BenchmarkRecord> {
         let measurement = measurement(launches);
         let summary = summarize(&measurement, 0.95, 1_000, 7)?;
-        BenchmarkRecord::of(&measurement, &summary, &DecisionSettings::default(), 7)
+        BenchmarkRecord::from_measurement(&measurement, &summary, &DecisionSettings::default(), 7)
     }
 
     #[test]

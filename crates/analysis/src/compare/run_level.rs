@@ -83,7 +83,7 @@ impl RunLevel {
     /// [`Gaps`], for means `s_new^2 / k_new + s_base^2 / k_base`.
     ///
     /// Returns `None` if the new run or the reference has no process.
-    pub(super) fn of(
+    pub(super) fn estimate(
         candidate: &RunValues,
         averaged: &[RunValues],
         spread: &[RunValues],
@@ -98,12 +98,12 @@ impl RunLevel {
         let base = mean(&averaged_values)?;
         let difference = candidate.value(kind)? - base;
         let levels = std::iter::once(spread).chain(earlier.iter().map(Vec::as_slice));
-        let (run_variance, df) = between_runs(levels.map(values), host);
+        let (run_variance, df) = pool_run_variance(levels.map(values), host);
         let predicted = 1.0 + 1.0 / averaged_values.len() as f64;
         let between_runs = run_variance * predicted;
         let (within, lone_floor) = match kind {
             RunValue::Floor => {
-                let gaps = Gaps::of(candidate, averaged);
+                let gaps = FloorGaps::from_runs(candidate, averaged);
                 (gaps.variance(), Some(gaps.lone_floor()))
             }
             RunValue::Mean => {
@@ -137,12 +137,15 @@ impl RunLevel {
 
     /// Returns half the width of the two-sided interval whose one-sided level is `level`.
     pub(super) fn margin(&self, level: f64) -> f64 {
-        student_t::critical(level, self.df).map_or(f64::INFINITY, |t| t * self.standard_error)
+        student_t::upper_quantile(level, self.df).map_or(f64::INFINITY, |t| t * self.standard_error)
     }
 }
 
 /// Pools the prior and the run values of each level. Returns the variance between runs and its degrees of freedom.
-pub(super) fn between_runs(levels: impl Iterator<Item = Vec<f64>>, host: HostClass) -> (f64, f64) {
+pub(super) fn pool_run_variance(
+    levels: impl Iterator<Item = Vec<f64>>,
+    host: HostClass,
+) -> (f64, f64) {
     let (mut more_runs, mut seen) = (0.0, 0.0);
     for level in levels {
         let more = level.len().saturating_sub(1) as f64;
@@ -158,15 +161,15 @@ pub(super) fn between_runs(levels: impl Iterator<Item = Vec<f64>>, host: HostCla
 /// A floor lies above the true one by about as much as the next process lies above it: for exponential noise the first spacing of k values has mean b
 /// / (k - 1) and the smallest value has an SD of b / k (Sukhatme 1937); for five normal values both are 0.67 SD. A single gap is a poor estimate and
 /// may be small by chance, so every gap counts at least as the usual one: u = max(g, usual).
-struct Gaps {
+struct FloorGaps {
     candidate: f64,
     base: Vec<f64>,
     /// The upper median of all gaps; with one run in the reference, the larger of the two.
     usual: f64,
 }
 
-impl Gaps {
-    fn of(candidate: &RunValues, averaged: &[RunValues]) -> Self {
+impl FloorGaps {
+    fn from_runs(candidate: &RunValues, averaged: &[RunValues]) -> Self {
         // A single process has no gap. Assume the distance from its floor that the processes of the other runs have from theirs.
         let (squares, count) = averaged
             .iter()
@@ -241,7 +244,7 @@ mod tests {
         spread: &[RunValues],
         host: HostClass,
     ) -> RunLevel {
-        RunLevel::of(candidate, averaged, spread, &[], RunValue::Floor, host).unwrap()
+        RunLevel::estimate(candidate, averaged, spread, &[], RunValue::Floor, host).unwrap()
     }
 
     fn close(a: f64, b: f64) {
@@ -260,7 +263,8 @@ mod tests {
     fn the_error_of_means_is_that_of_both_sides_by_their_numbers_of_launches() {
         let (candidate, base) = (run(&[0.0, 0.2]), [run(&[1.0, 1.4]), run(&[1.0, 1.4])]);
         let host = HostClass::Dedicated;
-        let found = RunLevel::of(&candidate, &base, &base, &[], RunValue::Mean, host).unwrap();
+        let found =
+            RunLevel::estimate(&candidate, &base, &base, &[], RunValue::Mean, host).unwrap();
         // Variances of .02 and .08, over two processes and four.
         close(found.standard_error, 0.03_f64.sqrt());
     }
@@ -298,7 +302,7 @@ mod tests {
         let level = |earlier: &[Vec<RunValues>]| {
             let host = HostClass::Shared;
             let candidate = run(&[1.0; 5]);
-            RunLevel::of(
+            RunLevel::estimate(
                 &candidate,
                 &candidate_level,
                 &candidate_level,
@@ -334,7 +338,7 @@ mod tests {
         let base = [run(&[0.1, 0.11, 0.9]), run(&[0.7, 0.06, 0.05])];
         let level = floors(&candidate, &base, &base, HostClass::Shared);
         close(level.difference, 0.2 - 0.075);
-        let means = RunLevel::of(
+        let means = RunLevel::estimate(
             &candidate,
             &base,
             &base,
@@ -400,7 +404,7 @@ mod tests {
     fn means_of_launches_that_differ_more_than_runs_have_the_standard_error_of_the_launches() {
         let wild = run(&[0.0, 0.4, -0.4, 0.2, -0.2]);
         let base = [run(&[0.0; 5])];
-        let level = RunLevel::of(
+        let level = RunLevel::estimate(
             &wild,
             &base,
             &base,
@@ -427,7 +431,7 @@ mod tests {
         let base = [run(&[1.0])];
         for kind in [RunValue::Floor, RunValue::Mean] {
             let test = |candidate: &[f64], averaged: &[RunValues]| {
-                RunLevel::of(
+                RunLevel::estimate(
                     &run(candidate),
                     averaged,
                     &base,

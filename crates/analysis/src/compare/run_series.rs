@@ -18,10 +18,10 @@ pub struct RunSeries {
 
 impl RunSeries {
     /// Computes the values of `runs`, oldest first. The last run with usable samples determines how all values are computed.
-    pub fn of(runs: &[Option<&Measurement>]) -> Self {
+    pub fn from_runs(runs: &[Option<&Measurement>]) -> Self {
         let runs: Vec<Option<RunEvidence>> = runs
             .iter()
-            .map(|run| run.and_then(RunEvidence::of))
+            .map(|run| run.and_then(RunEvidence::from_measurement))
             .collect();
         let Some(newest) = runs.iter().rev().flatten().next() else {
             return Self {
@@ -63,7 +63,7 @@ enum RunEvidence {
 
 impl RunEvidence {
     /// Returns `None` if no samples count.
-    fn of(measurement: &Measurement) -> Option<Self> {
+    fn from_measurement(measurement: &Measurement) -> Option<Self> {
         let samples = RunTimes::from_measurement(measurement);
         if samples.takes_time() {
             return Some(Self::Samples(samples));
@@ -109,8 +109,8 @@ impl RunEvidence {
 }
 
 /// Returns the values to keep of a measurement whose samples are removed.
-pub fn point_of(measurement: &Measurement) -> RunPoint {
-    match RunEvidence::of(measurement) {
+pub fn run_point(measurement: &Measurement) -> RunPoint {
+    match RunEvidence::from_measurement(measurement) {
         Some(RunEvidence::Point(point)) => point,
         Some(run @ RunEvidence::Samples(_)) => RunPoint {
             launches: run.launches(),
@@ -141,7 +141,7 @@ mod tests {
             floors(&[200.0; 3], 120),
         ];
         let nothing = measurement(vec![]);
-        let series = RunSeries::of(&[Some(&runs[0]), None, Some(&nothing), Some(&runs[1])]);
+        let series = RunSeries::from_runs(&[Some(&runs[0]), None, Some(&nothing), Some(&runs[1])]);
         assert_eq!(series.location, Some(Location::LowQuantile));
         let ns: Vec<Option<f64>> = (series.values.iter())
             .map(|value| value.map(|value| value.exp().round()))
@@ -152,7 +152,7 @@ mod tests {
     #[test]
     fn a_run_with_far_fewer_samples_does_not_count_and_one_with_a_few_less_shortens_all() {
         let run = |samples| floors(&[100.0; 3], samples);
-        let series = RunSeries::of(&[Some(&run(40)), Some(&run(90)), Some(&run(120))]);
+        let series = RunSeries::from_runs(&[Some(&run(40)), Some(&run(90)), Some(&run(120))]);
         let counts: Vec<bool> = series.values.iter().map(Option::is_some).collect();
         assert_eq!(counts, [false, true, true]);
     }
@@ -163,11 +163,11 @@ mod tests {
             let old = floors(&[floor, 110.0, 105.0], samples);
             let new = floors(&[200.0; 3], samples);
             let mut removed = measurement(vec![]);
-            removed.expired = Some(point_of(&old));
-            let whole = RunSeries::of(&[Some(&old), Some(&new)]);
+            removed.expired = Some(run_point(&old));
+            let whole = RunSeries::from_runs(&[Some(&old), Some(&new)]);
             assert!(whole.values[0].is_some());
-            assert_eq!(RunSeries::of(&[Some(&removed), Some(&new)]), whole);
-            assert_eq!(point_of(&removed), point_of(&old));
+            assert_eq!(RunSeries::from_runs(&[Some(&removed), Some(&new)]), whole);
+            assert_eq!(run_point(&removed), run_point(&old));
         }
     }
 
@@ -175,16 +175,17 @@ mod tests {
     fn of_few_samples_the_median_is_taken_and_of_none_nothing() {
         let run = floors(&[100.0; 3], 10);
         assert_eq!(
-            RunSeries::of(&[Some(&run)]).location,
+            RunSeries::from_runs(&[Some(&run)]).location,
             Some(Location::Median)
         );
-        let empty = RunSeries::of(&[None, None]);
+        let empty = RunSeries::from_runs(&[None, None]);
         assert_eq!((empty.location, empty.values.len()), (None, 2));
     }
 
     #[test]
     fn a_hundred_samples_in_all_launches_together_are_enough_for_a_low_quantile() {
-        let location = |samples| RunSeries::of(&[Some(&floors(&[100.0; 5], samples))]).location;
+        let location =
+            |samples| RunSeries::from_runs(&[Some(&floors(&[100.0; 5], samples))]).location;
         assert_eq!(location(20), Some(Location::LowQuantile));
         assert_eq!(location(19), Some(Location::Median));
     }

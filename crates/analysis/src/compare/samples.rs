@@ -7,12 +7,12 @@
 use serde::{Serialize, Serializer};
 
 use super::estimate::Estimate;
-use super::outliers::outlier_policy;
+use super::outliers::to_outlier_policy;
 use super::summary::{described_launches, is_first_apart, times_with_first};
 use crate::model::{DecisionSettings, Measurement, Outliers, Quantile};
 use perfcheck_stats::{
-    CleanedSample, FirstSample, FullDescription, FullDescriptionRules, OutlierPolicy, TailBasis,
-    TrimmedError,
+    CleanedSample, FirstSampleTreatment, FullDescription, FullDescriptionRules, OutlierPolicy,
+    TailSource, TrimmedError,
 };
 
 /// A description that treats each sample as an observation of its own, after an outlier policy. All numbers are of the samples used; intervals assume
@@ -54,7 +54,7 @@ pub struct SampleDescription {
     /// The median absolute deviation from the median, unscaled.
     pub mad_ns: f64,
     /// Percentiles.
-    #[serde(serialize_with = "by_name")]
+    #[serde(serialize_with = "serialize_by_name")]
     #[cfg_attr(feature = "schema", schemars(with = "Percentiles"))]
     pub percentiles_ns: [f64; 5],
     /// The smallest sample.
@@ -74,7 +74,7 @@ pub(super) struct Percentiles {
     p99: f64,
 }
 
-pub(super) fn by_name<S: Serializer>(
+pub(super) fn serialize_by_name<S: Serializer>(
     &[p5, p25, p75, p95, p99]: &[f64; 5],
     serializer: S,
 ) -> Result<S::Ok, S::Error> {
@@ -91,18 +91,25 @@ pub(super) fn by_name<S: Serializer>(
 impl SampleDescription {
     /// Describes all deciding samples of `measurement` together, by the policy and at the level of `decision`. Without a policy, describes the
     /// samples that the filter of an import leaves. `None` without samples.
-    pub fn of(measurement: &Measurement, decision: &DecisionSettings) -> Option<Self> {
+    pub fn from_measurement(
+        measurement: &Measurement,
+        decision: &DecisionSettings,
+    ) -> Option<Self> {
         let launches = launches(measurement, decision);
         let launches: Vec<&[f64]> = launches.iter().map(|(_, times)| &times[..]).collect();
-        Self::of_launches(&launches, first_of(measurement, decision), decision)
+        Self::from_processes(
+            &launches,
+            first_sample_policy(measurement, decision),
+            decision,
+        )
     }
 
     /// Describes the samples of each process separately; processes without samples are left out.
-    pub fn of_each_launch(measurement: &Measurement, decision: &DecisionSettings) -> Vec<Self> {
-        let first = first_of(measurement, decision);
+    pub fn per_process(measurement: &Measurement, decision: &DecisionSettings) -> Vec<Self> {
+        let first = first_sample_policy(measurement, decision);
         let launches = launches(measurement, decision).into_iter();
         let described = launches.map(|(launch, times)| {
-            let found = Self::of_launches(&[&times], first, decision)?;
+            let found = Self::from_processes(&[&times], first, decision)?;
             Some(Self {
                 launch: Some(launch),
                 ..found
@@ -111,24 +118,24 @@ impl SampleDescription {
         described.flatten().collect()
     }
 
-    fn of_launches(
+    fn from_processes(
         launches: &[&[f64]],
-        first: FirstSample,
+        first: FirstSampleTreatment,
         decision: &DecisionSettings,
     ) -> Option<Self> {
         let analysis = &decision.analysis;
         let middle = analysis.quantile_in_force();
         let policy = policy_in_force(decision);
-        let cleaned = CleanedSample::of(launches, first, policy)?;
+        let cleaned = CleanedSample::clean(launches, first, policy)?;
         let rules = FullDescriptionRules {
             outliers: policy,
             // By default a percentile is a sample that was measured; the settings may choose another definition.
             quantile: analysis.quantile.unwrap_or(Quantile::InvertedCdf),
             trimmed_error: analysis.trimmed_error,
-            tail: TailBasis::TreatedSample,
+            tail: TailSource::TreatedSample,
             level: decision.confidence_level,
         };
-        let found = FullDescription::of(&cleaned.warm, rules)?;
+        let found = FullDescription::compute(&cleaned.warm, rules)?;
         Some(Self {
             launch: None,
             outliers: analysis.outliers,
@@ -140,7 +147,7 @@ impl SampleDescription {
             used: cleaned.counts.used,
             // A single sample has no standard error.
             mean_ns: (found.interval).map_or(Estimate::unbounded(found.mean), |interval| {
-                Estimate::with(found.mean, interval.interval())
+                Estimate::from_interval(found.mean, interval.interval())
             }),
             std_err_ns: found.standard_error,
             margin_ns: found.interval.map(|interval| interval.margin),
@@ -158,7 +165,7 @@ impl SampleDescription {
 
 fn policy_in_force(decision: &DecisionSettings) -> OutlierPolicy {
     let analysis = &decision.analysis;
-    outlier_policy(
+    to_outlier_policy(
         analysis.outliers,
         analysis.quantile_in_force(),
         &decision.thresholds,
@@ -173,16 +180,19 @@ pub(super) fn used_launches(
 ) -> Vec<Vec<f64>> {
     let launches = launches(measurement, decision);
     let times: Vec<&[f64]> = launches.iter().map(|(_, times)| &times[..]).collect();
-    let first = first_of(measurement, decision);
-    let cleaned = CleanedSample::of(&times, first, policy_in_force(decision));
+    let first = first_sample_policy(measurement, decision);
+    let cleaned = CleanedSample::clean(&times, first, policy_in_force(decision));
     let used = cleaned.map_or_else(Vec::new, |cleaned| cleaned.used_by_cluster());
     used.into_iter().filter(|times| !times.is_empty()).collect()
 }
 
-fn first_of(measurement: &Measurement, decision: &DecisionSettings) -> FirstSample {
+fn first_sample_policy(
+    measurement: &Measurement,
+    decision: &DecisionSettings,
+) -> FirstSampleTreatment {
     let analysis = &decision.analysis;
     let apart = analysis.leaves_out() && is_first_apart(measurement);
-    FirstSample::dropped_if(analysis.drop_first || apart)
+    FirstSampleTreatment::dropped_if(analysis.drop_first || apart)
 }
 
 /// Returns the number and the samples of each process that has samples.
@@ -216,13 +226,13 @@ mod tests {
             launch(2, &[200.0, 210.0]),
         ]);
         let decision = DecisionSettings::default();
-        let each = SampleDescription::of_each_launch(&found, &decision);
+        let each = SampleDescription::per_process(&found, &decision);
         let each = each
             .into_iter()
             .map(|one| (one.launch, one.used, one.mean_ns.estimate));
         let wanted = [(Some(0), 3, 102.0), (Some(2), 2, 205.0)];
         assert_eq!(each.collect::<Vec<_>>(), wanted);
-        let all = SampleDescription::of(&found, &decision).unwrap();
+        let all = SampleDescription::from_measurement(&found, &decision).unwrap();
         assert_eq!((all.used, all.mean_ns.estimate), (5, 716.0 / 5.0));
     }
 }

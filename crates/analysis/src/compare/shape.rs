@@ -3,9 +3,9 @@
 //! Only numbers. Each side of a comparison has its own range, because the sides may be far apart and each has its details. Nothing here decides a
 //! verdict.
 
-use super::curve::{Curve, drawn_range, within};
-use super::summary::{clusters, described_times, sample_times};
-use crate::model::{LaunchSeries, Measurement};
+use super::curve::{Curve, drawn_range, slice_within};
+use super::summary::{described_times, resampling_units, sample_times};
+use crate::model::{Measurement, ProcessSeries};
 use perfcheck_stats::{
     ClusterMean, Quantile, Resampling, Stream, derived_seed, mean, relative_change_resamples,
     sample_variance, silverman_bandwidth,
@@ -78,7 +78,7 @@ pub struct Shape {
     /// The density of the samples over the drawn range of times.
     pub density: Curve,
     /// The processes that have samples.
-    pub launches: Vec<LaunchShape>,
+    pub launches: Vec<ProcessShape>,
     /// Quantiles by nearest rank at [`PROBABILITIES`]: each is a measured sample.
     pub quantiles: Vec<f64>,
     /// The linear phases, if there are any.
@@ -91,7 +91,7 @@ pub struct Shape {
 
 /// The drawing data of one process.
 #[derive(Debug, Clone, PartialEq)]
-pub struct LaunchShape {
+pub struct ProcessShape {
     /// Its samples in the order taken, thinned to [`ShapeDetail::samples`].
     pub times: Vec<f64>,
     /// Lower quartile, median, upper quartile.
@@ -102,14 +102,14 @@ pub struct LaunchShape {
 
 impl Shape {
     /// Computes the drawing data of a measurement; `None` if it has no samples.
-    pub fn of(measurement: &Measurement, detail: &ShapeDetail) -> Option<Self> {
+    pub fn from_measurement(measurement: &Measurement, detail: &ShapeDetail) -> Option<Self> {
         let launches = described_times(measurement);
         let mut all: Vec<f64> = launches.iter().flatten().copied().collect();
         all.sort_by(f64::total_cmp);
         let range = drawn_range(&all)?;
         let quantiles = PROBABILITIES
             .iter()
-            .map(|p| Quantile::InvertedCdf.of_sorted(&all, *p))
+            .map(|p| Quantile::InvertedCdf.select_sorted(&all, *p))
             .collect::<Option<Vec<f64>>>()?;
         let every = all.len().div_ceil(detail.samples.max(1)).max(1);
         let places = if launches.len() <= detail.most_curves {
@@ -118,15 +118,15 @@ impl Shape {
             0
         };
         Some(Self {
-            density: Curve::of(&all, range, detail.places),
-            outside: all.len() - within(&all, range).len(),
+            density: Curve::estimate(&all, range, detail.places),
+            outside: all.len() - slice_within(&all, range).len(),
             samples: all.len(),
             launches: launches
                 .iter()
-                .map(|times| launch(times, range, every, places))
-                .collect::<Option<Vec<LaunchShape>>>()?,
+                .map(|times| process_shape(times, range, every, places))
+                .collect::<Option<Vec<ProcessShape>>>()?,
             quantiles,
-            ramp: Ramp::of(measurement, range.1, detail.samples / 4),
+            ramp: Ramp::from_measurement(measurement, range.1, detail.samples / 4),
         })
     }
 
@@ -160,18 +160,18 @@ pub struct Ramp {
 impl Ramp {
     /// Computes the ramp of all processes, with at most `most` samples. `longest` is the largest time per iteration of a deciding sample that is
     /// drawn.
-    fn of(measurement: &Measurement, longest: f64, most: usize) -> Option<Self> {
+    fn from_measurement(measurement: &Measurement, longest: f64, most: usize) -> Option<Self> {
         let launches = measurement.launches.iter();
         let all: Vec<(f64, f64)> = launches.flat_map(ramp).collect();
         let mut each: Vec<f64> = (all.iter().filter(|point| point.0 > 0.0))
             .map(|(iterations, elapsed)| elapsed / iterations)
             .collect();
         each.sort_by(f64::total_cmp);
-        let usual = Quantile::InvertedCdf.of_sorted(&each, MOSTLY_UNDISTURBED)?;
+        let usual = Quantile::InvertedCdf.select_sorted(&each, MOSTLY_UNDISTURBED)?;
         let largest = |pick: fn(&(f64, f64)) -> f64| all.iter().map(pick).fold(0.0, f64::max);
         let iterations = largest(|point| point.0);
         Some(Self {
-            points: thinned(&all, most),
+            points: thin_points(&all, most),
             samples: all.len(),
             iterations,
             elapsed: largest(|point| point.1),
@@ -181,7 +181,7 @@ impl Ramp {
 
     /// Returns the time in nanoseconds up to which these ramps, each with its slope, are drawn in one picture. Interrupted samples may take ten times
     /// as long as all others, and they raise the slope, too: a picture that included them would show nothing else.
-    pub fn top(sides: &[(&Self, f64)]) -> f64 {
+    pub fn drawn_height(sides: &[(&Self, f64)]) -> f64 {
         let most = |of: fn(&(&Self, f64)) -> f64| sides.iter().map(of).fold(0.0, f64::max);
         let undisturbed = most(|(ramp, _)| ramp.undisturbed);
         let tallest = most(|(ramp, slope)| ramp.elapsed.max(slope * ramp.iterations));
@@ -201,10 +201,16 @@ pub struct ChangeShape {
 impl ChangeShape {
     /// Computes the bootstrap distribution of the change of the mean. Processes of both sides are resampled, or the samples of a side with one
     /// process. `None` if a side has no samples, or if the resamples do not spread.
-    pub fn of(candidate: &Measurement, base: &Measurement, seed: u64) -> Option<Self> {
+    pub fn from_measurements(
+        candidate: &Measurement,
+        base: &Measurement,
+        seed: u64,
+    ) -> Option<Self> {
         let (candidate_launches, base_launches) = (sample_times(candidate), sample_times(base));
-        let (candidate_clusters, base_clusters) =
-            (clusters(&candidate_launches), clusters(&base_launches));
+        let (candidate_clusters, base_clusters) = (
+            resampling_units(&candidate_launches),
+            resampling_units(&base_launches),
+        );
         if candidate_clusters.is_empty() || base_clusters.is_empty() {
             return None;
         }
@@ -221,12 +227,12 @@ impl ChangeShape {
         );
         changes.retain(|change| change.is_finite());
         changes.sort_by(f64::total_cmp);
-        let end = |p| Quantile::Linear.of_sorted(&changes, p);
+        let end = |p| Quantile::Linear.select_sorted(&changes, p);
         let (lower, upper) = (end(TAIL)?, end(1.0 - TAIL)?);
         let bandwidth = bandwidth(&changes)?;
         let range = (lower - 3.0 * bandwidth, upper + 3.0 * bandwidth);
         Some(Self {
-            density: Curve::smoothed(&changes, bandwidth, range, CHANGE_POINTS),
+            density: Curve::estimate_with_bandwidth(&changes, bandwidth, range, CHANGE_POINTS),
             resamples: changes.len(),
         })
     }
@@ -240,21 +246,26 @@ fn bandwidth(changes: &[f64]) -> Option<f64> {
     (smooth > centre.abs() * 1e-12).then_some(smooth)
 }
 
-fn launch(times: &[f64], range: (f64, f64), every: usize, places: usize) -> Option<LaunchShape> {
+fn process_shape(
+    times: &[f64],
+    range: (f64, f64),
+    every: usize,
+    places: usize,
+) -> Option<ProcessShape> {
     let mut sorted = times.to_vec();
     sorted.sort_by(f64::total_cmp);
-    let quartile = |p| Quantile::Linear.of_sorted(&sorted, p);
+    let quartile = |p| Quantile::Linear.select_sorted(&sorted, p);
     let (low, high) = drawn_range(&sorted)?;
     // The range of a process may extend beyond the range drawn for all.
     let own = (low.clamp(range.0, range.1), high.clamp(range.0, range.1));
-    Some(LaunchShape {
+    Some(ProcessShape {
         quartiles: [quartile(0.25)?, quartile(0.5)?, quartile(0.75)?],
-        density: Curve::of(&sorted, own, places),
+        density: Curve::estimate(&sorted, own, places),
         times: times.iter().step_by(every).copied().collect(),
     })
 }
 
-fn ramp(launch: &LaunchSeries) -> Vec<(f64, f64)> {
+fn ramp(launch: &ProcessSeries) -> Vec<(f64, f64)> {
     let samples = launch.series.linear.iter();
     samples
         .map(|sample| (sample.iterations as f64, sample.elapsed.as_f64()))
@@ -262,7 +273,7 @@ fn ramp(launch: &LaunchSeries) -> Vec<(f64, f64)> {
 }
 
 /// Keeps every n-th point, so that at most `most` are left.
-fn thinned(points: &[(f64, f64)], most: usize) -> Vec<(f64, f64)> {
+fn thin_points(points: &[(f64, f64)], most: usize) -> Vec<(f64, f64)> {
     let every = points.len().div_ceil(most.max(1)).max(1);
     points.iter().step_by(every).copied().collect()
 }
@@ -293,7 +304,12 @@ mod tests {
             flat_launch(1, 1000, &[102.0, 130.0, 103.0]),
         ]);
         // The third of six, not the mean of the third and the fourth.
-        assert_eq!(Shape::of(&measured, &REDUCED).unwrap().median(), 103.0);
+        assert_eq!(
+            Shape::from_measurement(&measured, &REDUCED)
+                .unwrap()
+                .median(),
+            103.0
+        );
     }
 
     #[test]
@@ -301,8 +317,9 @@ mod tests {
         let measured = launches(4, 100.0);
         let summary = summarize(&measured, 0.95, 1000, 1).unwrap();
         let record =
-            BenchmarkRecord::of(&measured, &summary, &DecisionSettings::default(), 1).unwrap();
-        let shape = Shape::of(&measured, &REDUCED).unwrap();
+            BenchmarkRecord::from_measurement(&measured, &summary, &DecisionSettings::default(), 1)
+                .unwrap();
+        let shape = Shape::from_measurement(&measured, &REDUCED).unwrap();
         let at = |p: f64| {
             let place = PROBABILITIES
                 .iter()
@@ -317,7 +334,7 @@ mod tests {
 
     #[test]
     fn no_side_has_more_points_than_wanted() {
-        let shape = Shape::of(&launches(10, 120.0), &REDUCED).unwrap();
+        let shape = Shape::from_measurement(&launches(10, 120.0), &REDUCED).unwrap();
         let drawn: usize = shape.launches.iter().map(|launch| launch.times.len()).sum();
         assert_eq!((drawn, shape.samples, shape.outside), (200, 1000, 0));
         let ramp = shape.ramp.unwrap();
@@ -325,14 +342,17 @@ mod tests {
         assert_eq!(shape.density.heights.len(), REDUCED.places);
         let curves = shape.launches.iter().map(|launch| &launch.density.heights);
         assert!(curves.map(Vec::len).eq([REDUCED.launch_places; 10]));
-        assert_eq!(Shape::of(&measurement(vec![]), &REDUCED), None);
+        assert_eq!(
+            Shape::from_measurement(&measurement(vec![]), &REDUCED),
+            None
+        );
     }
 
     #[test]
     fn a_drawing_with_less_detail_has_the_same_numbers() {
         let measured = launches(17, 120.0);
-        let full = Shape::of(&measured, &ShapeDetail::FULL).unwrap();
-        let reduced = Shape::of(&measured, &REDUCED).unwrap();
+        let full = Shape::from_measurement(&measured, &ShapeDetail::FULL).unwrap();
+        let reduced = Shape::from_measurement(&measured, &REDUCED).unwrap();
         assert_eq!(full.range(), reduced.range());
         assert_eq!(full.quantiles, reduced.quantiles);
         assert_eq!(full.outside, reduced.outside);
@@ -347,8 +367,8 @@ mod tests {
         assert_eq!(full.points[1], (20.0, 20.0 * 120.0));
         assert_eq!((full.iterations, full.elapsed), (200.0, 200.0 * 120.0));
         assert_eq!(
-            Ramp::top(&[(&full, 120.0)]),
-            Ramp::top(&[(&reduced, 120.0)])
+            Ramp::drawn_height(&[(&full, 120.0)]),
+            Ramp::drawn_height(&[(&reduced, 120.0)])
         );
     }
 
@@ -361,26 +381,26 @@ mod tests {
             100.0,
             0.0,
         )]);
-        let ramp = Ramp::of(&measured, 103.0, usize::MAX).unwrap();
-        let top = Ramp::top(&[(&ramp, 100.0)]);
+        let ramp = Ramp::from_measurement(&measured, 103.0, usize::MAX).unwrap();
+        let top = Ramp::drawn_height(&[(&ramp, 100.0)]);
         let interrupted = Ramp {
             elapsed: 10.0 * ramp.elapsed,
             ..ramp.clone()
         };
-        let reaches = Ramp::top(&[(&interrupted, 150.0)]) / ramp.elapsed;
+        let reaches = Ramp::drawn_height(&[(&interrupted, 150.0)]) / ramp.elapsed;
         // Undisturbed: a twentieth above 200 iterations of 100 ns. Interrupted: a fifth and a twentieth above 200 iterations of 125 ns.
         assert!((top - 21_000.0).abs() < 1e-6, "{top}");
         assert!((reaches - 31_500.0 / 20_000.0).abs() < 1e-9, "{reaches}");
         // With two sides, the taller one determines the top.
         assert_eq!(
-            Ramp::top(&[(&ramp, 100.0), (&interrupted, 150.0)]) / ramp.elapsed,
+            Ramp::drawn_height(&[(&ramp, 100.0), (&interrupted, 150.0)]) / ramp.elapsed,
             reaches
         );
     }
 
     fn drawn(times: &[f64]) -> Shape {
         let measured = measurement(vec![flat_launch(0, 1000, times)]);
-        Shape::of(&measured, &ShapeDetail::FULL).unwrap()
+        Shape::from_measurement(&measured, &ShapeDetail::FULL).unwrap()
     }
 
     #[test]
@@ -438,20 +458,21 @@ mod tests {
             flat_launch(k, 1000, &times)
         };
         let measured = measurement((0..6).map(interrupted).collect());
-        let shape = Shape::of(&measured, &ShapeDetail::reduced(100)).unwrap();
+        let shape = Shape::from_measurement(&measured, &ShapeDetail::reduced(100)).unwrap();
         assert_eq!(shape.outside, 6 * 17);
         assert!(shape.range().1 < 125.0, "{:?}", shape.range());
         let peak = shape.density.peak();
         let high = (shape.density.heights.iter()).filter(|height| **height > peak / 2.0);
         assert!(high.count() > REDUCED.places / 4);
-        let reaches = |launch: &LaunchShape| launch.density.range.1 - launch.density.range.0 > 12.0;
+        let reaches =
+            |launch: &ProcessShape| launch.density.range.1 - launch.density.range.0 > 12.0;
         assert!(shape.launches.iter().all(reaches));
     }
 
     #[test]
     fn many_launches_have_quartiles_and_no_curves() {
         let measured = launches(17, 100.0);
-        let shape = Shape::of(&measured, &REDUCED).unwrap();
+        let shape = Shape::from_measurement(&measured, &REDUCED).unwrap();
         assert!(shape.launches.iter().all(|l| l.density.heights.is_empty()));
         let [low, middle, high] = shape.launches[0].quartiles;
         assert!(low < middle && middle < high);
@@ -460,16 +481,25 @@ mod tests {
     #[test]
     fn resampled_changes_lie_around_the_change_of_the_mean() {
         let (candidate, base) = (launches(10, 110.0), launches(10, 100.0));
-        let found = ChangeShape::of(&candidate, &base, 7).unwrap();
+        let found = ChangeShape::from_measurements(&candidate, &base, 7).unwrap();
         assert!(
             found.density.range.0 > 0.08 && found.density.range.1 < 0.12,
             "{:?}",
             found.density.range
         );
-        assert_eq!(found, ChangeShape::of(&candidate, &base, 7).unwrap());
+        assert_eq!(
+            found,
+            ChangeShape::from_measurements(&candidate, &base, 7).unwrap()
+        );
         let constant = |k| flat_launch(k, 1000, &[5.0; 9]);
         let constant = measurement((0..5).map(constant).collect());
-        assert_eq!(ChangeShape::of(&constant, &constant, 7), None);
-        assert_eq!(ChangeShape::of(&measurement(vec![]), &base, 7), None);
+        assert_eq!(
+            ChangeShape::from_measurements(&constant, &constant, 7),
+            None
+        );
+        assert_eq!(
+            ChangeShape::from_measurements(&measurement(vec![]), &base, 7),
+            None
+        );
     }
 }

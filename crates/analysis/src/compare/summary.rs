@@ -2,9 +2,9 @@
 
 use serde::Serialize;
 
-use super::estimate::{Estimate, interval_method};
+use super::estimate::{Estimate, choose_interval_method};
 use crate::model::{
-    DecisionSettings, LaunchSeries, LeftOutSamples, Measurement, Sample, Thresholds,
+    DecisionSettings, FilterReport, Measurement, ProcessSeries, Sample, Thresholds,
 };
 use perfcheck_stats::{
     ClusterMad, ClusterMean, ClusterMedian, ClusterSd, ClusterSlope, ClusterStatistic, Description,
@@ -64,7 +64,7 @@ pub struct Summary {
     /// How many samples are outliers, by Tukey's fences within processes.
     pub outliers: OutlierCounts,
     /// Samples that a filter excludes from all numbers except `outliers` and the slope; null if all samples are described.
-    pub left_out: Option<LeftOutSamples>,
+    pub left_out: Option<FilterReport>,
     /// The fences of each process that has samples, in order. Samples beyond them count as outliers.
     #[serde(skip)]
     pub fences: Vec<TukeyFences>,
@@ -75,7 +75,7 @@ pub struct Summary {
 
 impl Summary {
     /// Returns how many samples have one of Tukey's labels. That includes outliers that a filter left out, but no warm-up repetitions.
-    pub fn labelled(&self) -> usize {
+    pub fn labeled_samples(&self) -> usize {
         self.left_out.map_or(self.samples, |left_out| {
             (left_out.counts.runs + left_out.counts.outliers_removed) as usize
         })
@@ -94,11 +94,11 @@ pub fn summarize(
         resamples,
         ..DecisionSettings::default()
     };
-    summarize_by(measurement, &decision, seed)
+    summarize_with(measurement, &decision, seed)
 }
 
 /// Describes `measurement` by the levels and thresholds of `decision`; `None` if it has no samples.
-pub fn summarize_by(
+pub fn summarize_with(
     measurement: &Measurement,
     decision: &DecisionSettings,
     seed: u64,
@@ -111,8 +111,8 @@ pub fn summarize_by(
     } = decision;
     let launches = described_times(measurement);
     let pooled: Vec<f64> = launches.iter().flatten().copied().collect();
-    let described = Description::of(&pooled)?;
-    let clusters = clusters(&launches);
+    let described = Description::compute(&pooled)?;
+    let clusters = resampling_units(&launches);
     let intervals = Intervals {
         seed: derived_seed(seed, &measurement.benchmark.key.to_string()),
         resamples: resamples as usize,
@@ -122,10 +122,12 @@ pub fn summarize_by(
     // Label all samples, including those that a filter leaves out.
     let all = sample_times(measurement);
     let fences: Vec<TukeyFences> = (all.iter())
-        .filter_map(|x| TukeyFences::at(x, thresholds.outlier_mild, thresholds.outlier_severe))
+        .filter_map(|x| {
+            TukeyFences::from_samples_at(x, thresholds.outlier_mild, thresholds.outlier_severe)
+        })
         .collect();
     let outliers =
-        (fences.iter().zip(&all)).map(|(fences, times)| OutlierCounts::beyond(fences, times));
+        (fences.iter().zip(&all)).map(|(fences, times)| OutlierCounts::count_beyond(fences, times));
     let ramps: Vec<Vec<(f64, f64)>> = measurement
         .launches
         .iter()
@@ -134,35 +136,39 @@ pub fn summarize_by(
         .collect();
     let (median, median_coverage) = intervals.median(&launches, described.median);
     Some(Summary {
-        mean: intervals.of("mean", &ClusterMean::new(&clusters)),
+        mean: intervals.estimate("mean", &ClusterMean::new(&clusters)),
         median,
         median_coverage,
         slope: intervals.slope(&ramps),
         r_squared: r_squared(&ramps),
         sd: described.sd.map(|sd| intervals.sd(&clusters, sd)),
-        mad: scaled(intervals.mad(&clusters), MAD_TO_SD),
+        mad: scale_estimate(intervals.mad(&clusters), MAD_TO_SD),
         min: described.min,
         max: described.max,
         samples: described.count,
         launches: launches.len(),
         outliers: outliers.fold(OutlierCounts::default(), std::ops::Add::add),
         fences,
-        intervals: interval_method(clusters.len(), thresholds),
+        intervals: choose_interval_method(clusters.len(), thresholds),
         left_out: (measurement.described.as_ref()).map(|described| described.left_out),
-        modes: modes(&pooled, &median, thresholds),
-        overhead_ns: overhead(&ramps, confidence_level),
+        modes: modes_within_interval(&pooled, &median, thresholds),
+        overhead_ns: estimate_overhead(&ramps, confidence_level),
     })
 }
 
 /// Returns Gregg's modal value of `values` if it indicates several modes; `None` for few values.
-pub(super) fn several_modes(values: &[f64], thresholds: &Thresholds) -> Option<f64> {
+pub(super) fn modal_value_if_several(values: &[f64], thresholds: &Thresholds) -> Option<f64> {
     let modal = mvalue(values).filter(|_| values.len() >= thresholds.series_min_samples as usize);
     modal.filter(|value| *value >= thresholds.several_modes)
 }
 
 /// Returns two modes if the interval of the median covers both, which explains its width.
-fn modes(pooled: &[f64], median: &Estimate, thresholds: &Thresholds) -> Option<[f64; 2]> {
-    several_modes(pooled, thresholds)?;
+fn modes_within_interval(
+    pooled: &[f64],
+    median: &Estimate,
+    thresholds: &Thresholds,
+) -> Option<[f64; 2]> {
+    modal_value_if_several(pooled, thresholds)?;
     let [fast, slow] = two_groups(pooled, LEAST_MODE_SHARE)?;
     (median.lower <= fast && slow <= median.upper).then_some([fast, slow])
 }
@@ -174,9 +180,9 @@ pub(super) fn sample_times(measurement: &Measurement) -> Vec<Vec<f64>> {
 }
 
 /// Returns the described samples of each process that has any, in nanoseconds per iteration.
-pub fn described_launches(measurement: &Measurement) -> Vec<(&LaunchSeries, Vec<f64>)> {
+pub fn described_launches(measurement: &Measurement) -> Vec<(&ProcessSeries, Vec<f64>)> {
     let launches = measurement.launches.iter();
-    let described: Vec<(&LaunchSeries, Vec<f64>)> = match &measurement.described {
+    let described: Vec<(&ProcessSeries, Vec<f64>)> = match &measurement.described {
         Some(described) => launches.zip(described.launches.iter().cloned()).collect(),
         None => launches.map(|launch| (launch, times(launch))).collect(),
     };
@@ -190,10 +196,10 @@ pub(super) fn described_times(measurement: &Measurement) -> Vec<Vec<f64>> {
     launches.map(|(_, times)| times).collect()
 }
 
-pub(super) fn times(launch: &LaunchSeries) -> Vec<f64> {
+pub(super) fn times(launch: &ProcessSeries) -> Vec<f64> {
     let samples = launch
         .series
-        .deciding()
+        .deciding_samples()
         .iter()
         .filter(|sample| sample.iterations > 0);
     samples
@@ -202,7 +208,7 @@ pub(super) fn times(launch: &LaunchSeries) -> Vec<f64> {
 }
 
 /// Returns the samples of a process. If an import stored its first sample `apart`, as the warm-up, that sample comes first.
-pub(super) fn times_with_first(launch: &LaunchSeries, apart: bool) -> Vec<f64> {
+pub(super) fn times_with_first(launch: &ProcessSeries, apart: bool) -> Vec<f64> {
     let first = Some(launch.series.warm_up).filter(|first| apart && first.iterations > 0);
     let first = first.map(Sample::per_iteration);
     first.into_iter().chain(times(launch)).collect()
@@ -214,14 +220,14 @@ pub(super) fn is_first_apart(measurement: &Measurement) -> bool {
     described.is_some_and(|described| described.first_apart)
 }
 
-pub(super) fn ramp(launch: &LaunchSeries) -> Vec<(f64, f64)> {
+pub(super) fn ramp(launch: &ProcessSeries) -> Vec<(f64, f64)> {
     let samples = launch.series.linear.iter();
     samples
         .map(|sample| (sample.iterations as f64, sample.elapsed.as_f64()))
         .collect()
 }
 
-pub(super) fn scaled(estimate: Estimate, factor: f64) -> Estimate {
+pub(super) fn scale_estimate(estimate: Estimate, factor: f64) -> Estimate {
     Estimate {
         estimate: estimate.estimate * factor,
         lower: estimate.lower * factor,
@@ -239,14 +245,14 @@ struct Intervals<'a> {
 
 impl Intervals<'_> {
     fn method(&self, clusters: usize) -> IntervalMethod {
-        interval_method(clusters, self.thresholds)
+        choose_interval_method(clusters, self.thresholds)
     }
 
-    fn of(&self, name: &str, statistic: &impl ClusterStatistic) -> Estimate {
-        self.by(self.method(statistic.clusters()), name, statistic)
+    fn estimate(&self, name: &str, statistic: &impl ClusterStatistic) -> Estimate {
+        self.estimate_by(self.method(statistic.clusters()), name, statistic)
     }
 
-    fn by(
+    fn estimate_by(
         &self,
         method: IntervalMethod,
         name: &str,
@@ -273,7 +279,7 @@ impl Intervals<'_> {
             })
             .flatten();
         interval.map_or(Estimate::unbounded(estimate), |interval| {
-            Estimate::with(estimate, interval)
+            Estimate::from_interval(estimate, interval)
         })
     }
 
@@ -286,13 +292,13 @@ impl Intervals<'_> {
             [only] => only.clone(),
             several if self.method(several.len()) == IntervalMethod::Bootstrap => {
                 return (
-                    self.of("median", &ClusterMedian::new(&clusters(several))),
+                    self.estimate("median", &ClusterMedian::new(&resampling_units(several))),
                     None,
                 );
             }
             several => several.iter().filter_map(|times| median(times)).collect(),
         };
-        let by_ranks = MedianInterval::of(&values, self.confidence_level);
+        let by_ranks = MedianInterval::compute(&values, self.confidence_level);
         let interval = by_ranks
             .as_ref()
             .map(|found| found.interval)
@@ -309,7 +315,7 @@ impl Intervals<'_> {
     fn sd(&self, clusters: &[&[f64]], estimate: f64) -> Estimate {
         match self.method(clusters.len()) {
             IntervalMethod::StudentT => Estimate::unbounded(estimate),
-            IntervalMethod::Bootstrap => self.of("sd", &ClusterSd::new(clusters)),
+            IntervalMethod::Bootstrap => self.estimate("sd", &ClusterSd::new(clusters)),
         }
     }
 
@@ -321,19 +327,19 @@ impl Intervals<'_> {
             IntervalMethod::StudentT if clusters.len() < FEWEST_FOR_MAD => {
                 Estimate::unbounded(statistic.observed())
             }
-            IntervalMethod::StudentT if !is_of_singles => self.of("mad", &statistic),
-            _ => self.by(IntervalMethod::Bootstrap, "mad", &statistic),
+            IntervalMethod::StudentT if !is_of_singles => self.estimate("mad", &statistic),
+            _ => self.estimate_by(IntervalMethod::Bootstrap, "mad", &statistic),
         }
     }
 
     fn slope(&self, ramps: &[Vec<(f64, f64)>]) -> Option<Estimate> {
-        let slope = self.of("slope", &ClusterSlope::new(&clusters(ramps)));
+        let slope = self.estimate("slope", &ClusterSlope::new(&resampling_units(ramps)));
         slope.estimate.is_finite().then_some(slope)
     }
 }
 
 /// Returns the units of resampling: processes, or the samples of a single process.
-pub(super) fn clusters<T>(launches: &[Vec<T>]) -> Vec<&[T]> {
+pub(super) fn resampling_units<T>(launches: &[Vec<T>]) -> Vec<&[T]> {
     match launches {
         [only] => only.chunks(1).collect(),
         several => several.iter().map(Vec::as_slice).collect(),
@@ -344,7 +350,7 @@ pub(super) fn clusters<T>(launches: &[Vec<T>]) -> Vec<&[T]> {
 /// values themselves.
 fn student_of_logarithms(values: &[f64], level: f64) -> Option<Interval> {
     let logarithms: Vec<f64> = values.iter().map(|value| value.ln()).collect();
-    let of_logarithms = TInterval::of(&logarithms, level).map(|found| {
+    let of_logarithms = TInterval::compute(&logarithms, level).map(|found| {
         if found.margin == 0.0 {
             // Converting to the logarithm and back may add a rounding error.
             return Interval::around(values[0], 0.0);
@@ -355,7 +361,13 @@ fn student_of_logarithms(values: &[f64], level: f64) -> Option<Interval> {
             upper: upper.exp(),
         }
     });
-    of_logarithms.or_else(|| Some(TInterval::of(values, level)?.interval().not_below_zero()))
+    of_logarithms.or_else(|| {
+        Some(
+            TInterval::compute(values, level)?
+                .interval()
+                .clamp_at_zero(),
+        )
+    })
 }
 
 fn r_squared(ramps: &[Vec<(f64, f64)>]) -> Option<f64> {
@@ -364,7 +376,7 @@ fn r_squared(ramps: &[Vec<(f64, f64)>]) -> Option<f64> {
 }
 
 /// Returns the mean intercept of the processes' ramps if its t interval over processes is above 0.
-fn overhead(ramps: &[Vec<(f64, f64)>], confidence_level: f64) -> Option<f64> {
+fn estimate_overhead(ramps: &[Vec<(f64, f64)>], confidence_level: f64) -> Option<f64> {
     let intercepts: Vec<f64> = ramps
         .iter()
         .filter_map(|points| {
@@ -375,7 +387,7 @@ fn overhead(ramps: &[Vec<(f64, f64)>], confidence_level: f64) -> Option<f64> {
     let count = intercepts.len() as f64;
     let centre = mean(&intercepts)?;
     let error = (sample_variance(&intercepts)? / count).sqrt();
-    let t = student_t::critical((1.0 - confidence_level) / 2.0, count - 1.0)?;
+    let t = student_t::upper_quantile((1.0 - confidence_level) / 2.0, count - 1.0)?;
     (centre - t * error > 0.0).then_some(centre)
 }
 
@@ -383,9 +395,9 @@ fn overhead(ramps: &[Vec<(f64, f64)>], confidence_level: f64) -> Option<f64> {
 mod tests {
     use super::*;
     use crate::compare::fixtures::{flat_launch, measurement, with_ramp};
-    use crate::model::{DescribedSamples, SampleCounts, SampleFilter, System};
+    use crate::model::{FilteredSamples, SampleCounts, SampleFilter, System};
 
-    fn summary(launches: Vec<LaunchSeries>) -> Option<Summary> {
+    fn summary(launches: Vec<ProcessSeries>) -> Option<Summary> {
         summarize(&measurement(launches), 0.95, 2_000, 7)
     }
 
@@ -396,7 +408,7 @@ mod tests {
             .collect();
         let summary = summary(launches).unwrap();
         assert_eq!((summary.samples, summary.launches), (10, 5));
-        assert_eq!(summary.labelled(), 10, "no filter left any out");
+        assert_eq!(summary.labeled_samples(), 10, "no filter left any out");
         assert!((summary.mean.estimate - 103.0).abs() < 1e-9);
         assert!((summary.median.estimate - 103.0).abs() < 1e-9);
         assert_eq!((summary.min, summary.max), (100.0, 106.0));
@@ -412,7 +424,7 @@ mod tests {
         assert!(summary.slope.is_none() && summary.overhead_ns.is_none());
     }
 
-    fn one_sample_each(times: &[f64]) -> Vec<LaunchSeries> {
+    fn one_sample_each(times: &[f64]) -> Vec<ProcessSeries> {
         let launches = (0..).zip(times);
         launches
             .map(|(k, time)| flat_launch(k, 1000, &[*time]))
@@ -443,10 +455,10 @@ mod tests {
         // Criterion always bootstraps.
         let criterion = DecisionSettings {
             resamples: 1_000,
-            ..System::Criterion.decision()
+            ..System::Criterion.decision_settings()
         };
         let run = measurement(one_sample_each(&up_to(3)));
-        let found = summarize_by(&run, &criterion, 7).unwrap();
+        let found = summarize_with(&run, &criterion, 7).unwrap();
         assert_eq!(found.intervals, IntervalMethod::Bootstrap);
         assert!(found.sd.unwrap().upper.is_finite() && found.mad.upper.is_finite());
     }
@@ -606,7 +618,7 @@ mod tests {
                     .map(|x| (f64::from(x), intercept + 3.0 * f64::from(x)))
                     .collect()
             };
-            overhead(&[mean - 4.0, mean, mean + 4.0].map(ramp), 0.95)
+            estimate_overhead(&[mean - 4.0, mean, mean + 4.0].map(ramp), 0.95)
         };
         assert_eq!(overhead_of(9.9), None);
         let found = overhead_of(10.0).expect("above 0");
@@ -623,7 +635,7 @@ mod tests {
             resamples: 1_000,
             ..DecisionSettings::default()
         };
-        let by = summarize_by(&run, &decision, 7).expect("samples").mad;
+        let by = summarize_with(&run, &decision, 7).expect("samples").mad;
         let with = |resamples| summarize(&run, 0.95, resamples, 7).expect("samples").mad;
         assert_eq!(with(1_000), by);
         assert_ne!(with(100_000), by);
@@ -632,8 +644,8 @@ mod tests {
     #[test]
     fn only_an_import_stores_first_samples_apart() {
         let is_apart = |first_apart: Option<bool>| {
-            let described = first_apart.map(|first_apart| DescribedSamples {
-                left_out: LeftOutSamples {
+            let described = first_apart.map(|first_apart| FilteredSamples {
+                left_out: FilterReport {
                     filter: SampleFilter::default(),
                     counts: SampleCounts::default(),
                 },

@@ -6,8 +6,8 @@
 use serde::{Deserialize, Serialize};
 
 use super::estimate::Estimate;
-use super::question::{Question, Rules};
-use super::run_level::between_runs;
+use super::question::{Question, TestPolicy};
+use super::run_level::pool_run_variance;
 use crate::model::Measurement;
 use perfcheck_stats::{ClusterStatistic, LogStandardError, PairedRatio, Smoothness, mean};
 
@@ -33,7 +33,7 @@ impl Uncertainty {
     }
 
     /// Computes the ratio of independent clusters. `None` if the change has no finite value.
-    pub(super) fn of(
+    pub(super) fn from_independent(
         candidate: &impl ClusterStatistic,
         base: &impl ClusterStatistic,
         smoothness: Smoothness,
@@ -41,32 +41,32 @@ impl Uncertainty {
         let estimate = candidate.observed() / base.observed() - 1.0;
         estimate.is_finite().then(|| Self {
             estimate,
-            within: LogStandardError::of_ratio(candidate, base, smoothness),
+            within: LogStandardError::estimate_ratio(candidate, base, smoothness),
             between: None,
         })
     }
 
     /// Computes the ratio of rounds that were measured side by side: cluster i of one side is paired with cluster i of the other.
-    pub(super) fn of_pairs(
+    pub(super) fn from_pairs(
         ratio: &PairedRatio<impl ClusterStatistic>,
         smoothness: Smoothness,
     ) -> Option<Self> {
         let estimate = ratio.observed() - 1.0;
         estimate.is_finite().then(|| Self {
             estimate,
-            within: LogStandardError::of(ratio, smoothness),
+            within: LogStandardError::estimate(ratio, smoothness),
             between: None,
         })
     }
 
     /// Adds the drift between stored runs.
     #[must_use]
-    pub(super) fn drifting(self, between: Option<LogStandardError>) -> Self {
+    pub(super) fn with_drift(self, between: Option<LogStandardError>) -> Self {
         Self { between, ..self }
     }
 
     /// Returns the change with its two-sided interval: the wider of those from processes and from runs.
-    pub fn at(&self, level: f64) -> Estimate {
+    pub fn interval_at(&self, level: f64) -> Estimate {
         let Some(within) = self.within else {
             return Estimate::unbounded(self.estimate);
         };
@@ -91,11 +91,11 @@ impl Uncertainty {
     }
 }
 
-/// Estimates how far the new run and the reference may have drifted apart: docs/internals/src/statistics/stored.md, steps 1 to 3, with the mean of the
-/// logarithms of the processes' values as the value of a run. `None` if no run of the reference has a value.
-pub(super) fn drift(
+/// Estimates how far the new run and the reference may have drifted apart: docs/internals/src/statistics/stored.md, steps 1 to 3, with the mean of
+/// the logarithms of the processes' values as the value of a run. `None` if no run of the reference has a value.
+pub(super) fn estimate_drift(
     question: &Question<'_>,
-    rules: &Rules,
+    rules: &TestPolicy,
     launches: impl Fn(&Measurement) -> Vec<f64>,
 ) -> Option<LogStandardError> {
     let value = |run: &Measurement| {
@@ -108,7 +108,7 @@ pub(super) fn drift(
     let averaged = values(&reference.averaged).len();
     let levels = std::iter::once(values(&reference.spread))
         .chain(reference.earlier.iter().map(|level| values(level)));
-    let (variance, df) = between_runs(levels, rules.host);
+    let (variance, df) = pool_run_variance(levels, rules.host);
     (averaged > 0).then(|| LogStandardError {
         standard_error: (variance * (1.0 + 1.0 / averaged as f64)).sqrt(),
         df,
@@ -125,7 +125,7 @@ mod tests {
     #[test]
     fn the_drift_of_a_run_comes_on_top_of_that_of_the_mean_of_its_reference() {
         let run = floors(&[100.0; 5], 10);
-        let rules = Rules {
+        let rules = TestPolicy {
             decision: DecisionSettings::default(),
             host: HostClass::Dedicated,
             seed: 1,
@@ -141,7 +141,7 @@ mod tests {
                 reference: &reference,
                 noise_threshold: 0.01,
             };
-            drift(&question, &rules, |_| vec![100.0; 5])
+            estimate_drift(&question, &rules, |_| vec![100.0; 5])
         };
         // The prior is 1 % with four degrees of freedom: 0.01 sqrt(1 + 1 / m), for m = 1, 2 and 4 in Python.
         for (averaged, expected) in [

@@ -4,11 +4,11 @@
 
 use std::collections::BTreeSet;
 
-use super::limit::{Ceiling, Exceeded, Limit, LimitRemark, Limits};
+use super::limit::{Ceiling, ExceededLimit, Limit, LimitNote, LimitReport};
 use super::row::Row;
 use crate::compare::{
-    Basis, Comparison, CountChange, DescribedChange, Estimate, Share, SharedLevel, Uncertainty,
-    value_at,
+    Comparison, CountChange, Decision, DescribedChange, Estimate, LevelShare, SharedLevel,
+    Uncertainty, estimate_at_level,
 };
 use crate::model::{BenchmarkKey, DecisionSettings, Measurement, Metric, Statistic, Unit};
 
@@ -19,19 +19,22 @@ pub(super) fn check_limits<'r>(
     rows: &[Row<'_>],
     limits: impl Iterator<Item = &'r Limit>,
     decision: &DecisionSettings,
-) -> Limits {
-    let mut checked = Limits::default();
+) -> LimitReport {
+    let mut checked = LimitReport::default();
     let mut said = BTreeSet::new();
     let mut asked = Vec::new();
     for limit in limits {
-        let mut meant = rows.iter().filter(|row| limit.is_for(&row.key)).peekable();
+        let mut meant = rows
+            .iter()
+            .filter(|row| limit.applies_to(&row.key))
+            .peekable();
         if meant.peek().is_none() && said.insert(limit.text.clone()) {
-            let remark = LimitRemark::ForNothing(limit.text.clone());
+            let remark = LimitNote::ForNothing(limit.text.clone());
             checked.remarks.push(remark);
         }
         let mut without = Vec::new();
         for row in meant {
-            match found(row, limit) {
+            match look_up(row, limit) {
                 NumberLookup::Number(number) => asked.push((row, limit, number)),
                 NumberLookup::Nothing => without.push(row.key.clone()),
                 NumberLookup::NotCompared => {}
@@ -39,16 +42,16 @@ pub(super) fn check_limits<'r>(
         }
         if !without.is_empty() {
             let text = limit.text.clone();
-            let remark = LimitRemark::WithoutStatistic(text, limit.statistic, without);
+            let remark = LimitNote::WithoutStatistic(text, limit.statistic, without);
             checked.remarks.push(remark);
         }
     }
-    let family = family(&asked, decision.confidence_level);
+    let family = family_size(&asked, decision.confidence_level);
     let mut open = Vec::new();
     for (row, limit, number) in asked {
-        let (found, shared_level) = number.within(family, decision);
-        if found.lower > limit.ceiling.most() {
-            checked.exceeded.push(Exceeded {
+        let (found, shared_level) = number.with_interval(family, decision);
+        if found.lower > limit.ceiling.value() {
+            checked.exceeded.push(ExceededLimit {
                 key: row.key.clone(),
                 text: limit.text.clone(),
                 statistic: limit.statistic,
@@ -56,27 +59,25 @@ pub(super) fn check_limits<'r>(
                 found,
                 shared_level,
             });
-        } else if found.estimate > limit.ceiling.most() && shared_level.is_some() {
+        } else if found.estimate > limit.ceiling.value() && shared_level.is_some() {
             open.push((limit, row));
         }
     }
     for together in open.chunk_by(|(a, _), (b, _)| std::ptr::eq(*a, *b)) {
         let limit = together[0].0;
-        checked.remarks.push(LimitRemark::Undecided {
+        checked.remarks.push(LimitNote::Undecided {
             text: limit.text.clone(),
             benchmarks: together.iter().map(|(_, row)| row.key.clone()).collect(),
             family,
             is_change: limit.ceiling.is_change(),
         });
     }
-    checked
-        .exceeded
-        .sort_by(|a, b| a.key.in_natural_order(&b.key));
+    checked.exceeded.sort_by(|a, b| a.key.cmp_natural(&b.key));
     checked
 }
 
 /// Returns how many different values share the level. Two limits on the same value of a benchmark need only one interval.
-fn family(asked: &[(&Row<'_>, &Limit, Number<'_>)], confidence_level: f64) -> usize {
+fn family_size(asked: &[(&Row<'_>, &Limit, LimitedValue<'_>)], confidence_level: f64) -> usize {
     let numbers: BTreeSet<(&BenchmarkKey, String, bool)> = asked
         .iter()
         .filter(|(_, _, number)| number.is_uncertain(confidence_level))
@@ -93,7 +94,7 @@ fn family(asked: &[(&Row<'_>, &Limit, Number<'_>)], confidence_level: f64) -> us
 
 enum NumberLookup<'a> {
     /// The change or the value.
-    Number(Number<'a>),
+    Number(LimitedValue<'a>),
     /// The benchmark does not have the statistic.
     Nothing,
     /// The benchmark has no reference or no measurement, which its row already reports.
@@ -101,7 +102,7 @@ enum NumberLookup<'a> {
 }
 
 /// The value that a limit is about, before the number of values that share the level is known.
-enum Number<'a> {
+enum LimitedValue<'a> {
     /// The change of the verdict, at the verdict's own level; or a count that does not vary.
     Settled(Estimate),
     /// A change with its uncertainty.
@@ -112,7 +113,7 @@ enum Number<'a> {
     CountsOfBenchmark(CountChange),
 }
 
-impl Number<'_> {
+impl LimitedValue<'_> {
     /// Reports whether the value uses a share of the level.
     fn is_uncertain(&self, confidence_level: f64) -> bool {
         match self {
@@ -120,24 +121,27 @@ impl Number<'_> {
             Self::CountsOfBenchmark(_) | Self::Change(_) => true,
             // If all processes agree, the interval is the value itself.
             Self::Value(measurement, statistic) => {
-                value_at(measurement, *statistic, confidence_level)
+                estimate_at_level(measurement, *statistic, confidence_level)
                     .is_some_and(|found| found.lower < found.upper)
             }
         }
     }
 
     /// Returns the value with its interval if `family` values share the level. Without an interval, both bounds are the value.
-    fn within(
+    fn with_interval(
         &self,
         family: usize,
         decision: &DecisionSettings,
     ) -> (Estimate, Option<SharedLevel>) {
-        let shared = SharedLevel::of_interval(decision.confidence_level, family);
+        let shared = SharedLevel::bonferroni(decision.confidence_level, family);
         match self {
             Self::Settled(found) => (*found, None),
-            Self::Change(uncertainty) => (uncertainty.at(shared.own()), Some(shared)),
+            Self::Change(uncertainty) => (
+                uncertainty.interval_at(shared.effective_level()),
+                Some(shared),
+            ),
             Self::Value(measurement, statistic) => {
-                let found = value_at(measurement, *statistic, shared.own())
+                let found = estimate_at_level(measurement, *statistic, shared.effective_level())
                     .unwrap_or(Estimate::unbounded(f64::NAN));
                 (found, (found.lower < found.upper).then_some(shared))
             }
@@ -145,12 +149,12 @@ impl Number<'_> {
                 let p = count.p_value.unwrap_or(1.0);
                 let level = decision.significance_level;
                 let is_shown = count.has_changed() && p * (family as f64) < level;
-                let share = Share::Ranks {
+                let share = LevelShare::Ranks {
                     significance_level: level,
                     unadjusted_p_value: p,
                 };
                 let found = if is_shown {
-                    any_change(count)
+                    certain_change(count)
                 } else {
                     Estimate::unbounded(count.relative())
                 };
@@ -160,50 +164,50 @@ impl Number<'_> {
     }
 }
 
-fn found<'a>(row: &'a Row<'_>, limit: &Limit) -> NumberLookup<'a> {
+fn look_up<'a>(row: &'a Row<'_>, limit: &Limit) -> NumberLookup<'a> {
     let number = match limit.ceiling {
         Ceiling::Change(_) => {
             let Some(comparison) = &row.comparison else {
                 return NumberLookup::NotCompared;
             };
-            change(comparison, limit.statistic)
+            change_of(comparison, limit.statistic)
         }
         Ceiling::Value(_) => {
             if row.summary.is_none() {
                 return NumberLookup::NotCompared;
             }
-            of_run(row, limit.statistic)
+            value_of_run(row, limit.statistic)
         }
     };
     number.map_or(NumberLookup::Nothing, NumberLookup::Number)
 }
 
 /// Returns the change of a statistic relative to the reference.
-fn change(comparison: &Comparison, statistic: Statistic) -> Option<Number<'static>> {
-    let described = |found: DescribedChange| Number::Change(found.uncertainty);
+fn change_of(comparison: &Comparison, statistic: Statistic) -> Option<LimitedValue<'static>> {
+    let described = |found: DescribedChange| LimitedValue::Change(found.uncertainty);
     match statistic {
         // The verdict, and with it the change, may be about another metric.
-        Statistic::Time if !matches!(comparison.basis, Basis::OtherMetric(_)) => {
-            comparison.change.map(Number::Settled)
+        Statistic::Time if !matches!(comparison.basis, Decision::OtherMetric(_)) => {
+            comparison.change.map(LimitedValue::Settled)
         }
         Statistic::Mean => comparison.description.mean.map(described),
         Statistic::Time | Statistic::Median => comparison.description.median.map(described),
         other => {
             if let Some(count) = comparison.count(other) {
                 return Some(if count.exact {
-                    Number::Settled(any_change(&count))
+                    LimitedValue::Settled(certain_change(&count))
                 } else {
-                    Number::CountsOfBenchmark(count)
+                    LimitedValue::CountsOfBenchmark(count)
                 });
             }
             let found = comparison.percentile(other)?;
-            Some(Number::Change(found.uncertainty))
+            Some(LimitedValue::Change(found.uncertainty))
         }
     }
 }
 
 /// Returns a change without uncertainty. A change from zero exceeds every percentage.
-fn any_change(count: &CountChange) -> Estimate {
+fn certain_change(count: &CountChange) -> Estimate {
     let relative = count.relative();
     Estimate {
         estimate: relative,
@@ -213,21 +217,21 @@ fn any_change(count: &CountChange) -> Estimate {
 }
 
 /// Returns the statistic of the run itself.
-fn of_run<'a>(row: &'a Row<'_>, statistic: Statistic) -> Option<Number<'a>> {
+fn value_of_run<'a>(row: &'a Row<'_>, statistic: Statistic) -> Option<LimitedValue<'a>> {
     let measurement = row.measurement?;
     let is_amount = matches!(measurement.benchmark.metric, Metric::Amount { .. });
     if is_amount && statistic.unit() == Unit::Time {
         return None;
     }
-    value_at(measurement, statistic, 0.5)?;
-    Some(Number::Value(measurement, statistic))
+    estimate_at_level(measurement, statistic, 0.5)?;
+    Some(LimitedValue::Value(measurement, statistic))
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::compare::fixtures::{ITERATIONS, flat_launch, measurement};
-    use crate::compare::{HostClass, Question, Reference, Rules, compare, summarize};
+    use crate::compare::{HostClass, Question, Reference, TestPolicy, compare, summarize};
     use crate::model::Verdict;
     use std::str::FromStr;
 
@@ -247,11 +251,15 @@ mod tests {
     }
 
     /// Checks limits for benchmarks that are slower by these factors than one stored run, on a dedicated machine.
-    fn kept(limits: &[&str], factors: &[f64]) -> Limits {
+    fn kept(limits: &[&str], factors: &[f64]) -> LimitReport {
         kept_where(limits, factors, |_| ())
     }
 
-    fn kept_where(limits: &[&str], factors: &[f64], alter: impl Fn(&mut Comparison)) -> Limits {
+    fn kept_where(
+        limits: &[&str],
+        factors: &[f64],
+        alter: impl Fn(&mut Comparison),
+    ) -> LimitReport {
         let candidate: Vec<Measurement> = factors
             .iter()
             .enumerate()
@@ -275,7 +283,7 @@ mod tests {
             resamples: 1_000,
             ..DecisionSettings::default()
         };
-        let by = Rules {
+        let by = TestPolicy {
             decision,
             host: HostClass::Dedicated,
             seed: 7,
@@ -313,8 +321,8 @@ mod tests {
     }
 
     /// The remark on the one of fifty benchmarks that is 12 % slower.
-    fn undecided(limit: &str, is_change: bool) -> LimitRemark {
-        LimitRemark::Undecided {
+    fn undecided(limit: &str, is_change: bool) -> LimitNote {
+        LimitNote::Undecided {
             text: limit.to_owned(),
             benchmarks: vec![measured("b0", 1.0).benchmark.key],
             family: 50,
@@ -373,7 +381,7 @@ mod tests {
         assert!(
             matches!(
                 &found.remarks[..],
-                [LimitRemark::WithoutStatistic(_, Statistic::Median, of)] if of[0].id == "b0"
+                [LimitNote::WithoutStatistic(_, Statistic::Median, of)] if of[0].id == "b0"
             ),
             "{:?}",
             found.remarks
@@ -383,7 +391,7 @@ mod tests {
     #[test]
     fn a_limit_of_the_time_never_takes_the_change_of_another_metric() {
         let of_another = |comparison: &mut Comparison| {
-            comparison.basis = Basis::OtherMetric(None);
+            comparison.basis = Decision::OtherMetric(None);
             comparison.change = Some(Estimate {
                 estimate: 9.0,
                 lower: 9.0,
@@ -419,13 +427,13 @@ mod tests {
         for one in &found.exceeded {
             let shared = one.shared_level.unwrap();
             assert_eq!(shared.family, 1);
-            assert!((shared.own() - 0.95).abs() < 1e-12);
+            assert!((shared.effective_level() - 0.95).abs() < 1e-12);
         }
         // Another statistic is another number: 1 - 0.05 / 2.
         let found = kept(&["time:106ns", "mean:107ns"], &one_of(0));
         assert_eq!(found.exceeded.len(), 2);
         for one in &found.exceeded {
-            assert!((one.shared_level.unwrap().own() - 0.975).abs() < 1e-12);
+            assert!((one.shared_level.unwrap().effective_level() - 0.975).abs() < 1e-12);
         }
     }
 
@@ -440,7 +448,8 @@ mod tests {
     fn a_value_in_which_all_launches_agree_takes_no_share_of_the_level() {
         let launch = |k| flat_launch(k, ITERATIONS, &[100.0; 9]);
         let constant = measurement((0..5).map(launch).collect());
-        let takes = |run: &Measurement| Number::Value(run, Statistic::Median).is_uncertain(0.95);
+        let takes =
+            |run: &Measurement| LimitedValue::Value(run, Statistic::Median).is_uncertain(0.95);
         assert!(!takes(&constant));
         assert!(takes(&measured("b", 1.0)));
     }

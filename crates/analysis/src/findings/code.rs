@@ -63,7 +63,7 @@ pub struct ComparedBuilds<'r> {
 
 impl ComparedBuilds<'_> {
     /// Reports whether both builds have a benchmark that is compared with these `references`.
-    pub fn have(&self, key: &BenchmarkKey, references: &[Option<RunId>]) -> bool {
+    pub fn covers(&self, key: &BenchmarkKey, references: &[Option<RunId>]) -> bool {
         let is_reference = self.reference.is_none() || references.contains(&self.reference);
         is_reference && key.package == self.package && key.target == self.target
     }
@@ -71,7 +71,7 @@ impl ComparedBuilds<'_> {
 
 impl CodeChange {
     /// Lists the functions of a target, as many as are stored.
-    pub fn of(
+    pub fn new(
         package: String,
         target: String,
         functions: impl ExactSizeIterator<Item = ChangedFunction>,
@@ -118,7 +118,7 @@ mod tests {
             bytes: BySide::default(),
             same_code: false,
         });
-        let mut change = CodeChange::of("p".to_owned(), "t".to_owned(), functions.into_iter());
+        let mut change = CodeChange::new("p".to_owned(), "t".to_owned(), functions.into_iter());
         change.put_first(&["grow", "elsewhere", "scan"].into());
         let names: Vec<&str> = change.functions.iter().map(|one| &*one.name).collect();
         assert_eq!(names, ["scan", "grow", "report"]);

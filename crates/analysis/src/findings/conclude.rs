@@ -6,12 +6,12 @@ use serde::{Deserialize, Serialize};
 
 use super::check_limits::check_limits;
 use super::limit::Limit;
-use super::remark::RunRemark;
-use super::row::{FailedTarget, Findings, Method, Row, Verdicts};
+use super::remark::RunNote;
+use super::row::{ComparisonContext, FailedTarget, Findings, Method, Row};
 use super::stored::summarize_all;
 use crate::compare::Comparison;
 use crate::exit_code::ExitCode;
-use crate::model::{Measurement, Run, Tally, Verdict, Work};
+use crate::model::{Measurement, ProgressReporter, Run, Tally, Verdict};
 
 /// Changes below this fraction were seen between different layouts of the same code.
 const SMALL_CHANGE: f64 = 0.03;
@@ -28,7 +28,7 @@ pub enum Coverage {
 }
 
 /// The conditions under which a command fails.
-pub struct Terms<'a> {
+pub struct GatePolicy<'a> {
     /// The part of the suite that the rows cover.
     pub coverage: Coverage,
     /// The limits that benchmarks must keep.
@@ -43,9 +43,9 @@ pub struct Terms<'a> {
     pub measured_nothing: bool,
 }
 
-impl<'a> Terms<'a> {
+impl<'a> GatePolicy<'a> {
     /// Returns terms under which only these verdicts decide.
-    pub fn of_verdicts(fail_on: &'a [Verdict]) -> Self {
+    pub fn verdicts_only(fail_on: &'a [Verdict]) -> Self {
         Self {
             coverage: Coverage::Whole,
             limits: Vec::new(),
@@ -63,7 +63,7 @@ pub struct Conclusion<'m> {
     /// The benchmarks, by key.
     pub rows: Vec<Row<'m>>,
     /// The basis of the verdicts, and remarks on the comparison as a whole.
-    pub verdicts: Verdicts,
+    pub verdicts: ComparisonContext,
     /// Bench targets with benchmarks that have no row.
     pub failed_targets: Vec<FailedTarget>,
     /// The exit code of the command.
@@ -71,35 +71,39 @@ pub struct Conclusion<'m> {
 }
 
 /// Concludes a comparison. `basis` describes the basis of the verdicts in `rows`.
-pub fn conclude<'m>(rows: Vec<Row<'m>>, mut basis: Verdicts, terms: Terms<'_>) -> Conclusion<'m> {
+pub fn conclude<'m>(
+    rows: Vec<Row<'m>>,
+    mut basis: ComparisonContext,
+    terms: GatePolicy<'_>,
+) -> Conclusion<'m> {
     basis.limits = check_limits(&rows, terms.limits.into_iter(), &basis.decision);
     if basis.method == Method::Paired && rows.iter().any(is_small_change) {
-        basis.remarks.push(RunRemark::SmallChanges);
+        basis.remarks.push(RunNote::SmallChanges);
     }
     // Drop remarks about builds that measured nothing: they explain no change.
     basis.remarks.retain(|remark| {
         remark.builds().is_none_or(|builds| {
             rows.iter().any(|row| {
                 let is_measured = row.comparison.is_some() || row.verdict == Some(Verdict::Failed);
-                is_measured && builds.have(&row.key, &row.reference)
+                is_measured && builds.covers(&row.key, &row.reference)
             })
         })
     });
     // Without a reference, nobody misses the build of one.
     let has_reference = |row: &Row<'_>| row.comparison.is_some() || !row.blocking.is_empty();
     basis.remarks.retain(|remark| {
-        !matches!(remark, RunRemark::StoredAlone { .. }) || rows.iter().any(has_reference)
+        !matches!(remark, RunNote::StoredAlone { .. }) || rows.iter().any(has_reference)
     });
-    name_counted_first(&rows, &mut basis.remarks);
+    put_counted_functions_first(&rows, &mut basis.remarks);
     let tally: Tally = rows.iter().filter_map(|row| row.verdict).collect();
     let mut exit_code = match terms.coverage {
         Coverage::Part if rows.is_empty() => ExitCode::Clean,
-        _ => ExitCode::of_verdicts(&tally, terms.fail_on, terms.is_named),
+        _ => ExitCode::from_tally(&tally, terms.fail_on, terms.is_named),
     };
-    exit_code = exit_code.and(basis.limits.exit_code());
+    exit_code = exit_code.worst_of(basis.limits.exit_code());
     let has_gaps = terms.coverage == Coverage::Gaps;
     if !terms.failed_targets.is_empty() || terms.measured_nothing || has_gaps {
-        exit_code = exit_code.and(ExitCode::BenchmarkFailed);
+        exit_code = exit_code.worst_of(ExitCode::BenchmarkFailed);
     }
     Conclusion {
         rows,
@@ -110,12 +114,12 @@ pub fn conclude<'m>(rows: Vec<Row<'m>>, mut basis: Verdicts, terms: Terms<'_>) -
 }
 
 /// Lists those functions first whose cost changed, in instructions or sampled time.
-fn name_counted_first(rows: &[Row<'_>], remarks: &mut [RunRemark]) {
+fn put_counted_functions_first(rows: &[Row<'_>], remarks: &mut [RunNote]) {
     let compared = rows.iter().filter_map(|row| row.comparison.as_ref());
     let named = compared.flat_map(Comparison::functions);
     let named: BTreeSet<&str> = named.map(|function| &*function.name).collect();
     for remark in remarks {
-        if let RunRemark::CodeDiffers(change) = remark {
+        if let RunNote::CodeDiffers(change) = remark {
             change.put_first(&named);
         }
     }
@@ -166,7 +170,7 @@ impl Conclusion<'static> {
         self,
         measurements: &'m [Measurement],
         run: &Run,
-        told: &Work<'_>,
+        told: &ProgressReporter<'_>,
     ) -> Conclusion<'m> {
         let summaries = summarize_all(measurements, &run.begun.decision, run.begun.seed, told);
         let mut known: BTreeMap<_, _> = measurements
@@ -187,7 +191,7 @@ impl Conclusion<'static> {
 
 impl<'a> Findings<'a> {
     /// Returns the findings of `run` for output.
-    pub fn of(run: &'a Run, concluded: Conclusion<'a>) -> Self {
+    pub fn new(run: &'a Run, concluded: Conclusion<'a>) -> Self {
         Self {
             run,
             rows: concluded.rows,
@@ -203,7 +207,7 @@ mod tests {
     use super::*;
     use crate::compare::{Estimate, HostClass};
     use crate::findings::code::CodeChange;
-    use crate::findings::limit::{Ceiling, Exceeded};
+    use crate::findings::limit::{Ceiling, ExceededLimit};
     use crate::model::{BenchmarkKey, DecisionSettings, Statistic};
 
     #[test]
@@ -211,18 +215,18 @@ mod tests {
         let of = |package: &str, target: &str| {
             let (package, target) = (package.to_owned(), target.to_owned());
             [
-                RunRemark::CodeDiffers(CodeChange::of(
+                RunNote::CodeDiffers(CodeChange::new(
                     package.clone(),
                     target.clone(),
                     std::iter::empty(),
                 )),
-                RunRemark::CodeUnknown {
+                RunNote::CodeUnknown {
                     package: package.clone(),
                     target: target.clone(),
                     reference: None,
                     reason: "stripped".to_owned(),
                 },
-                RunRemark::BenchDiffers {
+                RunNote::BenchDiffers {
                     package,
                     target,
                     files: Vec::new(),
@@ -240,20 +244,20 @@ mod tests {
             Row::unmeasured(key("p", "same"), Verdict::Unchanged, None),
         ];
         let decision = DecisionSettings::default();
-        let mut basis = Verdicts::of(
+        let mut basis = ComparisonContext::new(
             String::new(),
             Method::Paired,
             decision,
             HostClass::Dedicated,
         );
         basis.remarks = [of("p", "measured"), of("p", "same"), of("q", "measured")].concat();
-        let concluded = conclude(rows, basis, Terms::of_verdicts(&[]));
+        let concluded = conclude(rows, basis, GatePolicy::verdicts_only(&[]));
         assert_eq!(concluded.verdicts.remarks, of("p", "measured"));
     }
 
     #[test]
     fn any_one_thing_that_was_not_measured_is_a_failure() {
-        let status = |terms: Terms<'_>| {
+        let status = |terms: GatePolicy<'_>| {
             let rows = vec![Row::unmeasured(
                 BenchmarkKey {
                     package: "p".to_owned(),
@@ -263,7 +267,7 @@ mod tests {
                 Verdict::Unchanged,
                 None,
             )];
-            let basis = Verdicts::of(
+            let basis = ComparisonContext::new(
                 String::new(),
                 Method::Paired,
                 DecisionSettings::default(),
@@ -271,7 +275,7 @@ mod tests {
             );
             conclude(rows, basis, terms).exit_code
         };
-        let terms = || Terms::of_verdicts(&[]);
+        let terms = || GatePolicy::verdicts_only(&[]);
         assert_eq!(status(terms()), ExitCode::Clean);
         let failed_target = FailedTarget {
             package: "p".to_owned(),
@@ -279,15 +283,15 @@ mod tests {
             message: "it died".to_owned(),
         };
         for incomplete in [
-            Terms {
+            GatePolicy {
                 coverage: Coverage::Gaps,
                 ..terms()
             },
-            Terms {
+            GatePolicy {
                 failed_targets: vec![failed_target],
                 ..terms()
             },
-            Terms {
+            GatePolicy {
                 measured_nothing: true,
                 ..terms()
             },
@@ -303,15 +307,15 @@ mod tests {
             target: "t".to_owned(),
             id: "id".to_owned(),
         };
-        let basis = Verdicts::of(
+        let basis = ComparisonContext::new(
             "run 3".to_owned(),
             Method::Paired,
             DecisionSettings::default(),
             HostClass::Shared,
         );
         let rows = vec![Row::unmeasured(key.clone(), Verdict::Missing, None)];
-        let mut concluded = conclude(rows, basis, Terms::of_verdicts(&[]));
-        concluded.verdicts.limits.exceeded.push(Exceeded {
+        let mut concluded = conclude(rows, basis, GatePolicy::verdicts_only(&[]));
+        concluded.verdicts.limits.exceeded.push(ExceededLimit {
             key,
             text: "mean:5%".to_owned(),
             statistic: Statistic::Mean,

@@ -2,20 +2,20 @@
 
 use std::collections::BTreeMap;
 
-use super::remark::Remark;
-use super::row::{Method, Row, Verdicts};
+use super::remark::BenchmarkNote;
+use super::row::{ComparisonContext, Method, Row};
 use super::stored::summarize_all;
 use crate::compare::{Comparison, HostClass, Note, PairedSeries, Plan, judge};
 use crate::model::{
-    BASE_FAILED, BenchmarkKey, BySide, Conduct, DecisionSettings, Measurement, Round, Run, RunId,
-    Sample, Verdict, Work,
+    BASE_FAILED, BenchmarkKey, BySide, DecisionSettings, Measurement, ProcessUsage,
+    ProgressReporter, Round, Run, RunId, Sample, Verdict,
 };
 
 /// A ratio of CPU time to elapsed time from here on cannot come from process startup alone.
 const SEVERAL_PROCESSORS: f64 = 1.3;
 
 /// The input for the rows of two builds that were measured side by side.
-pub struct RoundsEvidence<'a, 'm> {
+pub struct PairedEvidence<'a, 'm> {
     /// The runs of both sides.
     pub runs: BySide<RunId>,
     /// The earlier runs whose builds the base reused, if any.
@@ -49,12 +49,12 @@ pub struct RoundsCost {
     pub ran_out_of_time: bool,
 }
 
-impl<'m> RoundsEvidence<'_, 'm> {
+impl<'m> PairedEvidence<'_, 'm> {
     /// Returns the basis of the verdicts. `reference` describes the base.
-    pub(super) fn basis(&self) -> Verdicts {
-        Verdicts {
+    pub(super) fn context(&self) -> ComparisonContext {
+        ComparisonContext {
             family: self.plan.planned,
-            ..Verdicts::of(
+            ..ComparisonContext::new(
                 self.reference.to_owned(),
                 Method::Paired,
                 *self.decision,
@@ -66,8 +66,13 @@ impl<'m> RoundsEvidence<'_, 'm> {
     /// Returns the rows, by key.
     pub(super) fn rows(&self) -> Vec<Row<'m>> {
         let measured = self.candidate;
-        let summaries = summarize_all(measured, self.decision, self.plan.seed, &Work::silent());
-        let mut comparisons = self.comparisons();
+        let summaries = summarize_all(
+            measured,
+            self.decision,
+            self.plan.seed,
+            &ProgressReporter::silent(),
+        );
+        let mut comparisons = self.compare_all();
         let mut rows: Vec<Row<'m>> = measured
             .iter()
             .zip(summaries)
@@ -76,25 +81,27 @@ impl<'m> RoundsEvidence<'_, 'm> {
                 let (verdict, remark) = match &comparison {
                     Some(found) if has_enough(measurement, found) => (
                         found.verdict,
-                        self.undecided(&measurement.benchmark.key, found),
+                        self.undecided_remark(&measurement.benchmark.key, found),
                     ),
-                    _ if base_failed(measurement) => (Verdict::New, Some(Remark::BaseFailed)),
+                    _ if base_failed(measurement) => {
+                        (Verdict::New, Some(BenchmarkNote::BaseFailed))
+                    }
                     _ => (Verdict::Failed, None),
                 };
                 Row {
                     verdict: Some(verdict),
                     remarks: remark.into_iter().collect(),
                     comparison,
-                    reference: self.reference(&measurement.benchmark.key),
+                    reference: self.reference_runs(&measurement.benchmark.key),
                     seconds: self
                         .cost_of(&measurement.benchmark.key)
                         .map(|cost| cost.seconds),
-                    ..Row::described(measurement, summary)
+                    ..Row::from_measurement(measurement, summary)
                 }
             })
             .collect();
         rows.extend(self.settled.iter().map(|settled| Row {
-            reference: self.reference(&settled.key),
+            reference: self.reference_runs(&settled.key),
             ..settled.clone()
         }));
         rows.sort_by(|a, b| a.key.cmp(&b.key));
@@ -102,7 +109,11 @@ impl<'m> RoundsEvidence<'_, 'm> {
     }
 
     /// Returns a remark on how to settle an inconclusive comparison.
-    fn undecided(&self, key: &BenchmarkKey, comparison: &Comparison) -> Option<Remark> {
+    fn undecided_remark(
+        &self,
+        key: &BenchmarkKey,
+        comparison: &Comparison,
+    ) -> Option<BenchmarkNote> {
         if comparison.verdict != Verdict::Inconclusive {
             return None;
         }
@@ -113,7 +124,7 @@ impl<'m> RoundsEvidence<'_, 'm> {
             Some(cost?.seconds / had * rounds as f64)
         });
         let noise_threshold = comparison.sufficient_threshold();
-        (rounds.is_some() || noise_threshold.is_some()).then_some(Remark::Undecided {
+        (rounds.is_some() || noise_threshold.is_some()).then_some(BenchmarkNote::Undecided {
             rounds,
             seconds,
             ran_out_of_time: cost.is_some_and(|cost| cost.ran_out_of_time),
@@ -126,13 +137,13 @@ impl<'m> RoundsEvidence<'_, 'm> {
     }
 
     /// Returns the reference of a benchmark: the run whose build the base reused, or else the base itself.
-    fn reference(&self, key: &BenchmarkKey) -> Vec<Option<RunId>> {
+    fn reference_runs(&self, key: &BenchmarkKey) -> Vec<Option<RunId>> {
         let earlier = self.earlier.get(key).copied();
         vec![Some(earlier.unwrap_or(self.runs.base))]
     }
 
     /// Compares each benchmark that both sides measured in complete rounds, by the metric that the user chose.
-    fn comparisons(&self) -> BTreeMap<BenchmarkKey, Comparison> {
+    fn compare_all(&self) -> BTreeMap<BenchmarkKey, Comparison> {
         let both: Vec<(&Measurement, &Measurement, Vec<Round>)> = self
             .candidate
             .iter()
@@ -140,7 +151,7 @@ impl<'m> RoundsEvidence<'_, 'm> {
                 let key = &candidate.benchmark.key;
                 let mut base = self.base.iter();
                 let base = base.find(|base| base.benchmark.key == *key)?;
-                let rounds = rounds(base, candidate);
+                let rounds = pair_rounds(base, candidate);
                 (!rounds.is_empty()).then_some((base, candidate, rounds))
             })
             .collect();
@@ -158,12 +169,12 @@ impl<'m> RoundsEvidence<'_, 'm> {
             .zip(&both)
             .map(|(mut found, (base, candidate, _))| {
                 if found.verdict == Verdict::Inconclusive {
-                    found.notes.extend(several_processors(candidate));
+                    found.notes.extend(note_several_processors(candidate));
                 }
-                found.with_extras_in_turn(base, candidate, self.plan)
+                found.with_paired_extras(base, candidate, self.plan)
             })
             .collect();
-        Comparison::about(
+        Comparison::judge_by_metric(
             &mut comparisons,
             self.decision.analysis.subject,
             self.decision,
@@ -189,9 +200,9 @@ fn base_failed(candidate: &Measurement) -> bool {
 
 /// Returns a note if the processes of a benchmark used several processors at once. If one processor is enough, all processes but the first are
 /// pinned.
-fn several_processors(candidate: &Measurement) -> Option<Note> {
+fn note_several_processors(candidate: &Measurement) -> Option<Note> {
     let conducts = candidate.launches.iter().filter_map(|one| one.conduct);
-    let (bound, free): (Vec<Conduct>, Vec<Conduct>) =
+    let (bound, free): (Vec<ProcessUsage>, Vec<ProcessUsage>) =
         conducts.partition(|conduct| conduct.processor.is_some());
     let asked: f64 = free.iter().map(|conduct| conduct.asked.as_f64()).sum();
     let cpu: f64 = free.iter().map(|conduct| conduct.cpu.as_f64()).sum();
@@ -201,11 +212,11 @@ fn several_processors(candidate: &Measurement) -> Option<Note> {
 }
 
 /// Returns the rounds that both sides completed.
-fn rounds(base: &Measurement, candidate: &Measurement) -> Vec<Round> {
+fn pair_rounds(base: &Measurement, candidate: &Measurement) -> Vec<Round> {
     let mut of_base: BTreeMap<u32, Vec<Sample>> = base
         .launches
         .iter()
-        .map(|launch| (launch.launch, launch.series.alike()))
+        .map(|launch| (launch.launch, launch.series.comparable_samples()))
         .collect();
     candidate
         .launches
@@ -213,7 +224,7 @@ fn rounds(base: &Measurement, candidate: &Measurement) -> Vec<Round> {
         .filter_map(|launch| {
             Some(Round {
                 base: of_base.remove(&launch.launch)?,
-                candidate: launch.series.alike(),
+                candidate: launch.series.comparable_samples(),
                 led: launch.extras.led.clone(),
                 layout: launch.layout,
             })
@@ -245,7 +256,7 @@ impl Row<'_> {
     /// Returns the runs that the candidate, measured as `run`, was compared with, newest first. If measured side by side, it is the other side of the
     /// pair.
     pub fn compared_runs(&self, run: &Run) -> Vec<Option<RunId>> {
-        let in_turn = self.comparison.as_ref().is_some_and(Comparison::is_in_turn);
+        let in_turn = self.comparison.as_ref().is_some_and(Comparison::is_paired);
         match run.pair.filter(|_| in_turn) {
             Some(pair) => vec![Some(pair.partner)],
             None => self.reference.clone(),
@@ -290,7 +301,7 @@ mod tests {
             seconds: 60.0,
             ran_out_of_time: true,
         };
-        let evidence = RoundsEvidence {
+        let evidence = PairedEvidence {
             runs: BySide {
                 base: RunId(1),
                 candidate: RunId(2),
@@ -317,7 +328,7 @@ mod tests {
         assert_eq!(rows[0].seconds, Some(60.0));
         let comparison = rows[0].comparison.as_ref().expect("both were measured");
         let needed = comparison.look().expect("a look").rounds_needed;
-        let remark = Remark::Undecided {
+        let remark = BenchmarkNote::Undecided {
             rounds: needed,
             // Twenty rounds took a minute.
             seconds: Some(needed.expect("a number") as f64 * 3.0),
@@ -333,7 +344,7 @@ mod tests {
         let processors = |of_launches: &[(u64, bool)]| {
             let launches = (0..).zip(of_launches).map(|(k, (cpu, is_bound))| {
                 let mut launch = flat_launch(k, ITERATIONS, &[100.0]);
-                launch.conduct = Some(Conduct {
+                launch.conduct = Some(ProcessUsage {
                     threads: 1,
                     cpu: Nanos(*cpu),
                     asked: Nanos(10),
@@ -344,7 +355,7 @@ mod tests {
                 });
                 launch
             });
-            match several_processors(&measurement(launches.collect())) {
+            match note_several_processors(&measurement(launches.collect())) {
                 Some(Note::SeveralProcessors { processors }) => Some(processors),
                 _ => None,
             }

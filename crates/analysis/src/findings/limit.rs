@@ -48,7 +48,7 @@ impl Ceiling {
     }
 
     /// Returns the largest value allowed.
-    pub fn most(self) -> f64 {
+    pub fn value(self) -> f64 {
         match self {
             Self::Change(most) | Self::Value(most) => most,
         }
@@ -57,7 +57,7 @@ impl Ceiling {
 
 impl Limit {
     /// Parses `[PATTERN=]STATISTIC:BOUND`. The error says what was expected.
-    pub fn read(text: &str, scope: Scope) -> Result<Self, String> {
+    pub fn parse(text: &str, scope: Scope) -> Result<Self, String> {
         let (head, limit) = text.rsplit_once(':').ok_or_else(|| {
             format!(
                 "`{text}` is no limit such as `median:5%`, `parse/*=p99:2ms` or `allocations:0`"
@@ -72,7 +72,7 @@ impl Limit {
                 "`{text}` has no pattern before `=`: leave out the `=` to mean all benchmarks"
             ));
         }
-        let statistic = Statistic::read(word, StatisticSet::Limits)?;
+        let statistic = Statistic::parse(word, StatisticSet::Limits)?;
         let limit = limit.trim();
         let ceiling = if limit.ends_with('%') {
             if !statistic.has_change() {
@@ -82,7 +82,7 @@ impl Limit {
             }
             Ceiling::Change(parse_fraction(limit)?)
         } else {
-            Ceiling::Value(value(limit, statistic.unit())?)
+            Ceiling::Value(parse_value(limit, statistic.unit())?)
         };
         let glob = |pattern: &str| {
             let glob = GlobBuilder::new(pattern).build();
@@ -99,7 +99,7 @@ impl Limit {
     }
 
     /// Reports whether the limit is for this benchmark.
-    pub fn is_for(&self, key: &BenchmarkKey) -> bool {
+    pub fn applies_to(&self, key: &BenchmarkKey) -> bool {
         let Scope { package, within } = &self.scope;
         let matches =
             |glob: &Option<GlobMatcher>| glob.as_ref().is_none_or(|glob| glob.is_match(&key.id));
@@ -113,16 +113,16 @@ impl Limit {
 
 /// The results of checking all limits of a run.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
-pub struct Limits {
+pub struct LimitReport {
     /// The limits that benchmarks exceed, in the order of the benchmarks.
-    pub exceeded: Vec<Exceeded>,
+    pub exceeded: Vec<ExceededLimit>,
     /// The limits that led to no decision, and the reasons.
-    pub remarks: Vec<LimitRemark>,
+    pub remarks: Vec<LimitNote>,
 }
 
 /// A limit that a benchmark exceeds.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct Exceeded {
+pub struct ExceededLimit {
     /// The benchmark.
     pub key: BenchmarkKey,
     /// The limit as it was written.
@@ -141,7 +141,7 @@ pub struct Exceeded {
 /// A limit that led to no decision about some benchmarks, with the text of the limit.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
-pub enum LimitRemark {
+pub enum LimitNote {
     /// The limit is for no benchmark that was compared.
     ForNothing(String),
     /// These benchmarks do not have the statistic.
@@ -159,7 +159,7 @@ pub enum LimitRemark {
     },
 }
 
-impl Limits {
+impl LimitReport {
     /// Returns the exit code of a command with these results.
     pub fn exit_code(&self) -> ExitCode {
         if self.exceeded.is_empty() {
@@ -182,12 +182,12 @@ impl FromStr for Limit {
 
     /// Parses a limit of the command line, which is for all benchmarks that match its pattern.
     fn from_str(text: &str) -> Result<Self, String> {
-        Self::read(text, Scope::default())
+        Self::parse(text, Scope::default())
     }
 }
 
 /// Parses a number with its unit. Times need one: a plain `2` could be seconds as well as nanoseconds.
-fn value(text: &str, unit: Unit) -> Result<f64, String> {
+fn parse_value(text: &str, unit: Unit) -> Result<f64, String> {
     let unit_at = text
         .find(|c: char| c.is_alphabetic() || c == 'µ')
         .unwrap_or(text.len());
@@ -238,7 +238,7 @@ mod tests {
             ("0.5s", Unit::Time, 5e8),
             ("7", Unit::Count, 7.0),
         ] {
-            assert_eq!(value(text, unit), Ok(expected), "{text}");
+            assert_eq!(parse_value(text, unit), Ok(expected), "{text}");
         }
         for (text, unit) in [
             ("7", Unit::Time),
@@ -248,7 +248,7 @@ mod tests {
             ("B", Unit::Bytes),
             ("7TB", Unit::Bytes),
         ] {
-            assert!(value(text, unit).is_err(), "{text}");
+            assert!(parse_value(text, unit).is_err(), "{text}");
         }
     }
 
@@ -340,19 +340,19 @@ mod tests {
             id: id.into(),
         };
         let all = Limit::from_str("median:5%").expect("well formed");
-        assert!(all.is_for(&key("p", "x")));
+        assert!(all.applies_to(&key("p", "x")));
         let parse = Limit::from_str("parse/*=median:5%").expect("well formed");
-        assert!(parse.is_for(&key("p", "parse/10")) && !parse.is_for(&key("p", "sort/10")));
+        assert!(parse.applies_to(&key("p", "parse/10")) && !parse.applies_to(&key("p", "sort/10")));
         let scope = Scope {
             package: Some("p".into()),
             within: globset::Glob::new("*/10")
                 .ok()
                 .map(|glob| glob.compile_matcher()),
         };
-        let both = Limit::read("parse/*=median:5%", scope).expect("well formed");
-        assert!(both.is_for(&key("p", "parse/10")));
+        let both = Limit::parse("parse/*=median:5%", scope).expect("well formed");
+        assert!(both.applies_to(&key("p", "parse/10")));
         for (package, id) in [("q", "parse/10"), ("p", "parse/11"), ("p", "sort/10")] {
-            assert!(!both.is_for(&key(package, id)), "{package} {id}");
+            assert!(!both.applies_to(&key(package, id)), "{package} {id}");
         }
         assert!(Limit::from_str("[=median:5%").is_err());
     }

@@ -16,12 +16,12 @@ mod row;
 mod stored;
 
 pub use code::{ChangedFunction, CodeChange, ComparedBuilds, Sameness};
-pub use conclude::{Conclusion, ConclusionError, Coverage, Terms, conclude};
+pub use conclude::{Conclusion, ConclusionError, Coverage, GatePolicy, conclude};
 pub use evidence::Evidence;
-pub use in_turn::{RoundsCost, RoundsEvidence};
-pub use limit::{Ceiling, Exceeded, Limit, LimitRemark, Limits, Scope};
+pub use in_turn::{PairedEvidence, RoundsCost};
+pub use limit::{Ceiling, ExceededLimit, Limit, LimitNote, LimitReport, Scope};
 pub use order::{Order, SortKey};
-pub use references::{Chosen, References};
-pub use remark::{Remark, RunRemark};
-pub use row::{FailedTarget, Findings, Method, Row, Verdicts};
+pub use references::{ReferenceChoice, References};
+pub use remark::{BenchmarkNote, RunNote};
+pub use row::{ComparisonContext, FailedTarget, Findings, Method, Row};
 pub use stored::{StoredEvidence, summarize_all};

@@ -45,7 +45,7 @@ impl Order {
                 .cmp(&verdict(b))
                 .then_with(|| descending(a.change, b.change)),
         };
-        first.then_with(|| a.key.in_natural_order(b.key))
+        first.then_with(|| a.key.cmp_natural(b.key))
     }
 
     /// Sorts rows in this order.

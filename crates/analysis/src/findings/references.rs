@@ -7,7 +7,7 @@ use crate::model::{BenchmarkKey, RunId};
 
 /// The reference of a benchmark.
 #[derive(Debug, Clone, PartialEq)]
-pub enum Chosen {
+pub enum ReferenceChoice {
     /// There is no run to compare with.
     New,
     /// There is a run, but these differences forbid the comparison.
@@ -25,9 +25,9 @@ pub enum Chosen {
     },
 }
 
-impl Chosen {
+impl ReferenceChoice {
     /// Returns the runs whose mean is the reference.
-    pub fn averaged(&self) -> &[RunId] {
+    pub fn averaged_runs(&self) -> &[RunId] {
         match self {
             Self::Runs { averaged, .. } => averaged,
             Self::New | Self::Incomparable(..) => &[],
@@ -35,7 +35,7 @@ impl Chosen {
     }
 
     /// Returns all runs from which drift is estimated.
-    pub fn drift(&self) -> Vec<RunId> {
+    pub fn drift_runs(&self) -> Vec<RunId> {
         match self {
             Self::Runs {
                 spread, earlier, ..
@@ -49,7 +49,7 @@ impl Chosen {
 #[derive(Debug, Clone)]
 pub struct References {
     /// The reference of each benchmark.
-    pub chosen: BTreeMap<BenchmarkKey, Chosen>,
+    pub chosen: BTreeMap<BenchmarkKey, ReferenceChoice>,
     /// The run whose benchmarks are all expected in the new run, if there is one.
     pub expected: Option<RunId>,
     /// Description of the references, for people.
@@ -61,7 +61,7 @@ impl References {
     pub fn warnings(&self) -> Vec<Difference> {
         let mut found: Vec<Difference> = Vec::new();
         for choice in self.chosen.values() {
-            if let Chosen::Runs { warnings, .. } = choice {
+            if let ReferenceChoice::Runs { warnings, .. } = choice {
                 for warning in warnings {
                     if !found.contains(warning) {
                         found.push(warning.clone());

@@ -3,12 +3,12 @@
 use serde::{Deserialize, Serialize};
 
 use super::code::{CodeChange, ComparedBuilds, Sameness};
-use crate::model::{BenchmarkKey, BySide, LeftOutSamples, RunId, SuitePart};
+use crate::model::{BenchmarkKey, BySide, FilterReport, RunId, ShardId};
 
 /// A remark on one benchmark.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
-pub enum Remark {
+pub enum BenchmarkNote {
     /// The time budget ended after so few processes that no verdict is possible.
     CutShort {
         /// Number of processes.
@@ -45,7 +45,7 @@ pub enum Remark {
 /// A remark on a comparison as a whole.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
-pub enum RunRemark {
+pub enum RunNote {
     /// The baseline could not be run again, so only stored numbers decide.
     StoredAlone {
         /// Why it could not be run again.
@@ -120,7 +120,7 @@ pub enum RunRemark {
         /// The run.
         run: RunId,
         /// The samples left out.
-        left_out: LeftOutSamples,
+        left_out: FilterReport,
     },
     /// The processes of an imported side cannot be told apart.
     LaunchesUnknown,
@@ -152,21 +152,21 @@ pub enum RunRemark {
     /// Parts of the suite are missing.
     PartsMissing {
         /// The missing parts.
-        parts: Vec<SuitePart>,
+        parts: Vec<ShardId>,
     },
     /// Parts of the suite were measured on different machines.
     HostsDiffer {
         /// The parts measured on each machine, by its processor and kernel.
-        hosts: Vec<(String, Vec<SuitePart>)>,
+        hosts: Vec<(String, Vec<ShardId>)>,
     },
     /// The conclusion comes from another store with other run numbers; finished sentences still contain those.
     ConcludedElsewhere,
 }
 
-impl RunRemark {
+impl RunNote {
     /// Sets the run whose build the remark is about, if it is about machine code.
     #[must_use]
-    pub fn beside(self, run: RunId) -> Self {
+    pub fn with_reference(self, run: RunId) -> Self {
         let reference = Some(run);
         match self {
             Self::CodeDiffers(change) => Self::CodeDiffers(CodeChange {
@@ -190,7 +190,7 @@ impl RunRemark {
 
     /// Narrows a remark about missing counts to the benchmarks that `is_missed` selects; `None` if no benchmark is left.
     #[must_use]
-    pub fn not_counted_of(self, is_missed: impl Fn(&BenchmarkKey) -> bool) -> Option<Self> {
+    pub fn narrow_not_counted(self, is_missed: impl Fn(&BenchmarkKey) -> bool) -> Option<Self> {
         match self {
             Self::NotCounted {
                 mut benchmarks,

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use super::code::CodeChange;
 use super::conclude::Conclusion;
-use super::remark::RunRemark;
+use super::remark::RunNote;
 use crate::model::RunId;
 
 impl Conclusion<'_> {
@@ -16,14 +16,14 @@ impl Conclusion<'_> {
             row.spread.iter_mut().for_each(&mut again);
         }
         let remarks = &mut self.verdicts.remarks;
-        remarks.retain_mut(|remark| of_run(remark, &mut again).is_some());
+        remarks.retain_mut(|remark| renumber_remark(remark, &mut again).is_some());
     }
 
     /// Returns the runs that finished sentences name. These sentences keep the old numbers: `run 3`.
-    pub fn in_prose(&self) -> BTreeSet<RunId> {
+    pub fn runs_in_sentences(&self) -> BTreeSet<RunId> {
         let of_run = self.verdicts.remarks.iter();
         let of_run = of_run.filter_map(|remark| match remark {
-            RunRemark::StoredAlone { reason } => Some(reason),
+            RunNote::StoredAlone { reason } => Some(reason),
             _ => None,
         });
         let named = |text: &str| {
@@ -37,7 +37,7 @@ impl Conclusion<'_> {
     }
 
     /// Adds a remark on the comparison as a whole, once.
-    pub fn remark(&mut self, remark: RunRemark) {
+    pub fn add_remark(&mut self, remark: RunNote) {
         if !self.verdicts.remarks.contains(&remark) {
             self.verdicts.remarks.push(remark);
         }
@@ -45,7 +45,7 @@ impl Conclusion<'_> {
 }
 
 /// Renumbers the run that a remark names. Returns `None` if the other store does not have it: the remark is then meaningless.
-fn of_run(remark: &mut RunRemark, again: &mut dyn FnMut(&mut Option<RunId>)) -> Option<()> {
+fn renumber_remark(remark: &mut RunNote, again: &mut dyn FnMut(&mut Option<RunId>)) -> Option<()> {
     let mut known = |run: &mut RunId| {
         let mut found = Some(*run);
         again(&mut found);
@@ -53,33 +53,33 @@ fn of_run(remark: &mut RunRemark, again: &mut dyn FnMut(&mut Option<RunId>)) -> 
         Some(())
     };
     match remark {
-        RunRemark::SampledDifferently { in_turn, alone } => {
+        RunNote::SampledDifferently { in_turn, alone } => {
             known(in_turn)?;
             known(alone)
         }
-        RunRemark::CodeDiffers(CodeChange { reference, .. })
-        | RunRemark::CodeUnknown { reference, .. } => {
+        RunNote::CodeDiffers(CodeChange { reference, .. })
+        | RunNote::CodeUnknown { reference, .. } => {
             again(reference);
             Some(())
         }
-        RunRemark::Incomplete { run } | RunRemark::LeftOut { run, .. } => known(run),
-        RunRemark::StoredAlone { .. }
-        | RunRemark::BenchDiffers { .. }
-        | RunRemark::NotCounted { .. }
-        | RunRemark::NotSampled { .. }
-        | RunRemark::Skipped { .. }
-        | RunRemark::DependencyDiffers { .. }
-        | RunRemark::NotForRounds { .. }
-        | RunRemark::Stolen { .. }
-        | RunRemark::Imported
-        | RunRemark::LaunchesUnknown
-        | RunRemark::HostUnknown
-        | RunRemark::RoundsAsLaunches
-        | RunRemark::AsBuilt { .. }
-        | RunRemark::SmallChanges
-        | RunRemark::PartsMissing { .. }
-        | RunRemark::HostsDiffer { .. }
-        | RunRemark::ConcludedElsewhere => Some(()),
+        RunNote::Incomplete { run } | RunNote::LeftOut { run, .. } => known(run),
+        RunNote::StoredAlone { .. }
+        | RunNote::BenchDiffers { .. }
+        | RunNote::NotCounted { .. }
+        | RunNote::NotSampled { .. }
+        | RunNote::Skipped { .. }
+        | RunNote::DependencyDiffers { .. }
+        | RunNote::NotForRounds { .. }
+        | RunNote::Stolen { .. }
+        | RunNote::Imported
+        | RunNote::LaunchesUnknown
+        | RunNote::HostUnknown
+        | RunNote::RoundsAsLaunches
+        | RunNote::AsBuilt { .. }
+        | RunNote::SmallChanges
+        | RunNote::PartsMissing { .. }
+        | RunNote::HostsDiffer { .. }
+        | RunNote::ConcludedElsewhere => Some(()),
     }
 }
 
@@ -88,10 +88,10 @@ mod tests {
     use super::*;
     use crate::compare::HostClass;
     use crate::exit_code::ExitCode;
-    use crate::findings::row::{Method, Row, Verdicts};
+    use crate::findings::row::{ComparisonContext, Method, Row};
     use crate::model::{BenchmarkKey, DecisionSettings, Verdict};
 
-    fn concluded(reference: &str, remarks: Vec<RunRemark>) -> Conclusion<'static> {
+    fn concluded(reference: &str, remarks: Vec<RunNote>) -> Conclusion<'static> {
         let key = BenchmarkKey {
             package: "p".to_owned(),
             target: "t".to_owned(),
@@ -103,9 +103,9 @@ mod tests {
                 spread: vec![Some(RunId(2)), Some(RunId(1))],
                 ..Row::unmeasured(key, Verdict::Unchanged, None)
             }],
-            verdicts: Verdicts {
+            verdicts: ComparisonContext {
                 remarks,
-                ..Verdicts::of(
+                ..ComparisonContext::new(
                     reference.to_owned(),
                     Method::Paired,
                     DecisionSettings::default(),
@@ -119,14 +119,14 @@ mod tests {
 
     #[test]
     fn runs_get_the_numbers_of_the_other_store_and_remarks_about_an_unknown_run_go() {
-        let incomplete = |run| RunRemark::Incomplete { run: RunId(run) };
-        let unknown = |run: Option<i64>| RunRemark::CodeUnknown {
+        let incomplete = |run| RunNote::Incomplete { run: RunId(run) };
+        let unknown = |run: Option<i64>| RunNote::CodeUnknown {
             package: "p".to_owned(),
             target: "t".to_owned(),
             reference: run.map(RunId),
             reason: "stripped".to_owned(),
         };
-        let sampled = |in_turn, alone| RunRemark::SampledDifferently {
+        let sampled = |in_turn, alone| RunNote::SampledDifferently {
             in_turn: RunId(in_turn),
             alone: RunId(alone),
         };
@@ -137,7 +137,7 @@ mod tests {
             unknown(Some(2)),
             sampled(1, 1),
             sampled(1, 2),
-            RunRemark::SmallChanges,
+            RunNote::SmallChanges,
         ];
         let mut moved = concluded("run 1", remarks);
         moved.renumber(&mut |run| (run == RunId(1)).then_some(RunId(11)));
@@ -149,20 +149,20 @@ mod tests {
             unknown(Some(11)),
             unknown(None),
             sampled(11, 11),
-            RunRemark::SmallChanges,
+            RunNote::SmallChanges,
         ];
         assert_eq!(moved.verdicts.remarks, left);
     }
 
     #[test]
     fn sentences_name_the_runs_that_they_were_written_with() {
-        let alone = RunRemark::StoredAlone {
+        let alone = RunNote::StoredAlone {
             reason: "the build of run 12 is not kept".to_owned(),
         };
         let mut found = concluded("run 3 and run 45 (main)", vec![alone.clone()]);
-        assert_eq!(found.in_prose(), [3, 12, 45].map(RunId).into());
-        found.remark(alone.clone());
-        found.remark(RunRemark::Imported);
-        assert_eq!(found.verdicts.remarks, [alone, RunRemark::Imported]);
+        assert_eq!(found.runs_in_sentences(), [3, 12, 45].map(RunId).into());
+        found.add_remark(alone.clone());
+        found.add_remark(RunNote::Imported);
+        assert_eq!(found.verdicts.remarks, [alone, RunNote::Imported]);
     }
 }

@@ -3,8 +3,8 @@
 use serde::{Deserialize, Serialize};
 
 use super::code::Sameness;
-use super::limit::Limits;
-use super::remark::{Remark, RunRemark};
+use super::limit::LimitReport;
+use super::remark::{BenchmarkNote, RunNote};
 use crate::compare::{Comparison, Difference, Fact, HostClass, Summary};
 use crate::model::{
     BenchmarkKey, DecisionSettings, Measurement, Run, RunId, Tally, Test, Thresholds, Verdict,
@@ -45,7 +45,7 @@ pub struct Row<'a> {
     /// Duration of its rounds, in seconds, if measured side by side.
     pub seconds: Option<f64>,
     /// Further remarks.
-    pub remarks: Vec<Remark>,
+    pub remarks: Vec<BenchmarkNote>,
 }
 
 impl<'a> Row<'a> {
@@ -67,10 +67,10 @@ impl<'a> Row<'a> {
 
     /// Reports whether the benchmark is undecided because its time ended.
     pub fn ran_out_of_time(&self) -> bool {
-        let is_end = |remark: &Remark| {
+        let is_end = |remark: &BenchmarkNote| {
             matches!(
                 remark,
-                Remark::Undecided {
+                BenchmarkNote::Undecided {
                     ran_out_of_time: true,
                     ..
                 }
@@ -80,7 +80,7 @@ impl<'a> Row<'a> {
     }
 
     /// Creates a row for a benchmark that was measured but not compared; it keeps an earlier verdict, if any.
-    pub fn described(measurement: &'a Measurement, summary: Option<Summary>) -> Self {
+    pub fn from_measurement(measurement: &'a Measurement, summary: Option<Summary>) -> Self {
         Self {
             key: measurement.benchmark.key.clone(),
             measurement: Some(measurement),
@@ -104,16 +104,16 @@ impl<'a> Row<'a> {
     }
 
     /// Returns the kind of sameness, if nothing was measured because both sides are the same.
-    pub fn same(&self) -> Option<Sameness> {
+    pub fn sameness(&self) -> Option<Sameness> {
         self.remarks.iter().find_map(|remark| match remark {
-            Remark::Same(same) => Some(*same),
+            BenchmarkNote::Same(same) => Some(*same),
             _ => None,
         })
     }
 
     /// Reports whether it is unchanged because both builds run the same machine code.
     pub fn is_same_code(&self) -> bool {
-        self.verdict == Some(Verdict::Unchanged) && self.same().is_some()
+        self.verdict == Some(Verdict::Unchanged) && self.sameness().is_some()
     }
 
     /// Returns the change, a fraction.
@@ -146,7 +146,7 @@ impl FailedTarget {
 
 /// The basis of the verdicts, and remarks on the comparison as a whole.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct Verdicts {
+pub struct ComparisonContext {
     /// Description of the reference, for people.
     pub reference: String,
     /// The decision settings in force.
@@ -162,17 +162,17 @@ pub struct Verdicts {
     /// Differences that do not make the sides incomparable, each once.
     pub warnings: Vec<Difference>,
     /// Further remarks on the comparison as a whole.
-    pub remarks: Vec<RunRemark>,
+    pub remarks: Vec<RunNote>,
     /// Advice on what to do next, one line each, printed once at the end of the run.
     #[serde(skip)]
     pub advice: Vec<String>,
     /// The results of checking the limits.
-    pub limits: Limits,
+    pub limits: LimitReport,
 }
 
-impl Verdicts {
+impl ComparisonContext {
     /// Creates the basis without remarks.
-    pub fn of(
+    pub fn new(
         reference: String,
         method: Method,
         decision: DecisionSettings,
@@ -188,7 +188,7 @@ impl Verdicts {
             warnings: Vec::new(),
             remarks: Vec::new(),
             advice: Vec::new(),
-            limits: Limits::default(),
+            limits: LimitReport::default(),
         }
     }
 
@@ -196,7 +196,7 @@ impl Verdicts {
     pub fn declined(&self) -> impl Iterator<Item = (&BenchmarkKey, &str)> {
         self.remarks.iter().flat_map(|remark| {
             let (benchmarks, reason) = match remark {
-                RunRemark::Skipped { benchmarks, reason } => (&benchmarks[..], &**reason),
+                RunNote::Skipped { benchmarks, reason } => (&benchmarks[..], &**reason),
                 _ => (&[][..], ""),
             };
             benchmarks.iter().map(move |key| (key, reason))
@@ -212,7 +212,7 @@ pub struct Findings<'a> {
     /// The benchmarks, in the order of the output.
     pub rows: Vec<Row<'a>>,
     /// The basis of the verdicts; `None` if nothing was compared.
-    pub verdicts: Option<Verdicts>,
+    pub verdicts: Option<ComparisonContext>,
     /// Bench targets with benchmarks that have no row.
     pub failed_targets: Vec<FailedTarget>,
     /// The exit status of the process.
@@ -228,7 +228,7 @@ impl Findings<'_> {
 
     /// Returns the number of benchmarks compared and the geometric mean of their changes, a fraction. `None` with fewer than three benchmarks, or if
     /// none regressed or improved: a mean of noise has no meaning.
-    pub fn together(&self) -> Option<(usize, f64)> {
+    pub fn mean_change(&self) -> Option<(usize, f64)> {
         let is_called = |verdict| matches!(verdict, Verdict::Regressed | Verdict::Improved);
         let called = |row: &Row<'_>| row.verdict.is_some_and(is_called);
         let ratio = |row: &Row<'_>| match row.change() {
@@ -237,13 +237,13 @@ impl Findings<'_> {
         };
         let ratios: Vec<f64> = self.rows.iter().filter_map(ratio).collect();
         let is_worth_it = ratios.len() > 2 && self.rows.iter().any(called);
-        let mean = GeometricMean::of(&ratios).filter(|_| is_worth_it)?;
+        let mean = GeometricMean::compute(&ratios).filter(|_| is_worth_it)?;
         Some((mean.used, mean.mean - 1.0))
     }
 
     /// Returns the benchmarks without a row that declined to be measured, with their reasons.
     pub fn declined(&self) -> Vec<(&BenchmarkKey, &str)> {
-        let declined = self.verdicts.iter().flat_map(Verdicts::declined);
+        let declined = self.verdicts.iter().flat_map(ComparisonContext::declined);
         let has_row = |key: &BenchmarkKey| self.rows.iter().any(|row| row.key == *key);
         declined.filter(|(key, _)| !has_row(key)).collect()
     }
@@ -271,7 +271,7 @@ mod tests {
 
     #[test]
     fn only_what_is_unchanged_because_the_code_is_the_same_runs_the_same_code() {
-        let is_same = |verdict, remarks: &[Remark]| {
+        let is_same = |verdict, remarks: &[BenchmarkNote]| {
             let key = BenchmarkKey {
                 package: "p".to_owned(),
                 target: "t".to_owned(),
@@ -283,7 +283,7 @@ mod tests {
             };
             row.is_same_code()
         };
-        let same = [Remark::Same(Sameness::Reachable)];
+        let same = [BenchmarkNote::Same(Sameness::Reachable)];
         assert!(is_same(Verdict::Unchanged, &same));
         assert!(!is_same(Verdict::Unchanged, &[]));
         assert!(!is_same(Verdict::Failed, &same));

@@ -2,14 +2,15 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::references::{Chosen, References};
-use super::remark::Remark;
-use super::row::{Method, Row, Verdicts};
+use super::references::{ReferenceChoice, References};
+use super::remark::BenchmarkNote;
+use super::row::{ComparisonContext, Method, Row};
 use crate::compare::{
-    Comparison, Fact, Question, Reference, Rules, Summary, compare_telling, each, summarize_by,
+    Comparison, Fact, Question, Reference, Summary, TestPolicy, compare_with_progress,
+    map_with_progress, summarize_with,
 };
 use crate::model::{
-    BenchmarkKey, DecisionSettings, MIN_LAUNCHES, Measurement, RunId, Verdict, Work,
+    BenchmarkKey, DecisionSettings, MIN_LAUNCHES, Measurement, ProgressReporter, RunId, Verdict,
 };
 
 /// The input for the rows of a run that is compared with stored runs.
@@ -23,7 +24,7 @@ pub struct StoredEvidence<'a, 'm> {
     /// Benchmarks of the expected run, which this run should have, too.
     pub expected: &'a [BenchmarkKey],
     /// The rules by which the questions are decided.
-    pub rules: &'a Rules,
+    pub rules: &'a TestPolicy,
     /// The noise threshold of a benchmark, a fraction.
     pub noise_threshold: &'a dyn Fn(&Measurement) -> f64,
     /// Facts that the user allows to differ.
@@ -36,13 +37,13 @@ pub struct StoredEvidence<'a, 'm> {
 
 impl<'m> StoredEvidence<'_, 'm> {
     /// Returns the basis of the verdicts in `rows`. The facts in `allowed` may differ.
-    pub(super) fn basis(&self, rows: &[Row<'_>]) -> Verdicts {
+    pub(super) fn context(&self, rows: &[Row<'_>]) -> ComparisonContext {
         let rules = self.rules;
-        Verdicts {
+        ComparisonContext {
             allowed: self.allowed.to_vec(),
             family: rows.iter().filter(|row| row.comparison.is_some()).count(),
             warnings: self.references.warnings(),
-            ..Verdicts::of(
+            ..ComparisonContext::new(
                 self.references.words.clone(),
                 Method::Stored(rules.test()),
                 rules.decision,
@@ -52,33 +53,37 @@ impl<'m> StoredEvidence<'_, 'm> {
     }
 
     /// Returns the rows, by key.
-    pub(super) fn rows(&self, told: &Work<'_>) -> Vec<Row<'m>> {
+    pub(super) fn rows(&self, told: &ProgressReporter<'_>) -> Vec<Row<'m>> {
         let rules = self.rules;
         let count = self.measurements.len();
         let all = (0, 2 * count);
-        let summaries = summarized(self.measurements, &rules.decision, rules.seed, all, told);
+        let summaries = summarize_range(self.measurements, &rules.decision, rules.seed, all, told);
         let measured = self.measurements.iter().zip(summaries);
         let mut rows: Vec<Row<'m>> = measured
-            .zip(self.comparisons((count, 2 * count), told))
+            .zip(self.compare_all((count, 2 * count), told))
             .map(|((measurement, summary), comparison)| {
                 let chosen = &self.references.chosen[&measurement.benchmark.key];
-                row(measurement, summary, comparison, chosen)
+                make_row(measurement, summary, comparison, chosen)
             })
             .collect();
-        rows.extend(self.missing());
+        rows.extend(self.missing_rows());
         if self.had_time_budget {
-            rows.iter_mut().for_each(take_back_if_cut_short);
+            rows.iter_mut().for_each(withdraw_if_cut_short);
         }
         rows.sort_by(|a, b| a.key.cmp(&b.key));
         rows
     }
 
     /// Compares each measurement that has a reference.
-    fn comparisons(&self, parts: (usize, usize), told: &Work<'_>) -> Vec<Option<Comparison>> {
+    fn compare_all(
+        &self,
+        parts: (usize, usize),
+        told: &ProgressReporter<'_>,
+    ) -> Vec<Option<Comparison>> {
         let references: Vec<Option<Reference<'_>>> = self
             .measurements
             .iter()
-            .map(|measurement| self.reference(measurement))
+            .map(|measurement| self.reference_for(measurement))
             .collect();
         let asked = self.measurements.iter().zip(&references);
         let questions: Vec<Question<'_>> = asked
@@ -90,16 +95,16 @@ impl<'m> StoredEvidence<'_, 'm> {
                 })
             })
             .collect();
-        let mut answers = compare_telling(&questions, self.rules, parts, told).into_iter();
+        let mut answers = compare_with_progress(&questions, self.rules, parts, told).into_iter();
         references
             .iter()
             .map(|reference| reference.as_ref().and_then(|_| answers.next()))
             .collect()
     }
 
-    fn reference(&self, measurement: &Measurement) -> Option<Reference<'_>> {
+    fn reference_for(&self, measurement: &Measurement) -> Option<Reference<'_>> {
         let key = &measurement.benchmark.key;
-        let Chosen::Runs {
+        let ReferenceChoice::Runs {
             averaged,
             spread,
             earlier,
@@ -126,7 +131,7 @@ impl<'m> StoredEvidence<'_, 'm> {
     }
 
     /// Returns rows for the expected benchmarks that the run does not have.
-    fn missing(&self) -> impl Iterator<Item = Row<'m>> {
+    fn missing_rows(&self) -> impl Iterator<Item = Row<'m>> {
         let measured = self.measurements.iter();
         let here: BTreeSet<&BenchmarkKey> = measured.map(|found| &found.benchmark.key).collect();
         let gone = self.expected.iter().filter(move |key| !here.contains(key));
@@ -147,54 +152,58 @@ pub fn summarize_all(
     measurements: &[Measurement],
     decision: &DecisionSettings,
     seed: u64,
-    told: &Work<'_>,
+    told: &ProgressReporter<'_>,
 ) -> Vec<Option<Summary>> {
     let all = (0, measurements.len());
-    summarized(measurements, decision, seed, all, told)
+    summarize_range(measurements, decision, seed, all, told)
 }
 
-fn summarized(
+fn summarize_range(
     measurements: &[Measurement],
     decision: &DecisionSettings,
     seed: u64,
     parts: (usize, usize),
-    told: &Work<'_>,
+    told: &ProgressReporter<'_>,
 ) -> Vec<Option<Summary>> {
-    each(measurements, parts, told, |measurement| {
-        summarize_by(measurement, decision, seed)
+    map_with_progress(measurements, parts, told, |measurement| {
+        summarize_with(measurement, decision, seed)
     })
 }
 
-fn row<'m>(
+fn make_row<'m>(
     measurement: &'m Measurement,
     summary: Option<Summary>,
     comparison: Option<Comparison>,
-    chosen: &Chosen,
+    chosen: &ReferenceChoice,
 ) -> Row<'m> {
     let known = |runs: &[RunId]| runs.iter().copied().map(Some).collect();
     let (verdict, reference, blocking) = match (chosen, &comparison) {
         (_, _) if measurement.launches.is_empty() => (Verdict::Failed, Vec::new(), Vec::new()),
-        (Chosen::Runs { averaged, .. }, Some(comparison)) => {
+        (ReferenceChoice::Runs { averaged, .. }, Some(comparison)) => {
             (comparison.verdict, known(averaged), Vec::new())
         }
-        (Chosen::Incomparable(run, blocking), _) => {
+        (ReferenceChoice::Incomparable(run, blocking), _) => {
             (Verdict::Incomparable, vec![Some(*run)], blocking.clone())
         }
-        (Chosen::New | Chosen::Runs { .. }, _) if too_many_failed(measurement) => {
+        (ReferenceChoice::New | ReferenceChoice::Runs { .. }, _)
+            if too_many_failed(measurement) =>
+        {
             (Verdict::Failed, Vec::new(), Vec::new())
         }
-        (Chosen::New | Chosen::Runs { .. }, _) => (Verdict::New, Vec::new(), Vec::new()),
+        (ReferenceChoice::New | ReferenceChoice::Runs { .. }, _) => {
+            (Verdict::New, Vec::new(), Vec::new())
+        }
     };
     Row {
         verdict: Some(verdict),
         spread: match &comparison {
-            Some(_) => known(&chosen.drift()),
+            Some(_) => known(&chosen.drift_runs()),
             None => Vec::new(),
         },
         comparison,
         reference,
         blocking,
-        ..Row::described(measurement, summary)
+        ..Row::from_measurement(measurement, summary)
     }
 }
 
@@ -204,11 +213,11 @@ fn too_many_failed(measurement: &Measurement) -> bool {
 }
 
 /// Withdraws a verdict if the time budget ended after too few processes, and adds a remark with the reason.
-fn take_back_if_cut_short(row: &mut Row<'_>) {
+fn withdraw_if_cut_short(row: &mut Row<'_>) {
     let Some(launches) = row.measurement.and_then(launches_if_too_few) else {
         return;
     };
-    row.remarks.push(Remark::CutShort { launches });
+    row.remarks.push(BenchmarkNote::CutShort { launches });
     if let Some(Verdict::Regressed | Verdict::Improved | Verdict::Unchanged | Verdict::Suspect) =
         row.verdict
     {
@@ -250,7 +259,7 @@ mod tests {
                 words: String::new(),
             },
             past: &BTreeMap::new(),
-            rules: &Rules {
+            rules: &TestPolicy {
                 decision: DecisionSettings::default(),
                 host: HostClass::Shared,
                 seed: 7,
@@ -260,7 +269,7 @@ mod tests {
             failed_targets: &[("p".to_owned(), "died".to_owned())].into(),
             had_time_budget: false,
         };
-        let rows = evidence.missing().map(|row| (row.key, row.verdict));
+        let rows = evidence.missing_rows().map(|row| (row.key, row.verdict));
         assert_eq!(
             rows.collect::<Vec<_>>(),
             [
@@ -280,15 +289,17 @@ mod tests {
             })),
             ..measurement((0..launches).map(launch).collect())
         };
-        let verdict = |run: &Measurement, chosen: &Chosen| row(run, None, None, chosen).verdict;
-        let new = |launches, has_failed| verdict(&measured(launches, has_failed), &Chosen::New);
+        let verdict =
+            |run: &Measurement, chosen: &ReferenceChoice| make_row(run, None, None, chosen).verdict;
+        let new =
+            |launches, has_failed| verdict(&measured(launches, has_failed), &ReferenceChoice::New);
         assert_eq!(new(1, false), Some(Verdict::New));
         assert_eq!(new(MIN_LAUNCHES as u32, true), Some(Verdict::New));
         assert_eq!(new(MIN_LAUNCHES as u32 - 1, true), Some(Verdict::Failed));
         assert_eq!(new(0, false), Some(Verdict::Failed));
-        let (differs, run) = (Difference::in_turn(), measured(5, false));
-        let incomparable = Chosen::Incomparable(RunId(3), vec![differs.clone()]);
-        let found = row(&run, None, None, &incomparable);
+        let (differs, run) = (Difference::paired_reference(), measured(5, false));
+        let incomparable = ReferenceChoice::Incomparable(RunId(3), vec![differs.clone()]);
+        let found = make_row(&run, None, None, &incomparable);
         assert_eq!(found.verdict, Some(Verdict::Incomparable));
         assert_eq!(found.reference, [Some(RunId(3))]);
         assert_eq!(found.blocking, [differs]);

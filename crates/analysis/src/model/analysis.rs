@@ -92,7 +92,7 @@ impl Default for Analysis {
 
 impl Test {
     /// Reports whether the test comes from another system.
-    pub fn is_of_another_system(self) -> bool {
+    pub fn is_foreign(self) -> bool {
         !matches!(self, Self::BootstrapT | Self::TScore)
     }
 }

@@ -20,27 +20,27 @@ pub struct BenchmarkKey {
 
 impl BenchmarkKey {
     /// Compares two benchmarks for listings: by package, target and id, each in [natural order](in_natural_order).
-    pub fn in_natural_order(&self, other: &Self) -> Ordering {
-        in_natural_order(&self.package, &other.package)
-            .then_with(|| in_natural_order(&self.target, &other.target))
-            .then_with(|| in_natural_order(&self.id, &other.id))
+    pub fn cmp_natural(&self, other: &Self) -> Ordering {
+        natural_cmp(&self.package, &other.package)
+            .then_with(|| natural_cmp(&self.target, &other.target))
+            .then_with(|| natural_cmp(&self.id, &other.id))
     }
 }
 
 /// Compares two names or labels. Numbers come first, by value. In other texts, runs of digits compare by value and everything else by character.
 /// Different texts are never equal.
-pub fn in_natural_order(a: &str, b: &str) -> Ordering {
+pub fn natural_cmp(a: &str, b: &str) -> Ordering {
     let number = |text: &str| text.parse::<f64>().ok().filter(|value| value.is_finite());
     let first = match (number(a), number(b)) {
         (Some(x), Some(y)) => x.total_cmp(&y),
         (Some(_), None) => Ordering::Less,
         (None, Some(_)) => Ordering::Greater,
-        (None, None) => by_runs_of_digits(a, b),
+        (None, None) => cmp_digit_runs(a, b),
     };
     first.then_with(|| a.cmp(b))
 }
 
-fn by_runs_of_digits(a: &str, b: &str) -> Ordering {
+fn cmp_digit_runs(a: &str, b: &str) -> Ordering {
     let (mut a, mut b) = (a, b);
     loop {
         let (digits_a, digits_b) = (leading_digits(a), leading_digits(b));
@@ -111,7 +111,7 @@ pub struct Benchmark {
 
 /// Whether a bench still works if a process skips some of its benchmarks, as with a filter.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub enum Skipping {
+pub enum SkipSupport {
     /// Skipping works, as in most benches.
     #[default]
     Works,
@@ -121,7 +121,7 @@ pub enum Skipping {
 
 impl Benchmark {
     /// Describes the first value that exceeds its limit, if any.
-    pub fn beyond_limits(&self) -> Option<String> {
+    pub fn find_exceeded_limit(&self) -> Option<String> {
         let unit = match &self.metric {
             Metric::Time => None,
             Metric::Rate { unit } | Metric::Amount { unit } => Some(unit),
@@ -133,7 +133,7 @@ impl Benchmark {
             ("unit", unit),
         ];
         let long = names.into_iter().find_map(|(what, text)| {
-            let why = limits::name(text?).err()?;
+            let why = limits::check_name(text?).err()?;
             Some(format!("its {what} {why}"))
         });
         let nameless = || self.key.id.is_empty().then(|| "its id is empty".to_owned());
@@ -142,7 +142,7 @@ impl Benchmark {
         let large = large.max().filter(|count| *count >= limits::BEYOND_NUMBERS);
         long.or_else(nameless)
             .or(large.map(|count| format!("its throughput of {count} is not below 2^63")))
-            .or_else(|| self.settings.beyond_limits())
+            .or_else(|| self.settings.find_exceeded_limit())
     }
 }
 
@@ -151,7 +151,7 @@ mod tests {
     use super::*;
 
     fn sorted<const N: usize>(mut texts: [&str; N]) -> [&str; N] {
-        texts.sort_by(|a, b| in_natural_order(a, b));
+        texts.sort_by(|a, b| natural_cmp(a, b));
         texts
     }
 
@@ -190,12 +190,12 @@ mod tests {
         ];
         for a in names {
             for b in names {
-                let order = in_natural_order(a, b);
+                let order = natural_cmp(a, b);
                 assert_eq!(order == Ordering::Equal, a == b, "{a} {b}");
-                assert_eq!(order, in_natural_order(b, a).reverse(), "{a} {b}");
+                assert_eq!(order, natural_cmp(b, a).reverse(), "{a} {b}");
                 for c in names {
-                    if order == Ordering::Less && in_natural_order(b, c) == Ordering::Less {
-                        assert_eq!(in_natural_order(a, c), Ordering::Less, "{a} {b} {c}");
+                    if order == Ordering::Less && natural_cmp(b, c) == Ordering::Less {
+                        assert_eq!(natural_cmp(a, c), Ordering::Less, "{a} {b} {c}");
                     }
                 }
             }
@@ -210,8 +210,8 @@ mod tests {
             id: id.to_owned(),
         };
         let (first, second) = (key("a2", "z", "9"), key("a10", "a", "10"));
-        assert_eq!(first.in_natural_order(&second), Ordering::Less);
+        assert_eq!(first.cmp_natural(&second), Ordering::Less);
         let (first, second) = (key("a", "t2", "10"), key("a", "t10", "9"));
-        assert_eq!(first.in_natural_order(&second), Ordering::Less);
+        assert_eq!(first.cmp_natural(&second), Ordering::Less);
     }
 }

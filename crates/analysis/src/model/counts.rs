@@ -15,13 +15,13 @@ pub struct CountedBenchmark {
     /// The benchmark.
     pub benchmark: BenchmarkKey,
     /// Its counts.
-    pub counts: CountsOfBenchmark,
+    pub counts: BenchmarkCounts,
 }
 
 /// Counts of a benchmark; empty unless requested.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct CountsOfBenchmark {
+pub struct BenchmarkCounts {
     /// Instruction counts, one for each process, in the order counted.
     pub instructions: Vec<InstructionCount>,
     /// Samples of its time, if instructions could not be counted.
@@ -70,7 +70,7 @@ pub struct FunctionCount {
 
 impl FunctionCount {
     /// Returns the functions with the highest counts, most first, as many as a run keeps.
-    pub fn most(counts: impl IntoIterator<Item = (String, u64)>) -> Vec<Self> {
+    pub fn top_functions(counts: impl IntoIterator<Item = (String, u64)>) -> Vec<Self> {
         let counts = counts.into_iter();
         let mut functions: Vec<Self> = counts.map(|(name, count)| Self { name, count }).collect();
         functions.sort_by_key(|one| Reverse(one.count));

@@ -19,7 +19,7 @@ pub struct CriterionBenchmark {
     pub title: Option<String>,
     /// The work of one iteration.
     #[serde(default)]
-    pub throughput: Option<Declared>,
+    pub throughput: Option<DeclaredThroughput>,
 }
 
 /// The content of `sample.json`: an object; before 0.3.3, an array of the two columns.
@@ -30,19 +30,19 @@ pub struct CriterionSamples {
     /// The measured value of each sample, in the unit of the measurement.
     pub times: Vec<f64>,
     /// The sampling mode: how iterations were distributed over samples.
-    #[serde(default = "linear")]
+    #[serde(default = "default_sampling_mode")]
     pub sampling_mode: String,
 }
 
 /// Before 0.3.3 there was only this mode.
-fn linear() -> String {
+fn default_sampling_mode() -> String {
     "Linear".to_owned()
 }
 
 /// A throughput that an author declared, in a format that later versions extend.
 #[derive(Debug, Clone, PartialEq, Deserialize)]
 #[serde(untagged)]
-pub enum Declared {
+pub enum DeclaredThroughput {
     /// A whole number.
     Count(u64),
     /// Another number.
@@ -50,12 +50,12 @@ pub enum Declared {
     /// A text.
     Text(String),
     /// A kind with its content, or named parts.
-    Members(BTreeMap<String, Declared>),
+    Members(BTreeMap<String, DeclaredThroughput>),
     /// Any other value.
     Other(IgnoredAny),
 }
 
-impl Declared {
+impl DeclaredThroughput {
     /// Returns the throughput if its kind is known: `{"Bytes":10}`, `{"ElementsAndBytes":{"elements":3,"bytes":9}}`.
     pub fn throughput(&self) -> Option<Throughput> {
         let (kind, content) = match self {
@@ -84,7 +84,7 @@ impl Declared {
     }
 
     /// Describes the value as its author would recognize it, e.g. `Frames(3)`.
-    pub fn in_words(&self) -> String {
+    pub fn describe(&self) -> String {
         match self {
             Self::Count(count) => count.to_string(),
             Self::Number(number) => number.to_string(),
@@ -92,7 +92,7 @@ impl Declared {
             Self::Members(members) => {
                 let words = members
                     .iter()
-                    .map(|(name, content)| format!("{name}({})", content.in_words()));
+                    .map(|(name, content)| format!("{name}({})", content.describe()));
                 words.collect::<Vec<_>>().join(", ")
             }
             Self::Other(_) => "?".to_owned(),
@@ -105,12 +105,12 @@ mod tests {
     use super::*;
     #[test]
     fn throughputs_that_criterion_knows_are_numbers_and_others_are_none() {
-        let members = |parts: &[(&str, Declared)]| {
+        let members = |parts: &[(&str, DeclaredThroughput)]| {
             let parts = parts.iter().cloned();
-            Declared::Members(parts.map(|(name, part)| (name.to_owned(), part)).collect())
+            DeclaredThroughput::Members(parts.map(|(name, part)| (name.to_owned(), part)).collect())
         };
-        let count = Declared::Count;
-        let found = |parts: &[(&str, Declared)]| {
+        let count = DeclaredThroughput::Count;
+        let found = |parts: &[(&str, DeclaredThroughput)]| {
             let throughput = members(parts).throughput()?;
             Some((throughput.bytes, throughput.elements))
         };

@@ -37,7 +37,7 @@ impl Default for SampleFilter {
 impl SampleFilter {
     /// Fills in the fence from these thresholds, unless the filter has its own.
     #[must_use]
-    pub fn at(self, thresholds: &Thresholds) -> Self {
+    pub fn with_fence_from(self, thresholds: &Thresholds) -> Self {
         Self {
             fence: match self.outliers {
                 Outliers::Iqr => Some(self.fence.unwrap_or(thresholds.iqr_fence)),
@@ -55,7 +55,7 @@ impl SampleFilter {
     }
 
     /// Returns the serializer methodology's name of the policy, with its fence: `iqr_1.5`.
-    pub fn name(&self) -> String {
+    pub fn policy_name(&self) -> String {
         let paired = if self.paired { ", paired" } else { "" };
         match self.fence {
             Some(fence) => format!("{}_{fence}{paired}", self.outliers),
@@ -80,7 +80,7 @@ pub struct SampleCounts {
 
 impl SampleCounts {
     /// Writes the counts as an equation.
-    pub fn in_words(&self) -> String {
+    pub fn describe(&self) -> String {
         format!(
             "runs_raw {} = runs {} + warmup_skipped {} + outliers_removed {}",
             self.runs_raw, self.runs, self.warmup_skipped, self.outliers_removed
@@ -102,25 +102,25 @@ impl std::iter::Sum for SampleCounts {
 /// A filter and the number of samples that it left out.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-pub struct LeftOutSamples {
+pub struct FilterReport {
     /// The filter.
     pub filter: SampleFilter,
     /// Numbers of samples that were kept and left out.
     pub counts: SampleCounts,
 }
 
-impl LeftOutSamples {
+impl FilterReport {
     /// Writes the counts as an equation, with the name of the policy.
-    pub fn in_words(&self) -> String {
-        format!("{} ({})", self.counts.in_words(), self.filter.name())
+    pub fn describe(&self) -> String {
+        format!("{} ({})", self.counts.describe(), self.filter.policy_name())
     }
 }
 
 /// The samples of a measurement that a filter keeps.
 #[derive(Debug, Clone, PartialEq)]
-pub struct DescribedSamples {
+pub struct FilteredSamples {
     /// The filter and its counts.
-    pub left_out: LeftOutSamples,
+    pub left_out: FilterReport,
     /// Remaining values of each process, per iteration.
     pub launches: Vec<Vec<f64>>,
     /// Whether the import stored the first sample of each process as its warm-up, outside the samples that decide.
@@ -142,7 +142,7 @@ mod tests {
                 fence,
                 ..SampleFilter::default()
             };
-            filter.at(&thresholds).fence
+            filter.with_fence_from(&thresholds).fence
         };
         assert_eq!(fence(Outliers::Iqr, None), Some(2.0));
         assert_eq!(fence(Outliers::Mad, None), Some(4.0));

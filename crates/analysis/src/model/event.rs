@@ -16,7 +16,7 @@ pub enum VisitPlan {
 
 /// The kind of an estimate of the remaining time.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Bound {
+pub enum EstimateKind {
     /// All benchmarks were visited before: the rest takes about this time.
     About,
     /// Some benchmarks were never visited, and a single iteration of one may take longer than planned for all.
@@ -39,7 +39,7 @@ pub enum Event<'a> {
         /// Expected duration of all visits.
         expected: Duration,
         /// The kind of this estimate.
-        bound: Bound,
+        bound: EstimateKind,
         /// The plan of the visits.
         plan: VisitPlan,
     },
@@ -56,7 +56,7 @@ pub enum Event<'a> {
         /// Estimated duration of the remaining visits, based on those that have ended.
         left: Duration,
         /// The kind of this estimate.
-        bound: Bound,
+        bound: EstimateKind,
         /// Number of benchmarks that need no more visits.
         settled: usize,
     },
@@ -115,9 +115,9 @@ pub trait Observer {
 }
 
 /// An observer that ignores all events.
-pub struct Silence;
+pub struct NullObserver;
 
-impl Observer for Silence {
+impl Observer for NullObserver {
     fn observe(&self, _: &Event<'_>) {}
 }
 
@@ -126,15 +126,15 @@ const MOST_HELD_BACK: usize = 16 << 20;
 
 /// An observer that buffers output and warnings for later. It drops all other events: progress would be out of date by then.
 #[derive(Debug)]
-pub struct HeldBack {
-    events: RefCell<Vec<HeldBackEvent>>,
+pub struct EventBuffer {
+    events: RefCell<Vec<BufferedEvent>>,
     /// Bytes of output for which there is still room.
     room: Cell<usize>,
     /// Bytes of output that were dropped for lack of room.
     left_out: Cell<usize>,
 }
 
-impl Default for HeldBack {
+impl Default for EventBuffer {
     fn default() -> Self {
         Self {
             events: RefCell::default(),
@@ -146,18 +146,18 @@ impl Default for HeldBack {
 
 /// A buffered event.
 #[derive(Debug)]
-enum HeldBackEvent {
+enum BufferedEvent {
     Output(Vec<u8>),
     Warning(String),
 }
 
-impl HeldBack {
+impl EventBuffer {
     /// Sends the buffered events to `observer`, in the order in which they occurred.
-    pub fn pass_on(self, observer: &dyn Observer) {
+    pub fn replay(self, observer: &dyn Observer) {
         for event in self.events.into_inner() {
             match event {
-                HeldBackEvent::Output(bytes) => observer.observe(&Event::Output(&bytes)),
-                HeldBackEvent::Warning(text) => observer.observe(&Event::Warning(&text)),
+                BufferedEvent::Output(bytes) => observer.observe(&Event::Output(&bytes)),
+                BufferedEvent::Warning(text) => observer.observe(&Event::Warning(&text)),
             }
         }
         if let surplus @ 1.. = self.left_out.get() {
@@ -167,7 +167,7 @@ impl HeldBack {
     }
 }
 
-impl Observer for HeldBack {
+impl Observer for EventBuffer {
     fn observe(&self, event: &Event<'_>) {
         let mut events = self.events.borrow_mut();
         match (event, events.last_mut()) {
@@ -176,11 +176,11 @@ impl Observer for HeldBack {
                 self.room.set(self.room.get() - kept.len());
                 self.left_out.set(self.left_out.get() + surplus.len());
                 match before {
-                    Some(HeldBackEvent::Output(before)) => before.extend(kept),
-                    _ => events.push(HeldBackEvent::Output(kept.to_vec())),
+                    Some(BufferedEvent::Output(before)) => before.extend(kept),
+                    _ => events.push(BufferedEvent::Output(kept.to_vec())),
                 }
             }
-            (Event::Warning(text), _) => events.push(HeldBackEvent::Warning((*text).to_owned())),
+            (Event::Warning(text), _) => events.push(BufferedEvent::Warning((*text).to_owned())),
             _ => {}
         }
     }
@@ -202,7 +202,7 @@ mod tests {
 
     #[test]
     fn what_is_held_back_comes_whole_and_in_its_order() {
-        let held_back = HeldBack::default();
+        let held_back = EventBuffer::default();
         for event in [
             Event::Output(b"a"),
             Event::Output(b"b\n"),
@@ -213,7 +213,7 @@ mod tests {
             held_back.observe(&event);
         }
         let heard = Heard::default();
-        held_back.pass_on(&heard);
+        held_back.replay(&heard);
         let expected = [
             Event::Output(b"ab\n"),
             Event::Warning("careful"),
@@ -225,12 +225,12 @@ mod tests {
 
     #[test]
     fn output_without_end_is_cut_and_that_is_said() {
-        let held_back = HeldBack::default();
+        let held_back = EventBuffer::default();
         held_back.observe(&Event::Output(&vec![b'a'; MOST_HELD_BACK - 1]));
         held_back.observe(&Event::Output(b"bcd"));
         held_back.observe(&Event::Output(b"e"));
         let heard = Heard::default();
-        held_back.pass_on(&heard);
+        held_back.replay(&heard);
         let heard = heard.0.into_inner();
         assert_eq!(heard.len(), 2);
         let said = format!("{:?}", Event::Warning("3 bytes of output are left out"));

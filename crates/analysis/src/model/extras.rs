@@ -46,7 +46,7 @@ pub struct Allocations {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Latencies {
     /// Number of significant digits that the histogram distinguishes.
-    #[serde(default = "usual_digits")]
+    #[serde(default = "default_digits")]
     pub digits: u8,
     /// Counters other than 0, ascending: index, operations.
     pub counts: Vec<(u32, u64)>,
@@ -62,7 +62,7 @@ pub struct Latencies {
     pub windows: Vec<LatencyWindow>,
 }
 
-fn usual_digits() -> u8 {
+fn default_digits() -> u8 {
     HdrPrecision::default().digits()
 }
 
@@ -70,7 +70,7 @@ impl Default for Latencies {
     /// Returns an empty histogram of three digits.
     fn default() -> Self {
         Self {
-            digits: usual_digits(),
+            digits: default_digits(),
             counts: Vec::new(),
             clamped: 0,
             errors: 0,
@@ -84,8 +84,8 @@ impl Default for Latencies {
 impl Latencies {
     /// Returns the histogram, or `None` if the counters do not belong to a histogram of these digits.
     pub fn histogram(&self) -> Option<HdrHistogram> {
-        HdrHistogram::of_counters(
-            HdrPrecision::of_digits(self.digits)?,
+        HdrHistogram::from_counters(
+            HdrPrecision::from_digits(self.digits)?,
             self.counts.iter().copied(),
         )
     }

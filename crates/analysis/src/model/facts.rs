@@ -49,7 +49,7 @@ pub struct Environment {
 }
 
 /// Returns the first digits of a commit hash, for people.
-pub fn first_digits(hash: &str, digits: usize) -> &str {
+pub fn shorten_hash(hash: &str, digits: usize) -> &str {
     hash.get(..digits).unwrap_or(hash)
 }
 
@@ -70,7 +70,7 @@ pub struct Commit {
 impl Commit {
     /// Returns the first digits of the hash.
     pub fn short(&self) -> &str {
-        first_digits(&self.hash, 10)
+        shorten_hash(&self.hash, 10)
     }
 }
 
@@ -89,7 +89,7 @@ pub struct GitState {
 impl GitState {
     /// Returns the first digits of the commit.
     pub fn short(&self) -> &str {
-        first_digits(&self.commit, 10)
+        shorten_hash(&self.commit, 10)
     }
 }
 

@@ -2,23 +2,25 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::{Benchmark, Conduct, Extras, Nanos, SamplingSettings, Series, TargetFacts, Timestamp};
+use super::{
+    Benchmark, Extras, Nanos, ProcessUsage, SamplingSettings, Series, TargetFacts, Timestamp,
+};
 
 /// A process of a bench executable, with its measurements.
 #[derive(Debug, Clone, PartialEq)]
-pub struct LaunchRecord {
+pub struct ProcessRecord {
     /// The process without its measurements.
-    pub head: LaunchHead,
+    pub head: ProcessHead,
     /// Facts of its bench target.
     pub target_facts: TargetFacts,
     /// The benchmarks that the process was to run, in the order of the requests.
-    pub benchmarks: Vec<LaunchedBenchmark>,
+    pub benchmarks: Vec<BenchmarkInProcess>,
 }
 
 /// A process without its measurements.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct LaunchHead {
+pub struct ProcessHead {
     /// Name of the cargo package.
     pub package: String,
     /// Name of the bench target.
@@ -37,7 +39,7 @@ pub struct LaunchHead {
     /// The harness that the executable reported; `None` if it reported none.
     pub harness: Option<Harness>,
     /// Resources that the process used, if the system reports them.
-    pub conduct: Option<Conduct>,
+    pub conduct: Option<ProcessUsage>,
     /// Why the process as a whole failed.
     pub failure: Option<String>,
 }
@@ -58,7 +60,7 @@ pub struct Harness {
 /// One benchmark in one process.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct LaunchedBenchmark {
+pub struct BenchmarkInProcess {
     /// The benchmark as the executable announced it.
     pub benchmark: Benchmark,
     /// The settings with which it was sampled.
@@ -66,7 +68,7 @@ pub struct LaunchedBenchmark {
     /// Noise threshold in force for the benchmark, a fraction.
     pub noise_threshold: f64,
     /// The samples, or the reason why there are none.
-    pub outcome: LaunchOutcome,
+    pub outcome: ProcessOutcome,
     /// Measurements besides the samples.
     #[serde(default, skip_serializing_if = "Extras::is_empty")]
     pub extras: Extras,
@@ -75,7 +77,7 @@ pub struct LaunchedBenchmark {
 /// The outcome of a benchmark in a process.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
-pub enum LaunchOutcome {
+pub enum ProcessOutcome {
     /// It was measured.
     Measured(Series),
     /// It failed, for the reason given.

@@ -38,7 +38,7 @@ pub const MOST_COUNTS: usize = 1_000;
 pub const MOST_REPEATED: u64 = 1_000_000;
 
 /// Returns `value` if it is in `range`; the error names the range.
-pub fn within(range: &RangeInclusive<u32>, value: u64) -> Result<u32, String> {
+pub fn check_range(range: &RangeInclusive<u32>, value: u64) -> Result<u32, String> {
     let found = u32::try_from(value).ok();
     found.filter(|found| range.contains(found)).ok_or_else(|| {
         let (least, most) = (range.start(), range.end());
@@ -47,7 +47,7 @@ pub fn within(range: &RangeInclusive<u32>, value: u64) -> Result<u32, String> {
 }
 
 /// Returns `time` if it is within the limit of a phase; the error names the limit.
-pub fn phase(time: Duration) -> Result<Duration, String> {
+pub fn check_phase(time: Duration) -> Result<Duration, String> {
     if time <= LONGEST_PHASE {
         return Ok(time);
     }
@@ -56,7 +56,7 @@ pub fn phase(time: Duration) -> Result<Duration, String> {
 }
 
 /// Cuts a message that is too long.
-pub fn message(mut text: String) -> String {
+pub fn cut_message(mut text: String) -> String {
     if let Some((end, _)) = text.char_indices().nth(LONGEST_MESSAGE) {
         let all = text.len();
         text.truncate(end);
@@ -75,7 +75,7 @@ pub fn cut_name(mut text: String) -> String {
 }
 
 /// Checks the length of a name. The error continues a sentence, after the word for the name.
-pub fn name(text: &str) -> Result<(), String> {
+pub fn check_name(text: &str) -> Result<(), String> {
     if text.len() <= LONGEST_NAME_BYTES {
         return Ok(());
     }
@@ -93,27 +93,27 @@ mod tests {
     fn the_ends_of_a_range_are_within_and_their_neighbours_are_not() {
         for range in [LAUNCHES, SAMPLES, WARM_UP_ITERATIONS, RESAMPLES] {
             let (least, most) = (*range.start(), *range.end());
-            assert_eq!(within(&range, least.into()), Ok(least));
-            assert_eq!(within(&range, most.into()), Ok(most));
+            assert_eq!(check_range(&range, least.into()), Ok(least));
+            assert_eq!(check_range(&range, most.into()), Ok(most));
             for beyond in [u64::from(least) - 1, u64::from(most) + 1, u64::MAX] {
-                let said = within(&range, beyond).expect_err("beyond");
+                let said = check_range(&range, beyond).expect_err("beyond");
                 assert!(said.contains(&format!("from {least} to {most}")), "{said}");
             }
         }
-        assert!(phase(LONGEST_PHASE).is_ok());
-        assert!(phase(LONGEST_PHASE + Duration::from_nanos(1)).is_err());
+        assert!(check_phase(LONGEST_PHASE).is_ok());
+        assert!(check_phase(LONGEST_PHASE + Duration::from_nanos(1)).is_err());
     }
 
     #[test]
     fn a_message_is_cut_between_characters_and_a_name_is_refused() {
         let fits = "é".repeat(LONGEST_MESSAGE);
-        assert_eq!(message(fits.clone()), fits);
-        let cut = message(format!("{fits}é"));
+        assert_eq!(cut_message(fits.clone()), fits);
+        let cut = cut_message(format!("{fits}é"));
         assert_eq!(cut, format!("{fits}… (cut; it has 2002 bytes)"));
-        assert!(name(&"x".repeat(LONGEST_NAME_BYTES)).is_ok());
+        assert!(check_name(&"x".repeat(LONGEST_NAME_BYTES)).is_ok());
         assert_eq!(cut_name("x".repeat(1000)), "x".repeat(1000));
         assert_eq!(cut_name("é".repeat(501)), "é".repeat(498) + "…");
-        let said = name(&"x".repeat(LONGEST_NAME_BYTES + 1)).expect_err("too long");
+        let said = check_name(&"x".repeat(LONGEST_NAME_BYTES + 1)).expect_err("too long");
         assert_eq!(said, "has 1001 bytes, more than 1000");
     }
 }

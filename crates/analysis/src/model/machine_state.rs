@@ -16,7 +16,7 @@ pub struct MachineState {
     /// The processors, and the number that this process may use.
     pub processors: ProcessorState,
     /// Virtual machine, container and their limits.
-    pub surroundings: Surroundings,
+    pub surroundings: SystemEnvironment,
     /// Memory.
     pub memory: MemoryState,
     /// Temperature and power.
@@ -84,7 +84,7 @@ pub struct ProcessorState {
 /// The environment of this system: virtual machine, container, CI.
 #[derive(Debug, Clone, PartialEq, Default, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-pub struct Surroundings {
+pub struct SystemEnvironment {
     /// Whether this is a virtual machine.
     pub virtual_machine: Option<bool>,
     /// The maker of the hypervisor.
@@ -146,7 +146,7 @@ pub struct HeatState {
 /// Activity of the machine during a measurement.
 #[derive(Debug, Clone, PartialEq, Default, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-pub struct Happenings {
+pub struct HostActivity {
     /// Duration of the measurement, in seconds.
     pub seconds: f64,
     /// Share of the processors' time that a hypervisor gave to other machines.

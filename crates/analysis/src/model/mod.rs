@@ -30,32 +30,35 @@ mod verdict;
 mod work;
 
 pub use analysis::{Analysis, Observations, Outliers, Test};
-pub use benchmark::{Benchmark, BenchmarkKey, Skipping, Throughput, in_natural_order};
+pub use benchmark::{Benchmark, BenchmarkKey, SkipSupport, Throughput, natural_cmp};
 pub use counts::{
-    CountedBenchmark, CountsOfBenchmark, FunctionCount, InstructionCount, StackCounts, TimeSamples,
+    BenchmarkCounts, CountedBenchmark, FunctionCount, InstructionCount, StackCounts, TimeSamples,
 };
-pub use criterion::{CriterionBenchmark, CriterionSamples, Declared};
-pub use described::{DescribedSamples, LeftOutSamples, SampleCounts, SampleFilter};
-pub use event::{Bound, Event, HeldBack, Observer, Silence, VisitPlan};
+pub use criterion::{CriterionBenchmark, CriterionSamples, DeclaredThroughput};
+pub use described::{FilterReport, FilteredSamples, SampleCounts, SampleFilter};
+pub use event::{EstimateKind, Event, EventBuffer, NullObserver, Observer, VisitPlan};
 pub use extras::{Allocations, Extras, Latencies, LatencyWindow};
-pub use facts::{BuildFacts, Commit, Environment, GitState, HostFacts, first_digits};
-pub use launch::{Harness, LaunchHead, LaunchOutcome, LaunchRecord, LaunchedBenchmark};
+pub use facts::{BuildFacts, Commit, Environment, GitState, HostFacts, shorten_hash};
+pub use launch::{BenchmarkInProcess, Harness, ProcessHead, ProcessOutcome, ProcessRecord};
 pub use machine_state::{
-    BusyProgram, FrequencyState, Happenings, HeatState, MachineState, MemoryState, PowerState,
-    ProcessorState, Surroundings, TimerState,
+    BusyProgram, FrequencyState, HeatState, HostActivity, MachineState, MemoryState, PowerState,
+    ProcessorState, SystemEnvironment, TimerState,
 };
 pub use metric::Metric;
-pub use partition::{AskedReference, Partition, SuitePart};
-pub use perfcheck_stats::{Correction, MannWhitneyMethod, Quantile, TrimmedError, Words, worded};
+pub use partition::{RequestedReference, Shard, ShardId};
+pub use perfcheck_stats::{
+    Correction, MannWhitneyMethod, Quantile, TrimmedError, WordMeanings, worded,
+};
 pub use quantity::{parse_duration, parse_fraction, parse_slowdown};
 pub use round::Round;
 pub use run::{
-    Acceptance, BASE_FAILED, Conduct, Control, Failure, LaunchSeries, Measurement, NewRun, Pair,
-    Purpose, Run, RunEnd, RunId, RunPoint, RunStatus, RunVerdict, TargetFacts, Timestamp,
+    Acceptance, BASE_FAILED, Control, Failure, Measurement, NewRun, Pair, ProcessSeries,
+    ProcessUsage, Purpose, Run, RunEnd, RunId, RunPoint, RunStatus, RunVerdict, TargetFacts,
+    Timestamp,
 };
 pub use series::{Nanos, Sample, Series};
 pub use settings::{
-    AuthorSettings, DecisionSettings, MIN_LAUNCHES, SamplingMode, SamplingSettings, Turns,
+    AuthorSettings, DecisionSettings, Interleaving, MIN_LAUNCHES, SamplingMode, SamplingSettings,
     WarmUpGoal,
 };
 pub use side::{BenchesFrom, BySide, Side};
@@ -64,4 +67,4 @@ pub use statistic::{Statistic, StatisticSet, Unit};
 pub use system::System;
 pub use thresholds::{ThresholdKind, Thresholds};
 pub use verdict::{Tally, Verdict};
-pub use work::Work;
+pub use work::ProgressReporter;

@@ -9,35 +9,35 @@ use serde::{Deserialize, Serialize};
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
-pub struct SuitePart {
+pub struct ShardId {
     /// Number of this part, from 1.
     pub part: u32,
     /// Number of parts.
     pub of: u32,
 }
 
-impl SuitePart {
+impl ShardId {
     /// The largest number of parts; a larger number is a typing error.
     pub const MOST: u32 = 1000;
 
     /// Reports whether there is a part with this number.
-    pub fn exists(self) -> bool {
+    pub fn is_valid(self) -> bool {
         (1..=Self::MOST).contains(&self.of) && (1..=self.of).contains(&self.part)
     }
 
     /// Reports whether this part measures the benchmark at this position of the suite, counted from 0. Benchmarks are assigned round-robin.
-    pub fn has(self, place: usize) -> bool {
+    pub fn contains_position(self, place: usize) -> bool {
         place % self.of as usize + 1 == self.part as usize
     }
 }
 
-impl fmt::Display for SuitePart {
+impl fmt::Display for ShardId {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{}/{}", self.part, self.of)
     }
 }
 
-impl FromStr for SuitePart {
+impl FromStr for ShardId {
     type Err = String;
 
     fn from_str(text: &str) -> Result<Self, String> {
@@ -48,7 +48,7 @@ impl FromStr for SuitePart {
                 of: of.parse().ok()?,
             })
         });
-        found.filter(|found| found.exists()).ok_or_else(|| {
+        found.filter(|found| found.is_valid()).ok_or_else(|| {
             format!(
                 "a part is K/N, as 2/8 is the second of eight: K from 1 to N, N up to {}",
                 Self::MOST
@@ -60,7 +60,7 @@ impl FromStr for SuitePart {
 /// The reference that the user asked for.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
-pub enum AskedReference {
+pub enum RequestedReference {
     /// A revision or an executable that is measured side by side, regardless of stored runs.
     Beside,
     /// The stored run of this name.
@@ -72,15 +72,15 @@ pub enum AskedReference {
 /// Facts that a run knows if it measured one part of a suite. They are equal for all parts, except for the part's own number.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Partition {
+pub struct Shard {
     /// The part that the run measured.
-    pub part: SuitePart,
+    pub part: ShardId,
     /// Number of benchmarks in all parts together.
     pub benchmarks: usize,
     /// A digest of the names of all benchmarks.
     pub suite: String,
     /// The reference of all parts.
-    pub reference: AskedReference,
+    pub reference: RequestedReference,
     /// Whether both sides are the same executable.
     pub control: bool,
     /// The words that select benchmarks; empty selects all.
@@ -97,7 +97,8 @@ mod tests {
     fn every_benchmark_is_dealt_to_one_part() {
         for of in 1..=9 {
             for place in 0..20 {
-                let parts = (1..=of).filter(|part| SuitePart { part: *part, of }.has(place));
+                let parts =
+                    (1..=of).filter(|part| ShardId { part: *part, of }.contains_position(place));
                 assert_eq!(parts.count(), 1);
             }
         }
@@ -105,10 +106,10 @@ mod tests {
 
     #[test]
     fn a_part_is_one_of_those_that_there_are() {
-        assert_eq!("2/8".parse(), Ok(SuitePart { part: 2, of: 8 }));
-        assert_eq!(SuitePart { part: 2, of: 8 }.to_string(), "2/8");
+        assert_eq!("2/8".parse(), Ok(ShardId { part: 2, of: 8 }));
+        assert_eq!(ShardId { part: 2, of: 8 }.to_string(), "2/8");
         for wrong in ["0/8", "9/8", "1/0", "1/1001", "2", "a/b", "-1/2", ""] {
-            assert!(wrong.parse::<SuitePart>().is_err(), "{wrong}");
+            assert!(wrong.parse::<ShardId>().is_err(), "{wrong}");
         }
     }
 }

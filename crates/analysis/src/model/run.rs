@@ -8,8 +8,8 @@ use std::str::FromStr;
 use serde::{Deserialize, Serialize};
 
 use super::{
-    Benchmark, BenchmarkKey, CountsOfBenchmark, DecisionSettings, DescribedSamples, Environment,
-    Extras, GitState, Nanos, Partition, SamplingSettings, Series, Side, Source, Verdict,
+    Benchmark, BenchmarkCounts, BenchmarkKey, DecisionSettings, Environment, Extras,
+    FilteredSamples, GitState, Nanos, SamplingSettings, Series, Shard, Side, Source, Verdict,
 };
 
 /// Number of a run in its store. Two sides that were measured side by side share a number: the candidate is N, and its base is -N, written `N/base`.
@@ -144,13 +144,13 @@ pub struct NewRun {
     pub build: Option<String>,
     /// The part of a suite that the run measures, if it is one of several.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub partition: Option<Partition>,
+    pub partition: Option<Shard>,
 }
 
 impl NewRun {
     /// Returns the facts for another store: without the build, which exists only in the cache of one machine.
     #[must_use]
-    pub fn elsewhere(&self) -> Self {
+    pub fn without_build(&self) -> Self {
         Self {
             build: None,
             ..self.clone()
@@ -220,7 +220,7 @@ pub struct TargetFacts {
 
 /// Resources that a process used, as the system reported at its end.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Conduct {
+pub struct ProcessUsage {
     /// Number of threads that were alive.
     pub threads: u32,
     /// CPU time of the process and of the children that it waited for, in nanoseconds; that of the children in clock ticks of 10 ms.
@@ -270,13 +270,13 @@ pub const BASE_FAILED: &str = "the reference failed: ";
 
 /// A benchmark's series in one process.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct LaunchSeries {
+pub struct ProcessSeries {
     /// Ordinal of the process in the run, from 0.
     pub launch: u32,
     /// Smallest step of the process's clock; 0 if the clock is unknown, as for imported values.
     pub quantum: Nanos,
     /// Resources that the process used, if the system reported them.
-    pub conduct: Option<Conduct>,
+    pub conduct: Option<ProcessUsage>,
     /// The code layout of the executable, from 0; `None` if it ran as built.
     pub layout: Option<u32>,
     /// The samples.
@@ -297,15 +297,15 @@ pub struct Measurement {
     /// Noise threshold in force for the benchmark, a fraction.
     pub noise_threshold: f64,
     /// Its series by process, ascending.
-    pub launches: Vec<LaunchSeries>,
+    pub launches: Vec<ProcessSeries>,
     /// Failures of processes.
     pub failures: Vec<Failure>,
     /// Counts from processes that only counted.
-    pub counts: CountsOfBenchmark,
+    pub counts: BenchmarkCounts,
     /// The run's verdict on the benchmark, once there is one.
     pub verdict: Option<Verdict>,
     /// The samples that a filter keeps for descriptions, if there is a filter.
-    pub described: Option<DescribedSamples>,
+    pub described: Option<FilteredSamples>,
     /// The summary that remains after the samples were removed.
     pub expired: Option<RunPoint>,
 }

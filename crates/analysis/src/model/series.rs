@@ -92,7 +92,7 @@ pub struct Series {
 
 impl Series {
     /// Returns the samples that decide: the flat phase, or the linear phase if there is no flat one.
-    pub fn deciding(&self) -> &[Sample] {
+    pub fn deciding_samples(&self) -> &[Sample] {
         if self.flat.is_empty() {
             &self.linear
         } else {
@@ -102,8 +102,8 @@ impl Series {
 
     /// Returns the samples that are comparable with each other: all of the flat phase, or those of a ramp with at least half as many iterations as
     /// its longest, because short samples have floors of their own.
-    pub fn alike(&self) -> Vec<Sample> {
-        let deciding = self.deciding().iter().copied();
+    pub fn comparable_samples(&self) -> Vec<Sample> {
+        let deciding = self.deciding_samples().iter().copied();
         if !self.flat.is_empty() {
             return deciding.collect();
         }

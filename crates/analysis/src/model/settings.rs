@@ -55,13 +55,13 @@ pub struct AuthorSettings {
 
 impl AuthorSettings {
     /// Describes the first setting that exceeds its limit, if any.
-    pub fn beyond_limits(&self) -> Option<String> {
+    pub fn find_exceeded_limit(&self) -> Option<String> {
         let count = |what, range, value: Option<u32>| {
-            let why = limits::within(range, value?.into()).err()?;
+            let why = limits::check_range(range, value?.into()).err()?;
             Some(format!("`{what}` is set in its code: {why}"))
         };
         let time = |what, value: Option<Nanos>| {
-            let why = limits::phase(value?.into()).err()?;
+            let why = limits::check_phase(value?.into()).err()?;
             Some(format!("`{what}` is set in its code: {why}"))
         };
         let noise = self.noise_threshold;
@@ -81,7 +81,7 @@ impl AuthorSettings {
 /// How the processes of two executables alternate.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
-pub enum Turns {
+pub enum Interleaving {
     /// There is only one executable.
     #[default]
     None,
@@ -91,7 +91,7 @@ pub enum Turns {
     Launches,
 }
 
-impl Turns {
+impl Interleaving {
     #[expect(clippy::trivially_copy_pass_by_ref, reason = "serde calls it so")]
     fn is_none(&self) -> bool {
         *self == Self::None
@@ -115,8 +115,8 @@ pub struct SamplingSettings {
     /// Distribution of iterations over samples.
     pub mode: SamplingMode,
     /// How the processes alternate, if two executables are compared.
-    #[serde(default, skip_serializing_if = "Turns::is_none")]
-    pub turns: Turns,
+    #[serde(default, skip_serializing_if = "Interleaving::is_none")]
+    pub turns: Interleaving,
 }
 
 impl Default for SamplingSettings {
@@ -128,7 +128,7 @@ impl Default for SamplingSettings {
             warm_up_iterations: None,
             measurement: Duration::from_millis(400).into(),
             mode: SamplingMode::default(),
-            turns: Turns::None,
+            turns: Interleaving::None,
         }
     }
 }
@@ -190,7 +190,7 @@ mod tests {
             let mut names = fields.filter_map(|(name, _)| name.as_text());
             names.any(|name| name == "turns")
         };
-        assert!(stored(Turns::Samples) && stored(Turns::Launches));
-        assert!(!stored(Turns::None));
+        assert!(stored(Interleaving::Samples) && stored(Interleaving::Launches));
+        assert!(!stored(Interleaving::None));
     }
 }

@@ -42,7 +42,7 @@ pub struct BySide<T> {
 
 impl<T> BySide<T> {
     /// Returns the value of `side`.
-    pub fn of(&self, side: Side) -> &T {
+    pub fn get(&self, side: Side) -> &T {
         match side {
             Side::Base => &self.base,
             Side::Candidate => &self.candidate,
@@ -50,7 +50,7 @@ impl<T> BySide<T> {
     }
 
     /// Returns the value of `side` for modification.
-    pub fn of_mut(&mut self, side: Side) -> &mut T {
+    pub fn get_mut(&mut self, side: Side) -> &mut T {
         match side {
             Side::Base => &mut self.base,
             Side::Candidate => &mut self.candidate,

@@ -94,25 +94,25 @@ impl Statistic {
     pub const LONGEST: Self = Self::Latency(1000);
 
     /// Parses the word of a statistic in `set`; the error lists the words of the set.
-    pub fn read(text: &str, set: StatisticSet) -> Result<Self, String> {
+    pub fn parse(text: &str, set: StatisticSet) -> Result<Self, String> {
         let word = text.trim().to_ascii_lowercase();
-        let named = set.named().iter().find(|one| one.to_string() == word);
+        let named = set.statistics().iter().find(|one| one.to_string() == word);
         let found = named.copied().or_else(|| {
             (set == StatisticSet::Columns)
-                .then(|| Self::of_columns(&word))
+                .then(|| Self::parse_column(&word))
                 .flatten()
         });
         found.ok_or_else(|| {
             format!(
                 "`{text}` is no statistic of {}; those are {}",
-                set.in_words(),
+                set.description(),
                 set.words().join(", ")
             )
         })
     }
 
     /// Parses the words that only columns have: any percentage, and the words of mmtests.
-    fn of_columns(word: &str) -> Option<Self> {
+    fn parse_column(word: &str) -> Option<Self> {
         let percent = |digits: &str| {
             let found = digits.parse().ok().filter(|percent| *percent <= 100_u8)?;
             digits.bytes().all(|c| c.is_ascii_digit()).then_some(found)
@@ -208,7 +208,7 @@ impl Statistic {
 
 impl StatisticSet {
     /// Returns the statistics of the set that have a word of their own, in the order of listings.
-    pub fn named(self) -> &'static [Statistic] {
+    pub fn statistics(self) -> &'static [Statistic] {
         use Statistic as S;
         match self {
             Self::Columns => &[
@@ -271,7 +271,7 @@ impl StatisticSet {
 
     /// Returns all words that the set accepts, for help and errors.
     pub fn words(self) -> Vec<String> {
-        let mut words: Vec<String> = self.named().iter().map(Statistic::to_string).collect();
+        let mut words: Vec<String> = self.statistics().iter().map(Statistic::to_string).collect();
         if self == Self::Columns {
             words.push("best-95 (any percentage)".to_owned());
             words.push("p95 (any percentile, also p99.9)".to_owned());
@@ -280,7 +280,7 @@ impl StatisticSet {
         words
     }
 
-    fn in_words(self) -> &'static str {
+    fn description(self) -> &'static str {
         match self {
             Self::Columns => "columns",
             Self::Centers => "what stands for a launch",
@@ -335,8 +335,8 @@ impl<'de> Deserialize<'de> for Statistic {
     /// Parses the word of a center, a metric or a statistic with limits. Only these are stored, and their words are all different.
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         let word = String::deserialize(deserializer)?;
-        Self::read(&word, StatisticSet::Limits)
-            .or_else(|_| Self::read(&word, StatisticSet::Centers))
+        Self::parse(&word, StatisticSet::Limits)
+            .or_else(|_| Self::parse(&word, StatisticSet::Centers))
             .map_err(de::Error::custom)
     }
 }
@@ -380,10 +380,13 @@ mod tests {
     #[test]
     fn a_word_of_a_set_is_read_as_it_is_written_and_another_one_names_those_there_are() {
         for set in SETS {
-            for statistic in set.named() {
-                assert_eq!(Statistic::read(&statistic.to_string(), set), Ok(*statistic));
+            for statistic in set.statistics() {
+                assert_eq!(
+                    Statistic::parse(&statistic.to_string(), set),
+                    Ok(*statistic)
+                );
             }
-            let error = Statistic::read("meadian", set).expect_err("unknown");
+            let error = Statistic::parse("meadian", set).expect_err("unknown");
             assert!(
                 error.starts_with("`meadian` is no statistic of "),
                 "{error}"
@@ -395,15 +398,15 @@ mod tests {
     #[test]
     fn each_statistic_of_a_set_says_something_of_its_own() {
         for set in SETS {
-            let said = set.named().iter().map(|statistic| statistic.help());
+            let said = set.statistics().iter().map(|statistic| statistic.help());
             let different: std::collections::BTreeSet<&str> = said.collect();
-            assert_eq!(different.len(), set.named().len(), "{set:?}");
+            assert_eq!(different.len(), set.statistics().len(), "{set:?}");
         }
     }
 
     #[test]
     fn any_percentage_is_for_columns_alone() {
-        let columns = |word| Statistic::read(word, StatisticSet::Columns);
+        let columns = |word| Statistic::parse(word, StatisticSet::Columns);
         assert_eq!(columns("best-33"), Ok(Statistic::BestMean(33)));
         assert_eq!(columns("p95"), Ok(Statistic::Percentile(950)));
         assert_eq!(columns("p99.9"), Ok(Statistic::Percentile(999)));
@@ -413,8 +416,8 @@ mod tests {
         assert!(
             columns("p99.99").is_err() && columns("p100.1").is_err() && columns("p99.").is_err()
         );
-        assert!(Statistic::read("best-33", StatisticSet::Centers).is_err());
-        let limits = |word| Statistic::read(word, StatisticSet::Limits);
+        assert!(Statistic::parse("best-33", StatisticSet::Centers).is_err());
+        let limits = |word| Statistic::parse(word, StatisticSet::Limits);
         assert_eq!(limits("p95"), Ok(Statistic::P95));
         assert_eq!(limits("max"), Ok(Statistic::LONGEST));
     }
@@ -426,7 +429,7 @@ mod tests {
             StatisticSet::Metrics,
             StatisticSet::Limits,
         ] {
-            for statistic in set.named() {
+            for statistic in set.statistics() {
                 let written = Written(*statistic).to_string();
                 assert_eq!(written, statistic.to_string());
                 let reader: StringDeserializer<ValueError> = written.into_deserializer();

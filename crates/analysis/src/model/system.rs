@@ -19,7 +19,7 @@ words! {
 
 impl System {
     /// Returns the settings with which the system decides and describes. Settings that the system does not define are the project's defaults.
-    pub fn decision(self) -> DecisionSettings {
+    pub fn decision_settings(self) -> DecisionSettings {
         let default = Thresholds::default();
         let (analysis, noise_threshold, thresholds) = match self {
             Self::NBenchmark => (
@@ -147,7 +147,7 @@ mod tests {
                 Linear,
             ),
         ] {
-            let decision = system.decision();
+            let decision = system.decision_settings();
             let analysis = decision.analysis;
             assert_eq!(
                 (analysis.test, analysis.observations),
@@ -160,7 +160,8 @@ mod tests {
             assert_eq!(decision.significance_level, 0.05, "{system}");
         }
         let [ranks, subselections, filtered] =
-            [System::NBenchmark, System::Mmtests, System::Serializer].map(System::decision);
+            [System::NBenchmark, System::Mmtests, System::Serializer]
+                .map(System::decision_settings);
         assert_eq!(ranks.analysis.p, MannWhitneyMethod::Asymptotic);
         assert_eq!(ranks.analysis.outliers, Outliers::IqrUnguarded);
         assert_eq!(ranks.analysis.trimmed_error, TrimmedError::Plain);

@@ -139,7 +139,7 @@ const ASCENDING: [(&str, &str); 5] = [
 impl Thresholds {
     /// Replaces each threshold that has its default by that of `other`.
     #[must_use]
-    pub fn over(mut self, mut other: Self) -> Self {
+    pub fn or(mut self, mut other: Self) -> Self {
         for kind in Self::ALL {
             if let (Some(own), Some(other)) = (self.of_name(kind.name), other.of_name(kind.name))
                 && *own == kind.default
@@ -168,7 +168,7 @@ impl Thresholds {
     }
 
     /// Checks that related thresholds are in order. The error names two that are not.
-    pub fn in_order(&self) -> Result<(), (&'static str, &'static str)> {
+    pub fn check_order(&self) -> Result<(), (&'static str, &'static str)> {
         let mut copy = *self;
         let mut value = |name: &str| copy.of_name(name).copied().unwrap_or(0.0);
         match ASCENDING
@@ -181,7 +181,7 @@ impl Thresholds {
     }
 
     /// Returns the thresholds that differ from their default: name, value, default.
-    pub fn changed(&self) -> Vec<(&'static str, f64, f64)> {
+    pub fn non_default(&self) -> Vec<(&'static str, f64, f64)> {
         Self::ALL
             .iter()
             .zip(self.values())
@@ -203,9 +203,9 @@ mod tests {
     #[test]
     fn a_changed_threshold_is_told_with_its_value_and_its_default() {
         let mut set = Thresholds::default();
-        assert_eq!((set.changed(), set.is_default()), (vec![], true));
+        assert_eq!((set.non_default(), set.is_default()), (vec![], true));
         set.set("iqr-fence", 2.0).unwrap();
-        assert_eq!(set.changed(), [("iqr-fence", 2.0, 1.5)]);
+        assert_eq!(set.non_default(), [("iqr-fence", 2.0, 1.5)]);
         assert!(!set.is_default());
     }
 
@@ -241,7 +241,7 @@ mod tests {
             );
             thresholds.set(kind.name, kind.range.1).expect(kind.name);
             assert_eq!(
-                thresholds.changed().len(),
+                thresholds.non_default().len(),
                 usize::from(kind.range.1 != kind.default)
             );
             assert!(thresholds.set(kind.name, f64::NAN).is_err());
@@ -252,7 +252,7 @@ mod tests {
                 "{kind:?}"
             );
         }
-        assert!(Thresholds::default().in_order().is_ok());
+        assert!(Thresholds::default().check_order().is_ok());
         assert!(Thresholds::default().set("nothing", 1.0).is_err());
     }
 
@@ -261,7 +261,7 @@ mod tests {
         let mut thresholds = Thresholds::default();
         thresholds.set("outlier-mild", 4.0).expect("in range");
         assert_eq!(
-            thresholds.in_order(),
+            thresholds.check_order(),
             Err(("outlier-mild", "outlier-severe"))
         );
     }
@@ -271,6 +271,6 @@ mod tests {
         let mut thresholds = Thresholds::default();
         thresholds.set("outlier-mild", 3.0).expect("in range");
         assert_eq!(thresholds.outlier_mild, thresholds.outlier_severe);
-        assert_eq!(thresholds.in_order(), Ok(()));
+        assert_eq!(thresholds.check_order(), Ok(()));
     }
 }

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
-use perfcheck_analysis::model::{Skipping, TargetFacts};
+use perfcheck_analysis::model::{SkipSupport, TargetFacts};
 
 /// A bench executable that is ready to be started.
 #[derive(Debug, Clone)]
@@ -24,7 +24,7 @@ pub struct BenchTarget {
     /// Facts that decide whether two runs can be compared.
     pub facts: TargetFacts,
     /// Whether its processes can skip benchmarks; discovery finds out.
-    pub skipping: Skipping,
+    pub skipping: SkipSupport,
 }
 
 impl BenchTarget {

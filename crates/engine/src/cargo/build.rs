@@ -9,12 +9,12 @@ use std::time::Duration;
 
 use super::bench_target::BenchTarget;
 use super::error::CargoError;
-use super::metadata::{Workspace, has_units};
+use super::metadata::{Workspace, has_bench_functions};
 use super::options::CargoOptions;
 use super::output::BuildOutput;
 use super::selection::{SelectedTarget, SkippedTarget, TargetSelection, all_targets};
 use super::toolchain::Toolchain;
-use crate::process::{Leftovers, Supervisor, start_thread};
+use crate::process::{LeftoverPolicy, Supervisor, start_thread};
 
 /// The outcome of a successful build.
 #[derive(Debug, Clone)]
@@ -45,7 +45,7 @@ pub struct BuildOrder<'a> {
 impl BuildOrder<'_> {
     /// Builds the selected bench targets. Cargo's own output goes to our stderr as it arrives.
     pub fn build(&self) -> Result<BuiltTargets, CargoError> {
-        let output = self.carry_out()?;
+        let output = self.run_cargo()?;
         Ok(BuiltTargets {
             targets: output.targets(self.cargo, self.toolchain),
             skipped: output.skipped,
@@ -53,9 +53,9 @@ impl BuildOrder<'_> {
     }
 
     /// Runs cargo and returns its messages about artifacts. Cargo's own output goes to our stderr as it arrives.
-    pub fn carry_out(&self) -> Result<BuildOutput, CargoError> {
-        let selection = if self.options.wants_all_benches() {
-            Some(self.ask_selection()?)
+    pub fn run_cargo(&self) -> Result<BuildOutput, CargoError> {
+        let selection = if self.options.selects_all_benches() {
+            Some(self.query_selection()?)
         } else {
             None
         };
@@ -71,7 +71,7 @@ impl BuildOrder<'_> {
                 "--no-run",
                 "--message-format=json-render-diagnostics",
             ])
-            .args(self.options.for_selection())
+            .args(self.options.selection_flags())
             .args(match &selection {
                 Some(selection) => selection.flags.clone(),
                 None => self.options.target_flags(),
@@ -85,7 +85,7 @@ impl BuildOrder<'_> {
         };
         let mut group = self
             .supervisor
-            .spawn(&mut command, Leftovers::Leave)
+            .spawn(&mut command, LeftoverPolicy::Leave)
             .map_err(start_error)?;
         let Some(messages) = group.leader().stdout.take() else {
             return Err(start_error(std::io::ErrorKind::BrokenPipe.into()));
@@ -116,7 +116,7 @@ impl BuildOrder<'_> {
             }
         }
         let status = group.end(Duration::from_hours(1)).map_err(start_error)?;
-        if self.supervisor.interrupt().requested() {
+        if self.supervisor.interrupt().is_requested() {
             return Err(CargoError::Interrupted);
         }
         if !status.success() {
@@ -151,9 +151,9 @@ impl BuildOrder<'_> {
         all_targets(&selected)
             .filter(|(package, target)| match selection {
                 Some(all) => all.targets.contains(&SelectedTarget::new(package, target)),
-                None => self.options.wants(target),
+                None => self.options.selects(target),
             })
-            .filter(|(package, target)| has_units(package, target))
+            .filter(|(package, target)| has_bench_functions(package, target))
             .map(|(package, target)| format!("{}/{}", package.name, target.name))
             .collect()
     }
@@ -169,15 +169,15 @@ impl BuildOrder<'_> {
 
     /// Fails with cargo's own message if cargo would refuse to bench, for example because a file is missing.
     pub fn check_selection(&self) -> Result<(), CargoError> {
-        self.ask_selection().map(drop)
+        self.query_selection().map(drop)
     }
 
     /// Asks cargo which targets it would bench.
-    fn ask_selection(&self) -> Result<TargetSelection, CargoError> {
+    fn query_selection(&self) -> Result<TargetSelection, CargoError> {
         let mut command = Command::new(self.cargo);
         command
             .args(["bench", "--no-run", "--unit-graph", "-Zunstable-options"])
-            .args(self.options.for_selection());
+            .args(self.options.selection_flags());
         self.set_variables(&mut command);
         command
             .env("RUSTC_BOOTSTRAP", "1")
@@ -310,7 +310,7 @@ mod tests {
             variables: &[],
             supervisor: &supervisor,
         };
-        let selection = order.ask_selection().expect("an answer");
+        let selection = order.query_selection().expect("an answer");
         let mut command = Command::new(cargo);
         command
             .args(["bench", "--no-run", "--offline", "--message-format=json"])
@@ -420,7 +420,7 @@ mod tests {
                 variables: &[],
                 supervisor: &supervisor,
             };
-            order.ask_selection().expect("an answer").flags
+            order.query_selection().expect("an answer").flags
         };
         // `off` is measured in one package and excluded in the other.
         assert_eq!(flags_of(&["codec"]), ["--bench", "off"]);

@@ -22,7 +22,7 @@ pub enum CargoError {
     /// The user named a package that the workspace does not have.
     #[error(
         "there is no package `{name}` in this workspace{}",
-        named("its packages are", existing)
+        list_existing("its packages are", existing)
     )]
     NoSuchPackage {
         /// The name that the user gave.
@@ -33,7 +33,7 @@ pub enum CargoError {
     /// The user named a bench target that the selected packages do not have.
     #[error(
         "there is no bench target `{name}` in the selected packages{}",
-        named("their bench targets are", existing)
+        list_existing("their bench targets are", existing)
     )]
     NoSuchBench {
         /// The name that the user gave.
@@ -105,7 +105,7 @@ impl CargoError {
 }
 
 /// Lists the existing names, for an error about an unknown one.
-fn named(what: &str, existing: &[String]) -> String {
+fn list_existing(what: &str, existing: &[String]) -> String {
     if existing.is_empty() {
         String::new()
     } else {

@@ -21,7 +21,7 @@ const LIBRARY_PATH: &str = if cfg!(target_os = "macos") {
 };
 
 /// The build results that cargo's variables depend on.
-pub(super) struct LaunchSurroundings<'a> {
+pub(super) struct BenchEnvironment<'a> {
     pub(super) cargo: &'a Path,
     pub(super) toolchain: &'a Toolchain,
     /// Every build script that ran, in cargo's order.
@@ -40,8 +40,8 @@ pub(super) struct Binary {
 /// Returns the variables for an executable of `package` in a `deps` directory.
 ///
 /// `None` removes a variable. If cargo started our own parent, we have inherited variables of another package.
-pub(super) fn variables(
-    surroundings: &LaunchSurroundings<'_>,
+pub(super) fn bench_variables(
+    surroundings: &BenchEnvironment<'_>,
     package: &Package,
     executable: &Path,
 ) -> BTreeMap<String, Option<OsString>> {
@@ -84,7 +84,7 @@ pub(super) fn variables(
     };
     set("CARGO", surroundings.cargo.into());
     set("CARGO_MANIFEST_PATH", package.manifest_path.clone().into());
-    set("CARGO_MANIFEST_DIR", directory(package).into());
+    set("CARGO_MANIFEST_DIR", package_directory(package).into());
     set("CARGO_PKG_NAME", package.name.to_string().into());
     set("CARGO_PKG_VERSION", version.to_string().into());
     set("CARGO_PKG_VERSION_MAJOR", version.major.to_string().into());
@@ -113,13 +113,13 @@ pub(super) fn variables(
 }
 
 /// Returns the package's directory, which is the working directory of its executables.
-pub(super) fn directory(package: &Package) -> PathBuf {
+pub(super) fn package_directory(package: &Package) -> PathBuf {
     let manifest = package.manifest_path.as_std_path();
     manifest.parent().unwrap_or(manifest).to_owned()
 }
 
 /// Strips the kind of library (as in `native=PATH`) from a search path of a build script.
-pub(super) fn without_kind(path: &str) -> &str {
+pub(super) fn strip_kind(path: &str) -> &str {
     match path.split_once('=') {
         Some(("dependency" | "crate" | "native" | "framework" | "all", path)) => path,
         _ => path,
@@ -128,7 +128,7 @@ pub(super) fn without_kind(path: &str) -> &str {
 
 /// Lists the library directories in cargo's order: those that build scripts added inside the target directory, the parent of the executable's
 /// directory, the executable's directory, the standard library. The inherited value follows.
-fn library_directories(surroundings: &LaunchSurroundings<'_>, executable: &Path) -> Vec<PathBuf> {
+fn library_directories(surroundings: &BenchEnvironment<'_>, executable: &Path) -> Vec<PathBuf> {
     let deps = executable.parent().unwrap_or(executable);
     let output = deps.parent().unwrap_or(deps);
     let mut directories: Vec<PathBuf> = surroundings
@@ -136,7 +136,7 @@ fn library_directories(surroundings: &LaunchSurroundings<'_>, executable: &Path)
         .iter()
         .flat_map(|script| &script.linked_paths)
         .filter_map(|path| {
-            let path = Path::new(without_kind(path.as_str()));
+            let path = Path::new(strip_kind(path.as_str()));
             path.starts_with(output).then(|| path.into())
         })
         .collect();
@@ -146,11 +146,11 @@ fn library_directories(surroundings: &LaunchSurroundings<'_>, executable: &Path)
     directories.push(deps.to_owned());
     directories.push(surroundings.toolchain.target_libraries.clone());
     let before = env::var_os(LIBRARY_PATH).unwrap_or_default();
-    after_ours(directories, env::split_paths(&before).collect())
+    prepend_paths(directories, env::split_paths(&before).collect())
 }
 
 /// Appends `before` to `ours`, duplicates included. Returns `before` alone if it already begins with `ours`: then a cargo process started this one.
-fn after_ours(mut ours: Vec<PathBuf>, before: Vec<PathBuf>) -> Vec<PathBuf> {
+fn prepend_paths(mut ours: Vec<PathBuf>, before: Vec<PathBuf>) -> Vec<PathBuf> {
     if before.starts_with(&ours) {
         return before;
     }
@@ -170,7 +170,7 @@ mod tests {
     #[test]
     fn what_was_set_before_follows_unless_it_begins_with_ours() {
         let paths = |names: &[&str]| names.iter().map(PathBuf::from).collect::<Vec<_>>();
-        let joined = |ours: &[&str], before: &[&str]| after_ours(paths(ours), paths(before));
+        let joined = |ours: &[&str], before: &[&str]| prepend_paths(paths(ours), paths(before));
         assert_eq!(
             joined(&["a", "b"], &["b", "c"]),
             paths(&["a", "b", "b", "c"])

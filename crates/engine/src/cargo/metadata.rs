@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use super::error::CargoError;
 use super::options::{CargoOptions, is_library};
 use super::package_spec::{is_glob, matches_package};
-use super::sources::{has_libtest_benches, is_switched_on};
+use super::sources::{has_libtest_benches, sets_bench_true};
 use crate::process::Supervisor;
 
 /// The `[package.metadata.perfcheck]` table of a package.
@@ -64,7 +64,7 @@ impl Workspace {
         command
             .cargo_path(cargo)
             .no_deps()
-            .other_options(options.common());
+            .other_options(options.metadata_flags());
         if let Some(path) = &options.manifest_path {
             command.manifest_path(path);
         }
@@ -134,7 +134,7 @@ impl Workspace {
     ///
     /// Cargo refuses a pattern that matches no target. Here that is not a failed build: there is only nothing to measure.
     pub fn has_bench_targets(&self, options: &CargoOptions) -> bool {
-        !options.wants_all_benches()
+        !options.selects_all_benches()
             || self.selected(options).into_iter().any(|package| {
                 let mut targets = package.targets.iter();
                 targets.any(|target| Self::may_hold_benches(package, target))
@@ -143,7 +143,7 @@ impl Workspace {
 
     /// Fails if `options` name a package or bench target that the workspace does not have. Cargo itself checks patterns of bench targets.
     pub fn refuse_unknown(&self, options: &CargoOptions) -> Result<(), CargoError> {
-        if let Some(name) = options.packages.iter().find(|name| !self.has(name)) {
+        if let Some(name) = options.packages.iter().find(|name| !self.has_package(name)) {
             let members = self.members().into_iter();
             return Err(CargoError::NoSuchPackage {
                 name: name.clone(),
@@ -163,22 +163,22 @@ impl Workspace {
     /// Removes from `options` the packages and bench targets that the workspace does not have. Returns `None` if nothing is left to build.
     ///
     /// Cargo refuses unknown names, but an older revision may merely not have had them yet.
-    pub fn existing(&self, options: &CargoOptions) -> Option<CargoOptions> {
+    pub fn retain_existing(&self, options: &CargoOptions) -> Option<CargoOptions> {
         let mut existing = options.clone();
-        existing.packages.retain(|name| self.has(name));
-        existing.exclude.retain(|name| self.has(name));
+        existing.packages.retain(|name| self.has_package(name));
+        existing.exclude.retain(|name| self.has_package(name));
         let selected = self.selected(&existing);
         existing
             .benches
             .retain(|name| may_have_bench(&selected, name));
         let nothing_left = (existing.packages.is_empty() && !options.packages.is_empty())
-            || (existing.wants_all_benches() && !options.wants_all_benches())
+            || (existing.selects_all_benches() && !options.selects_all_benches())
             || !self.has_bench_targets(&existing);
         (!nothing_left).then_some(existing)
     }
 
     /// Reports whether a package specification matches any member.
-    fn has(&self, specification: &str) -> bool {
+    fn has_package(&self, specification: &str) -> bool {
         let mut members = self.members().into_iter();
         members.any(|package| matches_package(specification, package))
     }
@@ -195,7 +195,7 @@ impl Workspace {
     /// if `options` name them: otherwise they are the code that is measured.
     pub fn selected_bench_packages(&self, options: &CargoOptions) -> Vec<BenchPackage> {
         let is_measured = |package: &Package, target: &Target| {
-            options.wants_units_of(target)
+            options.selects_units_of(target)
                 || !is_library(target)
                     && target.kind != [TargetKind::Bin]
                     && Self::may_hold_benches(package, target)
@@ -257,9 +257,9 @@ impl Workspace {
     pub(super) fn may_hold_benches(package: &Package, target: &Target) -> bool {
         match &target.kind[..] {
             [TargetKind::Bench] => true,
-            [TargetKind::Example | TargetKind::Test] => is_switched_on(package, target),
+            [TargetKind::Example | TargetKind::Test] => sets_bench_true(package, target),
             kind if is_library(target) || *kind == [TargetKind::Bin] => {
-                has_units(package, target) || is_switched_on(package, target)
+                has_bench_functions(package, target) || sets_bench_true(package, target)
             }
             _ => false,
         }
@@ -273,7 +273,7 @@ impl Workspace {
 
 /// Reports whether the sources of a target contain `#[bench]` functions. Reads its main file; for a library, or for a binary in a package without
 /// one, all files in its directory.
-pub(super) fn has_units(package: &Package, target: &Target) -> bool {
+pub(super) fn has_bench_functions(package: &Package, target: &Target) -> bool {
     let is_alone = is_library(target)
         || (target.kind == [TargetKind::Bin] && !package.targets.iter().any(is_library));
     let beside = target.src_path.parent();

@@ -61,7 +61,7 @@ pub struct CargoOptions {
 
 impl CargoOptions {
     /// Returns the flags that `cargo metadata` takes too, except the manifest path and the features.
-    pub(super) fn common(&self) -> Vec<String> {
+    pub(super) fn metadata_flags(&self) -> Vec<String> {
         let mut flags = Vec::new();
         for (on, flag) in [
             (self.locked, "--locked"),
@@ -90,18 +90,19 @@ impl CargoOptions {
     }
 
     /// Returns every flag that decides what is built.
-    pub fn for_build(&self) -> Vec<OsString> {
-        let mut arguments = self.for_selection();
+    pub fn build_flags(&self) -> Vec<OsString> {
+        let mut arguments = self.selection_flags();
         arguments.extend(self.target_flags());
-        if self.wants_all_benches() {
+        if self.selects_all_benches() {
             arguments.push("--benches".into());
         }
         arguments
     }
 
     /// Returns the arguments of `cargo bench --no-run`, except those that select targets.
-    pub(super) fn for_selection(&self) -> Vec<OsString> {
-        let mut arguments: Vec<OsString> = self.common().into_iter().map(Into::into).collect();
+    pub(super) fn selection_flags(&self) -> Vec<OsString> {
+        let mut arguments: Vec<OsString> =
+            self.metadata_flags().into_iter().map(Into::into).collect();
         let mut pair = |flag: &str, value: OsString| {
             arguments.push(flag.into());
             arguments.push(value);
@@ -146,19 +147,19 @@ impl CargoOptions {
     }
 
     /// Reports whether all targets that `cargo bench` would run are selected, possibly with libraries and binaries in addition.
-    pub fn wants_all_benches(&self) -> bool {
+    pub fn selects_all_benches(&self) -> bool {
         self.all_benches || (self.benches.is_empty() && !self.lib && !self.bins)
     }
 
     /// Reports whether the flags select unit tests and benches in the sources of this kind of target.
-    pub(super) fn wants_units_of(&self, target: &Target) -> bool {
+    pub(super) fn selects_units_of(&self, target: &Target) -> bool {
         (self.bins && target.kind == [TargetKind::Bin]) || (self.lib && is_library(target))
     }
 
     /// Reports whether a flag of the user selects this target. A pattern counts as a match.
-    pub(super) fn wants(&self, target: &Target) -> bool {
+    pub(super) fn selects(&self, target: &Target) -> bool {
         let is_named = |name: &String| is_glob(name) || *name == target.name;
-        self.wants_units_of(target)
+        self.selects_units_of(target)
             || (target.kind == [TargetKind::Bench] && self.benches.iter().any(is_named))
     }
 
@@ -199,6 +200,9 @@ mod tests {
             ..CargoOptions::default()
         };
         let expected = "--locked|--package|a|--features|x y|--jobs|2|--verbose|--verbose|--bench|b";
-        assert_eq!(options.for_build(), expected.split('|').collect::<Vec<_>>());
+        assert_eq!(
+            options.build_flags(),
+            expected.split('|').collect::<Vec<_>>()
+        );
     }
 }

@@ -11,12 +11,12 @@ use std::path::{Path, PathBuf};
 
 use super::bench_target::BenchTarget;
 use super::error::CargoError;
-use super::library_path::{Binary, LaunchSurroundings, directory, variables};
+use super::library_path::{BenchEnvironment, Binary, bench_variables, package_directory};
 use super::metadata::Workspace;
 use super::options::is_library;
 use super::selection::SkippedTarget;
 use super::toolchain::Toolchain;
-use perfcheck_analysis::model::{Skipping, TargetFacts};
+use perfcheck_analysis::model::{SkipSupport, TargetFacts};
 
 /// The parts of cargo's messages that are needed to start bench executables.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
@@ -54,7 +54,7 @@ impl BuildOutput {
         for artifact in &mut artifacts {
             artifact.fresh = false;
         }
-        artifacts.sort_by(|a, b| order(a).cmp(&order(b)));
+        artifacts.sort_by(|a, b| sort_key(a).cmp(&sort_key(b)));
         let mut packages: Vec<Package> = workspace.members().into_iter().cloned().collect();
         packages.retain(|package| {
             artifacts
@@ -114,7 +114,7 @@ impl BuildOutput {
             .scripts
             .iter()
             .flat_map(|script| &script.linked_paths)
-            .map(|path| super::library_path::without_kind(path.as_str()).into())
+            .map(|path| super::library_path::strip_kind(path.as_str()).into())
             .filter(|path: &PathBuf| path.starts_with(target_directory))
             .collect();
         directories.sort();
@@ -123,20 +123,20 @@ impl BuildOutput {
     }
 
     /// Replaces every path for which `moved` returns a new one, because a file was copied or a directory moved.
-    pub fn relocated(&self, moved: &dyn Fn(&Path) -> Option<PathBuf>) -> Result<Self, CargoError> {
+    pub fn relocate(&self, moved: &dyn Fn(&Path) -> Option<PathBuf>) -> Result<Self, CargoError> {
         let unreadable = |error: serde_json::Error| CargoError::Answer {
             program: "cargo bench".to_owned(),
             what: error.to_string(),
         };
         let mut value = serde_json::to_value(self).map_err(unreadable)?;
-        relocate(&mut value, moved);
+        relocate_value(&mut value, moved);
         serde_json::from_value(value).map_err(unreadable)
     }
 
     /// Returns the bench executables with everything needed to start them, sorted by package and target.
     pub fn targets(&self, cargo: &Path, toolchain: &Toolchain) -> Vec<BenchTarget> {
         let binaries: Vec<Binary> = self.artifacts.iter().filter_map(binary).collect();
-        let surroundings = LaunchSurroundings {
+        let surroundings = BenchEnvironment {
             cargo,
             toolchain,
             scripts: &self.scripts,
@@ -167,7 +167,7 @@ impl BuildOutput {
     }
 }
 
-fn order(artifact: &Artifact) -> (&str, &str, &[cargo_metadata::camino::Utf8PathBuf]) {
+fn sort_key(artifact: &Artifact) -> (&str, &str, &[cargo_metadata::camino::Utf8PathBuf]) {
     (
         &artifact.package_id.repr,
         &artifact.target.name,
@@ -175,11 +175,11 @@ fn order(artifact: &Artifact) -> (&str, &str, &[cargo_metadata::camino::Utf8Path
     )
 }
 
-fn relocate(value: &mut Value, moved: &dyn Fn(&Path) -> Option<PathBuf>) {
+fn relocate_value(value: &mut Value, moved: &dyn Fn(&Path) -> Option<PathBuf>) {
     match value {
         Value::String(text) => {
             // Search paths begin with the kind of library, as in `native=PATH`.
-            let path = super::library_path::without_kind(text);
+            let path = super::library_path::strip_kind(text);
             let kind = &text[..text.len() - path.len()];
             if path.starts_with('/')
                 && let Some(new) = moved(Path::new(path))
@@ -187,8 +187,12 @@ fn relocate(value: &mut Value, moved: &dyn Fn(&Path) -> Option<PathBuf>) {
                 *text = format!("{kind}{}", new.display());
             }
         }
-        Value::Array(values) => values.iter_mut().for_each(|value| relocate(value, moved)),
-        Value::Object(fields) => fields.values_mut().for_each(|value| relocate(value, moved)),
+        Value::Array(values) => values
+            .iter_mut()
+            .for_each(|value| relocate_value(value, moved)),
+        Value::Object(fields) => fields
+            .values_mut()
+            .for_each(|value| relocate_value(value, moved)),
         Value::Null | Value::Bool(_) | Value::Number(_) => {}
     }
 }
@@ -234,7 +238,7 @@ fn binary(artifact: &Artifact) -> Option<Binary> {
 }
 
 fn bench_target(
-    surroundings: &LaunchSurroundings<'_>,
+    surroundings: &BenchEnvironment<'_>,
     package: &Package,
     artifact: &Artifact,
     executable: &Path,
@@ -254,10 +258,10 @@ fn bench_target(
         target: target_name(artifact),
         program,
         first_arguments,
-        directory: directory(package),
-        variables: variables(surroundings, package, executable),
+        directory: package_directory(package),
+        variables: bench_variables(surroundings, package, executable),
         facts: TargetFacts { features },
-        skipping: Skipping::Works,
+        skipping: SkipSupport::Works,
     }
 }
 
@@ -301,7 +305,7 @@ mod tests {
             drop((found.executables(), found.binaries(), found.libraries()));
             drop(found.output_directories());
             drop(found.linked_directories(Path::new("/home/me/target")));
-            let found = found.relocated(&moved).map(|found| found.executables());
+            let found = found.relocate(&moved).map(|found| found.executables());
             drop(found);
         });
     }

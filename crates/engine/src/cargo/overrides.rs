@@ -54,7 +54,7 @@ impl Overrides {
         }
         for (name, item) in table("build").into_iter().flat_map(TableLike::iter) {
             match name {
-                "target" => self.set("CARGO_BUILD_TARGET", words(item).first()),
+                "target" => self.set("CARGO_BUILD_TARGET", split_words(item).first()),
                 "rustc" => self.set("CARGO_BUILD_RUSTC", Some(&program(item, root))),
                 _ => {}
             }
@@ -101,7 +101,7 @@ fn variable(name: &str, item: &Item, root: &Path) -> Option<ConfiguredVariable> 
 
 /// Returns a program and its arguments. A relative path is resolved against `root`; a bare name is left for `PATH`.
 fn program(item: &Item, root: &Path) -> String {
-    let mut words = words(item);
+    let mut words = split_words(item);
     if let Some(first) = words.first_mut()
         && first.contains('/')
     {
@@ -111,7 +111,7 @@ fn program(item: &Item, root: &Path) -> String {
 }
 
 /// Splits a string, or an array of strings, into words.
-fn words(item: &Item) -> Vec<String> {
+fn split_words(item: &Item) -> Vec<String> {
     if let Some(text) = item.as_str() {
         return text.split_whitespace().map(str::to_owned).collect();
     }

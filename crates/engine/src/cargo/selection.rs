@@ -121,7 +121,8 @@ impl TargetSelection {
         for (package, target) in all_targets(&selected) {
             let name = SelectedTarget::new(package, target);
             if roots.contains(&name) {
-                if options.wants_units_of(target) || Workspace::may_hold_benches(package, target) {
+                if options.selects_units_of(target) || Workspace::may_hold_benches(package, target)
+                {
                     selection.targets.insert(name);
                 }
             } else if target.kind == [TargetKind::Bench] {
@@ -151,7 +152,7 @@ impl TargetSelection {
     pub(super) fn from_manifests(workspace: &Workspace, options: &CargoOptions) -> Self {
         let selected = workspace.selected(options);
         let targets = all_targets(&selected).filter(|(package, target)| {
-            options.wants_units_of(target) || Workspace::may_hold_benches(package, target)
+            options.selects_units_of(target) || Workspace::may_hold_benches(package, target)
         });
         Self {
             targets: targets
@@ -167,7 +168,7 @@ impl TargetSelection {
         let mut flags: BTreeSet<Vec<&str>> = BTreeSet::new();
         let mut others: BTreeSet<Vec<&str>> = BTreeSet::new();
         for (package, target) in all_targets(selected) {
-            let Some(flag) = flag_of(target) else {
+            let Some(flag) = target_flag(target) else {
                 continue;
             };
             if self.targets.contains(&SelectedTarget::new(package, target)) {
@@ -198,7 +199,7 @@ pub(super) fn all_targets<'p>(
 }
 
 /// Returns the flag that selects a target, or `None` for a build script.
-fn flag_of(target: &Target) -> Option<Vec<&str>> {
+fn target_flag(target: &Target) -> Option<Vec<&str>> {
     let flag = match &target.kind[..] {
         _ if is_library(target) => return Some(vec!["--lib"]),
         [TargetKind::Bench] => "--bench",

@@ -27,7 +27,7 @@ pub fn has_libtest_benches(path: &Path) -> bool {
 }
 
 /// Reports whether the manifest sets `bench = true` for the target.
-pub(super) fn is_switched_on(package: &Package, target: &Target) -> bool {
+pub(super) fn sets_bench_true(package: &Package, target: &Target) -> bool {
     let text = fs::read_to_string(&package.manifest_path).unwrap_or_default();
     let Ok(document) = text.parse::<DocumentMut>() else {
         return false;

@@ -47,7 +47,7 @@ impl Toolchain {
         let rustc = Config::load_with_options(&here, resolving())?
             .rustc()
             .clone();
-        let version = ask(&rustc, &["-vV"], supervisor)?;
+        let version = query_rustc(&rustc, &["-vV"], supervisor)?;
         let host = version
             .lines()
             .find_map(|line| line.strip_prefix("host: "))
@@ -60,14 +60,14 @@ impl Toolchain {
         let known = resolving().host_triple(host.as_str());
         let interrupt = supervisor.interrupt();
         let configured = interrupt.while_computing("", || {
-            let configured = Configured::read(&here, known, host, options);
+            let configured = TargetConfiguration::read(&here, known, host, options);
             // The library's rustc receives Ctrl-C too, and may exit a moment before we notice the signal.
-            if configured.is_err() && interrupt.requested_a_moment_ago() {
+            if configured.is_err() && interrupt.is_requested_after_delay() {
                 return Err(CargoError::Interrupted);
             }
             configured
         })?;
-        let Configured {
+        let TargetConfiguration {
             config,
             target,
             mut rustflags,
@@ -90,11 +90,13 @@ impl Toolchain {
                 });
             }
         }
-        let target_libraries = if let Some(directory) = libraries_beside(&rustc, &target) {
+        let target_libraries = if let Some(directory) = find_libraries(&rustc, &target) {
             directory
         } else {
             let question = ["--print", "target-libdir", "--target", &target];
-            ask(&rustc, &question, supervisor)?.trim_end().into()
+            query_rustc(&rustc, &question, supervisor)?
+                .trim_end()
+                .into()
         };
         Ok(Self {
             facts: BuildFacts {
@@ -128,7 +130,7 @@ impl Toolchain {
 }
 
 /// Cargo's configuration of a target.
-struct Configured {
+struct TargetConfiguration {
     config: Config,
     target: String,
     rustflags: Vec<String>,
@@ -136,7 +138,7 @@ struct Configured {
     linker: Option<PathBuf>,
 }
 
-impl Configured {
+impl TargetConfiguration {
     /// Reads the configuration in force in `here`. If it has `cfg` tables, the library runs rustc to find out which of them apply.
     fn read(
         here: &Path,
@@ -173,7 +175,7 @@ impl Configured {
 
 /// Finds the target's library directory without running the compiler: `SYSROOT/lib/rustlib/TARGET/lib` next to `SYSROOT/bin/rustc`. A wrapper gets
 /// the compiler as its last argument. Returns `None` for a proxy such as rustup's and for other layouts: then the compiler must be asked.
-fn libraries_beside(rustc: &PathAndArgs, target: &str) -> Option<PathBuf> {
+fn find_libraries(rustc: &PathAndArgs, target: &str) -> Option<PathBuf> {
     let compiler = rustc.args.last().map_or(rustc.path.as_path(), Path::new);
     if !compiler.is_absolute() {
         return None;
@@ -189,7 +191,7 @@ fn libraries_beside(rustc: &PathAndArgs, target: &str) -> Option<PathBuf> {
     is_usual.then_some(libraries)
 }
 
-fn ask(
+fn query_rustc(
     rustc: &PathAndArgs,
     question: &[&str],
     supervisor: &Supervisor,
@@ -224,7 +226,7 @@ mod tests {
             .rustc()
             .clone();
         let question = ["--print", "target-libdir", "--target", target];
-        let told = ask(&rustc, &question, &supervisor).expect("an answer");
+        let told = query_rustc(&rustc, &question, &supervisor).expect("an answer");
         assert_eq!(found.target_libraries, Path::new(told.trim_end()));
     }
 
@@ -235,7 +237,7 @@ mod tests {
         let beside = |path: PathBuf, args: &[&str]| {
             let mut rustc = PathAndArgs::new(path);
             rustc.args(args);
-            libraries_beside(&rustc, "some-target")
+            find_libraries(&rustc, "some-target")
         };
         let libraries = place("lib/rustlib/some-target/lib");
         std::fs::create_dir_all(&libraries).expect("a directory");

@@ -14,7 +14,7 @@ const MOST_MESSAGES: usize = 5;
 
 /// The fields of a `counted` frame.
 #[derive(Debug, Clone, PartialEq, Deserialize)]
-pub(super) struct CountedAnswer {
+pub(super) struct AllocationsAnswer {
     allocations: Vec<u64>,
     bytes: Vec<u64>,
     peak_bytes: Vec<u64>,
@@ -22,9 +22,9 @@ pub(super) struct CountedAnswer {
     other_bytes: Vec<u64>,
 }
 
-impl CountedAnswer {
+impl AllocationsAnswer {
     /// Converts the columns to one entry per iteration, after checking that they can answer `count asked`.
-    pub(super) fn checked(&self, asked: u64) -> Result<Vec<Allocations>, String> {
+    pub(super) fn to_allocations(&self, asked: u64) -> Result<Vec<Allocations>, String> {
         let columns = [
             ("allocations", &self.allocations),
             ("bytes", &self.bytes),
@@ -40,7 +40,7 @@ impl CountedAnswer {
                     column.len()
                 ));
             }
-            below_limit(name, column)?;
+            check_below_limit(name, column)?;
         }
         if length == 0 || length as u64 > asked.max(1) {
             return Err(format!(
@@ -78,7 +78,7 @@ impl CountedAnswer {
 
 /// The fields of a `latencies` frame.
 #[derive(Debug, Clone, PartialEq, Deserialize)]
-pub(super) struct ToldLatencies {
+pub(super) struct LatenciesAnswer {
     /// Significant digits of the histogram; three if absent.
     #[serde(default)]
     digits: Option<u8>,
@@ -87,11 +87,11 @@ pub(super) struct ToldLatencies {
     errors: u64,
     messages: Vec<String>,
     reservoir_ns: Vec<u64>,
-    windows: Vec<ToldWindow>,
+    windows: Vec<LatencyWindowAnswer>,
 }
 
 #[derive(Debug, Clone, PartialEq, Deserialize)]
-struct ToldWindow {
+struct LatencyWindowAnswer {
     operations: u64,
     errors: u64,
     #[serde(default)]
@@ -102,11 +102,11 @@ struct ToldWindow {
     p99_ns: Option<u64>,
 }
 
-impl ToldLatencies {
+impl LatenciesAnswer {
     /// Converts the answer, after checking that it can answer `latencies asked` for this number of operations.
-    pub(super) fn checked(self, asked: u64, operations: u64) -> Result<Latencies, String> {
+    pub(super) fn into_latencies(self, asked: u64, operations: u64) -> Result<Latencies, String> {
         let precision = self.precision()?;
-        let total = self.checked_counts(precision)?;
+        let total = self.check_counts(precision)?;
         let told = total.saturating_add(self.errors);
         if told != operations {
             return Err(format!(
@@ -127,13 +127,13 @@ impl ToldLatencies {
                 "has {single} single times of {total} operations where at most {asked} were asked for"
             ));
         }
-        below_limit("reservoir_ns", &self.reservoir_ns)?;
-        if let Some(time) = self.stray_time(precision) {
+        check_below_limit("reservoir_ns", &self.reservoir_ns)?;
+        if let Some(time) = self.find_uncounted_time(precision) {
             return Err(format!(
                 "has a single time of {time} ns, which is in none of its counters"
             ));
         }
-        let windows = self.windows.iter().map(ToldWindow::checked);
+        let windows = self.windows.iter().map(LatencyWindowAnswer::to_window);
         let windows = windows.collect::<Result<Vec<LatencyWindow>, String>>()?;
         let sum = |pick: fn(&LatencyWindow) -> u64| {
             windows
@@ -155,7 +155,7 @@ impl ToldLatencies {
             counts: self.counts,
             clamped: self.clamped,
             errors: self.errors,
-            messages: self.messages.into_iter().map(limits::message).collect(),
+            messages: self.messages.into_iter().map(limits::cut_message).collect(),
             reservoir,
             windows,
         })
@@ -164,13 +164,13 @@ impl ToldLatencies {
     /// Returns the precision of the histogram.
     fn precision(&self) -> Result<HdrPrecision, String> {
         self.digits.map_or(Ok(HdrPrecision::default()), |digits| {
-            HdrPrecision::of_digits(digits)
+            HdrPrecision::from_digits(digits)
                 .ok_or_else(|| format!("has a histogram of {digits} digits; 1 to 5 there are"))
         })
     }
 
     /// Checks the counters and returns the number of operations in them.
-    fn checked_counts(&self, precision: HdrPrecision) -> Result<u64, String> {
+    fn check_counts(&self, precision: HdrPrecision) -> Result<u64, String> {
         if let Some(pair) = self.counts.windows(2).find(|pair| pair[0].0 >= pair[1].0) {
             return Err(format!(
                 "has the counter {} after the counter {}",
@@ -205,7 +205,7 @@ impl ToldLatencies {
     }
 
     /// Returns a single time that has no counter, if there is one.
-    fn stray_time(&self, precision: HdrPrecision) -> Option<u64> {
+    fn find_uncounted_time(&self, precision: HdrPrecision) -> Option<u64> {
         let has_counter = |time: u64| {
             let index = precision.index_of(time);
             self.counts
@@ -219,8 +219,8 @@ impl ToldLatencies {
     }
 }
 
-impl ToldWindow {
-    fn checked(&self) -> Result<LatencyWindow, String> {
+impl LatencyWindowAnswer {
+    fn to_window(&self) -> Result<LatencyWindow, String> {
         let told = [self.p50_ns, self.p95_ns, self.p99_ns];
         let percentiles = match (self.operations, told) {
             (0, [None, None, None]) => [0; 3],
@@ -246,7 +246,7 @@ impl ToldWindow {
     }
 }
 
-fn below_limit(name: &str, values: &[u64]) -> Result<(), String> {
+fn check_below_limit(name: &str, values: &[u64]) -> Result<(), String> {
     match values
         .iter()
         .find(|value| **value >= limits::BEYOND_NUMBERS)
@@ -263,7 +263,7 @@ mod tests {
 
     fn counted(line: &str) -> Result<Vec<Allocations>, String> {
         match Frame::parse(line.as_bytes()) {
-            Ok(Frame::Counted(counted)) => counted.checked(2),
+            Ok(Frame::Counted(counted)) => counted.to_allocations(2),
             other => panic!("{other:?}"),
         }
     }
@@ -321,7 +321,7 @@ mod tests {
 
     fn latencies(line: &str) -> Result<Latencies, String> {
         match Frame::parse(line.as_bytes()) {
-            Ok(Frame::Latencies(told)) => told.checked(2, 5),
+            Ok(Frame::Latencies(told)) => told.into_latencies(2, 5),
             other => panic!("{other:?}"),
         }
     }

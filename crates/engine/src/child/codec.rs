@@ -4,7 +4,7 @@
 use serde::Deserialize;
 use std::fmt;
 
-use super::answers::{CountedAnswer, ToldLatencies};
+use super::answers::{AllocationsAnswer, LatenciesAnswer};
 use perfcheck_analysis::model::{AuthorSettings, Metric, Nanos, Sample, Throughput, limits};
 
 /// The version of docs/internals/src/protocol.md that this crate implements.
@@ -30,7 +30,7 @@ pub enum RequestKind {
 
 impl RequestKind {
     /// Parses the word; unknown kinds give samples.
-    pub(super) fn of(word: Option<&str>) -> Self {
+    pub(super) fn parse(word: Option<&str>) -> Self {
         match word {
             Some("latency") => Self::Latency,
             _ => Self::Time,
@@ -60,10 +60,10 @@ impl Hello {
     }
 
     /// Returns a message if a value exceeds its limit.
-    pub(super) fn beyond_limits(&self) -> Option<String> {
+    pub(super) fn find_excess(&self) -> Option<String> {
         let names = [("harness", &self.harness), ("version", &self.version)];
         let long = names.into_iter().find_map(|(what, text)| {
-            let why = limits::name(text).err()?;
+            let why = limits::check_name(text).err()?;
             Some(format!("its {what} {why}"))
         });
         let step = self.quantum_ns.0;
@@ -146,8 +146,8 @@ pub(super) enum Frame {
         iterations: Vec<u64>,
         elapsed_ns: Vec<Nanos>,
     },
-    Counted(CountedAnswer),
-    Latencies(ToldLatencies),
+    Counted(AllocationsAnswer),
+    Latencies(LatenciesAnswer),
     Finished {
         id: String,
     },
@@ -174,9 +174,9 @@ impl Frame {
 
     /// Returns a message if a value exceeds its limit. Announcements are not checked here: a bad one must not keep
     /// the other benchmarks from being measured.
-    pub(super) fn beyond_limits(&self) -> Option<String> {
+    pub(super) fn find_excess(&self) -> Option<String> {
         let numbers = match self {
-            Self::Hello(hello) => return hello.beyond_limits(),
+            Self::Hello(hello) => return hello.find_excess(),
             Self::Started { throughput, .. } => [throughput.bytes, throughput.elements],
             Self::WarmedUp {
                 iterations,
@@ -194,7 +194,7 @@ impl Frame {
     }
 
     /// Reports whether `line`, which is not a valid frame, was meant to be a hello.
-    pub(super) fn attempts_hello(line: &[u8]) -> bool {
+    pub(super) fn resembles_hello(line: &[u8]) -> bool {
         serde_json::from_slice::<serde_json::Value>(line)
             .is_ok_and(|value| value.get("type").is_some_and(|kind| kind == "hello"))
     }
@@ -264,7 +264,7 @@ pub(super) enum ChildRequest<'a> {
 
 impl ChildRequest<'_> {
     /// Reports whether the request concerns the benchmark that has been started.
-    pub(super) fn is_about_started(&self) -> bool {
+    pub(super) fn needs_started_benchmark(&self) -> bool {
         matches!(
             self,
             Self::WarmUp(_) | Self::Sample(_) | Self::Count(_) | Self::Latencies(_) | Self::Finish
@@ -358,10 +358,10 @@ mod tests {
     fn a_hello_that_lacks_a_member_is_told_from_bench_output() {
         for line in [r#"{"type":"hello"}"#, r#"{"type":"hello","protocol":"1"}"#] {
             assert!(Frame::parse(line.as_bytes()).is_err());
-            assert!(Frame::attempts_hello(line.as_bytes()));
+            assert!(Frame::resembles_hello(line.as_bytes()));
         }
         for line in ["hello", "[1]", r#"{"type":"bye"}"#, r#"{"hello":1}"#, ""] {
-            assert!(!Frame::attempts_hello(line.as_bytes()), "{line}");
+            assert!(!Frame::resembles_hello(line.as_bytes()), "{line}");
         }
     }
 
@@ -404,10 +404,10 @@ mod tests {
             );
         }
         crate::mutations::attack("frames", &frames, |line| match Frame::parse(line) {
-            Ok(Frame::Counted(answer)) => drop(answer.checked(16)),
-            Ok(Frame::Latencies(answer)) => drop(answer.checked(16, 100)),
-            Ok(frame) => drop(frame.beyond_limits()),
-            Err(_) => drop(Frame::attempts_hello(line)),
+            Ok(Frame::Counted(answer)) => drop(answer.to_allocations(16)),
+            Ok(Frame::Latencies(answer)) => drop(answer.into_latencies(16, 100)),
+            Ok(frame) => drop(frame.find_excess()),
+            Err(_) => drop(Frame::resembles_hello(line)),
         });
     }
 }

@@ -20,7 +20,7 @@ pub enum ChildError {
     /// The process ended, or the time was over, without a `hello`.
     #[error(
         "not a supported benchmark executable: {what}{}\n  help: benches are written against perfcheck, Criterion, divan or libtest's `#[bench]`; all but the last need `harness = false` in Cargo.toml. `--bench NAME` leaves others out",
-        quoted(first_line.as_ref())
+        append_output(first_line.as_ref())
     )]
     NoHello {
         /// Description of how the process ended.
@@ -55,7 +55,7 @@ pub enum ChildError {
     /// The process ended before it answered.
     #[error(
         "the process ended ({status}) before it answered `{request}`{}",
-        quoted(last_output.as_ref())
+        append_output(last_output.as_ref())
     )]
     Exited {
         /// Exit status or signal.
@@ -93,11 +93,11 @@ impl ChildError {
     }
 
     /// Reports whether the child can still run other benchmarks.
-    pub fn child_goes_on(&self) -> bool {
+    pub fn leaves_child_usable(&self) -> bool {
         matches!(self, Self::Bench(_))
     }
 }
 
-fn quoted(line: Option<&String>) -> String {
+fn append_output(line: Option<&String>) -> String {
     line.map_or_else(String::new, |line| format!("; its output: `{line}`"))
 }

@@ -7,9 +7,9 @@ use std::path::PathBuf;
 use std::process::{ChildStderr, ChildStdout, Command, Stdio};
 
 use super::error::ChildError;
-use super::launcher::Launcher;
-use crate::process::{Leftovers, ProcessGroup};
-use perfcheck_analysis::model::Skipping;
+use super::launcher::ProcessContext;
+use crate::process::{LeftoverPolicy, ProcessGroup};
+use perfcheck_analysis::model::SkipSupport;
 
 /// The environment variable that slows a bench down (docs/internals/src/protocol.md, section 8).
 pub(super) const SLOWDOWN: &str = "PERFCHECK_SLOWDOWN";
@@ -19,7 +19,7 @@ pub const LATENCY_DIGITS: &str = "PERFCHECK_LATENCY_DIGITS";
 
 /// Everything needed to start a bench executable.
 #[derive(Debug, Clone)]
-pub struct LaunchSpec {
+pub struct ProcessSpec {
     /// The program to start.
     pub program: PathBuf,
     /// Arguments before `--bench`: those of a runner program, and the executable that it runs.
@@ -33,12 +33,12 @@ pub struct LaunchSpec {
     /// Bytes by which the environment is enlarged.
     pub padding: u32,
     /// Whether the process may skip benchmarks.
-    pub skipping: Skipping,
+    pub skipping: SkipSupport,
 }
 
 /// Returns the command that starts the executable with piped outputs. It has only the arguments common to all kinds
 /// of benches.
-pub(super) fn bench_command(spec: &LaunchSpec) -> Command {
+pub(super) fn bench_command(spec: &ProcessSpec) -> Command {
     let mut command = Command::new(&spec.program);
     command
         .args(&spec.first_arguments)
@@ -62,35 +62,35 @@ pub(super) fn bench_command(spec: &LaunchSpec) -> Command {
 }
 
 /// A started process and its output pipes.
-pub(super) struct Spawned {
+pub(super) struct SpawnedProcess {
     pub(super) group: ProcessGroup,
     pub(super) stdout: ChildStdout,
     pub(super) stderr: ChildStderr,
 }
 
-impl LaunchSpec {
+impl ProcessSpec {
     /// Starts `command`, which must be made from this specification by [`bench_command`].
     pub(super) fn spawn(
         &self,
         command: &mut Command,
-        launcher: &Launcher<'_>,
-    ) -> Result<Spawned, ChildError> {
+        launcher: &ProcessContext<'_>,
+    ) -> Result<SpawnedProcess, ChildError> {
         let mut group = (launcher.supervisor)
-            .spawn(command, Leftovers::Kill)
-            .map_err(|source| self.not_started(source))?;
+            .spawn(command, LeftoverPolicy::Kill)
+            .map_err(|source| self.spawn_error(source))?;
         let leader = group.leader();
         match (leader.stdout.take(), leader.stderr.take()) {
-            (Some(stdout), Some(stderr)) => Ok(Spawned {
+            (Some(stdout), Some(stderr)) => Ok(SpawnedProcess {
                 group,
                 stdout,
                 stderr,
             }),
-            _ => Err(self.not_started(ErrorKind::BrokenPipe.into())),
+            _ => Err(self.spawn_error(ErrorKind::BrokenPipe.into())),
         }
     }
 
     /// Creates the error for an executable that could not be started.
-    pub(super) fn not_started(&self, source: io::Error) -> ChildError {
+    pub(super) fn spawn_error(&self, source: io::Error) -> ChildError {
         ChildError::Spawn {
             path: self.program.clone(),
             source,

@@ -3,11 +3,11 @@
 use std::time::Duration;
 
 use crate::process::{Interrupt, Supervisor};
-use perfcheck_analysis::model::{Observer, Silence};
+use perfcheck_analysis::model::{NullObserver, Observer};
 
 /// The context that all processes of a campaign share.
 #[derive(Clone, Copy)]
-pub struct Launcher<'a> {
+pub struct ProcessContext<'a> {
     /// Starts the processes.
     pub supervisor: &'a Supervisor,
     /// Signals that the user wants to stop.
@@ -18,7 +18,7 @@ pub struct Launcher<'a> {
     pub timeout: Duration,
 }
 
-impl<'a> Launcher<'a> {
+impl<'a> ProcessContext<'a> {
     /// Creates a context with this base timeout.
     pub fn new(
         supervisor: &'a Supervisor,
@@ -35,9 +35,9 @@ impl<'a> Launcher<'a> {
     }
 
     /// Returns the same context without an observer.
-    pub(crate) fn quiet(self) -> Self {
+    pub(crate) fn without_observer(self) -> Self {
         Self {
-            observer: &Silence,
+            observer: &NullObserver,
             ..self
         }
     }

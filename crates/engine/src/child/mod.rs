@@ -18,19 +18,22 @@ mod session;
 mod stranger;
 
 pub use callgrind::{
-    CountedBy, MOST_CALLERS, NoValgrind, NoWindows, Profile, Recording, Valgrind, Windows,
+    CountBy, MOST_CALLERS, Profile, Recording, TimedWindows, TimedWindowsError, Valgrind,
+    ValgrindError,
 };
 pub use codec::{
     Announcement, Capability, Hello, Listing, PROTOCOL_VERSION, RequestKind, SampleSpec, WarmUp,
 };
 pub use criterion::{
-    CriterionRequest, CriterionSession, CriterionVersion, FEWEST_SAMPLES, Measured, Rehearsal,
-    Rehearsed, Reported, Said, TooLong, USUAL_MEASUREMENT, USUAL_WARM_UP, in_whole_seconds,
+    CriterionMeasurement, CriterionReport, CriterionRequest, CriterionSession, CriterionSettings,
+    CriterionVersion, ExcessiveDuration, FEWEST_SAMPLES, Rehearsal, RehearsalMode,
+    USUAL_MEASUREMENT, USUAL_WARM_UP, round_up_to_seconds,
 };
 pub use error::ChildError;
-pub use launch_spec::{LATENCY_DIGITS, LaunchSpec};
-pub use launcher::Launcher;
+pub use launch_spec::{LATENCY_DIGITS, ProcessSpec};
+pub use launcher::ProcessContext;
 pub use printed::{
-    Iterated, IteratedSample, PrintedHarness, PrintedRequest, PrintedValue, Printer, Report,
+    PrintedHarness, PrintedReport, PrintedRequest, PrintedValue, Printer, UntimedSample,
+    UntimedSampleRequest,
 };
-pub use session::{Ready, Recognised, Session, Started};
+pub use session::{DetectedHarness, ReadyBenchmark, Session, StartOutcome};

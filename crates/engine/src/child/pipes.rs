@@ -16,7 +16,7 @@ const PIECE: usize = 64 << 10;
 
 /// A line from the pipe of the protocol.
 #[derive(Debug, PartialEq, Eq)]
-pub(super) enum Incoming {
+pub(super) enum IncomingLine {
     /// A complete line, without its line feed.
     Line(Vec<u8>),
     /// The beginning of a line that is longer than any frame. The rest is dropped.
@@ -24,7 +24,7 @@ pub(super) enum Incoming {
 }
 
 /// Reads lines until end of file, which closes the channel.
-pub(super) fn read_lines(pipe: impl Read + Send + 'static) -> io::Result<Receiver<Incoming>> {
+pub(super) fn read_lines(pipe: impl Read + Send + 'static) -> io::Result<Receiver<IncomingLine>> {
     spawn(move |sender| {
         let mut pipe = BufReader::with_capacity(PIECE, pipe);
         while let Some(incoming) = next_line(&mut pipe) {
@@ -35,7 +35,7 @@ pub(super) fn read_lines(pipe: impl Read + Send + 'static) -> io::Result<Receive
     })
 }
 
-fn next_line(pipe: &mut impl BufRead) -> Option<Incoming> {
+fn next_line(pipe: &mut impl BufRead) -> Option<IncomingLine> {
     let mut line = Vec::new();
     let limit = LONGEST_ANSWER_BYTES as u64 + 1;
     pipe.by_ref()
@@ -46,24 +46,24 @@ fn next_line(pipe: &mut impl BufRead) -> Option<Incoming> {
         None => None,
         Some(b'\n') => {
             line.pop();
-            Some(Incoming::Line(line))
+            Some(IncomingLine::Line(line))
         }
-        Some(_) if line.len() <= LONGEST_ANSWER_BYTES => Some(Incoming::Line(line)),
+        Some(_) if line.len() <= LONGEST_ANSWER_BYTES => Some(IncomingLine::Line(line)),
         Some(_) => {
             line.truncate(PIECE);
             pipe.skip_until(b'\n').ok()?;
-            Some(Incoming::TooLong(line))
+            Some(IncomingLine::TooLong(line))
         }
     }
 }
 
 /// Reads bytes as they arrive until end of file, which closes the channel.
 pub(super) fn read_pieces(pipe: impl Read + Send + 'static) -> io::Result<Receiver<Vec<u8>>> {
-    read_pieces_of([Box::new(pipe)])
+    read_pieces_from_all([Box::new(pipe)])
 }
 
 /// Reads bytes from several pipes as they arrive. The channel closes at the end of all of them.
-pub(super) fn read_pieces_of<const N: usize>(
+pub(super) fn read_pieces_from_all<const N: usize>(
     pipes: [Box<dyn Read + Send>; N],
 ) -> io::Result<Receiver<Vec<u8>>> {
     let (sender, receiver) = bounded(WAITING);
@@ -95,11 +95,11 @@ mod tests {
 
     #[test]
     fn lines_come_whole_and_the_last_one_needs_no_end() {
-        let lines: Vec<Incoming> = read_lines(&b"a\n\nbc"[..])
+        let lines: Vec<IncomingLine> = read_lines(&b"a\n\nbc"[..])
             .expect("a thread")
             .iter()
             .collect();
-        let expected = [&b"a"[..], b"", b"bc"].map(|line| Incoming::Line(line.to_vec()));
+        let expected = [&b"a"[..], b"", b"bc"].map(|line| IncomingLine::Line(line.to_vec()));
         assert_eq!(lines, expected);
     }
 
@@ -108,8 +108,8 @@ mod tests {
         let endless = std::io::repeat(b'x').take(LONGEST_ANSWER_BYTES as u64 + 10);
         let lines = read_lines(endless.chain(&b"\nnext\n"[..]));
         let mut lines = lines.expect("a thread").into_iter();
-        assert!(matches!(lines.next(), Some(Incoming::TooLong(line)) if line.len() == PIECE));
-        assert_eq!(lines.next(), Some(Incoming::Line(b"next".to_vec())));
+        assert!(matches!(lines.next(), Some(IncomingLine::TooLong(line)) if line.len() == PIECE));
+        assert_eq!(lines.next(), Some(IncomingLine::Line(b"next".to_vec())));
         assert_eq!(lines.next(), None);
     }
 }

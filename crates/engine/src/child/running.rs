@@ -10,7 +10,7 @@ use std::process::ExitStatus;
 use std::time::{Duration, Instant};
 
 use super::error::ChildError;
-use super::launcher::Launcher;
+use super::launcher::ProcessContext;
 use crate::process::{Interrupt, ProcessGroup};
 use perfcheck_analysis::model::{Event, Observer};
 
@@ -29,7 +29,7 @@ const QUOTED: usize = 200;
 const KEPT_OUTPUT: usize = 64 << 10;
 
 /// A running process and its output.
-pub(super) struct Running<'a> {
+pub(super) struct RunningBench<'a> {
     group: ProcessGroup,
     output: Receiver<Vec<u8>>,
     ended: Receiver<()>,
@@ -39,7 +39,7 @@ pub(super) struct Running<'a> {
 }
 
 /// The result of a wait.
-pub(super) enum Wait<T> {
+pub(super) enum WaitOutcome<T> {
     /// A message arrived.
     Came(T),
     /// The channel is closed; no message can follow.
@@ -56,14 +56,14 @@ pub(super) enum Either<T, U> {
     Second(U),
 }
 
-impl<'a> Running<'a> {
+impl<'a> RunningBench<'a> {
     pub(super) fn new(
         group: ProcessGroup,
         output: Receiver<Vec<u8>>,
-        launcher: &Launcher<'a>,
+        launcher: &ProcessContext<'a>,
     ) -> Self {
         Self {
-            ended: group.ended(),
+            ended: group.end_channel(),
             group,
             output,
             observer: launcher.observer,
@@ -78,31 +78,35 @@ impl<'a> Running<'a> {
     }
 
     /// Waits for a message from `incoming`, and passes the child's output on meanwhile.
-    pub(super) fn wait<T>(&mut self, incoming: &Receiver<T>, deadline: Option<Instant>) -> Wait<T> {
+    pub(super) fn wait<T>(
+        &mut self,
+        incoming: &Receiver<T>,
+        deadline: Option<Instant>,
+    ) -> WaitOutcome<T> {
         match self.wait_for_either(incoming, &never::<Infallible>(), deadline) {
-            Wait::Came(Either::First(came)) => Wait::Came(came),
-            Wait::Came(Either::Second(nothing)) => match nothing {},
-            Wait::Closed => Wait::Closed,
-            Wait::Late => Wait::Late,
-            Wait::Interrupted => Wait::Interrupted,
+            WaitOutcome::Came(Either::First(came)) => WaitOutcome::Came(came),
+            WaitOutcome::Came(Either::Second(nothing)) => match nothing {},
+            WaitOutcome::Closed => WaitOutcome::Closed,
+            WaitOutcome::Late => WaitOutcome::Late,
+            WaitOutcome::Interrupted => WaitOutcome::Interrupted,
         }
     }
 
     /// Waits for the answer to `request` until `allowed` after `since`; `None` if the channel is closed.
-    pub(super) fn answer<T>(
+    pub(super) fn wait_for_answer<T>(
         &mut self,
         incoming: &Receiver<T>,
         request: &str,
         (since, allowed): (Instant, Duration),
     ) -> Result<Option<T>, ChildError> {
         match self.wait(incoming, since.checked_add(allowed)) {
-            Wait::Came(came) => Ok(Some(came)),
-            Wait::Closed => Ok(None),
-            Wait::Late => Err(ChildError::Timeout {
+            WaitOutcome::Came(came) => Ok(Some(came)),
+            WaitOutcome::Closed => Ok(None),
+            WaitOutcome::Late => Err(ChildError::Timeout {
                 request: request.to_owned(),
                 after: allowed,
             }),
-            Wait::Interrupted => Err(ChildError::Interrupted),
+            WaitOutcome::Interrupted => Err(ChildError::Interrupted),
         }
     }
 
@@ -112,7 +116,7 @@ impl<'a> Running<'a> {
         incoming: &Receiver<T>,
         other: &Receiver<U>,
         deadline: Option<Instant>,
-    ) -> Wait<Either<T, U>> {
+    ) -> WaitOutcome<Either<T, U>> {
         let late = deadline.map_or_else(never, crossbeam_channel::at);
         let mut output = self.output.clone();
         let mut ended = self.ended.clone();
@@ -121,10 +125,10 @@ impl<'a> Running<'a> {
         loop {
             select! {
                 recv(incoming) -> came => {
-                    return came.map_or(Wait::Closed, |came| Wait::Came(Either::First(came)));
+                    return came.map_or(WaitOutcome::Closed, |came| WaitOutcome::Came(Either::First(came)));
                 }
                 recv(other) -> came => match came {
-                    Ok(came) => return Wait::Came(Either::Second(came)),
+                    Ok(came) => return WaitOutcome::Came(Either::Second(came)),
                     Err(_) => other = never(),
                 },
                 recv(ended) -> _ => {
@@ -133,19 +137,19 @@ impl<'a> Running<'a> {
                     let _ = self.group.end(Duration::ZERO);
                     pipe_is_stale = after(PIPE_GRACE);
                 }
-                recv(pipe_is_stale) -> _ => return Wait::Closed,
+                recv(pipe_is_stale) -> _ => return WaitOutcome::Closed,
                 recv(output) -> piece => match piece {
                     Ok(piece) => self.pass_on(&piece),
                     Err(_) => output = never(),
                 },
-                recv(self.interrupt.channel()) -> _ => return Wait::Interrupted,
-                recv(late) -> _ => return Wait::Late,
+                recv(self.interrupt.channel()) -> _ => return WaitOutcome::Interrupted,
+                recv(late) -> _ => return WaitOutcome::Late,
             }
         }
     }
 
     /// Shows `text` as the child's output.
-    pub(super) fn show(&self, text: &[u8]) {
+    pub(super) fn observe_output(&self, text: &[u8]) {
         self.observer.observe(&Event::Output(text));
     }
 
@@ -155,7 +159,7 @@ impl<'a> Running<'a> {
     }
 
     /// Returns the message and place of the panic, or else the last line that the process printed.
-    pub(super) fn last_words(&self) -> Option<String> {
+    pub(super) fn final_message(&self) -> Option<String> {
         let text = String::from_utf8_lossy(&self.last_output);
         panic_message(&text).or_else(|| {
             let line = text.lines().rfind(|line| !line.trim().is_empty())?;
@@ -179,7 +183,7 @@ impl<'a> Running<'a> {
             );
         }
         match self.group.end(END_GRACE) {
-            Ok(status) => in_words(status),
+            Ok(status) => describe_status(status),
             Err(error) => error.to_string(),
         }
     }
@@ -190,13 +194,13 @@ impl<'a> Running<'a> {
     }
 
     /// Ends the process and returns the error that it ended before it answered `request`.
-    pub(super) fn exited(&mut self, request: &str) -> ChildError {
+    pub(super) fn exit_error(&mut self, request: &str) -> ChildError {
         let status = self.await_end();
         self.drain_output();
         ChildError::Exited {
             status,
             request: request.to_owned(),
-            last_output: self.last_words(),
+            last_output: self.final_message(),
         }
     }
 
@@ -212,7 +216,7 @@ impl<'a> Running<'a> {
     }
 
     fn pass_on(&mut self, piece: &[u8]) {
-        self.show(piece);
+        self.observe_output(piece);
         self.last_output
             .extend_from_slice(&piece[piece.len().saturating_sub(KEPT_OUTPUT)..]);
         let surplus = self.last_output.len().saturating_sub(KEPT_OUTPUT);
@@ -220,7 +224,7 @@ impl<'a> Running<'a> {
     }
 }
 
-impl Drop for Running<'_> {
+impl Drop for RunningBench<'_> {
     fn drop(&mut self) {
         let _ = self.group.end(Duration::ZERO);
         self.drain_output();
@@ -259,7 +263,7 @@ pub(super) fn quote(bytes: &[u8]) -> String {
     quoted
 }
 
-fn in_words(status: ExitStatus) -> String {
+fn describe_status(status: ExitStatus) -> String {
     match (status.code(), status.signal()) {
         (Some(code), _) => format!("exit status {code}"),
         // The standard library knows the names of signals: "signal: 6 (SIGABRT)".
@@ -271,19 +275,19 @@ fn in_words(status: ExitStatus) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::process::{Leftovers, Supervisor};
-    use perfcheck_analysis::model::Silence;
+    use crate::process::{LeftoverPolicy, Supervisor};
+    use perfcheck_analysis::model::NullObserver;
 
     #[test]
     fn a_child_that_closes_its_connection_and_lives_is_said_to_be_killed_by_us() {
         let (supervisor, interrupt) = (Supervisor::default(), Interrupt::never());
         let mut command = std::process::Command::new("sleep");
-        let group = supervisor.spawn(command.arg("900"), Leftovers::Kill);
-        let launcher = Launcher::new(&supervisor, &interrupt, &Silence, Duration::ZERO);
+        let group = supervisor.spawn(command.arg("900"), LeftoverPolicy::Kill);
+        let launcher = ProcessContext::new(&supervisor, &interrupt, &NullObserver, Duration::ZERO);
         let output = crossbeam_channel::bounded(0).1;
-        let mut running = Running::new(group.expect("it starts"), output, &launcher);
+        let mut running = RunningBench::new(group.expect("it starts"), output, &launcher);
         assert_eq!(
-            running.exited("start a").to_string(),
+            running.exit_error("start a").to_string(),
             "the process ended (killed by cargo-perfcheck, 2 s after it closed its connection) before it answered `start a`"
         );
     }

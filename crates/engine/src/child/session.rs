@@ -18,28 +18,28 @@ use super::codec::{
 };
 use super::criterion::{Connection, CriterionVersion};
 use super::error::ChildError;
-use super::launch_spec::{LaunchSpec, bench_command};
-use super::launcher::Launcher;
-use super::pipes::Incoming;
+use super::launch_spec::{ProcessSpec, bench_command};
+use super::launcher::ProcessContext;
+use super::pipes::IncomingLine;
 use super::printed::Printer;
-use super::running::{PATIENCE, Running, quote};
-use super::stranger::{Greeting, Stranger};
+use super::running::{PATIENCE, RunningBench, quote};
+use super::stranger::{Greeting, UnidentifiedChild};
 use perfcheck_analysis::model::{
-    Allocations, Latencies, Nanos, Sample, Skipping, Throughput, WarmUpGoal, limits,
+    Allocations, Latencies, Nanos, Sample, SkipSupport, Throughput, WarmUpGoal, limits,
 };
 
 /// The result of `start` and `run`.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Started {
+pub enum StartOutcome {
     /// The benchmark waits for requests.
-    Ready(Ready),
+    Ready(ReadyBenchmark),
     /// The bench declined, with this reason.
     Skipped(String),
 }
 
 /// A benchmark that waits for requests.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Ready {
+pub struct ReadyBenchmark {
     /// Amount that one iteration processes.
     pub throughput: Throughput,
     /// The kind of measurement that it supports.
@@ -47,7 +47,7 @@ pub struct Ready {
 }
 
 /// The harness of an executable, as found by starting it.
-pub enum Recognised<'a> {
+pub enum DetectedHarness<'a> {
     /// A harness with our protocol; the process waits for requests.
     Ours(Box<Session<'a>>),
     /// Criterion, of this version.
@@ -67,9 +67,9 @@ enum SequentialWalk {
 
 /// A child from its start to its end. Dropping it kills the process.
 pub struct Session<'a> {
-    running: Running<'a>,
+    running: RunningBench<'a>,
     requests: ChildStdin,
-    frames: Receiver<Incoming>,
+    frames: Receiver<IncomingLine>,
     timeout: Duration,
     /// Beginning of the last frame, quoted if the frame is unexpected.
     last_frame: String,
@@ -77,7 +77,7 @@ pub struct Session<'a> {
     /// Total time between requests and their answers.
     asked: Duration,
     walk: SequentialWalk,
-    skipping: Skipping,
+    skipping: SkipSupport,
     /// Iterations of all samples of the current benchmark.
     sampled: u64,
     /// Time of the last request.
@@ -90,20 +90,20 @@ pub struct Session<'a> {
 
 impl<'a> Session<'a> {
     /// Starts the executable and waits for its `hello`.
-    pub fn start(spec: &LaunchSpec, launcher: &Launcher<'a>) -> Result<Self, ChildError> {
+    pub fn start(spec: &ProcessSpec, launcher: &ProcessContext<'a>) -> Result<Self, ChildError> {
         Self::start_observed(spec, launcher, |_| ())
     }
 
     /// Like [`Self::start`]; `started` receives the process id right after the start.
     pub fn start_observed(
-        spec: &LaunchSpec,
-        launcher: &Launcher<'a>,
+        spec: &ProcessSpec,
+        launcher: &ProcessContext<'a>,
         started: impl FnOnce(u32),
     ) -> Result<Self, ChildError> {
-        let mut stranger = Stranger::spawn(&mut command(spec), spec, launcher, started)?;
+        let mut stranger = UnidentifiedChild::spawn(&mut command(spec), spec, launcher, started)?;
         match stranger.wait_for_greeting(&never::<Infallible>())? {
             Greeting::Hello(hello) => {
-                Self::greeted(stranger, hello, launcher.timeout, spec.skipping)
+                Self::from_hello(stranger, hello, launcher.timeout, spec.skipping)
             }
             Greeting::Printed(_, line) => Err(ChildError::NoHello {
                 what: "it is a bench of another kind by now".to_owned(),
@@ -114,33 +114,34 @@ impl<'a> Session<'a> {
     }
 
     /// Starts the executable, and finds out its harness from its first message.
-    pub fn recognise(
-        spec: &LaunchSpec,
-        launcher: &Launcher<'a>,
-    ) -> Result<Recognised<'a>, ChildError> {
-        let mut door = Connection::listen().map_err(|source| spec.not_started(source))?;
+    pub fn detect(
+        spec: &ProcessSpec,
+        launcher: &ProcessContext<'a>,
+    ) -> Result<DetectedHarness<'a>, ChildError> {
+        let mut door = Connection::listen().map_err(|source| spec.spawn_error(source))?;
         let mut command = command(spec);
-        door.invite(&mut command);
+        door.set_environment(&mut command);
         let mut stranger =
-            Stranger::spawn(&mut command, spec, launcher, |leader| door.admit(leader))?;
-        match stranger.wait_for_greeting(door.incoming())? {
+            UnidentifiedChild::spawn(&mut command, spec, launcher, |leader| door.admit(leader))?;
+        match stranger.wait_for_greeting(door.events())? {
             Greeting::Hello(hello) => {
-                let session = Self::greeted(stranger, hello, launcher.timeout, spec.skipping)?;
-                Ok(Recognised::Ours(Box::new(session)))
+                let session = Self::from_hello(stranger, hello, launcher.timeout, spec.skipping)?;
+                Ok(DetectedHarness::Ours(Box::new(session)))
             }
-            Greeting::Printed(printer, _) => Ok(Recognised::Printed(printer)),
+            Greeting::Printed(printer, _) => Ok(DetectedHarness::Printed(printer)),
             Greeting::Runner(incoming) => {
-                let version = door.version(incoming, &mut stranger.running, launcher.timeout)?;
-                Ok(Recognised::Criterion(version))
+                let version =
+                    door.read_version(incoming, &mut stranger.running, launcher.timeout)?;
+                Ok(DetectedHarness::Criterion(version))
             }
         }
     }
 
-    fn greeted(
-        stranger: Stranger<'a>,
+    fn from_hello(
+        stranger: UnidentifiedChild<'a>,
         hello: Hello,
         timeout: Duration,
-        skipping: Skipping,
+        skipping: SkipSupport,
     ) -> Result<Self, ChildError> {
         if hello.protocol != PROTOCOL_VERSION {
             return Err(ChildError::Version {
@@ -177,7 +178,7 @@ impl<'a> Session<'a> {
     }
 
     /// Returns the total time for which the child has worked on requests.
-    pub fn asked(&self) -> Duration {
+    pub fn working_time(&self) -> Duration {
         self.asked
     }
 
@@ -194,7 +195,7 @@ impl<'a> Session<'a> {
                 }
                 Frame::Broken { message } => {
                     self.count_announced()?;
-                    found.broken.push(limits::message(message));
+                    found.broken.push(limits::cut_message(message));
                 }
                 Frame::Listed { count } => {
                     let announced = found.benchmarks.len();
@@ -204,21 +205,21 @@ impl<'a> Session<'a> {
                     let what = format!("it announced {announced} benchmarks and counts {count}");
                     return Err(ChildError::protocol(what));
                 }
-                _ => return Err(self.unexpected(&request)),
+                _ => return Err(self.unexpected_frame(&request)),
             }
         }
     }
 
     /// Starts a benchmark of an addressable child.
-    pub fn start_benchmark(&mut self, id: &str) -> Result<Started, ChildError> {
-        self.started(&ChildRequest::Start(id), id)
+    pub fn start_benchmark(&mut self, id: &str) -> Result<StartOutcome, ChildError> {
+        self.request_start(&ChildRequest::Start(id), id)
     }
 
     /// Returns the next benchmark of a sequential child: the first one, or the one after a benchmark that has ended.
     pub fn advance(&mut self) -> Result<Option<Announcement>, ChildError> {
         match self.walk {
-            SequentialWalk::NotBegun => self.announced(&ChildRequest::Begin),
-            SequentialWalk::UnderWay => self.announced(&ChildRequest::Next),
+            SequentialWalk::NotBegun => self.request_announcement(&ChildRequest::Begin),
+            SequentialWalk::UnderWay => self.request_announcement(&ChildRequest::Next),
             SequentialWalk::Over => Ok(None),
         }
     }
@@ -226,17 +227,17 @@ impl<'a> Session<'a> {
     /// Skips the benchmark `id` that a sequential child has announced, and returns the next one. If the bench needs
     /// all of its benchmarks to run, this one runs for an iteration.
     pub fn skip(&mut self, id: &str) -> Result<Option<Announcement>, ChildError> {
-        if self.skipping == Skipping::Works {
-            return self.announced(&ChildRequest::Skip);
+        if self.skipping == SkipSupport::Works {
+            return self.request_announcement(&ChildRequest::Skip);
         }
         match self.run_once(id) {
-            Err(error) if !error.child_goes_on() => Err(error),
+            Err(error) if !error.leaves_child_usable() => Err(error),
             _ => self.advance(),
         }
     }
 
     fn run_once(&mut self, id: &str) -> Result<(), ChildError> {
-        if let Started::Ready(_) = self.run_announced(id)? {
+        if let StartOutcome::Ready(_) = self.run_announced(id)? {
             self.warm_up_for(Nanos(0))?;
             self.finish(id)?;
         }
@@ -244,7 +245,7 @@ impl<'a> Session<'a> {
     }
 
     /// Lets a sequential child run to its end, skipping the remaining benchmarks. Its last steps can fail, too.
-    pub fn run_out(&mut self) -> Result<(), ChildError> {
+    pub fn run_to_end(&mut self) -> Result<(), ChildError> {
         if self.hello.capability() == Some(Capability::Sequential) {
             let mut next = self.advance()?;
             while let Some(announcement) = next {
@@ -255,8 +256,8 @@ impl<'a> Session<'a> {
     }
 
     /// Starts the benchmark that a sequential child has announced.
-    pub fn run_announced(&mut self, id: &str) -> Result<Started, ChildError> {
-        self.started(&ChildRequest::Run, id)
+    pub fn run_announced(&mut self, id: &str) -> Result<StartOutcome, ChildError> {
+        self.request_start(&ChildRequest::Run, id)
     }
 
     /// Warms up until `goal` is reached, and returns the totals.
@@ -295,7 +296,7 @@ impl<'a> Session<'a> {
                 },
                 total: total_ns.unwrap_or(elapsed_ns).max(elapsed_ns),
             }),
-            _ => Err(self.unexpected(&request)),
+            _ => Err(self.unexpected_frame(&request)),
         }
     }
 
@@ -343,7 +344,7 @@ impl<'a> Session<'a> {
                     })
                     .collect())
             }
-            _ => Err(self.unexpected(&request)),
+            _ => Err(self.unexpected_frame(&request)),
         }
     }
 
@@ -357,10 +358,10 @@ impl<'a> Session<'a> {
         let request = ChildRequest::Count(iterations);
         match self.ask(&request, expected)? {
             Frame::Counted(counted) => {
-                let checked = counted.checked(iterations);
-                checked.map_err(|what| wrong(&request, &what))
+                let checked = counted.to_allocations(iterations);
+                checked.map_err(|what| contradiction(&request, &what))
             }
-            _ => Err(self.unexpected(&request)),
+            _ => Err(self.unexpected_frame(&request)),
         }
     }
 
@@ -370,10 +371,10 @@ impl<'a> Session<'a> {
         let request = ChildRequest::Latencies(reservoir);
         match self.ask(&request, Duration::ZERO)? {
             Frame::Latencies(told) => {
-                let checked = told.checked(reservoir, self.sampled);
-                checked.map_err(|what| wrong(&request, &what))
+                let checked = told.into_latencies(reservoir, self.sampled);
+                checked.map_err(|what| contradiction(&request, &what))
             }
-            _ => Err(self.unexpected(&request)),
+            _ => Err(self.unexpected_frame(&request)),
         }
     }
 
@@ -381,7 +382,7 @@ impl<'a> Session<'a> {
     pub fn finish(&mut self, id: &str) -> Result<(), ChildError> {
         match self.ask(&ChildRequest::Finish, Duration::ZERO)? {
             Frame::Finished { id: finished } if finished == id => Ok(()),
-            _ => Err(self.unexpected(&ChildRequest::Finish)),
+            _ => Err(self.unexpected_frame(&ChildRequest::Finish)),
         }
     }
 
@@ -392,29 +393,33 @@ impl<'a> Session<'a> {
                 let _ = self.running.end();
                 Ok(())
             }
-            _ => Err(self.unexpected(&ChildRequest::Bye)),
+            _ => Err(self.unexpected_frame(&ChildRequest::Bye)),
         }
     }
 
-    fn started(&mut self, request: &ChildRequest<'_>, id: &str) -> Result<Started, ChildError> {
+    fn request_start(
+        &mut self,
+        request: &ChildRequest<'_>,
+        id: &str,
+    ) -> Result<StartOutcome, ChildError> {
         match self.ask(request, Duration::ZERO)? {
             Frame::Started {
                 id: started,
                 throughput,
                 kind,
-            } if started == id => Ok(Started::Ready(Ready {
+            } if started == id => Ok(StartOutcome::Ready(ReadyBenchmark {
                 throughput,
-                kind: RequestKind::of(kind.as_deref()),
+                kind: RequestKind::parse(kind.as_deref()),
             })),
             Frame::Skipped {
                 id: skipped,
                 reason,
-            } if skipped == id => Ok(Started::Skipped(limits::message(reason))),
-            _ => Err(self.unexpected(request)),
+            } if skipped == id => Ok(StartOutcome::Skipped(limits::cut_message(reason))),
+            _ => Err(self.unexpected_frame(request)),
         }
     }
 
-    fn announced(
+    fn request_announcement(
         &mut self,
         request: &ChildRequest<'_>,
     ) -> Result<Option<Announcement>, ChildError> {
@@ -428,7 +433,7 @@ impl<'a> Session<'a> {
                 self.walk = SequentialWalk::Over;
                 Ok(None)
             }
-            _ => Err(self.unexpected(request)),
+            _ => Err(self.unexpected_frame(request)),
         }
     }
 
@@ -464,7 +469,7 @@ impl<'a> Session<'a> {
         // A failed write means that the child has ended; its exit status says more than the error of the write.
         match self.requests.write_all(line.as_bytes()) {
             Ok(()) => Ok(()),
-            Err(_) => Err(self.running.exited(&request.to_string())),
+            Err(_) => Err(self.running.exit_error(&request.to_string())),
         }
     }
 
@@ -477,16 +482,16 @@ impl<'a> Session<'a> {
         let allowed = self
             .timeout
             .saturating_add(expected.saturating_mul(PATIENCE));
-        let is_under_way = request.is_about_started();
+        let is_under_way = request.needs_started_benchmark();
         let request = request.to_string();
         let time = (self.sent, allowed);
-        let line = match self.running.answer(&self.frames, &request, time)? {
-            Some(Incoming::Line(line)) => line,
-            Some(Incoming::TooLong(start)) => {
+        let line = match self.running.wait_for_answer(&self.frames, &request, time)? {
+            Some(IncomingLine::Line(line)) => line,
+            Some(IncomingLine::TooLong(start)) => {
                 let what = format!("a line of more than 64 MiB, `{}`", quote(&start));
                 return Err(ChildError::protocol(what));
             }
-            None => return Err(self.running.exited(&request)),
+            None => return Err(self.running.exit_error(&request)),
         };
         self.answered += line.len();
         if self.answered > limits::LONGEST_ANSWER_BYTES {
@@ -495,7 +500,7 @@ impl<'a> Session<'a> {
         }
         match Frame::parse(&line) {
             Ok(Frame::Error { id, message, fatal }) => {
-                let message = limits::message(message);
+                let message = limits::cut_message(message);
                 Err(if fatal {
                     ChildError::Exited {
                         status: format!("{}; {message}", self.running.await_end()),
@@ -510,8 +515,8 @@ impl<'a> Session<'a> {
             }
             Ok(frame) => {
                 self.last_frame = quote(&line);
-                match frame.beyond_limits() {
-                    Some(what) => Err(wrong(&request, &format!("is refused: {what}"))),
+                match frame.find_excess() {
+                    Some(what) => Err(contradiction(&request, &format!("is refused: {what}"))),
                     None => Ok(frame),
                 }
             }
@@ -523,17 +528,17 @@ impl<'a> Session<'a> {
     }
 
     /// Creates the error for a last frame that does not fit the request.
-    fn unexpected(&self, request: &ChildRequest<'_>) -> ChildError {
+    fn unexpected_frame(&self, request: &ChildRequest<'_>) -> ChildError {
         ChildError::protocol(format!("`{}` is no answer to `{request}`", self.last_frame))
     }
 }
 
 /// Creates the error for an answer that contradicts the protocol or itself.
-fn wrong(request: impl fmt::Display, what: &str) -> ChildError {
+fn contradiction(request: impl fmt::Display, what: &str) -> ChildError {
     ChildError::protocol(format!("its answer to `{request}` {what}"))
 }
 
-fn command(spec: &LaunchSpec) -> Command {
+fn command(spec: &ProcessSpec) -> Command {
     let mut command = bench_command(spec);
     command
         .stdin(Stdio::piped())

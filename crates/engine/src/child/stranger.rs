@@ -10,13 +10,13 @@ use std::process::{ChildStdin, Command};
 use std::time::{Duration, Instant};
 
 use super::codec::{Frame, Hello};
-use super::criterion::Quiet;
+use super::criterion::OutputFilter;
 use super::error::ChildError;
-use super::launch_spec::{LaunchSpec, Spawned};
-use super::launcher::Launcher;
-use super::pipes::{Incoming, read_lines, read_pieces};
-use super::printed::{Printer, printer_of};
-use super::running::{Either, Running, Wait, quote};
+use super::launch_spec::{ProcessSpec, SpawnedProcess};
+use super::launcher::ProcessContext;
+use super::pipes::{IncomingLine, read_lines, read_pieces};
+use super::printed::{Printer, identify_printer};
+use super::running::{Either, RunningBench, WaitOutcome, quote};
 
 /// Time for a child to say hello.
 const HELLO_DEADLINE: Duration = Duration::from_secs(10);
@@ -32,21 +32,21 @@ pub(super) enum Greeting<T> {
 }
 
 /// A child that has been started and has not identified itself. Dropping it kills the process.
-pub(super) struct Stranger<'a> {
-    pub(super) running: Running<'a>,
+pub(super) struct UnidentifiedChild<'a> {
+    pub(super) running: RunningBench<'a>,
     pub(super) requests: ChildStdin,
-    pub(super) frames: Receiver<Incoming>,
+    pub(super) frames: Receiver<IncomingLine>,
 }
 
-impl<'a> Stranger<'a> {
+impl<'a> UnidentifiedChild<'a> {
     /// Starts `command`; `started` receives the process id at once.
     pub(super) fn spawn(
         command: &mut Command,
-        spec: &LaunchSpec,
-        launcher: &Launcher<'a>,
+        spec: &ProcessSpec,
+        launcher: &ProcessContext<'a>,
         started: impl FnOnce(u32),
     ) -> Result<Self, ChildError> {
-        let Spawned {
+        let SpawnedProcess {
             mut group,
             stdout,
             stderr,
@@ -55,11 +55,11 @@ impl<'a> Stranger<'a> {
         started(leader.id());
         let requests = leader.stdin.take();
         let requests =
-            requests.ok_or_else(|| spec.not_started(std::io::ErrorKind::BrokenPipe.into()))?;
-        let not_started = |source| spec.not_started(source);
-        let stderr = read_pieces(Quiet::new(stderr)).map_err(not_started)?;
+            requests.ok_or_else(|| spec.spawn_error(std::io::ErrorKind::BrokenPipe.into()))?;
+        let not_started = |source| spec.spawn_error(source);
+        let stderr = read_pieces(OutputFilter::new(stderr)).map_err(not_started)?;
         Ok(Self {
-            running: Running::new(group, stderr, launcher),
+            running: RunningBench::new(group, stderr, launcher),
             requests,
             frames: read_lines(stdout).map_err(not_started)?,
         })
@@ -76,47 +76,51 @@ impl<'a> Stranger<'a> {
         loop {
             let waited = self.running.wait_for_either(&self.frames, door, deadline);
             match waited {
-                Wait::Came(Either::Second(incoming)) => return Ok(Greeting::Runner(incoming)),
-                Wait::Came(Either::First(Incoming::Line(line))) => {
+                WaitOutcome::Came(Either::Second(incoming)) => {
+                    return Ok(Greeting::Runner(incoming));
+                }
+                WaitOutcome::Came(Either::First(IncomingLine::Line(line))) => {
                     match Frame::parse(&line) {
                         Ok(Frame::Hello(hello)) => {
-                            return match hello.beyond_limits() {
+                            return match hello.find_excess() {
                                 Some(why) => Err(ChildError::protocol(format!(
                                     "its hello is refused: {why}"
                                 ))),
                                 None => Ok(Greeting::Hello(hello)),
                             };
                         }
-                        Err(error) if Frame::attempts_hello(&line) => {
+                        Err(error) if Frame::resembles_hello(&line) => {
                             let what =
                                 format!("its hello `{}` is no frame ({error})", quote(&line));
                             return Err(ChildError::protocol(what));
                         }
                         _ => {}
                     }
-                    if let Some(printer) = printer_of(&line) {
+                    if let Some(printer) = identify_printer(&line) {
                         return Ok(Greeting::Printed(printer, quote(&line)));
                     }
                     if !line.is_empty() && !line.starts_with(OF_PLOTS) {
                         first_line.get_or_insert_with(|| quote(&line));
-                        self.running.show(&line);
-                        self.running.show(b"\n");
+                        self.running.observe_output(&line);
+                        self.running.observe_output(b"\n");
                     }
                 }
-                Wait::Came(Either::First(Incoming::TooLong(start))) => self.running.show(&start),
-                Wait::Closed => {
+                WaitOutcome::Came(Either::First(IncomingLine::TooLong(start))) => {
+                    self.running.observe_output(&start)
+                }
+                WaitOutcome::Closed => {
                     let status = self.running.await_end();
                     self.running.drain_output();
-                    if let Some(found) = self.printed_to_stderr() {
+                    if let Some(found) = self.identify_from_stderr() {
                         return Ok(found);
                     }
                     return Err(ChildError::NoHello {
                         what: format!("it ended ({status}) without a word of it"),
-                        first_line: first_line.or_else(|| self.running.last_words()),
+                        first_line: first_line.or_else(|| self.running.final_message()),
                     });
                 }
-                Wait::Late => {
-                    if let Some(found) = self.printed_to_stderr() {
+                WaitOutcome::Late => {
+                    if let Some(found) = self.identify_from_stderr() {
                         return Ok(found);
                     }
                     return Err(ChildError::NoHello {
@@ -124,17 +128,17 @@ impl<'a> Stranger<'a> {
                         first_line,
                     });
                 }
-                Wait::Interrupted => return Err(ChildError::Interrupted),
+                WaitOutcome::Interrupted => return Err(ChildError::Interrupted),
             }
         }
     }
 
     /// Recent versions of Criterion print to standard error, if they could not connect to the runner.
-    fn printed_to_stderr<T>(&self) -> Option<Greeting<T>> {
+    fn identify_from_stderr<T>(&self) -> Option<Greeting<T>> {
         let lines = self.running.last_lines();
         let mut printers = lines.iter().filter_map(|line| {
             Some(Greeting::Printed(
-                printer_of(line.as_bytes())?,
+                identify_printer(line.as_bytes())?,
                 quote(line.as_bytes()),
             ))
         });

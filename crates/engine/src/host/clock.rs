@@ -23,7 +23,7 @@ pub fn to_rfc3339(time: Timestamp) -> String {
 }
 
 /// Formats a time relative to now, e.g. `8 minutes ago`, or as a date if it is two weeks ago or more.
-pub fn ago(time: Timestamp) -> String {
+pub fn format_ago(time: Timestamp) -> String {
     ago_at(time, now())
 }
 
@@ -42,7 +42,7 @@ fn ago_at(time: Timestamp, now: Timestamp) -> String {
 
 /// Parses a time that a user wrote as a date, as RFC 3339 or as an age: `2026-11-21`, `90d`. The error describes the
 /// accepted formats.
-pub fn moment(text: &str) -> Result<Timestamp, String> {
+pub fn parse_moment(text: &str) -> Result<Timestamp, String> {
     moment_before(text, now())
 }
 
@@ -79,7 +79,7 @@ fn moment_before(text: &str, now: Timestamp) -> Result<Timestamp, String> {
 /// Returns how long the machine has been suspended since it was started; zero if the system does not tell.
 ///
 /// An increase between two calls means that the machine slept in between.
-pub fn suspended() -> Duration {
+pub fn suspended_time() -> Duration {
     #[cfg(target_os = "linux")]
     {
         use rustix::time::{ClockId, clock_gettime};

@@ -9,7 +9,7 @@ impl Checkout {
     pub fn describe(&self, commit: &str) -> Result<Commit, GitError> {
         let format = "--format=%an%x00%aI%x00%s";
         let answer = self
-            .ask(&["log", "-1", "--no-show-signature", format, commit])?
+            .query(&["log", "-1", "--no-show-signature", format, commit])?
             .unwrap_or_default();
         let mut parts = answer.splitn(3, '\0').map(str::to_owned);
         let mut part = || parts.next().unwrap_or_default();

@@ -13,7 +13,7 @@
 use std::hint::black_box;
 use std::time::Instant;
 
-use super::Variables;
+use super::EnvironmentVariables;
 use perfcheck_analysis::model::{Control, Nanos};
 
 /// Number of passes in one probe, which take about 3 ms in total.
@@ -32,10 +32,10 @@ pub struct ControlProbe {
 impl ControlProbe {
     /// Creates a probe. If the clock of the benches is scripted, the control is too (docs/internals/src/protocol.md, section
     /// 7).
-    pub fn of(variables: &Variables) -> Self {
+    pub fn from_variables(variables: &EnvironmentVariables) -> Self {
         let script = variables.scripted_clock.as_ref().map(|_| {
             let text = variables.scripted_control.as_deref().unwrap_or_default();
-            text.split('/').filter_map(scripted).collect()
+            text.split('/').filter_map(parse_scripted).collect()
         });
         Self { script }
     }
@@ -46,17 +46,17 @@ impl ControlProbe {
     }
 
     /// Runs the workload before the process number `ordinal`; `None` if the script has no entries.
-    pub fn take(&self, ordinal: u32) -> Option<Control> {
+    pub fn measure(&self, ordinal: u32) -> Option<Control> {
         match &self.script {
             Some(script) if script.is_empty() => None,
             Some(script) => Some(script[ordinal as usize % script.len()]),
-            None => Some(of_passes(std::array::from_fn(|_| timed_pass()))),
+            None => Some(summarize_passes(std::array::from_fn(|_| timed_pass()))),
         }
     }
 }
 
 /// Parses `PASS` or `PASS~SPREAD`, in nanoseconds.
-fn scripted(text: &str) -> Option<Control> {
+fn parse_scripted(text: &str) -> Option<Control> {
     let (pass, spread) = text.split_once('~').unwrap_or((text, "0"));
     Some(Control {
         pass: Nanos(pass.parse().ok()?),
@@ -79,17 +79,17 @@ fn timed_pass() -> u64 {
 }
 
 /// Returns the median and the median absolute deviation.
-fn of_passes(mut passes: [u64; PASSES]) -> Control {
-    let pass = middle(&mut passes);
+fn summarize_passes(mut passes: [u64; PASSES]) -> Control {
+    let pass = upper_median(&mut passes);
     let mut distances = passes.map(|one| one.abs_diff(pass));
     Control {
         pass: Nanos(pass),
-        spread: Nanos(middle(&mut distances)),
+        spread: Nanos(upper_median(&mut distances)),
     }
 }
 
 /// Returns the upper median.
-fn middle(values: &mut [u64; PASSES]) -> u64 {
+fn upper_median(values: &mut [u64; PASSES]) -> u64 {
     values.sort_unstable();
     values[PASSES / 2]
 }
@@ -103,9 +103,9 @@ mod tests {
         let mut passes = [1000; PASSES];
         passes[..5].fill(9_000_000);
         passes[5..30].fill(1010);
-        let control = of_passes(passes);
+        let control = summarize_passes(passes);
         assert_eq!((control.pass, control.spread), (Nanos(1010), Nanos(0)));
-        let even = of_passes(std::array::from_fn(|i| 1000 + i as u64));
+        let even = summarize_passes(std::array::from_fn(|i| 1000 + i as u64));
         // |x - 1020| of 1000..=1039: 0, then 1 to 19 twice, and 20.
         assert_eq!((even.pass, even.spread), (Nanos(1020), Nanos(10)));
         assert!((even.jitter() - 10.0 / 1020.0).abs() < 1e-12);
@@ -113,7 +113,7 @@ mod tests {
 
     #[test]
     fn the_workload_takes_time_and_its_passes_are_alike() {
-        let control = ControlProbe { script: None }.take(0).unwrap();
+        let control = ControlProbe { script: None }.measure(0).unwrap();
         assert!(control.pass > Nanos(0));
         assert!(control.spread <= control.pass);
     }
@@ -121,11 +121,11 @@ mod tests {
     #[test]
     fn with_a_script_launches_take_its_times_in_turn_and_an_empty_one_gives_none() {
         let script = |text: &str| ControlProbe {
-            script: Some(text.split('/').filter_map(scripted).collect()),
+            script: Some(text.split('/').filter_map(parse_scripted).collect()),
         };
         let looks = script("70000/75000~3000");
-        let found = [0, 1, 2].map(|launch| looks.take(launch).map(|x| (x.pass.0, x.spread.0)));
+        let found = [0, 1, 2].map(|launch| looks.measure(launch).map(|x| (x.pass.0, x.spread.0)));
         assert_eq!(found, [(70_000, 0), (75_000, 3000), (70_000, 0)].map(Some));
-        assert_eq!(script("").take(0), None);
+        assert_eq!(script("").measure(0), None);
     }
 }

@@ -40,12 +40,13 @@ impl Checkout {
             })
         };
         let all = ask(&PATHS)?;
-        let lines: Vec<&[u8]> = trimmed(&all).split(|byte| *byte == b'\n').collect();
+        let lines: Vec<&[u8]> = trim_line_feed(&all).split(|byte| *byte == b'\n').collect();
         let [common_directory, top, prefix] = if let Ok(lines) = <[_; 3]>::try_from(lines) {
-            lines.map(path_of)
+            lines.map(path_from_git)
         } else {
             // A path contains a line feed, so ask for each of them separately.
-            let path = |which: &str| Ok::<_, GitError>(path_of(trimmed(&ask(&[which])?)));
+            let path =
+                |which: &str| Ok::<_, GitError>(path_from_git(trim_line_feed(&ask(&[which])?)));
             [path(PATHS[0])?, path(PATHS[1])?, path(PATHS[2])?]
         };
         // The answer is relative to `directory`: absolute paths need git 2.31 or later.
@@ -66,7 +67,7 @@ impl Checkout {
     /// Returns the commit, the branch, and whether tracked files are modified; `None` before the first commit.
     pub fn state(&self) -> Result<Option<GitState>, GitError> {
         let question = [&STATUS[..], &["--untracked-files=no"]].concat();
-        Ok(state_of(&self.run(&question)?))
+        Ok(parse_state(&self.run(&question)?))
     }
 
     /// Returns the full hash of a revision; `None` if it denotes no commit.
@@ -76,7 +77,7 @@ impl Checkout {
             return Ok(None);
         }
         let object = |name: &str| {
-            let answer = self.ask(&["rev-parse", "--verify", "--quiet", name])?;
+            let answer = self.query(&["rev-parse", "--verify", "--quiet", name])?;
             // For names such as `^HEAD`, git prints something other than a hash.
             let is_hash = |answer: &String| answer.bytes().all(|byte| byte.is_ascii_hexdigit());
             Ok::<_, GitError>(answer.filter(is_hash))
@@ -97,17 +98,17 @@ impl Checkout {
         let Some(branch) = self.resolve(branch)? else {
             return Ok(None);
         };
-        if self.ask(&["merge-base", "HEAD", &branch])?.is_none() {
+        if self.query(&["merge-base", "HEAD", &branch])?.is_none() {
             return Ok(None);
         }
         let range = format!("{branch}..HEAD");
-        let count = self.ask(&["rev-list", "--count", &range])?;
+        let count = self.query(&["rev-list", "--count", &range])?;
         Ok(count.and_then(|count| count.parse().ok()))
     }
 
     /// Reports whether `commit` is `HEAD` or one of its ancestors.
     pub fn is_ancestor(&self, commit: &str) -> Result<bool, GitError> {
-        let answer = self.ask(&["merge-base", "--is-ancestor", commit, "HEAD"])?;
+        let answer = self.query(&["merge-base", "--is-ancestor", commit, "HEAD"])?;
         Ok(answer.is_some())
     }
 
@@ -134,12 +135,12 @@ impl Checkout {
     }
 
     /// Returns git's output without its final line feed; `None` if git exits with failure.
-    pub(super) fn ask(&self, arguments: &[&str]) -> Result<Option<String>, GitError> {
+    pub(super) fn query(&self, arguments: &[&str]) -> Result<Option<String>, GitError> {
         let output = self
             .supervisor
             .output(git_command(&self.directory).args(arguments))?;
         let is_answer = output.status.success();
-        Ok(is_answer.then(|| String::from_utf8_lossy(trimmed(&output.stdout)).into_owned()))
+        Ok(is_answer.then(|| String::from_utf8_lossy(trim_line_feed(&output.stdout)).into_owned()))
     }
 
     pub(super) fn run(&self, arguments: &[&str]) -> Result<Vec<u8>, GitError> {
@@ -151,7 +152,7 @@ impl Checkout {
 pub(super) const STATUS: [&str; 4] = ["status", "--porcelain=v2", "--branch", "--no-ahead-behind"];
 
 /// Parses the output of [`STATUS`].
-pub(super) fn state_of(said: &[u8]) -> Option<GitState> {
+pub(super) fn parse_state(said: &[u8]) -> Option<GitState> {
     let said = String::from_utf8_lossy(said);
     let head = |name: &str| said.lines().find_map(|line| line.strip_prefix(name));
     let commit = head("# branch.oid ")?;
@@ -221,10 +222,10 @@ pub(super) fn run(
         return Err(GitError::TooOld {
             command,
             said: said.lines().next().unwrap_or_default().to_owned(),
-            version: String::from_utf8_lossy(trimmed(&version.stdout)).into_owned(),
+            version: String::from_utf8_lossy(trim_line_feed(&version.stdout)).into_owned(),
         });
     }
-    Err(GitError::from_words(directory, command, said))
+    Err(GitError::from_stderr(directory, command, said))
 }
 
 fn is_below_repository(directory: &Path) -> bool {
@@ -233,12 +234,12 @@ fn is_below_repository(directory: &Path) -> bool {
 }
 
 /// Removes the line feed that git adds to its output.
-pub(super) fn trimmed(answer: &[u8]) -> &[u8] {
+pub(super) fn trim_line_feed(answer: &[u8]) -> &[u8] {
     answer.strip_suffix(b"\n").unwrap_or(answer)
 }
 
 /// Converts a name from git to a path. Names are bytes; that of a directory may end with a slash.
-pub(super) fn path_of(name: &[u8]) -> PathBuf {
+pub(super) fn path_from_git(name: &[u8]) -> PathBuf {
     let name = name.strip_suffix(b"/").unwrap_or(name);
     PathBuf::from(OsStr::from_bytes(name))
 }

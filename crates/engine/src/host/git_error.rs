@@ -134,7 +134,7 @@ pub enum GitError {
 
 impl GitError {
     /// Creates the error for `git command`, run in `directory`, which failed and wrote `said` to stderr.
-    pub(super) fn from_words(directory: &Path, command: String, said: String) -> Self {
+    pub(super) fn from_stderr(directory: &Path, command: String, said: String) -> Self {
         if said.contains("not a git repository") {
             return Self::NotARepository(directory.to_owned());
         }
@@ -150,7 +150,7 @@ impl GitError {
                 exception: offer.map_or_else(usual, str::to_owned),
             };
         }
-        if let Some((file, filter)) = lines.find_map(failed_filter) {
+        if let Some((file, filter)) = lines.find_map(parse_failed_filter) {
             return Self::Filter {
                 filter: filter.to_owned(),
                 file: file.to_owned(),
@@ -204,7 +204,7 @@ impl From<RunError> for GitError {
 }
 
 /// Parses file and filter from git's line `fatal: FILE: smudge filter NAME failed`, or `clean filter 'NAME'`.
-fn failed_filter(line: &str) -> Option<(&str, &str)> {
+fn parse_failed_filter(line: &str) -> Option<(&str, &str)> {
     let line = line
         .strip_prefix("fatal: ")
         .or(line.strip_prefix("error: "))?;

@@ -7,7 +7,7 @@ use crate::process::Supervisor;
 use perfcheck_analysis::model::HostFacts;
 
 /// Reads the facts about this machine. `ci` means that it is a CI runner, which shares its machine with others.
-pub fn detect(ci: bool, supervisor: &Supervisor) -> HostFacts {
+pub fn read_host_facts(ci: bool, supervisor: &Supervisor) -> HostFacts {
     let cpu_info = fs::read_to_string("/proc/cpuinfo").unwrap_or_default();
     let uname = rustix::system::uname();
     let flags = field(&cpu_info, "flags").unwrap_or_default();
@@ -28,7 +28,7 @@ pub fn detect(ci: bool, supervisor: &Supervisor) -> HostFacts {
 }
 
 /// Returns the load average of the last minute, if the system tells.
-pub fn load() -> Option<f64> {
+pub fn load_average() -> Option<f64> {
     line("/proc/loadavg")?.split(' ').next()?.parse().ok()
 }
 

@@ -15,12 +15,12 @@ mod revisions;
 mod variables;
 mod viewer;
 
-pub use clock::{ago, moment, now, suspended, to_rfc3339};
+pub use clock::{format_ago, now, parse_moment, suspended_time, to_rfc3339};
 pub use control::ControlProbe;
-pub use examine::{Activity, RealFiles, SystemFiles, last_level_cache, machine_state};
+pub use examine::{ActivitySnapshot, RealFiles, SystemFiles, last_level_cache, machine_state};
 pub use git::{Checkout, HOOK_VARIABLES};
 pub use git_error::GitError;
-pub use machine::{detect, load};
+pub use machine::{load_average, read_host_facts};
 pub use revisions::{PresentFiles, Revision};
-pub use variables::{Variables, build_environment, fresh_seed};
+pub use variables::{EnvironmentVariables, build_environment, fresh_seed};
 pub use viewer::{open_in_viewer, temporary_page};

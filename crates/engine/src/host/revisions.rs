@@ -9,7 +9,7 @@ use std::io;
 use std::os::unix::ffi::{OsStrExt, OsStringExt};
 use std::path::{Path, PathBuf};
 
-use super::git::{Checkout, path_of, run, trimmed};
+use super::git::{Checkout, path_from_git, run, trim_line_feed};
 use super::git_error::GitError;
 use crate::process::Supervisor;
 use perfcheck_analysis::model::GitState;
@@ -25,7 +25,7 @@ pub struct Revision {
 
 impl Revision {
     /// Returns the state of a clean checkout of this commit.
-    pub fn state(&self) -> GitState {
+    pub fn clean_state(&self) -> GitState {
         GitState {
             commit: self.commit.clone(),
             branch: None,
@@ -111,7 +111,7 @@ impl Checkout {
                 None => self.revision(branch)?.commit,
             },
         };
-        match self.ask(&["merge-base", "HEAD", &other])? {
+        match self.query(&["merge-base", "HEAD", &other])? {
             Some(commit) => Ok(Revision {
                 name: format!("merge base with {branch}"),
                 commit,
@@ -133,7 +133,7 @@ impl Checkout {
             good: good.to_owned(),
             bad: bad.to_owned(),
         };
-        self.ask(&["merge-base", "--is-ancestor", good, bad])?
+        self.query(&["merge-base", "--is-ancestor", good, bad])?
             .ok_or_else(not_ancestor)?;
         let range = format!("{good}..{bad}");
         let listed = self.run(&["rev-list", "--first-parent", "--reverse", &range])?;
@@ -149,7 +149,7 @@ impl Checkout {
         supervisor: &Supervisor,
     ) -> Result<PresentFiles, GitError> {
         let mut found = PresentFiles::default();
-        for path in listed(supervisor, top, &["--cached"])? {
+        for path in list_files(supervisor, top, &["--cached"])? {
             let here = top.join(&path);
             match here.symlink_metadata() {
                 Ok(metadata) if metadata.is_dir() => {
@@ -162,10 +162,10 @@ impl Checkout {
                 Err(_) => {}
             }
         }
-        let excluded: Vec<OsString> = excluded.iter().map(|path| exclusion(path)).collect();
+        let excluded: Vec<OsString> = excluded.iter().map(|path| exclude_option(path)).collect();
         let mut untracked: Vec<&OsStr> = ["--others", "--exclude-standard"].map(OsStr::new).into();
         untracked.extend(excluded.iter().map(OsString::as_os_str));
-        for path in listed(supervisor, top, &untracked)? {
+        for path in list_files(supervisor, top, &untracked)? {
             match top.join(&path).symlink_metadata() {
                 Ok(metadata) if metadata.is_dir() => found.clones.push(path),
                 Ok(_) => found.untracked.push(path),
@@ -173,7 +173,7 @@ impl Checkout {
             }
         }
         let ignored = ["--others", "--ignored", "--exclude-standard", "--directory"];
-        found.ignored = listed(supervisor, top, &ignored)?;
+        found.ignored = list_files(supervisor, top, &ignored)?;
         Ok(found)
     }
 
@@ -182,17 +182,17 @@ impl Checkout {
     ///
     /// `index` is a directory for git's index of the written files. Submodules are copied from the user's clones,
     /// never from the network; submodules that were never fetched stay empty.
-    pub fn export(
+    pub fn export_files(
         &self,
         commit: &str,
         directory: &Path,
         index: &Path,
     ) -> Result<Vec<PathBuf>, GitError> {
         let git_directory = self.run(&["rev-parse", "--absolute-git-dir"])?;
-        let writer = Writer {
+        let writer = CommitWriter {
             supervisor: &self.supervisor,
             git_directories: vec![
-                path_of(trimmed(&git_directory)),
+                path_from_git(trim_line_feed(&git_directory)),
                 self.common_directory.clone(),
             ],
             checked_out: self.top.clone(),
@@ -207,7 +207,7 @@ impl Checkout {
 
     /// Creates a `.git` that makes `directory` look like a checkout of `commit` to build scripts that run git. It
     /// refers to the user's objects and tags and has no branches. Unchanged files keep their modification times.
-    pub fn stand_in(&self, directory: &Path, commit: &str) -> Result<(), GitError> {
+    pub fn write_git_directory(&self, directory: &Path, commit: &str) -> Result<(), GitError> {
         let failed = |source: io::Error| GitError::Failed {
             command: "init".to_owned(),
             said: source.to_string(),
@@ -226,7 +226,7 @@ impl Checkout {
                 Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(failed(error)),
                 _ => {}
             }
-            let format = self.ask(&["rev-parse", "--show-object-format"])?;
+            let format = self.query(&["rev-parse", "--show-object-format"])?;
             let format = format!("--object-format={}", format.as_deref().unwrap_or("sha1"));
             let init = [
                 "init",
@@ -246,7 +246,7 @@ impl Checkout {
                 done => done?,
             };
         }
-        let objects = alternate(&self.common_directory.join("objects"));
+        let objects = alternates_line(&self.common_directory.join("objects"));
         let tags = [
             "for-each-ref",
             "--format=%(objectname) %(refname)",
@@ -284,7 +284,7 @@ impl Checkout {
     }
 
     fn is_shallow(&self) -> Result<bool, GitError> {
-        let answer = self.ask(&["rev-parse", "--is-shallow-repository"])?;
+        let answer = self.query(&["rev-parse", "--is-shallow-repository"])?;
         Ok(answer.is_some_and(|answer| answer == "true"))
     }
 
@@ -296,7 +296,7 @@ impl Checkout {
         if self.is_shallow()? {
             return Ok(SHALLOW.to_owned());
         }
-        let head = self.ask(&["rev-parse", "--verify", "HEAD"])?;
+        let head = self.query(&["rev-parse", "--verify", "HEAD"])?;
         let hint = match head {
             None => "it has no commits yet",
             Some(_) => "`git fetch --all --tags` brings what the remote repository has",
@@ -308,7 +308,7 @@ impl Checkout {
 const SHALLOW: &str = "this clone is shallow: `git fetch --unshallow` brings the history (on CI, ask the checkout step for all of it: `fetch-depth: 0`)";
 
 /// Writes a commit of a repository and the commits of its submodules.
-struct Writer<'a> {
+struct CommitWriter<'a> {
     supervisor: &'a Supervisor,
     /// Directories that may contain `modules/`. The first one has the objects.
     git_directories: Vec<PathBuf>,
@@ -318,7 +318,7 @@ struct Writer<'a> {
     index: PathBuf,
 }
 
-impl Writer<'_> {
+impl CommitWriter<'_> {
     fn write(&self, commit: &str, below: &Path, files: &mut Vec<PathBuf>) -> Result<(), GitError> {
         let mut arguments = PLAIN.to_vec();
         arguments.extend(["read-tree", "--reset", "-u", commit]);
@@ -332,7 +332,7 @@ impl Writer<'_> {
             let facts = String::from_utf8_lossy(facts);
             let mut facts = facts.split(' ');
             let (mode, object) = (facts.next(), facts.next().unwrap_or_default());
-            let path = path_of(name);
+            let path = path_from_git(name);
             if mode == Some(SUBMODULE_MODE) {
                 if let Some(inner) = self.submodule(&path, object, below)? {
                     inner.write(object, &below.join(&path), files)?;
@@ -409,11 +409,11 @@ impl Writer<'_> {
             .filter_map(|entry| {
                 let mut halves = entry.splitn(2, |byte| *byte == b'\n');
                 let key = halves.next()?;
-                (path_of(halves.next()?) == path).then_some(key)
+                (path_from_git(halves.next()?) == path).then_some(key)
             })
             .find_map(|key| {
                 let name = key.strip_prefix(b"submodule.")?.strip_suffix(b".path")?;
-                Some(path_of(name))
+                Some(path_from_git(name))
             });
         Ok(name)
     }
@@ -439,7 +439,7 @@ impl Writer<'_> {
 }
 
 /// Returns the paths that `git ls-files` lists in `top`.
-fn listed(
+fn list_files(
     supervisor: &Supervisor,
     top: &Path,
     which: &[impl AsRef<OsStr>],
@@ -450,11 +450,11 @@ fn listed(
     let names = listed
         .split(|byte| *byte == 0)
         .filter(|name| !name.is_empty());
-    Ok(names.map(path_of).collect())
+    Ok(names.map(path_from_git).collect())
 }
 
 /// Returns the option that excludes a directory from listing and search.
-fn exclusion(directory: &Path) -> OsString {
+fn exclude_option(directory: &Path) -> OsString {
     let mut flag = b"--exclude=/".to_vec();
     for byte in directory.as_os_str().as_bytes() {
         if b"*?[]\\!# ".contains(byte) {
@@ -467,7 +467,7 @@ fn exclusion(directory: &Path) -> OsString {
 }
 
 /// Returns a line of `objects/info/alternates`. Paths with a line feed or a leading quote are quoted as in C.
-fn alternate(objects: &Path) -> Vec<u8> {
+fn alternates_line(objects: &Path) -> Vec<u8> {
     let name = objects.as_os_str().as_bytes();
     let mut line = Vec::new();
     if name.starts_with(b"\"") || name.contains(&b'\n') {

@@ -16,7 +16,7 @@ use std::path::PathBuf;
     clippy::struct_excessive_bools,
     reason = "each is a variable of its own"
 )]
-pub struct Variables {
+pub struct EnvironmentVariables {
     /// `CARGO`: the cargo that started this program, or the one to start
     pub cargo: PathBuf,
     /// `PERFCHECK_STORE`: path of the store
@@ -52,7 +52,7 @@ pub struct Variables {
     pub shows_unicode: bool,
 }
 
-impl Variables {
+impl EnvironmentVariables {
     /// Reads the variables.
     pub fn read() -> Self {
         let text = |name| env::var(name).ok().filter(|value| !value.is_empty());

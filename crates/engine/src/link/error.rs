@@ -41,7 +41,7 @@ pub enum LinkError {
 }
 
 /// Returns a function that turns an I/O error about `path` into a [`LinkError`].
-pub(super) fn about(action: &'static str, path: &Path) -> impl FnOnce(io::Error) -> LinkError {
+pub(super) fn file_error(action: &'static str, path: &Path) -> impl FnOnce(io::Error) -> LinkError {
     let path = path.to_owned();
     move |source| LinkError::File {
         action,

@@ -6,21 +6,21 @@ use object::{
     SymbolScope, elf,
 };
 
-use super::places::{Filler, Piece};
+use super::places::{CodePiece, FillerSpec};
 
 /// Value of a filler byte, which no process executes (on x86, a breakpoint).
 const BYTE: u8 = 0xcc;
 
 /// Returns the symbol of the nth filler.
-fn symbol(nth: usize) -> String {
+fn symbol_name(nth: usize) -> String {
     format!("perfcheck_filler_{nth}")
 }
 
 /// Returns an object file with a section for each filler, and the order of all symbols, one on each line.
 ///
 /// The sections are marked as retained, because nothing refers to them.
-pub(super) fn write(
-    pieces: &[Piece],
+pub(super) fn write_object(
+    pieces: &[CodePiece],
     architecture: Architecture,
     endianness: Endianness,
 ) -> Result<(Vec<u8>, String), String> {
@@ -29,9 +29,9 @@ pub(super) fn write(
     let mut count = 0;
     for piece in pieces {
         match piece {
-            Piece::Function(name) => order.push_str(name),
-            Piece::Filler(filler) => {
-                let name = symbol(count);
+            CodePiece::Function(name) => order.push_str(name),
+            CodePiece::Filler(filler) => {
+                let name = symbol_name(count);
                 count += 1;
                 add(&mut object, &name, *filler);
                 order.push_str(&name);
@@ -43,7 +43,7 @@ pub(super) fn write(
     Ok((bytes, order))
 }
 
-fn add(object: &mut Object<'_>, name: &str, filler: Filler) {
+fn add(object: &mut Object<'_>, name: &str, filler: FillerSpec) {
     let section = object.add_section(
         Vec::new(),
         format!(".text.{name}").into_bytes(),

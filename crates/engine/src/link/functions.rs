@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use object::{Architecture, Endianness, Object, ObjectSymbol, SymbolKind};
-use perfcheck_code::readable;
+use perfcheck_code::readable_name;
 
 /// A function of an executable.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -29,7 +29,7 @@ pub(super) type Functions = BTreeMap<String, Vec<Function>>;
 
 /// Returns the functions by name without hash, which changes with the version of a crate. Functions of the same name, such as instances of one
 /// generic, are sorted by size. Symbols that the linker cannot distinguish are omitted, as are all but the first of several names for one address.
-pub(super) fn code(executable: &[u8]) -> Result<ExecutableCode, String> {
+pub(super) fn parse_functions(executable: &[u8]) -> Result<ExecutableCode, String> {
     let file = object::File::parse(executable).map_err(|error| error.to_string())?;
     let mut found: Vec<Function> = Vec::new();
     let mut uses: BTreeMap<&str, usize> = BTreeMap::new();
@@ -53,7 +53,7 @@ pub(super) fn code(executable: &[u8]) -> Result<ExecutableCode, String> {
     }
     let mut by_name = Functions::new();
     for function in found {
-        let name = readable(&function.symbol);
+        let name = readable_name(&function.symbol);
         by_name.entry(name).or_default().push(function);
     }
     for same in by_name.values_mut() {
@@ -74,20 +74,20 @@ mod tests {
     fn this_test_is_among_the_functions_of_its_executable() {
         let executable = std::env::current_exe().expect("a path");
         let bytes = std::fs::read(executable).expect("readable");
-        let found = code(&bytes).expect("names");
+        let found = parse_functions(&bytes).expect("names");
         let mut names = found.functions.keys();
         assert!(names.any(|name| name.contains("link::functions::code")));
-        assert!(code(b"no executable").is_err());
+        assert!(parse_functions(b"no executable").is_err());
     }
 
     #[test]
     fn a_damaged_executable_tells_its_functions_or_why_not() {
         let whole: &[u8] = include_bytes!("../../../code/tests/corpus/small.elf");
-        let found = code(whole).expect("names");
+        let found = parse_functions(whole).expect("names");
         let names: Vec<&String> = found.functions.keys().collect();
         assert_eq!(names, ["_start", "first", "second"]);
         crate::mutations::attack("functions", &[whole.to_vec()], |bytes| {
-            drop(code(bytes));
+            drop(parse_functions(bytes));
         });
     }
 }

@@ -14,7 +14,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use super::error::{LinkError, about};
+use super::error::{LinkError, file_error};
 use crate::process::{RunError, Supervisor};
 
 const RECORD: &str = "link.json";
@@ -47,7 +47,7 @@ pub struct KeptLink {
 impl KeptLink {
     /// Keeps a link that has just succeeded, if it wrote an executable in cargo's `deps`.
     pub(super) fn keep(links: &Path, linker: &Path, arguments: &[OsString]) -> io::Result<()> {
-        let Some((output, executable)) = output(arguments) else {
+        let Some((output, executable)) = find_output(arguments) else {
             return Ok(());
         };
         let folder = links.join(executable.file_name().unwrap_or_default());
@@ -83,7 +83,7 @@ impl KeptLink {
     }
 
     /// Returns the link of `executable`, if it was kept in `links`.
-    pub(crate) fn of(links: &Path, executable: &Path) -> Option<Self> {
+    pub(crate) fn find(links: &Path, executable: &Path) -> Option<Self> {
         Self::read(&links.join(executable.file_name()?))
     }
 
@@ -127,9 +127,9 @@ impl KeptLink {
     ) -> Result<(), LinkError> {
         let is_driver = self.takes_arguments_of_a_compiler();
         let mut arguments: Vec<OsString> = Vec::new();
-        if let Some(linker) = self.other_linker() {
+        if let Some(linker) = self.bundled_linker_if_unused() {
             let directory = linker.parent().unwrap_or(&linker);
-            arguments.push(joined("-B", directory.as_os_str()));
+            arguments.push(join_option("-B", directory.as_os_str()));
             arguments.push("-fuse-ld=lld".into());
         }
         let further = [("--strip-debug", Path::new(""))]
@@ -141,7 +141,7 @@ impl KeptLink {
             } else {
                 option.to_owned()
             };
-            arguments.push(joined(&option, value.as_os_str()));
+            arguments.push(join_option(&option, value.as_os_str()));
         }
         let is_ours = |argument: &str| {
             let option = argument.strip_prefix("-Wl,").unwrap_or(argument);
@@ -177,7 +177,7 @@ impl KeptLink {
         }
         let output = supervisor.output(command.args(further));
         let output = output.map_err(|error| match error {
-            RunError::Start(source) => about("cannot start", &self.record.linker)(source),
+            RunError::Start(source) => file_error("cannot start", &self.record.linker)(source),
             RunError::Interrupted => LinkError::Interrupted,
         })?;
         if output.status.success() {
@@ -203,7 +203,7 @@ impl KeptLink {
     }
 
     /// Returns the linker that comes with the toolchain, if the link did not use it.
-    fn other_linker(&self) -> Option<PathBuf> {
+    fn bundled_linker_if_unused(&self) -> Option<PathBuf> {
         let plain = self
             .record
             .arguments
@@ -222,14 +222,14 @@ impl KeptLink {
     }
 }
 
-fn joined(option: &str, value: &OsStr) -> OsString {
+fn join_option(option: &str, value: &OsStr) -> OsString {
     let mut argument = OsString::from(option);
     argument.push(value);
     argument
 }
 
 /// Returns the output and its position among the arguments, if it is an executable in cargo's `deps`.
-fn output(arguments: &[OsString]) -> Option<(usize, PathBuf)> {
+fn find_output(arguments: &[OsString]) -> Option<(usize, PathBuf)> {
     if arguments
         .iter()
         .any(|argument| argument == "-shared" || argument == "-r")
@@ -261,14 +261,14 @@ mod tests {
     fn only_links_of_executables_in_deps_are_kept() {
         let arguments =
             |line: &str| -> Vec<OsString> { line.split(' ').map(OsString::from).collect() };
-        let found = output(&arguments("a.o -o /t/release/deps/bench-1 -pie"));
+        let found = find_output(&arguments("a.o -o /t/release/deps/bench-1 -pie"));
         assert_eq!(found, Some((2, PathBuf::from("/t/release/deps/bench-1"))));
         assert_eq!(
-            output(&arguments("a.o -o /t/release/build/x/build_script_build-1")),
+            find_output(&arguments("a.o -o /t/release/build/x/build_script_build-1")),
             None
         );
         assert_eq!(
-            output(&arguments("-shared a.o -o /t/release/deps/libm.so")),
+            find_output(&arguments("-shared a.o -o /t/release/deps/libm.so")),
             None
         );
     }
@@ -301,7 +301,7 @@ mod tests {
             .collect();
         KeptLink::keep(&links, Path::new("cc"), &owned).expect("kept");
         fs::remove_file(&object).expect("removed");
-        let link = KeptLink::of(&links, &executable).expect("it was kept");
+        let link = KeptLink::find(&links, &executable).expect("it was kept");
         let moved = place.path().join("moved");
         link.copy_to(&moved).expect("copied");
         fs::remove_dir_all(&links).expect("removed");

@@ -4,13 +4,13 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::thread;
 
-use super::error::{LinkError, about};
+use super::error::{LinkError, file_error};
 use super::filler;
-use super::functions::{ExecutableCode, code};
+use super::functions::{ExecutableCode, parse_functions};
 use super::kept::KeptLink;
-use super::leads::{self, Lead};
-use super::places::{Piece, draw};
-use crate::process::{Supervisor, start_work_in};
+use super::leads::{self, PathRewrite};
+use super::places::{CodePiece, draw_map};
+use crate::process::{Supervisor, start_scoped_work};
 use perfcheck_analysis::model::BySide;
 
 /// An executable that can be linked again.
@@ -19,7 +19,7 @@ pub struct Relinkable {
     /// Its kept link.
     pub(crate) link: KeptLink,
     /// The rewrites of paths in it, which make it find the files of its side.
-    pub(crate) leads: Vec<Lead>,
+    pub(crate) leads: Vec<PathRewrite>,
     /// Starts the linker.
     pub(crate) supervisor: Supervisor,
 }
@@ -40,17 +40,17 @@ struct LinkedSide {
 
 impl CodeLayouts {
     /// Prepares executables that were `built` and can be linked again. New executables are written to `places`.
-    pub fn of(
+    pub fn prepare(
         from: &BySide<Relinkable>,
         built: BySide<&Path>,
         places: &BySide<PathBuf>,
         seed: u64,
     ) -> Result<Self, LinkError> {
-        let (base, candidate) = at_once(
-            || LinkedSide::of(from.base.clone(), built.base, places.base.clone()),
+        let (base, candidate) = compute_both(
+            || LinkedSide::prepare(from.base.clone(), built.base, places.base.clone()),
             || {
                 let from = from.candidate.clone();
-                LinkedSide::of(from, built.candidate, places.candidate.clone())
+                LinkedSide::prepare(from, built.candidate, places.candidate.clone())
             },
         );
         let sides = BySide {
@@ -75,30 +75,31 @@ impl CodeLayouts {
             base: &base.code.functions,
             candidate: &candidate.code.functions,
         };
-        let map = draw(functions, self.seed, ordinal);
-        let (base, candidate) = at_once(|| base.link(&map.base), || candidate.link(&map.candidate));
+        let map = draw_map(functions, self.seed, ordinal);
+        let (base, candidate) =
+            compute_both(|| base.link(&map.base), || candidate.link(&map.candidate));
         base.and(candidate)
     }
 }
 
 /// Computes the results of both sides, at the same time if a thread can be started.
-fn at_once<T: Send>(base: impl Fn() -> T + Sync, candidate: impl Fn() -> T) -> (T, T) {
+fn compute_both<T: Send>(base: impl Fn() -> T + Sync, candidate: impl Fn() -> T) -> (T, T) {
     thread::scope(|scope| {
-        let base = start_work_in(scope, &base);
+        let base = start_scoped_work(scope, &base);
         let candidate = candidate();
         (base(), candidate)
     })
 }
 
 fn read(path: &Path) -> Result<Vec<u8>, LinkError> {
-    fs::read(path).map_err(about("cannot read", path))
+    fs::read(path).map_err(file_error("cannot read", path))
 }
 
 impl Relinkable {
     /// Fails if repeating the link at `place` does not give the bytes that were `built`.
     fn require_repeatable(&self, built: &[u8], place: &Path) -> Result<(), LinkError> {
         self.link.repeat(place, &self.supervisor)?;
-        self.lead(place)?;
+        self.rewrite_paths(place)?;
         if read(place)? != built {
             return Err(LinkError::Unrepeatable);
         }
@@ -106,16 +107,17 @@ impl Relinkable {
     }
 
     /// Rewrites the paths in an executable as in the one that was built.
-    fn lead(&self, executable: &Path) -> Result<(), LinkError> {
-        leads::apply(&self.leads, executable).map_err(about("cannot lead paths in", executable))
+    fn rewrite_paths(&self, executable: &Path) -> Result<(), LinkError> {
+        leads::apply_all(&self.leads, executable)
+            .map_err(file_error("cannot lead paths in", executable))
     }
 }
 
 impl LinkedSide {
     /// Finds the functions of the executable that was `built`. If it was stripped, links another with all names.
-    fn of(from: Relinkable, built: &Path, executable: PathBuf) -> Result<Self, LinkError> {
+    fn prepare(from: Relinkable, built: &Path, executable: PathBuf) -> Result<Self, LinkError> {
         let functions = |path: &Path, bytes: &[u8]| {
-            code(bytes).map_err(|why| LinkError::Functions {
+            parse_functions(bytes).map_err(|why| LinkError::Functions {
                 path: path.to_owned(),
                 why,
             })
@@ -133,23 +135,23 @@ impl LinkedSide {
         })
     }
 
-    fn link(&self, pieces: &[Piece]) -> Result<(), LinkError> {
-        let written = filler::write(pieces, self.code.architecture, self.code.endianness);
+    fn link(&self, pieces: &[CodePiece]) -> Result<(), LinkError> {
+        let written = filler::write_object(pieces, self.code.architecture, self.code.endianness);
         let (object, order) = written.map_err(|why| LinkError::Functions {
             path: self.executable.clone(),
             why,
         })?;
         let fillers = self.executable.with_added_extension("fillers.o");
         let ordering = self.executable.with_added_extension("order");
-        fs::write(&fillers, object).map_err(about("cannot write", &fillers))?;
-        fs::write(&ordering, order).map_err(about("cannot write", &ordering))?;
+        fs::write(&fillers, object).map_err(file_error("cannot write", &fillers))?;
+        fs::write(&ordering, order).map_err(file_error("cannot write", &ordering))?;
         let further = [
             ("", &*fillers),
             ("--symbol-ordering-file=", &*ordering),
             ("--no-warn-symbol-ordering", Path::new("")),
         ];
         (self.from.link).repeat_with(&self.executable, &further, &self.from.supervisor)?;
-        self.from.lead(&self.executable)
+        self.from.rewrite_paths(&self.executable)
     }
 }
 
@@ -163,7 +165,7 @@ mod tests {
     /// Returns the names, without hashes, that belong to one function only, with the functions' addresses in the page.
     fn places(executable: &Path) -> BTreeMap<String, u64> {
         let bytes = fs::read(executable).expect("readable");
-        let found = code(&bytes).expect("names").functions;
+        let found = parse_functions(&bytes).expect("names").functions;
         let alone = found.into_iter().filter(|(_, all)| all.len() == 1);
         alone
             .map(|(name, all)| (name, all[0].address % 4096))
@@ -208,7 +210,7 @@ mod tests {
             .collect();
         let links = place.join("links");
         KeptLink::keep(&links, Path::new("cc"), &arguments).expect("kept");
-        let link = KeptLink::of(&links, &executable).expect("it was kept");
+        let link = KeptLink::find(&links, &executable).expect("it was kept");
         (link, executable)
     }
 
@@ -255,7 +257,7 @@ mod tests {
             leads: Vec::new(),
             supervisor: Supervisor::default(),
         };
-        let layouts = CodeLayouts::of(
+        let layouts = CodeLayouts::prepare(
             &BySide {
                 base: relinkable(base),
                 candidate: relinkable(candidate),

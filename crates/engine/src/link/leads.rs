@@ -12,12 +12,12 @@ use std::path::Path;
 
 /// A path and its replacement of the same length.
 #[derive(Debug, Clone, Serialize, Deserialize)]
-pub(crate) struct Lead {
+pub(crate) struct PathRewrite {
     from: Vec<u8>,
     to: Vec<u8>,
 }
 
-impl Lead {
+impl PathRewrite {
     /// Returns `None` if the lengths differ, or if `from` is empty.
     pub(crate) fn new(from: &Path, to: &Path) -> Option<Self> {
         let bytes = |path: &Path| path.as_os_str().as_encoded_bytes().to_vec();
@@ -29,7 +29,7 @@ impl Lead {
     }
 
     /// Returns the rewrite that is equivalent to this one followed by `leads`.
-    pub(crate) fn continued(mut self, leads: &[Self]) -> Self {
+    pub(crate) fn then(mut self, leads: &[Self]) -> Self {
         for lead in leads {
             lead.apply(&mut self.to);
         }
@@ -47,7 +47,7 @@ impl Lead {
 }
 
 /// Applies all rewrites to a file.
-pub(crate) fn apply(leads: &[Lead], path: &Path) -> io::Result<()> {
+pub(crate) fn apply_all(leads: &[PathRewrite], path: &Path) -> io::Result<()> {
     // On other systems executables are signed, and a changed one would not start.
     if !cfg!(target_os = "linux") {
         return Ok(());
@@ -73,7 +73,7 @@ mod tests {
 
     #[test]
     fn every_occurrence_is_replaced_and_nothing_else() {
-        let lead = Lead::new(Path::new("/a/b"), Path::new("/c/d")).expect("the same length");
+        let lead = PathRewrite::new(Path::new("/a/b"), Path::new("/c/d")).expect("the same length");
         let mut bytes = b"/a/b/x\0/a//a/b/a/bc/a/".to_vec();
         assert!(lead.apply(&mut bytes));
         assert_eq!(bytes, b"/c/d/x\0/a//c/d/c/dc/a/");
@@ -82,7 +82,7 @@ mod tests {
 
     #[test]
     fn paths_of_other_lengths_are_left_alone() {
-        assert!(Lead::new(Path::new("/a"), Path::new("/bc")).is_none());
-        assert!(Lead::new(Path::new(""), Path::new("")).is_none());
+        assert!(PathRewrite::new(Path::new("/a"), Path::new("/bc")).is_none());
+        assert!(PathRewrite::new(Path::new(""), Path::new("")).is_none());
     }
 }

@@ -19,31 +19,35 @@ const GAPS: u32 = 4;
 
 /// The room before a function that has to be filled.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct Filler {
+pub(super) struct FillerSpec {
     pub(super) size: u64,
     pub(super) alignment: u64,
 }
 
 /// An element of the executable, in the order of the link.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) enum Piece {
-    Filler(Filler),
+pub(super) enum CodePiece {
+    Filler(FillerSpec),
     /// The symbol of a function.
     Function(String),
 }
 
 /// Draws a map: returns the pieces from which to link each side, such that common functions get the same positions. `ordinal` distinguishes maps.
-pub(super) fn draw(sides: BySide<&Functions>, seed: u64, ordinal: u32) -> BySide<Vec<Piece>> {
+pub(super) fn draw_map(
+    sides: BySide<&Functions>,
+    seed: u64,
+    ordinal: u32,
+) -> BySide<Vec<CodePiece>> {
     let block = u64::from(ordinal);
-    let mut slots = slots(&sides);
+    let mut slots = pair_functions(&sides);
     let name = "order of functions";
     let mut order = Draws::new(Stream { seed, name }, block);
     order.shuffle(&mut slots);
     let name = "gaps between functions";
     let mut gaps = Draws::new(Stream { seed, name }, block);
     let mut map = BySide {
-        base: Strip::default(),
-        candidate: Strip::default(),
+        base: SideLayout::default(),
+        candidate: SideLayout::default(),
     };
     let mut end = 0_u64;
     for slot in slots {
@@ -57,9 +61,9 @@ pub(super) fn draw(sides: BySide<&Functions>, seed: u64, ordinal: u32) -> BySide
             start = end.next_multiple_of(PAGE) + STEP + gap;
         }
         for side in Side::BOTH {
-            let strip = map.of_mut(side);
+            let strip = map.get_mut(side);
             strip.fill_to(start, fits);
-            strip.put(*slot.of(side));
+            strip.push_function(*slot.get(side));
         }
         end = start + room;
     }
@@ -72,12 +76,12 @@ pub(super) fn draw(sides: BySide<&Functions>, seed: u64, ordinal: u32) -> BySide
 /// The functions of one name: one of each side that has it.
 type Slot<'f> = BySide<Option<&'f Function>>;
 
-fn slots<'f>(sides: &BySide<&'f Functions>) -> Vec<Slot<'f>> {
+fn pair_functions<'f>(sides: &BySide<&'f Functions>) -> Vec<Slot<'f>> {
     let names: BTreeSet<&String> = sides.base.keys().chain(sides.candidate.keys()).collect();
     let mut slots = Vec::new();
     for name in names {
         let of = |side| -> Vec<&'f Function> {
-            sides.of(side).get(name).into_iter().flatten().collect()
+            sides.get(side).get(name).into_iter().flatten().collect()
         };
         let (base, mut candidate) = (of(Side::Base), of(Side::Candidate));
         // If several functions share a name, first pair those of equal size, then the rest.
@@ -106,34 +110,35 @@ fn slots<'f>(sides: &BySide<&'f Functions>) -> Vec<Slot<'f>> {
 
 /// The pieces of one side so far.
 #[derive(Default)]
-struct Strip {
-    pieces: Vec<Piece>,
+struct SideLayout {
+    pieces: Vec<CodePiece>,
     end: u64,
 }
 
-impl Strip {
+impl SideLayout {
     /// Adds filler up to `start`: from the current end, or from the beginning of a new page.
     fn fill_to(&mut self, start: u64, from_here: bool) {
         let filler = if from_here {
-            Filler {
+            FillerSpec {
                 size: start - self.end,
                 alignment: 1,
             }
         } else {
-            Filler {
+            FillerSpec {
                 size: start % PAGE,
                 alignment: PAGE,
             }
         };
         if filler.size > 0 {
-            self.pieces.push(Piece::Filler(filler));
+            self.pieces.push(CodePiece::Filler(filler));
         }
         self.end = start;
     }
 
-    fn put(&mut self, function: Option<&Function>) {
+    fn push_function(&mut self, function: Option<&Function>) {
         if let Some(function) = function {
-            self.pieces.push(Piece::Function(function.symbol.clone()));
+            self.pieces
+                .push(CodePiece::Function(function.symbol.clone()));
             self.end += function.size;
         }
     }
@@ -158,7 +163,7 @@ mod tests {
     }
 
     /// Returns the position of each function in its page, by symbol without hash and by size.
-    fn places(pieces: &[Piece], side: &Functions) -> BTreeMap<String, u64> {
+    fn places(pieces: &[CodePiece], side: &Functions) -> BTreeMap<String, u64> {
         let sizes: BTreeMap<&str, (&str, u64)> = side
             .iter()
             .flat_map(|(name, all)| all.iter().map(move |f| (&*f.symbol, (&**name, f.size))))
@@ -167,8 +172,10 @@ mod tests {
         let mut found = BTreeMap::new();
         for piece in pieces {
             match piece {
-                Piece::Filler(filler) => at = at.next_multiple_of(filler.alignment) + filler.size,
-                Piece::Function(symbol) => {
+                CodePiece::Filler(filler) => {
+                    at = at.next_multiple_of(filler.alignment) + filler.size
+                }
+                CodePiece::Function(symbol) => {
                     let (name, size) = sizes[&**symbol];
                     assert_eq!(at % STEP, 0, "the linker would align it");
                     found.insert(name.to_owned(), at % PAGE);
@@ -200,7 +207,7 @@ mod tests {
                 if *kind != 1 { candidate.push((&**name, size + if *kind == 2 { *growth } else { 0 })); }
             }
             let sides = BySide { base: side(&base, "h1"), candidate: side(&candidate, "h2") };
-            let map = draw(both(&sides), seed, ordinal);
+            let map = draw_map(both(&sides), seed, ordinal);
             let found = [places(&map.base, &sides.base), places(&map.candidate, &sides.candidate)];
             prop_assert_eq!(found[0].len(), base.len());
             prop_assert_eq!(found[1].len(), candidate.len());
@@ -220,10 +227,10 @@ mod tests {
             base: side(&sizes, "a"),
             candidate: side(&sizes, "b"),
         };
-        let map = draw(both(&sides), 3, 1);
-        assert_eq!(map, draw(both(&sides), 3, 1));
-        assert_ne!(map, draw(both(&sides), 3, 2));
-        assert_ne!(map, draw(both(&sides), 4, 1));
+        let map = draw_map(both(&sides), 3, 1);
+        assert_eq!(map, draw_map(both(&sides), 3, 1));
+        assert_ne!(map, draw_map(both(&sides), 3, 2));
+        assert_ne!(map, draw_map(both(&sides), 4, 1));
     }
 
     #[test]
@@ -235,7 +242,7 @@ mod tests {
             base: side(&sizes, "a"),
             candidate: side(&sizes, "b"),
         };
-        let map = draw(both(&sides), 3, 1);
+        let map = draw_map(both(&sides), 3, 1);
         let mut larger = sides.base.clone();
         larger.get_mut("f7").expect("it is there")[0].size += 64;
         let (told, real) = (places(&map.base, &sides.base), places(&map.base, &larger));

@@ -12,7 +12,7 @@ use std::ffi::{OsStr, OsString};
 use std::path::{Path, PathBuf};
 use std::process::{Command, ExitCode};
 
-use super::error::{LinkError, about};
+use super::error::{LinkError, file_error};
 use super::kept::KeptLink;
 
 /// Names the folder of kept links. The stand-in is inside this folder, so that no other process is mistaken for it.
@@ -25,7 +25,7 @@ const STAND_INS: &str = "linkers";
 const MOST_LINKS: usize = 64;
 
 /// Links in place of the real linker and returns its exit status. Returns `None` if this process was not started for that.
-pub fn stand_in(arguments: &[OsString]) -> Option<Result<ExitCode, LinkError>> {
+pub fn run_as_linker(arguments: &[OsString]) -> Option<Result<ExitCode, LinkError>> {
     let (own, rest) = arguments.split_first()?;
     let folder = PathBuf::from(std::env::var_os(FOLDER_VARIABLE)?);
     let linker = PathBuf::from(std::env::var_os(LINKER_VARIABLE)?);
@@ -34,7 +34,7 @@ pub fn stand_in(arguments: &[OsString]) -> Option<Result<ExitCode, LinkError>> {
     }
     let status = match Command::new(&linker).args(rest).status() {
         Ok(status) => status,
-        Err(error) => return Some(Err(about("cannot start the linker", &linker)(error))),
+        Err(error) => return Some(Err(file_error("cannot start the linker", &linker)(error))),
     };
     if status.success() {
         // Ignore a failure to keep the link: the executable is then merely not linked again.
@@ -45,27 +45,23 @@ pub fn stand_in(arguments: &[OsString]) -> Option<Result<ExitCode, LinkError>> {
 }
 
 /// The stand-in, ready to be passed to cargo.
-pub(crate) struct LinkKeeping {
+pub(crate) struct LinkRecorder {
     folder: PathBuf,
     linker: PathBuf,
     stand_in: PathBuf,
 }
 
-impl LinkKeeping {
+impl LinkRecorder {
     /// Installs `program`, which calls [`stand_in`], in `folder` as the stand-in of `linker`.
-    pub(crate) fn in_folder(
-        folder: &Path,
-        linker: &Path,
-        program: &Path,
-    ) -> Result<Self, LinkError> {
+    pub(crate) fn install(folder: &Path, linker: &Path, program: &Path) -> Result<Self, LinkError> {
         let stand_ins = folder.join(STAND_INS);
-        std::fs::create_dir_all(&stand_ins).map_err(about("cannot make", &stand_ins))?;
+        std::fs::create_dir_all(&stand_ins).map_err(file_error("cannot make", &stand_ins))?;
         let name = linker.file_name().unwrap_or(OsStr::new("cc"));
         let stand_in = stand_ins.join(name);
         if std::fs::read_link(&stand_in).ok().as_deref() != Some(program) {
             let _ = std::fs::remove_file(&stand_in);
             std::os::unix::fs::symlink(program, &stand_in)
-                .map_err(about("cannot make", &stand_in))?;
+                .map_err(file_error("cannot make", &stand_in))?;
         }
         Ok(Self {
             folder: folder.to_owned(),

@@ -14,7 +14,7 @@ const RESERVOIR: u64 = 10_000;
 
 /// The amount of untimed measurements.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Aside {
+pub(super) enum UntimedScope {
     /// Everything the benchmark offers.
     InFull,
     /// As in the many rounds of a side-by-side measurement: no single latencies, and allocations only with `count`.
@@ -22,22 +22,22 @@ pub(super) enum Aside {
 }
 
 /// Takes the untimed measurements of the current benchmark after its samples. `iteration_ns` is the time of an iteration, including setup and drops.
-pub(super) fn noted(
+pub(super) fn take_untimed(
     session: &mut Session<'_>,
     kind: RequestKind,
-    aside: Aside,
+    aside: UntimedScope,
     iteration_ns: f64,
 ) -> Result<Extras, ChildError> {
     let mut extras = Extras::default();
     // Latencies come before counting, which runs operations that are not samples.
     if kind == RequestKind::Latency {
         let reservoir = match aside {
-            Aside::InFull => RESERVOIR,
-            Aside::InRounds { .. } => 0,
+            UntimedScope::InFull => RESERVOIR,
+            UntimedScope::InRounds { .. } => 0,
         };
         extras.latencies = Some(session.latencies(reservoir)?);
     }
-    let count = !matches!(aside, Aside::InRounds { count: false });
+    let count = !matches!(aside, UntimedScope::InRounds { count: false });
     if count && session.hello().counts_allocations() {
         extras.allocations = session.count(
             COUNTED,

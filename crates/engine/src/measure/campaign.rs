@@ -11,23 +11,23 @@ use std::time::{Duration, Instant};
 use super::chance;
 use super::discover::DiscoveredTarget;
 use super::driver::Driver;
-use super::launch::{OpenLaunch, begun};
+use super::launch::{ActiveProcesses, new_record};
 use super::plan::PairedPlan;
 use super::shared_cache::SharedCache;
-use super::sides::OneOrTwo;
-use super::subject::{Resolved, Subject};
-use super::target::{Coexistence, PairedTarget, Target};
-use crate::child::Launcher;
+use super::sides::CampaignSides;
+use super::subject::{CampaignBenchmark, ResolvedSettings};
+use super::target::{PairedTarget, ProcessOverlap, Target};
+use crate::child::ProcessContext;
 use crate::host::ControlProbe;
-use perfcheck_analysis::compare::Standing;
+use perfcheck_analysis::compare::LookStatus;
 use perfcheck_analysis::model::{
-    BASE_FAILED, Benchmark, BenchmarkKey, Event, LaunchOutcome, LaunchRecord, LaunchedBenchmark,
-    Round, Sample, Side, Turns, VisitPlan,
+    BASE_FAILED, Benchmark, BenchmarkInProcess, BenchmarkKey, Event, Interleaving, ProcessOutcome,
+    ProcessRecord, Round, Sample, Side, VisitPlan,
 };
 
 /// How a campaign ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Ended {
+pub enum CampaignEnd {
     /// The measurement ran to its end.
     Complete,
     /// The user asked to stop.
@@ -36,7 +36,7 @@ pub enum Ended {
 
 /// The cost of measuring a benchmark.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Spent {
+pub struct BenchmarkCost {
     /// The benchmark.
     pub key: BenchmarkKey,
     /// Time of its rounds, including its share of starting processes.
@@ -53,15 +53,15 @@ pub struct Spent {
 type Attempts = BTreeMap<(String, String), u32>;
 
 /// Decides from a benchmark, its noise threshold and its rounds whether it needs more rounds.
-type Stands<'s> = dyn FnMut(&Benchmark, f64, &[Round]) -> Option<Standing> + 's;
+type StandingFn<'s> = dyn FnMut(&Benchmark, f64, &[Round]) -> Option<LookStatus> + 's;
 
 /// The receiver of a campaign's results, which also decides when a benchmark needs no more rounds.
 pub struct CampaignSink<'s, E> {
     /// Takes the record of each process as soon as it has ended, even if it was cut short.
-    pub record: &'s mut dyn FnMut(Side, &LaunchRecord) -> Result<(), E>,
+    pub record: &'s mut dyn FnMut(Side, &ProcessRecord) -> Result<(), E>,
     /// Decides whether a benchmark with these rounds needs more of them, given its noise threshold. Returns `None` if this number of rounds is not
     /// evaluated. A single side has no rounds to decide by.
-    pub standing: &'s mut Stands<'s>,
+    pub standing: &'s mut StandingFn<'s>,
 }
 
 /// Everything that one run measures, or a pair of runs.
@@ -70,9 +70,9 @@ pub struct Campaign<'a> {
     pub(super) seed: u64,
     /// The plan of the rounds of two sides. With one side, each benchmark has its own number of processes.
     pub(super) in_turn: Option<PairedPlan>,
-    pub(super) launcher: Launcher<'a>,
+    pub(super) launcher: ProcessContext<'a>,
     /// Resolves the settings of a benchmark. Called again when a process reports its author's settings.
-    pub(super) resolve: Box<dyn Fn(&Benchmark) -> Resolved + 'a>,
+    pub(super) resolve: Box<dyn Fn(&Benchmark) -> ResolvedSettings + 'a>,
     pub(super) control: Option<ControlProbe>,
     pub(super) shared_cache: SharedCache,
     /// Number of visits that have ended.
@@ -84,19 +84,19 @@ pub struct Campaign<'a> {
 
 impl<'a> Campaign<'a> {
     /// Plans processes of one side. `resolve` returns the settings of each benchmark.
-    pub fn alone(
+    pub fn single(
         targets: Vec<DiscoveredTarget>,
-        resolve: impl Fn(&Benchmark) -> Resolved + 'a,
+        resolve: impl Fn(&Benchmark) -> ResolvedSettings + 'a,
         seed: u64,
-        launcher: Launcher<'a>,
+        launcher: ProcessContext<'a>,
     ) -> Self {
         let targets = targets
             .into_iter()
             // The filter may have left a target without benchmarks.
             .filter(|found| !found.benchmarks.is_empty())
             .map(|found| {
-                let driver = OneOrTwo::alone(found.driver);
-                let executable = OneOrTwo::alone(found.target);
+                let driver = CampaignSides::single(found.driver);
+                let executable = CampaignSides::single(found.target);
                 Target::new(executable, driver, found.benchmarks, &resolve)
             })
             .collect();
@@ -115,13 +115,13 @@ impl<'a> Campaign<'a> {
     }
 
     /// Plans rounds of two sides. `noise_threshold` returns that of each benchmark.
-    pub fn in_turn(
+    pub fn paired(
         targets: Vec<PairedTarget>,
         noise_threshold: impl Fn(&Benchmark) -> f64 + 'a,
         plan: PairedPlan,
-        launcher: Launcher<'a>,
+        launcher: ProcessContext<'a>,
     ) -> Self {
-        let resolve = move |benchmark: &Benchmark| plan.resolved(noise_threshold(benchmark));
+        let resolve = move |benchmark: &Benchmark| plan.resolve(noise_threshold(benchmark));
         let targets = targets.into_iter().map(|pair| {
             let (executables, drivers) = (pair.targets.into(), pair.drivers.into());
             Target {
@@ -133,13 +133,13 @@ impl<'a> Campaign<'a> {
             targets: targets.collect(),
             in_turn: Some(plan),
             time_budget: plan.time_budget,
-            ..Self::alone(Vec::new(), resolve, plan.seed, launcher)
+            ..Self::single(Vec::new(), resolve, plan.seed, launcher)
         }
     }
 
     /// Sets a time budget: after the first process of each target, none starts that would end later than `budget` after the start.
     #[must_use]
-    pub fn within(self, budget: Option<Duration>) -> Self {
+    pub fn with_time_budget(self, budget: Option<Duration>) -> Self {
         Self {
             time_budget: budget,
             ..self
@@ -157,47 +157,55 @@ impl<'a> Campaign<'a> {
 
     /// Measures until every benchmark is settled, or the rounds or the time are used up. Failures of benches are recorded like results: the only
     /// errors are those of the sink.
-    pub fn run<E>(mut self, sink: &mut CampaignSink<'_, E>) -> Result<(Ended, Vec<Spent>), E> {
+    pub fn run<E>(
+        mut self,
+        sink: &mut CampaignSink<'_, E>,
+    ) -> Result<(CampaignEnd, Vec<BenchmarkCost>), E> {
         self.began = Instant::now();
         let plan = self.visit_plan();
-        self.tell_plan(plan);
+        self.report_plan(plan);
         let (VisitPlan::Launches(rounds) | VisitPlan::Rounds(rounds)) = plan;
-        let mut ended = Ended::Complete;
+        let mut ended = CampaignEnd::Complete;
         'rounds: for round in 0.. {
             if self.is_over() {
                 break;
             }
             let mut attempts = Attempts::new();
             for index in 0..self.targets.len() {
-                let wanted = self.choose(index, round);
+                let wanted = self.choose_benchmarks(index, round);
                 if wanted.is_empty() {
                     continue;
                 }
                 let began = Instant::now();
-                if self.round(index, round, &wanted, &mut attempts, sink)? == Ended::Interrupted {
-                    ended = Ended::Interrupted;
+                if self.run_round(index, round, &wanted, &mut attempts, sink)?
+                    == CampaignEnd::Interrupted
+                {
+                    ended = CampaignEnd::Interrupted;
                     break 'rounds;
                 }
                 self.targets[index].round_time = began.elapsed();
             }
         }
         self.launcher.observer.observe(&Event::Measured);
-        self.tell_who_was_late(rounds);
+        self.report_late_targets(rounds);
         let spent = self.targets.into_iter().flat_map(|target| {
-            let in_turn = target.coexistence != Coexistence::Apart;
-            target.subjects.into_iter().map(move |subject| Spent {
-                ran_out_of_time: ended == Ended::Complete && subject.has_unused_rounds(),
-                key: subject.benchmark.key,
-                time: subject.time,
-                in_turn,
-                skipped: subject.skipped,
-            })
+            let in_turn = target.coexistence != ProcessOverlap::Apart;
+            target
+                .subjects
+                .into_iter()
+                .map(move |subject| BenchmarkCost {
+                    ran_out_of_time: ended == CampaignEnd::Complete && subject.has_unused_rounds(),
+                    key: subject.benchmark.key,
+                    time: subject.time,
+                    in_turn,
+                    skipped: subject.skipped,
+                })
         });
         Ok((ended, spent.collect()))
     }
 
     fn visit_plan(&self) -> VisitPlan {
-        let launches = self.subjects().map(Subject::launches).max();
+        let launches = self.subjects().map(CampaignBenchmark::launches).max();
         match &self.in_turn {
             None => VisitPlan::Launches(launches.unwrap_or(0)),
             Some(plan) => VisitPlan::Rounds(plan.rounds),
@@ -205,55 +213,55 @@ impl<'a> Campaign<'a> {
     }
 
     /// Runs one round of a target, with as many processes as it takes to visit each of its open benchmarks once.
-    fn round<E>(
+    fn run_round<E>(
         &mut self,
         index: usize,
         round: u32,
         asked: &[usize],
         attempts: &mut Attempts,
         sink: &mut CampaignSink<'_, E>,
-    ) -> Result<Ended, E> {
+    ) -> Result<CampaignEnd, E> {
         let mut wanted = asked.to_vec();
         let bench = &self.targets[index].executables.candidate;
         let attempt = attempts
             .entry((bench.package.clone(), bench.target.clone()))
             .or_default();
-        self.lay_out(index, round);
+        self.link_layout(index, round);
         while !wanted.is_empty() {
-            let mut launch = self.begin(index, round, *attempt, wanted);
+            let mut launch = self.prepare_processes(index, round, *attempt, wanted);
             match &self.targets[index].drivers.candidate {
                 Driver::Own => self.launch_own(&mut launch),
                 Driver::Criterion(_) => self.launch_criterion(&mut launch),
                 Driver::Printed(_) => self.launch_printed(&mut launch),
             }
-            for side in launch.records.present(Side::BOTH) {
-                let record = launch.records.of(side);
+            for side in launch.records.sides_in(Side::BOTH) {
+                let record = launch.records.get(side);
                 if !record.benchmarks.is_empty() {
                     (sink.record)(side, record)?;
                 }
             }
             if launch.interrupted {
-                return Ok(Ended::Interrupted);
+                return Ok(CampaignEnd::Interrupted);
             }
             wanted = launch.wanted;
             *attempt += 1;
         }
-        Ok(self.settle(index, round, asked, sink.standing))
+        Ok(self.evaluate_rounds(index, round, asked, sink.standing))
     }
 
     /// Determines which of the benchmarks that this round has visited need no more rounds.
-    fn settle(
+    fn evaluate_rounds(
         &mut self,
         index: usize,
         round: u32,
         asked: &[usize],
-        standing: &mut Stands<'_>,
-    ) -> Ended {
+        standing: &mut StandingFn<'_>,
+    ) -> CampaignEnd {
         let limit = self.time_per_benchmark();
         for place in asked.iter().copied() {
             // There may be thousands of benchmarks, and each needs a computation.
-            if self.launcher.interrupt.requested() {
-                return Ended::Interrupted;
+            if self.launcher.interrupt.is_requested() {
+                return CampaignEnd::Interrupted;
             }
             let subject = &mut self.targets[index].subjects[place];
             if subject.is_open() {
@@ -262,18 +270,18 @@ impl<'a> Campaign<'a> {
                 if let Some(found) = found {
                     subject.standing = found;
                 }
-                subject.done = matches!(found, Some(Standing::Settled(_)))
+                subject.done = matches!(found, Some(LookStatus::Settled(_)))
                     || subject.is_out_of_time(limit)
                     || subject.visits_left(round + 1, None) == 0;
             }
         }
-        Ended::Complete
+        CampaignEnd::Complete
     }
 
     /// Returns the indices of the benchmarks that this round visits, shuffled; they are taken from the end. The round does not count for the other
     /// open benchmarks.
-    fn choose(&mut self, index: usize, round: u32) -> Vec<usize> {
-        let some_wait = self.some_wait();
+    fn choose_benchmarks(&mut self, index: usize, round: u32) -> Vec<usize> {
+        let some_wait = self.must_waiters_wait();
         let target = &mut self.targets[index];
         let mut wanted = Vec::new();
         for (place, subject) in target.subjects.iter_mut().enumerate() {
@@ -287,22 +295,28 @@ impl<'a> Campaign<'a> {
             }
         }
         let bench = &target.executables.candidate;
-        let mut draws = chance::draws(self.seed, "order", bench, u64::from(round));
+        let mut draws = chance::stream(self.seed, "order", bench, u64::from(round));
         draws.shuffle(&mut wanted);
         // Every benchmark gets its first round, regardless of the time.
         if round > 0 {
-            self.keep_in_time(index, round, &mut wanted);
+            self.retain_in_time(index, round, &mut wanted);
         }
         wanted
     }
 
     /// Prepares the next process of each side. The padding is the same on both sides: shared randomness adds no noise to the comparison.
-    fn begin(&self, index: usize, round: u32, attempt: u32, wanted: Vec<usize>) -> OpenLaunch {
+    fn prepare_processes(
+        &self,
+        index: usize,
+        round: u32,
+        attempt: u32,
+        wanted: Vec<usize>,
+    ) -> ActiveProcesses {
         let target = &self.targets[index];
         let block = u64::from(round) << 32 | u64::from(attempt);
-        let padding = chance::padding(self.seed, &target.executables.candidate, block);
-        let begun = |executable: &_| begun(executable, target.layout, round, attempt, padding);
-        OpenLaunch {
+        let padding = chance::draw_padding(self.seed, &target.executables.candidate, block);
+        let begun = |executable: &_| new_record(executable, target.layout, round, attempt, padding);
+        ActiveProcesses {
             index,
             records: target.executables.map(begun),
             wanted,
@@ -312,12 +326,12 @@ impl<'a> Campaign<'a> {
     }
 
     /// Records a successful visit for each side. `turns` says how two sides alternated.
-    pub(super) fn measured(
+    pub(super) fn record_success(
         &mut self,
-        launch: &mut OpenLaunch,
+        launch: &mut ActiveProcesses,
         place: usize,
-        sides: Vec<(Side, LaunchedBenchmark)>,
-        turns: Turns,
+        sides: Vec<(Side, BenchmarkInProcess)>,
+        turns: Interleaving,
         took: Duration,
     ) {
         let is_printed = matches!(
@@ -325,7 +339,7 @@ impl<'a> Campaign<'a> {
             Driver::Printed(_)
         );
         let subject = self.subject_mut(launch, place);
-        subject.took(took);
+        subject.record_visit(took);
         if let Some((_, launched)) = sides.first() {
             subject.benchmark.metric = launched.benchmark.metric.clone();
         }
@@ -334,7 +348,11 @@ impl<'a> Campaign<'a> {
         }
         if launch.is_pair() {
             let of = |side| sides.iter().find(|(of, _)| *of == side);
-            let samples = |side| of(side).map(|(_, side)| alike(side)).unwrap_or_default();
+            let samples = |side| {
+                of(side)
+                    .map(|(_, side)| comparable_samples(side))
+                    .unwrap_or_default()
+            };
             let led = of(Side::Candidate).map(|(_, candidate)| candidate.extras.led.clone());
             let layout = launch.records.candidate.head.layout;
             let subject = self.subject_mut(launch, place);
@@ -349,13 +367,13 @@ impl<'a> Campaign<'a> {
             if launch.is_pair() {
                 launched.sampling.turns = turns;
             }
-            launch.records.of_mut(side).benchmarks.push(launched);
+            launch.records.get_mut(side).benchmarks.push(launched);
         }
         self.done += 1;
     }
 
     /// Records that the benchmark declines to be measured.
-    pub(super) fn skipped(&mut self, launch: &OpenLaunch, place: usize, reason: &str) {
+    pub(super) fn record_skip(&mut self, launch: &ActiveProcesses, place: usize, reason: &str) {
         self.done += 1;
         let subject = self.subject_mut(launch, place);
         subject.done = true;
@@ -367,9 +385,9 @@ impl<'a> Campaign<'a> {
     }
 
     /// Records a failure on `side` for both sides, because there is nothing to compare with.
-    pub(super) fn failed(
+    pub(super) fn record_failure(
         &mut self,
-        launch: &mut OpenLaunch,
+        launch: &mut ActiveProcesses,
         place: usize,
         side: Side,
         message: &str,
@@ -386,14 +404,19 @@ impl<'a> Campaign<'a> {
             launch: launch.round(),
             message: &message,
         });
-        for side in launch.records.present(Side::BOTH) {
-            let launched = subject.launched(LaunchOutcome::Failed(message.clone()));
-            launch.records.of_mut(side).benchmarks.push(launched);
+        for side in launch.records.sides_in(Side::BOTH) {
+            let launched = subject.record(ProcessOutcome::Failed(message.clone()));
+            launch.records.get_mut(side).benchmarks.push(launched);
         }
     }
 
     /// Warns that a process failed on `side` after everything was measured.
-    pub(super) fn warn_of_end(&self, launch: &mut OpenLaunch, side: Side, message: &str) {
+    pub(super) fn warn_of_late_failure(
+        &self,
+        launch: &mut ActiveProcesses,
+        side: Side,
+        message: &str,
+    ) {
         let head = launch.head(side);
         head.failure = Some(message.to_owned());
         let message = format!("{}/{}: {message}", head.package, head.target);
@@ -402,36 +425,40 @@ impl<'a> Campaign<'a> {
 
     /// Returns a function that chooses the processor to bind a benchmark to, if one is known to be enough for it. The choice is drawn anew for each
     /// pair of processes. A single side is never bound.
-    pub(super) fn processor(
+    pub(super) fn processor_choice(
         &self,
-        launch: &OpenLaunch,
+        launch: &ActiveProcesses,
         place: usize,
     ) -> Option<impl FnOnce(u32) -> usize + Clone + use<>> {
         let may_bind = self.in_turn.is_some_and(|plan| plan.bind);
         let bound = may_bind && self.subject(launch, place).is_solitary == Some(true);
         bound.then(|| {
             let bench = &self.targets[launch.index].executables.candidate;
-            let mut draws = chance::draws(self.seed, "processor", bench, launch.block);
+            let mut draws = chance::stream(self.seed, "processor", bench, launch.block);
             move |count| draws.index(count)
         })
     }
 
     /// Returns the benchmark at index `place` of the target.
-    pub(super) fn subject(&self, launch: &OpenLaunch, place: usize) -> &Subject {
+    pub(super) fn subject(&self, launch: &ActiveProcesses, place: usize) -> &CampaignBenchmark {
         &self.targets[launch.index].subjects[place]
     }
 
     /// Returns the benchmark at index `place` of the target, for changes.
-    pub(super) fn subject_mut(&mut self, launch: &OpenLaunch, place: usize) -> &mut Subject {
+    pub(super) fn subject_mut(
+        &mut self,
+        launch: &ActiveProcesses,
+        place: usize,
+    ) -> &mut CampaignBenchmark {
         &mut self.targets[launch.index].subjects[place]
     }
 }
 
 /// Returns the samples of one side that can be compared with each other.
-fn alike(launched: &LaunchedBenchmark) -> Vec<Sample> {
+fn comparable_samples(launched: &BenchmarkInProcess) -> Vec<Sample> {
     match &launched.outcome {
-        LaunchOutcome::Measured(series) => series.alike(),
-        LaunchOutcome::Failed(_) => Vec::new(),
+        ProcessOutcome::Measured(series) => series.comparable_samples(),
+        ProcessOutcome::Failed(_) => Vec::new(),
     }
 }
 
@@ -442,8 +469,8 @@ mod tests {
     use crate::measure::plan::RoundSettings;
     use crate::process::{Interrupt, Supervisor};
     use perfcheck_analysis::model::{
-        AuthorSettings, Metric, SamplingSettings, Silence, Skipping, TargetFacts, Throughput,
-        Verdict,
+        AuthorSettings, Metric, NullObserver, SamplingSettings, SkipSupport, TargetFacts,
+        Throughput, Verdict,
     };
 
     fn found(ids: &[&str]) -> DiscoveredTarget {
@@ -468,7 +495,7 @@ mod tests {
                 directory: "/".into(),
                 variables: std::collections::BTreeMap::new(),
                 facts: TargetFacts::default(),
-                skipping: Skipping::Works,
+                skipping: SkipSupport::Works,
             },
             benchmarks: ids.iter().map(benchmark).collect(),
             capabilities: Vec::new(),
@@ -482,15 +509,16 @@ mod tests {
         supervisor: &'a Supervisor,
         interrupt: &'a Interrupt,
     ) -> Campaign<'a> {
-        let launcher = Launcher::new(supervisor, interrupt, &Silence, Duration::from_secs(1));
-        let resolve = |_: &Benchmark| Resolved {
+        let launcher =
+            ProcessContext::new(supervisor, interrupt, &NullObserver, Duration::from_secs(1));
+        let resolve = |_: &Benchmark| ResolvedSettings {
             sampling: SamplingSettings::default(),
             noise_threshold: 0.01,
             pinned: None,
             pinned_samples: None,
             past_visit: None,
         };
-        Campaign::alone(vec![found(ids)], resolve, 1, launcher)
+        Campaign::single(vec![found(ids)], resolve, 1, launcher)
     }
 
     #[test]
@@ -498,14 +526,14 @@ mod tests {
         let (supervisor, interrupt) = (Supervisor::default(), Interrupt::never());
         let mut campaign = campaign(&["a", "b", "c", "d"], &supervisor, &interrupt);
         let mut looked_at = Vec::new();
-        let ended = campaign.settle(0, 0, &[2, 0, 1, 3], &mut |benchmark, _, _| {
+        let ended = campaign.evaluate_rounds(0, 0, &[2, 0, 1, 3], &mut |benchmark, _, _| {
             looked_at.push(benchmark.key.id.clone());
             if looked_at.len() == 2 {
-                interrupt.ask();
+                interrupt.request();
             }
-            Some(Standing::Settled(Verdict::Unchanged))
+            Some(LookStatus::Settled(Verdict::Unchanged))
         });
-        assert_eq!(ended, Ended::Interrupted);
+        assert_eq!(ended, CampaignEnd::Interrupted);
         assert_eq!(looked_at, ["c", "a"], "the signal came in the second look");
         let done: Vec<bool> = campaign.subjects().map(|subject| subject.done).collect();
         assert_eq!(done, [true, false, true, false]);
@@ -526,13 +554,13 @@ mod tests {
         for (subject, seconds) in campaign.targets[0].subjects.iter_mut().zip([20, 90, 50]) {
             subject.visit = Duration::from_secs(seconds);
         }
-        let all = campaign.choose(0, 1);
+        let all = campaign.choose_benchmarks(0, 1);
         assert_eq!(all.len(), 3, "there is no budget");
-        let mut campaign = campaign.within(Some(Duration::from_mins(1)));
-        let mut first = campaign.choose(0, 0);
+        let mut campaign = campaign.with_time_budget(Some(Duration::from_mins(1)));
+        let mut first = campaign.choose_benchmarks(0, 0);
         first.sort_unstable();
         assert_eq!(first, [0, 1, 2], "everybody has one round");
-        let chosen = campaign.choose(0, 1);
+        let chosen = campaign.choose_benchmarks(0, 1);
         assert!(chosen == [0] || chosen == [2], "{chosen:?}");
         let subjects = &campaign.targets[0].subjects;
         let done: Vec<bool> = subjects.iter().map(|subject| subject.done).collect();
@@ -547,25 +575,25 @@ mod tests {
         let (supervisor, interrupt) = (Supervisor::default(), Interrupt::never());
         let mut campaign = campaign(&["a", "b", "c"], &supervisor, &interrupt);
         let wanted = |campaign: &mut Campaign<'_>, round| {
-            let mut places = campaign.choose(0, round);
+            let mut places = campaign.choose_benchmarks(0, round);
             places.sort_unstable();
             places
         };
         let standing_of = |place| match place {
-            0 => Standing::Searching,
-            1 => Standing::Open,
-            _ => Standing::Settled(Verdict::Unchanged),
+            0 => LookStatus::Searching,
+            1 => LookStatus::Open,
+            _ => LookStatus::Settled(Verdict::Unchanged),
         };
         let ids = ["a", "b", "c"];
-        campaign.settle(0, 0, &[0, 1, 2], &mut |benchmark, _, _| {
+        campaign.evaluate_rounds(0, 0, &[0, 1, 2], &mut |benchmark, _, _| {
             let place = ids.iter().position(|id| *id == benchmark.key.id)?;
             Some(standing_of(place))
         });
         assert_eq!(wanted(&mut campaign, 1), [0, 1], "there is time for both");
-        let mut campaign = campaign.within(Some(Duration::from_mins(1)));
+        let mut campaign = campaign.with_time_budget(Some(Duration::from_mins(1)));
         assert_eq!(wanted(&mut campaign, 1), [1]);
         // A round that is not evaluated does not end the waiting.
-        campaign.settle(0, 1, &[1], &mut |_, _, _| None);
+        campaign.evaluate_rounds(0, 1, &[1], &mut |_, _, _| None);
         assert_eq!(wanted(&mut campaign, 2), [1]);
         let left = |campaign: &Campaign<'_>, round| {
             let all = campaign.subjects();

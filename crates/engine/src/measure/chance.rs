@@ -8,18 +8,18 @@ use perfcheck_stats::{Draws, Stream};
 const LARGEST_PADDING: u32 = 4096;
 
 /// Returns the random numbers for `purpose` in `block` of a target.
-pub(super) fn draws(seed: u64, purpose: &str, target: &BenchTarget, block: u64) -> Draws {
+pub(super) fn stream(seed: u64, purpose: &str, target: &BenchTarget, block: u64) -> Draws {
     let name = format!("{purpose}/{}/{}", target.package, target.target);
     Draws::new(Stream { seed, name: &name }, block)
 }
 
 /// Draws the number of bytes of padding in the environment of a process.
-pub(super) fn padding(seed: u64, target: &BenchTarget, block: u64) -> u32 {
-    draws(seed, "padding", target, block).index(LARGEST_PADDING) as u32
+pub(super) fn draw_padding(seed: u64, target: &BenchTarget, block: u64) -> u32 {
+    stream(seed, "padding", target, block).index(LARGEST_PADDING) as u32
 }
 
 /// Draws the order of the two sides.
-pub(super) fn order(coin: &mut Draws) -> [Side; 2] {
+pub(super) fn draw_order(coin: &mut Draws) -> [Side; 2] {
     if coin.index(2) == 0 {
         [Side::Base, Side::Candidate]
     } else {
@@ -29,8 +29,8 @@ pub(super) fn order(coin: &mut Draws) -> [Side; 2] {
 
 /// Draws the side that is sampled first in each quad of a round. Each draw decides two quads: the second one begins with the other side, so that the
 /// two are ABBA and BAAB.
-pub(super) fn leaders(coin: &mut Draws, quads: usize) -> Vec<Side> {
-    let pairs = std::iter::repeat_with(|| order(coin));
+pub(super) fn draw_leaders(coin: &mut Draws, quads: usize) -> Vec<Side> {
+    let pairs = std::iter::repeat_with(|| draw_order(coin));
     pairs.flatten().take(quads).collect()
 }
 
@@ -42,7 +42,7 @@ pub(super) fn order_of_round(
     target: &BenchTarget,
     round: u32,
 ) -> [Side; 2] {
-    let [first, second] = order(&mut draws(seed, purpose, target, u64::from(round / 2)));
+    let [first, second] = draw_order(&mut stream(seed, purpose, target, u64::from(round / 2)));
     if round.is_multiple_of(2) {
         [first, second]
     } else {
@@ -53,7 +53,7 @@ pub(super) fn order_of_round(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use perfcheck_analysis::model::{Skipping, TargetFacts};
+    use perfcheck_analysis::model::{SkipSupport, TargetFacts};
     use std::collections::BTreeMap;
 
     #[test]
@@ -66,7 +66,7 @@ mod tests {
             directory: "/".into(),
             variables: BTreeMap::new(),
             facts: TargetFacts::default(),
-            skipping: Skipping::Works,
+            skipping: SkipSupport::Works,
         };
         let of = |round| order_of_round(7, "sides", &target, round);
         for pair in 0..20 {
@@ -86,7 +86,7 @@ mod tests {
             seed: 7,
             name: "quads",
         };
-        let of = |quads| leaders(&mut Draws::new(stream, 0), quads);
+        let of = |quads| draw_leaders(&mut Draws::new(stream, 0), quads);
         let all = of(40);
         assert_eq!(all.len(), 40);
         let firsts: Vec<Side> = all.chunks(2).map(|two| two[0]).collect();

@@ -3,15 +3,15 @@
 use std::path::Path;
 use std::time::Duration;
 
-use crate::child::{ChildError, NoWindows};
-use crate::process::NoTimeSamples;
+use crate::child::{ChildError, TimedWindowsError};
+use crate::process::TimeSamplingError;
 
 /// The reason why instructions were not counted, or time was not sampled.
 #[derive(Debug, thiserror::Error)]
 pub enum CountError {
     /// The timed code cannot be distinguished from the rest.
     #[error(transparent)]
-    Windows(#[from] NoWindows),
+    Windows(#[from] TimedWindowsError),
     /// The harness does not report how often it iterates.
     #[error("benches of {harness} do not tell how often they iterate")]
     Iterations {
@@ -52,7 +52,7 @@ pub enum CountError {
     Samples(usize),
     /// This system cannot sample the time of a process.
     #[error(transparent)]
-    NoTime(#[from] NoTimeSamples),
+    NoTime(#[from] TimeSamplingError),
     /// The functions have no names.
     #[error("its executable does not name its functions (`strip = true` takes names away)")]
     NoNames,
@@ -112,20 +112,20 @@ impl CountError {
     }
 
     /// Reports whether both sides failed in the same way, independent of each other: both benchmarks decline to run, or both take too long.
-    pub fn fails_alike(&self, other: &Self) -> bool {
+    pub fn fails_like(&self, other: &Self) -> bool {
         let declines = |one: &Self| matches!(one, Self::Skipped(_));
-        declines(self) && declines(other) || self.is_late() && other.is_late()
+        declines(self) && declines(other) || self.is_timeout() && other.is_timeout()
     }
 
     /// Reports whether it took longer than allowed.
-    pub(super) fn is_late(&self) -> bool {
+    pub(super) fn is_timeout(&self) -> bool {
         let Self::Child { error, .. } = self else {
             return matches!(self, Self::TooLong(_));
         };
         matches!(error, ChildError::Timeout { .. })
     }
 
-    pub(super) fn file(path: &Path) -> impl FnOnce(std::io::Error) -> Self {
+    pub(super) fn file_error(path: &Path) -> impl FnOnce(std::io::Error) -> Self {
         let path = path.display().to_string();
         |source| Self::File { path, source }
     }

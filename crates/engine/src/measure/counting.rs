@@ -15,16 +15,16 @@ use super::count_error::CountError;
 use super::driver::Driver;
 use super::launch::launch_spec;
 use super::stacks::Stacks;
-use super::visit::reach;
+use super::visit::start_or_advance;
 use crate::cargo::BenchTarget;
 use crate::child::{
-    ChildError, CountedBy, IteratedSample, Launcher, PrintedHarness, Profile, Recording, Rehearsal,
-    Rehearsed, SampleSpec, Session, Started, Windows,
+    ChildError, CountBy, PrintedHarness, ProcessContext, Profile, Recording, Rehearsal,
+    RehearsalMode, SampleSpec, Session, StartOutcome, TimedWindows, UntimedSampleRequest,
 };
 use perfcheck_analysis::model::{
-    BenchmarkKey, FunctionCount, InstructionCount, StackCounts, Work, limits,
+    BenchmarkKey, FunctionCount, InstructionCount, ProgressReporter, StackCounts, limits,
 };
-use perfcheck_code::readable;
+use perfcheck_code::readable_name;
 
 /// Number of processes to count in, if the first ones agree.
 const AGREEING: usize = 2;
@@ -44,14 +44,14 @@ pub type CountResult = Result<Vec<InstructionCount>, CountError>;
 
 /// A benchmark whose instructions are to be counted.
 #[derive(Debug, Clone, PartialEq)]
-pub struct ToCount {
+pub struct CountRequest {
     /// The benchmark.
     pub key: BenchmarkKey,
     /// Approximate time of an iteration, in nanoseconds. Both sides of a comparison must get the same value.
     pub iteration_ns: f64,
 }
 
-impl ToCount {
+impl CountRequest {
     /// Returns the iterations of the shorter sample. A power of two, so that slightly different times give the same number.
     fn iterations(&self) -> u64 {
         let fitting = (SAMPLE_NS / self.iteration_ns.max(1.0)).clamp(1.0, MOST_ITERATIONS);
@@ -60,11 +60,11 @@ impl ToCount {
 
     /// Returns the iterations of the shorter and of the longer sample. If iterations allocate in different ways, the two samples are not alike. Their
     /// counts by function still are nearly in proportion, but those by stack are not. So for stacks the shorter sample is as short as possible.
-    fn lengths(&self, counted_by: CountedBy) -> (u64, u64) {
+    fn lengths(&self, counted_by: CountBy) -> (u64, u64) {
         let iterations = self.iterations();
         match counted_by {
-            CountedBy::Function => (iterations, 2 * iterations),
-            CountedBy::Stack => (1, 2 * iterations + 1),
+            CountBy::Function => (iterations, 2 * iterations),
+            CountBy::Stack => (1, 2 * iterations + 1),
         }
     }
 
@@ -80,23 +80,24 @@ impl ToCount {
 pub fn count_instructions(
     target: &BenchTarget,
     driver: &Driver,
-    wanted: &[ToCount],
+    wanted: &[CountRequest],
     directory: &Path,
     limit: Option<Duration>,
-    launcher: Launcher<'_>,
+    launcher: ProcessContext<'_>,
 ) -> Result<BTreeMap<BenchmarkKey, CountResult>, CountError> {
-    let mut counter = Counter::of(target, driver, CountedBy::Function, directory, launcher)?;
+    let mut counter =
+        CountingProcesses::new(target, driver, CountBy::Function, directory, launcher)?;
     if let Some(limit) = limit {
         counter.limit = Some(limit);
         counter.launcher.timeout = counter.launcher.timeout.min(limit);
     }
-    let work = Work::begin(launcher.observer, "Counting instructions of", wanted.len());
+    let work = ProgressReporter::begin(launcher.observer, "Counting instructions of", wanted.len());
     let mut done = 0;
     let mut found: BTreeMap<BenchmarkKey, CountResult> = BTreeMap::new();
     let mut spent: BTreeMap<&BenchmarkKey, Duration> = BTreeMap::new();
     for processes in 0..VARYING {
-        let is_open = |one: &&ToCount| found.get(&one.key).is_none_or(is_open);
-        let mut open: Vec<&ToCount> = wanted.iter().filter(is_open).collect();
+        let is_open = |one: &&CountRequest| found.get(&one.key).is_none_or(needs_another_process);
+        let mut open: Vec<&CountRequest> = wanted.iter().filter(is_open).collect();
         if let Some(limit) = limit.filter(|_| processes >= AGREEING) {
             open.retain(|one| {
                 let has_time = spent.get(&one.key).is_none_or(|took| *took < limit);
@@ -115,9 +116,9 @@ pub fn count_instructions(
             taken.push(began.elapsed());
             began = Instant::now();
             done += 1;
-            work.reached(done, (AGREEING * wanted.len()).max(done + 1));
+            work.report(done, (AGREEING * wanted.len()).max(done + 1));
         };
-        let counts = counter.once(&open, &mut told)?;
+        let counts = counter.count_once(&open, &mut told)?;
         for (one, took) in open.iter().zip(taken) {
             *spent.entry(&one.key).or_default() += took;
         }
@@ -126,7 +127,7 @@ pub fn count_instructions(
             match (known, count) {
                 (Ok(known), Ok(count)) => known.push(count.by_function()),
                 (known, Err(error)) => {
-                    let limit = limit.filter(|_| error.is_late());
+                    let limit = limit.filter(|_| error.is_timeout());
                     *known = Err(limit.map_or(error, CountError::TooLong));
                 }
                 (Err(_), Ok(_)) => {}
@@ -140,17 +141,17 @@ pub fn count_instructions(
 pub fn count_stacks(
     target: &BenchTarget,
     driver: &Driver,
-    wanted: &ToCount,
+    wanted: &CountRequest,
     directory: &Path,
-    launcher: Launcher<'_>,
+    launcher: ProcessContext<'_>,
 ) -> Result<StackCounts, CountError> {
-    let mut counter = Counter::of(target, driver, CountedBy::Stack, directory, launcher)?;
-    let counted = counter.once(&[wanted], &mut || {})?.pop();
+    let mut counter = CountingProcesses::new(target, driver, CountBy::Stack, directory, launcher)?;
+    let counted = counter.count_once(&[wanted], &mut || {})?.pop();
     Ok(counted.ok_or(CountError::Absent)??.by_stack())
 }
 
 /// Reports whether another process should count.
-fn is_open(counted: &CountResult) -> bool {
+fn needs_another_process(counted: &CountResult) -> bool {
     let Ok(counts) = counted else { return false };
     let agree = counts.windows(2).all(|two| {
         (two[0].iterations, two[0].instructions) == (two[1].iterations, two[1].instructions)
@@ -158,13 +159,15 @@ fn is_open(counted: &CountResult) -> bool {
     counts.len() < AGREEING || !agree
 }
 
-fn windows(target: &BenchTarget, driver: &Driver) -> Result<Windows, CountError> {
+fn find_windows(target: &BenchTarget, driver: &Driver) -> Result<TimedWindows, CountError> {
     let path = target.executable();
-    let executable = || fs::read(path).map_err(CountError::file(path));
+    let executable = || fs::read(path).map_err(CountError::file_error(path));
     Ok(match driver {
-        Driver::Own => Windows::own(&executable()?)?,
-        Driver::Criterion(_) => Windows::criterion(&executable()?)?,
-        Driver::Printed(harness) if harness.takes_iterations() => Windows::divan(&executable()?)?,
+        Driver::Own => TimedWindows::find_perfcheck(&executable()?)?,
+        Driver::Criterion(_) => TimedWindows::find_criterion(&executable()?)?,
+        Driver::Printed(harness) if harness.takes_iterations() => {
+            TimedWindows::find_divan(&executable()?)?
+        }
         Driver::Printed(harness) => {
             return Err(CountError::Iterations {
                 harness: harness.printer().word(),
@@ -174,37 +177,37 @@ fn windows(target: &BenchTarget, driver: &Driver) -> Result<Windows, CountError>
 }
 
 /// The counting processes of one target.
-struct Counter<'c> {
+struct CountingProcesses<'c> {
     target: &'c BenchTarget,
     driver: &'c Driver,
-    windows: Windows,
-    counted_by: CountedBy,
+    windows: TimedWindows,
+    counted_by: CountBy,
     directory: &'c Path,
-    launcher: Launcher<'c>,
+    launcher: ProcessContext<'c>,
     /// Maximum time that a process spends on a benchmark.
     limit: Option<Duration>,
     /// Number of processes so far.
     processes: u32,
 }
 
-impl<'c> Counter<'c> {
-    fn of(
+impl<'c> CountingProcesses<'c> {
+    fn new(
         target: &'c BenchTarget,
         driver: &'c Driver,
-        counted_by: CountedBy,
+        counted_by: CountBy,
         directory: &'c Path,
-        launcher: Launcher<'c>,
+        launcher: ProcessContext<'c>,
     ) -> Result<Self, CountError> {
         if !target.first_arguments.is_empty() {
             return Err(CountError::Runner);
         }
         Ok(Self {
-            windows: windows(target, driver)?,
+            windows: find_windows(target, driver)?,
             target,
             driver,
             counted_by,
             directory,
-            launcher: Launcher {
+            launcher: ProcessContext {
                 timeout: launcher.timeout * PATIENCE,
                 ..launcher
             },
@@ -214,31 +217,33 @@ impl<'c> Counter<'c> {
     }
 
     /// Counts each benchmark once.
-    fn once(
+    fn count_once(
         &mut self,
-        wanted: &[&ToCount],
+        wanted: &[&CountRequest],
         told: &mut dyn FnMut(),
-    ) -> Result<Vec<Result<Executed, CountError>>, CountError> {
+    ) -> Result<Vec<Result<SamplePair, CountError>>, CountError> {
         match self.driver {
-            Driver::Own => self.in_a_process(wanted, told),
-            Driver::Criterion(_) => self.in_processes(wanted, Self::of_criterion, told),
-            Driver::Printed(harness) => {
-                self.in_processes(wanted, |counter, one| counter.of_divan(harness, one), told)
-            }
+            Driver::Own => self.count_in_one_process(wanted, told),
+            Driver::Criterion(_) => self.count_in_processes(wanted, Self::count_criterion, told),
+            Driver::Printed(harness) => self.count_in_processes(
+                wanted,
+                |counter, one| counter.count_divan(harness, one),
+                told,
+            ),
         }
     }
 
     /// Returns the approximate maximum time of a sample, in addition to the timeout for each answer.
-    fn expected(&self, one: &ToCount, iterations: u64) -> Duration {
+    fn expected(&self, one: &CountRequest, iterations: u64) -> Duration {
         self.limit
             .map_or_else(|| one.expected(iterations), |_| Duration::ZERO)
     }
 
     /// Returns the recording for the next process, in a directory of its own.
-    fn recording(&mut self) -> Result<Recording, CountError> {
+    fn next_recording(&mut self) -> Result<Recording, CountError> {
         let directory = self.directory.join(self.processes.to_string());
         self.processes += 1;
-        fs::create_dir_all(&directory).map_err(CountError::file(&directory))?;
+        fs::create_dir_all(&directory).map_err(CountError::file_error(&directory))?;
         Ok(Recording::new(
             self.windows.clone(),
             self.counted_by,
@@ -247,21 +252,21 @@ impl<'c> Counter<'c> {
     }
 
     /// Counts in one process of our own harness, and in further ones after failures.
-    fn in_a_process(
+    fn count_in_one_process(
         &mut self,
-        wanted: &[&ToCount],
+        wanted: &[&CountRequest],
         told: &mut dyn FnMut(),
-    ) -> Result<Vec<Result<Executed, CountError>>, CountError> {
+    ) -> Result<Vec<Result<SamplePair, CountError>>, CountError> {
         let mut counts = Vec::new();
         while counts.len() < wanted.len() {
-            let mut recording = self.recording()?;
-            let spec = recording.of(launch_spec(self.target, 0, 0));
+            let mut recording = self.next_recording()?;
+            let spec = recording.wrap_spec(launch_spec(self.target, 0, 0));
             let mut session = match Session::start(&spec, &self.launcher) {
                 Ok(session) => session,
                 Err(error) => {
-                    let error = went_wrong(error, &recording)?;
+                    let error = failed_count(error, &recording)?;
                     // The other benchmarks would wait for the same reason.
-                    let limit = self.limit.filter(|_| error.is_late());
+                    let limit = self.limit.filter(|_| error.is_timeout());
                     counts.push(Err(error));
                     told();
                     while let Some(limit) = limit.filter(|_| counts.len() < wanted.len()) {
@@ -273,12 +278,12 @@ impl<'c> Counter<'c> {
             };
             let before = counts.len();
             while let Some(one) = wanted.get(counts.len()) {
-                let count = self.counted(&mut session, &mut recording, one);
+                let count = self.count_benchmark(&mut session, &mut recording, one);
                 match count {
                     // The process has already passed it; another process will reach it.
                     Err(CountError::Absent) if counts.len() > before => break,
                     Err(CountError::Child { error, .. }) => {
-                        counts.push(Err(went_wrong(error, &recording)?));
+                        counts.push(Err(failed_count(error, &recording)?));
                         told();
                         break;
                     }
@@ -297,16 +302,16 @@ impl<'c> Counter<'c> {
     }
 
     /// Counts a benchmark in a running process: a first iteration does the one-time work, then come a shorter and a longer sample.
-    fn counted(
+    fn count_benchmark(
         &self,
         session: &mut Session<'_>,
         recording: &mut Recording,
-        one: &ToCount,
-    ) -> Result<Executed, CountError> {
+        one: &CountRequest,
+    ) -> Result<SamplePair, CountError> {
         let began = Instant::now();
-        match reach(session, &one.key.id)? {
-            Some(Started::Ready(_)) => {}
-            Some(Started::Skipped(reason)) => return Err(CountError::Skipped(reason)),
+        match start_or_advance(session, &one.key.id)? {
+            Some(StartOutcome::Ready(_)) => {}
+            Some(StartOutcome::Skipped(reason)) => return Err(CountError::Skipped(reason)),
             None => return Err(CountError::Absent),
         }
         let mut sample = |iterations| -> Result<Profile, CountError> {
@@ -319,7 +324,7 @@ impl<'c> Counter<'c> {
             };
             session.sample(&[spec], self.expected(one, iterations))?;
             let mut all = Profile::default();
-            for window in recording.windows(session.id()) {
+            for window in recording.take_windows(session.id()) {
                 all.add(window);
             }
             if recording.is_damaged() {
@@ -332,16 +337,16 @@ impl<'c> Counter<'c> {
         let less = sample(shorter)?;
         let more = sample(longer)?;
         session.finish(&one.key.id)?;
-        slope(less, more, longer - shorter)
+        pair_samples(less, more, longer - shorter)
     }
 
     /// Counts each benchmark in processes of its own.
-    fn in_processes(
+    fn count_in_processes(
         &mut self,
-        wanted: &[&ToCount],
-        count: impl Fn(&mut Self, &ToCount) -> Result<Executed, CountError>,
+        wanted: &[&CountRequest],
+        count: impl Fn(&mut Self, &CountRequest) -> Result<SamplePair, CountError>,
         told: &mut dyn FnMut(),
-    ) -> Result<Vec<Result<Executed, CountError>>, CountError> {
+    ) -> Result<Vec<Result<SamplePair, CountError>>, CountError> {
         let mut counts = Vec::new();
         for one in wanted {
             let count = match count(self, one) {
@@ -354,85 +359,86 @@ impl<'c> Counter<'c> {
         Ok(counts)
     }
 
-    fn of_criterion(&mut self, one: &ToCount) -> Result<Executed, CountError> {
-        let mut recording = self.recording()?;
-        let spec = recording.of(launch_spec(self.target, 0, 0));
-        let rehearsal = Rehearsal::start(&spec, &one.key.id, Rehearsed::WarmUp, &self.launcher)?;
+    fn count_criterion(&mut self, one: &CountRequest) -> Result<SamplePair, CountError> {
+        let mut recording = self.next_recording()?;
+        let spec = recording.wrap_spec(launch_spec(self.target, 0, 0));
+        let rehearsal =
+            Rehearsal::start(&spec, &one.key.id, RehearsalMode::WarmUp, &self.launcher)?;
         let mut rehearsal = rehearsal.ok_or(CountError::Name)?;
         let process = rehearsal.id();
         // The warm-up runs 1, 2, 4, ... iterations, one window each. The last window needed has twice the iterations of the shorter sample, which is
         // never the first window.
         let enough = one.iterations().ilog2().max(1) as usize + 2;
         let mut windows = Vec::new();
-        let ended = rehearsal.came_through_or(&mut |_| {
-            windows.extend(recording.windows(process));
+        let ended = rehearsal.wait_for_success_or(&mut |_| {
+            windows.extend(recording.take_windows(process));
             windows.len() >= enough
         });
         match ended {
             Ok(true) => {}
             Ok(false) => {
                 return Err(CountError::Died {
-                    complaint: recording.complaint(),
+                    complaint: recording.first_log_line(),
                 });
             }
-            Err(error) => return Err(went_wrong(error, &recording)?),
+            Err(error) => return Err(failed_count(error, &recording)?),
         }
-        windows.extend(recording.windows(process));
+        windows.extend(recording.take_windows(process));
         windows.truncate(enough);
         if recording.is_damaged() {
             return Err(CountError::Damaged);
         }
         let more = windows.pop().ok_or(CountError::Nothing)?;
         match (windows.pop(), windows.len()) {
-            (None, _) => slope(Profile::default(), more, 1),
+            (None, _) => pair_samples(Profile::default(), more, 1),
             // The first iteration may include one-time work, so it is not subtracted from the second and third. These take so long that nothing else
             // matters.
-            (Some(_), 0) => slope(Profile::default(), more, 2),
+            (Some(_), 0) => pair_samples(Profile::default(), more, 2),
             (Some(less), before) => match self.counted_by {
-                CountedBy::Function => slope(less, more, 1 << before),
+                CountBy::Function => pair_samples(less, more, 1 << before),
                 // See `ToCount::lengths`; the second window has two iterations.
-                CountedBy::Stack => {
+                CountBy::Stack => {
                     let less = windows.into_iter().nth(1).unwrap_or(less);
-                    slope(less, more, (2 << before) - 2)
+                    pair_samples(less, more, (2 << before) - 2)
                 }
             },
         }
     }
 
     /// Counts in two processes of divan. One-time work happens in both.
-    fn of_divan(
+    fn count_divan(
         &mut self,
         harness: &PrintedHarness,
-        one: &ToCount,
-    ) -> Result<Executed, CountError> {
+        one: &CountRequest,
+    ) -> Result<SamplePair, CountError> {
         let (shorter, longer) = one.lengths(self.counted_by);
-        let (less, few) = self.sample_of_divan(harness, one, shorter)?;
-        let (more, many) = self.sample_of_divan(harness, one, longer)?;
+        let (less, few) = self.sample_divan(harness, one, shorter)?;
+        let (more, many) = self.sample_divan(harness, one, longer)?;
         match many.saturating_sub(few) {
             0 => Err(CountError::Nothing),
-            iterations => slope(less, more, iterations),
+            iterations => pair_samples(less, more, iterations),
         }
     }
 
     /// Takes one sample of so many iterations. Returns its profile and its number of iterations: several threads run that many each.
-    fn sample_of_divan(
+    fn sample_divan(
         &mut self,
         harness: &PrintedHarness,
-        one: &ToCount,
+        one: &CountRequest,
         iterations: u64,
     ) -> Result<(Profile, u64), CountError> {
-        let mut recording = self.recording()?;
-        let spec = recording.of(launch_spec(self.target, 0, 0));
-        let sample = IteratedSample {
+        let mut recording = self.next_recording()?;
+        let spec = recording.wrap_spec(launch_spec(self.target, 0, 0));
+        let sample = UntimedSampleRequest {
             id: &one.key.id,
             iterations,
             expected: self.expected(one, iterations),
         };
-        let iterated = match harness.iterate(&sample, &spec, &self.launcher) {
+        let iterated = match harness.run_iterations(&sample, &spec, &self.launcher) {
             Ok(iterated) => iterated,
-            Err(error) => return Err(went_wrong(error, &recording)?),
+            Err(error) => return Err(failed_count(error, &recording)?),
         };
-        let windows = recording.windows(iterated.process);
+        let windows = recording.take_windows(iterated.process);
         if recording.is_damaged() {
             return Err(CountError::Damaged);
         }
@@ -444,47 +450,47 @@ impl<'c> Counter<'c> {
 }
 
 /// Returns the error of a benchmark whose process has failed. Fails only if the user asked to stop.
-fn went_wrong(error: ChildError, recording: &Recording) -> Result<CountError, CountError> {
+fn failed_count(error: ChildError, recording: &Recording) -> Result<CountError, CountError> {
     match error {
         ChildError::Interrupted => Err(error.into()),
         error => Ok(CountError::Child {
             error,
-            complaint: recording.complaint(),
+            complaint: recording.first_log_line(),
         }),
     }
 }
 
 /// Two samples, one of which has `iterations` more than the other. Both contain the harness's own instructions.
-struct Executed {
+struct SamplePair {
     iterations: u64,
     less: Profile,
     more: Profile,
 }
 
 /// Pairs two samples, or fails if the longer one did not execute more instructions.
-fn slope(less: Profile, more: Profile, iterations: u64) -> Result<Executed, CountError> {
+fn pair_samples(less: Profile, more: Profile, iterations: u64) -> Result<SamplePair, CountError> {
     if more.total() <= less.total() {
         return Err(CountError::Nothing);
     }
-    Ok(Executed {
+    Ok(SamplePair {
         iterations,
         less,
         more,
     })
 }
 
-impl Executed {
+impl SamplePair {
     fn by_function(self) -> InstructionCount {
         let instructions = self.more.total() - self.less.total();
         let mut by_name: BTreeMap<String, u64> = BTreeMap::new();
-        for (symbol, count) in self.more.beyond(&self.less).functions() {
-            *by_name.entry(readable(symbol)).or_default() += count;
+        for (symbol, count) in self.more.subtract(&self.less).functions() {
+            *by_name.entry(readable_name(symbol)).or_default() += count;
         }
         let by_name = by_name.into_iter();
         InstructionCount {
             iterations: self.iterations,
             instructions,
-            functions: FunctionCount::most(
+            functions: FunctionCount::top_functions(
                 by_name.map(|(name, count)| (limits::cut_name(name), count)),
             ),
         }
@@ -493,7 +499,8 @@ impl Executed {
     fn by_stack(&self) -> StackCounts {
         StackCounts {
             iterations: self.iterations,
-            instructions: Stacks::of(&self.more).beyond(&Stacks::of(&self.less)),
+            instructions: Stacks::from_profile(&self.more)
+                .subtract(&Stacks::from_profile(&self.less)),
         }
     }
 }

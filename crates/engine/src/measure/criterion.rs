@@ -16,18 +16,18 @@ use std::time::{Duration, Instant};
 
 use super::campaign::Campaign;
 use super::chance;
-use super::criterion_config::{briefest, needs_all_benchmarks, sampled_alike};
-use super::launch::{ConductWatch, OpenLaunch, launch_spec};
-use super::seat::{Seat, Seated};
-use super::subject::{Pace, Subject};
+use super::criterion_config::{all_benchmarks_warning, shortest_sampling, take_sampled_alike};
+use super::launch::{ActiveProcesses, ProcessObserver, launch_spec};
+use super::seat::{CpuPinning, PinnableChild};
+use super::subject::{CampaignBenchmark, IterationPace};
 use crate::cargo::BenchTarget;
 use crate::child::{
-    ChildError, CriterionRequest, CriterionSession, CriterionVersion, FEWEST_SAMPLES, Launcher,
-    Reported, Said, TooLong, USUAL_WARM_UP,
+    ChildError, CriterionReport, CriterionRequest, CriterionSession, CriterionSettings,
+    CriterionVersion, ExcessiveDuration, FEWEST_SAMPLES, ProcessContext, USUAL_WARM_UP,
 };
 use perfcheck_analysis::model::{
-    AuthorSettings, Event, LaunchOutcome, LaunchedBenchmark, Nanos, Sample, SamplingSettings,
-    Series, Side, Skipping, Throughput, Turns,
+    AuthorSettings, BenchmarkInProcess, Event, Interleaving, Nanos, ProcessOutcome, Sample,
+    SamplingSettings, Series, Side, SkipSupport, Throughput,
 };
 
 /// Time passed to a version that takes whole seconds, unless its author's time is shorter. Samples take a little more or less than their time.
@@ -42,11 +42,11 @@ const MOSTLY_SET_UP: f64 = 0.5;
 /// Minimum number of iterations of a warm-up that shows this: the first iterations are slow.
 const WARM: u64 = 8;
 
-impl Pace {
-    fn of(reported: &Reported) -> Self {
+impl IterationPace {
+    fn from_report(reported: &CriterionReport) -> Self {
         let found = reported.measured.as_ref();
         let timed = found.filter(|measured| measured.metric.is_time());
-        let iteration = timed.map(|measured| iteration_of(&measured.series));
+        let iteration = timed.map(|measured| estimate_iteration(&measured.series));
         Self {
             iteration_ns: iteration.map(|(ns, _)| ns),
             measured: iteration.map_or(1.0, |(_, share)| share),
@@ -56,8 +56,8 @@ impl Pace {
 }
 
 /// Returns the time of an iteration including its setup, in nanoseconds, and the share of it that is measured.
-fn iteration_of(series: &Series) -> (f64, f64) {
-    let samples = series.deciding();
+fn estimate_iteration(series: &Series) -> (f64, f64) {
+    let samples = series.deciding_samples();
     let whole = Sample {
         iterations: samples.iter().map(|sample| sample.iterations).sum(),
         elapsed: Nanos(samples.iter().map(|sample| sample.elapsed.0).sum()),
@@ -75,15 +75,16 @@ fn iteration_of(series: &Series) -> (f64, f64) {
 
 /// Runs short processes that show how long the benchmarks `ids` take and what their authors fixed in code. Errors are ignored here, because they
 /// recur in the processes that count.
-fn glance(
+fn measure_paces(
     target: &BenchTarget,
     ids: &[String],
     version: CriterionVersion,
-    launcher: Launcher<'_>,
-) -> Vec<(String, Pace, AuthorSettings)> {
+    launcher: ProcessContext<'_>,
+) -> Vec<(String, IterationPace, AuthorSettings)> {
     let is_whole = version.takes_whole_seconds();
-    let said = briefest(version);
-    let mut left: Vec<(&str, Said)> = ids.iter().map(|id| (id.as_str(), said)).collect();
+    let said = shortest_sampling(version);
+    let mut left: Vec<(&str, CriterionSettings)> =
+        ids.iter().map(|id| (id.as_str(), said)).collect();
     let mut paces = Vec::new();
     while let Some((_, said)) = left.first().copied() {
         let alike = left.iter().filter(|(_, other)| *other == said);
@@ -95,7 +96,7 @@ fn glance(
             ids: Some(&asked),
         };
         let spec = launch_spec(target, 0, 0);
-        let session = CriterionSession::start(&spec, &request, &launcher.quiet());
+        let session = CriterionSession::start(&spec, &request, &launcher.without_observer());
         let Ok(mut session) = session else {
             break;
         };
@@ -103,7 +104,7 @@ fn glance(
         let ended = loop {
             match session.next_report() {
                 Ok(Some(reported)) => {
-                    let pace = Pace::of(&reported);
+                    let pace = IterationPace::from_report(&reported);
                     if let Some(measured) = reported.measured {
                         left.retain(|(id, _)| *id != reported.id);
                         paces.push((reported.id, pace, measured.settings));
@@ -114,10 +115,10 @@ fn glance(
             }
         };
         // The benchmarks after one that panics must be seen, too. Waiting for a deadline is not repeated without need.
-        let culprit = session.under_way().map(str::to_owned);
+        let culprit = session.current_benchmark().map(str::to_owned);
         if let (Some(too_long), Some(culprit)) = (session.too_long(), &culprit) {
             let before = left.clone();
-            say_whole_seconds(&mut left, culprit, too_long);
+            request_whole_seconds(&mut left, culprit, too_long);
             if left == before {
                 break;
             }
@@ -136,7 +137,11 @@ fn glance(
 
 /// Requests whole seconds for `culprit`, whose author lets its warm-up or its samples take no less than a second. If its time is Criterion's default,
 /// does the same for all benchmarks of its group that are `left`: a group has settings of its own, and the next group may have others.
-fn say_whole_seconds(left: &mut [(&str, Said)], culprit: &str, too_long: TooLong) {
+fn request_whole_seconds(
+    left: &mut [(&str, CriterionSettings)],
+    culprit: &str,
+    too_long: ExcessiveDuration,
+) {
     let is_nobodys = match too_long.samples {
         None => too_long.warm_up == USUAL_WARM_UP,
         Some(time) => ABOUT_UNSET.contains(&time),
@@ -153,11 +158,11 @@ fn say_whole_seconds(left: &mut [(&str, Said)], culprit: &str, too_long: TooLong
     }
 }
 
-impl Subject {
+impl CampaignBenchmark {
     /// Returns the record of what a process reported: the settings in force and the meaning of its samples. Returns `None` without samples.
-    pub(super) fn reported(&self, reported: Reported) -> Option<LaunchedBenchmark> {
+    pub(super) fn record_report(&self, reported: CriterionReport) -> Option<BenchmarkInProcess> {
         let measured = reported.measured?;
-        let mut launched = self.launched(LaunchOutcome::Measured(measured.series));
+        let mut launched = self.record(ProcessOutcome::Measured(measured.series));
         launched.sampling = SamplingSettings {
             samples: Some(measured.in_force.samples),
             warm_up: measured.in_force.warm_up.into(),
@@ -189,7 +194,7 @@ struct StepError {
 
 impl StepError {
     /// Creates an error that is not caused by a benchmark.
-    fn of(side: Side, error: ChildError) -> Self {
+    fn new(side: Side, error: ChildError) -> Self {
         Self {
             side,
             error,
@@ -200,20 +205,20 @@ impl StepError {
 
 impl<'c> Campaign<'c> {
     /// Runs one process of each side, for the wanted benchmarks that are sampled alike.
-    pub(super) fn launch_criterion(&mut self, launch: &mut OpenLaunch) {
+    pub(super) fn launch_criterion(&mut self, launch: &mut ActiveProcesses) {
         if launch.is_first() {
-            self.look_at_wanted(launch);
-            if self.launcher.interrupt.requested() {
+            self.glance_at_wanted(launch);
+            if self.launcher.interrupt.is_requested() {
                 launch.interrupted = true;
                 return;
             }
         }
         let subjects = &self.targets[launch.index].subjects;
         let config_of = |place: usize| match &self.in_turn {
-            None => subjects[place].launch_config(),
-            Some(plan) => subjects[place].round_config(&plan.round),
+            None => subjects[place].process_settings(),
+            Some(plan) => subjects[place].round_settings(&plan.round),
         };
-        let Some((said, mut chosen)) = sampled_alike(&mut launch.wanted, config_of) else {
+        let Some((said, mut chosen)) = take_sampled_alike(&mut launch.wanted, config_of) else {
             return;
         };
         let began = chosen.len();
@@ -221,7 +226,7 @@ impl<'c> Campaign<'c> {
             Ok(()) => {
                 for place in chosen {
                     let message = "the bench did not report it in this launch";
-                    self.failed(launch, place, Side::Candidate, message);
+                    self.record_failure(launch, place, Side::Candidate, message);
                 }
             }
             Err(StepError {
@@ -229,7 +234,7 @@ impl<'c> Campaign<'c> {
                 ..
             }) => launch.interrupted = true,
             Err(StepError { side, error, .. }) if chosen.is_empty() => {
-                self.warn_of_end(launch, side, &error.to_string());
+                self.warn_of_late_failure(launch, side, &error.to_string());
             }
             Err(failure) if self.may_need_all(launch.index, began, &failure) => {
                 self.run_all_benchmarks(launch.index, &failure.error);
@@ -237,7 +242,7 @@ impl<'c> Campaign<'c> {
             }
             Err(failure) => {
                 let progress = chosen.len() < began;
-                self.step_failed(launch, chosen, progress, &failure);
+                self.record_step_failure(launch, chosen, progress, &failure);
             }
         }
     }
@@ -249,24 +254,24 @@ impl<'c> Campaign<'c> {
         failure.under_way.is_none()
             && matches!(failure.error, ChildError::Exited { .. })
             && run < target.subjects.len()
-            && target.executables.candidate.skipping == Skipping::Works
+            && target.executables.candidate.skipping == SkipSupport::Works
     }
 
     /// Makes each further process of a target run all of its benchmarks.
     fn run_all_benchmarks(&mut self, index: usize, error: &ChildError) {
         let target = &mut self.targets[index];
         for side in Side::BOTH {
-            target.executables.of_mut(side).skipping = Skipping::Breaks;
-            target.built.of_mut(side).skipping = Skipping::Breaks;
+            target.executables.get_mut(side).skipping = SkipSupport::Breaks;
+            target.built.get_mut(side).skipping = SkipSupport::Breaks;
         }
-        let message = needs_all_benchmarks(&target.executables.candidate, error);
+        let message = all_benchmarks_warning(&target.executables.candidate, error);
         self.launcher.observer.observe(&Event::Warning(&message));
     }
 
     /// Records the failure of the running benchmark. The others that were `chosen` get another process.
-    fn step_failed(
+    fn record_step_failure(
         &mut self,
-        launch: &mut OpenLaunch,
+        launch: &mut ActiveProcesses,
         mut chosen: Vec<usize>,
         progress: bool,
         failure: &StepError,
@@ -284,7 +289,7 @@ impl<'c> Campaign<'c> {
             failed = std::mem::take(&mut chosen);
         }
         for place in failed {
-            self.failed(launch, place, failure.side, &message);
+            self.record_failure(launch, place, failure.side, &message);
         }
         launch.wanted.extend(chosen);
     }
@@ -293,54 +298,55 @@ impl<'c> Campaign<'c> {
     /// `chosen`.
     fn step_through(
         &mut self,
-        launch: &mut OpenLaunch,
-        said: &Said,
+        launch: &mut ActiveProcesses,
+        said: &CriterionSettings,
         chosen: &mut Vec<usize>,
     ) -> Result<(), StepError> {
         let bench = &self.targets[launch.index].executables.candidate;
-        let mut coin = chance::draws(self.seed, "sides", bench, launch.block);
+        let mut coin = chance::stream(self.seed, "sides", bench, launch.block);
         let began = Instant::now();
-        let mut watch = ConductWatch::after_control(self.control.as_ref(), launch.round());
-        let first = chance::order(&mut coin);
+        let mut watch = ProcessObserver::after_control(self.control.as_ref(), launch.round());
+        let first = chance::draw_order(&mut coin);
         let mut children = self.start_all(launch, first, said, chosen)?;
         let share = began.elapsed() / u32::try_from(chosen.len()).unwrap_or(u32::MAX).max(1);
         let mut ended: Vec<Side> = Vec::new();
         // Results that one side has reported and the other not yet: their programs may have different orders.
-        let mut waiting = BTreeMap::<usize, Vec<(Side, LaunchedBenchmark)>>::new();
+        let mut waiting = BTreeMap::<usize, Vec<(Side, BenchmarkInProcess)>>::new();
         while let Some(place) = chosen.first().copied() {
             if ended.len() == children.len() {
                 return Ok(());
             }
-            self.announce(launch, place);
+            self.report_visit(launch, place);
             let began = Instant::now();
-            let seat = Seat::take(&mut children, self.processor(launch, place));
-            watch.bound(seat.processor());
-            for side in chance::order(&mut coin) {
+            let seat = CpuPinning::bind(&mut children, self.processor_choice(launch, place));
+            watch.note_processor(seat.processor());
+            for side in chance::draw_order(&mut coin) {
                 let child = children.iter_mut().find(|(of, _)| *of == side);
                 let Some((_, session)) = child.filter(|_| !ended.contains(&side)) else {
                     continue;
                 };
-                match self.step(launch, side, session, chosen)? {
+                match self.next_result(launch, side, session, chosen)? {
                     Some((place, launched)) => {
                         waiting.entry(place).or_default().push((side, launched));
                     }
                     None => ended.push(side),
                 }
                 if let Some(usage) = session.usage() {
-                    let conduct = watch.conduct(&usage, session.asked());
+                    let conduct = watch.conduct(&usage, session.working_time());
                     launch.head(side).conduct = Some(conduct);
                 }
             }
-            let is_solitary = seat.leave(&mut children);
+            let is_solitary = seat.release(&mut children);
             for (place, sides) in waiting.extract_if(.., |_, sides| sides.len() == children.len()) {
                 chosen.retain(|chosen| *chosen != place);
-                self.subject_mut(launch, place).learn(&[is_solitary]);
+                self.subject_mut(launch, place)
+                    .note_processor_use(&[is_solitary]);
                 let took = began.elapsed() + share;
-                self.measured(launch, place, sides, Turns::Launches, took);
+                self.record_success(launch, place, sides, Interleaving::Launches, took);
             }
         }
         match (&self.in_turn, &mut children[..]) {
-            (None, [(side, session)]) => run_out(*side, session),
+            (None, [(side, session)]) => run_to_end(*side, session),
             // Another round follows soon, so there is no need to wait for the code after the last benchmark.
             _ => Ok(()),
         }
@@ -349,56 +355,58 @@ impl<'c> Campaign<'c> {
     /// Starts all sides, in this order. Each then waits before its first benchmark.
     fn start_all(
         &self,
-        launch: &mut OpenLaunch,
+        launch: &mut ActiveProcesses,
         first: [Side; 2],
-        said: &Said,
+        said: &CriterionSettings,
         chosen: &[usize],
     ) -> Result<Vec<CriterionChild<'c>>, StepError> {
         let target = &self.targets[launch.index];
         let ids = target.ids(chosen);
         let ids: Vec<&str> = ids.iter().map(String::as_str).collect();
         let start = |side| {
-            let driver = target.drivers.of(side);
+            let driver = target.drivers.get(side);
             launch.head(side).harness = driver.harness();
             let request = CriterionRequest {
-                version: driver.criterion(),
+                version: driver.criterion_version(),
                 said: Some(*said),
                 longest: None,
                 ids: Some(&ids),
             };
-            let spec = launch.spec(target.executables.of(side));
+            let spec = launch.spec(target.executables.get(side));
             let session = CriterionSession::start(&spec, &request, &self.launcher);
-            let session = session.map_err(|error| StepError::of(side, error))?;
+            let session = session.map_err(|error| StepError::new(side, error))?;
             Ok((side, session))
         };
-        target.executables.present(first).map(start).collect()
+        target.executables.sides_in(first).map(start).collect()
     }
 
     /// Lets one side run its next benchmark. Returns `None` once the process has ended.
-    fn step(
+    fn next_result(
         &mut self,
-        launch: &OpenLaunch,
+        launch: &ActiveProcesses,
         side: Side,
         session: &mut CriterionSession<'_>,
         chosen: &[usize],
-    ) -> Result<Option<(usize, LaunchedBenchmark)>, StepError> {
+    ) -> Result<Option<(usize, BenchmarkInProcess)>, StepError> {
         let target = &mut self.targets[launch.index];
         loop {
             let next = session.next_report().map_err(|error| StepError {
                 side,
                 error,
-                under_way: session.under_way().and_then(|id| target.place_of(id)),
+                under_way: session
+                    .current_benchmark()
+                    .and_then(|id| target.index_of(id)),
             });
             let Some(reported) = next? else {
                 return Ok(None);
             };
-            let place = target.place_of(&reported.id);
+            let place = target.index_of(&reported.id);
             let Some(place) = place.filter(|place| chosen.contains(place)) else {
                 continue;
             };
-            let pace = Pace::of(&reported);
+            let pace = IterationPace::from_report(&reported);
             let subject = &mut target.subjects[place];
-            if let Some(launched) = subject.reported(reported) {
+            if let Some(launched) = subject.record_report(reported) {
                 // After the first process of a run, all are laid out alike.
                 let known = subject.pace.get_or_insert(pace);
                 // Rounds give both sides the time that the side with the smaller measured share needs. The glance has seen only one of them.
@@ -411,32 +419,32 @@ impl<'c> Campaign<'c> {
     }
 
     /// Finds out how long the wanted benchmarks take, on the side of the candidate.
-    fn look_at_wanted(&mut self, launch: &OpenLaunch) {
+    fn glance_at_wanted(&mut self, launch: &ActiveProcesses) {
         let target = &mut self.targets[launch.index];
-        let Some(version) = target.drivers.candidate.criterion() else {
+        let Some(version) = target.drivers.candidate.criterion_version() else {
             return;
         };
         let ids = target.ids(&launch.wanted);
-        let seen = glance(&target.executables.candidate, &ids, version, self.launcher);
+        let seen = measure_paces(&target.executables.candidate, &ids, version, self.launcher);
         for (id, pace, settings) in seen {
-            if let Some(place) = target.place_of(&id) {
+            if let Some(place) = target.index_of(&id) {
                 let subject = &mut target.subjects[place];
                 subject.benchmark.settings = settings;
                 let resolved = (self.resolve)(&subject.benchmark);
-                subject.glanced(resolved, pace, FEWEST_SAMPLES);
+                subject.apply_glance(resolved, pace, FEWEST_SAMPLES);
             }
         }
-        self.tell_rounded_up(launch);
+        self.report_rounding(launch);
     }
 }
 
 /// Lets a bench run to its end after its last benchmark. This cannot change anything that was measured.
-fn run_out(side: Side, session: &mut CriterionSession<'_>) -> Result<(), StepError> {
+fn run_to_end(side: Side, session: &mut CriterionSession<'_>) -> Result<(), StepError> {
     loop {
         match session.next_report() {
             Ok(Some(_)) => {}
             Ok(None) => return Ok(()),
-            Err(error) => return Err(StepError::of(side, error)),
+            Err(error) => return Err(StepError::new(side, error)),
         }
     }
 }

@@ -3,17 +3,17 @@
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
-use super::criterion_config::{briefest, needs_all_benchmarks};
+use super::criterion_config::{all_benchmarks_warning, shortest_sampling};
 use super::driver::Driver;
 use super::launch::launch_spec;
 use crate::cargo::BenchTarget;
 use crate::child::{
     Announcement, Capability, ChildError, CriterionRequest, CriterionSession, CriterionVersion,
-    Launcher, Listing, Recognised, Session,
+    DetectedHarness, Listing, ProcessContext, Session,
 };
 use perfcheck_analysis::model::{
-    AuthorSettings, Benchmark, BenchmarkKey, Event, Metric, Nanos, Observer, Silence, Skipping,
-    Throughput, limits,
+    AuthorSettings, Benchmark, BenchmarkKey, Event, Metric, Nanos, NullObserver, Observer,
+    SkipSupport, Throughput, limits,
 };
 
 /// Number of characters to quote of an id that is refused, because it may be too long.
@@ -47,7 +47,7 @@ pub struct TargetFailure {
 
 /// The outcome of the discovery for all targets.
 #[derive(Debug, Clone, Default)]
-pub struct Discovered {
+pub struct DiscoveredBenches {
     /// The targets that listed benchmarks.
     pub targets: Vec<DiscoveredTarget>,
     /// The targets that failed. A target that listed only some benchmarks is in both lists.
@@ -56,9 +56,9 @@ pub struct Discovered {
 
 /// The candidate's outcome, for the discovery of a reference: failures that both have are not reported twice.
 #[derive(Debug, Clone, Copy)]
-pub struct BesideCandidate<'a> {
+pub struct ReferenceContext<'a> {
     /// The outcome for the candidate.
-    pub candidate: &'a Discovered,
+    pub candidate: &'a DiscoveredBenches,
     /// Name of the reference.
     pub reference: &'a str,
 }
@@ -66,15 +66,15 @@ pub struct BesideCandidate<'a> {
 /// Starts every target once and asks for its benchmarks. Returns `Err` only if the user asked to stop.
 pub fn discover(
     targets: Vec<BenchTarget>,
-    beside: Option<BesideCandidate<'_>>,
-    launcher: Launcher<'_>,
-) -> Result<Discovered, ChildError> {
-    let mut found = Discovered::default();
+    beside: Option<ReferenceContext<'_>>,
+    launcher: ProcessContext<'_>,
+) -> Result<DiscoveredBenches, ChildError> {
+    let mut found = DiscoveredBenches::default();
     for target in targets {
         let known = beside.map_or_else(Vec::new, |beside| beside.candidate.failures_of(&target));
         let observer: &dyn Observer = match known[..] {
             [] => launcher.observer,
-            _ => &Silence,
+            _ => &NullObserver,
         };
         let tell = |message: &str| {
             if !known.contains(&message) {
@@ -86,18 +86,18 @@ pub fn discover(
                 });
             }
         };
-        match announcements(
+        match list_checked(
             &target,
-            Launcher {
+            ProcessContext {
                 observer,
                 ..launcher
             },
         ) {
             Ok(announced) => {
                 if let Some(error) = &announced.broke_off
-                    && !beside.is_some_and(|beside| beside.candidate.runs_all_of(&target))
+                    && !beside.is_some_and(|beside| beside.candidate.runs_all_benchmarks(&target))
                 {
-                    let message = needs_all_benchmarks(&target, error);
+                    let message = all_benchmarks_warning(&target, error);
                     launcher.observer.observe(&Event::Warning(&message));
                 }
                 for message in announced.broken {
@@ -117,7 +117,7 @@ pub fn discover(
     Ok(found)
 }
 
-impl Discovered {
+impl DiscoveredBenches {
     /// Reports whether no target has a benchmark.
     pub fn is_empty(&self) -> bool {
         self.targets
@@ -133,11 +133,11 @@ impl Discovered {
     }
 
     /// Reports whether each process of `target` runs all benchmarks.
-    fn runs_all_of(&self, target: &BenchTarget) -> bool {
+    fn runs_all_benchmarks(&self, target: &BenchTarget) -> bool {
         let found = self.targets.iter().map(|found| &found.target);
         found
             .filter(|found| found.package == target.package && found.target == target.target)
-            .any(|found| found.skipping == Skipping::Breaks)
+            .any(|found| found.skipping == SkipSupport::Breaks)
     }
 
     fn failures_of(&self, target: &BenchTarget) -> Vec<&str> {
@@ -158,7 +158,7 @@ impl Discovered {
 }
 
 /// The answer of an executable.
-struct Announced {
+struct TargetListing {
     target: DiscoveredTarget,
     /// The reasons why some benchmarks were refused.
     broken: Vec<String>,
@@ -166,9 +166,9 @@ struct Announced {
     broke_off: Option<ChildError>,
 }
 
-impl Announced {
+impl TargetListing {
     /// Creates the answer of an executable that listed all its benchmarks.
-    fn whole(target: DiscoveredTarget) -> Self {
+    fn complete(target: DiscoveredTarget) -> Self {
         Self {
             target,
             broken: Vec::new(),
@@ -178,7 +178,11 @@ impl Announced {
 }
 
 /// Creates a target of which only the benchmarks are known.
-fn plain(target: &BenchTarget, driver: Driver, benchmarks: Vec<Benchmark>) -> DiscoveredTarget {
+fn target_with_benchmarks(
+    target: &BenchTarget,
+    driver: Driver,
+    benchmarks: Vec<Benchmark>,
+) -> DiscoveredTarget {
     DiscoveredTarget {
         target: target.clone(),
         benchmarks,
@@ -189,10 +193,10 @@ fn plain(target: &BenchTarget, driver: Driver, benchmarks: Vec<Benchmark>) -> Di
 }
 
 /// Refuses benchmarks that are beyond the limits. The others are measured.
-fn refuse_beyond_limits(announced: &mut Announced) {
-    let Announced { target, broken, .. } = announced;
+fn refuse_beyond_limits(announced: &mut TargetListing) {
+    let TargetListing { target, broken, .. } = announced;
     target.benchmarks.retain(|benchmark| {
-        let why = benchmark.beyond_limits();
+        let why = benchmark.find_exceeded_limit();
         if let Some(why) = &why {
             let id: String = benchmark.key.id.chars().take(LONGEST_QUOTED).collect();
             broken.push(format!("benchmark `{id}` is refused: {why}"));
@@ -201,37 +205,44 @@ fn refuse_beyond_limits(announced: &mut Announced) {
     });
 }
 
-fn announcements(target: &BenchTarget, launcher: Launcher<'_>) -> Result<Announced, ChildError> {
+fn list_checked(
+    target: &BenchTarget,
+    launcher: ProcessContext<'_>,
+) -> Result<TargetListing, ChildError> {
     let mut announced = list(target, launcher)?;
     if let Some(error) = announced.broke_off.take() {
         announced = list_by_running(target, launcher, announced, error)?;
     }
     refuse_beyond_limits(&mut announced);
-    refuse_doubled(&mut announced);
+    refuse_duplicates(&mut announced);
     Ok(announced)
 }
 
-fn list(target: &BenchTarget, launcher: Launcher<'_>) -> Result<Announced, ChildError> {
+fn list(target: &BenchTarget, launcher: ProcessContext<'_>) -> Result<TargetListing, ChildError> {
     let spec = launch_spec(target, 0, 0);
-    match Session::recognise(&spec, &launcher)? {
-        Recognised::Ours(session) => of_ours(target, *session),
-        Recognised::Criterion(version) => {
-            let runs_all = target.skipping == Skipping::Breaks;
+    match Session::detect(&spec, &launcher)? {
+        DetectedHarness::Ours(session) => list_own(target, *session),
+        DetectedHarness::Criterion(version) => {
+            let runs_all = target.skipping == SkipSupport::Breaks;
             let request = CriterionRequest {
                 version: Some(version),
-                said: runs_all.then(|| briefest(version)),
+                said: runs_all.then(|| shortest_sampling(version)),
                 longest: None,
                 ids: Some(&[]),
             };
             let session = CriterionSession::start(&spec, &request, &launcher)?;
-            of_criterion(target, version, session)
+            list_criterion(target, version, session)
         }
-        Recognised::Printed(printer) => {
+        DetectedHarness::Printed(printer) => {
             let harness = printer.list(&target.target, &spec, &launcher)?;
             let ids = harness.ids().iter();
-            let benchmarks = ids.map(|id| bare(target, id.clone())).collect();
+            let benchmarks = ids
+                .map(|id| benchmark_with_id(target, id.clone()))
+                .collect();
             let driver = Driver::Printed(Arc::new(harness));
-            Ok(Announced::whole(plain(target, driver, benchmarks)))
+            Ok(TargetListing::complete(target_with_benchmarks(
+                target, driver, benchmarks,
+            )))
         }
     }
 }
@@ -240,17 +251,17 @@ fn list(target: &BenchTarget, launcher: Launcher<'_>) -> Result<Announced, Child
 /// the benchmarks that were `announced` before.
 fn list_by_running(
     target: &BenchTarget,
-    launcher: Launcher<'_>,
-    mut announced: Announced,
+    launcher: ProcessContext<'_>,
+    mut announced: TargetListing,
     error: ChildError,
-) -> Result<Announced, ChildError> {
+) -> Result<TargetListing, ChildError> {
     let runs_all = BenchTarget {
-        skipping: Skipping::Breaks,
+        skipping: SkipSupport::Breaks,
         ..target.clone()
     };
     match list(&runs_all, launcher) {
         Err(ChildError::Interrupted) => Err(ChildError::Interrupted),
-        Ok(ran) if ran.broke_off.is_none() => Ok(Announced {
+        Ok(ran) if ran.broke_off.is_none() => Ok(TargetListing {
             broke_off: Some(error),
             ..ran
         }),
@@ -267,8 +278,8 @@ fn list_by_running(
 }
 
 /// Refuses benchmarks whose id another benchmark already has: only the first one counts.
-fn refuse_doubled(announced: &mut Announced) {
-    let Announced { target, broken, .. } = announced;
+fn refuse_duplicates(announced: &mut TargetListing) {
+    let TargetListing { target, broken, .. } = announced;
     let mut ids = BTreeSet::new();
     target.benchmarks.retain(|benchmark| {
         let id = &benchmark.key.id;
@@ -282,7 +293,7 @@ fn refuse_doubled(announced: &mut Announced) {
     });
 }
 
-fn of_ours(target: &BenchTarget, mut session: Session<'_>) -> Result<Announced, ChildError> {
+fn list_own(target: &BenchTarget, mut session: Session<'_>) -> Result<TargetListing, ChildError> {
     let capabilities = session.hello().capabilities.clone();
     let clock_step = Some(session.hello().quantum_ns);
     let mut listing = Listing::default();
@@ -291,7 +302,7 @@ fn of_ours(target: &BenchTarget, mut session: Session<'_>) -> Result<Announced, 
             listing = session.list()?;
             Ok(())
         }
-        Some(Capability::Sequential) => pass_over_all(&mut session, &mut listing),
+        Some(Capability::Sequential) => list_sequentially(&mut session, &mut listing),
         None => return Err(ChildError::Capability),
     };
     let broke_off = match listed {
@@ -299,19 +310,16 @@ fn of_ours(target: &BenchTarget, mut session: Session<'_>) -> Result<Announced, 
             session.bye()?;
             None
         }
-        Err(error) => Some(unless_nothing_was_found(
-            error,
-            listing.benchmarks.is_empty(),
-        )?),
+        Err(error) => Some(require_benchmarks(error, listing.benchmarks.is_empty())?),
     };
     let benchmarks = listing.benchmarks.into_iter();
-    let benchmarks = benchmarks.map(|announcement| benchmark(target, announcement));
+    let benchmarks = benchmarks.map(|announcement| from_announcement(target, announcement));
     let found = DiscoveredTarget {
         capabilities,
         clock_step,
-        ..plain(target, Driver::Own, benchmarks.collect())
+        ..target_with_benchmarks(target, Driver::Own, benchmarks.collect())
     };
-    Ok(Announced {
+    Ok(TargetListing {
         target: found,
         broken: listing.broken,
         broke_off,
@@ -319,7 +327,7 @@ fn of_ours(target: &BenchTarget, mut session: Session<'_>) -> Result<Announced, 
 }
 
 /// Lists the benchmarks of a sequential child.
-fn pass_over_all(session: &mut Session<'_>, listing: &mut Listing) -> Result<(), ChildError> {
+fn list_sequentially(session: &mut Session<'_>, listing: &mut Listing) -> Result<(), ChildError> {
     let mut next = session.advance()?;
     while let Some(announcement) = next {
         let id = announcement.id.clone();
@@ -330,7 +338,7 @@ fn pass_over_all(session: &mut Session<'_>, listing: &mut Listing) -> Result<(),
 }
 
 /// Returns the error that ended a listing if benchmarks were found before it. Otherwise fails, because there is nothing to measure.
-fn unless_nothing_was_found(error: ChildError, is_empty: bool) -> Result<ChildError, ChildError> {
+fn require_benchmarks(error: ChildError, is_empty: bool) -> Result<ChildError, ChildError> {
     match error {
         ChildError::Exited { .. } | ChildError::Bench(_) if !is_empty => Ok(error),
         _ => Err(error),
@@ -338,17 +346,17 @@ fn unless_nothing_was_found(error: ChildError, is_empty: bool) -> Result<ChildEr
 }
 
 /// Lists the benchmarks of a Criterion bench without measuring them.
-fn of_criterion(
+fn list_criterion(
     target: &BenchTarget,
     version: CriterionVersion,
     mut session: CriterionSession<'_>,
-) -> Result<Announced, ChildError> {
+) -> Result<TargetListing, ChildError> {
     let mut benchmarks = Vec::new();
     let broke_off = loop {
         let reported = match session.next_report() {
             Ok(Some(reported)) => reported,
             Ok(None) => break None,
-            Err(error) => break Some(unless_nothing_was_found(error, benchmarks.is_empty())?),
+            Err(error) => break Some(require_benchmarks(error, benchmarks.is_empty())?),
         };
         if benchmarks.len() == limits::MOST_BENCHMARKS {
             let what = format!("it has more than {} benchmarks", limits::MOST_BENCHMARKS);
@@ -357,17 +365,21 @@ fn of_criterion(
         benchmarks.push(Benchmark {
             throughput: reported.throughput,
             other_throughput: reported.throughput_words,
-            ..bare(target, reported.id)
+            ..benchmark_with_id(target, reported.id)
         });
     };
-    Ok(Announced {
+    Ok(TargetListing {
         broke_off,
-        ..Announced::whole(plain(target, Driver::Criterion(version), benchmarks))
+        ..TargetListing::complete(target_with_benchmarks(
+            target,
+            Driver::Criterion(version),
+            benchmarks,
+        ))
     })
 }
 
 /// Creates a benchmark of which only the id is known. It is assumed to measure time, as most do.
-fn bare(target: &BenchTarget, id: String) -> Benchmark {
+fn benchmark_with_id(target: &BenchTarget, id: String) -> Benchmark {
     Benchmark {
         key: BenchmarkKey {
             package: target.package.clone(),
@@ -382,12 +394,12 @@ fn bare(target: &BenchTarget, id: String) -> Benchmark {
     }
 }
 
-fn benchmark(target: &BenchTarget, announcement: Announcement) -> Benchmark {
+fn from_announcement(target: &BenchTarget, announcement: Announcement) -> Benchmark {
     Benchmark {
         version: announcement.version,
         throughput: announcement.throughput,
         settings: announcement.settings,
         metric: announcement.metric,
-        ..bare(target, announcement.id)
+        ..benchmark_with_id(target, announcement.id)
     }
 }

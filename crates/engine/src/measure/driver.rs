@@ -20,7 +20,7 @@ pub enum Driver {
 
 /// How exactly a harness accepts times for warm-up and measurement.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum TimesTold {
+pub(super) enum TimePrecision {
     Exactly,
     InWholeSeconds,
     NotAtAll,
@@ -36,7 +36,7 @@ impl Driver {
     }
 
     /// Returns the version of Criterion, if the bench uses Criterion.
-    pub(super) fn criterion(&self) -> Option<CriterionVersion> {
+    pub(super) fn criterion_version(&self) -> Option<CriterionVersion> {
         match self {
             Self::Criterion(version) => Some(*version),
             Self::Own | Self::Printed(_) => None,
@@ -44,19 +44,21 @@ impl Driver {
     }
 
     /// Returns how exactly the harness accepts times.
-    pub(super) fn times_told(&self) -> TimesTold {
+    pub(super) fn time_precision(&self) -> TimePrecision {
         match self {
-            Self::Criterion(version) if version.takes_whole_seconds() => TimesTold::InWholeSeconds,
-            Self::Printed(harness) if harness.takes_no_settings() => TimesTold::NotAtAll,
-            Self::Printed(harness) if harness.printer() == Printer::Criterion => {
-                TimesTold::InWholeSeconds
+            Self::Criterion(version) if version.takes_whole_seconds() => {
+                TimePrecision::InWholeSeconds
             }
-            Self::Own | Self::Criterion(_) | Self::Printed(_) => TimesTold::Exactly,
+            Self::Printed(harness) if harness.takes_no_settings() => TimePrecision::NotAtAll,
+            Self::Printed(harness) if harness.printer() == Printer::Criterion => {
+                TimePrecision::InWholeSeconds
+            }
+            Self::Own | Self::Criterion(_) | Self::Printed(_) => TimePrecision::Exactly,
         }
     }
 
     /// Explains why its times are longer than requested. Returns `None` if they are not.
-    pub(super) fn why_rounded_up(&self) -> Option<String> {
+    pub(super) fn explain_rounding(&self) -> Option<String> {
         let who = match self {
             Self::Criterion(version) => format!("Criterion {version}"),
             // Without a connection the version is unknown.
@@ -64,10 +66,12 @@ impl Driver {
                 "its Criterion (without a connection, as all before 0.3.3)".to_owned()
             }
         };
-        match self.times_told() {
-            TimesTold::Exactly => None,
-            TimesTold::InWholeSeconds => Some(format!("{who} takes times in whole seconds alone")),
-            TimesTold::NotAtAll => Some(format!("{who} keeps to its own times")),
+        match self.time_precision() {
+            TimePrecision::Exactly => None,
+            TimePrecision::InWholeSeconds => {
+                Some(format!("{who} takes times in whole seconds alone"))
+            }
+            TimePrecision::NotAtAll => Some(format!("{who} keeps to its own times")),
         }
     }
 

@@ -14,7 +14,7 @@ pub struct Filter {
 impl Filter {
     /// Reports whether this benchmark is selected: by its id, or by the form of the id in tables. A word that begins with `package/target: `, like a
     /// line of `list`, selects only benchmarks of that target.
-    pub fn wants(&self, key: &BenchmarkKey) -> bool {
+    pub fn matches(&self, key: &BenchmarkKey) -> bool {
         if self.words.is_empty() {
             return true;
         }
@@ -43,7 +43,7 @@ mod tests {
                 words: words.iter().map(ToString::to_string).collect(),
                 exact,
             };
-            filter.wants(&BenchmarkKey {
+            filter.matches(&BenchmarkKey {
                 package: "text".to_owned(),
                 target: "all".to_owned(),
                 id: id.to_owned(),

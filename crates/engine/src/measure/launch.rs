@@ -2,18 +2,18 @@
 
 use std::time::Duration;
 
-use super::sides::OneOrTwo;
+use super::sides::CampaignSides;
 use crate::cargo::BenchTarget;
-use crate::child::LaunchSpec;
+use crate::child::ProcessSpec;
 use crate::host;
-use crate::process::{Usage, stolen};
-use perfcheck_analysis::model::{Conduct, Control, LaunchHead, LaunchRecord, Side};
+use crate::process::{UsageSnapshot, stolen_time};
+use perfcheck_analysis::model::{Control, ProcessHead, ProcessRecord, ProcessUsage, Side};
 
 /// The current process of each side.
-pub(super) struct OpenLaunch {
+pub(super) struct ActiveProcesses {
     /// Index of its target in the campaign.
     pub(super) index: usize,
-    pub(super) records: OneOrTwo<LaunchRecord>,
+    pub(super) records: CampaignSides<ProcessRecord>,
     /// Indices of the benchmarks that are still to be visited. They are taken from the end.
     pub(super) wanted: Vec<usize>,
     /// Identifies this process to the random number generators.
@@ -21,7 +21,7 @@ pub(super) struct OpenLaunch {
     pub(super) interrupted: bool,
 }
 
-impl OpenLaunch {
+impl ActiveProcesses {
     /// Returns the round that it belongs to.
     pub(super) fn round(&self) -> u32 {
         self.records.candidate.head.ordinal
@@ -38,20 +38,20 @@ impl OpenLaunch {
     }
 
     /// Returns the head of one side's record.
-    pub(super) fn head(&mut self, side: Side) -> &mut LaunchHead {
-        &mut self.records.of_mut(side).head
+    pub(super) fn head(&mut self, side: Side) -> &mut ProcessHead {
+        &mut self.records.get_mut(side).head
     }
 
     /// Returns everything needed to start the executable of one side.
-    pub(super) fn spec(&self, target: &BenchTarget) -> LaunchSpec {
+    pub(super) fn spec(&self, target: &BenchTarget) -> ProcessSpec {
         let head = &self.records.candidate.head;
         launch_spec(target, head.ordinal, head.padding_bytes)
     }
 }
 
 /// Returns everything needed to start `target`.
-pub(super) fn launch_spec(target: &BenchTarget, launch: u32, padding: u32) -> LaunchSpec {
-    LaunchSpec {
+pub(super) fn launch_spec(target: &BenchTarget, launch: u32, padding: u32) -> ProcessSpec {
+    ProcessSpec {
         program: target.program.clone(),
         first_arguments: target.first_arguments.clone(),
         directory: target.directory.clone(),
@@ -63,15 +63,15 @@ pub(super) fn launch_spec(target: &BenchTarget, launch: u32, padding: u32) -> La
 }
 
 /// Creates the record of a process that starts now.
-pub(super) fn begun(
+pub(super) fn new_record(
     target: &BenchTarget,
     layout: Option<u32>,
     round: u32,
     attempt: u32,
     padding: u32,
-) -> LaunchRecord {
-    LaunchRecord {
-        head: LaunchHead {
+) -> ProcessRecord {
+    ProcessRecord {
+        head: ProcessHead {
             package: target.package.clone(),
             target: target.target.clone(),
             ordinal: round,
@@ -89,7 +89,7 @@ pub(super) fn begun(
 }
 
 /// Observes how a process runs, from its start to its end.
-pub(super) struct ConductWatch {
+pub(super) struct ProcessObserver {
     control: Option<Control>,
     /// Whether the times are scripted. Real interruptions would then have no meaning.
     is_scripted: bool,
@@ -97,20 +97,20 @@ pub(super) struct ConductWatch {
     processor: Option<u32>,
 }
 
-impl ConductWatch {
+impl ProcessObserver {
     /// Starts to observe a process that is about to start.
     pub(super) fn start() -> Self {
         Self {
             control: None,
             is_scripted: false,
-            stolen: stolen(),
+            stolen: stolen_time(),
             processor: None,
         }
     }
 
     /// Runs the control workload, then starts to observe a process that is about to start.
     pub(super) fn after_control(probe: Option<&host::ControlProbe>, round: u32) -> Self {
-        let control = probe.and_then(|probe| probe.take(round));
+        let control = probe.and_then(|probe| probe.measure(round));
         Self {
             control,
             is_scripted: probe.is_some_and(host::ControlProbe::is_scripted),
@@ -119,14 +119,17 @@ impl ConductWatch {
     }
 
     /// Notes the processor that the process is bound to, if any.
-    pub(super) fn bound(&mut self, processor: Option<u32>) {
+    pub(super) fn note_processor(&mut self, processor: Option<u32>) {
         self.processor = processor.or(self.processor);
     }
 
     /// Returns how a process ran that has this `usage` and has worked on requests for the time `asked`.
-    pub(super) fn conduct(&self, usage: &Usage, asked: Duration) -> Conduct {
-        let taken = || self.stolen.and_then(|before| stolen()?.checked_sub(before));
-        Conduct {
+    pub(super) fn conduct(&self, usage: &UsageSnapshot, asked: Duration) -> ProcessUsage {
+        let taken = || {
+            self.stolen
+                .and_then(|before| stolen_time()?.checked_sub(before))
+        };
+        ProcessUsage {
             threads: usage.threads,
             cpu: usage.cpu.into(),
             asked: asked.into(),

@@ -13,7 +13,7 @@ use perfcheck_analysis::model::{Event, Side};
 
 impl Campaign<'_> {
     /// Links the executables of a target for this round. If that fails, they run as built from now on.
-    pub(super) fn lay_out(&mut self, index: usize, round: u32) {
+    pub(super) fn link_layout(&mut self, index: usize, round: u32) {
         let target = &mut self.targets[index];
         let Some(layouts) = target.layouts.take() else {
             return;
@@ -36,9 +36,9 @@ impl Campaign<'_> {
         }
         target.link_time = began.elapsed();
         target.layout = Some(round);
-        for side in target.executables.present(Side::BOTH) {
-            let place = layouts.executables().of(side).to_path_buf();
-            let executable = target.executables.of_mut(side);
+        for side in target.executables.sides_in(Side::BOTH) {
+            let place = layouts.executables().get(side).to_path_buf();
+            let executable = target.executables.get_mut(side);
             *executable = executable.clone().with_executable(place);
         }
         target.layouts = Some(layouts);

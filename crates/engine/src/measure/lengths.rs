@@ -31,7 +31,7 @@ impl SampleLengths {
 
     /// Returns the number of processes to repeat: those whose samples were too short. Returns 0 if all were, because another process would not change
     /// that.
-    pub fn wanted_again(&self) -> u32 {
+    pub fn processes_to_repeat(&self) -> u32 {
         let Some(typical_ns) = self.typical_ns() else {
             return 0;
         };
@@ -110,10 +110,10 @@ mod tests {
     fn a_process_is_measured_again_for_the_length_of_its_samples_and_not_for_their_time() {
         let quiet = (100_000.0, 5.6);
         let lengths_of = |last| lengths(&[quiet, quiet, last]);
-        assert_eq!(lengths_of((3_000.0, 5.6)).wanted_again(), 1);
-        assert_eq!(lengths_of((3_000.0, 5_600.0)).wanted_again(), 1);
-        assert_eq!(lengths_of((100_000.0, 5_600.0)).wanted_again(), 0);
-        assert_eq!(lengths(&[(3_000.0, 5.6); 5]).wanted_again(), 0);
+        assert_eq!(lengths_of((3_000.0, 5.6)).processes_to_repeat(), 1);
+        assert_eq!(lengths_of((3_000.0, 5_600.0)).processes_to_repeat(), 1);
+        assert_eq!(lengths_of((100_000.0, 5_600.0)).processes_to_repeat(), 0);
+        assert_eq!(lengths(&[(3_000.0, 5.6); 5]).processes_to_repeat(), 0);
         assert_eq!(
             lengths_of((3_000.0, 5_600.0)).known_ns_if_short(),
             Some(5.6)

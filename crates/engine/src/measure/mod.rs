@@ -55,16 +55,18 @@ mod subject;
 mod target;
 mod visit;
 
-pub use campaign::{Campaign, CampaignSink, Ended, Spent};
+pub use campaign::{BenchmarkCost, Campaign, CampaignEnd, CampaignSink};
 pub use count_error::CountError;
-pub use counting::{CountResult, ToCount, count_instructions, count_stacks};
-pub use discover::{BesideCandidate, Discovered, DiscoveredTarget, TargetFailure, discover};
+pub use counting::{CountRequest, CountResult, count_instructions, count_stacks};
+pub use discover::{
+    DiscoveredBenches, DiscoveredTarget, ReferenceContext, TargetFailure, discover,
+};
 pub use driver::Driver;
 pub use filter::Filter;
 pub use lengths::SampleLengths;
 pub use plan::{PairedPlan, RoundSettings};
-pub use rehearsal::rehearsed;
+pub use rehearsal::rehearse;
 pub use sampling::{SampleResult, sample_time};
 pub use schedule::FlatSchedule;
-pub use subject::{Resolved, TimeLimit};
+pub use subject::{ResolvedSettings, TimeLimit};
 pub use target::PairedTarget;

@@ -9,17 +9,18 @@ use std::time::{Duration, Instant};
 
 use super::campaign::Campaign;
 use super::chance;
-use super::launch::{ConductWatch, OpenLaunch};
-use super::seat::{Seat, Seated};
-use super::target::Coexistence;
+use super::launch::{ActiveProcesses, ProcessObserver};
+use super::seat::{CpuPinning, PinnableChild};
+use super::target::ProcessOverlap;
 use super::visit::{
-    RoundSampling, Sampling, SideChild, SideError, Turn, VisitRequest, Visited, lay_out_again,
-    visit,
+    RoundSampling, Sampling, SideChild, SideError, VisitOutcome, VisitRequest, VisitResult,
+    lay_out_again, visit,
 };
 use crate::cargo::BenchTarget;
-use crate::child::{Capability, ChildError, Launcher, Session};
+use crate::child::{Capability, ChildError, ProcessContext, Session};
 use perfcheck_analysis::model::{
-    Conduct, Event, Harness, LaunchOutcome, LaunchedBenchmark, Side, Throughput, Turns,
+    BenchmarkInProcess, Event, Harness, Interleaving, ProcessOutcome, ProcessUsage, Side,
+    Throughput,
 };
 
 /// Number of times that a benchmark must fail next to the other side and succeed without it before the two sides run one after the other.
@@ -27,11 +28,11 @@ const TRIALS: u32 = 2;
 
 impl Campaign<'_> {
     /// Runs one process of each side, for as many of the wanted benchmarks as possible.
-    pub(super) fn launch_own(&mut self, launch: &mut OpenLaunch) {
+    pub(super) fn launch_own(&mut self, launch: &mut ActiveProcesses) {
         let coexistence = self.targets[launch.index].coexistence;
         let ended = match coexistence {
-            Coexistence::Together => self.together(launch),
-            Coexistence::OnTrial | Coexistence::Apart => self.apart(launch),
+            ProcessOverlap::Together => self.run_together(launch),
+            ProcessOverlap::OnTrial | ProcessOverlap::Apart => self.run_apart(launch),
         };
         let (side, error) = match ended {
             Ok(()) => return,
@@ -43,37 +44,39 @@ impl Campaign<'_> {
         };
         let message = error.to_string();
         match coexistence {
-            Coexistence::Together if !launch.is_pair() => {
+            ProcessOverlap::Together if !launch.is_pair() => {
                 launch.head(side).failure = Some(message.clone());
-                if launch.records.of(side).benchmarks.is_empty() {
+                if launch.records.get(side).benchmarks.is_empty() {
                     // A process that reached no benchmark would fail in the same way again.
                     for place in std::mem::take(&mut launch.wanted) {
-                        self.failed(launch, place, side, &message);
+                        self.record_failure(launch, place, side, &message);
                     }
                 }
             }
             // Before this counts as a failure of the benchmark, try it without the other side.
-            Coexistence::Together => self.targets[launch.index].coexistence = Coexistence::OnTrial,
-            Coexistence::OnTrial | Coexistence::Apart => {
-                if coexistence == Coexistence::OnTrial {
-                    self.targets[launch.index].coexistence = Coexistence::Together;
+            ProcessOverlap::Together => {
+                self.targets[launch.index].coexistence = ProcessOverlap::OnTrial
+            }
+            ProcessOverlap::OnTrial | ProcessOverlap::Apart => {
+                if coexistence == ProcessOverlap::OnTrial {
+                    self.targets[launch.index].coexistence = ProcessOverlap::Together;
                 }
                 if let Some(place) = launch.wanted.pop() {
-                    self.failed(launch, place, side, &message);
+                    self.record_failure(launch, place, side, &message);
                 }
             }
         }
     }
 
     /// Visits benchmarks while all sides are alive. With two sides, a benchmark stays wanted until it has been measured.
-    fn together(&mut self, launch: &mut OpenLaunch) -> Result<(), SideError> {
+    fn run_together(&mut self, launch: &mut ActiveProcesses) -> Result<(), SideError> {
         let executables = self.targets[launch.index].executables.clone();
-        let mut coin = chance::draws(self.seed, "sides", &executables.candidate, launch.block);
+        let mut coin = chance::stream(self.seed, "sides", &executables.candidate, launch.block);
         let began = Instant::now();
-        let mut watch = ConductWatch::after_control(self.control.as_ref(), launch.round());
+        let mut watch = ProcessObserver::after_control(self.control.as_ref(), launch.round());
         let mut children = Vec::new();
-        for side in executables.present(chance::order(&mut coin)) {
-            let session = start(executables.of(side), launch, side, &self.launcher);
+        for side in executables.sides_in(chance::draw_order(&mut coin)) {
+            let session = start(executables.get(side), launch, side, &self.launcher);
             children.push((side, session.map_err(|error| (side, error))?));
         }
         let share = began.elapsed() / u32::try_from(launch.wanted.len()).unwrap_or(u32::MAX);
@@ -87,14 +90,14 @@ impl Campaign<'_> {
             let ended = if launch.is_pair() {
                 Ok(())
             } else {
-                session.run_out()
+                session.run_to_end()
             };
             match ended.and_then(|()| session.bye()) {
                 Ok(()) => {}
                 Err(ChildError::Interrupted) => return Err((side, ChildError::Interrupted)),
                 // The failure of the last benchmark has already been recorded.
-                Err(_) if failed_last(&launch.records.of(side).benchmarks) => {}
-                Err(error) => self.warn_of_end(launch, side, &error.to_string()),
+                Err(_) if last_failed(&launch.records.get(side).benchmarks) => {}
+                Err(error) => self.warn_of_late_failure(launch, side, &error.to_string()),
             }
         }
         Ok(())
@@ -103,10 +106,10 @@ impl Campaign<'_> {
     /// Visits the wanted benchmarks while the children live.
     fn visit_all(
         &mut self,
-        launch: &mut OpenLaunch,
+        launch: &mut ActiveProcesses,
         children: &mut [SideChild<'_>],
         share: Duration,
-        watch: &mut ConductWatch,
+        watch: &mut ProcessObserver,
     ) -> Result<(), SideError> {
         let addressable = children
             .iter()
@@ -117,36 +120,39 @@ impl Campaign<'_> {
         }
         let mut progress = false;
         while let Some(place) = launch.wanted.last().copied() {
-            self.announce(launch, place);
+            self.report_visit(launch, place);
             let began = Instant::now();
-            let choice = self.processor(launch, place);
-            match self.visit_seated(launch, place, children, share, watch, choice) {
-                Ok((Visited::Measured(turns), is_solitary)) => {
+            let choice = self.processor_choice(launch, place);
+            match self.visit_pinned(launch, place, children, share, watch, choice) {
+                Ok((VisitOutcome::Measured(turns), is_solitary)) => {
                     launch.wanted.pop();
                     let subject = self.subject_mut(launch, place);
-                    subject.learn(&[is_solitary]);
+                    subject.note_processor_use(&[is_solitary]);
                     subject.trials = 0;
                     let took = began.elapsed() + share;
-                    self.sampled(launch, place, turns, Turns::Samples, took);
+                    self.record_visit(launch, place, turns, Interleaving::Samples, took);
                 }
-                Ok((Visited::Skipped(reason), _)) => {
+                Ok((VisitOutcome::Skipped(reason), _)) => {
                     launch.wanted.pop();
-                    self.skipped(launch, place, &reason);
+                    self.record_skip(launch, place, &reason);
                 }
                 // The program of a side may have another order by now. Benchmarks that it has passed are reached by another process.
-                Ok((Visited::Absent(_), _)) if progress => break,
+                Ok((VisitOutcome::Absent(_), _)) if progress => break,
                 Err((_, error))
-                    if launch.is_pair() && !addressable && progress && error.child_goes_on() =>
+                    if launch.is_pair()
+                        && !addressable
+                        && progress
+                        && error.leaves_child_usable() =>
                 {
                     break;
                 }
-                Ok((Visited::Absent(side), _)) => {
-                    self.visit_failed(launch, place, (side, absent()))?;
+                Ok((VisitOutcome::Absent(side), _)) => {
+                    self.visit_failed(launch, place, (side, absent_error()))?;
                 }
                 Err(failure) => self.visit_failed(launch, place, failure)?,
             }
             progress = true;
-            if self.launcher.interrupt.requested() {
+            if self.launcher.interrupt.is_requested() {
                 return Err((Side::Candidate, ChildError::Interrupted));
             }
         }
@@ -157,7 +163,7 @@ impl Campaign<'_> {
     /// if the child is of no more use, or if the benchmark is to be tried without the other side first.
     fn visit_failed(
         &mut self,
-        launch: &mut OpenLaunch,
+        launch: &mut ActiveProcesses,
         place: usize,
         (side, error): SideError,
     ) -> Result<(), SideError> {
@@ -165,8 +171,8 @@ impl Campaign<'_> {
             return Err((side, error));
         }
         launch.wanted.pop();
-        self.failed(launch, place, side, &error.to_string());
-        if error.child_goes_on() {
+        self.record_failure(launch, place, side, &error.to_string());
+        if error.leaves_child_usable() {
             Ok(())
         } else {
             Err((side, error))
@@ -174,87 +180,87 @@ impl Campaign<'_> {
     }
 
     /// Visits one benchmark in one process of each side, one after the other. The order changes between rounds.
-    fn apart(&mut self, launch: &mut OpenLaunch) -> Result<(), SideError> {
+    fn run_apart(&mut self, launch: &mut ActiveProcesses) -> Result<(), SideError> {
         let Some(place) = launch.wanted.last().copied() else {
             return Ok(());
         };
-        self.announce(launch, place);
+        self.report_visit(launch, place);
         let executables = self.targets[launch.index].executables.clone();
         let whole = Instant::now();
         let mut turns = Vec::new();
         // Choose once for both sides, so that they run on the same processor.
-        let choice = self.processor(launch, place);
+        let choice = self.processor_choice(launch, place);
         let mut seen = Vec::new();
         for side in
             chance::order_of_round(self.seed, "sides", &executables.candidate, launch.round())
         {
             let began = Instant::now();
-            let mut watch = ConductWatch::start();
-            let session = start(executables.of(side), launch, side, &self.launcher);
+            let mut watch = ProcessObserver::start();
+            let session = start(executables.get(side), launch, side, &self.launcher);
             let mut children = [(side, session.map_err(|error| (side, error))?)];
             let (launching, choice) = (began.elapsed(), choice.clone());
             let (visited, is_solitary) =
-                self.visit_seated(launch, place, &mut children, launching, &mut watch, choice)?;
+                self.visit_pinned(launch, place, &mut children, launching, &mut watch, choice)?;
             seen.push(is_solitary);
             let [(_, mut session)] = children;
             launch.head(side).conduct = conduct(&watch, &mut session);
             match visited {
-                Visited::Measured(turn) => turns.extend(turn),
-                Visited::Skipped(reason) => {
+                VisitOutcome::Measured(turn) => turns.extend(turn),
+                VisitOutcome::Skipped(reason) => {
                     session.bye().map_err(|error| (side, error))?;
                     launch.wanted.pop();
-                    self.skipped(launch, place, &reason);
+                    self.record_skip(launch, place, &reason);
                     return Ok(());
                 }
-                Visited::Absent(side) => return Err((side, absent())),
+                VisitOutcome::Absent(side) => return Err((side, absent_error())),
             }
             session.bye().map_err(|error| (side, error))?;
         }
         launch.wanted.pop();
-        self.subject_mut(launch, place).learn(&seen);
-        let how = self.tried(launch, place);
-        self.sampled(launch, place, turns, how, whole.elapsed());
+        self.subject_mut(launch, place).note_processor_use(&seen);
+        let how = self.note_success_apart(launch, place);
+        self.record_visit(launch, place, turns, how, whole.elapsed());
         Ok(())
     }
 
     /// Notes that a benchmark succeeded in processes that ran one after the other. Returns how its samples count.
-    fn tried(&mut self, launch: &OpenLaunch, place: usize) -> Turns {
+    fn note_success_apart(&mut self, launch: &ActiveProcesses, place: usize) -> Interleaving {
         let target = &mut self.targets[launch.index];
-        if target.coexistence != Coexistence::OnTrial {
-            return Turns::Launches;
+        if target.coexistence != ProcessOverlap::OnTrial {
+            return Interleaving::Launches;
         }
         let subject = &mut target.subjects[place];
         subject.trials += 1;
         if subject.trials < TRIALS {
             // One failure next to the other side may be an accident, so nothing changes yet.
-            target.coexistence = Coexistence::Together;
-            return Turns::Samples;
+            target.coexistence = ProcessOverlap::Together;
+            return Interleaving::Samples;
         }
-        target.coexistence = Coexistence::Apart;
+        target.coexistence = ProcessOverlap::Apart;
         let bench = &target.executables.candidate;
         let message = format!(
             "{}/{}: the two sides cannot run at once, so they are launched in turn",
             bench.package, bench.target
         );
         self.launcher.observer.observe(&Event::Warning(&message));
-        Turns::Launches
+        Interleaving::Launches
     }
 
     /// Visits one benchmark in these children, on the processor that `choice` picks. Also returns whether one processor was enough.
-    fn visit_seated(
+    fn visit_pinned(
         &mut self,
-        launch: &OpenLaunch,
+        launch: &ActiveProcesses,
         place: usize,
         children: &mut [SideChild<'_>],
         launching: Duration,
-        watch: &mut ConductWatch,
+        watch: &mut ProcessObserver,
         choice: Option<impl FnOnce(u32) -> usize>,
-    ) -> Result<(Visited, Option<bool>), SideError> {
+    ) -> Result<(VisitOutcome, Option<bool>), SideError> {
         let target = &mut self.targets[launch.index];
         let subject = &mut target.subjects[place];
         let id = subject.benchmark.key.id.clone();
         let bench = &target.executables.candidate;
-        let coin = chance::draws(self.seed, &format!("quads/{id}"), bench, launch.block);
+        let coin = chance::stream(self.seed, &format!("quads/{id}"), bench, launch.block);
         let sampling = match &self.in_turn {
             None => Sampling::Launch(subject.resolved),
             Some(plan) => Sampling::Round(RoundSampling {
@@ -272,19 +278,19 @@ impl Campaign<'_> {
             sampling,
             shared_cache: &mut self.shared_cache,
         };
-        let seat = Seat::take(children, choice);
-        watch.bound(seat.processor());
+        let seat = CpuPinning::bind(children, choice);
+        watch.note_processor(seat.processor());
         let visited = visit(children, request)?;
-        Ok((visited, seat.leave(children)))
+        Ok((visited, seat.release(children)))
     }
 
     /// Records the result of a visit.
-    fn sampled(
+    fn record_visit(
         &mut self,
-        launch: &mut OpenLaunch,
+        launch: &mut ActiveProcesses,
         place: usize,
-        turns: Vec<(Side, Turn)>,
-        how: Turns,
+        turns: Vec<(Side, VisitResult)>,
+        how: Interleaving,
         took: Duration,
     ) {
         let plan = self.in_turn;
@@ -296,8 +302,8 @@ impl Campaign<'_> {
             subject.layout = Some(again);
         }
         let subject = self.subject(launch, place);
-        let launched = |turn: Turn| {
-            let mut launched = subject.launched(LaunchOutcome::Measured(turn.series));
+        let launched = |turn: VisitResult| {
+            let mut launched = subject.record(ProcessOutcome::Measured(turn.series));
             launched.extras = turn.extras;
             if turn.throughput != Throughput::default() {
                 launched.benchmark.throughput = turn.throughput;
@@ -306,16 +312,16 @@ impl Campaign<'_> {
         };
         let turns = turns.into_iter();
         let sides = turns.map(|(side, turn)| (side, launched(turn))).collect();
-        self.measured(launch, place, sides, how, took);
+        self.record_success(launch, place, sides, how, took);
     }
 }
 
 /// Starts the executable of one side.
 fn start<'s>(
     target: &BenchTarget,
-    launch: &mut OpenLaunch,
+    launch: &mut ActiveProcesses,
     side: Side,
-    launcher: &Launcher<'s>,
+    launcher: &ProcessContext<'s>,
 ) -> Result<Session<'s>, ChildError> {
     let started = Session::start(&launch.spec(target), launcher);
     let session =
@@ -333,17 +339,17 @@ fn start<'s>(
 }
 
 /// Returns how a process ran that has answered its last request.
-fn conduct(watch: &ConductWatch, session: &mut Session<'_>) -> Option<Conduct> {
+fn conduct(watch: &ProcessObserver, session: &mut Session<'_>) -> Option<ProcessUsage> {
     let usage = session.usage()?;
-    Some(watch.conduct(&usage, session.asked()))
+    Some(watch.conduct(&usage, session.working_time()))
 }
 
-fn absent() -> ChildError {
+fn absent_error() -> ChildError {
     ChildError::bench("the bench did not announce it again in this launch")
 }
 
 /// Reports whether the last benchmark of a process failed.
-fn failed_last(benchmarks: &[LaunchedBenchmark]) -> bool {
+fn last_failed(benchmarks: &[BenchmarkInProcess]) -> bool {
     let last = benchmarks.last().map(|last| &last.outcome);
-    matches!(last, Some(LaunchOutcome::Failed(_)))
+    matches!(last, Some(ProcessOutcome::Failed(_)))
 }

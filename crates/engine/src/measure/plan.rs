@@ -2,10 +2,10 @@
 
 use std::time::Duration;
 
-use super::schedule::{FlatSchedule, LaunchLayout, ramp};
-use super::subject::{Resolved, TimeLimit};
+use super::schedule::{FlatSchedule, LaunchLayout, compute_ramp};
+use super::subject::{ResolvedSettings, TimeLimit};
 use perfcheck_analysis::compare::Plan;
-use perfcheck_analysis::model::{Nanos, SamplingSettings, Turns};
+use perfcheck_analysis::model::{Interleaving, Nanos, SamplingSettings};
 
 /// If two quads take longer than this, in nanoseconds, one is enough.
 const LONG_QUADS_NS: f64 = 6e8;
@@ -31,15 +31,15 @@ pub struct PairedPlan {
 
 impl PairedPlan {
     /// Returns the settings of a benchmark with its own noise threshold.
-    pub(super) fn resolved(&self, noise_threshold: f64) -> Resolved {
-        Resolved {
+    pub(super) fn resolve(&self, noise_threshold: f64) -> ResolvedSettings {
+        ResolvedSettings {
             sampling: SamplingSettings {
                 launches: self.rounds,
                 samples: None,
                 warm_up: self.round.warm_up,
                 warm_up_iterations: self.round.warm_up_iterations,
                 measurement: self.round.time,
-                turns: Turns::Samples,
+                turns: Interleaving::Samples,
                 ..SamplingSettings::default()
             },
             noise_threshold,
@@ -102,7 +102,7 @@ impl RoundSettings {
 
 /// Lays out the samples of a benchmark's rounds, for both sides alike. `sides_ns` is the time of an iteration of each side; samples of the quicker
 /// side have the target length. The number of samples comes from [`quads`].
-pub(super) fn lay_out_rounds(settings: &RoundSettings, sides_ns: [f64; 2]) -> LaunchLayout {
+pub(super) fn compute_round_layout(settings: &RoundSettings, sides_ns: [f64; 2]) -> LaunchLayout {
     let quicker_ns = sides_ns[0].min(sides_ns[1]).max(1e-3);
     let slower_ns = sides_ns[0].max(sides_ns[1]).max(1e-3);
     let iterations = (settings.sample.as_f64() / quicker_ns).round().max(1.0);
@@ -113,7 +113,7 @@ pub(super) fn lay_out_rounds(settings: &RoundSettings, sides_ns: [f64; 2]) -> La
     };
     LaunchLayout {
         iteration_ns: [quicker_ns, slower_ns],
-        linear: ramp(quicker_ns),
+        linear: compute_ramp(quicker_ns),
         flat: Some(FlatSchedule {
             iterations: iterations as u64,
             samples: 2 * Plan::QUADS_TOGETHER,
@@ -124,7 +124,7 @@ pub(super) fn lay_out_rounds(settings: &RoundSettings, sides_ns: [f64; 2]) -> La
 
 /// Returns the number of quads in a round after so many rounds. A quad has two samples of each side. `total_ns` is the time of one iteration of both
 /// sides together, including setup and drops; `overhead` is the time for starting and setting up both sides.
-pub(super) fn quads(
+pub(super) fn compute_quads(
     settings: &RoundSettings,
     layout: &LaunchLayout,
     rounds: usize,
@@ -155,15 +155,15 @@ mod tests {
 
     fn quads_of(iteration_ns: f64, rounds: usize, overhead: Duration) -> u64 {
         let settings = RoundSettings::default();
-        let layout = lay_out_rounds(&settings, [iteration_ns; 2]);
-        quads(&settings, &layout, rounds, 2.0 * iteration_ns, overhead)
+        let layout = compute_round_layout(&settings, [iteration_ns; 2]);
+        compute_quads(&settings, &layout, rounds, 2.0 * iteration_ns, overhead)
     }
 
     #[test]
     fn samples_take_half_a_millisecond_or_an_iteration_and_lead_in_is_a_fifth() {
         let settings = RoundSettings::default();
         let of = |iteration_ns| {
-            let layout = lay_out_rounds(&settings, [iteration_ns; 2]);
+            let layout = compute_round_layout(&settings, [iteration_ns; 2]);
             (layout.flat.map(|flat| flat.iterations), layout.lead_in)
         };
         assert_eq!(of(1000.0), (Some(500), 100));
@@ -188,8 +188,8 @@ mod tests {
     #[test]
     fn a_warm_up_that_took_no_time_makes_no_round_longer() {
         let settings = RoundSettings::default();
-        let layout = lay_out_rounds(&settings, [1000.0; 2]);
-        let of = |total_ns| quads(&settings, &layout, 0, total_ns, Duration::ZERO);
+        let layout = compute_round_layout(&settings, [1000.0; 2]);
+        let of = |total_ns| compute_quads(&settings, &layout, 0, total_ns, Duration::ZERO);
         assert_eq!((of(0.0), of(f64::NAN), of(2000.0)), (8, 8, 8));
     }
 

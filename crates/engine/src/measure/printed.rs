@@ -11,35 +11,37 @@ use std::time::{Duration, Instant};
 use super::campaign::Campaign;
 use super::chance;
 use super::driver::Driver;
-use super::launch::{ConductWatch, OpenLaunch};
-use super::subject::Subject;
+use super::launch::{ActiveProcesses, ProcessObserver};
+use super::subject::CampaignBenchmark;
 use crate::child::{ChildError, PrintedHarness, PrintedRequest, PrintedValue};
-use perfcheck_analysis::model::{LaunchOutcome, LaunchedBenchmark, Sample, Series, Side, Turns};
+use perfcheck_analysis::model::{
+    BenchmarkInProcess, Interleaving, ProcessOutcome, Sample, Series, Side,
+};
 
 /// Minimum time of a process in a round. It gives one value however long it takes, so it must be worth its start.
 const SHORTEST: Duration = Duration::from_millis(50);
 
 impl Campaign<'_> {
     /// Runs one process of each side, for the next wanted benchmark.
-    pub(super) fn launch_printed(&mut self, launch: &mut OpenLaunch) {
+    pub(super) fn launch_printed(&mut self, launch: &mut ActiveProcesses) {
         let Some(place) = launch.wanted.pop() else {
             return;
         };
         if launch.is_first() {
-            self.tell_rounded_up(launch);
+            self.report_rounding(launch);
         }
-        self.announce(launch, place);
+        self.report_visit(launch, place);
         let drivers = self.targets[launch.index].drivers.clone();
         let draw = format!("sides/{}", self.subject(launch, place).benchmark.key.id);
         let bench = &self.targets[launch.index].executables.candidate;
         let order = chance::order_of_round(self.seed, &draw, bench, launch.round());
         let began = Instant::now();
         let mut sides = Vec::new();
-        for side in drivers.present(order) {
-            let Driver::Printed(harness) = drivers.of(side) else {
+        for side in drivers.sides_in(order) {
+            let Driver::Printed(harness) = drivers.get(side) else {
                 continue;
             };
-            match self.print(launch, place, side, harness) {
+            match self.run_printed(launch, place, side, harness) {
                 Ok(Some(launched)) => sides.push((side, launched)),
                 Ok(None) => return,
                 Err(ChildError::Interrupted) => {
@@ -49,48 +51,54 @@ impl Campaign<'_> {
                 Err(error) => {
                     let message = error.to_string();
                     launch.head(side).failure = Some(message.clone());
-                    self.failed(launch, place, side, &message);
+                    self.record_failure(launch, place, side, &message);
                     return;
                 }
             }
         }
-        self.measured(launch, place, sides, Turns::Launches, began.elapsed());
-        launch.interrupted = self.launcher.interrupt.requested();
+        self.record_success(
+            launch,
+            place,
+            sides,
+            Interleaving::Launches,
+            began.elapsed(),
+        );
+        launch.interrupted = self.launcher.interrupt.is_requested();
     }
 
     /// Runs one process of one side. Returns `None` if the benchmark declines to be measured.
-    fn print(
+    fn run_printed(
         &mut self,
-        launch: &mut OpenLaunch,
+        launch: &mut ActiveProcesses,
         place: usize,
         side: Side,
         harness: &PrintedHarness,
-    ) -> Result<Option<LaunchedBenchmark>, ChildError> {
+    ) -> Result<Option<BenchmarkInProcess>, ChildError> {
         let target = &self.targets[launch.index];
-        launch.head(side).harness = target.drivers.of(side).harness();
-        let spec = launch.spec(target.executables.of(side));
+        launch.head(side).harness = target.drivers.get(side).harness();
+        let spec = launch.spec(target.executables.get(side));
         let subject = self.subject(launch, place);
-        let watch = ConductWatch::start();
+        let watch = ProcessObserver::start();
         let report = harness.measure(&self.printed_request(subject), &spec, &self.launcher)?;
         let usage = report.usage;
         launch.head(side).conduct = usage.map(|usage| watch.conduct(&usage, report.took));
         match report.reported {
             PrintedValue::Value(value) => {
-                let outcome = LaunchOutcome::Measured(series(value));
-                Ok(Some(subject.launched(outcome)))
+                let outcome = ProcessOutcome::Measured(single_value_series(value));
+                Ok(Some(subject.record(outcome)))
             }
-            PrintedValue::Samples(reported) => match subject.reported(*reported) {
+            PrintedValue::Samples(reported) => match subject.record_report(*reported) {
                 Some(launched) => Ok(Some(launched)),
                 None => Err(ChildError::bench("it wrote no samples down")),
             },
             PrintedValue::Nothing(reason) => {
-                self.skipped(launch, place, &reason);
+                self.record_skip(launch, place, &reason);
                 Ok(None)
             }
         }
     }
 
-    fn printed_request<'s>(&self, subject: &'s Subject) -> PrintedRequest<'s> {
+    fn printed_request<'s>(&self, subject: &'s CampaignBenchmark) -> PrintedRequest<'s> {
         let sampling = &subject.resolved.sampling;
         let measurement = Duration::from(sampling.measurement);
         PrintedRequest {
@@ -107,7 +115,7 @@ impl Campaign<'_> {
 }
 
 /// Returns the only value of a process as a series.
-fn series(value: Sample) -> Series {
+fn single_value_series(value: Sample) -> Series {
     Series {
         warm_up: Sample::UNTIMED,
         linear: Vec::new(),

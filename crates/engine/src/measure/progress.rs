@@ -6,11 +6,11 @@
 use std::time::Duration;
 
 use super::campaign::Campaign;
-use super::driver::{Driver, TimesTold};
-use super::launch::OpenLaunch;
-use super::subject::{Subject, TimeLimit};
+use super::driver::{Driver, TimePrecision};
+use super::launch::ActiveProcesses;
+use super::subject::{CampaignBenchmark, TimeLimit};
 use super::target::Target;
-use perfcheck_analysis::model::{Bound, Event, VisitPlan};
+use perfcheck_analysis::model::{EstimateKind, Event, VisitPlan};
 
 /// Other benchmarks wait for one in doubt until it has had this many rounds.
 const ROUNDS_IN_DOUBT: u32 = 60;
@@ -21,13 +21,13 @@ const WORTH_AN_UPDATE: Duration = Duration::from_secs(5);
 
 impl Campaign<'_> {
     /// Returns the expected duration before anything but the plan is known, and how to read it.
-    pub fn expected(&self) -> (Duration, Bound) {
+    pub fn expected_duration(&self) -> (Duration, EstimateKind) {
         (self.time_left(0), self.bound())
     }
 
     /// Reports the plan of the measurement.
-    pub(super) fn tell_plan(&self, plan: VisitPlan) {
-        let (expected, bound) = self.expected();
+    pub(super) fn report_plan(&self, plan: VisitPlan) {
+        let (expected, bound) = self.expected_duration();
         self.launcher.observer.observe(&Event::Planned {
             benchmarks: self.subjects().count(),
             visits: self.visits_left(0),
@@ -38,7 +38,7 @@ impl Campaign<'_> {
     }
 
     /// Reports that a benchmark is about to be visited.
-    pub(super) fn announce(&self, launch: &OpenLaunch, place: usize) {
+    pub(super) fn report_visit(&self, launch: &ActiveProcesses, place: usize) {
         let round = launch.round();
         self.launcher.observer.observe(&Event::Visiting {
             benchmark: &self.subject(launch, place).benchmark.key,
@@ -54,26 +54,26 @@ impl Campaign<'_> {
     /// Reports whether nothing is left to visit, or no time for it.
     pub(super) fn is_over(&self) -> bool {
         let mut targets = self.targets.iter();
-        targets.all(|target| target.late.is_some() || target.open().next().is_none())
+        targets.all(|target| target.late.is_some() || target.open_subjects().next().is_none())
     }
 
     /// Reports whether the benchmarks that can wait do so: a time budget is first spent on those in doubt.
-    pub(super) fn some_wait(&self) -> bool {
+    pub(super) fn must_waiters_wait(&self) -> bool {
         let in_time = self.targets.iter().filter(|target| target.late.is_none());
-        let mut open = in_time.flat_map(Target::open);
+        let mut open = in_time.flat_map(Target::open_subjects);
         self.time_budget.is_some()
             && open.any(|subject| !subject.can_wait() && subject.measured < ROUNDS_IN_DOUBT)
     }
 
     /// Keeps the benchmarks in `wanted` whose visits will end before the time is up. With one side, a process is for all of them or for none.
-    pub(super) fn keep_in_time(&mut self, index: usize, round: u32, wanted: &mut Vec<usize>) {
+    pub(super) fn retain_in_time(&mut self, index: usize, round: u32, wanted: &mut Vec<usize>) {
         let Some(budget) = self.time_budget else {
             return;
         };
         let left = budget.saturating_sub(self.began.elapsed());
         let target = &mut self.targets[index];
         if self.in_turn.is_some() {
-            target.keep_fitting(left.saturating_sub(target.link_time), wanted);
+            target.retain_fitting(left.saturating_sub(target.link_time), wanted);
             return;
         }
         if target.round_time > left {
@@ -85,18 +85,18 @@ impl Campaign<'_> {
     }
 
     /// Reports the cost of rounding up to whole seconds, if it justifies an update.
-    pub(super) fn tell_rounded_up(&self, launch: &OpenLaunch) {
+    pub(super) fn report_rounding(&self, launch: &ActiveProcesses) {
         let (round, limit) = (launch.round(), self.time_per_benchmark());
         let target = &self.targets[launch.index];
-        let Some(why) = target.drivers.candidate.why_rounded_up() else {
+        let Some(why) = target.drivers.candidate.explain_rounding() else {
             return;
         };
-        let of_all = |time_of: fn(&Subject) -> Duration| -> Duration {
-            let each = target.open();
+        let of_all = |time_of: fn(&CampaignBenchmark) -> Duration| -> Duration {
+            let each = target.open_subjects();
             each.map(|subject| time_of(subject) * subject.visits_left(round, limit))
                 .sum()
         };
-        let spared = of_all(Subject::rounded_up);
+        let spared = of_all(CampaignBenchmark::rounding_cost);
         if spared < WORTH_AN_UPDATE {
             return;
         }
@@ -112,7 +112,7 @@ impl Campaign<'_> {
     }
 
     /// Reports which targets had fewer processes than requested. The number of rounds is only a maximum, so it is not reported.
-    pub(super) fn tell_who_was_late(&self, rounds: u32) {
+    pub(super) fn report_late_targets(&self, rounds: u32) {
         if self.in_turn.is_some() {
             return;
         }
@@ -136,7 +136,7 @@ impl Campaign<'_> {
         self.in_turn.and_then(|plan| plan.time_per_benchmark)
     }
 
-    pub(super) fn subjects(&self) -> impl Iterator<Item = &Subject> {
+    pub(super) fn subjects(&self) -> impl Iterator<Item = &CampaignBenchmark> {
         self.targets.iter().flat_map(|target| &target.subjects)
     }
 
@@ -153,11 +153,15 @@ impl Campaign<'_> {
         let limit = self.time_per_benchmark();
         let mut left = Duration::ZERO;
         for target in &self.targets {
-            let visits_left = |subject: &Subject| subject.visits_left(round, limit);
-            let open = || target.open().filter(|subject| visits_left(subject) > 0);
+            let visits_left = |subject: &CampaignBenchmark| subject.visits_left(round, limit);
+            let open = || {
+                target
+                    .open_subjects()
+                    .filter(|subject| visits_left(subject) > 0)
+            };
             left += open()
                 .map(|subject| {
-                    (subject.visit + self.growth(target, subject)) * visits_left(subject)
+                    (subject.visit + self.expected_growth(target, subject)) * visits_left(subject)
                 })
                 .sum::<Duration>();
             let rounds = open().map(visits_left).max().unwrap_or(0);
@@ -176,7 +180,7 @@ impl Campaign<'_> {
     }
 
     /// Returns by how much the next visits of a benchmark are longer than the mean of its past ones: later rounds of our own harness are longer.
-    fn growth(&self, target: &Target, subject: &Subject) -> Duration {
+    fn expected_growth(&self, target: &Target, subject: &CampaignBenchmark) -> Duration {
         match (&self.in_turn, &target.drivers.candidate) {
             (Some(plan), Driver::Own) => plan.round.growth_after(subject.measured),
             _ => Duration::ZERO,
@@ -184,28 +188,28 @@ impl Campaign<'_> {
     }
 
     /// Returns how to read the time left. A benchmark that has never run has no upper bound.
-    fn bound(&self) -> Bound {
+    fn bound(&self) -> EstimateKind {
         let mut open = self.subjects().filter(|subject| subject.is_open());
         match &self.in_turn {
             // An author's time may turn out to be shorter than a whole second.
-            None if open.all(|subject| subject.paced || subject.told != TimesTold::Exactly) => {
-                Bound::About
+            None if open.all(|subject| subject.paced || subject.told != TimePrecision::Exactly) => {
+                EstimateKind::About
             }
-            None => Bound::AtLeast,
+            None => EstimateKind::AtLeast,
             Some(_)
                 if self.time_budget.is_some()
                     || open.all(|subject| subject.measured >= ROUNDS_UNTIL_KNOWN) =>
             {
-                Bound::AtMost
+                EstimateKind::AtMost
             }
-            Some(_) => Bound::UsuallyAtMost,
+            Some(_) => EstimateKind::UsuallyAtMost,
         }
     }
 }
 
 impl Target {
     /// Keeps the last of `wanted` whose visits fit into `left` together. Gives up benchmarks that do not even fit alone.
-    fn keep_fitting(&mut self, left: Duration, wanted: &mut Vec<usize>) {
+    fn retain_fitting(&mut self, left: Duration, wanted: &mut Vec<usize>) {
         let mut free = left;
         let mut fitting = Vec::new();
         while let Some(place) = wanted.pop() {
@@ -223,7 +227,7 @@ impl Target {
         *wanted = fitting;
     }
 
-    fn open(&self) -> impl Iterator<Item = &Subject> {
+    fn open_subjects(&self) -> impl Iterator<Item = &CampaignBenchmark> {
         self.subjects.iter().filter(|subject| subject.is_open())
     }
 }

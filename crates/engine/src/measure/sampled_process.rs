@@ -7,9 +7,9 @@ use std::time::Duration;
 
 use object::{Object, ObjectSegment, ObjectSymbol, SymbolKind};
 
-use crate::process::{NoTimeSamples, TimeSample, TimeSampler};
+use crate::process::{TimeSample, TimeSampler, TimeSamplingError};
 use perfcheck_analysis::model::{FunctionCount, TimeSamples, limits};
-use perfcheck_code::readable;
+use perfcheck_code::readable_name;
 
 /// Interval between samples, in CPU time. It is no multiple of a usual duration: in step with the iterations, samples would always hit the same
 /// place.
@@ -21,7 +21,7 @@ const ANOTHER_PROCESS: &str = "(another process)";
 
 /// A function in the memory of an executable.
 #[derive(Debug, PartialEq, Eq)]
-struct NamedCode {
+struct FunctionRange {
     start: u64,
     end: u64,
     symbol: String,
@@ -29,7 +29,7 @@ struct NamedCode {
 
 /// A part of a file that is loaded into memory.
 #[derive(Debug, PartialEq, Eq)]
-struct LoadedPart {
+struct LoadedSegment {
     in_file: u64,
     bytes: u64,
     address: u64,
@@ -39,13 +39,13 @@ struct LoadedPart {
 #[derive(Debug)]
 pub(super) struct FunctionNames {
     /// The functions, sorted by their starts.
-    functions: Vec<NamedCode>,
-    parts: Vec<LoadedPart>,
+    functions: Vec<FunctionRange>,
+    parts: Vec<LoadedSegment>,
 }
 
 impl FunctionNames {
     /// Reads the functions of an executable. Returns `None` if it does not name any.
-    pub(super) fn of(executable: &[u8]) -> Option<Self> {
+    pub(super) fn parse(executable: &[u8]) -> Option<Self> {
         let file = object::File::parse(executable).ok()?;
         let symbols = file
             .symbols()
@@ -59,8 +59,8 @@ impl FunctionNames {
         let next = found.iter().skip(1).map(|(start, ..)| *start);
         let ends: Vec<u64> = next.chain([u64::MAX]).collect();
         let functions = found.into_iter().zip(ends);
-        let functions: Vec<NamedCode> = functions
-            .map(|((start, size, symbol), next)| NamedCode {
+        let functions: Vec<FunctionRange> = functions
+            .map(|((start, size, symbol), next)| FunctionRange {
                 start,
                 // A function written in assembly may not have a size.
                 end: if size == 0 {
@@ -73,7 +73,7 @@ impl FunctionNames {
             .collect();
         let parts = file.segments().map(|segment| {
             let (in_file, bytes) = segment.file_range();
-            LoadedPart {
+            LoadedSegment {
                 in_file,
                 bytes,
                 address: segment.address(),
@@ -86,7 +86,7 @@ impl FunctionNames {
     }
 
     /// Returns the index of the function at a position of the file.
-    fn at(&self, in_file: u64) -> Option<usize> {
+    fn find(&self, in_file: u64) -> Option<usize> {
         let part = self
             .parts
             .iter()
@@ -109,7 +109,7 @@ struct MappedFile {
 }
 
 /// Parses the executable mappings of `/proc/PID/maps`. The fields are those of `proc_pid_maps(5)`.
-fn executable_maps(maps: &str) -> Vec<MappedFile> {
+fn parse_executable_maps(maps: &str) -> Vec<MappedFile> {
     let map = |line: &str| {
         let mut fields = line.splitn(6, ' ');
         let (start, end) = fields.next()?.split_once('-')?;
@@ -130,7 +130,7 @@ fn executable_maps(maps: &str) -> Vec<MappedFile> {
 
 /// A place where samples found a process.
 #[derive(Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) enum FoundPlace {
+pub(super) enum SampleLocation {
     /// A function of its executable, by index.
     Function(usize),
     /// Another file, or code without a name.
@@ -138,7 +138,7 @@ pub(super) enum FoundPlace {
 }
 
 /// Number of samples at each place, for processes of one executable.
-pub(super) type FoundPlaces = BTreeMap<FoundPlace, u64>;
+pub(super) type LocationCounts = BTreeMap<SampleLocation, u64>;
 
 /// A process that is observed from its start on.
 pub(super) struct SampledProcess<'n> {
@@ -148,13 +148,16 @@ pub(super) struct SampledProcess<'n> {
     /// Path of the executable, as the system reports it.
     executable: String,
     maps: Vec<MappedFile>,
-    found: FoundPlaces,
+    found: LocationCounts,
 }
 
 impl<'n> SampledProcess<'n> {
     /// Observes a process that has just started from the executable of these `names`. Samples are not taken before [`Self::start`].
-    pub(super) fn of(process: u32, names: &'n FunctionNames) -> Result<Self, NoTimeSamples> {
-        let sampler = TimeSampler::of(process, PERIOD)?;
+    pub(super) fn attach(
+        process: u32,
+        names: &'n FunctionNames,
+    ) -> Result<Self, TimeSamplingError> {
+        let sampler = TimeSampler::new(process, PERIOD)?;
         let executable = fs::read_link(format!("/proc/{process}/exe")).unwrap_or_default();
         let mut found = Self {
             process,
@@ -162,7 +165,7 @@ impl<'n> SampledProcess<'n> {
             names,
             executable: executable.to_string_lossy().into_owned(),
             maps: Vec::new(),
-            found: FoundPlaces::new(),
+            found: LocationCounts::new(),
         };
         // The executable is mapped already, and the process may end before anything else is read.
         found.read_maps();
@@ -180,7 +183,7 @@ impl<'n> SampledProcess<'n> {
     }
 
     /// Evaluates the samples since the last call. The process must be alive.
-    pub(super) fn look(&mut self) {
+    pub(super) fn evaluate_samples(&mut self) {
         let samples = self.sampler.take();
         let is_unknown =
             |sample: &TimeSample| sample.process == self.process && self.map_of(sample).is_none();
@@ -195,7 +198,7 @@ impl<'n> SampledProcess<'n> {
     /// Reads the memory mappings. Keeps the known ones if the process has ended.
     fn read_maps(&mut self) {
         let maps = fs::read(format!("/proc/{}/maps", self.process)).unwrap_or_default();
-        let maps = executable_maps(&String::from_utf8_lossy(&maps));
+        let maps = parse_executable_maps(&String::from_utf8_lossy(&maps));
         if !maps.is_empty() {
             self.maps = maps;
         }
@@ -206,8 +209,8 @@ impl<'n> SampledProcess<'n> {
         maps.find(|map| (map.start..map.end).contains(&sample.address))
     }
 
-    fn place_of(&self, sample: &TimeSample) -> FoundPlace {
-        let elsewhere = |name: &str| FoundPlace::Elsewhere(name.to_owned());
+    fn place_of(&self, sample: &TimeSample) -> SampleLocation {
+        let elsewhere = |name: &str| SampleLocation::Elsewhere(name.to_owned());
         if sample.process != self.process {
             return elsewhere(ANOTHER_PROCESS);
         }
@@ -215,8 +218,8 @@ impl<'n> SampledProcess<'n> {
             return elsewhere(UNNAMED);
         };
         if map.path == self.executable {
-            let function = self.names.at(sample.address - map.start + map.in_file);
-            return function.map_or_else(|| elsewhere(UNNAMED), FoundPlace::Function);
+            let function = self.names.find(sample.address - map.start + map.in_file);
+            return function.map_or_else(|| elsewhere(UNNAMED), SampleLocation::Function);
         }
         let file = Path::new(&map.path).file_name();
         let file = file.and_then(|name| name.to_str());
@@ -224,7 +227,7 @@ impl<'n> SampledProcess<'n> {
     }
 
     /// Adds the samples of this process to those of others.
-    pub(super) fn add_to(self, found: &mut FoundPlaces) {
+    pub(super) fn add_to(self, found: &mut LocationCounts) {
         for (place, count) in self.found {
             *found.entry(place).or_default() += count;
         }
@@ -232,19 +235,19 @@ impl<'n> SampledProcess<'n> {
 }
 
 /// Counts the samples of processes of one executable by function, most frequent first.
-pub(super) fn time_samples(found: FoundPlaces, names: &FunctionNames) -> TimeSamples {
+pub(super) fn summarize_samples(found: LocationCounts, names: &FunctionNames) -> TimeSamples {
     let samples = found.values().sum();
     let mut by_name: BTreeMap<String, u64> = BTreeMap::new();
     for (place, count) in found {
         let name = match place {
-            FoundPlace::Function(place) => readable(&names.functions[place].symbol),
-            FoundPlace::Elsewhere(name) => name,
+            SampleLocation::Function(place) => readable_name(&names.functions[place].symbol),
+            SampleLocation::Elsewhere(name) => name,
         };
         *by_name.entry(limits::cut_name(name)).or_default() += count;
     }
     TimeSamples {
         samples,
-        functions: FunctionCount::most(by_name),
+        functions: FunctionCount::top_functions(by_name),
     }
 }
 
@@ -259,7 +262,7 @@ mod tests {
             7f0000000000-7f0000010000 r-xp 00026000 fe:01 99                         /usr/lib/x 64/libc.so.6\n\
             7f0000020000-7f0000021000 rwxp 00000000 00:00 0 \n\
             7ffd00000000-7ffd00002000 r-xp 00000000 00:00 0                          [vdso]\nno map\n";
-        let found = executable_maps(maps);
+        let found = parse_executable_maps(maps);
         let paths: Vec<&str> = found.iter().map(|map| &*map.path).collect();
         assert_eq!(
             paths,
@@ -272,7 +275,7 @@ mod tests {
     }
 
     fn names() -> FunctionNames {
-        let function = |start, end, symbol: &str| NamedCode {
+        let function = |start, end, symbol: &str| FunctionRange {
             start,
             end,
             symbol: symbol.to_owned(),
@@ -284,12 +287,12 @@ mod tests {
                 function(0x11a0, 0x11f0, "main"),
             ],
             parts: vec![
-                LoadedPart {
+                LoadedSegment {
                     in_file: 0,
                     bytes: 0x80,
                     address: 0,
                 },
-                LoadedPart {
+                LoadedSegment {
                     in_file: 0x100,
                     bytes: 0x100,
                     address: 0x1100,
@@ -301,24 +304,24 @@ mod tests {
     #[test]
     fn a_place_in_the_file_leads_to_the_function_that_is_loaded_from_there() {
         let names = names();
-        assert_eq!(names.at(0x100), Some(0));
-        assert_eq!(names.at(0x17f), Some(0));
-        assert_eq!(names.at(0x180), Some(1));
-        assert_eq!(names.at(0x195), None, "between two functions");
-        assert_eq!(names.at(0x1a0), Some(2));
-        assert_eq!(names.at(0x90), None, "not loaded");
-        assert_eq!(names.at(0x10), None, "before the first one");
+        assert_eq!(names.find(0x100), Some(0));
+        assert_eq!(names.find(0x17f), Some(0));
+        assert_eq!(names.find(0x180), Some(1));
+        assert_eq!(names.find(0x195), None, "between two functions");
+        assert_eq!(names.find(0x1a0), Some(2));
+        assert_eq!(names.find(0x90), None, "not loaded");
+        assert_eq!(names.find(0x10), None, "before the first one");
     }
 
     #[test]
     fn samples_are_told_by_readable_names_and_a_library_by_its_own() {
         let places = [
-            (FoundPlace::Function(0), 5),
-            (FoundPlace::Function(1), 4),
-            (FoundPlace::Function(2), 1),
-            (FoundPlace::Elsewhere("libc.so.6".to_owned()), 7),
+            (SampleLocation::Function(0), 5),
+            (SampleLocation::Function(1), 4),
+            (SampleLocation::Function(2), 1),
+            (SampleLocation::Elsewhere("libc.so.6".to_owned()), 7),
         ];
-        let found = time_samples(places.into(), &names());
+        let found = summarize_samples(places.into(), &names());
         let named: Vec<(&str, u64)> = (found.functions.iter())
             .map(|one| (&*one.name, one.count))
             .collect();
@@ -328,30 +331,30 @@ mod tests {
 
     #[test]
     fn what_is_no_executable_names_no_functions() {
-        assert!(FunctionNames::of(b"#!/bin/sh\n").is_none());
-        assert!(FunctionNames::of(&[]).is_none());
+        assert!(FunctionNames::parse(b"#!/bin/sh\n").is_none());
+        assert!(FunctionNames::parse(&[]).is_none());
     }
 
     #[test]
     fn our_own_functions_are_found_by_their_addresses() {
         let path = std::env::current_exe().expect("a path");
-        let names = FunctionNames::of(&fs::read(path).expect("readable"));
+        let names = FunctionNames::parse(&fs::read(path).expect("readable"));
         let Some(names) = names else {
             // The executable is not in ELF format.
             return;
         };
         let maps = fs::read_to_string("/proc/self/maps").expect("readable");
-        let address = time_samples as fn(FoundPlaces, &FunctionNames) -> TimeSamples;
+        let address = summarize_samples as fn(LocationCounts, &FunctionNames) -> TimeSamples;
         let address = address as usize as u64;
-        let maps = executable_maps(&maps);
+        let maps = parse_executable_maps(&maps);
         let map = maps
             .iter()
             .find(|map| (map.start..map.end).contains(&address));
         let map = map.expect("it is executed");
-        let place = names.at(address - map.start + map.in_file);
+        let place = names.find(address - map.start + map.in_file);
         let symbol = &names.functions[place.expect("it has a name")].symbol;
         assert!(
-            readable(symbol).ends_with("sampled_process::time_samples"),
+            readable_name(symbol).ends_with("sampled_process::time_samples"),
             "{symbol}"
         );
     }
@@ -360,7 +363,7 @@ mod tests {
     fn damaged_executables_and_maps_are_read_or_refused() {
         let maps = b"55d0c0a08000-55d0c0a40000 r-xp 00008000 fe:01 1234    /bench/costs-1\n";
         crate::mutations::attack("maps", &[maps.to_vec()], |bytes| {
-            drop(executable_maps(&String::from_utf8_lossy(bytes)));
+            drop(parse_executable_maps(&String::from_utf8_lossy(bytes)));
         });
     }
 
@@ -391,7 +394,7 @@ mod tests {
     #[test]
     #[expect(clippy::disallowed_methods, reason = "a process to be sampled")]
     fn two_functions_that_spin_have_their_shares_of_the_samples() {
-        use crate::process::{Leftovers, Supervisor};
+        use crate::process::{LeftoverPolicy, Supervisor};
         use std::process::Command;
         use std::time::Instant;
 
@@ -411,30 +414,31 @@ mod tests {
         let built = supervisor.output(&mut rustc);
         assert!(built.expect("rustc runs").status.success());
         let executable = fs::read(&program).expect("readable");
-        let names = FunctionNames::of(&executable).expect("it has names");
-        let started = supervisor.spawn(&mut Command::new(&program), Leftovers::Leave);
+        let names = FunctionNames::parse(&executable).expect("it has names");
+        let started = supervisor.spawn(&mut Command::new(&program), LeftoverPolicy::Leave);
         let mut child = started.expect("it starts");
-        let mut process = SampledProcess::of(child.leader().id(), &names).expect("it is sampled");
+        let mut process =
+            SampledProcess::attach(child.leader().id(), &names).expect("it is sampled");
         std::thread::sleep(Duration::from_millis(20));
-        process.look();
+        process.evaluate_samples();
         assert!(process.found.is_empty(), "nobody has begun");
         process.start();
         let began = Instant::now();
         // A busy machine gives the process little time.
         while process.found.values().sum::<u64>() < 1_000 && began.elapsed().as_secs() < 60 {
             std::thread::sleep(Duration::from_millis(20));
-            process.look();
+            process.evaluate_samples();
         }
         process.stop();
-        process.look();
+        process.evaluate_samples();
         let all: u64 = process.found.values().sum();
         std::thread::sleep(Duration::from_millis(20));
-        process.look();
+        process.evaluate_samples();
         assert_eq!(process.found.values().sum::<u64>(), all, "it has ended");
         drop(child);
-        let mut found = FoundPlaces::new();
+        let mut found = LocationCounts::new();
         process.add_to(&mut found);
-        let found = time_samples(found, &names);
+        let found = summarize_samples(found, &names);
         let share = |name: &str| {
             let mut functions = found.functions.iter();
             let function = functions.find(|one| one.name.ends_with(name));

@@ -12,17 +12,19 @@ use std::time::{Duration, Instant};
 use super::count_error::CountError;
 use super::driver::Driver;
 use super::launch::launch_spec;
-use super::sampled_process::{FoundPlaces, FunctionNames, SampledProcess, time_samples};
-use super::schedule::expected;
+use super::sampled_process::{FunctionNames, LocationCounts, SampledProcess, summarize_samples};
+use super::schedule::expected_duration;
 use super::target::PairedTarget;
-use super::visit::reach;
+use super::visit::start_or_advance;
 use crate::cargo::BenchTarget;
 use crate::child::{
-    LaunchSpec, Launcher, PrintedHarness, PrintedRequest, Rehearsal, Rehearsed, SampleSpec,
-    Session, Started,
+    PrintedHarness, PrintedRequest, ProcessContext, ProcessSpec, Rehearsal, RehearsalMode,
+    SampleSpec, Session, StartOutcome,
 };
-use crate::process::NoTimeSamples;
-use perfcheck_analysis::model::{BenchmarkKey, BySide, Nanos, TimeSamples, WarmUpGoal, Work};
+use crate::process::TimeSamplingError;
+use perfcheck_analysis::model::{
+    BenchmarkKey, BySide, Nanos, ProgressReporter, TimeSamples, WarmUpGoal,
+};
 
 /// Warm-up of a benchmark of our own harness.
 const WARM_UP: Duration = Duration::from_millis(50);
@@ -39,7 +41,7 @@ pub type SampleResult = Result<TimeSamples, CountError>;
 impl PairedTarget {
     /// Returns the executables to sample. If possible they are linked again with their functions at the same places, so that an effect of the layout
     /// is not mistaken for a change.
-    pub fn laid_out_alike(&self) -> BySide<BenchTarget> {
+    pub fn link_alike(&self) -> BySide<BenchTarget> {
         let mut targets = self.targets.clone();
         let Some(layouts) = &self.layouts else {
             return targets;
@@ -61,35 +63,35 @@ pub fn sample_time(
     driver: &Driver,
     wanted: &[BenchmarkKey],
     time: Duration,
-    launcher: Launcher<'_>,
+    launcher: ProcessContext<'_>,
 ) -> Result<BTreeMap<BenchmarkKey, SampleResult>, CountError> {
     if !target.first_arguments.is_empty() {
         return Err(CountError::Runner);
     }
     let path = target.executable();
-    let executable = fs::read(path).map_err(CountError::file(path))?;
-    let names = FunctionNames::of(&executable).ok_or(CountError::NoNames)?;
+    let executable = fs::read(path).map_err(CountError::file_error(path))?;
+    let names = FunctionNames::parse(&executable).ok_or(CountError::NoNames)?;
     drop(executable);
     let observer = launcher.observer;
-    let work = Work::begin(observer, "Sampling the time of", wanted.len());
+    let work = ProgressReporter::begin(observer, "Sampling the time of", wanted.len());
     let mut found = BTreeMap::new();
     for (done, key) in wanted.iter().enumerate() {
-        work.reached(done, wanted.len());
+        work.report(done, wanted.len());
         let mut sampling = TimeSampling {
             id: &key.id,
             spec: launch_spec(target, 0, 0),
             launcher,
             names: &names,
             left: time,
-            found: FoundPlaces::new(),
+            found: LocationCounts::new(),
         };
-        let sampled = match sampling.of(driver) {
+        let sampled = match sampling.sample(driver) {
             Err(error) if error.is_interrupt() || matches!(error, CountError::NoTime(_)) => {
                 return Err(error);
             }
             Err(error) => Err(error),
             Ok(()) if sampling.found.is_empty() => Err(CountError::Unseen),
-            Ok(()) => Ok(time_samples(sampling.found, &names)),
+            Ok(()) => Ok(summarize_samples(sampling.found, &names)),
         };
         found.insert(key.clone(), sampled);
     }
@@ -99,22 +101,22 @@ pub fn sample_time(
 /// The sampling of one benchmark.
 struct TimeSampling<'s> {
     id: &'s str,
-    spec: LaunchSpec,
-    launcher: Launcher<'s>,
+    spec: ProcessSpec,
+    launcher: ProcessContext<'s>,
     names: &'s FunctionNames,
     /// Time for which it must still be sampled.
     left: Duration,
-    found: FoundPlaces,
+    found: LocationCounts,
 }
 
 impl TimeSampling<'_> {
-    fn of(&mut self, driver: &Driver) -> Result<(), CountError> {
+    fn sample(&mut self, driver: &Driver) -> Result<(), CountError> {
         match driver {
-            Driver::Own => self.of_own(),
-            Driver::Criterion(_) => self.of_criterion(),
+            Driver::Own => self.sample_own(),
+            Driver::Criterion(_) => self.sample_criterion(),
             Driver::Printed(harness) => {
                 for _ in 0..MOST_PROCESSES {
-                    self.of_printed(harness)?;
+                    self.sample_printed(harness)?;
                     if self.left.is_zero() {
                         break;
                     }
@@ -124,14 +126,14 @@ impl TimeSampling<'_> {
         }
     }
 
-    fn of_own(&mut self) -> Result<(), CountError> {
+    fn sample_own(&mut self) -> Result<(), CountError> {
         let mut process = ObservedProcess::new(self.names);
         let mut session =
             Session::start_observed(&self.spec, &self.launcher, |id| process.begin(id))?;
-        let mut process = process.under_way()?;
-        match reach(&mut session, self.id)? {
-            Some(Started::Ready(_)) => {}
-            Some(Started::Skipped(reason)) => return Err(CountError::Skipped(reason)),
+        let mut process = process.into_process()?;
+        match start_or_advance(&mut session, self.id)? {
+            Some(StartOutcome::Ready(_)) => {}
+            Some(StartOutcome::Skipped(reason)) => return Err(CountError::Skipped(reason)),
             None => return Err(CountError::Absent),
         }
         let warm = session.warm_up(WarmUpGoal::Time(WARM_UP.into()))?;
@@ -144,21 +146,22 @@ impl TimeSampling<'_> {
         while !self.left.is_zero() {
             let began = Instant::now();
             process.start();
-            session.sample(&request, expected(&request, iteration_ns))?;
+            session.sample(&request, expected_duration(&request, iteration_ns))?;
             process.stop();
             self.left = self.left.saturating_sub(began.elapsed());
-            process.look();
+            process.evaluate_samples();
         }
         process.add_to(&mut self.found);
         Ok(session.finish(self.id)?)
     }
 
-    fn of_criterion(&mut self) -> Result<(), CountError> {
-        let rehearsal = Rehearsal::start(&self.spec, self.id, Rehearsed::WarmUp, &self.launcher)?;
+    fn sample_criterion(&mut self) -> Result<(), CountError> {
+        let rehearsal =
+            Rehearsal::start(&self.spec, self.id, RehearsalMode::WarmUp, &self.launcher)?;
         let mut rehearsal = rehearsal.ok_or(CountError::Name)?;
-        let mut process = SampledProcess::of(rehearsal.id(), self.names)?;
+        let mut process = SampledProcess::attach(rehearsal.id(), self.names)?;
         let mut began = None;
-        let came_through = rehearsal.came_through_or(&mut |has_begun| {
+        let came_through = rehearsal.wait_for_success_or(&mut |has_begun| {
             if !has_begun {
                 return false;
             }
@@ -166,10 +169,10 @@ impl TimeSampling<'_> {
                 process.start();
                 Instant::now()
             });
-            process.look();
+            process.evaluate_samples();
             began.elapsed() >= self.left
         })?;
-        process.look();
+        process.evaluate_samples();
         process.add_to(&mut self.found);
         if came_through {
             Ok(())
@@ -179,7 +182,7 @@ impl TimeSampling<'_> {
     }
 
     /// Samples one process, from its start on.
-    fn of_printed(&mut self, harness: &PrintedHarness) -> Result<(), CountError> {
+    fn sample_printed(&mut self, harness: &PrintedHarness) -> Result<(), CountError> {
         let request = PrintedRequest {
             id: self.id,
             warm_up: self.left * LONGER,
@@ -188,18 +191,18 @@ impl TimeSampling<'_> {
         };
         let began = Instant::now();
         let mut process = ObservedProcess::new(self.names);
-        let ended = harness.observe(&request, &self.spec, &self.launcher, &mut |id| {
-            let Some(process) = process.or_begin(id) else {
+        let ended = harness.run_observed(&request, &self.spec, &self.launcher, &mut |id| {
+            let Some(process) = process.get_or_begin(id) else {
                 return true;
             };
-            process.look();
+            process.evaluate_samples();
             began.elapsed() >= self.left
         });
         if process.process.is_none() {
             return Ok(ended?);
         }
-        let mut process = process.under_way()?;
-        process.look();
+        let mut process = process.into_process()?;
+        process.evaluate_samples();
         process.add_to(&mut self.found);
         self.left = self.left.saturating_sub(began.elapsed());
         Ok(ended?)
@@ -209,7 +212,7 @@ impl TimeSampling<'_> {
 /// A process that is observed once it has started.
 struct ObservedProcess<'n> {
     names: &'n FunctionNames,
-    process: Option<Result<SampledProcess<'n>, NoTimeSamples>>,
+    process: Option<Result<SampledProcess<'n>, TimeSamplingError>>,
 }
 
 impl<'n> ObservedProcess<'n> {
@@ -222,11 +225,11 @@ impl<'n> ObservedProcess<'n> {
 
     /// Starts to observe the process with this id.
     fn begin(&mut self, id: u32) {
-        self.process = Some(SampledProcess::of(id, self.names));
+        self.process = Some(SampledProcess::attach(id, self.names));
     }
 
     /// Starts to observe and sample the process with this id, unless it already is observed. Returns `None` if that is not possible.
-    fn or_begin(&mut self, id: u32) -> Option<&mut SampledProcess<'n>> {
+    fn get_or_begin(&mut self, id: u32) -> Option<&mut SampledProcess<'n>> {
         if self.process.is_none() {
             self.begin(id);
             if let Some(Ok(process)) = &self.process {
@@ -236,7 +239,7 @@ impl<'n> ObservedProcess<'n> {
         self.process.as_mut()?.as_mut().ok()
     }
 
-    fn under_way(self) -> Result<SampledProcess<'n>, CountError> {
+    fn into_process(self) -> Result<SampledProcess<'n>, CountError> {
         match self.process {
             Some(process) => Ok(process?),
             None => Err(CountError::Unseen),

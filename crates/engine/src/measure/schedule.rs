@@ -74,7 +74,7 @@ pub(super) fn planned_iteration_ns(body_ns: f64, total_ns: f64) -> f64 {
 }
 
 /// Returns how long a request should take at `iteration_ns` per iteration.
-pub(super) fn expected(request: &[SampleSpec], iteration_ns: f64) -> Duration {
+pub(super) fn expected_duration(request: &[SampleSpec], iteration_ns: f64) -> Duration {
     let iterations: f64 = request
         .iter()
         .map(|spec| spec.iterations as f64 * spec.count as f64)
@@ -84,7 +84,7 @@ pub(super) fn expected(request: &[SampleSpec], iteration_ns: f64) -> Duration {
 
 /// Lays out a process. `iteration_ns` is the time of one iteration in the warm-up; `pinned` is the flat phase of the run to be compared with, which
 /// is followed as far as it still fits.
-pub(super) fn lay_out(
+pub(super) fn compute_layout(
     settings: &SamplingSettings,
     iteration_ns: f64,
     pinned: Option<FlatSchedule>,
@@ -95,7 +95,7 @@ pub(super) fn lay_out(
     let classic = samples.unwrap_or(CLASSIC_SAMPLES).max(2);
     match settings.mode {
         SamplingMode::Standard => {
-            let linear = ramp(iteration_ns);
+            let linear = compute_ramp(iteration_ns);
             let ramp_ns = linear.iter().sum::<u64>() as f64 * iteration_ns;
             // Samples are longer in a very long time, because the number of samples in a request is limited.
             let sample_ns = SAMPLE_NS.max(time_ns / MOST_SAMPLES);
@@ -106,7 +106,7 @@ pub(super) fn lay_out(
                 samples: samples.unwrap_or(fitting.floor().clamp(1.0, MOST_SAMPLES) as u64),
             };
             let flat = pinned.map_or(own, |pinned| {
-                pin(own, pinned, samples, iteration_ns, time_ns)
+                follow_pinned(own, pinned, samples, iteration_ns, time_ns)
             });
             LaunchLayout {
                 iteration_ns: [iteration_ns; 2],
@@ -129,7 +129,7 @@ pub(super) fn lay_out(
     }
 }
 
-pub(super) fn ramp(iteration_ns: f64) -> Vec<u64> {
+pub(super) fn compute_ramp(iteration_ns: f64) -> Vec<u64> {
     let steps = ((SAMPLE_NS / iteration_ns) as u64).min(RAMP_STEPS);
     if steps < 2 {
         return Vec::new();
@@ -163,7 +163,7 @@ fn flat_layout(
         samples,
     };
     let flat = pinned.map_or(own, |pinned| {
-        pin(own, pinned, Some(samples), iteration_ns, time_ns)
+        follow_pinned(own, pinned, Some(samples), iteration_ns, time_ns)
     });
     LaunchLayout {
         iteration_ns: [iteration_ns; 2],
@@ -173,7 +173,7 @@ fn flat_layout(
     }
 }
 
-fn pin(
+fn follow_pinned(
     own: FlatSchedule,
     pinned: FlatSchedule,
     samples: Option<u64>,
@@ -228,7 +228,7 @@ mod tests {
                                 iterations: (1e6 / iteration_ns.max(1e-3)) as u64 + 1,
                                 samples,
                             });
-                            let layout = lay_out(&settings, iteration_ns, pinned);
+                            let layout = compute_layout(&settings, iteration_ns, pinned);
                             let what =
                                 || format!("{mode:?} {seconds} s {iteration_ns} ns {layout:?}");
                             for request in [layout.linear_request(), layout.flat_request()] {
@@ -249,14 +249,14 @@ mod tests {
     #[test]
     fn a_very_long_time_is_measured_in_longer_samples() {
         // 5000 s of 1 ms samples would be 5 million of them. Instead there are 1 million of 5 ms, minus the ramp of 5.5 ms.
-        let layout = lay_out(&settings(SamplingMode::Standard, 5_000), 1_000.0, None);
+        let layout = compute_layout(&settings(SamplingMode::Standard, 5_000), 1_000.0, None);
         let flat = layout.flat.expect("a flat phase");
         assert_eq!((flat.iterations, flat.samples), (5_000, 999_998));
     }
 
     #[test]
     fn the_standard_launch_is_a_ramp_that_ends_near_a_millisecond_and_flat_samples_of_it() {
-        let layout = lay_out(&SamplingSettings::default(), 100.0, None);
+        let layout = compute_layout(&SamplingSettings::default(), 100.0, None);
         assert_eq!(
             layout.linear,
             (1..=10).map(|step| step * 1000).collect::<Vec<_>>()
@@ -264,12 +264,12 @@ mod tests {
         let flat = layout.flat.expect("a flat phase");
         assert_eq!((flat.iterations, flat.samples), (10_000, 394));
         let all = [layout.linear_request(), layout.flat_request()].concat();
-        assert!(expected(&all, 100.0) <= Duration::from_millis(400));
+        assert!(expected_duration(&all, 100.0) <= Duration::from_millis(400));
     }
 
     #[test]
     fn an_iteration_longer_than_a_millisecond_is_one_sample_and_there_is_no_ramp() {
-        let layout = lay_out(&SamplingSettings::default(), 30e6, None);
+        let layout = compute_layout(&SamplingSettings::default(), 30e6, None);
         assert_eq!(layout.linear, [0; 0]);
         assert_eq!(
             layout.flat,
@@ -278,7 +278,7 @@ mod tests {
                 samples: 13
             })
         );
-        let endless = lay_out(&SamplingSettings::default(), 2e9, None);
+        let endless = compute_layout(&SamplingSettings::default(), 2e9, None);
         assert_eq!(
             endless.flat,
             Some(FlatSchedule {
@@ -290,19 +290,19 @@ mod tests {
 
     #[test]
     fn c4_c5_linear_counts_are_criterions() {
-        let layout = lay_out(&settings(SamplingMode::Linear, 5), 1000.0, None);
+        let layout = compute_layout(&settings(SamplingMode::Linear, 5), 1000.0, None);
         assert_eq!(layout.linear[0], 991);
         assert_eq!(layout.linear[99], 99_100);
         assert_eq!(layout.flat, None);
-        let slow = lay_out(&settings(SamplingMode::Linear, 5), 30e6, None);
+        let slow = compute_layout(&settings(SamplingMode::Linear, 5), 30e6, None);
         assert_eq!(slow.linear[99], 100);
     }
 
     #[test]
     fn auto_is_linear_until_that_takes_more_than_twice_the_time() {
-        let quick = lay_out(&settings(SamplingMode::Auto, 5), 1e6, None);
+        let quick = compute_layout(&settings(SamplingMode::Auto, 5), 1e6, None);
         assert_eq!(quick.linear[0], 1);
-        let slow = lay_out(&settings(SamplingMode::Auto, 5), 30e6, None);
+        let slow = compute_layout(&settings(SamplingMode::Auto, 5), 30e6, None);
         assert_eq!(slow.linear, [0; 0]);
         assert_eq!(
             slow.flat,
@@ -319,9 +319,9 @@ mod tests {
             iterations: 10_000,
             samples: 394,
         });
-        let twice = lay_out(&SamplingSettings::default(), 200.0, pinned);
+        let twice = compute_layout(&SamplingSettings::default(), 200.0, pinned);
         assert_eq!(twice.flat, pinned);
-        let thrice = lay_out(&SamplingSettings::default(), 300.0, pinned);
+        let thrice = compute_layout(&SamplingSettings::default(), 300.0, pinned);
         assert_eq!(
             thrice.flat,
             Some(FlatSchedule {
@@ -329,7 +329,7 @@ mod tests {
                 samples: 333
             })
         );
-        let tenfold = lay_out(&SamplingSettings::default(), 1000.0, pinned);
+        let tenfold = compute_layout(&SamplingSettings::default(), 1000.0, pinned);
         assert_eq!(tenfold.flat.map(|flat| flat.iterations), Some(1000));
     }
 
@@ -338,14 +338,14 @@ mod tests {
         assert_eq!(planned_iteration_ns(100.0, 100.0), 100.0);
         assert_eq!(planned_iteration_ns(100.0, 400.0), 100.0);
         assert_eq!(planned_iteration_ns(100.0, 40_000.0), 10_000.0);
-        let layout = lay_out(&SamplingSettings::default(), 10_000.0, None);
+        let layout = compute_layout(&SamplingSettings::default(), 10_000.0, None);
         let all = [layout.linear_request(), layout.flat_request()].concat();
-        assert!(expected(&all, 40_000.0) <= Duration::from_millis(1600));
+        assert!(expected_duration(&all, 40_000.0) <= Duration::from_millis(1600));
     }
 
     #[test]
     fn a_body_without_a_time_still_gets_a_schedule() {
-        let layout = lay_out(&SamplingSettings::default(), 0.0, None);
+        let layout = compute_layout(&SamplingSettings::default(), 0.0, None);
         assert_eq!(layout.flat.map(|flat| flat.iterations), Some(1_000_000_000));
     }
 }

@@ -6,7 +6,7 @@
 use std::time::Duration;
 
 use crate::child::{CriterionSession, Session};
-use crate::process::{Binding, Usage};
+use crate::process::{ThreadPinning, UsageSnapshot};
 use perfcheck_analysis::model::Side;
 
 /// CPU time outside the main thread that may be the kernel's, as a share of all and as an absolute time.
@@ -14,43 +14,43 @@ const SLACK_SHARE: f64 = 0.05;
 const SLACK: Duration = Duration::from_millis(1);
 
 /// A child that can be bound and that has usage statistics.
-pub(super) trait Seated {
+pub(super) trait PinnableChild {
     /// Returns the id of its process.
     fn id(&mut self) -> u32;
     /// Returns its usage so far, if the system reports it.
-    fn usage(&mut self) -> Option<Usage> {
-        Usage::of(self.id())
+    fn usage(&mut self) -> Option<UsageSnapshot> {
+        UsageSnapshot::read(self.id())
     }
 }
 
-impl Seated for Session<'_> {
+impl PinnableChild for Session<'_> {
     fn id(&mut self) -> u32 {
         self.id()
     }
 }
 
-impl Seated for CriterionSession<'_> {
+impl PinnableChild for CriterionSession<'_> {
     fn id(&mut self) -> u32 {
         self.id()
     }
 }
 
 /// The processors of the children during a benchmark.
-pub(super) enum Seat {
+pub(super) enum CpuPinning {
     /// They are bound to one processor.
-    Bound(Binding),
+    Bound(ThreadPinning),
     /// They may run anywhere; the usage of each before the benchmark is known.
-    Free(Vec<(Side, Option<Usage>)>),
+    Free(Vec<(Side, Option<UsageSnapshot>)>),
 }
 
-impl Seat {
+impl CpuPinning {
     /// Binds the children and this thread before the benchmark. `choose` picks one of so many processors; without it nothing is bound.
-    pub(super) fn take(
-        children: &mut [(Side, impl Seated)],
+    pub(super) fn bind(
+        children: &mut [(Side, impl PinnableChild)],
         choose: Option<impl FnOnce(u32) -> usize>,
     ) -> Self {
         let ids: Vec<u32> = children.iter_mut().map(|(_, child)| child.id()).collect();
-        match choose.and_then(|choose| Binding::to_one(&ids, choose)) {
+        match choose.and_then(|choose| ThreadPinning::to_one(&ids, choose)) {
             Some(binding) => Self::Bound(binding),
             None => Self::Free(
                 children
@@ -70,12 +70,14 @@ impl Seat {
     }
 
     /// Unbinds the children after the benchmark. Returns whether one processor was enough for each, or `None` if that is unknown.
-    pub(super) fn leave(self, children: &mut [(Side, impl Seated)]) -> Option<bool> {
+    pub(super) fn release(self, children: &mut [(Side, impl PinnableChild)]) -> Option<bool> {
         match self {
             // A bound child can only show that it has more threads than expected.
             Self::Bound(_) => {
                 let mut usages = children.iter_mut().filter_map(|(_, child)| child.usage());
-                usages.any(|usage| !is_alone(&usage)).then_some(false)
+                usages
+                    .any(|usage| !is_single_threaded(&usage))
+                    .then_some(false)
             }
             Self::Free(before) => {
                 let mut solitary = true;
@@ -90,15 +92,15 @@ impl Seat {
 }
 
 /// Reports whether a child has one thread and no child processes.
-fn is_alone(usage: &Usage) -> bool {
+fn is_single_threaded(usage: &UsageSnapshot) -> bool {
     usage.threads == 1 && !usage.has_children
 }
 
 /// Reports whether the main thread did all the work. The CPU time of threads that have ended still counts, even on a busy machine.
-fn kept_to_one(before: &Usage, after: &Usage) -> bool {
+fn kept_to_one(before: &UsageSnapshot, after: &UsageSnapshot) -> bool {
     let cpu = after.cpu.saturating_sub(before.cpu);
     let main_thread = after.main_thread.saturating_sub(before.main_thread);
-    is_alone(after) && cpu.saturating_sub(main_thread) <= cpu.mul_f64(SLACK_SHARE) + SLACK
+    is_single_threaded(after) && cpu.saturating_sub(main_thread) <= cpu.mul_f64(SLACK_SHARE) + SLACK
 }
 
 #[cfg(test)]
@@ -106,7 +108,7 @@ mod tests {
     use super::*;
 
     fn after(threads: u32, cpu_ms: u64, main_thread_ms: u64, has_children: bool) -> bool {
-        let usage = |threads, cpu, main_thread, has_children| Usage {
+        let usage = |threads, cpu, main_thread, has_children| UsageSnapshot {
             threads,
             cpu: Duration::from_millis(cpu),
             main_thread: Duration::from_millis(main_thread),

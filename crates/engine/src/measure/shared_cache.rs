@@ -35,7 +35,7 @@ impl SharedCache {
     }
 
     /// Fills the cache, if the data of these processes together are large for it.
-    pub(super) fn level(&mut self, processes: impl Iterator<Item = u32>) {
+    pub(super) fn fill_if_large(&mut self, processes: impl Iterator<Item = u32>) {
         let data = processes.filter_map(private_memory).sum();
         if let Some(bytes) = self.bytes.filter(|bytes| is_large(data, *bytes)) {
             self.fill(bytes);

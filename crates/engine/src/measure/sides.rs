@@ -4,14 +4,14 @@ use perfcheck_analysis::model::{BySide, Side};
 
 /// The candidate's value, and the base's if there is a base.
 #[derive(Debug, Clone)]
-pub(super) struct OneOrTwo<T> {
+pub(super) struct CampaignSides<T> {
     pub(super) base: Option<T>,
     pub(super) candidate: T,
 }
 
-impl<T> OneOrTwo<T> {
+impl<T> CampaignSides<T> {
     /// Creates the value of a candidate alone.
-    pub(super) fn alone(candidate: T) -> Self {
+    pub(super) fn single(candidate: T) -> Self {
         Self {
             base: None,
             candidate,
@@ -24,14 +24,14 @@ impl<T> OneOrTwo<T> {
     }
 
     /// Returns the sides that exist, in this order.
-    pub(super) fn present(&self, order: [Side; 2]) -> impl Iterator<Item = Side> + use<T> {
+    pub(super) fn sides_in(&self, order: [Side; 2]) -> impl Iterator<Item = Side> + use<T> {
         let is_pair = self.is_pair();
         let sides = order.into_iter();
         sides.filter(move |side| is_pair || *side == Side::Candidate)
     }
 
     /// Returns the value of `side`, or the candidate's if there is no base.
-    pub(super) fn of(&self, side: Side) -> &T {
+    pub(super) fn get(&self, side: Side) -> &T {
         match (side, &self.base) {
             (Side::Base, Some(base)) => base,
             _ => &self.candidate,
@@ -39,7 +39,7 @@ impl<T> OneOrTwo<T> {
     }
 
     /// Returns the value of `side` for changes, or the candidate's if there is no base.
-    pub(super) fn of_mut(&mut self, side: Side) -> &mut T {
+    pub(super) fn get_mut(&mut self, side: Side) -> &mut T {
         match (side, &mut self.base) {
             (Side::Base, Some(base)) => base,
             _ => &mut self.candidate,
@@ -47,15 +47,15 @@ impl<T> OneOrTwo<T> {
     }
 
     /// Applies `change` to each value.
-    pub(super) fn map<U>(&self, change: impl Fn(&T) -> U) -> OneOrTwo<U> {
-        OneOrTwo {
+    pub(super) fn map<U>(&self, change: impl Fn(&T) -> U) -> CampaignSides<U> {
+        CampaignSides {
             base: self.base.as_ref().map(&change),
             candidate: change(&self.candidate),
         }
     }
 }
 
-impl<T> From<BySide<T>> for OneOrTwo<T> {
+impl<T> From<BySide<T>> for CampaignSides<T> {
     fn from(both: BySide<T>) -> Self {
         Self {
             base: Some(both.base),

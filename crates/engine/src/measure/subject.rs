@@ -2,14 +2,14 @@
 
 use std::time::Duration;
 
-use super::driver::TimesTold;
+use super::driver::TimePrecision;
 use super::lengths::SampleLengths;
 use super::schedule::{FlatSchedule, LaunchLayout};
-use crate::child::{USUAL_MEASUREMENT, USUAL_WARM_UP, in_whole_seconds};
-use perfcheck_analysis::compare::{ProcessSampling, Standing};
+use crate::child::{USUAL_MEASUREMENT, USUAL_WARM_UP, round_up_to_seconds};
+use perfcheck_analysis::compare::{LookStatus, ProcessSampling};
 use perfcheck_analysis::model::{
-    Benchmark, BySide, Extras, LaunchOutcome, LaunchedBenchmark, Round, SamplingSettings, Side,
-    Turns,
+    Benchmark, BenchmarkInProcess, BySide, Extras, Interleaving, ProcessOutcome, Round,
+    SamplingSettings, Side,
 };
 
 /// A benchmark that failed in this many rounds is not tried again.
@@ -26,7 +26,7 @@ pub struct TimeLimit {
 
 /// The settings of a benchmark, as resolved before it is measured.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Resolved {
+pub struct ResolvedSettings {
     /// The sampling settings.
     pub sampling: SamplingSettings,
     /// The noise threshold in force, as a fraction.
@@ -41,7 +41,7 @@ pub struct Resolved {
 
 /// The speed of a benchmark, as observed in a process.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub(super) struct Pace {
+pub(super) struct IterationPace {
     /// Time of an iteration including its setup, in nanoseconds; `None` if the benchmark does not measure time.
     pub(super) iteration_ns: Option<f64>,
     /// The measured share of that time; 1 if iterations have no setup.
@@ -52,28 +52,28 @@ pub(super) struct Pace {
 
 /// A phase of a visit that has a time of its own.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Phase {
+pub(super) enum SamplingPhase {
     WarmUp,
     Samples,
 }
 
 /// A benchmark, and its state in the campaign.
-pub(super) struct Subject {
+pub(super) struct CampaignBenchmark {
     pub(super) benchmark: Benchmark,
-    pub(super) resolved: Resolved,
+    pub(super) resolved: ResolvedSettings,
     /// How exactly its harness accepts times.
-    pub(super) told: TimesTold,
+    pub(super) told: TimePrecision,
     /// The layout of its samples, if its harness carries out requests. The first visit determines it.
     pub(super) layout: Option<LaunchLayout>,
     /// Its speed, if the bench itself lays out its samples.
-    pub(super) pace: Option<Pace>,
+    pub(super) pace: Option<IterationPace>,
     /// Number of successful visits.
     pub(super) measured: u32,
     pub(super) failures: u32,
     /// Whether it needs no more visits, or declines them.
     pub(super) done: bool,
     /// The result of the last evaluation. A benchmark that lacks only the search for slow paths lets those in doubt go first.
-    pub(super) standing: Standing,
+    pub(super) standing: LookStatus,
     /// Number of rounds that passed without it.
     pub(super) waited: u32,
     /// The reason why it declines to be visited, if it does.
@@ -96,9 +96,13 @@ pub(super) struct Subject {
     pub(super) trials: u32,
 }
 
-impl Subject {
+impl CampaignBenchmark {
     /// Creates a benchmark that has had no visit.
-    pub(super) fn new(benchmark: Benchmark, resolved: Resolved, told: TimesTold) -> Self {
+    pub(super) fn new(
+        benchmark: Benchmark,
+        resolved: ResolvedSettings,
+        told: TimePrecision,
+    ) -> Self {
         let mut new = Self {
             benchmark,
             visit: Duration::ZERO,
@@ -110,7 +114,7 @@ impl Subject {
             measured: 0,
             failures: 0,
             done: false,
-            standing: Standing::Open,
+            standing: LookStatus::Open,
             waited: 0,
             skipped: None,
             time: Duration::ZERO,
@@ -120,74 +124,88 @@ impl Subject {
             is_solitary: None,
             trials: 0,
         };
-        new.visit = new.expected();
+        new.visit = new.expected_duration();
         new
     }
 
     /// Returns the expected duration of a visit: as its settings say, or as in the past if that was longer.
-    fn expected(&self) -> Duration {
+    fn expected_duration(&self) -> Duration {
         let past = self.resolved.past_visit.unwrap_or_default();
-        self.planned(self.told).max(past)
+        self.planned_duration(self.told).max(past)
     }
 
     /// Returns the duration of a visit according to its settings, if its harness accepts times as `told`.
-    fn planned(&self, told: TimesTold) -> Duration {
-        let in_force = |phase, wanted| self.in_force_if(told, phase, wanted);
+    fn planned_duration(&self, told: TimePrecision) -> Duration {
+        let in_force = |phase, wanted| self.effective_time_with(told, phase, wanted);
         let sampling = &self.resolved.sampling;
         let wanted = Duration::from(sampling.warm_up);
-        let warm_up = in_force(Phase::WarmUp, wanted);
+        let warm_up = in_force(SamplingPhase::WarmUp, wanted);
         match sampling.turns {
-            Turns::None => warm_up + in_force(Phase::Samples, sampling.measurement.into()),
+            Interleaving::None => {
+                warm_up + in_force(SamplingPhase::Samples, sampling.measurement.into())
+            }
             // The measurement of each side, and something for the start of its process.
-            Turns::Samples | Turns::Launches => {
+            Interleaving::Samples | Interleaving::Launches => {
                 let of_a_side = Duration::from(sampling.measurement) / 2;
-                warm_up * 2 + wanted + in_force(Phase::Samples, of_a_side) * 2
+                warm_up * 2 + wanted + in_force(SamplingPhase::Samples, of_a_side) * 2
             }
         }
     }
 
     /// Returns the time to pass to its harness for a phase. `None` means to pass nothing, because the author's time is nearer than whole seconds.
-    pub(super) fn said(&self, phase: Phase, wanted: Duration) -> Option<Duration> {
-        self.said_if(self.told, phase, wanted)
+    pub(super) fn time_to_pass(&self, phase: SamplingPhase, wanted: Duration) -> Option<Duration> {
+        self.time_to_pass_with(self.told, phase, wanted)
     }
 
-    fn said_if(&self, told: TimesTold, phase: Phase, wanted: Duration) -> Option<Duration> {
+    fn time_to_pass_with(
+        &self,
+        told: TimePrecision,
+        phase: SamplingPhase,
+        wanted: Duration,
+    ) -> Option<Duration> {
         match told {
-            TimesTold::Exactly => return Some(wanted),
-            TimesTold::NotAtAll => return None,
-            TimesTold::InWholeSeconds => {}
+            TimePrecision::Exactly => return Some(wanted),
+            TimePrecision::NotAtAll => return None,
+            TimePrecision::InWholeSeconds => {}
         }
-        let whole = in_whole_seconds(wanted);
+        let whole = round_up_to_seconds(wanted);
         let is_nearer = |authors: Duration| authors < whole && whole != wanted;
-        (!self.authors(phase).is_some_and(is_nearer)).then_some(whole)
+        (!self.author_time(phase).is_some_and(is_nearer)).then_some(whole)
     }
 
     /// Returns how long a phase will take.
-    pub(super) fn in_force(&self, phase: Phase, wanted: Duration) -> Duration {
-        self.in_force_if(self.told, phase, wanted)
+    pub(super) fn effective_time(&self, phase: SamplingPhase, wanted: Duration) -> Duration {
+        self.effective_time_with(self.told, phase, wanted)
     }
 
-    fn in_force_if(&self, told: TimesTold, phase: Phase, wanted: Duration) -> Duration {
-        let said = self.said_if(told, phase, wanted).or(self.authors(phase));
+    fn effective_time_with(
+        &self,
+        told: TimePrecision,
+        phase: SamplingPhase,
+        wanted: Duration,
+    ) -> Duration {
+        let said = self
+            .time_to_pass_with(told, phase, wanted)
+            .or(self.author_time(phase));
         said.unwrap_or(match phase {
-            Phase::WarmUp => USUAL_WARM_UP,
-            Phase::Samples => USUAL_MEASUREMENT,
+            SamplingPhase::WarmUp => USUAL_WARM_UP,
+            SamplingPhase::Samples => USUAL_MEASUREMENT,
         })
     }
 
-    fn authors(&self, phase: Phase) -> Option<Duration> {
+    fn author_time(&self, phase: SamplingPhase) -> Option<Duration> {
         let settings = &self.benchmark.settings;
         let authors = match phase {
-            Phase::WarmUp => settings.warm_up_ns,
-            Phase::Samples => settings.measurement_ns,
+            SamplingPhase::WarmUp => settings.warm_up_ns,
+            SamplingPhase::Samples => settings.measurement_ns,
         };
         authors.map(Duration::from)
     }
 
     /// Returns the time that a visit would save if its harness accepted exact times.
-    pub(super) fn rounded_up(&self) -> Duration {
-        let exact = self.planned(TimesTold::Exactly);
-        self.planned(self.told).saturating_sub(exact)
+    pub(super) fn rounding_cost(&self) -> Duration {
+        let exact = self.planned_duration(TimePrecision::Exactly);
+        self.planned_duration(self.told).saturating_sub(exact)
     }
 
     /// Reports whether it is to be visited again.
@@ -199,22 +217,24 @@ impl Subject {
     pub(super) fn launches(&self) -> u32 {
         let wanted = self.resolved.sampling.launches;
         match self.resolved.sampling.turns {
-            Turns::None => wanted.saturating_add(self.lengths.candidate.wanted_again().min(wanted)),
-            Turns::Samples | Turns::Launches => wanted,
+            Interleaving::None => {
+                wanted.saturating_add(self.lengths.candidate.processes_to_repeat().min(wanted))
+            }
+            Interleaving::Samples | Interleaving::Launches => wanted,
         }
     }
 
     /// Notes the lengths of the samples of a process of each side.
-    pub(super) fn note_lengths(&mut self, sides: &[(Side, LaunchedBenchmark)]) {
+    pub(super) fn note_lengths(&mut self, sides: &[(Side, BenchmarkInProcess)]) {
         for (side, launched) in sides {
-            if let LaunchOutcome::Measured(series) = &launched.outcome
+            if let ProcessOutcome::Measured(series) = &launched.outcome
                 && launched.benchmark.metric.is_timed()
-                && let Some(process) = ProcessSampling::from_samples(&series.alike())
+                && let Some(process) = ProcessSampling::from_samples(&series.comparable_samples())
             {
-                self.lengths.of_mut(*side).add(process);
+                self.lengths.get_mut(*side).add(process);
             }
         }
-        let stretches = Side::BOTH.map(|side| self.lengths.of(side).stretch_after(self.stretch));
+        let stretches = Side::BOTH.map(|side| self.lengths.get(side).stretch_after(self.stretch));
         self.stretch = stretches[0].max(stretches[1]);
     }
 
@@ -226,11 +246,11 @@ impl Subject {
         let passed = round.saturating_sub(self.waited);
         let had = passed.max(self.measured + self.failures);
         let left = self.launches().saturating_sub(had);
-        left.min(limit.map_or(u32::MAX, |limit| self.affordable(limit)))
+        left.min(limit.map_or(u32::MAX, |limit| self.affordable_rounds(limit)))
     }
 
     /// Returns the number of rounds that the limit allows.
-    fn affordable(&self, limit: TimeLimit) -> u32 {
+    fn affordable_rounds(&self, limit: TimeLimit) -> u32 {
         let of_one = self.visit.as_secs_f64();
         let by_time = limit.time.saturating_sub(self.time).as_secs_f64() / of_one.max(1e-9);
         (by_time as u32).max(limit.fewest_rounds.saturating_sub(self.measured))
@@ -238,12 +258,12 @@ impl Subject {
 
     /// Reports whether the next round would exceed the limit.
     pub(super) fn is_out_of_time(&self, limit: Option<TimeLimit>) -> bool {
-        limit.is_some_and(|limit| self.affordable(limit) == 0)
+        limit.is_some_and(|limit| self.affordable_rounds(limit) == 0)
     }
 
     /// Reports whether it lets benchmarks in doubt go first.
     pub(super) fn can_wait(&self) -> bool {
-        self.standing == Standing::Searching
+        self.standing == LookStatus::Searching
     }
 
     /// Reports whether it was measured, needed more rounds, and could have had them.
@@ -252,12 +272,12 @@ impl Subject {
         self.measured > 0
             && self.failures < MOST_FAILURES
             && self.skipped.is_none()
-            && !matches!(self.standing, Standing::Settled(_))
+            && !matches!(self.standing, LookStatus::Settled(_))
             && had < self.launches()
     }
 
     /// Records a successful visit. The next ones are expected to take the mean of all.
-    pub(super) fn took(&mut self, visit: Duration) {
+    pub(super) fn record_visit(&mut self, visit: Duration) {
         self.measured += 1;
         self.time += visit;
         self.visit = self.time / self.measured;
@@ -265,9 +285,14 @@ impl Subject {
     }
 
     /// Takes over the speed and the settings that a glance has shown. Each visit runs at least so many iterations.
-    pub(super) fn glanced(&mut self, resolved: Resolved, pace: Pace, iterations: u32) {
+    pub(super) fn apply_glance(
+        &mut self,
+        resolved: ResolvedSettings,
+        pace: IterationPace,
+        iterations: u32,
+    ) {
         self.resolved = resolved;
-        self.visit = self.expected();
+        self.visit = self.expected_duration();
         if let Some(ns) = pace.iteration_ns {
             // One more for the warm-up.
             let all = Duration::from_nanos(ns as u64) * (iterations + 1);
@@ -278,7 +303,7 @@ impl Subject {
     }
 
     /// Learns from the processes of a round whether one processor is enough. A single process that needed more decides for all.
-    pub(super) fn learn(&mut self, seen: &[Option<bool>]) {
+    pub(super) fn note_processor_use(&mut self, seen: &[Option<bool>]) {
         if seen.contains(&Some(false)) {
             self.is_solitary = Some(false);
         } else if !seen.contains(&None) {
@@ -287,8 +312,8 @@ impl Subject {
     }
 
     /// Returns the record of its outcome in a process.
-    pub(super) fn launched(&self, outcome: LaunchOutcome) -> LaunchedBenchmark {
-        LaunchedBenchmark {
+    pub(super) fn record(&self, outcome: ProcessOutcome) -> BenchmarkInProcess {
+        BenchmarkInProcess {
             benchmark: self.benchmark.clone(),
             sampling: self.resolved.sampling,
             noise_threshold: self.resolved.noise_threshold,
@@ -303,9 +328,9 @@ mod tests {
     use super::*;
     use perfcheck_analysis::model::{AuthorSettings, BenchmarkKey, Metric, Nanos, Throughput};
 
-    impl Subject {
+    impl CampaignBenchmark {
         /// Creates a benchmark about which nothing is known, with default settings.
-        pub(in crate::measure) fn example(told: TimesTold) -> Self {
+        pub(in crate::measure) fn example(told: TimePrecision) -> Self {
             let key = BenchmarkKey {
                 package: "p".into(),
                 target: "t".into(),
@@ -319,7 +344,7 @@ mod tests {
                 settings: AuthorSettings::default(),
                 metric: Metric::Time,
             };
-            let resolved = Resolved {
+            let resolved = ResolvedSettings {
                 sampling: SamplingSettings::default(),
                 noise_threshold: 0.01,
                 pinned: None,
@@ -330,20 +355,20 @@ mod tests {
         }
     }
 
-    fn after(rounds: u32, seconds: u64) -> Subject {
-        Subject {
+    fn after(rounds: u32, seconds: u64) -> CampaignBenchmark {
+        CampaignBenchmark {
             measured: rounds,
             time: Duration::from_secs(seconds),
-            ..Subject::example(TimesTold::Exactly)
+            ..CampaignBenchmark::example(TimePrecision::Exactly)
         }
     }
 
     /// Returns the time of a visit: a process of 100 ms and 400 ms, or a round of 40 ms of both sides after 5 ms.
-    fn visit_in_whole_seconds(turns: Turns, authors: AuthorSettings) -> Duration {
+    fn visit_in_whole_seconds(turns: Interleaving, authors: AuthorSettings) -> Duration {
         let millis = |count| Nanos::from(Duration::from_millis(count));
         let (warm_up, measurement) = match turns {
-            Turns::None => (millis(100), millis(400)),
-            Turns::Samples | Turns::Launches => (millis(5), millis(40)),
+            Interleaving::None => (millis(100), millis(400)),
+            Interleaving::Samples | Interleaving::Launches => (millis(5), millis(40)),
         };
         let mut subject = after(0, 0);
         subject.benchmark.settings = authors;
@@ -353,10 +378,10 @@ mod tests {
             measurement,
             ..SamplingSettings::default()
         };
-        Subject::new(
+        CampaignBenchmark::new(
             subject.benchmark,
             subject.resolved,
-            TimesTold::InWholeSeconds,
+            TimePrecision::InWholeSeconds,
         )
         .visit
     }
@@ -365,9 +390,9 @@ mod tests {
     fn whole_seconds_count_where_the_authors_time_is_not_shorter() {
         let nobodys = AuthorSettings::default();
         let visit = |turns| visit_in_whole_seconds(turns, nobodys);
-        assert_eq!(visit(Turns::None), Duration::from_secs(1 + 1));
+        assert_eq!(visit(Interleaving::None), Duration::from_secs(1 + 1));
         let round = Duration::from_millis(2 * (1000 + 1000) + 5);
-        assert_eq!(visit(Turns::Samples), round);
+        assert_eq!(visit(Interleaving::Samples), round);
         let tenth = Nanos::from(Duration::from_millis(100));
         let authors = AuthorSettings {
             warm_up_ns: Some(tenth),
@@ -375,26 +400,26 @@ mod tests {
             ..nobodys
         };
         let visit = |turns| visit_in_whole_seconds(turns, authors);
-        assert_eq!(visit(Turns::None), Duration::from_millis(100 + 100));
+        assert_eq!(visit(Interleaving::None), Duration::from_millis(100 + 100));
         let round = Duration::from_millis(2 * (100 + 100) + 5);
-        assert_eq!(visit(Turns::Samples), round);
+        assert_eq!(visit(Interleaving::Samples), round);
         // If no time can be passed, every Criterion takes 3 s and 5 s.
         let mut subject = after(0, 0);
-        subject.told = TimesTold::NotAtAll;
+        subject.told = TimePrecision::NotAtAll;
         subject.resolved.sampling.warm_up = tenth;
         subject.resolved.sampling.measurement = Nanos::from(Duration::from_millis(400));
         let kept = Duration::from_millis(8000 - 500);
-        assert_eq!(subject.expected(), Duration::from_secs(3 + 5));
-        assert_eq!(subject.rounded_up(), kept);
+        assert_eq!(subject.expected_duration(), Duration::from_secs(3 + 5));
+        assert_eq!(subject.rounding_cost(), kept);
         // The time of an earlier process may have been its setup.
         subject.resolved.past_visit = Some(Duration::from_mins(1));
-        assert_eq!(subject.expected(), Duration::from_mins(1));
-        assert_eq!(subject.rounded_up(), kept);
+        assert_eq!(subject.expected_duration(), Duration::from_mins(1));
+        assert_eq!(subject.rounding_cost(), kept);
         // The requested time can be passed exactly, so no author's time is nearer.
         let mut subject = after(0, 0);
-        subject.told = TimesTold::InWholeSeconds;
+        subject.told = TimePrecision::InWholeSeconds;
         subject.benchmark.settings = authors;
-        let said = |wanted| subject.said(Phase::Samples, wanted);
+        let said = |wanted| subject.time_to_pass(SamplingPhase::Samples, wanted);
         assert_eq!(said(Duration::from_secs(2)), Some(Duration::from_secs(2)));
         assert_eq!(said(Duration::from_millis(400)), None);
     }
@@ -424,14 +449,14 @@ mod tests {
     #[test]
     fn once_it_needed_more_than_one_processor_it_is_never_bound() {
         let mut subject = after(0, 0);
-        subject.learn(&[Some(true), None]);
+        subject.note_processor_use(&[Some(true), None]);
         assert_eq!(subject.is_solitary, None, "of one side nothing is known");
-        subject.learn(&[Some(true), Some(true)]);
+        subject.note_processor_use(&[Some(true), Some(true)]);
         assert_eq!(subject.is_solitary, Some(true));
-        subject.learn(&[None]);
+        subject.note_processor_use(&[None]);
         assert_eq!(subject.is_solitary, Some(true), "it was bound");
-        subject.learn(&[None, Some(false)]);
-        subject.learn(&[Some(true)]);
+        subject.note_processor_use(&[None, Some(false)]);
+        subject.note_processor_use(&[Some(true)]);
         assert_eq!(subject.is_solitary, Some(false));
     }
 }

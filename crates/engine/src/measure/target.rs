@@ -4,8 +4,8 @@ use std::time::Duration;
 
 use super::discover::DiscoveredTarget;
 use super::driver::Driver;
-use super::sides::OneOrTwo;
-use super::subject::{Resolved, Subject};
+use super::sides::CampaignSides;
+use super::subject::{CampaignBenchmark, ResolvedSettings};
 use crate::cargo::BenchTarget;
 use crate::link::CodeLayouts;
 use perfcheck_analysis::model::{Benchmark, BySide};
@@ -25,7 +25,7 @@ pub struct PairedTarget {
 
 impl PairedTarget {
     /// Pairs an executable with itself.
-    pub fn same(found: DiscoveredTarget) -> Self {
+    pub fn with_itself(found: DiscoveredTarget) -> Self {
         Self {
             targets: BySide {
                 base: found.target.clone(),
@@ -44,7 +44,7 @@ impl PairedTarget {
 /// How the processes of the two sides of a target run. Only processes of our own harness run at the same time while they are sampled: others wait for
 /// each other or run one after the other. A single side has nothing to coexist with.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Coexistence {
+pub(super) enum ProcessOverlap {
     /// Both are alive and sampled alternately.
     Together,
     /// A benchmark failed next to the other side: it is tried without it.
@@ -56,19 +56,19 @@ pub(super) enum Coexistence {
 /// A bench target that is being measured.
 pub(super) struct Target {
     /// The executables to start.
-    pub(super) executables: OneOrTwo<BenchTarget>,
+    pub(super) executables: CampaignSides<BenchTarget>,
     /// The executables as built, from which layouts are made.
-    pub(super) built: OneOrTwo<BenchTarget>,
+    pub(super) built: CampaignSides<BenchTarget>,
     /// The way to drive each side.
-    pub(super) drivers: OneOrTwo<Driver>,
-    pub(super) coexistence: Coexistence,
+    pub(super) drivers: CampaignSides<Driver>,
+    pub(super) coexistence: ProcessOverlap,
     /// Links the executables of both sides again.
     pub(super) layouts: Option<CodeLayouts>,
     /// The round for which the executables were linked; `None` if they have the layout of their build.
     pub(super) layout: Option<u32>,
     /// Duration of the last links.
     pub(super) link_time: Duration,
-    pub(super) subjects: Vec<Subject>,
+    pub(super) subjects: Vec<CampaignBenchmark>,
     /// Duration of the last round.
     pub(super) round_time: Duration,
     /// The round for which there was no time left.
@@ -78,21 +78,21 @@ pub(super) struct Target {
 impl Target {
     /// Creates a target that has not been started. `resolve` returns the settings of each benchmark.
     pub(super) fn new(
-        executables: OneOrTwo<BenchTarget>,
-        drivers: OneOrTwo<Driver>,
+        executables: CampaignSides<BenchTarget>,
+        drivers: CampaignSides<Driver>,
         benchmarks: Vec<Benchmark>,
-        resolve: &impl Fn(&Benchmark) -> Resolved,
+        resolve: &impl Fn(&Benchmark) -> ResolvedSettings,
     ) -> Self {
-        let told = drivers.candidate.times_told();
+        let told = drivers.candidate.time_precision();
         let subjects = benchmarks.into_iter().map(|benchmark| {
             let resolved = resolve(&benchmark);
-            Subject::new(benchmark, resolved, told)
+            CampaignBenchmark::new(benchmark, resolved, told)
         });
         Self {
             built: executables.clone(),
             executables,
             drivers,
-            coexistence: Coexistence::Together,
+            coexistence: ProcessOverlap::Together,
             layouts: None,
             layout: None,
             link_time: Duration::ZERO,
@@ -109,7 +109,7 @@ impl Target {
     }
 
     /// Returns the index of the benchmark `id`.
-    pub(super) fn place_of(&self, id: &str) -> Option<usize> {
+    pub(super) fn index_of(&self, id: &str) -> Option<usize> {
         let mut subjects = self.subjects.iter();
         subjects.position(|subject| subject.benchmark.key.id == id)
     }

@@ -9,13 +9,13 @@
 
 use std::time::{Duration, Instant};
 
-use super::aside::{Aside, noted};
-use super::chance::{leaders, order};
-use super::plan::{RoundSettings, lay_out_rounds, quads};
-use super::schedule::{LaunchLayout, expected, lay_out, planned_iteration_ns};
+use super::aside::{UntimedScope, take_untimed};
+use super::chance::{draw_leaders, draw_order};
+use super::plan::{RoundSettings, compute_quads, compute_round_layout};
+use super::schedule::{LaunchLayout, compute_layout, expected_duration, planned_iteration_ns};
 use super::shared_cache::SharedCache;
-use super::subject::Resolved;
-use crate::child::{Capability, ChildError, SampleSpec, Session, Started, WarmUp};
+use super::subject::ResolvedSettings;
+use crate::child::{Capability, ChildError, SampleSpec, Session, StartOutcome, WarmUp};
 use crate::host;
 use perfcheck_analysis::compare::{ASSUMED_CLOCK_STEP_NS, ProcessSampling};
 use perfcheck_analysis::model::{
@@ -44,7 +44,7 @@ pub(super) type SideError = (Side, ChildError);
 pub(super) type SideChild<'s> = (Side, Session<'s>);
 
 /// The results of one side in a visit.
-pub(super) struct Turn {
+pub(super) struct VisitResult {
     pub(super) series: Series,
     pub(super) throughput: Throughput,
     /// Additional results: for each quad whether this side was sampled first, and the untimed measurements.
@@ -52,8 +52,8 @@ pub(super) struct Turn {
 }
 
 /// The outcome of a visit that did not fail.
-pub(super) enum Visited {
-    Measured(Vec<(Side, Turn)>),
+pub(super) enum VisitOutcome {
+    Measured(Vec<(Side, VisitResult)>),
     Skipped(String),
     /// This side goes through its benchmarks by itself and does not announce this one any more.
     Absent(Side),
@@ -75,7 +75,7 @@ pub(super) struct VisitRequest<'a> {
 /// The amount of sampling. A process of a single side takes all samples of a phase in one request, without messages in between. In a round the sides
 /// alternate after each sample, and a lead-in warms the caches that the other side has used.
 pub(super) enum Sampling {
-    Launch(Resolved),
+    Launch(ResolvedSettings),
     Round(RoundSampling),
 }
 
@@ -102,10 +102,10 @@ impl Sampling {
         iterations.map_or(WarmUpGoal::Time(time), WarmUpGoal::Iterations)
     }
 
-    fn aside(&self) -> Aside {
+    fn untimed(&self) -> UntimedScope {
         match self {
-            Self::Launch(_) => Aside::InFull,
-            Self::Round(round) => Aside::InRounds {
+            Self::Launch(_) => UntimedScope::InFull,
+            Self::Round(round) => UntimedScope::InRounds {
                 count: round.had < COUNTED_ROUNDS,
             },
         }
@@ -116,19 +116,19 @@ impl Sampling {
 pub(super) fn visit(
     children: &mut [SideChild<'_>],
     mut request: VisitRequest<'_>,
-) -> Result<Visited, SideError> {
+) -> Result<VisitOutcome, SideError> {
     if let Sampling::Round(round) = &mut request.sampling {
-        let [first, _] = order(&mut round.coin);
+        let [first, _] = draw_order(&mut round.coin);
         children.sort_by_key(|(side, _)| *side != first);
     }
     let began = Instant::now();
     let mut ready = Vec::new();
     let mut skipped = None;
     for (side, session) in children.iter_mut() {
-        match reach(session, request.id).map_err(|error| (*side, error))? {
-            Some(Started::Ready(found)) => ready.push((*side, found)),
-            Some(Started::Skipped(reason)) => skipped = Some(reason),
-            None => return Ok(Visited::Absent(*side)),
+        match start_or_advance(session, request.id).map_err(|error| (*side, error))? {
+            Some(StartOutcome::Ready(found)) => ready.push((*side, found)),
+            Some(StartOutcome::Skipped(reason)) => skipped = Some(reason),
+            None => return Ok(VisitOutcome::Absent(*side)),
         }
     }
     if let Some(reason) = skipped {
@@ -138,30 +138,30 @@ pub(super) fn visit(
                 session.finish(request.id).map_err(|error| (*side, error))?;
             }
         }
-        return Ok(Visited::Skipped(reason));
+        return Ok(VisitOutcome::Skipped(reason));
     }
     if let Sampling::Round(_) = request.sampling
         && children.len() > 1
     {
         let processes = children.iter_mut().map(|(_, child)| child.id());
-        request.shared_cache.level(processes);
+        request.shared_cache.fill_if_large(processes);
     }
-    let suspended = host::suspended();
-    let warm = each(children, |_, session| {
+    let suspended = host::suspended_time();
+    let warm = ask_each(children, |_, session| {
         session.warm_up(request.sampling.warm_up())
     })?;
-    let mut turns: Vec<Turn> = (ready.iter().zip(&warm))
-        .map(|((_, ready), warm)| Turn::begun(ready.throughput, warm))
+    let mut turns: Vec<VisitResult> = (ready.iter().zip(&warm))
+        .map(|((_, ready), warm)| VisitResult::new(ready.throughput, warm))
         .collect();
     match &mut request.sampling {
         Sampling::Launch(resolved) => {
-            each(children, |place, session| {
+            ask_each(children, |place, session| {
                 let series = &mut turns[place].series;
                 let known = KnownIteration {
                     ns: request.known_ns,
                     is_timed: request.metric.is_timed(),
                 };
-                phases(
+                sample_process(
                     session,
                     resolved,
                     warm[place],
@@ -176,25 +176,26 @@ pub(super) fn visit(
             round.sample(children, &warm, &layout, &mut turns)?;
         }
     }
-    let aside = request.sampling.aside();
-    let notes = each(children, |place, session| {
+    let aside = request.sampling.untimed();
+    let notes = ask_each(children, |place, session| {
         let (kind, total_ns) = (ready[place].1.kind, warm[place].total_per_iteration());
-        noted(session, kind, aside, total_ns)
+        take_untimed(session, kind, aside, total_ns)
     })?;
-    each(children, |_, session| session.finish(request.id))?;
+    ask_each(children, |_, session| session.finish(request.id))?;
     if let Sampling::Launch(_) = request.sampling {
-        spoilt_by_sleep(suspended, host::suspended()).map_err(|error| (Side::Candidate, error))?;
+        check_suspension(suspended, host::suspended_time())
+            .map_err(|error| (Side::Candidate, error))?;
     }
     for (turn, notes) in turns.iter_mut().zip(notes) {
         let led = std::mem::take(&mut turn.extras.led);
         turn.extras = Extras { led, ..notes };
     }
     let sides = ready.into_iter().map(|(side, _)| side);
-    Ok(Visited::Measured(sides.zip(turns).collect()))
+    Ok(VisitOutcome::Measured(sides.zip(turns).collect()))
 }
 
-impl Turn {
-    fn begun(throughput: Throughput, warm: &WarmUp) -> Self {
+impl VisitResult {
+    fn new(throughput: Throughput, warm: &WarmUp) -> Self {
         Self {
             series: Series {
                 warm_up: warm.body,
@@ -208,7 +209,7 @@ impl Turn {
 }
 
 /// Sends requests to one child after the other.
-fn each<T>(
+fn ask_each<T>(
     children: &mut [SideChild<'_>],
     mut ask: impl FnMut(usize, &mut Session<'_>) -> Result<T, ChildError>,
 ) -> Result<Vec<T>, SideError> {
@@ -219,7 +220,10 @@ fn each<T>(
 }
 
 /// Starts a benchmark in the way that its child supports. Returns `None` if the child goes through its benchmarks by itself and has passed it.
-pub(super) fn reach(session: &mut Session<'_>, id: &str) -> Result<Option<Started>, ChildError> {
+pub(super) fn start_or_advance(
+    session: &mut Session<'_>,
+    id: &str,
+) -> Result<Option<StartOutcome>, ChildError> {
     if session.hello().capability() == Some(Capability::Addressable) {
         return session.start_benchmark(id).map(Some);
     }
@@ -243,9 +247,9 @@ struct KnownIteration {
 }
 
 /// Takes the samples of a process of a single side.
-fn phases(
+fn sample_process(
     session: &mut Session<'_>,
-    resolved: &Resolved,
+    resolved: &ResolvedSettings,
     warm: WarmUp,
     known: KnownIteration,
     layout: &mut Option<LaunchLayout>,
@@ -254,7 +258,7 @@ fn phases(
     let lay_out_for = |body_ns: f64| {
         // Noise that slowed the body down slowed setup and drops down, too.
         let total_ns = warm.total_per_iteration() * body_ns / warm.body.per_iteration().max(1e-3);
-        lay_out(
+        compute_layout(
             &resolved.sampling,
             planned_iteration_ns(body_ns, total_ns),
             resolved.pinned,
@@ -265,7 +269,7 @@ fn phases(
     }
     let is_first = layout.is_none();
     let layout = layout.get_or_insert_with(|| lay_out_for(warm.body.per_iteration()));
-    series.linear = phase(session, &layout.linear_request(), warm)?;
+    series.linear = request_samples(session, &layout.linear_request(), warm)?;
     // Only the longer half is used: the clock's resolution spoils very short samples.
     let longer = &series.linear[series.linear.len() / 2..];
     let quickest_ns = Sample::quickest_ns(longer);
@@ -274,7 +278,7 @@ fn phases(
     if is_first && was_hit && resolved.sampling.mode == SamplingMode::Standard {
         *layout = lay_out_for(quickest_ns);
     }
-    series.flat = phase(session, &layout.flat_request(), warm)?;
+    series.flat = request_samples(session, &layout.flat_request(), warm)?;
     Ok(())
 }
 
@@ -294,16 +298,16 @@ impl RoundSampling {
         let mut sides_ns = [f64::INFINITY; 2];
         // If the sides run one after the other, both calibrate in their first round, although the first one's layout applies to both.
         if is_first || apart && self.had == 0 {
-            let of_sides = each(children, |place, session| {
+            let of_sides = ask_each(children, |place, session| {
                 if metric.is_timed() {
                     calibrate(session, &self.settings, warm[place])
                 } else {
                     Ok(warm[place].body.per_iteration().max(1e-3))
                 }
             })?;
-            sides_ns = both(&of_sides);
+            sides_ns = per_side(&of_sides);
         }
-        let laid_out = layout.get_or_insert_with(|| lay_out_rounds(&self.settings, sides_ns));
+        let laid_out = layout.get_or_insert_with(|| compute_round_layout(&self.settings, sides_ns));
         if is_first || !apart {
             let overhead = (began.elapsed() + self.launching) * if apart { 2 } else { 1 };
             // Noise slows body, setup and drops of a warm-up down alike, so only the ratio of the total to the body is used.
@@ -311,7 +315,7 @@ impl RoundSampling {
                 |warm: &WarmUp| warm.total_per_iteration() / warm.body.per_iteration().max(1e-3);
             let added = warm.iter().map(added).sum::<f64>() / warm.len() as f64;
             let both_ns = added * laid_out.iteration_ns.iter().sum::<f64>();
-            let quads = quads(&self.settings, laid_out, self.had, both_ns, overhead);
+            let quads = compute_quads(&self.settings, laid_out, self.had, both_ns, overhead);
             if let Some(flat) = &mut laid_out.flat {
                 flat.samples = 2 * quads;
             }
@@ -326,16 +330,17 @@ impl RoundSampling {
         children: &mut [SideChild<'_>],
         warm: &[WarmUp],
         layout: &LaunchLayout,
-        turns: &mut [Turn],
+        turns: &mut [VisitResult],
     ) -> Result<(), SideError> {
         if self.had == 0 {
-            each(children, |place, session| {
-                turns[place].series.linear = phase(session, &layout.linear_request(), warm[place])?;
+            ask_each(children, |place, session| {
+                turns[place].series.linear =
+                    request_samples(session, &layout.linear_request(), warm[place])?;
                 Ok(())
             })?;
         }
         let samples = layout.flat.map_or(0, |flat| flat.samples);
-        for leader in leaders(&mut self.coin, samples as usize / 2) {
+        for leader in draw_leaders(&mut self.coin, samples as usize / 2) {
             let quad: &[usize] = match children {
                 [_] => &[0, 0],
                 [(first, _), ..] if *first == leader => &[0, 1, 1, 0],
@@ -347,7 +352,7 @@ impl RoundSampling {
             }
             for place in quad.iter().copied() {
                 let (side, session) = &mut children[place];
-                let taken = led_in(session, layout, warm[place]);
+                let taken = sample_with_lead_in(session, layout, warm[place]);
                 let taken = taken.map_err(|error| (*side, error))?;
                 turns[place].series.flat.push(taken);
             }
@@ -362,10 +367,10 @@ pub(super) fn lay_out_again(
     settings: &RoundSettings,
     layout: &LaunchLayout,
     rounds: usize,
-    turns: &[(Side, Turn)],
+    turns: &[(Side, VisitResult)],
 ) -> Option<LaunchLayout> {
-    let quickest = |(_, turn): &(Side, Turn)| Sample::quickest_ns(&turn.series.flat);
-    let sides_ns = both(&turns.iter().map(quickest).collect::<Vec<_>>());
+    let quickest = |(_, turn): &(Side, VisitResult)| Sample::quickest_ns(&turn.series.flat);
+    let sides_ns = per_side(&turns.iter().map(quickest).collect::<Vec<_>>());
     let quickest_ns = sides_ns[0].min(sides_ns[1]);
     if !quickest_ns.is_finite() {
         return None;
@@ -377,12 +382,12 @@ pub(super) fn lay_out_again(
         iteration_ns: quickest_ns,
     };
     let is_short = process.is_too_short(quickest_ns, ASSUMED_CLOCK_STEP_NS);
-    let again = (was_hit || is_short).then(|| lay_out_rounds(settings, sides_ns));
+    let again = (was_hit || is_short).then(|| compute_round_layout(settings, sides_ns));
     again.filter(|again| again != layout)
 }
 
 /// Returns the value of each side. A single value, or the only known one, stands for both.
-fn both(of_sides: &[f64]) -> [f64; 2] {
+fn per_side(of_sides: &[f64]) -> [f64; 2] {
     let [first, last] = [of_sides[0], of_sides[of_sides.len() - 1]];
     let known = first.min(last);
     [first, last].map(|ns| if ns.is_finite() { ns } else { known })
@@ -403,13 +408,13 @@ fn calibrate(
         iterations: iterations as u64,
         count: (count as u64).clamp(1, CALIBRATION_SAMPLES),
     };
-    let samples = phase(session, &[spec], warm)?;
+    let samples = request_samples(session, &[spec], warm)?;
     let times = samples.into_iter().map(Sample::per_iteration);
     Ok(times.fold(warm_ns, f64::min))
 }
 
 /// Takes the samples of a request, which may be empty.
-fn phase(
+fn request_samples(
     session: &mut Session<'_>,
     request: &[SampleSpec],
     warm: WarmUp,
@@ -417,11 +422,14 @@ fn phase(
     if request.is_empty() {
         return Ok(Vec::new());
     }
-    session.sample(request, expected(request, warm.total_per_iteration()))
+    session.sample(
+        request,
+        expected_duration(request, warm.total_per_iteration()),
+    )
 }
 
 /// Takes a sample after its lead-in, which is discarded.
-fn led_in(
+fn sample_with_lead_in(
     session: &mut Session<'_>,
     layout: &LaunchLayout,
     warm: WarmUp,
@@ -432,7 +440,7 @@ fn led_in(
     };
     let iterations = layout.flat.map_or(1, |flat| flat.iterations);
     let both = [once(layout.lead_in.max(1)), once(iterations)];
-    let taken = phase(session, &both[usize::from(layout.lead_in == 0)..], warm)?;
+    let taken = request_samples(session, &both[usize::from(layout.lead_in == 0)..], warm)?;
     taken
         .last()
         .copied()
@@ -440,7 +448,7 @@ fn led_in(
 }
 
 /// Fails if the machine was suspended between two readings of the total suspension time.
-fn spoilt_by_sleep(before: Duration, after: Duration) -> Result<(), ChildError> {
+fn check_suspension(before: Duration, after: Duration) -> Result<(), ChildError> {
     if after.saturating_sub(before) > SUSPENDED {
         return Err(ChildError::bench(
             "the machine was suspended while this was measured",
@@ -457,8 +465,8 @@ mod tests {
     #[test]
     fn a_first_round_in_a_burst_is_laid_out_again_by_its_quickest_sample() {
         let settings = RoundSettings::default();
-        let layout = lay_out_rounds(&settings, [300.0; 2]);
-        let turn = |of_one: &[u64]| Turn {
+        let layout = compute_round_layout(&settings, [300.0; 2]);
+        let turn = |of_one: &[u64]| VisitResult {
             series: Series {
                 linear: Vec::new(),
                 warm_up: Sample {
@@ -485,24 +493,24 @@ mod tests {
         assert_eq!(again(&[], &[]), None);
         assert_eq!(again(&[0, 0], &[0, 0]), None, "the clock stood still");
         let anew = again(&[300, 150], &[310, 300]);
-        assert_eq!(anew, Some(lay_out_rounds(&settings, [150.0, 300.0])));
+        assert_eq!(anew, Some(compute_round_layout(&settings, [150.0, 300.0])));
         assert_eq!(after(10, &[300, 150], &[310, 300]), None, "it is late");
         // 1667 iterations of 50 ns are less than 100 us.
         let short = after(50, &[50], &[300]);
-        assert_eq!(short, Some(lay_out_rounds(&settings, [50.0, 300.0])));
+        assert_eq!(short, Some(compute_round_layout(&settings, [50.0, 300.0])));
     }
 
     #[test]
     fn d16_a_visit_in_which_the_machine_slept_is_discarded_and_the_launch_goes_on() {
         let slept = |millis| {
             let before = Duration::from_secs(9);
-            spoilt_by_sleep(before, before + Duration::from_millis(millis))
+            check_suspension(before, before + Duration::from_millis(millis))
         };
         assert!(slept(0).is_ok());
         assert!(slept(100).is_ok(), "the two clocks are not read at once");
         let error = slept(101).expect_err("it slept");
-        assert!(error.child_goes_on());
+        assert!(error.leaves_child_usable());
         assert!(error.to_string().contains("suspended"), "{error}");
-        assert!(spoilt_by_sleep(Duration::from_secs(1), Duration::ZERO).is_ok());
+        assert!(check_suspension(Duration::from_secs(1), Duration::ZERO).is_ok());
     }
 }

@@ -5,7 +5,7 @@ use std::marker::PhantomData;
 /// Keeps the thread that created it and the main threads of some processes on one processor until it is dropped.
 /// Threads and processes that these start meanwhile keep the binding for good.
 #[derive(Debug)]
-pub struct Binding {
+pub struct ThreadPinning {
     processor: u32,
     /// Not `Send`: the binding must be undone by the thread that it binds.
     _of_this_thread: PhantomData<*const ()>,
@@ -13,7 +13,7 @@ pub struct Binding {
     before: Vec<(Option<rustix::process::Pid>, rustix::thread::CpuSet)>,
 }
 
-impl Binding {
+impl ThreadPinning {
     /// Binds this thread and `processes` to one of the processors that this thread may use. `choose` gets their
     /// number and returns an index. Returns `None` if there is only one processor, or the system does not support
     /// binding.
@@ -66,7 +66,7 @@ impl Binding {
 }
 
 #[cfg(target_os = "linux")]
-impl Drop for Binding {
+impl Drop for ThreadPinning {
     fn drop(&mut self) {
         for (pid, before) in self.before.iter().rev() {
             // Can fail if the process has ended or its processors were restricted meanwhile.
@@ -77,13 +77,13 @@ impl Drop for Binding {
 
 #[cfg(all(test, target_os = "linux"))]
 mod tests {
-    use super::Binding;
+    use super::ThreadPinning;
 
     #[test]
     fn a_binding_holds_for_what_is_started_and_ends() {
         let allowed = || std::thread::available_parallelism().expect("known").get();
         let before = allowed();
-        let Some(binding) = Binding::to_one(&[], |count| count as usize - 1) else {
+        let Some(binding) = ThreadPinning::to_one(&[], |count| count as usize - 1) else {
             assert_eq!(before, 1, "one processor is no choice");
             return;
         };
@@ -96,7 +96,7 @@ mod tests {
     #[test]
     fn a_process_that_is_not_there_undoes_it_all() {
         let before = std::thread::available_parallelism().expect("known");
-        assert!(Binding::to_one(&[i32::MAX.unsigned_abs()], |_| 0).is_none());
+        assert!(ThreadPinning::to_one(&[i32::MAX.unsigned_abs()], |_| 0).is_none());
         assert_eq!(std::thread::available_parallelism().expect("known"), before);
     }
 }

@@ -27,7 +27,7 @@ const INTERRUPT_GRACE: Duration = Duration::from_secs(5);
 
 /// The treatment of processes that a group leaves behind when its leader has ended by itself.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Leftovers {
+pub enum LeftoverPolicy {
     /// They are killed, even if they left the group, because nothing may run during the next measurement.
     Kill,
     /// They are left running: a build may start a server that shall outlive it, such as that of a compiler cache.
@@ -63,7 +63,7 @@ impl Supervisor {
     pub fn new(interrupt: &Interrupt) -> Self {
         let shared = GroupState {
             reaper: None,
-            mark: Mark::fresh(),
+            mark: Mark::new_random(),
         };
         Self {
             shared: Arc::new(Mutex::new(shared)),
@@ -77,21 +77,25 @@ impl Supervisor {
     }
 
     /// Starts `command` as the leader of a new process group.
-    pub fn spawn(&self, command: &mut Command, leftovers: Leftovers) -> io::Result<ProcessGroup> {
+    pub fn spawn(
+        &self,
+        command: &mut Command,
+        leftovers: LeftoverPolicy,
+    ) -> io::Result<ProcessGroup> {
         let mut shared = self.lock();
         // Hold the lock during the start, so that a search for orphans does not find the new process.
         let mut known = lock_known();
         // Delay signals: if one ended this process before the reaper knows the group, the group would be left behind.
-        let _no_end = self.interrupt.hold();
+        let _no_end = self.interrupt.block();
         if shared.reaper.is_none() {
-            orphans::adopt();
+            orphans::become_subreaper();
             // Without a reaper, groups still end when their `ProcessGroup` is dropped.
             shared.reaper = Reaper::start(&shared.mark).ok();
             let reaper = shared.reaper.as_ref().map(Reaper::pid);
             known.extend(reaper);
         }
-        if leftovers == Leftovers::Kill {
-            shared.mark.put_on(command);
+        if leftovers == LeftoverPolicy::Kill {
+            shared.mark.add_to(command);
             // Existing orphans do not belong to this group.
             for pid in orphans::children() {
                 if !known.contains(&pid) {
@@ -99,9 +103,9 @@ impl Supervisor {
                 }
             }
         }
-        if let (Leftovers::Leave, Some(reaper)) = (leftovers, &mut shared.reaper) {
-            let mark = Mark::fresh();
-            mark.put_on(command);
+        if let (LeftoverPolicy::Leave, Some(reaper)) = (leftovers, &mut shared.reaper) {
+            let mark = Mark::new_random();
+            mark.add_to(command);
             reaper.announce(&mark);
         }
         let child = command.process_group(0).spawn()?;
@@ -131,7 +135,7 @@ impl Supervisor {
 pub struct ProcessGroup {
     child: Child,
     id: Pid,
-    leftovers: Leftovers,
+    leftovers: LeftoverPolicy,
     status: Option<ExitStatus>,
     supervisor: Supervisor,
 }
@@ -143,7 +147,7 @@ impl ProcessGroup {
     }
 
     /// Returns a channel that is disconnected once the leader has ended.
-    pub fn ended(&self) -> Receiver<()> {
+    pub fn end_channel(&self) -> Receiver<()> {
         let (sender, receiver) = bounded(0);
         let leader = self.id;
         let started = start_thread(move || {
@@ -172,13 +176,13 @@ impl ProcessGroup {
             return Ok(status);
         }
         self.await_leader(grace);
-        if self.leftovers == Leftovers::Kill || !self.leader_has_ended() {
+        if self.leftovers == LeftoverPolicy::Kill || !self.leader_has_ended() {
             // The leader has not been reaped, so the group's id cannot have been reused.
             let _ = kill_process_group(self.id, Signal::KILL);
         }
         wait_without_reaping(self.id);
         let mut shared = self.supervisor.lock();
-        if self.leftovers == Leftovers::Kill {
+        if self.leftovers == LeftoverPolicy::Kill {
             orphans::kill_all_but(&lock_known());
         }
         // Not earlier: if this process dies before, the reaper must kill the rest.

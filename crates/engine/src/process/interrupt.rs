@@ -55,7 +55,7 @@ impl Interrupt {
         }));
         let asked = state.clone();
         ctrlc::set_handler(move || {
-            let mut state = locked(&asked);
+            let mut state = lock_state(&asked);
             let is_second = state.not_asked.take().is_none();
             if is_second || state.computing.is_some() {
                 state.end();
@@ -82,8 +82,8 @@ impl Interrupt {
 
     /// Requests to stop, as the first signal does.
     #[cfg(test)]
-    pub(crate) fn ask(&self) {
-        locked(&self.state).not_asked = None;
+    pub(crate) fn request(&self) {
+        lock_state(&self.state).not_asked = None;
     }
 
     /// Runs a computation without side effects outside of the process. If the user has asked to stop, or does so
@@ -93,7 +93,7 @@ impl Interrupt {
     /// and no partly written files.
     pub fn while_computing<T>(&self, left: &str, compute: impl FnOnce() -> T) -> T {
         let before = {
-            let mut state = locked(&self.state);
+            let mut state = lock_state(&self.state);
             let before = state.computing.replace(left.to_owned());
             if state.not_asked.is_none() {
                 state.end();
@@ -101,17 +101,17 @@ impl Interrupt {
             before
         };
         let computed = compute();
-        locked(&self.state).computing = before;
+        lock_state(&self.state).computing = before;
         computed
     }
 
     /// Keeps a signal from ending the process until the returned guard is dropped.
-    pub(super) fn hold(&self) -> impl Drop {
-        locked(&self.state)
+    pub(super) fn block(&self) -> impl Drop {
+        lock_state(&self.state)
     }
 
     /// Reports whether the user has asked to stop.
-    pub fn requested(&self) -> bool {
+    pub fn is_requested(&self) -> bool {
         matches!(
             self.closed_when_asked.try_recv(),
             Err(crossbeam_channel::TryRecvError::Disconnected)
@@ -120,7 +120,7 @@ impl Interrupt {
 
     /// Reports whether the user has asked to stop, and waits a moment for the signal: if Ctrl-C has ended a program
     /// that we waited for, the signal arrives here at about the same time.
-    pub fn requested_a_moment_ago(&self) -> bool {
+    pub fn is_requested_after_delay(&self) -> bool {
         matches!(
             self.closed_when_asked.recv_timeout(ON_ITS_WAY),
             Err(crossbeam_channel::RecvTimeoutError::Disconnected)
@@ -151,7 +151,7 @@ impl fmt::Debug for SignalState {
     }
 }
 
-fn locked(state: &Mutex<SignalState>) -> MutexGuard<'_, SignalState> {
+fn lock_state(state: &Mutex<SignalState>) -> MutexGuard<'_, SignalState> {
     // The state is always consistent, so a poisoned lock is harmless.
     state.lock().unwrap_or_else(PoisonError::into_inner)
 }

@@ -16,12 +16,12 @@ mod threads;
 mod time_samples;
 mod usage;
 
-pub use binding::Binding;
+pub use binding::ThreadPinning;
 pub use core_dumps::without_core_dumps;
-pub use group::{Leftovers, ProcessGroup, Supervisor};
+pub use group::{LeftoverPolicy, ProcessGroup, Supervisor};
 pub use interrupt::{INTERRUPTED, Interrupt};
 pub use output::RunError;
 pub use reaper::{REAPER_ARGUMENT, reap};
-pub use threads::{start_thread, start_work_in};
-pub use time_samples::{NoTimeSamples, TimeSample, TimeSampler, try_time_samples};
-pub use usage::{Usage, private_memory, stolen};
+pub use threads::{start_scoped_work, start_thread};
+pub use time_samples::{TimeSample, TimeSampler, TimeSamplingError, try_time_samples};
+pub use usage::{UsageSnapshot, private_memory, stolen_time};

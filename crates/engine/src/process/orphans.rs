@@ -15,7 +15,7 @@ pub(super) struct Mark(String);
 const VARIABLE: &str = "PERFCHECK_MARK";
 
 impl Mark {
-    pub(super) fn fresh() -> Self {
+    pub(super) fn new_random() -> Self {
         // The standard library seeds its hash tables with random numbers of the system.
         let number = RandomState::new().hash_one(std::process::id());
         Self(format!("{number:016x}"))
@@ -30,12 +30,12 @@ impl Mark {
         &self.0
     }
 
-    pub(super) fn put_on(&self, command: &mut Command) {
+    pub(super) fn add_to(&self, command: &mut Command) {
         command.env(VARIABLE, &self.0);
     }
 
     /// Removes the mark from a command. The reaper needs this: it must survive when the marked processes are killed.
-    pub(super) fn take_off(command: &mut Command) {
+    pub(super) fn remove_from(command: &mut Command) {
         command.env_remove(VARIABLE);
     }
 }
@@ -54,7 +54,7 @@ mod imp {
     /// Time until the next search. A process that is executing another program shows no environment for a moment.
     const LOOK_AGAIN_AFTER: Duration = Duration::from_millis(20);
 
-    pub(in super::super) fn adopt() {
+    pub(in super::super) fn become_subreaper() {
         let _ = set_child_subreaper(Some(getpid()));
     }
 
@@ -95,7 +95,7 @@ mod imp {
     pub(in super::super) fn kill_marked(mark: &Mark) {
         let mut clear_looks = 0;
         for _ in 0..64 {
-            let marked = marked(mark);
+            let marked = find_marked(mark);
             clear_looks = if marked.is_empty() {
                 clear_looks + 1
             } else {
@@ -111,7 +111,7 @@ mod imp {
         }
     }
 
-    fn marked(mark: &Mark) -> Vec<Pid> {
+    fn find_marked(mark: &Mark) -> Vec<Pid> {
         let wanted = format!("{VARIABLE}={}", mark.word());
         let Ok(processes) = fs::read_dir("/proc") else {
             return Vec::new();
@@ -140,4 +140,4 @@ mod imp {
     }
 }
 
-pub(super) use imp::{adopt, children, kill_all_but, kill_marked};
+pub(super) use imp::{become_subreaper, children, kill_all_but, kill_marked};

@@ -7,7 +7,7 @@ use std::os::fd::AsFd;
 use std::process::{ChildStderr, ChildStdout, Command, Output, Stdio};
 use std::time::Duration;
 
-use super::group::{Leftovers, ProcessGroup, Supervisor};
+use super::group::{LeftoverPolicy, ProcessGroup, Supervisor};
 
 /// Interval for checking for a request to stop while the program writes nothing.
 const LOOK: Duration = Duration::from_millis(20);
@@ -31,17 +31,17 @@ impl Supervisor {
     ///
     /// Works without additional threads, so it also works if none can be started.
     pub fn output(&self, command: &mut Command) -> Result<Output, RunError> {
-        if self.interrupt().requested() {
+        if self.interrupt().is_requested() {
             return Err(RunError::Interrupted);
         }
         command
             .stdin(Stdio::null())
             .stdout(Stdio::piped())
             .stderr(Stdio::piped());
-        let mut group = self.spawn(command, Leftovers::Leave)?;
+        let mut group = self.spawn(command, LeftoverPolicy::Leave)?;
         let mut written = LeaderOutput::from_group(&mut group);
         while written.is_open() {
-            if self.interrupt().requested() {
+            if self.interrupt().is_requested() {
                 group.stop();
                 return Err(RunError::Interrupted);
             }
@@ -53,7 +53,7 @@ impl Supervisor {
             }
         }
         while !group.await_leader(LOOK) {
-            if self.interrupt().requested() {
+            if self.interrupt().is_requested() {
                 group.stop();
                 return Err(RunError::Interrupted);
             }
@@ -67,26 +67,26 @@ impl Supervisor {
 }
 
 /// A pipe until its end, and the bytes read from it.
-struct Drained<R> {
+struct DrainedPipe<R> {
     pipe: Option<R>,
     bytes: Vec<u8>,
 }
 
 /// The output of a group's leader so far.
 struct LeaderOutput {
-    stdout: Drained<ChildStdout>,
-    stderr: Drained<ChildStderr>,
+    stdout: DrainedPipe<ChildStdout>,
+    stderr: DrainedPipe<ChildStderr>,
 }
 
 impl LeaderOutput {
     fn from_group(group: &mut ProcessGroup) -> Self {
         let leader = group.leader();
         Self {
-            stdout: Drained {
+            stdout: DrainedPipe {
                 pipe: leader.stdout.take(),
                 bytes: Vec::new(),
             },
-            stderr: Drained {
+            stderr: DrainedPipe {
                 pipe: leader.stderr.take(),
                 bytes: Vec::new(),
             },
@@ -100,7 +100,7 @@ impl LeaderOutput {
     /// Waits for a moment, reads from both pipes, and reports whether there was anything.
     fn read(&mut self) -> io::Result<bool> {
         let limit = Timespec::try_from(LOOK).map_err(io::Error::other)?;
-        let waited = [self.stdout.awaited(), self.stderr.awaited()];
+        let waited = [self.stdout.poll_fd(), self.stderr.poll_fd()];
         let mut waited: Vec<PollFd<'_>> = waited.into_iter().flatten().collect();
         match poll(&mut waited, Some(&limit)) {
             Ok(_) => {}
@@ -120,8 +120,8 @@ impl LeaderOutput {
     }
 }
 
-impl<R: Read + AsFd> Drained<R> {
-    fn awaited(&self) -> Option<PollFd<'_>> {
+impl<R: Read + AsFd> DrainedPipe<R> {
+    fn poll_fd(&self) -> Option<PollFd<'_>> {
         let pipe = self.pipe.as_ref()?;
         Some(PollFd::new(pipe, PollFlags::IN))
     }
@@ -201,7 +201,7 @@ mod tests {
                 while !number.exists() {
                     thread::sleep(Duration::from_millis(1));
                 }
-                other.ask();
+                other.request();
             }
         });
         let stopped = supervisor.output(&mut shell(&script));

@@ -34,7 +34,7 @@ pub(super) struct Reaper {
 impl Reaper {
     pub(super) fn start(mark: &Mark) -> io::Result<Self> {
         let mut command = Command::new(std::env::current_exe()?);
-        Mark::take_off(&mut command);
+        Mark::remove_from(&mut command);
         let mut process = command
             .arg(REAPER_ARGUMENT)
             .stdin(Stdio::piped())
@@ -55,19 +55,19 @@ impl Reaper {
 
     /// Announces a group whose processes have `mark`, until it is watched.
     pub(super) fn announce(&mut self, mark: &Mark) {
-        self.tell('?', mark.word());
+        self.send_line('?', mark.word());
     }
 
     pub(super) fn watch(&mut self, group: Pid) {
-        self.tell('+', group.as_raw_nonzero());
+        self.send_line('+', group.as_raw_nonzero());
     }
 
     pub(super) fn forget(&mut self, group: Pid) {
-        self.tell('-', group.as_raw_nonzero());
+        self.send_line('-', group.as_raw_nonzero());
     }
 
     /// Sends a line. Errors are ignored: without a reaper the measurement can still go on.
-    fn tell(&mut self, sign: char, word: impl Display) {
+    fn send_line(&mut self, sign: char, word: impl Display) {
         if let Some(list) = &mut self.list {
             let _ = writeln!(list, "{sign}{word}");
         }
@@ -121,10 +121,10 @@ mod tests {
     fn a_group_that_was_announced_ends_though_its_number_was_never_told() {
         let start = |mark: &Mark| {
             let mut command = Command::new("sleep");
-            mark.put_on(&mut command);
+            mark.add_to(&mut command);
             command.arg("900").spawn().expect("starts")
         };
-        let (announced, watched) = (Mark::fresh(), Mark::fresh());
+        let (announced, watched) = (Mark::new_random(), Mark::new_random());
         let (mut lost, mut known) = (start(&announced), start(&watched));
         let list = format!(
             "=none\n?{}\n+2147483647\n?{}\n",

@@ -10,7 +10,7 @@ pub fn start_thread(work: impl FnOnce() + Send + 'static) -> io::Result<()> {
 
 /// Starts `work` in a thread of `scope`, and returns a function for its result. If no thread can be started, that
 /// function does the work.
-pub fn start_work_in<'scope, T: Send + 'scope>(
+pub fn start_scoped_work<'scope, T: Send + 'scope>(
     scope: &'scope Scope<'scope, '_>,
     work: impl Fn() -> T + Copy + Send + 'scope,
 ) -> impl FnOnce() -> T {

@@ -8,7 +8,7 @@ use std::time::Duration;
 
 /// The reason why sampling is not possible.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-pub enum NoTimeSamples {
+pub enum TimeSamplingError {
     /// The system is not Linux.
     #[error("only Linux samples the time of a process")]
     System,
@@ -36,8 +36,8 @@ pub struct TimeSample {
 }
 
 /// Checks whether time can be sampled here, by trying it with this process.
-pub fn try_time_samples() -> Result<(), NoTimeSamples> {
-    TimeSampler::of(std::process::id(), Duration::from_secs(1)).map(drop)
+pub fn try_time_samples() -> Result<(), TimeSamplingError> {
+    TimeSampler::new(std::process::id(), Duration::from_secs(1)).map(drop)
 }
 
 #[cfg(not(target_os = "linux"))]
@@ -47,7 +47,7 @@ pub use linux::TimeSampler;
 
 #[cfg(not(target_os = "linux"))]
 mod elsewhere {
-    use super::{NoTimeSamples, TimeSample};
+    use super::{TimeSample, TimeSamplingError};
     use std::time::Duration;
 
     /// The sampler of systems without support.
@@ -56,8 +56,8 @@ mod elsewhere {
 
     impl NoTimeSampler {
         /// Returns an error: this system has no sampling.
-        pub fn of(_: u32, _: Duration) -> Result<Self, NoTimeSamples> {
-            Err(NoTimeSamples::System)
+        pub fn of(_: u32, _: Duration) -> Result<Self, TimeSamplingError> {
+            Err(TimeSamplingError::System)
         }
 
         /// Does nothing.
@@ -91,7 +91,7 @@ mod linux {
     use rustix::mm::{MapFlags, ProtFlags, mmap, munmap};
     use rustix::thread::{CpuSet, sched_getaffinity};
 
-    use super::{NoTimeSamples, TimeSample};
+    use super::{TimeSample, TimeSamplingError};
 
     /// The largest level at which unprivileged processes may sample their own user space. Higher levels are an
     /// addition of Debian.
@@ -149,27 +149,28 @@ mod linux {
     impl TimeSampler {
         /// Prepares sampling of the process `process`, which must have one thread, once per `period` of CPU time.
         /// Sampling begins with [`Self::start`].
-        pub fn of(process: u32, period: Duration) -> Result<Self, NoTimeSamples> {
+        pub fn new(process: u32, period: Duration) -> Result<Self, TimeSamplingError> {
             let process = i32::try_from(process).unwrap_or(i32::MAX);
             let pid = rustix::process::Pid::from_raw(process);
-            let allowed = sched_getaffinity(pid).map_err(in_words)?;
+            let allowed = sched_getaffinity(pid).map_err(sampling_error)?;
             let processors = (0..PROCESSORS).filter(|processor| allowed.is_set(*processor));
-            let events = processors.map(|processor| ClockEvent::of(process, processor, period));
-            let events: Vec<ClockEvent> = events.collect::<Result<_, _>>().map_err(in_words)?;
+            let events = processors.map(|processor| ClockEvent::open(process, processor, period));
+            let events: Vec<ClockEvent> =
+                events.collect::<Result<_, _>>().map_err(sampling_error)?;
             Ok(Self { events })
         }
 
         /// Begins sampling.
         pub fn start(&self) {
             for event in &self.events {
-                event.tell::<ENABLE>();
+                event.send_request::<ENABLE>();
             }
         }
 
         /// Pauses sampling until the next start.
         pub fn stop(&self) {
             for event in &self.events {
-                event.tell::<DISABLE>();
+                event.send_request::<DISABLE>();
             }
         }
 
@@ -184,14 +185,14 @@ mod linux {
     }
 
     /// Converts an error of the system to a reason.
-    fn in_words(error: Errno) -> NoTimeSamples {
+    fn sampling_error(error: Errno) -> TimeSamplingError {
         match error {
-            Errno::NOSYS => NoTimeSamples::Missing,
+            Errno::NOSYS => TimeSamplingError::Missing,
             Errno::ACCESS | Errno::PERM => match paranoid() {
-                Some(level) if level > MOST_PARANOID => NoTimeSamples::Paranoid(level),
-                _ => NoTimeSamples::Refused,
+                Some(level) if level > MOST_PARANOID => TimeSamplingError::Paranoid(level),
+                _ => TimeSamplingError::Refused,
             },
-            other => NoTimeSamples::Failed(other.to_string()),
+            other => TimeSamplingError::Failed(other.to_string()),
         }
     }
 
@@ -209,7 +210,7 @@ mod linux {
     }
 
     impl ClockEvent {
-        fn of(process: i32, processor: usize, period: Duration) -> Result<Self, Errno> {
+        fn open(process: i32, processor: usize, period: Duration) -> Result<Self, Errno> {
             let attributes = Attributes {
                 kind: SOFTWARE,
                 size: size_of::<Attributes>() as u32,
@@ -245,12 +246,12 @@ mod linux {
             }
             // SAFETY: the system has just opened this descriptor for us, so no other owner closes it.
             let event = unsafe { OwnedFd::from_raw_fd(event) };
-            let buffer = SampleBuffer::of(&event)?;
+            let buffer = SampleBuffer::map(&event)?;
             Ok(Self { buffer, event })
         }
 
         /// Sends a request to the event. On failure there are no samples, which the caller notices.
-        fn tell<const WHAT: Opcode>(&self) {
+        fn send_request<const WHAT: Opcode>(&self) {
             // SAFETY: both requests take no argument and access no memory of this process.
             let told = unsafe { ioctl(&self.event, NoArg::<WHAT>::new()) };
             debug_assert!(told.is_ok(), "{told:?} of {}", self.event.as_raw_fd());
@@ -267,7 +268,7 @@ mod linux {
     }
 
     impl SampleBuffer {
-        fn of(event: &OwnedFd) -> Result<Self, Errno> {
+        fn map(event: &OwnedFd) -> Result<Self, Errno> {
             let page = rustix::param::page_size();
             let ring = BUFFER_BYTES.max(page);
             // SAFETY: the system chooses the address, so no existing mapping is replaced.

@@ -6,7 +6,7 @@ use std::time::Duration;
 
 /// The resource usage of a process so far.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Usage {
+pub struct UsageSnapshot {
     /// Number of living threads.
     pub threads: u32,
     /// CPU time of all its threads, including ended ones, and of the processes that it has waited for (the latter in
@@ -28,7 +28,7 @@ mod linux {
     use nix::time::clock_getcpuclockid;
     use nix::unistd::Pid;
 
-    use super::Usage;
+    use super::UsageSnapshot;
 
     /// Positions after the name of the program, which is in parentheses and can contain any character.
     const TIMES_OF_CHILDREN: std::ops::Range<usize> = 13..15;
@@ -36,9 +36,9 @@ mod linux {
     /// Position of the time taken by a hypervisor, in the line for all processors.
     const STOLEN: usize = 8;
 
-    impl Usage {
+    impl UsageSnapshot {
         /// Reads the usage of the process `pid`; `None` if it has ended.
-        pub fn of(pid: u32) -> Option<Self> {
+        pub fn read(pid: u32) -> Option<Self> {
             let stat = fs::read_to_string(format!("/proc/{pid}/stat")).ok()?;
             let fields: Vec<&str> = stat.rsplit_once(')')?.1.split_whitespace().collect();
             let ticks = fields.get(TIMES_OF_CHILDREN)?.iter();
@@ -91,7 +91,7 @@ mod linux {
     }
 
     /// Returns the time that a hypervisor gave to other machines since this one was started, summed over processors.
-    pub fn stolen() -> Option<Duration> {
+    pub fn stolen_time() -> Option<Duration> {
         let stat = fs::read_to_string("/proc/stat").ok()?;
         let ticks = stat.lines().next()?.split_whitespace().nth(STOLEN)?;
         Some(time(ticks.parse().ok()?))
@@ -112,10 +112,10 @@ mod linux {
 }
 
 #[cfg(target_os = "linux")]
-pub use linux::{private_memory, stolen};
+pub use linux::{private_memory, stolen_time};
 
 #[cfg(not(target_os = "linux"))]
-impl Usage {
+impl UsageSnapshot {
     /// Returns `None`: not known on this system.
     pub fn of(_: u32) -> Option<Self> {
         None
@@ -140,8 +140,8 @@ mod tests {
     use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
     use std::time::Duration;
 
-    use super::super::group::{Leftovers, Supervisor};
-    use super::Usage;
+    use super::super::group::{LeftoverPolicy, Supervisor};
+    use super::UsageSnapshot;
 
     #[test]
     fn what_we_allocate_is_private_memory() {
@@ -161,7 +161,7 @@ mod tests {
 
     #[test]
     fn our_own_threads_and_time_are_seen() {
-        let of_us = || Usage::of(std::process::id()).expect("alive");
+        let of_us = || UsageSnapshot::read(std::process::id()).expect("alive");
         let before = of_us();
         let seen = AtomicBool::new(false);
         // Enough threads that those of other tests do not matter.
@@ -191,9 +191,13 @@ mod tests {
 
     #[test]
     fn processes_that_are_alive_are_seen() {
-        let of_us = || Usage::of(std::process::id()).expect("alive").has_children;
+        let of_us = || {
+            UsageSnapshot::read(std::process::id())
+                .expect("alive")
+                .has_children
+        };
         let mut command = std::process::Command::new("sleep");
-        let started = Supervisor::default().spawn(command.arg("900"), Leftovers::Leave);
+        let started = Supervisor::default().spawn(command.arg("900"), LeftoverPolicy::Leave);
         // Dropping it would end the process.
         let _child = started.expect("starts");
         assert!(of_us());
@@ -201,6 +205,6 @@ mod tests {
 
     #[test]
     fn of_a_process_that_is_not_there_nothing_is_known() {
-        assert_eq!(Usage::of(u32::MAX), None);
+        assert_eq!(UsageSnapshot::read(u32::MAX), None);
     }
 }

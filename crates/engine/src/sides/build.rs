@@ -13,19 +13,19 @@ use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 use super::configuration;
-use super::error::{SidesError, about, about_source};
-use super::kept::{BenchRecord, BuildRecord, Copying, Made, hash_file};
-use super::layout::Outside;
-use super::lock_file::{differences, versions};
+use super::error::{SidesError, file_error, source_error};
+use super::kept::{BenchRecord, BuildCopy, BuildRecord, BuildResults, hash_file};
+use super::layout::OutsidePaths;
+use super::lock_file::{diff_locked_versions, parse_locked_versions};
 use super::mirror::{Mirror, WantedFiles};
-use super::outcome::{BuiltSide, PreparedSides, Provenance, SideTarget};
+use super::outcome::{BuildOrigin, BuiltSide, PreparedSides, SideTarget};
 use super::path_text::to_text;
 use super::recipe::{Key, Recipe, VERSION, decisive_flags};
 use super::request::{BuildEvent, SidesRequest};
-use super::shelf::{ShelfFolder, UseLock};
+use super::shelf::{CachedFolder, UseLock};
 use super::sources::own_sources;
-use super::state::{State, hashed};
-use super::workbench::{Shelves, Workbench};
+use super::state::{State, hash_files};
+use super::workbench::{BuildCache, SideBuilder};
 use crate::cargo::{BuildOrder, BuildOutput, CargoError, CargoOptions, Workspace};
 use crate::host::{HOOK_VARIABLES, Revision, build_environment};
 use crate::link::{KeptLink, Relinkable};
@@ -37,26 +37,26 @@ pub fn build_sides(
     base: &Revision,
     events: &mut dyn FnMut(BuildEvent<'_>),
 ) -> Result<PreparedSides, SidesError> {
-    let mut bench = Workbench::open(request, events)?;
+    let mut bench = SideBuilder::open(request, events)?;
     let (base, candidate) = loop {
         let base = loop {
             let states = (bench.check_out(base)?, bench.work_tree()?);
-            if bench.is_settled(&[&states.0, &states.1])? {
+            if bench.update_layout(&[&states.0, &states.1])? {
                 break states.0;
             }
         };
-        let base = bench.side(base)?;
+        let base = bench.build_or_reuse_side(base)?;
         // The user may have edited files during the build of the base.
         let levels = bench.layout.levels();
-        let candidate = bench.work_tree_now()?;
-        bench.is_settled(&[&candidate])?;
+        let candidate = bench.refresh_work_tree()?;
+        bench.update_layout(&[&candidate])?;
         if bench.layout.levels() == levels {
-            break (base, bench.side(candidate)?);
+            break (base, bench.build_or_reuse_side(candidate)?);
         }
     };
     bench.prune()?;
     let facts = request.toolchain.facts.clone();
-    Ok(PreparedSides::of(base, candidate, facts))
+    Ok(PreparedSides::from_builds(base, candidate, facts))
 }
 
 /// Builds the work tree alone.
@@ -64,36 +64,36 @@ pub fn build_work_tree(
     request: &SidesRequest<'_>,
     events: &mut dyn FnMut(BuildEvent<'_>),
 ) -> Result<(BuiltSide, BuildFacts), SidesError> {
-    let mut bench = Workbench::open(request, events)?;
+    let mut bench = SideBuilder::open(request, events)?;
     let state = loop {
         let state = bench.work_tree()?;
-        if bench.is_settled(&[&state])? {
+        if bench.update_layout(&[&state])? {
             break state;
         }
     };
-    let side = bench.side(state)?;
+    let side = bench.build_or_reuse_side(state)?;
     bench.prune()?;
     Ok((side, request.toolchain.facts.clone()))
 }
 
 /// Returns the build that is kept under `name`, if it still exists with everything it needs.
-pub fn kept_build(
+pub fn find_kept_build(
     request: &SidesRequest<'_>,
     name: &str,
     events: &mut dyn FnMut(BuildEvent<'_>),
 ) -> Result<Option<BuiltSide>, SidesError> {
-    Shelves::open(request, events)?.kept_side(name)
+    BuildCache::open(request, events)?.find_kept_side(name)
 }
 
 /// Returns the builds of both sides that are kept under these names, each only if it still exists with everything it needs.
-pub fn kept_builds(
+pub fn find_kept_builds(
     request: &SidesRequest<'_>,
     names: &BySide<Option<&str>>,
     events: &mut dyn FnMut(BuildEvent<'_>),
 ) -> Result<BySide<Option<BuiltSide>>, SidesError> {
-    let shelves = Shelves::open(request, events)?;
+    let shelves = BuildCache::open(request, events)?;
     let of = |name: Option<&str>| match name {
-        Some(name) => shelves.kept_side(name),
+        Some(name) => shelves.find_kept_side(name),
         None => Ok(None),
     };
     Ok(BySide {
@@ -104,19 +104,19 @@ pub fn kept_builds(
 
 /// Reads the executables of a bench target (package and name) from the kept builds of both sides, if they still exist. They are only read, so other
 /// files that a process would need may be missing.
-pub fn kept_executables(
+pub fn read_kept_executables(
     request: &SidesRequest<'_>,
     names: &BySide<Option<&str>>,
     (package, target): (&str, &str),
     events: &mut dyn FnMut(BuildEvent<'_>),
 ) -> Result<BySide<Option<Vec<u8>>>, SidesError> {
-    let shelves = Shelves::open(request, events)?;
+    let shelves = BuildCache::open(request, events)?;
     let of = |name: Option<&str>| {
         // The name may come from somebody else's store.
-        let Some(key) = name.and_then(Key::named) else {
+        let Some(key) = name.and_then(Key::parse) else {
             return Ok(None);
         };
-        let Some((_place, record)) = shelves.find(&key)? else {
+        let Some((_place, record)) = shelves.read_record(&key)? else {
             return Ok(None);
         };
         let mut benches = record.output.executables().into_iter();
@@ -126,7 +126,7 @@ pub fn kept_executables(
         };
         fs::read(&bench.executable)
             .map(Some)
-            .map_err(about("cannot read", &bench.executable))
+            .map_err(file_error("cannot read", &bench.executable))
     };
     Ok(BySide {
         base: of(names.base)?,
@@ -140,14 +140,14 @@ pub fn build_commit(
     revision: &Revision,
     events: &mut dyn FnMut(BuildEvent<'_>),
 ) -> Result<BuiltSide, SidesError> {
-    let mut bench = Workbench::open(request, events)?;
+    let mut bench = SideBuilder::open(request, events)?;
     let state = loop {
         let state = bench.check_out(revision)?;
-        if bench.is_settled(&[&state])? {
+        if bench.update_layout(&[&state])? {
             break state;
         }
     };
-    let side = bench.side(state)?;
+    let side = bench.build_or_reuse_side(state)?;
     if !side.skipped.is_empty() {
         (bench.events)(BuildEvent::TargetsSkipped(&side.skipped));
     }
@@ -157,9 +157,9 @@ pub fn build_commit(
 
 impl PreparedSides {
     /// Pairs two builds that the same compiler made with the same flags.
-    pub fn of(base: BuiltSide, candidate: BuiltSide, facts: BuildFacts) -> Self {
+    pub fn from_builds(base: BuiltSide, candidate: BuiltSide, facts: BuildFacts) -> Self {
         Self {
-            dependencies: differences(&base.locked, &candidate.locked),
+            dependencies: diff_locked_versions(&base.locked, &candidate.locked),
             base,
             candidate,
             facts,
@@ -168,49 +168,49 @@ impl PreparedSides {
 }
 
 /// A build in the cache.
-struct Kept {
+struct KeptBuild {
     key: Key,
-    place: ShelfFolder,
+    place: CachedFolder,
     record: BuildRecord,
-    provenance: Provenance,
+    provenance: BuildOrigin,
 }
 
-impl Shelves<'_> {
+impl BuildCache<'_> {
     /// Returns the build that is kept under `name`, if it still exists with everything it needs.
-    fn kept_side(&self, name: &str) -> Result<Option<BuiltSide>, SidesError> {
+    fn find_kept_side(&self, name: &str) -> Result<Option<BuiltSide>, SidesError> {
         // The name may come from somebody else's store.
-        let Some(key) = Key::named(name) else {
+        let Some(key) = Key::parse(name) else {
             return Ok(None);
         };
-        let Some(kept) = self.cached(key)? else {
+        let Some(kept) = self.find_build(key)? else {
             return Ok(None);
         };
-        let Some(tree) = self.trees.at(&kept.record.ground.tree)? else {
+        let Some(tree) = self.trees.find_at(&kept.record.ground.tree)? else {
             return Ok(None);
         };
-        let built = self.built(kept, Duration::ZERO, tree.in_use)?;
+        let built = self.prepare_kept(kept, Duration::ZERO, tree.in_use)?;
         Ok(Some(built))
     }
 
     /// Returns the build that is kept under `key`.
-    fn cached(&self, key: Key) -> Result<Option<Kept>, SidesError> {
-        let found = self.find(&key)?;
-        Ok(found.map(|(place, record)| Kept {
+    fn find_build(&self, key: Key) -> Result<Option<KeptBuild>, SidesError> {
+        let found = self.read_record(&key)?;
+        Ok(found.map(|(place, record)| KeptBuild {
             key,
             place,
             record,
-            provenance: Provenance::Cached,
+            provenance: BuildOrigin::Cached,
         }))
     }
 
     /// Prepares a kept build for running in the tree of its state.
-    fn built(
+    fn prepare_kept(
         &self,
-        kept: Kept,
+        kept: KeptBuild,
         checkout_time: Duration,
         tree_in_use: UseLock,
     ) -> Result<BuiltSide, SidesError> {
-        let Kept {
+        let KeptBuild {
             key,
             place,
             record,
@@ -218,7 +218,7 @@ impl Shelves<'_> {
         } = kept;
         let ground = &record.ground;
         let moved = |path: &Path| Some(ground.root.join(path.strip_prefix(&record.source).ok()?));
-        let output = record.output.relocated(&moved)?;
+        let output = record.output.relocate(&moved)?;
         let executables = output.executables();
         let targets = output.targets(self.request.cargo, self.request.toolchain);
         let targets = targets
@@ -264,7 +264,7 @@ impl Shelves<'_> {
     }
 
     /// Finds the build that is kept under `key`, if it is complete.
-    fn find(&self, key: &Key) -> Result<Option<(ShelfFolder, BuildRecord)>, SidesError> {
+    fn read_record(&self, key: &Key) -> Result<Option<(CachedFolder, BuildRecord)>, SidesError> {
         let place = self.kept.find(key)?;
         Ok(place.and_then(|place| {
             let record = BuildRecord::read(&place.directory)?;
@@ -273,14 +273,14 @@ impl Shelves<'_> {
     }
 }
 
-impl Workbench<'_, '_> {
-    fn side(&mut self, mut state: State) -> Result<BuiltSide, SidesError> {
-        let outcome = self.found_or_built(&mut state);
+impl SideBuilder<'_, '_> {
+    fn build_or_reuse_side(&mut self, mut state: State) -> Result<BuiltSide, SidesError> {
+        let outcome = self.find_or_build(&mut state);
         if let Err(SidesError::Cargo(CargoError::Build { .. } | CargoError::Metadata(_))) = &outcome
         {
-            self.name_left_out(|_| true);
+            self.report_uncopied(|_| true);
         }
-        let kept = outcome.map_err(|error| self.in_context(error, &state))?;
+        let kept = outcome.map_err(|error| self.add_context(error, &state))?;
         let skipped = &kept.record.output.skipped;
         if state.is_work_tree && !skipped.is_empty() {
             (self.events)(BuildEvent::TargetsSkipped(skipped));
@@ -288,12 +288,12 @@ impl Workbench<'_, '_> {
         Ok(BuiltSide {
             commit: state.commit,
             git: state.git,
-            ..self.shelves.built(kept, state.time, state.in_use)?
+            ..self.shelves.prepare_kept(kept, state.time, state.in_use)?
         })
     }
 
     /// Adds to an error of cargo the revision or the directory that caused it.
-    fn in_context(&self, error: SidesError, state: &State) -> SidesError {
+    fn add_context(&self, error: SidesError, state: &State) -> SidesError {
         match (error, &state.commit, &self.above) {
             (SidesError::Cargo(CargoError::Metadata(said)), _, Some(path)) => SidesError::Above {
                 path: path.clone(),
@@ -312,51 +312,55 @@ impl Workbench<'_, '_> {
         }
     }
 
-    fn found_or_built(&mut self, state: &mut State) -> Result<Kept, SidesError> {
-        let key = state.commit.as_ref().map(|commit| self.key(state, commit));
+    fn find_or_build(&mut self, state: &mut State) -> Result<KeptBuild, SidesError> {
+        let key = state
+            .commit
+            .as_ref()
+            .map(|commit| self.commit_key(state, commit));
         let key = key.transpose()?;
         let shown = state.commit.as_ref().filter(|_| !state.is_work_tree);
         if let Some(key) = &key
-            && let Some(kept) = self.shelves.cached(key.clone())?
+            && let Some(kept) = self.shelves.find_build(key.clone())?
         {
             (self.events)(BuildEvent::Found(shown));
             return Ok(kept);
         }
-        if let Some(kept) = self.built_from_equal_files(key.as_ref(), state)? {
+        if let Some(kept) = self.find_build_of_equal_files(key.as_ref(), state)? {
             (self.events)(BuildEvent::Found(shown));
             return Ok(kept);
         }
         self.check_interrupt()?;
         (self.events)(BuildEvent::Building(shown));
         let began = Instant::now();
-        self.lay_out(state)?;
-        let source = self.source();
+        self.copy_sources(state)?;
+        let source = self.sources_top();
         // Hash the copies: the user may have edited the originals in the meantime.
         let copies = state.wanted.keys();
         let copies = copies.map(|path| (path.clone(), source.join(path)));
         let copies = copies.filter(|(_, copy)| fs::symlink_metadata(copy).is_ok());
-        let contents = self.contents(&copies.collect(), state)?;
+        let contents = self.contents_key(&copies.collect(), state)?;
         let output = self.call_cargo(state)?;
         let build_time = began.elapsed();
-        let mut made = self.made(&output)?;
+        let mut made = self.describe_results(&output)?;
         // Without a commit, the key is a hash of the results.
         let key = key.filter(|_| state.commit.is_some());
-        let key = key.unwrap_or_else(|| Key::of(&(to_text(&state.ground.root), &output, &made)));
+        let key =
+            key.unwrap_or_else(|| Key::compute(&(to_text(&state.ground.root), &output, &made)));
         if state.commit.is_none()
-            && let Some((place, record)) = self.shelves.find(&key)?
+            && let Some((place, record)) = self.shelves.read_record(&key)?
         {
-            return Ok(Kept {
+            return Ok(KeptBuild {
                 key,
                 place,
                 record: BuildRecord {
                     build_time,
                     ..record
                 },
-                provenance: Provenance::Built,
+                provenance: BuildOrigin::Built,
             });
         }
-        let unfinished = self.shelves.kept.unfinished()?;
-        let copying = Copying {
+        let unfinished = self.shelves.kept.create_unfinished()?;
+        let copying = BuildCopy {
             target: &self.shelves.folder.target(),
             unfinished: &unfinished,
             place: &self.shelves.kept.path(&key),
@@ -374,22 +378,22 @@ impl Workbench<'_, '_> {
             build_time,
         };
         record.write(&unfinished)?;
-        Ok(Kept {
-            place: self.shelves.kept.put(&key)?,
+        Ok(KeptBuild {
+            place: self.shelves.kept.finish(&key)?,
             key,
             record,
-            provenance: Provenance::Built,
+            provenance: BuildOrigin::Built,
         })
     }
 
     /// Finds a build of equal files. A changed work tree, which has no `key`, may only use builds that run in the same place. A commit may also use a
     /// build that runs elsewhere, such as one of the work tree at that commit: a copy of it is kept under `key`. Otherwise cargo would compile
     /// everything that differs between the two states now, and again for the next build of the other state.
-    fn built_from_equal_files(
+    fn find_build_of_equal_files(
         &self,
         key: Option<&Key>,
         state: &State,
-    ) -> Result<Option<Kept>, SidesError> {
+    ) -> Result<Option<KeptBuild>, SidesError> {
         let shelf = &self.shelves.kept;
         let folders = shelf.by_last_use()?.into_iter();
         let records = folders.filter_map(|folder| Some((BuildRecord::read(&folder)?, folder)));
@@ -397,38 +401,38 @@ impl Workbench<'_, '_> {
         if records.is_empty() {
             return Ok(None);
         }
-        let contents = self.contents(&state.wanted, state)?;
+        let contents = self.contents_key(&state.wanted, state)?;
         records.retain(|(record, _)| record.contents == contents.as_str());
         let Some(key) = key else {
             let mut own = records.iter();
             let own = own.find(|(record, _)| record.ground.root == state.ground.root);
-            let own = own.and_then(|(_, folder)| Key::named(folder.file_name()?.to_str()?));
-            return own.map_or(Ok(None), |key| self.shelves.cached(key));
+            let own = own.and_then(|(_, folder)| Key::parse(folder.file_name()?.to_str()?));
+            return own.map_or(Ok(None), |key| self.shelves.find_build(key));
         };
         let Some((record, folder)) = records.into_iter().next() else {
             return Ok(None);
         };
-        let unfinished = shelf.unfinished()?;
+        let unfinished = shelf.create_unfinished()?;
         let record = record.copy_for(&state.ground, &folder, &unfinished, &shelf.path(key))?;
-        Ok(Some(Kept {
-            place: shelf.put(key)?,
+        Ok(Some(KeptBuild {
+            place: shelf.finish(key)?,
             key: key.clone(),
             record,
-            provenance: Provenance::Cached,
+            provenance: BuildOrigin::Cached,
         }))
     }
 
     /// Returns the key of `files` and of everything else that affects the build, except the place where it runs. The checked-out commit is included,
     /// because build scripts may query it.
-    fn contents(&self, files: &WantedFiles, state: &State) -> Result<Key, SidesError> {
-        let mut recipe = self.recipe(state, hashed(files, |_| true)?)?;
+    fn contents_key(&self, files: &WantedFiles, state: &State) -> Result<Key, SidesError> {
+        let mut recipe = self.recipe(state, hash_files(files, |_| true)?)?;
         recipe.commit = state.head.as_deref().unwrap_or("");
         recipe.root = Path::new("");
         Ok(recipe.key())
     }
 
     /// Makes the copy of the sources equal to `state`.
-    fn lay_out(&self, state: &mut State) -> Result<(), SidesError> {
+    fn copy_sources(&self, state: &mut State) -> Result<(), SidesError> {
         self.layout.make_links(&self.shelves.folder.sources())?;
         // A state without a lock file is built with the lock file that is already in the copy.
         let lock_file = self.present.lock_file();
@@ -436,32 +440,34 @@ impl Workbench<'_, '_> {
         if !state.wanted.contains_key(&lock_file) {
             spared.push(&lock_file);
         }
-        let held = self.mirror().hold(&state.wanted, &spared)?;
+        let held = self.mirror().update(&state.wanted, &spared)?;
         // The user may remove files of the work tree while they are copied. Files in a tree of the cache must exist.
         let own = |origin: &&PathBuf| origin.starts_with(&state.ground.tree);
         if let Some(origin) = held.gone.iter().find(own) {
-            return Err(about("cannot find", origin)(io::ErrorKind::NotFound.into()));
+            return Err(file_error("cannot find", origin)(
+                io::ErrorKind::NotFound.into(),
+            ));
         }
         // If files were edited during the copy, or another commit was checked out, the copy does not represent a commit.
         if state.is_work_tree && (!held.is_up_to_date() || self.present.git()? != state.git) {
             state.mark_as_changed();
         }
         if let (Some(checkout), Some(head)) = (self.request.checkout, &state.head) {
-            checkout.stand_in(&self.source(), head)?;
+            checkout.write_git_directory(&self.sources_top(), head)?;
         }
         self.check_interrupt()
     }
 
     fn mirror(&self) -> Mirror {
         Mirror {
-            root: self.source(),
-            notes: self.shelves.folder.join("source-notes"),
+            root: self.sources_top(),
+            notes: self.shelves.folder.notes_path("source-notes"),
         }
     }
 
     fn call_cargo(&self, state: &State) -> Result<BuildOutput, SidesError> {
         let request = self.request;
-        let source = &self.source();
+        let source = &self.sources_top();
         let mut options = CargoOptions {
             manifest_path: Some(source.join(&self.manifest)),
             target_dir: Some(self.shelves.folder.target()),
@@ -483,7 +489,7 @@ impl Workbench<'_, '_> {
         }
         let workspace = Workspace::load(request.cargo, &options, request.supervisor)?;
         if !state.is_work_tree {
-            match workspace.existing(&options) {
+            match workspace.retain_existing(&options) {
                 Some(existing) => options = existing,
                 None => return Ok(BuildOutput::default()),
             }
@@ -508,21 +514,21 @@ impl Workbench<'_, '_> {
             variables: &variables,
             supervisor: request.supervisor,
         };
-        self.mirror().built_now()?;
-        let outcome = order.carry_out();
-        self.mirror().built_now()?;
+        self.mirror().record_build_time()?;
+        let outcome = order.run_cargo();
+        self.mirror().record_build_time()?;
         Ok(outcome?)
     }
 
     /// Computes the hashes and versions that describe a finished build.
-    fn made(&self, output: &BuildOutput) -> Result<Made, SidesError> {
-        let source = &self.source();
+    fn describe_results(&self, output: &BuildOutput) -> Result<BuildResults, SidesError> {
+        let source = &self.sources_top();
         let workspace_root = source.join(self.request.prefix());
         let mut benches = BTreeMap::new();
         for bench in output.executables() {
             let record = BenchRecord {
                 executable_hash: hash_file(&bench.executable)
-                    .map_err(about("cannot read", &bench.executable))?,
+                    .map_err(file_error("cannot read", &bench.executable))?,
                 link: None,
                 sources: own_sources(&bench, &workspace_root, source)?,
             };
@@ -530,14 +536,14 @@ impl Workbench<'_, '_> {
         }
         let mut companions = Vec::new();
         for path in output.libraries().iter().chain(&output.binaries()) {
-            companions.push(hash_file(path).map_err(about("cannot read", path))?);
+            companions.push(hash_file(path).map_err(file_error("cannot read", path))?);
         }
         companions.sort();
         let locked = fs::read_to_string(source.join(self.present.lock_file()));
-        Ok(Made {
+        Ok(BuildResults {
             benches,
-            companions_hash: Key::of(&companions).as_str().to_owned(),
-            locked: versions(&locked.unwrap_or_default()),
+            companions_hash: Key::compute(&companions).as_str().to_owned(),
+            locked: parse_locked_versions(&locked.unwrap_or_default()),
         })
     }
 
@@ -545,7 +551,7 @@ impl Workbench<'_, '_> {
     fn keep_links(
         &self,
         output: &BuildOutput,
-        made: &mut Made,
+        made: &mut BuildResults,
         unfinished: &Path,
     ) -> Result<(), SidesError> {
         let links = self.shelves.folder.links();
@@ -557,7 +563,7 @@ impl Workbench<'_, '_> {
             else {
                 continue;
             };
-            let Some(link) = KeptLink::of(&links, &bench.executable) else {
+            let Some(link) = KeptLink::find(&links, &bench.executable) else {
                 continue;
             };
             let place = Path::new("links").join(nth.to_string());
@@ -569,7 +575,7 @@ impl Workbench<'_, '_> {
         Ok(())
     }
 
-    fn key(&self, state: &State, commit: &Revision) -> Result<Key, SidesError> {
+    fn commit_key(&self, state: &State, commit: &Revision) -> Result<Key, SidesError> {
         let mut recipe = self.recipe(state, state.added.clone())?;
         recipe.commit = &commit.commit;
         Ok(recipe.key())
@@ -582,21 +588,21 @@ impl Workbench<'_, '_> {
         mut files: Vec<(String, String)>,
     ) -> Result<Recipe<'r>, SidesError> {
         for path in &self.configuration {
-            let hash = hash_file(path).map_err(about_source("cannot read", path))?;
+            let hash = hash_file(path).map_err(source_error("cannot read", path))?;
             files.push((to_text(path), hash));
         }
         Ok(Recipe {
             version: VERSION,
             commit: "",
             manifest: &self.manifest,
-            source: self.source(),
+            source: self.sources_top(),
             root: &state.ground.root,
             facts: &self.request.toolchain.facts,
             toolchain: self.request.toolchain.rustup_name().map(Into::into),
             flags: decisive_flags(self.request.options, &self.manifest),
             variables: build_environment(),
             files,
-            outside: Outside::of(&state.wanted, &self.present.top).fingerprints(),
+            outside: OutsidePaths::collect(&state.wanted, &self.present.top).fingerprints(),
         })
     }
 }

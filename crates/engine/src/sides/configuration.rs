@@ -8,7 +8,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use toml_edit::{DocumentMut, Item, TableLike};
 
-use super::sources::plain;
+use super::sources::normalize_lexically;
 
 /// Returns the configuration files that cargo reads when it runs in `here`.
 pub(super) fn files(here: &Path, cargo_home: Option<&Path>) -> Vec<PathBuf> {
@@ -43,12 +43,12 @@ pub(super) fn redirections(files: &[PathBuf], top: &Path, source: &Path) -> Vec<
             if Path::new(path).is_absolute() {
                 return None;
             }
-            let path = plain(&directory.join(path));
+            let path = normalize_lexically(&directory.join(path));
             let there = source.join(path.strip_prefix(top).ok()?);
             there.exists().then(|| there.display().to_string())
         };
         let root = document.as_table();
-        for (name, keys, item) in named(root, "source", &["directory", "local-registry"]) {
+        for (name, keys, item) in values_of_keys(root, "source", &["directory", "local-registry"]) {
             if let Some(there) = item.and_then(redirected) {
                 found.push(setting(&["source", &name, keys], &there));
             }
@@ -70,7 +70,7 @@ pub(super) fn redirections(files: &[PathBuf], top: &Path, source: &Path) -> Vec<
 }
 
 /// Returns the values of `keys` in every table below `[name]`.
-fn named<'a>(
+fn values_of_keys<'a>(
     root: &'a dyn TableLike,
     name: &str,
     keys: &[&'static str],

@@ -9,12 +9,12 @@ use std::os::unix::fs::symlink;
 use std::path::{Component, Path, PathBuf};
 
 /// Creates the parent directories of `path` below `root` and returns the full path. Fails if one of them is a link or a file.
-pub(super) fn make_way(root: &Path, path: &Path) -> io::Result<PathBuf> {
+pub(super) fn create_parents(root: &Path, path: &Path) -> io::Result<PathBuf> {
     let mut here = root.to_owned();
     let mut parts = path.components().peekable();
     while let Some(part) = parts.next() {
         let Component::Normal(name) = part else {
-            return Err(refused(root, path));
+            return Err(outside_error(root, path));
         };
         here.push(name);
         if parts.peek().is_none() {
@@ -22,7 +22,7 @@ pub(super) fn make_way(root: &Path, path: &Path) -> io::Result<PathBuf> {
         }
         match fs::symlink_metadata(&here) {
             Ok(metadata) if metadata.is_dir() => {}
-            Ok(_) => return Err(refused(root, &here)),
+            Ok(_) => return Err(outside_error(root, &here)),
             Err(error) if error.kind() == io::ErrorKind::NotFound => fs::create_dir(&here)?,
             Err(error) => return Err(error),
         }
@@ -32,7 +32,7 @@ pub(super) fn make_way(root: &Path, path: &Path) -> io::Result<PathBuf> {
 
 /// Writes a new file at `path` below `root`, in place of an existing file or link.
 pub(super) fn write_file(root: &Path, path: &Path, content: &[u8]) -> io::Result<()> {
-    let place = make_way(root, path)?;
+    let place = create_parents(root, path)?;
     remove_entry(&place)?;
     // This fails if a link was created in the meantime.
     File::create_new(&place)?.write_all(content)
@@ -40,7 +40,7 @@ pub(super) fn write_file(root: &Path, path: &Path, content: &[u8]) -> io::Result
 
 /// Copies the file `origin` to `path` below `root`, in place of an existing file or link. A link to a directory is copied as a link.
 pub(super) fn copy_file(root: &Path, path: &Path, origin: &Path) -> io::Result<()> {
-    let place = make_way(root, path)?;
+    let place = create_parents(root, path)?;
     remove_entry(&place)?;
     if origin.is_symlink() && !origin.is_file() {
         return symlink(fs::read_link(origin)?, &place);
@@ -49,7 +49,7 @@ pub(super) fn copy_file(root: &Path, path: &Path, origin: &Path) -> io::Result<(
 }
 
 /// Creates a link at `path` below `root`, unless the path exists or one of its parents is not a directory.
-pub(super) fn link_if_free(root: &Path, path: &Path, leads_to: &Path) -> io::Result<()> {
+pub(super) fn create_link_if_free(root: &Path, path: &Path, leads_to: &Path) -> io::Result<()> {
     let is_blocked = |above: &Path| {
         fs::symlink_metadata(root.join(above)).is_ok_and(|metadata| !metadata.is_dir())
     };
@@ -57,7 +57,7 @@ pub(super) fn link_if_free(root: &Path, path: &Path, leads_to: &Path) -> io::Res
     if directories.any(|above| !above.as_os_str().is_empty() && is_blocked(above)) {
         return Ok(());
     }
-    let place = make_way(root, path)?;
+    let place = create_parents(root, path)?;
     match symlink(leads_to, place) {
         Err(error) if error.kind() != io::ErrorKind::AlreadyExists => Err(error),
         _ => Ok(()),
@@ -72,7 +72,7 @@ pub(super) fn remove_entry(path: &Path) -> io::Result<()> {
     }
 }
 
-fn refused(root: &Path, path: &Path) -> io::Error {
+fn outside_error(root: &Path, path: &Path) -> io::Error {
     let path = path.strip_prefix(root).unwrap_or(path);
     io::Error::new(
         io::ErrorKind::NotADirectory,
@@ -120,7 +120,7 @@ mod tests {
             assert!(copy_file(root, path, origin).is_err(), "{path:?}");
         }
         for path in ["absolute/linked", "deep/er/relative/linked"] {
-            link_if_free(root, Path::new(path), origin).expect("left alone");
+            create_link_if_free(root, Path::new(path), origin).expect("left alone");
         }
         write_file(root, Path::new("file"), b"other").expect("replaced");
         assert!(!root.join("file").is_symlink());

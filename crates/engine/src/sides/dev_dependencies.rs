@@ -4,11 +4,11 @@ use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use toml_edit::{Item, Table, TableLike, Value, value};
 
-use super::sources::plain;
+use super::sources::normalize_lexically;
 
 /// Adapts dependencies of a current manifest to an old one. Settings inherited from the workspace are written out, because the old workspace may lack
 /// them.
-pub(super) struct Inlining<'a> {
+pub(super) struct DependencyInliner<'a> {
     pub(super) shared: Option<&'a dyn TableLike>,
     /// Directory of the workspace; like the next two, relative to the top of the repository.
     pub(super) workspace: &'a Path,
@@ -18,9 +18,13 @@ pub(super) struct Inlining<'a> {
     pub(super) named: Vec<PathBuf>,
 }
 
-impl Inlining<'_> {
+impl DependencyInliner<'_> {
     /// Replaces the dev-dependencies of the table `old` with those of `current`.
-    pub(super) fn dev_dependencies(&mut self, old: &mut dyn TableLike, current: &dyn TableLike) {
+    pub(super) fn replace_dev_dependencies(
+        &mut self,
+        old: &mut dyn TableLike,
+        current: &dyn TableLike,
+    ) {
         for name in ["dev-dependencies", "dev_dependencies"] {
             old.remove(name);
             let Some(current) = current.get(name).and_then(Item::as_table_like) else {
@@ -28,14 +32,14 @@ impl Inlining<'_> {
             };
             let mut table = Table::new();
             for (name, item) in current.iter() {
-                table.insert(name, self.inlined(name, item));
+                table.insert(name, self.inline_dependency(name, item));
             }
             old.insert(name, Item::Table(table));
         }
     }
 
     /// Replaces the dev-dependencies in every `[target.'...']` table.
-    pub(super) fn targets(&mut self, old: &mut Table, current: &Table) {
+    pub(super) fn replace_target_dependencies(&mut self, old: &mut Table, current: &Table) {
         let tables = |root: &Table| -> BTreeSet<String> {
             let targets = root.get("target").and_then(Item::as_table_like);
             targets.map_or_else(BTreeSet::new, |targets| {
@@ -67,12 +71,12 @@ impl Inlining<'_> {
                 Item::Table(table)
             });
             if let Some(place) = place.as_table_like_mut() {
-                self.dev_dependencies(place, current);
+                self.replace_dev_dependencies(place, current);
             }
         }
     }
 
-    fn inlined(&mut self, name: &str, item: &Item) -> Item {
+    fn inline_dependency(&mut self, name: &str, item: &Item) -> Item {
         let inherits = item
             .get("workspace")
             .and_then(Item::as_bool)
@@ -86,7 +90,7 @@ impl Inlining<'_> {
             return made;
         };
         if path.is_relative() {
-            let seen_from_top = plain(&Path::new("/").join(relative_to).join(&path));
+            let seen_from_top = normalize_lexically(&Path::new("/").join(relative_to).join(&path));
             let climbs = path_climbs_out(relative_to, &path);
             let seen_from_top = seen_from_top.strip_prefix("/").unwrap_or(&seen_from_top);
             if !climbs {
@@ -179,7 +183,7 @@ mod tests {
         let mut old: DocumentMut = old.parse().expect("a manifest");
         let current: DocumentMut = current.parse().expect("a manifest");
         let workspace: DocumentMut = workspace.parse().expect("a manifest");
-        let mut inlining = Inlining {
+        let mut inlining = DependencyInliner {
             shared: workspace
                 .get("workspace")
                 .and_then(|item| item.get("dependencies"))
@@ -189,8 +193,8 @@ mod tests {
             old_package: Path::new(package),
             named: Vec::new(),
         };
-        inlining.dev_dependencies(old.as_table_mut(), current.as_table());
-        inlining.targets(old.as_table_mut(), current.as_table());
+        inlining.replace_dev_dependencies(old.as_table_mut(), current.as_table());
+        inlining.replace_target_dependencies(old.as_table_mut(), current.as_table());
         (old.to_string(), inlining.named)
     }
 

@@ -117,7 +117,7 @@ impl SidesError {
     }
 
     /// Reports whether the revision itself is the cause, so that a search through the history may skip it.
-    pub fn is_about_the_revision(&self) -> bool {
+    pub fn is_caused_by_revision(&self) -> bool {
         match self {
             Self::Revision { source, .. } => !matches!(source, CargoError::Interrupted),
             Self::NoWorkspace { .. }
@@ -129,7 +129,7 @@ impl SidesError {
 }
 
 /// Returns a function that turns an I/O error about a file of the cache into a [`SidesError`].
-pub(super) fn about(
+pub(super) fn file_error(
     doing: &'static str,
     path: &std::path::Path,
 ) -> impl FnOnce(io::Error) -> SidesError {
@@ -142,7 +142,7 @@ pub(super) fn about(
 }
 
 /// Returns a function that turns an I/O error about a file of the user into a [`SidesError`].
-pub(super) fn about_source(
+pub(super) fn source_error(
     doing: &'static str,
     path: &std::path::Path,
 ) -> impl FnOnce(io::Error) -> SidesError {

@@ -18,7 +18,7 @@ use std::path::{Path, PathBuf};
 use std::thread;
 use std::time::Duration;
 
-use super::error::{SidesError, about};
+use super::error::{SidesError, file_error};
 use crate::host::Checkout;
 use crate::process::Interrupt;
 
@@ -60,11 +60,13 @@ impl WorkspaceFolder {
             Some(checkout) => (&*checkout.common_directory, &*checkout.prefix),
             None => (workspace, Path::new("")),
         };
-        let root = cache.join(name(place, prefix));
-        make_private(&root)?;
+        let root = cache.join(folder_name(place, prefix));
+        create_private_dir(&root)?;
         // Cargo and git run in other directories, where a relative path would have another meaning.
-        let root = root.canonicalize().map_err(about("cannot find", &root))?;
-        let lock = locked(&root.join("lock"), interrupt, &mut || waiting(&root))?;
+        let root = root
+            .canonicalize()
+            .map_err(file_error("cannot find", &root))?;
+        let lock = lock_file(&root.join("lock"), interrupt, &mut || waiting(&root))?;
         Ok(Self { root, _lock: lock })
     }
 
@@ -79,7 +81,7 @@ impl WorkspaceFolder {
     }
 
     /// Returns the corresponding directory in a tree.
-    pub(super) fn in_tree(tree: &Path) -> PathBuf {
+    pub(super) fn sources_in_tree(tree: &Path) -> PathBuf {
         tree.join(TOP)
     }
 
@@ -104,13 +106,13 @@ impl WorkspaceFolder {
     }
 
     /// Returns the path of a file for notes.
-    pub(super) fn join(&self, name: &str) -> PathBuf {
+    pub(super) fn notes_path(&self, name: &str) -> PathBuf {
         self.root.join(name)
     }
 }
 
 /// Locks a file until it is closed. If another process holds the lock, calls `waiting` once and waits.
-pub(super) fn locked(
+pub(super) fn lock_file(
     path: &Path,
     interrupt: &Interrupt,
     waiting: &mut dyn FnMut(),
@@ -120,15 +122,17 @@ pub(super) fn locked(
         .truncate(false)
         .write(true)
         .open(path)
-        .map_err(about("cannot open", path))?;
+        .map_err(file_error("cannot open", path))?;
     let mut said = false;
     loop {
         match lock.try_lock() {
             Ok(()) => return Ok(lock),
             Err(fs::TryLockError::WouldBlock) => {}
-            Err(fs::TryLockError::Error(error)) => return Err(about("cannot lock", path)(error)),
+            Err(fs::TryLockError::Error(error)) => {
+                return Err(file_error("cannot lock", path)(error));
+            }
         }
-        if interrupt.requested() {
+        if interrupt.is_requested() {
             return Err(SidesError::Interrupted);
         }
         if !said {
@@ -140,16 +144,16 @@ pub(super) fn locked(
 }
 
 /// Creates a directory that only the user can read, because it holds copies of the user's files.
-pub(super) fn make_private(directory: &Path) -> Result<(), SidesError> {
+pub(super) fn create_private_dir(directory: &Path) -> Result<(), SidesError> {
     DirBuilder::new()
         .recursive(true)
         .mode(0o700)
         .create(directory)
-        .map_err(about("cannot make", directory))
+        .map_err(file_error("cannot make", directory))
 }
 
 /// Returns the name of a folder: a part that people recognize, and a hash that distinguishes workspaces of the same name.
-fn name(repository: &Path, prefix: &Path) -> String {
+fn folder_name(repository: &Path, prefix: &Path) -> String {
     let recognised = if prefix.as_os_str().is_empty() {
         let is_git = repository.file_name().is_some_and(|name| name == ".git");
         let named = if is_git { repository.parent() } else { None };
@@ -185,7 +189,7 @@ mod tests {
 
     #[test]
     fn paths_of_what_is_built_and_of_what_is_kept_have_the_same_length() {
-        let key = Key::of(&1);
+        let key = Key::compute(&1);
         assert_eq!(SOURCES.len(), "trees/".len() + key.as_str().len());
         assert_eq!(TARGET.len(), "kept/".len() + key.as_str().len());
     }

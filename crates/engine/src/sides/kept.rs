@@ -14,11 +14,11 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use super::confined::make_way;
-use super::error::{SidesError, about};
+use super::confined::create_parents;
+use super::error::{SidesError, file_error};
 use super::path_text::map;
 use crate::cargo::BuildOutput;
-use crate::link::{Lead, apply};
+use crate::link::{PathRewrite, apply_all};
 
 /// Maximum size of a build script's output directory that is copied, in bytes. A larger one stays in the target directory.
 const LARGEST_OUTPUT: u64 = 64 << 20;
@@ -33,18 +33,18 @@ pub(super) struct BuildRecord {
     /// Path of the repository's top during the build.
     pub(super) source: PathBuf,
     /// The directories in which it runs.
-    pub(super) ground: Ground,
+    pub(super) ground: RunDirectories,
     /// The hashes and versions that describe its results.
-    pub(super) made: Made,
+    pub(super) made: BuildResults,
     /// The rewrites of paths in its executables, which make them find the files of the side.
-    pub(super) leads: Vec<Lead>,
+    pub(super) leads: Vec<PathRewrite>,
     /// Duration of the build.
     pub(super) build_time: Duration,
 }
 
 /// The directories in which the executables of a state run.
 #[derive(Debug, Clone, Serialize, Deserialize)]
-pub(super) struct Ground {
+pub(super) struct RunDirectories {
     /// The folder of the state's tree.
     pub(super) tree: PathBuf,
     /// The repository's top as executables find it. In a tree, this path is as long as in every other tree.
@@ -55,7 +55,7 @@ pub(super) struct Ground {
 
 /// The hashes and versions that describe the results of a build.
 #[derive(Debug, Clone, Serialize, Deserialize)]
-pub(super) struct Made {
+pub(super) struct BuildResults {
     /// The bench executables, by package and target name.
     pub(super) benches: BTreeMap<String, BenchRecord>,
     /// Hash of the private dynamic libraries and the ordinary binaries.
@@ -90,7 +90,7 @@ impl BuildRecord {
     /// copy.
     pub(super) fn copy_for(
         &self,
-        ground: &Ground,
+        ground: &RunDirectories,
         folder: &Path,
         unfinished: &Path,
         place: &Path,
@@ -99,7 +99,7 @@ impl BuildRecord {
         for directory in self.output.output_directories() {
             if let Ok(relative) = directory.strip_prefix(folder) {
                 let copy = unfinished.join(relative);
-                fs::create_dir_all(&copy).map_err(about("cannot make", &copy))?;
+                fs::create_dir_all(&copy).map_err(file_error("cannot make", &copy))?;
             }
         }
         for path in files_below(folder) {
@@ -108,14 +108,15 @@ impl BuildRecord {
             if relative.components().count() == 1 {
                 continue;
             }
-            let copy = make_way(unfinished, relative).map_err(about("cannot make", unfinished))?;
-            fs::copy(&path, &copy).map_err(about("cannot copy", &path))?;
+            let copy = create_parents(unfinished, relative)
+                .map_err(file_error("cannot make", unfinished))?;
+            fs::copy(&path, &copy).map_err(file_error("cannot copy", &path))?;
         }
         let leads = [
-            Lead::new(&self.ground.root, &ground.root),
-            Lead::new(folder, place),
+            PathRewrite::new(&self.ground.root, &ground.root),
+            PathRewrite::new(folder, place),
         ];
-        let leads: Vec<Lead> = leads.into_iter().flatten().collect();
+        let leads: Vec<PathRewrite> = leads.into_iter().flatten().collect();
         let executables = self.output.executables().into_iter();
         let programs = executables
             .map(|bench| bench.executable)
@@ -124,15 +125,15 @@ impl BuildRecord {
         for program in programs {
             if let Ok(relative) = program.strip_prefix(folder) {
                 let copy = unfinished.join(relative);
-                apply(&leads, &copy).map_err(about("cannot write", &copy))?;
+                apply_all(&leads, &copy).map_err(file_error("cannot write", &copy))?;
             }
         }
         let moved = |path: &Path| Some(place.join(path.strip_prefix(folder).ok()?));
         let record = Self {
-            output: self.output.relocated(&moved)?,
+            output: self.output.relocate(&moved)?,
             ground: ground.clone(),
             leads: (self.leads.iter())
-                .map(|lead| lead.clone().continued(&leads))
+                .map(|lead| lead.clone().then(&leads))
                 .collect(),
             ..self.clone()
         };
@@ -145,12 +146,12 @@ impl BuildRecord {
         let path = folder.join("record.json");
         let text = serde_json::to_vec(self).map_err(io::Error::from);
         text.and_then(|text| fs::write(&path, text))
-            .map_err(about("cannot write", &path))
+            .map_err(file_error("cannot write", &path))
     }
 }
 
 /// The directories between which a build is copied.
-pub(super) struct Copying<'a> {
+pub(super) struct BuildCopy<'a> {
     /// Cargo's target directory.
     pub(super) target: &'a Path,
     /// The folder to copy to, which is not complete yet.
@@ -161,12 +162,12 @@ pub(super) struct Copying<'a> {
     pub(super) source: (&'a Path, &'a Path),
 }
 
-impl Copying<'_> {
+impl BuildCopy<'_> {
     /// Copies the files that `output` names. Returns the output with the final paths, and the rewrites of paths in the executables.
     pub(super) fn copy_out(
         &self,
         output: &BuildOutput,
-    ) -> Result<(BuildOutput, Vec<Lead>), SidesError> {
+    ) -> Result<(BuildOutput, Vec<PathRewrite>), SidesError> {
         let mut programs: Vec<PathBuf> = output
             .executables()
             .into_iter()
@@ -179,24 +180,24 @@ impl Copying<'_> {
         let mut whole = binaries;
         for directory in output.output_directories() {
             if size_of(&directory) <= LARGEST_OUTPUT {
-                self.directory(&directory, |_| true)?;
+                self.copy_directory(&directory, |_| true)?;
                 whole.push(directory);
             }
         }
         for directory in output.linked_directories(self.target) {
-            self.directory(&directory, is_dynamic_library)?;
+            self.copy_directory(&directory, is_dynamic_library)?;
             whole.push(directory);
         }
-        let mut leads: Vec<Lead> = Lead::new(self.source.0, self.source.1)
+        let mut leads: Vec<PathRewrite> = PathRewrite::new(self.source.0, self.source.1)
             .into_iter()
             .collect();
         leads.extend(whole.iter().filter_map(|path| {
             let relative = path.strip_prefix(self.target).ok()?;
-            Lead::new(path, &self.place.join(relative))
+            PathRewrite::new(path, &self.place.join(relative))
         }));
         for program in &programs {
-            if let Some(copy) = self.file(program)? {
-                apply(&leads, &copy).map_err(about("cannot write", &copy))?;
+            if let Some(copy) = self.copy_file(program)? {
+                apply_all(&leads, &copy).map_err(file_error("cannot write", &copy))?;
             }
         }
         let moved = |path: &Path| {
@@ -205,29 +206,33 @@ impl Copying<'_> {
                 !relative.as_os_str().is_empty() && self.unfinished.join(relative).exists();
             copied.then(|| self.place.join(relative))
         };
-        Ok((output.relocated(&moved)?, leads))
+        Ok((output.relocate(&moved)?, leads))
     }
 
     /// Copies a file to the same relative path as in the target directory.
-    fn file(&self, path: &Path) -> Result<Option<PathBuf>, SidesError> {
+    fn copy_file(&self, path: &Path) -> Result<Option<PathBuf>, SidesError> {
         let Ok(relative) = path.strip_prefix(self.target) else {
             return Ok(None);
         };
         let copy = self.unfinished.join(relative);
         let parent = copy.parent().unwrap_or(self.unfinished);
-        fs::create_dir_all(parent).map_err(about("cannot make", parent))?;
-        fs::copy(path, &copy).map_err(about("cannot copy", path))?;
+        fs::create_dir_all(parent).map_err(file_error("cannot make", parent))?;
+        fs::copy(path, &copy).map_err(file_error("cannot copy", path))?;
         Ok(Some(copy))
     }
 
-    fn directory(&self, directory: &Path, which: impl Fn(&Path) -> bool) -> Result<(), SidesError> {
+    fn copy_directory(
+        &self,
+        directory: &Path,
+        which: impl Fn(&Path) -> bool,
+    ) -> Result<(), SidesError> {
         if let Ok(relative) = directory.strip_prefix(self.target) {
             let copy = self.unfinished.join(relative);
-            fs::create_dir_all(&copy).map_err(about("cannot make", &copy))?;
+            fs::create_dir_all(&copy).map_err(file_error("cannot make", &copy))?;
         }
         for path in files_below(directory) {
             if which(&path) {
-                self.file(&path)?;
+                self.copy_file(&path)?;
             }
         }
         Ok(())

@@ -9,15 +9,15 @@ use std::os::unix::fs::symlink;
 use std::path::{Component, Path, PathBuf};
 use toml_edit::{DocumentMut, Item, TableLike, Value};
 
-use super::error::{SidesError, about};
+use super::error::{SidesError, file_error};
 use super::mirror::WantedFiles;
 use super::path_text::to_text;
 use super::shelf::remove_directory;
-use super::sources::{is_tagged_as_cache, plain};
+use super::sources::{is_tagged_as_cache, normalize_lexically};
 
 /// The paths outside the repository that manifests and symbolic links name.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub(super) struct Outside {
+pub(super) struct OutsidePaths {
     /// The paths named relatively, which need a link.
     pub(super) relative: BTreeSet<PathBuf>,
     /// The paths named absolutely.
@@ -26,14 +26,14 @@ pub(super) struct Outside {
     pub(super) above: Option<PathBuf>,
 }
 
-impl Outside {
+impl OutsidePaths {
     /// Collects the paths outside `top` that the links and manifests among `wanted` name, and those that the manifests found there name in turn.
-    pub(super) fn of(wanted: &WantedFiles, top: &Path) -> Self {
+    pub(super) fn collect(wanted: &WantedFiles, top: &Path) -> Self {
         let mut found = Self::default();
         for (path, origin) in wanted.iter().filter(|(_, origin)| origin.is_symlink()) {
             let leads_to = fs::read_link(origin).unwrap_or_default();
             let here = top.join(path);
-            let there = plain(&here.parent().unwrap_or(top).join(&leads_to));
+            let there = normalize_lexically(&here.parent().unwrap_or(top).join(&leads_to));
             let is_outside = leads_to.is_relative() && !there.starts_with(top);
             if is_outside && !top.starts_with(&there) && there.exists() {
                 found.relative.insert(there);
@@ -52,7 +52,7 @@ impl Outside {
             let directory = manifest.parent().unwrap_or(top);
             for named in named_paths(&origin) {
                 let is_absolute = named.is_absolute();
-                let path = plain(&directory.join(named));
+                let path = normalize_lexically(&directory.join(named));
                 if path.starts_with(top) || !path.exists() {
                     continue;
                 }
@@ -83,7 +83,7 @@ impl Outside {
         found
     }
 
-    pub(super) fn join(&mut self, other: Self) {
+    pub(super) fn merge(&mut self, other: Self) {
         self.relative.extend(other.relative);
         self.absolute.extend(other.absolute);
         self.above = self.above.take().or(other.above);
@@ -109,7 +109,7 @@ pub(super) struct DirectoryLayout {
 
 impl DirectoryLayout {
     /// Computes the layout for a repository at `top` with at least `levels` imitated directories above it.
-    pub(super) fn new(top: &Path, outside: &Outside, levels: usize) -> Self {
+    pub(super) fn new(top: &Path, outside: &OutsidePaths, levels: usize) -> Self {
         let depth = top.components().count();
         let mut needed = levels;
         for path in &outside.relative {
@@ -163,13 +163,13 @@ pub(super) fn make_link(link: &Path, leads_to: &Path) -> Result<(), SidesError> 
         return Ok(());
     }
     if link.is_symlink() || link.is_file() {
-        fs::remove_file(link).map_err(about("cannot remove", link))?;
+        fs::remove_file(link).map_err(file_error("cannot remove", link))?;
     } else {
         remove_directory(link)?;
     }
     let parent = link.parent().unwrap_or(link);
-    fs::create_dir_all(parent).map_err(about("cannot make", parent))?;
-    symlink(leads_to, link).map_err(about("cannot make", link))
+    fs::create_dir_all(parent).map_err(file_error("cannot make", parent))?;
+    symlink(leads_to, link).map_err(file_error("cannot make", link))
 }
 
 fn shared_components(one: &Path, other: &Path) -> usize {
@@ -187,14 +187,14 @@ fn named_paths(manifest: &Path) -> Vec<PathBuf> {
         return Vec::new();
     };
     let mut found = Vec::new();
-    collect(document.as_table(), &mut found);
+    collect_paths(document.as_table(), &mut found);
     found.retain(|path: &PathBuf| {
         path.is_absolute() || path.components().any(|part| part == Component::ParentDir)
     });
     found
 }
 
-fn collect(table: &dyn TableLike, found: &mut Vec<PathBuf>) {
+fn collect_paths(table: &dyn TableLike, found: &mut Vec<PathBuf>) {
     for (name, item) in table.iter() {
         let names_paths = matches!(name, "path" | "members" | "workspace" | "build");
         match item {
@@ -211,12 +211,12 @@ fn collect(table: &dyn TableLike, found: &mut Vec<PathBuf>) {
             }
             Item::ArrayOfTables(tables) => {
                 for table in tables {
-                    collect(table, found);
+                    collect_paths(table, found);
                 }
             }
             other => {
                 if let Some(table) = other.as_table_like() {
-                    collect(table, found);
+                    collect_paths(table, found);
                 }
             }
         }
@@ -256,9 +256,9 @@ mod tests {
     use super::*;
 
     fn layout(top: &str, outside: &[&str]) -> DirectoryLayout {
-        let outside = Outside {
+        let outside = OutsidePaths {
             relative: outside.iter().map(PathBuf::from).collect(),
-            ..Outside::default()
+            ..OutsidePaths::default()
         };
         DirectoryLayout::new(Path::new(top), &outside, 0)
     }

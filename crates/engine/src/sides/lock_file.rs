@@ -6,7 +6,7 @@ use toml_edit::{DocumentMut, Table};
 use super::outcome::Dependency;
 
 /// Returns the locked versions by package name. The result is empty for an unreadable file, which cargo will complain about.
-pub(super) fn versions(lock_file: &str) -> BTreeMap<String, Vec<String>> {
+pub(super) fn parse_locked_versions(lock_file: &str) -> BTreeMap<String, Vec<String>> {
     let mut found: BTreeMap<String, Vec<String>> = BTreeMap::new();
     let Ok(document) = lock_file.parse::<DocumentMut>() else {
         return found;
@@ -36,7 +36,7 @@ pub(super) fn versions(lock_file: &str) -> BTreeMap<String, Vec<String>> {
 }
 
 /// Returns the packages whose locked versions differ.
-pub(super) fn differences(
+pub(super) fn diff_locked_versions(
     base: &BTreeMap<String, Vec<String>>,
     candidate: &BTreeMap<String, Vec<String>>,
 ) -> Vec<Dependency> {
@@ -69,7 +69,7 @@ pub(super) fn differences(
 /// Adds to `base` the packages of `current` whose names it lacks. Cargo uses the versions it finds and drops packages that are not needed.
 ///
 /// Returns `None` if one of the two cannot be read.
-pub(super) fn completed(base: &str, current: &str) -> Option<String> {
+pub(super) fn complete_lock_file(base: &str, current: &str) -> Option<String> {
     let mut base: DocumentMut = base.parse().ok()?;
     let current: DocumentMut = current.parse().ok()?;
     let packages = base.get_mut("package")?.as_array_of_tables_mut()?;
@@ -124,7 +124,7 @@ source = "registry+https://example.invalid"
 
     #[test]
     fn only_versions_that_are_not_on_both_sides_differ() {
-        let found = differences(&versions(OLD), &versions(NEW));
+        let found = diff_locked_versions(&parse_locked_versions(OLD), &parse_locked_versions(NEW));
         let dependency = |name: &str, base: &[&str], candidate: &[&str]| Dependency {
             name: name.to_owned(),
             base: base.iter().map(ToString::to_string).collect(),
@@ -139,8 +139,8 @@ source = "registry+https://example.invalid"
 
     #[test]
     fn a_lock_file_is_completed_by_what_it_does_not_know() {
-        let made = completed(NEW, OLD).expect("both are lock files");
-        let versions = versions(&made);
+        let made = complete_lock_file(NEW, OLD).expect("both are lock files");
+        let versions = parse_locked_versions(&made);
         assert_eq!(versions["twice"], ["1.0.0", "2.0.1"]);
         assert_eq!(versions["gone"], ["3.0.0 (0123456789)"]);
         assert_eq!(made.matches("name = \"own\"").count(), 1);

@@ -5,7 +5,7 @@ use std::io::Write;
 use std::path::Path;
 
 use super::error::SidesError;
-use super::folder::{locked, make_private};
+use super::folder::{create_private_dir, lock_file};
 use crate::process::Interrupt;
 
 /// Name of the lock file in the cache. The process that measures holds it and writes its process id into it.
@@ -20,15 +20,15 @@ pub struct MeasuringLock {
 
 impl MeasuringLock {
     /// Waits until no other process measures. If one does, first calls `waiting` with its process id, if it is known.
-    pub fn wait(
+    pub fn acquire(
         cache: &Path,
         interrupt: &Interrupt,
         waiting: &mut dyn FnMut(Option<u32>),
     ) -> Result<Self, SidesError> {
         let path = cache.join(LOCK);
         let of_holder = || fs::read_to_string(&path).ok()?.trim().parse().ok();
-        let lock = make_private(cache)
-            .and_then(|()| locked(&path, interrupt, &mut || waiting(of_holder())));
+        let lock = create_private_dir(cache)
+            .and_then(|()| lock_file(&path, interrupt, &mut || waiting(of_holder())));
         match lock {
             Ok(mut lock) => {
                 // The process id is only a hint for people, so errors do not matter.

@@ -13,15 +13,15 @@ use std::os::unix::fs::{MetadataExt, PermissionsExt, symlink};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime};
 
-use super::confined::{make_way, remove_entry};
-use super::error::{SidesError, about};
+use super::confined::{create_parents, remove_entry};
+use super::error::{SidesError, file_error};
 use super::path_text::{map, single};
 
 /// The files that a directory is to hold: the path in the directory, and the path of the original.
 pub(super) type WantedFiles = BTreeMap<PathBuf, PathBuf>;
 
 /// Adds the files of `others` that do not collide with those in `files`: no file or link may be at their path, above it or below it.
-pub(super) fn add_beside(files: &mut WantedFiles, others: &WantedFiles) {
+pub(super) fn add_without_conflicts(files: &mut WantedFiles, others: &WantedFiles) {
     let can_stay = |path: &Path| {
         let is_below = path.ancestors().any(|above| files.contains_key(above));
         // Paths are ordered, so the first one below `path` comes right after it.
@@ -70,14 +70,14 @@ const STEP: Duration = Duration::from_millis(10);
 
 /// The outcome of copying files into a directory.
 #[derive(Debug, Default)]
-pub(super) struct HeldFiles {
+pub(super) struct MirroredFiles {
     /// The originals of the copied files, with their states when they were copied.
     origins: Vec<(PathBuf, CopyState)>,
     /// The originals that were removed before they could be copied.
     pub(super) gone: Vec<PathBuf>,
 }
 
-impl HeldFiles {
+impl MirroredFiles {
     /// Reports whether all originals are unchanged since they were copied, as far as the file system knows.
     pub(super) fn is_up_to_date(&self) -> bool {
         let is_same = |(origin, state): &(PathBuf, CopyState)| {
@@ -97,26 +97,26 @@ pub(super) struct Mirror {
 
 impl Mirror {
     /// Makes the directory hold exactly the files in `wanted`, apart from the paths in `spared`.
-    pub(super) fn hold(
+    pub(super) fn update(
         &self,
         wanted: &WantedFiles,
         spared: &[&Path],
-    ) -> Result<HeldFiles, SidesError> {
-        fs::create_dir_all(&self.root).map_err(about("cannot make", &self.root))?;
+    ) -> Result<MirroredFiles, SidesError> {
+        fs::create_dir_all(&self.root).map_err(file_error("cannot make", &self.root))?;
         let known: Option<Notes> = fs::read(&self.notes)
             .ok()
             .and_then(|bytes| serde_json::from_slice(&bytes).ok());
         // Without notes, an earlier process was stopped halfway, or everything is new.
         let notes_were_there = known.is_some();
         let known = known.unwrap_or_default().stamps;
-        let settled = self.settled_before();
+        let settled = self.trusted_before();
         // If this process dies halfway, the next one must not assume anything about the files.
         let _ = fs::remove_file(&self.notes);
         let mut directories: BTreeSet<&Path> = BTreeSet::new();
         for path in wanted.keys() {
             directories.extend(path.ancestors().skip(1));
         }
-        let keep = Keep {
+        let keep = WantedEntries {
             wanted,
             directories: &directories,
             spared,
@@ -125,14 +125,14 @@ impl Mirror {
             everything: !notes_were_there,
             ..Changes::default()
         };
-        clear(&self.root, Path::new(""), &keep, &mut changes)?;
-        let not_before = self.newest()?;
+        remove_unwanted(&self.root, Path::new(""), &keep, &mut changes)?;
+        let not_before = self.last_build_time()?;
         let mut notes = BTreeMap::new();
-        let mut held = HeldFiles::default();
+        let mut held = MirroredFiles::default();
         for (path, origin) in wanted {
             let copy = self.root.join(path);
             let Ok(metadata) = fs::symlink_metadata(origin) else {
-                self.give_up(path, &mut changes)?;
+                self.remove_copy(path, &mut changes)?;
                 held.gone.push(origin.clone());
                 continue;
             };
@@ -145,25 +145,25 @@ impl Mirror {
                         .is_ok_and(|now| state_of(&now) == stamp.copy_state)
             });
             if !unchanged {
-                make_way(&self.root, path).map_err(about("cannot write", &copy))?;
-                match bring(origin, &copy, not_before) {
-                    Ok(brought) => changes.note(path, brought),
+                create_parents(&self.root, path).map_err(file_error("cannot write", &copy))?;
+                match update_copy(origin, &copy, not_before) {
+                    Ok(brought) => changes.add(path, brought),
                     Err(_) if fs::symlink_metadata(origin).is_err() => {
-                        self.give_up(path, &mut changes)?;
+                        self.remove_copy(path, &mut changes)?;
                         held.gone.push(origin.clone());
                         continue;
                     }
-                    Err(error) => return Err(about("cannot copy", origin)(error)),
+                    Err(error) => return Err(file_error("cannot copy", origin)(error)),
                 }
             }
             held.origins.push((origin.clone(), state));
             notes.insert(path.clone(), (origin, state));
         }
-        self.renew(wanted, &changes, not_before)?;
+        self.touch_changed_packages(wanted, &changes, not_before)?;
         let mut stamps = BTreeMap::new();
         for (path, (origin, origin_state)) in notes {
             let copy = self.root.join(&path);
-            let copied = fs::symlink_metadata(&copy).map_err(about("cannot read", &copy))?;
+            let copied = fs::symlink_metadata(&copy).map_err(file_error("cannot read", &copy))?;
             let stamp = Stamp {
                 origin: origin.clone(),
                 origin_state,
@@ -173,22 +173,22 @@ impl Mirror {
         }
         let text = serde_json::to_vec(&Notes { stamps }).map_err(io::Error::from);
         text.and_then(|text| fs::write(&self.notes, text))
-            .map_err(about("cannot write", &self.notes))?;
+            .map_err(file_error("cannot write", &self.notes))?;
         Ok(held)
     }
 
     /// Removes the copy of a file whose original no longer exists.
-    fn give_up(&self, path: &Path, changes: &mut Changes) -> Result<(), SidesError> {
+    fn remove_copy(&self, path: &Path, changes: &mut Changes) -> Result<(), SidesError> {
         let copy = self.root.join(path);
         if fs::symlink_metadata(&copy).is_ok() {
-            remove_entry(&copy).map_err(about("cannot remove", &copy))?;
+            remove_entry(&copy).map_err(file_error("cannot remove", &copy))?;
             changes.unseen.push(path.to_owned());
         }
         Ok(())
     }
 
     /// Gives the Rust files of changed packages a new modification time.
-    fn renew(
+    fn touch_changed_packages(
         &self,
         wanted: &WantedFiles,
         changes: &Changes,
@@ -204,9 +204,9 @@ impl Mirror {
         }
         // The new time comes from the clock of the file system, like all times with which it is compared.
         let clock = self.notes.with_extension("clock");
-        fs::write(&clock, b"").map_err(about("cannot write", &clock))?;
+        fs::write(&clock, b"").map_err(file_error("cannot write", &clock))?;
         let now = fs::metadata(&clock).and_then(|file| file.modified());
-        let now = now.map_err(about("cannot read", &clock))?;
+        let now = now.map_err(file_error("cannot read", &clock))?;
         for path in wanted.keys() {
             let is_rust = path.extension().is_some_and(|extension| extension == "rs");
             let package = package_of(path, wanted);
@@ -216,37 +216,37 @@ impl Mirror {
             if is_rust && is_concerned && !copy.is_symlink() {
                 File::open(&copy)
                     .and_then(|file| file.set_modified(now.max(not_before + STEP)))
-                    .map_err(about("cannot write", &copy))?;
+                    .map_err(file_error("cannot write", &copy))?;
             }
         }
         Ok(())
     }
 
     /// Records that something is built from the directory at this time.
-    pub(super) fn built_now(&self) -> Result<(), SidesError> {
-        let path = self.time_of_build();
-        fs::write(&path, b"").map_err(about("cannot write", &path))
+    pub(super) fn record_build_time(&self) -> Result<(), SidesError> {
+        let path = self.build_time_file();
+        fs::write(&path, b"").map_err(file_error("cannot write", &path))
     }
 
     /// Returns the time before which a file must have changed last for its stamp to be valid. A file that changed shortly before the notes were
     /// written may have changed again without a new time.
-    fn settled_before(&self) -> (i64, i64) {
+    fn trusted_before(&self) -> (i64, i64) {
         fs::metadata(&self.notes).map_or((i64::MIN, 0), |notes| {
             (notes.mtime() - SETTLING_SECONDS, notes.mtime_nsec())
         })
     }
 
-    fn time_of_build(&self) -> PathBuf {
+    fn build_time_file(&self) -> PathBuf {
         self.notes.with_extension("built")
     }
 
     /// Returns the time of the last build. A file must be written after it for cargo to notice.
-    fn newest(&self) -> Result<SystemTime, SidesError> {
-        let path = self.time_of_build();
+    fn last_build_time(&self) -> Result<SystemTime, SidesError> {
+        let path = self.build_time_file();
         match fs::metadata(&path).and_then(|metadata| metadata.modified()) {
             Ok(time) => Ok(time),
             Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(SystemTime::UNIX_EPOCH),
-            Err(error) => Err(about("cannot read", &path)(error)),
+            Err(error) => Err(file_error("cannot read", &path)(error)),
         }
     }
 }
@@ -260,12 +260,12 @@ struct Changes {
 }
 
 impl Changes {
-    fn note(&mut self, path: &Path, brought: Brought) {
+    fn add(&mut self, path: &Path, brought: CopiedEntry) {
         match brought {
-            Brought::Nothing => {}
-            Brought::Link => self.everything = true,
-            Brought::File if is_seen_by_cargo(path) => {}
-            Brought::File => self.unseen.push(path.to_owned()),
+            CopiedEntry::Nothing => {}
+            CopiedEntry::Link => self.everything = true,
+            CopiedEntry::File if is_seen_by_cargo(path) => {}
+            CopiedEntry::File => self.unseen.push(path.to_owned()),
         }
     }
 }
@@ -282,7 +282,7 @@ fn is_seen_by_cargo(path: &Path) -> bool {
 
 /// The kind of entry that had to be written.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Brought {
+enum CopiedEntry {
     Nothing,
     File,
     Link,
@@ -295,20 +295,20 @@ fn package_of<'a>(path: &'a Path, wanted: &WantedFiles) -> Option<&'a Path> {
         .find(|directory| wanted.contains_key(&directory.join("Cargo.toml")))
 }
 
-struct Keep<'a> {
+struct WantedEntries<'a> {
     wanted: &'a WantedFiles,
     directories: &'a BTreeSet<&'a Path>,
     spared: &'a [&'a Path],
 }
 
 /// Removes everything that is not wanted before anything is written, because an old link may be at the path of a new directory.
-fn clear(
+fn remove_unwanted(
     directory: &Path,
     below: &Path,
-    keep: &Keep<'_>,
+    keep: &WantedEntries<'_>,
     changes: &mut Changes,
 ) -> Result<(), SidesError> {
-    let unreadable = || about("cannot read", directory);
+    let unreadable = || file_error("cannot read", directory);
     for entry in fs::read_dir(directory).map_err(unreadable())? {
         let entry = entry.map_err(unreadable())?;
         let path = below.join(entry.file_name());
@@ -319,11 +319,11 @@ fn clear(
         let is_directory = entry.file_type().map_err(unreadable())?.is_dir();
         let outcome = match (is_directory, keep.directories.contains(path.as_path())) {
             (true, true) => {
-                clear(&here, &path, keep, changes)?;
+                remove_unwanted(&here, &path, keep, changes)?;
                 Ok(())
             }
             (true, false) if keep.spared.iter().any(|spared| spared.starts_with(&path)) => {
-                clear(&here, &path, keep, changes)?;
+                remove_unwanted(&here, &path, keep, changes)?;
                 Ok(())
             }
             (true, false) => {
@@ -337,36 +337,36 @@ fn clear(
                 fs::remove_file(&here)
             }
         };
-        outcome.map_err(about("cannot remove", &here))?;
+        outcome.map_err(file_error("cannot remove", &here))?;
     }
     Ok(())
 }
 
 /// Makes `copy` equal to `origin`, unless it already is.
-fn bring(origin: &Path, copy: &Path, not_before: SystemTime) -> io::Result<Brought> {
+fn update_copy(origin: &Path, copy: &Path, not_before: SystemTime) -> io::Result<CopiedEntry> {
     let from = fs::symlink_metadata(origin)?;
     let to = fs::symlink_metadata(copy).ok();
     if from.is_symlink() {
         let leads_to = fs::read_link(origin)?;
         if to.is_some() {
             if fs::read_link(copy).is_ok_and(|old| old == leads_to) {
-                return Ok(Brought::Nothing);
+                return Ok(CopiedEntry::Nothing);
             }
             fs::remove_file(copy)?;
         }
         symlink(leads_to, copy)?;
-        return Ok(Brought::Link);
+        return Ok(CopiedEntry::Link);
     }
-    let mut brought = Brought::File;
+    let mut brought = CopiedEntry::File;
     if let Some(to) = to {
         if to.is_file() && to.len() == from.len() && same_content(origin, copy)? {
             if to.permissions().mode() != from.permissions().mode() {
                 fs::set_permissions(copy, from.permissions())?;
             }
-            return Ok(Brought::Nothing);
+            return Ok(CopiedEntry::Nothing);
         }
         if to.is_symlink() {
-            brought = Brought::Link;
+            brought = CopiedEntry::Link;
         }
         // The old entry is removed instead of overwritten: it may be read-only, or a link.
         fs::remove_file(copy)?;
@@ -419,13 +419,13 @@ mod tests {
             notes: home.path().join("notes"),
         };
         let mut wanted = WantedFiles::from([("file".into(), origin.clone())]);
-        let held = mirror.hold(&wanted, &[]).expect("copied");
+        let held = mirror.update(&wanted, &[]).expect("copied");
         assert!(held.is_up_to_date());
         fs::write(&origin, "another").expect("written");
         assert!(!held.is_up_to_date());
         // A file that was removed before the copy began.
         wanted.insert("gone".into(), home.path().join("gone"));
-        let held = mirror.hold(&wanted, &[]).expect("copied");
+        let held = mirror.update(&wanted, &[]).expect("copied");
         assert_eq!(held.gone, [home.path().join("gone")]);
         assert!(!held.is_up_to_date());
     }

@@ -28,12 +28,13 @@ mod state;
 mod workbench;
 
 pub use build::{
-    build_commit, build_sides, build_work_tree, kept_build, kept_builds, kept_executables,
+    build_commit, build_sides, build_work_tree, find_kept_build, find_kept_builds,
+    read_kept_executables,
 };
 pub use error::SidesError;
 pub use folder::default_cache;
 pub use measuring_lock::MeasuringLock;
-pub use outcome::{BuiltSide, Dependency, PreparedSides, Provenance, SideTarget, TargetPair};
+pub use outcome::{BuildOrigin, BuiltSide, Dependency, PreparedSides, SideTarget, TargetPair};
 pub use perfcheck_analysis::model::BenchesFrom;
 pub use request::{BuildEvent, SidesRequest, UncopiedFile, UncopiedReason};
-pub use stage::Stage;
+pub use stage::StagedExecutables;

@@ -9,7 +9,7 @@ use std::time::Duration;
 
 use crate::cargo::{BenchTarget, SkippedTarget};
 use crate::host::Revision;
-use crate::link::{Lead, Relinkable};
+use crate::link::{PathRewrite, Relinkable};
 use perfcheck_analysis::model::{BuildFacts, GitState};
 
 /// The builds of both sides, ready to be measured.
@@ -37,7 +37,7 @@ pub struct BuiltSide {
     /// Its bench executables, sorted by package and target name.
     pub targets: Vec<SideTarget>,
     /// Whether the executables were built now or before.
-    pub provenance: Provenance,
+    pub provenance: BuildOrigin,
     /// Time spent on preparing the sources.
     pub checkout_time: Duration,
     /// Duration of the build, even if it was made earlier.
@@ -51,7 +51,7 @@ pub struct BuiltSide {
 
 /// The origin of executables.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Provenance {
+pub enum BuildOrigin {
     /// Cargo built them for this run.
     Built,
     /// They come from a kept build.
@@ -144,19 +144,19 @@ impl SideTarget {
     ///
     /// The files that they read at run time may still differ: see [`Self::differing_sources`].
     pub fn is_identical_to(&self, other: &Self) -> bool {
-        self.executable_hash == other.executable_hash && self.has_companions_of(other)
+        self.executable_hash == other.executable_hash && self.has_same_companions(other)
     }
 
     /// Reports whether both have the same private dynamic libraries and the same binaries next to them.
-    pub fn has_companions_of(&self, other: &Self) -> bool {
+    pub fn has_same_companions(&self, other: &Self) -> bool {
         self.companions_hash == other.companions_hash
     }
 
     /// Returns the executable with the paths compiled into it replaced by those of the other's side.
-    pub fn led_to(&self, other: &Self) -> io::Result<Vec<u8>> {
+    pub fn with_paths_of(&self, other: &Self) -> io::Result<Vec<u8>> {
         let mut bytes = fs::read(&self.executable)?;
         for (from, to) in self.folders.iter().zip(&other.folders) {
-            if let Some(lead) = Lead::new(from, to) {
+            if let Some(lead) = PathRewrite::new(from, to) {
                 lead.apply(&mut bytes);
             }
         }

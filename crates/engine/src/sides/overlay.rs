@@ -10,8 +10,8 @@ use std::path::{Path, PathBuf};
 use toml_edit::{DocumentMut, Item, Table};
 
 use super::confined::{copy_file, remove_entry, write_file};
-use super::dev_dependencies::Inlining;
-use super::error::{SidesError, about};
+use super::dev_dependencies::DependencyInliner;
+use super::error::{SidesError, file_error};
 use super::mirror::WantedFiles;
 use crate::cargo::BenchPackage;
 
@@ -42,7 +42,7 @@ impl Overlay<'_> {
             self.prefix.join("Cargo.lock"),
         ]);
         for package in self.packages {
-            files.extend(self.seen_from_top(&package.manifest));
+            files.extend(self.relative_to_top(&package.manifest));
             for place in self.bench_places(package) {
                 files.extend(self.present_below(&place).map(|(path, _)| path.clone()));
             }
@@ -53,7 +53,7 @@ impl Overlay<'_> {
 
     /// Puts the current bench targets into the old state in `tree`, which consists of `files` and `old` packages. Updates `files` and returns the
     /// files that are new or may have changed.
-    pub(super) fn lay_over(
+    pub(super) fn apply(
         &self,
         tree: &Path,
         old: &[OldPackage],
@@ -61,7 +61,7 @@ impl Overlay<'_> {
     ) -> Result<BTreeSet<PathBuf>, SidesError> {
         let mut laid = BTreeSet::new();
         for package in self.packages {
-            let Some(manifest) = self.seen_from_top(&package.manifest) else {
+            let Some(manifest) = self.relative_to_top(&package.manifest) else {
                 continue;
             };
             // Examples and tests may contain packages of the same name. The one at the current path takes precedence.
@@ -78,10 +78,10 @@ impl Overlay<'_> {
                     Ok(inside) => old_directory.join(inside),
                     Err(_) => place.clone(),
                 };
-                laid.extend(self.lay(&place, &there, tree, files)?);
+                laid.extend(self.replace_files(&place, &there, tree, files)?);
             }
             for place in self.change_manifest(&manifest, &old.manifest, tree)? {
-                laid.extend(self.lay(&place, &place, tree, files)?);
+                laid.extend(self.replace_files(&place, &place, tree, files)?);
             }
             laid.insert(old.manifest.clone());
         }
@@ -89,7 +89,7 @@ impl Overlay<'_> {
     }
 
     /// Replaces the files at `there` in the tree with the current files at `place`, and returns their paths.
-    fn lay(
+    fn replace_files(
         &self,
         place: &Path,
         there: &Path,
@@ -104,13 +104,13 @@ impl Overlay<'_> {
         for path in old {
             files.remove(&path);
             let file = tree.join(&path);
-            remove_entry(&file).map_err(about("cannot remove", &file))?;
+            remove_entry(&file).map_err(file_error("cannot remove", &file))?;
         }
         // If the old state has a link or a file at the path of a current directory, remove it, as a checkout of the current state would.
         for above in there.ancestors().skip(1) {
             if files.remove(above) {
                 let file = tree.join(above);
-                remove_entry(&file).map_err(about("cannot remove", &file))?;
+                remove_entry(&file).map_err(file_error("cannot remove", &file))?;
             }
         }
         let mut laid = Vec::new();
@@ -121,7 +121,7 @@ impl Overlay<'_> {
             } else {
                 there.join(inside)
             };
-            copy_file(tree, &path, origin).map_err(about("cannot copy", origin))?;
+            copy_file(tree, &path, origin).map_err(file_error("cannot copy", origin))?;
             files.insert(path.clone());
             laid.push(path);
         }
@@ -137,10 +137,10 @@ impl Overlay<'_> {
         tree: &Path,
     ) -> Result<Vec<PathBuf>, SidesError> {
         let old_path = &tree.join(old_manifest);
-        let current = read(&self.top.join(manifest))?;
-        let workspace = read(&self.top.join(self.prefix).join("Cargo.toml"))?;
-        let mut old = read(old_path)?;
-        replace(old.as_table_mut(), &current, "bench");
+        let current = read_manifest(&self.top.join(manifest))?;
+        let workspace = read_manifest(&self.top.join(self.prefix).join("Cargo.toml"))?;
+        let mut old = read_manifest(old_path)?;
+        replace_key(old.as_table_mut(), &current, "bench");
         if let Some(package) = old.get_mut("package").and_then(Item::as_table_like_mut) {
             let setting = current
                 .get("package")
@@ -155,7 +155,7 @@ impl Overlay<'_> {
             }
         }
         let directory = manifest.parent().unwrap_or(Path::new(""));
-        let mut inlining = Inlining {
+        let mut inlining = DependencyInliner {
             shared: workspace
                 .get("workspace")
                 .and_then(|item| item.get("dependencies"))
@@ -165,8 +165,8 @@ impl Overlay<'_> {
             old_package: old_manifest.parent().unwrap_or(directory),
             named: Vec::new(),
         };
-        inlining.dev_dependencies(old.as_table_mut(), current.as_table());
-        inlining.targets(old.as_table_mut(), current.as_table());
+        inlining.replace_dev_dependencies(old.as_table_mut(), current.as_table());
+        inlining.replace_target_dependencies(old.as_table_mut(), current.as_table());
         let missing = inlining
             .named
             .into_iter()
@@ -174,18 +174,18 @@ impl Overlay<'_> {
             .filter(|path| self.present.contains_key(&path.join("Cargo.toml")))
             .collect();
         write_file(tree, old_manifest, old.to_string().as_bytes())
-            .map_err(about("cannot write", old_path))?;
+            .map_err(file_error("cannot write", old_path))?;
         Ok(missing)
     }
 
     /// Returns the directories that hold bench targets of a package, relative to the top; the file itself if its directory holds all sources.
     fn bench_places(&self, package: &BenchPackage) -> BTreeSet<PathBuf> {
-        let manifest = self.seen_from_top(&package.manifest).unwrap_or_default();
+        let manifest = self.relative_to_top(&package.manifest).unwrap_or_default();
         let directory = manifest.parent().unwrap_or(Path::new(""));
         package
             .sources
             .iter()
-            .filter_map(|source| self.seen_from_top(source))
+            .filter_map(|source| self.relative_to_top(source))
             .map(|source| {
                 let Ok(inside) = source.strip_prefix(directory) else {
                     let parent = source.parent().unwrap_or(&source);
@@ -210,13 +210,13 @@ impl Overlay<'_> {
             .filter(move |(path, _)| path.starts_with(place))
     }
 
-    fn seen_from_top(&self, path: &Path) -> Option<PathBuf> {
+    fn relative_to_top(&self, path: &Path) -> Option<PathBuf> {
         let path = path.canonicalize().ok()?;
         path.strip_prefix(self.top).ok().map(Path::to_owned)
     }
 }
 
-fn replace(old: &mut Table, current: &DocumentMut, name: &str) {
+fn replace_key(old: &mut Table, current: &DocumentMut, name: &str) {
     match current.get(name) {
         Some(item) => {
             old.insert(name, item.clone());
@@ -227,8 +227,8 @@ fn replace(old: &mut Table, current: &DocumentMut, name: &str) {
     }
 }
 
-fn read(path: &Path) -> Result<DocumentMut, SidesError> {
-    let text = fs::read_to_string(path).map_err(about("cannot read", path))?;
+fn read_manifest(path: &Path) -> Result<DocumentMut, SidesError> {
+    let text = fs::read_to_string(path).map_err(file_error("cannot read", path))?;
     text.parse().map_err(|source| SidesError::Manifest {
         path: path.to_owned(),
         source,

@@ -24,13 +24,13 @@ impl Key {
     }
 
     /// Parses a key; returns `None` for any other text.
-    pub(super) fn named(name: &str) -> Option<Self> {
+    pub(super) fn parse(name: &str) -> Option<Self> {
         let is_key = name.len() == LENGTH && name.bytes().all(|byte| byte.is_ascii_hexdigit());
         is_key.then(|| Self(name.to_owned()))
     }
 
     /// Computes the key of `ingredients`.
-    pub(super) fn of(ingredients: &impl Serialize) -> Self {
+    pub(super) fn compute(ingredients: &impl Serialize) -> Self {
         let text = serde_json::to_vec(ingredients).expect("paths are given as text");
         Self(blake3::hash(&text).to_hex()[..LENGTH].to_owned())
     }
@@ -60,7 +60,7 @@ pub(super) struct Recipe<'a> {
 
 impl Recipe<'_> {
     pub(super) fn key(&self) -> Key {
-        Key::of(self)
+        Key::compute(self)
     }
 }
 
@@ -78,5 +78,5 @@ pub(super) fn decisive_flags(options: &CargoOptions, manifest: &Path) -> Vec<OsS
         frozen: false,
         ..options.clone()
     };
-    decisive.for_build()
+    decisive.build_flags()
 }

@@ -11,8 +11,8 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::SystemTime;
 
-use super::error::{SidesError, about};
-use super::folder::make_private;
+use super::error::{SidesError, file_error};
+use super::folder::create_private_dir;
 use super::kept::files_below;
 use super::recipe::Key;
 
@@ -24,14 +24,14 @@ pub(super) const FOR_GOOD: &str = "for-good";
 
 /// A directory of kept folders.
 #[derive(Debug)]
-pub(super) struct Shelf {
+pub(super) struct FolderCache {
     root: PathBuf,
-    room: Room,
+    room: CacheLimit,
 }
 
 /// The limit of a shelf, which folders in use may exceed.
 #[derive(Debug, Clone, Copy)]
-pub(super) enum Room {
+pub(super) enum CacheLimit {
     /// At most this many folders.
     Folders(usize),
     /// At most this many bytes on disk.
@@ -40,14 +40,14 @@ pub(super) enum Room {
 
 /// Number and size of the folders that were removed to keep the limit.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub(super) struct Removed {
+pub(super) struct PrunedFolders {
     pub(super) folders: usize,
     pub(super) bytes: u64,
 }
 
 /// A folder in use. It is not removed while a clone of `in_use` lives.
 #[derive(Debug, Clone)]
-pub(super) struct ShelfFolder {
+pub(super) struct CachedFolder {
     pub(super) directory: PathBuf,
     /// Whether no other process uses it, so that its files may be repaired.
     pub(super) alone: bool,
@@ -57,10 +57,10 @@ pub(super) struct ShelfFolder {
 /// A lock that ends with the process at the latest.
 pub(super) type UseLock = Arc<File>;
 
-impl Shelf {
+impl FolderCache {
     /// Creates the directory, and removes a folder that another process left unfinished.
-    pub(super) fn open(root: PathBuf, room: Room) -> Result<Self, SidesError> {
-        make_private(&root)?;
+    pub(super) fn open(root: PathBuf, room: CacheLimit) -> Result<Self, SidesError> {
+        create_private_dir(&root)?;
         let shelf = Self { root, room };
         remove_directory(&shelf.root.join(UNFINISHED))?;
         Ok(shelf)
@@ -72,49 +72,49 @@ impl Shelf {
     }
 
     /// Returns the folder `key`, if it exists.
-    pub(super) fn find(&self, key: &Key) -> Result<Option<ShelfFolder>, SidesError> {
+    pub(super) fn find(&self, key: &Key) -> Result<Option<CachedFolder>, SidesError> {
         let directory = self.path(key);
         if !directory.is_dir() {
             return Ok(None);
         }
-        use_now(directory).map(Some)
+        open_for_use(directory).map(Some)
     }
 
     /// Returns the folder at `directory`, if it exists and belongs to this shelf.
-    pub(super) fn at(&self, directory: &Path) -> Result<Option<ShelfFolder>, SidesError> {
+    pub(super) fn find_at(&self, directory: &Path) -> Result<Option<CachedFolder>, SidesError> {
         if directory.parent() != Some(&self.root) || !directory.is_dir() {
             return Ok(None);
         }
-        use_now(directory.to_owned()).map(Some)
+        open_for_use(directory.to_owned()).map(Some)
     }
 
     /// Returns the folder `key`, and creates it empty if it does not exist.
-    pub(super) fn find_or_make(&self, key: &Key) -> Result<ShelfFolder, SidesError> {
+    pub(super) fn find_or_create(&self, key: &Key) -> Result<CachedFolder, SidesError> {
         let directory = self.path(key);
-        make_private(&directory)?;
-        use_now(directory)
+        create_private_dir(&directory)?;
+        open_for_use(directory)
     }
 
     /// Creates a new folder, which [`Self::put`] moves to its final path.
-    pub(super) fn unfinished(&self) -> Result<PathBuf, SidesError> {
+    pub(super) fn create_unfinished(&self) -> Result<PathBuf, SidesError> {
         let directory = self.root.join(UNFINISHED);
         remove_directory(&directory)?;
-        make_private(&directory)?;
+        create_private_dir(&directory)?;
         Ok(directory)
     }
 
     /// Moves the unfinished folder to its final path, in place of anything that is there.
-    pub(super) fn put(&self, key: &Key) -> Result<ShelfFolder, SidesError> {
+    pub(super) fn finish(&self, key: &Key) -> Result<CachedFolder, SidesError> {
         let directory = self.path(key);
         remove_directory(&directory)?;
         let unfinished = self.root.join(UNFINISHED);
-        fs::rename(&unfinished, &directory).map_err(about("cannot make", &directory))?;
-        use_now(directory)
+        fs::rename(&unfinished, &directory).map_err(file_error("cannot make", &directory))?;
+        open_for_use(directory)
     }
 
     /// Removes the least recently used folders until the rest is within the limit. Folders in use and those named in `spared` stay.
-    pub(super) fn prune(&self, spared: &[String]) -> Result<Removed, SidesError> {
-        let mut removed = Removed::default();
+    pub(super) fn prune(&self, spared: &[String]) -> Result<PrunedFolders, SidesError> {
+        let mut removed = PrunedFolders::default();
         let mut counted = BTreeSet::new();
         let (mut folders, mut bytes) = (0, 0);
         for directory in self.by_last_use()? {
@@ -122,8 +122,8 @@ impl Shelf {
             folders += 1;
             bytes += size;
             let fits = match self.room {
-                Room::Folders(most) => folders <= most,
-                Room::Bytes(most) => bytes <= most,
+                CacheLimit::Folders(most) => folders <= most,
+                CacheLimit::Bytes(most) => bytes <= most,
             };
             let name = directory.file_name().unwrap_or_default();
             if fits || spared.iter().any(|spared| **spared == *name) || is_in_use(&directory) {
@@ -139,7 +139,7 @@ impl Shelf {
 
     /// Lists the folders that may be removed, most recently used first.
     pub(super) fn by_last_use(&self) -> Result<Vec<PathBuf>, SidesError> {
-        let unreadable = || about("cannot read", &self.root);
+        let unreadable = || file_error("cannot read", &self.root);
         let mut by_age: Vec<(SystemTime, PathBuf)> = Vec::new();
         for entry in fs::read_dir(&self.root).map_err(unreadable())? {
             let directory = entry.map_err(unreadable())?.path();
@@ -175,16 +175,17 @@ fn disk_usage(directory: &Path, counted: &mut BTreeSet<(u64, u64)>) -> u64 {
     sizes.sum()
 }
 
-fn use_now(directory: PathBuf) -> Result<ShelfFolder, SidesError> {
+fn open_for_use(directory: PathBuf) -> Result<CachedFolder, SidesError> {
     let path = directory.join(IN_USE);
     // Creating the file sets its time.
-    let file = File::create(&path).map_err(about("cannot write", &path))?;
+    let file = File::create(&path).map_err(file_error("cannot write", &path))?;
     let alone = file.try_lock().is_ok();
     if alone {
-        file.unlock().map_err(about("cannot unlock", &path))?;
+        file.unlock().map_err(file_error("cannot unlock", &path))?;
     }
-    file.lock_shared().map_err(about("cannot lock", &path))?;
-    Ok(ShelfFolder {
+    file.lock_shared()
+        .map_err(file_error("cannot lock", &path))?;
+    Ok(CachedFolder {
         directory,
         alone,
         in_use: Arc::new(file),
@@ -195,7 +196,7 @@ fn use_now(directory: PathBuf) -> Result<ShelfFolder, SidesError> {
 pub(super) fn remove_directory(directory: &Path) -> Result<(), SidesError> {
     match fs::remove_dir_all(directory) {
         Err(error) if error.kind() != std::io::ErrorKind::NotFound => {
-            Err(about("cannot remove", directory)(error))
+            Err(file_error("cannot remove", directory)(error))
         }
         _ => Ok(()),
     }

@@ -9,7 +9,7 @@ use std::fs::{self, File};
 use std::io::{self, Read};
 use std::path::{Component, Path, PathBuf};
 
-use super::error::{SidesError, about};
+use super::error::{SidesError, file_error};
 use super::kept::{files_below, hash_file};
 use super::mirror::WantedFiles;
 use super::request::{SidesRequest, UncopiedFile, UncopiedReason};
@@ -58,22 +58,22 @@ impl Caches {
     }
 
     /// Reports whether `path` is such a directory.
-    fn has(&self, path: &Path) -> bool {
+    fn is_cache(&self, path: &Path) -> bool {
         self.known.iter().any(|known| known == path) || is_tagged_as_cache(path)
     }
 
     /// Reports whether `path`, relative to `top`, is such a directory or is in one.
-    fn contain(&self, top: &Path, path: &Path) -> bool {
+    fn contains(&self, top: &Path, path: &Path) -> bool {
         if path.as_os_str().is_empty() {
             return false;
         }
         if let Some(known) = self.looked_at.borrow().get(path) {
             return *known;
         }
-        let is_inside = self.has(&top.join(path))
+        let is_inside = self.is_cache(&top.join(path))
             || path
                 .parent()
-                .is_some_and(|parent| self.contain(top, parent));
+                .is_some_and(|parent| self.contains(top, parent));
         self.looked_at
             .borrow_mut()
             .insert(path.to_owned(), is_inside);
@@ -101,7 +101,7 @@ pub(super) fn is_tagged_as_cache(directory: &Path) -> bool {
 
 /// Lists the files below `top`, which is the top of a repository or a directory in no repository. `packages` are the directories of the workspace's
 /// packages, which are copied even if git ignores them.
-pub(super) fn present_sources(
+pub(super) fn list_sources(
     top: &Path,
     request: &SidesRequest<'_>,
     caches: &Caches,
@@ -120,15 +120,15 @@ pub(super) fn present_sources(
         found: PresentSources::default(),
     };
     match request.checkout {
-        Some(_) => listing.add_repository(Path::new(""), Owner::State)?,
-        None => listing.add_directory(Path::new(""), Owner::State),
+        Some(_) => listing.add_repository(Path::new(""), FileOwner::State)?,
+        None => listing.add_directory(Path::new(""), FileOwner::State),
     }
     Ok(listing.finish())
 }
 
 /// The owner of a file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Owner {
+enum FileOwner {
     /// The state that is checked out contains it.
     State,
     /// It stays in place regardless of the state that is checked out.
@@ -146,7 +146,7 @@ struct SourceListing<'a> {
 
 impl SourceListing<'_> {
     /// Adds the files that git lists in the repository at `below`.
-    fn add_repository(&mut self, below: &Path, owner: Owner) -> Result<(), SidesError> {
+    fn add_repository(&mut self, below: &Path, owner: FileOwner) -> Result<(), SidesError> {
         let here = self.top.join(below);
         let files = Checkout::present_files(&here, &self.caches.known_in(&here), self.supervisor)?;
         let mut reached = HashMap::new();
@@ -158,8 +158,8 @@ impl SourceListing<'_> {
         }
         for path in files.untracked {
             let path = below.join(path);
-            if !self.caches.contain(self.top, &path) {
-                self.found.has_untracked |= owner == Owner::State;
+            if !self.caches.contains(self.top, &path) {
+                self.found.has_untracked |= owner == FileOwner::State;
                 self.add_file(path, owner);
             }
         }
@@ -174,17 +174,17 @@ impl SourceListing<'_> {
     }
 
     /// Adds all files below a directory that is in no repository. For a repository inside it, adds the files that git lists.
-    fn add_directory(&mut self, below: &Path, owner: Owner) {
+    fn add_directory(&mut self, below: &Path, owner: FileOwner) {
         let mut directories = vec![below.to_owned()];
         while let Some(directory) = directories.pop() {
             for entry in self.entries(&directory).into_iter().flatten() {
                 let path = directory.join(entry.file_name());
-                if self.is_passed_over(&path) {
+                if self.is_skipped(&path) {
                     continue;
                 }
                 if !entry.file_type().is_ok_and(|kind| kind.is_dir()) {
                     self.add_file(path, owner);
-                } else if !self.is_added_as_repository(&path, owner) {
+                } else if !self.try_add_repository(&path, owner) {
                     directories.push(path);
                 }
             }
@@ -197,7 +197,7 @@ impl SourceListing<'_> {
         let Ok(metadata) = here.symlink_metadata() else {
             return;
         };
-        if self.caches.contain(self.top, path) {
+        if self.caches.contains(self.top, path) {
             return;
         }
         self.found.readable.push(path.to_owned());
@@ -205,7 +205,7 @@ impl SourceListing<'_> {
             if metadata.is_file() && metadata.len() > LARGEST_IGNORED {
                 self.leave_out(path, UncopiedReason::TooLarge);
             } else {
-                self.add_file(path.to_owned(), Owner::Surroundings);
+                self.add_file(path.to_owned(), FileOwner::Surroundings);
             }
             return;
         }
@@ -218,15 +218,15 @@ impl SourceListing<'_> {
                 .ancestors()
                 .take_while(|above| above.starts_with(path));
             let is_in_repository =
-                above.any(|above| self.is_added_as_repository(above, Owner::Surroundings));
+                above.any(|above| self.try_add_repository(above, FileOwner::Surroundings));
             if !is_in_repository {
-                self.add_directory(package, Owner::Surroundings);
+                self.add_directory(package, FileOwner::Surroundings);
             }
         }
         match self.files_within_limits(path, &packages) {
             Some(files) => {
                 for path in files {
-                    self.add_file(path, Owner::Surroundings);
+                    self.add_file(path, FileOwner::Surroundings);
                 }
             }
             None => self.leave_out(path, UncopiedReason::TooLarge),
@@ -248,7 +248,7 @@ impl SourceListing<'_> {
                 let Ok(metadata) = entry.metadata() else {
                     continue;
                 };
-                if self.is_passed_over(&path) {
+                if self.is_skipped(&path) {
                     continue;
                 }
                 entries += 1;
@@ -271,7 +271,7 @@ impl SourceListing<'_> {
     }
 
     /// Adds the files that git lists in a repository at `path`, and reports whether there is one.
-    fn is_added_as_repository(&mut self, path: &Path, owner: Owner) -> bool {
+    fn try_add_repository(&mut self, path: &Path, owner: FileOwner) -> bool {
         let here = self.top.join(path);
         here.join(".git").exists()
             && Checkout::find(&here, self.supervisor).is_ok_and(|inside| inside.top == here)
@@ -279,8 +279,8 @@ impl SourceListing<'_> {
     }
 
     /// Reports whether no build reads the path: git's own files, and files that can be made again.
-    fn is_passed_over(&self, path: &Path) -> bool {
-        path.ends_with(".git") || self.caches.has(&self.top.join(path))
+    fn is_skipped(&self, path: &Path) -> bool {
+        path.ends_with(".git") || self.caches.is_cache(&self.top.join(path))
     }
 
     fn entries(&mut self, directory: &Path) -> Option<impl Iterator<Item = fs::DirEntry> + use<>> {
@@ -296,7 +296,7 @@ impl SourceListing<'_> {
     }
 
     /// Adds a file or a link, if it exists and a build could read it.
-    fn add_file(&mut self, path: PathBuf, owner: Owner) {
+    fn add_file(&mut self, path: PathBuf, owner: FileOwner) {
         let origin = self.top.join(&path);
         let Ok(metadata) = origin.symlink_metadata() else {
             return;
@@ -313,8 +313,8 @@ impl SourceListing<'_> {
             return;
         }
         let files = match owner {
-            Owner::State => &mut self.sources,
-            Owner::Surroundings => &mut self.found.ignored,
+            FileOwner::State => &mut self.sources,
+            FileOwner::Surroundings => &mut self.found.ignored,
         };
         files.insert(path, origin);
     }
@@ -372,7 +372,7 @@ pub(super) fn own_sources(
     files.extend(
         dependency_files(&listed)
             .iter()
-            .map(|path| plain(&workspace_root.join(path))),
+            .map(|path| normalize_lexically(&workspace_root.join(path))),
     );
     let directory = bench.source.parent().unwrap_or(top);
     let is_data = |path: &PathBuf| path.extension().is_none_or(|extension| extension != "rs");
@@ -382,7 +382,7 @@ pub(super) fn own_sources(
         if let Ok(relative) = file.strip_prefix(top)
             && file.is_file()
         {
-            let hash = hash_file(&file).map_err(about("cannot read", &file))?;
+            let hash = hash_file(&file).map_err(file_error("cannot read", &file))?;
             hashed.insert(relative.to_owned(), hash);
         }
     }
@@ -400,7 +400,7 @@ fn dependency_files(listed: &str) -> Vec<PathBuf> {
 }
 
 /// Removes `.` and `..` from a path without accessing the file system.
-pub(super) fn plain(path: &Path) -> PathBuf {
+pub(super) fn normalize_lexically(path: &Path) -> PathBuf {
     let mut plain = PathBuf::new();
     for part in path.components() {
         match part {
@@ -427,6 +427,9 @@ mod tests {
 
     #[test]
     fn dots_are_taken_out_of_paths() {
-        assert_eq!(plain(Path::new("/a/./b/../c")), Path::new("/a/c"));
+        assert_eq!(
+            normalize_lexically(Path::new("/a/./b/../c")),
+            Path::new("/a/c")
+        );
     }
 }

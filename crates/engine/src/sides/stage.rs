@@ -6,8 +6,8 @@ use std::fs::{self, File};
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
-use super::error::{SidesError, about};
-use super::folder::make_private;
+use super::error::{SidesError, file_error};
+use super::folder::create_private_dir;
 use perfcheck_analysis::model::BySide;
 
 /// Directory in the cache that holds a directory for each current run.
@@ -17,54 +17,58 @@ const LOCK: &str = "lock";
 
 /// A private directory that exists while this value lives.
 #[derive(Debug)]
-pub struct Stage {
+pub struct StagedExecutables {
     root: PathBuf,
     /// Closing the file releases the lock, even if the process is killed.
     _lock: File,
 }
 
-impl Stage {
+impl StagedExecutables {
     /// Creates a new directory, after removing the directories of runs that have ended.
     pub fn open(cache: &Path) -> Result<Self, SidesError> {
         let stages = cache.join(STAGES);
-        make_private(&stages)?;
+        create_private_dir(&stages)?;
         let stages = stages
             .canonicalize()
-            .map_err(about("cannot find", &stages))?;
-        refuse_others(&stages)?;
-        clear(&stages);
+            .map_err(file_error("cannot find", &stages))?;
+        require_private(&stages)?;
+        remove_abandoned(&stages);
         let mut ordinal = 0_u32;
         loop {
             let root = stages.join(format!("{}-{ordinal}", std::process::id()));
             match fs::create_dir(&root) {
                 Ok(()) => {
                     let path = root.join(LOCK);
-                    let lock = File::create(&path).map_err(about("cannot make", &path))?;
-                    lock.lock().map_err(about("cannot lock", &path))?;
+                    let lock = File::create(&path).map_err(file_error("cannot make", &path))?;
+                    lock.lock().map_err(file_error("cannot lock", &path))?;
                     // Another run may have removed the directory between its creation and the lock.
                     if !path.exists() {
                         continue;
                     }
-                    make_private(&root.join("base"))?;
-                    make_private(&root.join("cand"))?;
+                    create_private_dir(&root.join("base"))?;
+                    create_private_dir(&root.join("cand"))?;
                     return Ok(Self { root, _lock: lock });
                 }
                 Err(error) if error.kind() == std::io::ErrorKind::AlreadyExists => ordinal += 1,
-                Err(error) => return Err(about("cannot make", &root)(error)),
+                Err(error) => return Err(file_error("cannot make", &root)(error)),
             }
         }
     }
 
     /// Returns the directory for the `ordinal`-th executable of the reference. It does not exist yet.
-    pub fn base(&self, ordinal: usize) -> PathBuf {
+    pub fn base_directory(&self, ordinal: usize) -> PathBuf {
         self.root.join("base").join(ordinal.to_string())
     }
 
     /// Creates the directories for the `ordinal`-th executable of both sides, and returns the paths of the files called `name` in them.
-    pub fn places(&self, ordinal: usize, name: &Path) -> Result<BySide<PathBuf>, SidesError> {
+    pub fn create_places(
+        &self,
+        ordinal: usize,
+        name: &Path,
+    ) -> Result<BySide<PathBuf>, SidesError> {
         Ok(BySide {
-            base: place(&self.base(ordinal), name)?,
-            candidate: place(&self.candidate(ordinal), name)?,
+            base: create_place(&self.base_directory(ordinal), name)?,
+            candidate: create_place(&self.candidate_directory(ordinal), name)?,
         })
     }
 
@@ -75,21 +79,27 @@ impl Stage {
         name: &Path,
         executable: &Path,
     ) -> Result<PathBuf, SidesError> {
-        copy(executable, place(&self.candidate(ordinal), name)?)
+        copy(
+            executable,
+            create_place(&self.candidate_directory(ordinal), name)?,
+        )
     }
 
     /// Copies an executable of the reference.
     pub fn copy_base(&self, ordinal: usize, executable: &Path) -> Result<PathBuf, SidesError> {
         let name = executable.file_name().unwrap_or_default();
-        copy(executable, place(&self.base(ordinal), Path::new(name))?)
+        copy(
+            executable,
+            create_place(&self.base_directory(ordinal), Path::new(name))?,
+        )
     }
 
-    fn candidate(&self, ordinal: usize) -> PathBuf {
+    fn candidate_directory(&self, ordinal: usize) -> PathBuf {
         self.root.join("cand").join(ordinal.to_string())
     }
 }
 
-impl Drop for Stage {
+impl Drop for StagedExecutables {
     fn drop(&mut self) {
         // The next run removes anything that cannot be removed now.
         let _ = fs::remove_dir_all(&self.root);
@@ -97,8 +107,8 @@ impl Drop for Stage {
 }
 
 /// Fails if others can write to the directory: they could exchange an executable after it was checked.
-fn refuse_others(directory: &Path) -> Result<(), SidesError> {
-    let metadata = fs::metadata(directory).map_err(about("cannot look at", directory))?;
+fn require_private(directory: &Path) -> Result<(), SidesError> {
+    let metadata = fs::metadata(directory).map_err(file_error("cannot look at", directory))?;
     let own = metadata.uid() == rustix::process::geteuid().as_raw();
     if own && metadata.mode() & 0o022 == 0 {
         return Ok(());
@@ -107,22 +117,22 @@ fn refuse_others(directory: &Path) -> Result<(), SidesError> {
         std::io::ErrorKind::PermissionDenied,
         "others own it or can write to it",
     );
-    Err(about("cannot run executables in", directory)(error))
+    Err(file_error("cannot run executables in", directory)(error))
 }
 
 /// Creates a directory for a file called `name`, and returns the file's path.
-fn place(directory: &Path, name: &Path) -> Result<PathBuf, SidesError> {
-    make_private(directory)?;
+fn create_place(directory: &Path, name: &Path) -> Result<PathBuf, SidesError> {
+    create_private_dir(directory)?;
     Ok(directory.join(name))
 }
 
 fn copy(executable: &Path, to: PathBuf) -> Result<PathBuf, SidesError> {
-    fs::copy(executable, &to).map_err(about("cannot copy to", &to))?;
+    fs::copy(executable, &to).map_err(file_error("cannot copy to", &to))?;
     Ok(to)
 }
 
 /// Removes the directories whose lock is not held. A directory that is being created has no lock file yet, and stays.
-fn clear(stages: &Path) {
+fn remove_abandoned(stages: &Path) {
     let Ok(entries) = fs::read_dir(stages) else {
         return;
     };
@@ -150,14 +160,14 @@ mod tests {
         fs::write(abandoned.join(LOCK), "").expect("written");
         let being_made = stages.join("1-1");
         fs::create_dir(&being_made).expect("made");
-        let first = Stage::open(cache.path()).expect("opened");
-        let second = Stage::open(cache.path()).expect("opened");
+        let first = StagedExecutables::open(cache.path()).expect("opened");
+        let second = StagedExecutables::open(cache.path()).expect("opened");
         assert_ne!(first.root, second.root);
         assert!(!abandoned.exists() && being_made.exists() && first.root.exists());
         let copied = second
             .copy_base(0, &std::env::current_exe().expect("a path"))
             .expect("copied");
-        assert!(copied.starts_with(second.base(0)));
+        assert!(copied.starts_with(second.base_directory(0)));
         let root = first.root.clone();
         drop(first);
         assert!(!root.exists() && copied.exists());

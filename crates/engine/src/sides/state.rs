@@ -8,17 +8,17 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 use toml_edit::DocumentMut;
 
-use super::confined::{link_if_free, write_file};
-use super::error::{SidesError, about, about_source};
-use super::folder::{WorkspaceFolder, make_private};
-use super::kept::{Ground, hash_file};
+use super::confined::{create_link_if_free, write_file};
+use super::error::{SidesError, file_error, source_error};
+use super::folder::{WorkspaceFolder, create_private_dir};
+use super::kept::{RunDirectories, hash_file};
 use super::layout::{DirectoryLayout, make_link};
-use super::lock_file::completed;
-use super::mirror::{WantedFiles, add_beside};
+use super::lock_file::complete_lock_file;
+use super::mirror::{WantedFiles, add_without_conflicts};
 use super::overlay::{OldPackage, Overlay};
 use super::path_text::{list, to_text};
 use super::recipe::Key;
-use super::shelf::{FOR_GOOD, Shelf, ShelfFolder, UseLock};
+use super::shelf::{CachedFolder, FOR_GOOD, FolderCache, UseLock};
 use super::sources::PresentSources;
 use crate::cargo::BenchPackage;
 use crate::host::{Checkout, Revision};
@@ -38,7 +38,7 @@ pub(super) struct State {
     /// Its files, with the paths of the originals.
     pub(super) wanted: WantedFiles,
     /// The directories in which it runs.
-    pub(super) ground: Ground,
+    pub(super) ground: RunDirectories,
     /// Files that are not part of the commit, with hashes.
     pub(super) added: Vec<(String, String)>,
     /// Whether the lock file belongs to another state.
@@ -50,7 +50,7 @@ pub(super) struct State {
 
 /// The user's checkout as it is now.
 #[derive(Debug)]
-pub(super) struct Present {
+pub(super) struct CurrentCheckout {
     pub(super) checkout: Option<Checkout>,
     /// Path of the workspace relative to the top.
     pub(super) prefix: PathBuf,
@@ -81,24 +81,24 @@ impl State {
     }
 }
 
-impl Present {
+impl CurrentCheckout {
     /// Returns the state of the work tree, whose top the user spells `directory`. Its tree is a link.
-    pub(super) fn work_tree(
+    pub(super) fn prepare_work_tree(
         &self,
         directory: PathBuf,
-        trees: &Shelf,
+        trees: &FolderCache,
         layout: &DirectoryLayout,
     ) -> Result<State, SidesError> {
-        let key = Key::of(&("work tree", to_text(&directory), layout.levels()));
-        let place = trees.find_or_make(&key)?;
-        let highest = WorkspaceFolder::in_tree(&place.directory);
+        let key = Key::compute(&("work tree", to_text(&directory), layout.levels()));
+        let place = trees.find_or_create(&key)?;
+        let highest = WorkspaceFolder::sources_in_tree(&place.directory);
         let root = layout.top_in(&highest);
         if place.alone {
             layout.make_links(&highest)?;
             make_link(&root, &directory)?;
             // Executables that are kept elsewhere contain this path.
             let notes = place.directory.join(FOR_GOOD);
-            fs::write(&notes, b"").map_err(about("cannot write", &notes))?;
+            fs::write(&notes, b"").map_err(file_error("cannot write", &notes))?;
         }
         let git = self.git()?;
         let is_commit = |git: &&GitState| !git.dirty && !self.sources.has_untracked;
@@ -111,12 +111,12 @@ impl Present {
             git,
             is_work_tree: true,
             wanted: self.sources.wanted.clone(),
-            ground: Ground {
+            ground: RunDirectories {
                 tree: place.directory,
                 root,
                 directory,
             },
-            added: hashed(&self.sources.ignored, |_| true)?,
+            added: hash_files(&self.sources.ignored, |_| true)?,
             lock_file_is_foreign: false,
             time: Duration::ZERO,
             in_use: place.in_use,
@@ -124,12 +124,12 @@ impl Present {
     }
 
     /// Checks out a revision into a tree, and returns its state.
-    pub(super) fn revision(
+    pub(super) fn prepare_revision(
         &self,
         checkout: &Checkout,
         revision: &Revision,
         benches_from: BenchesFrom,
-        trees: &Shelf,
+        trees: &FolderCache,
         layout: &DirectoryLayout,
     ) -> Result<State, SidesError> {
         let overlay = Overlay {
@@ -142,13 +142,13 @@ impl Present {
         let decisive = match &overlay {
             Some(overlay) => {
                 let files = overlay.decisive_files();
-                hashed(&self.sources.wanted, |path| files.contains(path))?
+                hash_files(&self.sources.wanted, |path| files.contains(path))?
             }
             None => Vec::new(),
         };
-        let key = Key::of(&(&revision.commit, benches_from, decisive, layout.levels()));
-        let place = trees.find_or_make(&key)?;
-        let highest = WorkspaceFolder::in_tree(&place.directory);
+        let key = Key::compute(&(&revision.commit, benches_from, decisive, layout.levels()));
+        let place = trees.find_or_create(&key)?;
+        let highest = WorkspaceFolder::sources_in_tree(&place.directory);
         let tree = layout.top_in(&highest);
         if place.alone {
             layout.make_links(&highest)?;
@@ -156,7 +156,7 @@ impl Present {
         let contents = self.check_out(checkout, revision, overlay.as_ref(), &place, &tree)?;
         let own = contents.files.iter();
         let mut wanted: WantedFiles = own.map(|path| (path.clone(), tree.join(path))).collect();
-        add_beside(&mut wanted, &self.sources.ignored);
+        add_without_conflicts(&mut wanted, &self.sources.ignored);
         let laid: BTreeSet<&PathBuf> = contents.laid.iter().collect();
         let lock_file = self.lock_file();
         let has_none = !wanted.contains_key(&lock_file);
@@ -164,18 +164,18 @@ impl Present {
             wanted.insert(lock_file.clone(), current.clone());
         }
         let is_foreign = has_none || laid.contains(&lock_file);
-        let added = hashed(&wanted, |path| {
+        let added = hash_files(&wanted, |path| {
             laid.contains(path)
                 || self.sources.ignored.contains_key(path)
                 || (is_foreign && *path == lock_file)
         })?;
         Ok(State {
             head: Some(revision.commit.clone()),
-            git: Some(revision.state()),
+            git: Some(revision.clean_state()),
             commit: Some(revision.clone()),
             is_work_tree: false,
             wanted,
-            ground: Ground {
+            ground: RunDirectories {
                 tree: place.directory,
                 directory: tree.clone(),
                 root: tree,
@@ -206,7 +206,7 @@ impl Present {
         checkout: &Checkout,
         revision: &Revision,
         overlay: Option<&Overlay<'_>>,
-        place: &ShelfFolder,
+        place: &CachedFolder,
         tree: &Path,
     ) -> Result<TreeContents, SidesError> {
         let notes = place.directory.join("contents.json");
@@ -217,10 +217,10 @@ impl Present {
             return Ok(contents);
         }
         let _ = fs::remove_file(&notes);
-        make_private(tree)?;
+        create_private_dir(tree)?;
         let index = place.directory.join("index");
         let mut contents = TreeContents {
-            files: checkout.export(&revision.commit, tree, &index)?,
+            files: checkout.export_files(&revision.commit, tree, &index)?,
             laid: Vec::new(),
         };
         if let Some(overlay) = overlay {
@@ -229,7 +229,7 @@ impl Present {
         self.link_data(tree)?;
         let text = serde_json::to_vec(&contents).map_err(io::Error::from);
         text.and_then(|text| fs::write(&notes, text))
-            .map_err(about("cannot write", &notes))?;
+            .map_err(file_error("cannot write", &notes))?;
         Ok(contents)
     }
 
@@ -252,7 +252,7 @@ impl Present {
             })
             .collect();
         let mut files: BTreeSet<PathBuf> = contents.files.drain(..).collect();
-        let mut laid = overlay.lay_over(tree, &old, &mut files)?;
+        let mut laid = overlay.apply(tree, &old, &mut files)?;
         if laid.is_empty() {
             let names = self.packages.iter().map(|package| package.name.clone());
             return Err(SidesError::NoPackage {
@@ -268,9 +268,9 @@ impl Present {
             let path = tree.join(&lock_file);
             let old = fs::read_to_string(&path).unwrap_or_default();
             let current = fs::read_to_string(current).unwrap_or_default();
-            if let Some(text) = completed(&old, &current) {
+            if let Some(text) = complete_lock_file(&old, &current) {
                 write_file(tree, &lock_file, text.as_bytes())
-                    .map_err(about("cannot write", &path))?;
+                    .map_err(file_error("cannot write", &path))?;
                 laid.insert(lock_file);
             }
         }
@@ -282,8 +282,8 @@ impl Present {
     /// Creates links to ignored files, which a benchmark may read.
     fn link_data(&self, tree: &Path) -> Result<(), SidesError> {
         for path in &self.sources.readable {
-            link_if_free(tree, path, &self.top.join(path))
-                .map_err(about("cannot make", &tree.join(path)))?;
+            create_link_if_free(tree, path, &self.top.join(path))
+                .map_err(file_error("cannot make", &tree.join(path)))?;
         }
         Ok(())
     }
@@ -295,17 +295,17 @@ fn package_name(manifest: &Path) -> Option<String> {
 }
 
 /// Returns the names of files with hashes of their content.
-pub(super) fn hashed(
+pub(super) fn hash_files(
     files: &WantedFiles,
     mut which: impl FnMut(&PathBuf) -> bool,
 ) -> Result<Vec<(String, String)>, SidesError> {
     let mut found = Vec::new();
     for (path, origin) in files.iter().filter(|(path, _)| which(path)) {
         let hash = if origin.is_symlink() && !origin.is_file() {
-            let leads_to = fs::read_link(origin).map_err(about_source("cannot read", origin))?;
+            let leads_to = fs::read_link(origin).map_err(source_error("cannot read", origin))?;
             format!("link to {}", to_text(&leads_to))
         } else {
-            hash_file(origin).map_err(about_source("cannot read", origin))?
+            hash_file(origin).map_err(source_error("cannot read", origin))?
         };
         found.push((to_text(path), hash));
     }

@@ -11,33 +11,33 @@ use std::path::{Path, PathBuf};
 use std::time::Instant;
 
 use super::configuration;
-use super::error::{SidesError, about};
+use super::error::{SidesError, file_error};
 use super::folder::WorkspaceFolder;
-use super::layout::{DirectoryLayout, Outside};
+use super::layout::{DirectoryLayout, OutsidePaths};
 use super::request::{BuildEvent, SidesRequest, UncopiedFile, UncopiedReason};
-use super::shelf::{Removed, Room, Shelf, remove_directory};
-use super::sources::{Caches, PresentSources, present_sources};
-use super::state::{Present, State};
+use super::shelf::{CacheLimit, FolderCache, PrunedFolders, remove_directory};
+use super::sources::{Caches, PresentSources, list_sources};
+use super::state::{CurrentCheckout, State};
 use crate::host::{Revision, build_environment};
-use crate::link::LinkKeeping;
+use crate::link::LinkRecorder;
 
 /// Maximum number of revisions that stay checked out. Those in use may exceed it.
 const MOST_TREES: usize = 4;
 
 /// The locked folder of a workspace, with the trees and builds that are kept in it.
-pub(super) struct Shelves<'a> {
+pub(super) struct BuildCache<'a> {
     pub(super) request: &'a SidesRequest<'a>,
     pub(super) folder: WorkspaceFolder,
-    pub(super) trees: Shelf,
-    pub(super) kept: Shelf,
+    pub(super) trees: FolderCache,
+    pub(super) kept: FolderCache,
 }
 
 /// The locked folder, and everything that the builds of both sides share.
-pub(super) struct Workbench<'a, 'e> {
+pub(super) struct SideBuilder<'a, 'e> {
     pub(super) request: &'a SidesRequest<'a>,
     pub(super) events: &'e mut dyn FnMut(BuildEvent<'_>),
-    pub(super) shelves: Shelves<'a>,
-    pub(super) present: Present,
+    pub(super) shelves: BuildCache<'a>,
+    pub(super) present: CurrentCheckout,
     /// The manifest that the user's flags select, relative to the top.
     pub(super) manifest: PathBuf,
     pub(super) layout: DirectoryLayout,
@@ -45,20 +45,20 @@ pub(super) struct Workbench<'a, 'e> {
     pub(super) above: Option<PathBuf>,
     pub(super) configuration: Vec<PathBuf>,
     /// Keeps the link inputs; `None` if executables cannot be linked again.
-    pub(super) link_keeping: Option<LinkKeeping>,
+    pub(super) link_keeping: Option<LinkRecorder>,
 }
 
-impl<'a> Shelves<'a> {
+impl<'a> BuildCache<'a> {
     /// Locks the folder, after waiting until no other process works in it.
     pub(super) fn open(
         request: &'a SidesRequest<'a>,
         events: &mut dyn FnMut(BuildEvent<'_>),
     ) -> Result<Self, SidesError> {
-        Self::of_repository(&repository_top(request)?, request, events)
+        Self::open_repository(&repository_top(request)?, request, events)
     }
 
     /// Like [`Self::open`], for the repository that is checked out at `top`.
-    fn of_repository(
+    fn open_repository(
         top: &Path,
         request: &'a SidesRequest<'a>,
         events: &mut dyn FnMut(BuildEvent<'_>),
@@ -72,8 +72,8 @@ impl<'a> Shelves<'a> {
             &mut waiting,
         )?;
         Ok(Self {
-            trees: Shelf::open(folder.trees(), Room::Folders(MOST_TREES))?,
-            kept: Shelf::open(folder.kept(), Room::Bytes(request.room))?,
+            trees: FolderCache::open(folder.trees(), CacheLimit::Folders(MOST_TREES))?,
+            kept: FolderCache::open(folder.kept(), CacheLimit::Bytes(request.room))?,
             request,
             folder,
         })
@@ -93,32 +93,32 @@ impl<'a> Shelves<'a> {
         // Cargo's metadata does not reflect `--target-dir`.
         let flag = self.request.options.target_dir.as_deref();
         let flag = flag.map(std::path::absolute).transpose();
-        let flag = flag.map_err(about("cannot find", Path::new(".")))?;
+        let flag = flag.map_err(file_error("cannot find", Path::new(".")))?;
         caches.extend(flag.as_deref());
         let caches = Caches::new(caches);
         let packages = workspace.package_directories();
-        present_sources(top, self.request, &caches, &packages)
+        list_sources(top, self.request, &caches, &packages)
     }
 }
 
-impl<'a, 'e> Workbench<'a, 'e> {
+impl<'a, 'e> SideBuilder<'a, 'e> {
     pub(super) fn open(
         request: &'a SidesRequest<'a>,
         events: &'e mut dyn FnMut(BuildEvent<'_>),
     ) -> Result<Self, SidesError> {
         let top = repository_top(request)?;
-        let here = std::env::current_dir().map_err(about("cannot find", Path::new(".")))?;
+        let here = std::env::current_dir().map_err(file_error("cannot find", Path::new(".")))?;
         let manifest = selected_manifest(request, &here);
         // Only the directory is resolved: if the manifest is a link, cargo uses the path of the link.
         let directory = manifest.parent().unwrap_or(Path::new("."));
         let manifest = directory
             .canonicalize()
-            .map_err(about("cannot find", &manifest))?
+            .map_err(file_error("cannot find", &manifest))?
             .join("Cargo.toml");
         let Ok(relative) = manifest.strip_prefix(&top) else {
             return Err(SidesError::Elsewhere { manifest, top });
         };
-        let shelves = Shelves::of_repository(&top, request, events)?;
+        let shelves = BuildCache::open_repository(&top, request, events)?;
         let sources = shelves.present_sources(&top)?;
         let cargo_home = build_environment()
             .into_iter()
@@ -128,7 +128,7 @@ impl<'a, 'e> Workbench<'a, 'e> {
         let mut bench = Self {
             layout: DirectoryLayout::default(),
             above: None,
-            present: Present {
+            present: CurrentCheckout {
                 checkout: request.checkout.cloned(),
                 prefix: request.prefix().to_owned(),
                 sources,
@@ -142,13 +142,13 @@ impl<'a, 'e> Workbench<'a, 'e> {
             events,
             shelves,
         };
-        bench.layout = bench.present_layout(&Outside::default())?;
-        bench.name_left_out(|left_out| left_out.reason == UncopiedReason::Unreadable);
+        bench.layout = bench.present_layout(&OutsidePaths::default())?;
+        bench.report_uncopied(|left_out| left_out.reason == UncopiedReason::Unreadable);
         Ok(bench)
     }
 
     /// Reports the files of the work tree that were not copied and for which `which` holds.
-    pub(super) fn name_left_out(&mut self, which: impl Fn(&UncopiedFile) -> bool) {
+    pub(super) fn report_uncopied(&mut self, which: impl Fn(&UncopiedFile) -> bool) {
         let left_out = self.present.sources.left_out.iter();
         let named: Vec<UncopiedFile> = left_out.filter(|one| which(one)).cloned().collect();
         if !named.is_empty() {
@@ -160,7 +160,7 @@ impl<'a, 'e> Workbench<'a, 'e> {
         self.check_interrupt()?;
         (self.events)(BuildEvent::CheckingOut(revision));
         let began = Instant::now();
-        let mut state = self.present.revision(
+        let mut state = self.present.prepare_revision(
             self.request.require_checkout()?,
             revision,
             self.request.benches_from,
@@ -178,7 +178,7 @@ impl<'a, 'e> Workbench<'a, 'e> {
     }
 
     /// Returns the work tree as it is now, after another state was built.
-    pub(super) fn work_tree_now(&mut self) -> Result<State, SidesError> {
+    pub(super) fn refresh_work_tree(&mut self) -> Result<State, SidesError> {
         self.present.sources = self.shelves.present_sources(&self.present.top)?;
         self.work_tree()
     }
@@ -194,14 +194,14 @@ impl<'a, 'e> Workbench<'a, 'e> {
         });
         let directory = spelled.unwrap_or(&self.present.top).to_owned();
         self.present
-            .work_tree(directory, &self.shelves.trees, &self.layout)
+            .prepare_work_tree(directory, &self.shelves.trees, &self.layout)
     }
 
     /// Reports whether the layout has a place for everything that `states` need. If not, extends it.
-    pub(super) fn is_settled(&mut self, states: &[&State]) -> Result<bool, SidesError> {
-        let mut outside = Outside::default();
+    pub(super) fn update_layout(&mut self, states: &[&State]) -> Result<bool, SidesError> {
+        let mut outside = OutsidePaths::default();
         for state in states {
-            outside.join(Outside::of(&state.wanted, &self.present.top));
+            outside.merge(OutsidePaths::collect(&state.wanted, &self.present.top));
         }
         let layout = self.present_layout(&outside)?;
         let is_settled = layout == self.layout;
@@ -211,11 +211,14 @@ impl<'a, 'e> Workbench<'a, 'e> {
     }
 
     /// Computes the layout for the work tree and for the paths `outside` that other states need.
-    pub(super) fn present_layout(&self, outside: &Outside) -> Result<DirectoryLayout, SidesError> {
+    pub(super) fn present_layout(
+        &self,
+        outside: &OutsidePaths,
+    ) -> Result<DirectoryLayout, SidesError> {
         let top = &self.present.top;
-        let mut all = Outside::of(&self.present.sources.wanted, top);
-        all.join(outside.clone());
-        let notes = self.shelves.folder.join("levels");
+        let mut all = OutsidePaths::collect(&self.present.sources.wanted, top);
+        all.merge(outside.clone());
+        let notes = self.shelves.folder.notes_path("levels");
         // The number never decreases, because paths are part of the build.
         let before = fs::read_to_string(&notes)
             .ok()
@@ -224,13 +227,13 @@ impl<'a, 'e> Workbench<'a, 'e> {
         if before != Some(layout.levels()) {
             remove_directory(&self.shelves.folder.sources())?;
             fs::write(&notes, layout.levels().to_string())
-                .map_err(about("cannot write", &notes))?;
+                .map_err(file_error("cannot write", &notes))?;
         }
         Ok(layout)
     }
 
     /// Returns the path of the repository's top in the copy of the sources.
-    pub(super) fn source(&self) -> PathBuf {
+    pub(super) fn sources_top(&self) -> PathBuf {
         self.layout.top_in(&self.shelves.folder.sources())
     }
 
@@ -244,7 +247,7 @@ impl<'a, 'e> Workbench<'a, 'e> {
             keeping.prune();
         }
         self.shelves.trees.prune(&[])?;
-        let Removed { folders, bytes } = self.shelves.kept.prune(self.request.spared)?;
+        let PrunedFolders { folders, bytes } = self.shelves.kept.prune(self.request.spared)?;
         if folders > 0 {
             (self.events)(BuildEvent::Removed {
                 builds: folders,
@@ -255,7 +258,7 @@ impl<'a, 'e> Workbench<'a, 'e> {
     }
 
     pub(super) fn check_interrupt(&self) -> Result<(), SidesError> {
-        if self.request.supervisor.interrupt().requested() {
+        if self.request.supervisor.interrupt().is_requested() {
             return Err(SidesError::Interrupted);
         }
         Ok(())
@@ -268,18 +271,18 @@ fn repository_top(request: &SidesRequest<'_>) -> Result<PathBuf, SidesError> {
         return Ok(checkout.top.clone());
     }
     let root = request.workspace.root();
-    root.canonicalize().map_err(about("cannot find", root))
+    root.canonicalize().map_err(file_error("cannot find", root))
 }
 
 /// Prepares for keeping the link inputs of a build. Returns `None` if the toolchain's linker cannot repeat a link for this target.
-fn link_keeping(request: &SidesRequest<'_>, folder: &WorkspaceFolder) -> Option<LinkKeeping> {
+fn link_keeping(request: &SidesRequest<'_>, folder: &WorkspaceFolder) -> Option<LinkRecorder> {
     let program = request.stand_in?;
     let toolchain = request.toolchain;
     if !toolchain.facts.target.contains("-linux-") {
         return None;
     }
     let linker = toolchain.linker.as_deref().unwrap_or(Path::new("cc"));
-    LinkKeeping::in_folder(&folder.links(), linker, program).ok()
+    LinkRecorder::install(&folder.links(), linker, program).ok()
 }
 
 /// Returns the manifest that cargo would choose: the named one, or the nearest one from the current directory upwards.

@@ -9,7 +9,7 @@ use super::{Store, StoreError};
 
 /// The failures that a finished write must survive.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Survives {
+pub(super) enum Durability {
     /// The death of this process. Between two processes of a bench nothing waits for the disk, because a flush would
     /// disturb the measurement. After a power failure the last of these transactions may be missing, each of them as
     /// a whole.
@@ -34,7 +34,7 @@ impl Store {
     /// Runs statements in one transaction.
     pub(super) fn write<T>(
         &mut self,
-        survives: Survives,
+        survives: Durability,
         statements: impl FnOnce(Sql<'_>) -> Attempt<T>,
     ) -> Result<T, StoreError> {
         match &mut self.database {
@@ -54,19 +54,19 @@ impl StoreFile {
                 Transaction::new_unchecked(&self.connection, TransactionBehavior::Deferred)?;
             query(Sql::Sqlite(&snapshot))
         };
-        attempt().map_err(|fault| fault.at(self.path(), self.busy_timeout))
+        attempt().map_err(|fault| fault.into_error(self.path(), self.busy_timeout))
     }
 
     fn write<T>(
         &mut self,
-        survives: Survives,
+        survives: Durability,
         statements: impl FnOnce(Sql<'_>) -> Attempt<T>,
     ) -> Result<T, StoreError> {
         let level = match (self.journal, survives) {
-            (Journal::WriteAhead, Survives::Kill) => "NORMAL",
+            (Journal::WriteAhead, Durability::Kill) => "NORMAL",
             // With a rollback journal, NORMAL could corrupt the file at a power failure instead of only losing the
             // last writes.
-            (Journal::Rollback, _) | (_, Survives::PowerLoss) => "FULL",
+            (Journal::Rollback, _) | (_, Durability::PowerLoss) => "FULL",
         };
         let attempt = || -> Attempt<T> {
             self.connection.pragma_update(None, "synchronous", level)?;
@@ -76,7 +76,8 @@ impl StoreFile {
             transaction.commit()?;
             Ok(value)
         };
-        let written = attempt().map_err(|fault| fault.at(self.path(), self.busy_timeout))?;
+        let written =
+            attempt().map_err(|fault| fault.into_error(self.path(), self.busy_timeout))?;
         // Writes to a deleted file succeed, but are lost when it is closed.
         if self.path().exists() {
             Ok(written)

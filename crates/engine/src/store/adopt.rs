@@ -2,14 +2,14 @@
 
 use rusqlite::params;
 
-use super::access::Survives;
+use super::access::Durability;
 use super::error::Attempt;
 use super::sql::Sql;
 use super::{Store, StoreError, WorkspaceId};
 
 /// The rows that [`Store::adopt`] moved.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub struct Adopted {
+pub struct AdoptionSummary {
     /// Number of runs.
     pub runs: usize,
     /// Number of baselines.
@@ -23,11 +23,15 @@ impl Store {
     ///
     /// Benchmarks of the same package, target and id are merged. If both workspaces have a baseline of the same name,
     /// it is an error and nothing is moved. Runs keep their numbers.
-    pub fn adopt(&mut self, from: WorkspaceId, into: WorkspaceId) -> Result<Adopted, StoreError> {
+    pub fn adopt(
+        &mut self,
+        from: WorkspaceId,
+        into: WorkspaceId,
+    ) -> Result<AdoptionSummary, StoreError> {
         if from == into {
-            return Ok(Adopted::default());
+            return Ok(AdoptionSummary::default());
         }
-        self.write(Survives::PowerLoss, |sql| {
+        self.write(Durability::PowerLoss, |sql| {
             let names = clashing_baselines(sql, from, into)?;
             if !names.is_empty() {
                 return Err(StoreError::NameClash(names).into());
@@ -40,7 +44,7 @@ impl Store {
             };
             let merged_benchmarks = merge_benchmarks(sql, from, into)?;
             moved("benchmarks")?;
-            let adopted = Adopted {
+            let adopted = AdoptionSummary {
                 runs: moved("runs")?,
                 baselines: moved("baselines")?,
                 merged_benchmarks,

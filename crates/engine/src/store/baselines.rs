@@ -2,7 +2,7 @@
 
 use rusqlite::params;
 
-use super::access::Survives;
+use super::access::Durability;
 use super::error::{Attempt, Fault};
 use super::sql::Sql;
 use super::{Store, StoreError, WorkspaceId};
@@ -81,7 +81,7 @@ impl Store {
         run: RunId,
     ) -> Result<Option<RunId>, StoreError> {
         check_baseline_name(name)?;
-        self.write(Survives::PowerLoss, |sql| {
+        self.write(Durability::PowerLoss, |sql| {
             let is_ours = sql.exists(
                 "SELECT 1 FROM runs WHERE id = ?1 AND workspace = ?2",
                 params![run.0, workspace.0],
@@ -101,7 +101,7 @@ impl Store {
         to: &str,
     ) -> Result<(), StoreError> {
         check_baseline_name(to)?;
-        self.write(Survives::PowerLoss, |sql| {
+        self.write(Durability::PowerLoss, |sql| {
             if from != to && find(sql, workspace, to)?.is_some() {
                 return Err(StoreError::BaselineExists(to.to_owned()).into());
             }
@@ -122,7 +122,7 @@ impl Store {
         workspace: WorkspaceId,
         name: &str,
     ) -> Result<RunId, StoreError> {
-        self.write(Survives::PowerLoss, |sql| {
+        self.write(Durability::PowerLoss, |sql| {
             let removed = sql.first(
                 "DELETE FROM baselines WHERE workspace = ?1 AND name = ?2 RETURNING run",
                 params![workspace.0, name],

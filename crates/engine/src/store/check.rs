@@ -2,7 +2,7 @@
 
 use super::codec;
 use super::error::Fault;
-use super::extras::{allocations_of, latencies_of};
+use super::extras::{read_allocations, read_latencies};
 use super::{Store, StoreError};
 
 impl Store {
@@ -28,8 +28,8 @@ impl Store {
                 let bytes = row.get_ref(2)?.as_blob().map_err(rusqlite::Error::from)?;
                 let (allocations, latencies) = (row.get_ref(3)?, row.get_ref(4)?);
                 let whole = codec::decode(bytes)
-                    .and_then(|_| allocations_of(allocations))
-                    .and_then(|_| latencies_of(latencies));
+                    .and_then(|_| read_allocations(allocations))
+                    .and_then(|_| read_latencies(latencies));
                 if let Err(detail) = whole {
                     let (benchmark, launch): (i64, i64) = (row.get(0)?, row.get(1)?);
                     return Err(Fault::Content(format!(

@@ -35,8 +35,8 @@ struct StoredPhase(
 pub(super) fn encode(series: &Series) -> Vec<u8> {
     let stored: StoredSeries = (
         (series.warm_up.iterations, series.warm_up.elapsed.0),
-        StoredPhase::of(&series.linear),
-        StoredPhase::of(&series.flat),
+        StoredPhase::from_samples(&series.linear),
+        StoredPhase::from_samples(&series.flat),
     );
     seal(&stored)
 }
@@ -49,8 +49,8 @@ pub(super) fn decode(bytes: &[u8]) -> Result<Series, String> {
             iterations,
             elapsed: Nanos(elapsed),
         },
-        linear: linear.samples()?,
-        flat: flat.samples()?,
+        linear: linear.to_samples()?,
+        flat: flat.to_samples()?,
     })
 }
 
@@ -65,7 +65,7 @@ pub(super) fn seal(value: &impl Serialize) -> Vec<u8> {
 pub(super) fn unseal<T: DeserializeOwned>(bytes: &[u8], what: &str) -> Result<T, String> {
     let mut body = unseal_bytes(bytes, what)?;
     let value = ciborium::from_reader(&mut body)
-        .map_err(|error| format!("{what} cannot be read: {}", reason(error)))?;
+        .map_err(|error| format!("{what} cannot be read: {}", describe_error(error)))?;
     if !body.is_empty() {
         return Err(format!("{what} has bytes left over"));
     }
@@ -73,7 +73,7 @@ pub(super) fn unseal<T: DeserializeOwned>(bytes: &[u8], what: &str) -> Result<T,
 }
 
 /// Describes why bytes cannot be decoded.
-fn reason(error: ciborium::de::Error<std::io::Error>) -> String {
+fn describe_error(error: ciborium::de::Error<std::io::Error>) -> String {
     match error {
         ciborium::de::Error::Semantic(_, why) => why,
         ciborium::de::Error::Io(_) => "it ends too early".to_owned(),
@@ -103,7 +103,7 @@ pub(super) fn unseal_bytes<'b>(bytes: &'b [u8], what: &str) -> Result<&'b [u8], 
 }
 
 impl StoredPhase {
-    fn of(samples: &[Sample]) -> Self {
+    fn from_samples(samples: &[Sample]) -> Self {
         let mut iterations: Vec<(i64, u64)> = Vec::new();
         let mut elapsed = Vec::with_capacity(samples.len());
         let (mut last_iterations, mut last_elapsed) = (0_u64, 0_u64);
@@ -123,7 +123,7 @@ impl StoredPhase {
         Self(iterations, elapsed)
     }
 
-    fn samples(&self) -> Result<Vec<Sample>, String> {
+    fn to_samples(&self) -> Result<Vec<Sample>, String> {
         let Self(steps, differences) = self;
         let count = steps
             .iter()

@@ -22,9 +22,9 @@ impl ToSql for FlagColumn<'_> {
 }
 
 /// The flags read from a [`FlagColumn`].
-pub(super) struct FlagsRead(pub(super) Vec<bool>);
+pub(super) struct FlagValues(pub(super) Vec<bool>);
 
-impl FromSql for FlagsRead {
+impl FromSql for FlagValues {
     fn column_result(value: ValueRef<'_>) -> FromSqlResult<Self> {
         let digits = match value {
             ValueRef::Null => "",
@@ -99,9 +99,9 @@ impl FromSql for Unsigned {
 }
 
 /// A column with a number of rows.
-pub(super) struct Count(pub(super) usize);
+pub(super) struct RowCount(pub(super) usize);
 
-impl FromSql for Count {
+impl FromSql for RowCount {
     fn column_result(value: ValueRef<'_>) -> FromSqlResult<Self> {
         let count = value.as_i64()?;
         usize::try_from(count)

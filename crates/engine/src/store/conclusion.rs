@@ -15,14 +15,14 @@ const LEVEL: i32 = 3;
 const MOST_BYTES: u64 = 1 << 30;
 
 /// Compresses the bytes for the column.
-pub(super) fn packed(bytes: &[u8]) -> Attempt<Vec<u8>> {
+pub(super) fn pack(bytes: &[u8]) -> Attempt<Vec<u8>> {
     let compressed =
         zstd::encode_all(bytes, LEVEL).map_err(|error| Fault::Content(error.to_string()))?;
     Ok(seal_bytes(&compressed))
 }
 
 /// Decompresses the column, or describes what is wrong with it.
-fn unpacked(column: &[u8]) -> Result<Vec<u8>, String> {
+fn unpack(column: &[u8]) -> Result<Vec<u8>, String> {
     let compressed = unseal_bytes(column, "a conclusion")?;
     let decoder = zstd::Decoder::new(compressed).map_err(|error| error.to_string())?;
     let mut bytes = Vec::new();
@@ -46,7 +46,7 @@ impl Store {
                 |row| row.get(0),
             )?;
             let column = column.ok_or(StoreError::NoSuchRun(run))?;
-            let bytes = column.map(|column| unpacked(&column)).transpose();
+            let bytes = column.map(|column| unpack(&column)).transpose();
             bytes.map_err(|detail| Fault::Content(format!("the conclusion of run {run}: {detail}")))
         })
     }
@@ -54,22 +54,22 @@ impl Store {
 
 #[cfg(test)]
 mod tests {
-    use super::{packed, unpacked};
+    use super::{pack, unpack};
 
     #[test]
     fn bytes_come_back_and_damaged_ones_are_refused() {
         let bytes: Vec<u8> = (0..10_000_u32).flat_map(u32::to_le_bytes).collect();
-        let Ok(column) = packed(&bytes) else {
+        let Ok(column) = pack(&bytes) else {
             panic!("packed")
         };
         assert!(column.len() < bytes.len());
-        assert_eq!(unpacked(&column), Ok(bytes));
+        assert_eq!(unpack(&column), Ok(bytes));
         for at in [0, 1, column.len() / 2, column.len() - 1] {
             let mut damaged = column.clone();
             damaged[at] ^= 1;
-            assert!(unpacked(&damaged).is_err(), "byte {at}");
+            assert!(unpack(&damaged).is_err(), "byte {at}");
         }
-        assert!(unpacked(&column[..7]).is_err());
+        assert!(unpack(&column[..7]).is_err());
     }
 
     /// Recomputes the checksum, so that the decoder behind it meets arbitrary bytes.
@@ -84,7 +84,7 @@ mod tests {
         });
         let compressed = zstd::encode_all(whole, super::LEVEL).expect("compressed");
         crate::mutations::attack("compressed conclusions", &[compressed], |bytes| {
-            drop(unpacked(&crate::store::codec::seal_bytes(bytes)));
+            drop(unpack(&crate::store::codec::seal_bytes(bytes)));
         });
     }
 }

@@ -13,7 +13,7 @@ use super::error::Fault;
 use super::sql::Sql;
 use super::{StoreError, WorkspaceId};
 use perfcheck_analysis::model::{
-    AuthorSettings, Benchmark, BenchmarkKey, LaunchedBenchmark, Metric, SamplingSettings,
+    AuthorSettings, Benchmark, BenchmarkInProcess, BenchmarkKey, Metric, SamplingSettings,
     TargetFacts, Throughput,
 };
 
@@ -50,7 +50,7 @@ impl Conditions {
     }
 
     /// Returns the conditions under which a process measured a benchmark.
-    pub(super) fn of(target_facts: &TargetFacts, launched: &LaunchedBenchmark) -> Self {
+    pub(super) fn from_launched(target_facts: &TargetFacts, launched: &BenchmarkInProcess) -> Self {
         let announced = &launched.benchmark;
         Self {
             version: announced.version.clone(),
@@ -126,7 +126,7 @@ pub(super) fn find_benchmarks(
     if keys.is_empty() {
         return Ok(HashMap::new());
     }
-    let (rows, values) = rows_of(keys, 2);
+    let (rows, values) = values_clause(keys, 2);
     let query = format!(
         "SELECT package, target, name, id FROM benchmarks
          WHERE workspace = ?1 AND (package, target, name) IN (VALUES {rows})"
@@ -145,7 +145,7 @@ pub(super) fn find_benchmarks(
 }
 
 /// Returns the keys as rows of a VALUES clause whose first parameter has the number `first`, and their values.
-pub(super) fn rows_of(keys: &[BenchmarkKey], first: usize) -> (String, Vec<&dyn ToSql>) {
+pub(super) fn values_clause(keys: &[BenchmarkKey], first: usize) -> (String, Vec<&dyn ToSql>) {
     let rows: Vec<String> = (0..keys.len())
         .map(|at| first + 3 * at)
         .map(|at| format!("(?{at}, ?{}, ?{})", at + 1, at + 2))

@@ -2,14 +2,14 @@
 
 use rusqlite::params;
 
-use super::access::Survives;
+use super::access::Durability;
 use super::columns::Json;
 use super::error::Attempt;
-use super::runs::key_at;
+use super::runs::read_key;
 use super::sql::{Sql, StoredRow};
 use super::{Store, StoreError};
 use perfcheck_analysis::model::{
-    CountedBenchmark, CountsOfBenchmark, FunctionCount, InstructionCount, RunId, TimeSamples,
+    BenchmarkCounts, CountedBenchmark, FunctionCount, InstructionCount, RunId, TimeSamples,
 };
 
 impl Store {
@@ -19,11 +19,13 @@ impl Store {
         run: RunId,
         counted: &[CountedBenchmark],
     ) -> Result<(), StoreError> {
-        self.write(Survives::PowerLoss, |sql| insert_counts(sql, run, counted))
+        self.write(Durability::PowerLoss, |sql| {
+            insert_counts(sql, run, counted)
+        })
     }
 
     /// Returns all counts of a run, by benchmark.
-    pub fn counted(&self, run: RunId) -> Result<Vec<CountedBenchmark>, StoreError> {
+    pub fn counts(&self, run: RunId) -> Result<Vec<CountedBenchmark>, StoreError> {
         self.read(|sql| {
             let mut found: Vec<CountedBenchmark> = Vec::new();
             sql.each(
@@ -32,11 +34,11 @@ impl Store {
                  WHERE rb.run = ?1 ORDER BY 4, 5, 6, c.position",
                 params![run.0],
                 |row| {
-                    let benchmark = key_at(row, 3)?;
+                    let benchmark = read_key(row, 3)?;
                     if found.last().is_none_or(|last| last.benchmark != benchmark) {
                         found.push(CountedBenchmark {
                             benchmark,
-                            counts: CountsOfBenchmark::default(),
+                            counts: BenchmarkCounts::default(),
                         });
                     }
                     let last = found.last_mut().map(|last| &mut last.counts);
@@ -57,7 +59,7 @@ pub(super) struct CountRow<'c> {
 }
 
 /// Returns the rows of a benchmark, in the order of their positions.
-pub(super) fn rows_of(counts: &CountsOfBenchmark) -> impl Iterator<Item = CountRow<'_>> {
+pub(super) fn count_rows(counts: &BenchmarkCounts) -> impl Iterator<Item = CountRow<'_>> {
     let instructions = counts.instructions.iter().map(|count| CountRow {
         iterations: Some(count.iterations.cast_signed()),
         total: count.instructions.cast_signed(),
@@ -78,7 +80,7 @@ pub(super) fn insert_counts(sql: Sql<'_>, run: RunId, counted: &[CountedBenchmar
          SELECT rb.id, CAST(?5 AS BIGINT), CAST(?6 AS BIGINT), CAST(?7 AS BIGINT), CAST(?8 AS TEXT) FROM run_benchmarks rb JOIN benchmarks b ON b.id = rb.benchmark
          WHERE rb.run = ?1 AND b.package = ?2 AND b.target = ?3 AND b.name = ?4";
     for CountedBenchmark { benchmark, counts } in counted {
-        for (position, row) in (0_i64..).zip(rows_of(counts)) {
+        for (position, row) in (0_i64..).zip(count_rows(counts)) {
             sql.run(
                 INSERT,
                 params![
@@ -99,7 +101,7 @@ pub(super) fn insert_counts(sql: Sql<'_>, run: RunId, counted: &[CountedBenchmar
 
 /// Adds a row to the counts; `first` is the first of its three columns.
 pub(super) fn add_count(
-    counts: &mut CountsOfBenchmark,
+    counts: &mut BenchmarkCounts,
     row: &StoredRow<'_>,
     first: usize,
 ) -> rusqlite::Result<()> {

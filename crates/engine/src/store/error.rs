@@ -170,7 +170,10 @@ pub enum StoreError {
         commits: Vec<String>,
     },
     /// There is no baseline of this name.
-    #[error("there is no baseline `{name}`\n  help: {}", there_are(existing))]
+    #[error(
+        "there is no baseline `{name}`\n  help: {}",
+        existing_baselines_help(existing)
+    )]
     NoSuchBaseline {
         /// The name.
         name: String,
@@ -199,7 +202,7 @@ pub enum StoreError {
 }
 
 /// Returns the help for a missing baseline.
-fn there_are(existing: &[String]) -> String {
+fn existing_baselines_help(existing: &[String]) -> String {
     if existing.is_empty() {
         return "there are none yet; `cargo perfcheck --save-baseline NAME` makes one".to_owned();
     }
@@ -237,7 +240,7 @@ impl From<rusqlite::Error> for Fault {
 
 impl Fault {
     /// Completes the error with the path of the store.
-    pub(super) fn at(self, path: &Path, busy_timeout: Duration) -> StoreError {
+    pub(super) fn into_error(self, path: &Path, busy_timeout: Duration) -> StoreError {
         let path = path.to_owned();
         match self {
             Self::Store(error) => error,
@@ -294,7 +297,7 @@ fn from_sqlite(error: &rusqlite::Error, path: PathBuf, busy_timeout: Duration) -
 #[cfg(feature = "postgres")]
 fn from_server(error: &tokio_postgres::Error, path: PathBuf, waited: Duration) -> StoreError {
     use tokio_postgres::error::SqlState;
-    let detail = said(error);
+    let detail = message_with_causes(error);
     match error.code() {
         Some(&SqlState::INSUFFICIENT_PRIVILEGE | &SqlState::READ_ONLY_SQL_TRANSACTION) => {
             StoreError::Denied { path, detail }
@@ -313,7 +316,7 @@ fn from_server(error: &tokio_postgres::Error, path: PathBuf, waited: Duration) -
 
 /// Returns the message of the server or of the connection, with its causes.
 #[cfg(feature = "postgres")]
-pub(super) fn said(error: &tokio_postgres::Error) -> String {
+pub(super) fn message_with_causes(error: &tokio_postgres::Error) -> String {
     if let Some(answer) = error.as_db_error() {
         return answer.message().to_owned();
     }

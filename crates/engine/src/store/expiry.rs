@@ -7,12 +7,12 @@ use std::collections::{BTreeMap, HashSet};
 
 use rusqlite::params;
 
-use super::access::Survives;
+use super::access::Durability;
 use super::error::Attempt;
-use super::sql::{Sql, numbered};
+use super::sql::{Sql, join_numbers};
 use super::{Store, StoreError, WorkspaceId};
-use perfcheck_analysis::compare::point_of;
-use perfcheck_analysis::model::{BenchmarkKey, RunId, RunPoint, Timestamp, Work};
+use perfcheck_analysis::compare::run_point;
+use perfcheck_analysis::model::{BenchmarkKey, ProgressReporter, RunId, RunPoint, Timestamp};
 
 /// Number of runs whose samples are loaded at once.
 const RUNS_AT_ONCE: usize = 20;
@@ -24,7 +24,7 @@ const BITS_BELOW_MONTH: u32 = 44;
 impl Store {
     /// Returns the time up to which samples are removed if `limit` is requested: in a team's store, the beginning of
     /// that month.
-    pub fn samples_until(&self, limit: Timestamp) -> Result<Timestamp, StoreError> {
+    pub fn removal_limit(&self, limit: Timestamp) -> Result<Timestamp, StoreError> {
         if self.database.file().is_some() {
             return Ok(limit);
         }
@@ -43,21 +43,21 @@ impl Store {
         &mut self,
         workspace: WorkspaceId,
         runs: &[RunId],
-        told: &Work<'_>,
+        told: &ProgressReporter<'_>,
     ) -> Result<Vec<RunId>, StoreError> {
         let mut removed = Vec::new();
-        for of_month in self.by_month(workspace, Some(runs))? {
+        for of_month in self.runs_by_month(workspace, Some(runs))? {
             let of_month: Vec<RunId> = of_month.iter().map(|run| run.run).collect();
             let mut points = Vec::new();
             for some in of_month.chunks(RUNS_AT_ONCE) {
-                told.reached(removed.len() + points.len(), runs.len());
-                for (run, found) in self.measurements_of(some, None)? {
+                told.report(removed.len() + points.len(), runs.len());
+                for (run, found) in self.measurements_of_runs(some, None)? {
                     let found = found.into_iter();
-                    let found = found.map(|one| (point_of(&one), one.benchmark.key));
+                    let found = found.map(|one| (run_point(&one), one.benchmark.key));
                     points.push((run, found.collect::<Vec<_>>()));
                 }
             }
-            self.write(Survives::PowerLoss, |sql| {
+            self.write(Durability::PowerLoss, |sql| {
                 let mut going = Vec::new();
                 for (run, points) in &points {
                     let is_named = sql.exists(
@@ -79,20 +79,20 @@ impl Store {
 
     /// Groups the runs of a workspace that have processes, or those of `wanted`, by the table of their samples. In a
     /// file the groups are ranges of run numbers.
-    pub(super) fn by_month(
+    pub(super) fn runs_by_month(
         &self,
         workspace: WorkspaceId,
         wanted: Option<&[RunId]>,
-    ) -> Result<Vec<Vec<RunLaunches>>, StoreError> {
+    ) -> Result<Vec<Vec<RunProcesses>>, StoreError> {
         let is_file = self.database.file().is_some();
         let wanted: Option<HashSet<RunId>> = wanted.map(|runs| runs.iter().copied().collect());
         self.read(|sql| {
-            let mut months: BTreeMap<i64, Vec<RunLaunches>> = BTreeMap::new();
+            let mut months: BTreeMap<i64, Vec<RunProcesses>> = BTreeMap::new();
             let launches =
                 "SELECT l.run, min(l.id), max(l.id) FROM launches l JOIN runs r ON r.id = l.run
                  WHERE r.workspace = ?1 GROUP BY l.run ORDER BY l.run";
             sql.each(launches, params![workspace.0], |row| {
-                let found = RunLaunches {
+                let found = RunProcesses {
                     run: RunId(row.get(0)?),
                     first: row.get(1)?,
                     last: row.get(2)?,
@@ -116,7 +116,7 @@ impl Store {
 }
 
 /// A run with the row ids of its first and last process.
-pub(super) struct RunLaunches {
+pub(super) struct RunProcesses {
     pub(super) run: RunId,
     pub(super) first: i64,
     pub(super) last: i64,
@@ -153,7 +153,7 @@ fn insert_points(sql: Sql<'_>, run: RunId, points: &[(RunPoint, BenchmarkKey)]) 
 }
 
 fn remove_series(sql: Sql<'_>, runs: &[RunId]) -> Attempt<()> {
-    let numbers = numbered(runs.iter().map(|run| run.0));
+    let numbers = join_numbers(runs.iter().map(|run| run.0));
     if runs.is_empty() {
         return Ok(());
     }

@@ -53,7 +53,7 @@ impl ToSql for LatenciesColumn<'_> {
 }
 
 /// Decodes the column `series.allocations`, or describes what is wrong with it.
-pub(super) fn allocations_of(value: ValueRef<'_>) -> Result<Vec<Allocations>, String> {
+pub(super) fn read_allocations(value: ValueRef<'_>) -> Result<Vec<Allocations>, String> {
     match blob(value)? {
         Some(bytes) => decode_allocations(bytes),
         None => Ok(Vec::new()),
@@ -61,7 +61,7 @@ pub(super) fn allocations_of(value: ValueRef<'_>) -> Result<Vec<Allocations>, St
 }
 
 /// Decodes the column `series.latencies`, or describes what is wrong with it.
-pub(super) fn latencies_of(value: ValueRef<'_>) -> Result<Option<Latencies>, String> {
+pub(super) fn read_latencies(value: ValueRef<'_>) -> Result<Option<Latencies>, String> {
     blob(value)?.map(decode_latencies).transpose()
 }
 

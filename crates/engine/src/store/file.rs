@@ -67,7 +67,7 @@ pub(super) struct OpenFile(PathBuf);
 impl OpenFile {
     /// Adds the file to the map and returns its state; `None` if it does not exist. Rejects files that must not be
     /// opened.
-    pub(super) fn claim(path: &Path) -> Result<Option<(Self, FileState)>, StoreError> {
+    pub(super) fn register(path: &Path) -> Result<Option<(Self, FileState)>, StoreError> {
         let failed = |source: io::Error| StoreError::Io {
             path: path.to_owned(),
             action: "open",

@@ -2,7 +2,7 @@
 
 /// The existing content where a team's store is to be created.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum FoundStore {
+pub enum ExistingStore {
     /// No store.
     None,
     /// A store of this older version.

@@ -7,11 +7,11 @@ use std::sync::Arc;
 
 use rusqlite::params;
 
-use super::columns::{Count, Json, WordColumn};
+use super::columns::{Json, RowCount, WordColumn};
 use super::conditions::{Conditions, KnownConditions, find_benchmark, find_benchmarks};
 use super::error::Attempt;
-use super::runs::{RUN_COLUMNS, key_at, run_at};
-use super::sql::{AT_ONCE, Sql, StoredRow, numbered};
+use super::runs::{RUN_COLUMNS, read_key, read_run};
+use super::sql::{AT_ONCE, Sql, StoredRow, join_numbers};
 use super::{Store, StoreError, WorkspaceId};
 use perfcheck_analysis::model::{
     Benchmark, BenchmarkKey, Environment, Metric, Run, RunId, Throughput, Timestamp, Verdict,
@@ -89,7 +89,7 @@ pub struct RunLinks {
 #[derive(Debug, Clone, PartialEq)]
 pub struct RunLink {
     /// The measured code.
-    pub code: CodeState,
+    pub code: MeasuredCode,
     /// Start of the run.
     pub started: Timestamp,
     /// Whether the user accepted the measurement as a new level, with the whole run or for this benchmark.
@@ -104,12 +104,12 @@ pub struct RunLink {
     pub standard_error: Option<f64>,
     /// The base of a side-by-side measurement: the run that is its reference, or the base side of the pair if the
     /// store does not have that run.
-    pub base: Option<CodeState>,
+    pub base: Option<MeasuredCode>,
 }
 
 /// The code that a run measured.
 #[derive(Debug, Clone, PartialEq)]
-pub struct CodeState {
+pub struct MeasuredCode {
     /// The run.
     pub run: RunId,
     /// The commit, if the checkout was clean.
@@ -157,13 +157,13 @@ impl Store {
                 let known = find_benchmarks(sql, workspace, keys)?;
                 history
                     .benchmarks
-                    .extend(past_of(sql, workspace, &known, query)?);
+                    .extend(query_past(sql, workspace, &known, query)?);
             }
             let past = history.benchmarks.values().flatten();
             let runs: BTreeSet<RunId> = past.map(|past| past.run).collect();
             let runs: Vec<RunId> = runs.into_iter().collect();
             for some in runs.chunks(AT_ONCE) {
-                let heads = heads_of(sql, some)?;
+                let heads = query_runs(sql, some)?;
                 history
                     .runs
                     .extend(heads.into_iter().map(|head| (head.id, head)));
@@ -226,7 +226,7 @@ impl Store {
 
     /// Returns the runs of a benchmark with their references and verdicts, newest first, at most `limit`. They
     /// include runs that did not measure it because both sides run the same code.
-    pub fn links(
+    pub fn run_links(
         &self,
         workspace: WorkspaceId,
         key: &BenchmarkKey,
@@ -245,9 +245,9 @@ impl Store {
                     standard_error: row.get(2)?,
                     started: Timestamp(row.get(3)?),
                     branch: row.get(4)?,
-                    code: code_at(row, 5)?,
+                    code: read_code(row, 5)?,
                     base: match row.get::<Option<i64>>(9)? {
-                        Some(_) => Some(code_at(row, 9)?),
+                        Some(_) => Some(read_code(row, 9)?),
                         None => None,
                     },
                     accepted: row.get(13)?,
@@ -267,7 +267,10 @@ impl Store {
 
     /// Returns each run of a workspace that did not measure some benchmark because both sides run the same code, with
     /// the run of its reference.
-    pub fn same_code(&self, workspace: WorkspaceId) -> Result<Vec<(RunId, RunId)>, StoreError> {
+    pub fn same_code_runs(
+        &self,
+        workspace: WorkspaceId,
+    ) -> Result<Vec<(RunId, RunId)>, StoreError> {
         self.read(|sql| {
             sql.all(SAME_CODE, params![workspace.0], |row| {
                 Ok((RunId(row.get(0)?), RunId(row.get(1)?)))
@@ -283,8 +286,8 @@ impl Store {
             sql.each(LIST, params![workspace.0], |row| {
                 let conditions = known.get(sql, row.get(9)?)?;
                 benchmarks.push(BenchmarkSummary {
-                    key: key_at(row, 0)?,
-                    runs: row.get::<Count>(3)?.0,
+                    key: read_key(row, 0)?,
+                    runs: row.get::<RowCount>(3)?.0,
                     last_run: RunId(row.get(4)?),
                     last_started: Timestamp(row.get(5)?),
                     verdict: row
@@ -431,7 +434,7 @@ fn branch_sql(branch: BranchFilter<'_>) -> &'static str {
 }
 
 /// Returns the earlier measurements of each benchmark, newest first. Benchmarks without any are left out.
-fn past_of(
+fn query_past(
     sql: Sql<'_>,
     workspace: WorkspaceId,
     benchmarks: &HashMap<i64, BenchmarkKey>,
@@ -450,8 +453,8 @@ fn past_of(
     let mut found: HashMap<i64, Vec<PastMeasurement>> = HashMap::new();
     let mut add = |of_one: &dyn Fn(&str) -> String| -> Attempt<()> {
         let values = params![workspace.0, before, limit, branch];
-        sql.each_of(benchmarks.keys().copied(), of_one, values, |row| {
-            let past = past_at(sql, &mut known, row)?;
+        sql.each_by_number(benchmarks.keys().copied(), of_one, values, |row| {
+            let past = read_past(sql, &mut known, row)?;
             found.entry(row.get(7)?).or_default().push(past);
             Ok(())
         })
@@ -470,7 +473,7 @@ fn past_of(
     Ok(by_key.collect())
 }
 
-fn past_at(
+fn read_past(
     sql: Sql<'_>,
     known: &mut KnownConditions,
     row: &StoredRow<'_>,
@@ -491,20 +494,20 @@ fn past_at(
 
 /// Reads the code of a run from four columns: run, commit, whether the checkout was dirty, and environment. `first`
 /// is the first column.
-fn code_at(row: &StoredRow<'_>, first: usize) -> rusqlite::Result<CodeState> {
+fn read_code(row: &StoredRow<'_>, first: usize) -> rusqlite::Result<MeasuredCode> {
     let commit: Option<String> = row.get(first + 1)?;
     let is_dirty: Option<bool> = row.get(first + 2)?;
-    Ok(CodeState {
+    Ok(MeasuredCode {
         run: RunId(row.get(first)?),
         commit: commit.filter(|_| is_dirty == Some(false)),
         environment: row.get(first + 3)?,
     })
 }
 
-fn heads_of(sql: Sql<'_>, runs: &[RunId]) -> Attempt<Vec<Run>> {
+fn query_runs(sql: Sql<'_>, runs: &[RunId]) -> Attempt<Vec<Run>> {
     let query = format!(
         "SELECT {RUN_COLUMNS} FROM runs r JOIN environments e ON e.id = r.environment WHERE r.id IN ({})",
-        numbered(runs.iter().map(|run| run.0))
+        join_numbers(runs.iter().map(|run| run.0))
     );
-    sql.all(&query, &[], run_at)
+    sql.all(&query, &[], read_run)
 }

@@ -2,7 +2,7 @@
 
 use rusqlite::params;
 
-use super::access::Survives;
+use super::access::Durability;
 use super::codec;
 use super::columns::{FlagColumn, Json, Unsigned};
 use super::conditions::{Conditions, intern_benchmark};
@@ -12,21 +12,21 @@ use super::runs::workspace_of_open_run;
 use super::sql::Sql;
 use super::{Store, StoreError, WorkspaceId};
 use perfcheck_analysis::model::{
-    Harness, LaunchHead, LaunchOutcome, LaunchRecord, LaunchedBenchmark, Nanos, RunId, TargetFacts,
-    Timestamp,
+    BenchmarkInProcess, Harness, Nanos, ProcessHead, ProcessOutcome, ProcessRecord, RunId,
+    TargetFacts, Timestamp,
 };
 
 impl Store {
     /// Adds a process to a run that has not ended. Once this returns, the data survives the death of this program.
-    pub fn record_launch(&mut self, run: RunId, launch: &LaunchRecord) -> Result<(), StoreError> {
-        self.write(Survives::Kill, |sql| {
+    pub fn record_launch(&mut self, run: RunId, launch: &ProcessRecord) -> Result<(), StoreError> {
+        self.write(Durability::Kill, |sql| {
             let workspace = workspace_of_open_run(sql, run)?;
             insert_launch(sql, workspace, run, launch, &mut || ())
         })
     }
 
     /// Lists the processes of a run by target, number and attempt.
-    pub fn launches(&self, run: RunId) -> Result<Vec<LaunchHead>, StoreError> {
+    pub fn launches(&self, run: RunId) -> Result<Vec<ProcessHead>, StoreError> {
         self.read(|sql| {
             sql.all(
                 "SELECT package, target, ordinal, attempt, started, padding_bytes,
@@ -42,7 +42,7 @@ impl Store {
                         }),
                         None => None,
                     };
-                    Ok(LaunchHead {
+                    Ok(ProcessHead {
                         package: row.get(0)?,
                         target: row.get(1)?,
                         ordinal: row.get(2)?,
@@ -65,20 +65,21 @@ pub(super) fn insert_launch(
     sql: Sql<'_>,
     workspace: WorkspaceId,
     run: RunId,
-    launch: &LaunchRecord,
+    launch: &ProcessRecord,
     stored: &mut dyn FnMut(),
 ) -> Attempt<()> {
     let launch_id = insert_head(sql, run, &launch.head)?;
     for (position, launched) in (0_i64..).zip(&launch.benchmarks) {
         let benchmark = intern_benchmark(sql, workspace, &launched.benchmark.key)?;
-        let run_benchmark = note_benchmark(sql, run, benchmark, &launch.target_facts, launched)?;
+        let run_benchmark =
+            upsert_run_benchmark(sql, run, benchmark, &launch.target_facts, launched)?;
         insert_outcome(sql, [run_benchmark, launch_id, position], launched)?;
         stored();
     }
     Ok(())
 }
 
-fn insert_head(sql: Sql<'_>, run: RunId, head: &LaunchHead) -> Attempt<i64> {
+fn insert_head(sql: Sql<'_>, run: RunId, head: &ProcessHead) -> Attempt<i64> {
     let harness = head.harness.as_ref();
     sql.one(
         "INSERT INTO launches (run, package, target, ordinal, attempt, started, padding_bytes,
@@ -105,15 +106,15 @@ fn insert_head(sql: Sql<'_>, run: RunId, head: &LaunchHead) -> Attempt<i64> {
 
 /// Returns the row of the benchmark in the run. If processes differ in their conditions, the last one that measured
 /// the benchmark wins: an executable may learn more about a benchmark by starting it.
-fn note_benchmark(
+fn upsert_run_benchmark(
     sql: Sql<'_>,
     run: RunId,
     benchmark: i64,
     target_facts: &TargetFacts,
-    launched: &LaunchedBenchmark,
+    launched: &BenchmarkInProcess,
 ) -> Attempt<i64> {
-    let conditions = Conditions::of(target_facts, launched).intern(sql)?;
-    let measured = matches!(launched.outcome, LaunchOutcome::Measured(_));
+    let conditions = Conditions::from_launched(target_facts, launched).intern(sql)?;
+    let measured = matches!(launched.outcome, ProcessOutcome::Measured(_));
     sql.one(
         "INSERT INTO run_benchmarks (run, benchmark, conditions) VALUES (?1, ?2, ?3)
          ON CONFLICT (benchmark, run)
@@ -125,10 +126,10 @@ fn note_benchmark(
 }
 
 /// Inserts the outcome of a benchmark. `place` is the row of the benchmark in the run, the process, and the position.
-fn insert_outcome(sql: Sql<'_>, place: [i64; 3], launched: &LaunchedBenchmark) -> Attempt<()> {
+fn insert_outcome(sql: Sql<'_>, place: [i64; 3], launched: &BenchmarkInProcess) -> Attempt<()> {
     let [run_benchmark, launch, position] = place;
     match &launched.outcome {
-        LaunchOutcome::Measured(series) => sql.run(
+        ProcessOutcome::Measured(series) => sql.run(
             "INSERT INTO series (run_benchmark, launch, position, samples, led, allocations, latencies)
              VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)",
             params![
@@ -141,7 +142,7 @@ fn insert_outcome(sql: Sql<'_>, place: [i64; 3], launched: &LaunchedBenchmark) -
                 LatenciesColumn(launched.extras.latencies.as_ref()),
             ],
         )?,
-        LaunchOutcome::Failed(message) => sql.run(
+        ProcessOutcome::Failed(message) => sql.run(
             "INSERT INTO failures (run_benchmark, launch, position, message) VALUES (?1, ?2, ?3, ?4)",
             params![run_benchmark, launch, position, message],
         )?,

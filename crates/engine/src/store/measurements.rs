@@ -6,18 +6,18 @@ use rayon::prelude::*;
 use rusqlite::types::Value;
 
 use super::codec;
-use super::columns::{Count, FlagsRead, Json, Unsigned, WordColumn};
+use super::columns::{FlagValues, Json, RowCount, Unsigned, WordColumn};
 use super::conditions::{KnownConditions, find_benchmarks};
 use super::counts::add_count;
 use super::error::{Attempt, Fault};
-use super::extras::{allocations_of, latencies_of};
-use super::runs::key_at;
-use super::sql::{AT_ONCE, Sql, StoredRow, numbered};
+use super::extras::{read_allocations, read_latencies};
+use super::runs::read_key;
+use super::sql::{AT_ONCE, Sql, StoredRow, join_numbers};
 use super::{Store, StoreError, WorkspaceId};
-use perfcheck_analysis::compare::clean;
+use perfcheck_analysis::compare::apply_filter;
 use perfcheck_analysis::model::{
-    BenchmarkKey, Conduct, CountsOfBenchmark, Extras, Failure, LaunchSeries, Measurement, Nanos,
-    RunId, RunPoint, Source, Verdict,
+    BenchmarkCounts, BenchmarkKey, Extras, Failure, Measurement, Nanos, ProcessSeries,
+    ProcessUsage, RunId, RunPoint, Source, Verdict,
 };
 
 /// Number of series from which decoding is distributed over threads.
@@ -33,12 +33,12 @@ impl Store {
         run: RunId,
         filter: Option<&[BenchmarkKey]>,
     ) -> Result<Vec<Measurement>, StoreError> {
-        let mut found = self.measurements_of(&[run], filter)?;
+        let mut found = self.measurements_of_runs(&[run], filter)?;
         Ok(found.remove(&run).unwrap_or_default())
     }
 
     /// Like [`Self::measurements`], for several runs. A missing run is an error.
-    pub fn measurements_of(
+    pub fn measurements_of_runs(
         &self,
         runs: &[RunId],
         filter: Option<&[BenchmarkKey]>,
@@ -47,7 +47,7 @@ impl Store {
             return Ok(BTreeMap::new());
         }
         self.read(|sql| {
-            let sources = sources_of(sql, runs)?;
+            let sources = query_sources(sql, runs)?;
             if let Some(run) = runs.iter().find(|run| !sources.contains_key(*run)) {
                 return Err(StoreError::NoSuchRun(*run).into());
             }
@@ -57,7 +57,7 @@ impl Store {
             let mut found: BTreeMap<RunId, Vec<Measurement>> =
                 runs.iter().map(|run| (*run, Vec::new())).collect();
             let named = match filter {
-                Some(keys) => Some(numbers_of(sql, &own, keys)?),
+                Some(keys) => Some(benchmark_ids(sql, &own, keys)?),
                 None => None,
             };
             MeasurementQuery { runs: &own, named }.read(sql, &mut found)?;
@@ -71,7 +71,7 @@ impl Store {
                 let (Some(measured), Some(source)) = (found.get_mut(&run), &sources[&run]) else {
                     continue;
                 };
-                clean(measured, Some(source), &source.filter);
+                apply_filter(measured, Some(source), &source.filter);
                 measured.retain(|found| {
                     let key = &found.benchmark.key;
                     wanted.as_ref().is_none_or(|wanted| wanted.contains(key))
@@ -83,10 +83,10 @@ impl Store {
 }
 
 /// Returns the source of each run, if its numbers were imported from another program. Missing runs are left out.
-fn sources_of(sql: Sql<'_>, runs: &[RunId]) -> Attempt<HashMap<RunId, Option<Source>>> {
+fn query_sources(sql: Sql<'_>, runs: &[RunId]) -> Attempt<HashMap<RunId, Option<Source>>> {
     let query = format!(
         "SELECT id, source FROM runs WHERE id IN ({})",
-        numbered(runs.iter().map(|run| run.0))
+        join_numbers(runs.iter().map(|run| run.0))
     );
     let found = sql.all(&query, &[], |row| {
         let source: Option<Json<Source>> = row.get(1)?;
@@ -96,7 +96,7 @@ fn sources_of(sql: Sql<'_>, runs: &[RunId]) -> Attempt<HashMap<RunId, Option<Sou
 }
 
 /// Returns the row ids of benchmarks in the workspaces of these runs.
-fn numbers_of(
+fn benchmark_ids(
     sql: Sql<'_>,
     runs: &[RunId],
     keys: &[BenchmarkKey],
@@ -106,7 +106,7 @@ fn numbers_of(
     }
     let workspaces = format!(
         "SELECT DISTINCT workspace FROM runs WHERE id IN ({})",
-        numbered(runs.iter().map(|run| run.0))
+        join_numbers(runs.iter().map(|run| run.0))
     );
     let mut found = Vec::new();
     for workspace in sql.all(&workspaces, &[], |row| row.get(0).map(WorkspaceId))? {
@@ -141,11 +141,11 @@ impl MeasurementQuery<'_> {
         if self.runs.is_empty() || self.named.as_ref().is_some_and(Vec::is_empty) {
             return Ok(());
         }
-        let runs = numbered(self.runs.iter().map(|run| run.0));
+        let runs = join_numbers(self.runs.iter().map(|run| run.0));
         // If most of a large run is wanted, read all of it and skip the rest.
         let few = self.named.as_ref().filter(|named| named.len() <= AT_ONCE);
-        let few = few.map(|named| numbered(named.iter().map(|(number, _)| *number)));
-        let of = |columns: &str, tables: &str| measured_sql(columns, tables, &runs, few.as_deref());
+        let few = few.map(|named| join_numbers(named.iter().map(|(number, _)| *number)));
+        let of = |columns: &str, tables: &str| results_sql(columns, tables, &runs, few.as_deref());
         let mut benchmarks = match self.named {
             Some(named) => named,
             None => sql.all(
@@ -154,7 +154,7 @@ impl MeasurementQuery<'_> {
                     of("rb.benchmark", "")
                 ),
                 &[],
-                |row| Ok((row.get(3)?, key_at(row, 0)?)),
+                |row| Ok((row.get(3)?, read_key(row, 0)?)),
             )?,
         };
         benchmarks.sort_unstable_by(|(_, a), (_, b)| a.cmp(b));
@@ -192,7 +192,7 @@ impl MeasurementQuery<'_> {
                 sampling: conditions.sampling,
                 noise_threshold: conditions.noise_threshold,
                 verdict: row.verdict,
-                counts: CountsOfBenchmark::default(),
+                counts: BenchmarkCounts::default(),
                 described: None,
                 expired: None,
             });
@@ -233,7 +233,7 @@ impl MeasurementQuery<'_> {
 }
 
 /// Returns the query for the results of these runs for these benchmarks, or for all. Both are lists of row ids.
-pub(super) fn measured_sql(
+pub(super) fn results_sql(
     columns: &str,
     tables: &str,
     runs: &str,
@@ -246,11 +246,11 @@ pub(super) fn measured_sql(
 }
 
 /// The facts about a process that its series need.
-struct Launched {
+struct ProcessFacts {
     ordinal: u32,
     attempt: u32,
     quantum: Nanos,
-    conduct: Option<Conduct>,
+    conduct: Option<ProcessUsage>,
     layout: Option<u32>,
 }
 
@@ -267,10 +267,10 @@ fn read_series(
 ) -> Attempt<()> {
     let launches = format!(
         "SELECT id, ordinal, attempt, quantum_ns, conduct, layout FROM launches WHERE run IN ({})",
-        numbered(runs.iter().map(|run| run.0))
+        join_numbers(runs.iter().map(|run| run.0))
     );
     let launches = sql.all(&launches, &[], |row| {
-        let launched = Launched {
+        let launched = ProcessFacts {
             ordinal: row.get(1)?,
             attempt: row.get(2)?,
             quantum: Nanos(
@@ -282,7 +282,7 @@ fn read_series(
         };
         Ok((row.get(0)?, launched))
     })?;
-    let launches: BTreeMap<i64, Launched> = launches.into_iter().collect();
+    let launches: BTreeMap<i64, ProcessFacts> = launches.into_iter().collect();
     let (Some((first, _)), Some((last, _))) =
         (launches.first_key_value(), launches.last_key_value())
     else {
@@ -294,14 +294,14 @@ fn read_series(
         let series = format!(
             "SELECT run_benchmark, launch, samples, led, allocations, latencies FROM series
              WHERE run_benchmark IN ({}) AND launch BETWEEN {first} AND {last}",
-            numbered(some.iter().copied())
+            join_numbers(some.iter().copied())
         );
         let rows = sql.all(&series, &[], |row| {
             Ok(SeriesRow {
                 benchmark: row.get(0)?,
                 launch: row.get(1)?,
                 samples: row.get(2)?,
-                led: row.get::<FlagsRead>(3)?.0,
+                led: row.get::<FlagValues>(3)?.0,
                 allocations: row.get(4)?,
                 latencies: row.get(5)?,
             })
@@ -311,7 +311,7 @@ fn read_series(
             let launched = launches.get(&row.launch)?;
             Some((row.benchmark, launched.attempt, row.decode(launched)))
         });
-        let mut found: BTreeMap<i64, Vec<(u32, LaunchSeries)>> = BTreeMap::new();
+        let mut found: BTreeMap<i64, Vec<(u32, ProcessSeries)>> = BTreeMap::new();
         for (benchmark, attempt, series) in decoded.collect::<Vec<_>>() {
             let (run, place) = places[&benchmark];
             let series = series.map_err(|detail| {
@@ -351,15 +351,15 @@ fn read_points(
         let points = format!(
             "SELECT run_benchmark, launches, samples, from_ramp, low_quantile, median FROM points
              WHERE run_benchmark IN ({})",
-            numbered(some.iter().copied())
+            join_numbers(some.iter().copied())
         );
         sql.each(&points, &[], |row| {
             let (run, place) = places[&row.get(0)?];
             let of_run = into.get_mut(&run).and_then(|of_run| of_run.get_mut(place));
             if let Some(measured) = of_run {
                 measured.expired = Some(RunPoint {
-                    launches: row.get::<Count>(1)?.0,
-                    samples: row.get::<Count>(2)?.0,
+                    launches: row.get::<RowCount>(1)?.0,
+                    samples: row.get::<RowCount>(2)?.0,
                     from_ramp: row.get(3)?,
                     low_quantile: row.get(4)?,
                     median: row.get(5)?,
@@ -382,8 +382,8 @@ struct SeriesRow {
 }
 
 impl SeriesRow {
-    fn decode(&self, launched: &Launched) -> Result<LaunchSeries, String> {
-        Ok(LaunchSeries {
+    fn decode(&self, launched: &ProcessFacts) -> Result<ProcessSeries, String> {
+        Ok(ProcessSeries {
             launch: launched.ordinal,
             quantum: launched.quantum,
             conduct: launched.conduct,
@@ -391,8 +391,8 @@ impl SeriesRow {
             series: codec::decode(&self.samples)?,
             extras: Extras {
                 led: self.led.clone(),
-                allocations: allocations_of((&self.allocations).into())?,
-                latencies: latencies_of((&self.latencies).into())?,
+                allocations: read_allocations((&self.allocations).into())?,
+                latencies: read_latencies((&self.latencies).into())?,
             },
         })
     }

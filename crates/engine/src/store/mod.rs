@@ -40,18 +40,18 @@ mod workspaces;
 #[cfg(test)]
 mod tests;
 
-pub use adopt::Adopted;
+pub use adopt::AdoptionSummary;
 pub use baselines::{Baseline, check_baseline_name};
 pub use conditions::Conditions;
 pub use error::StoreError;
-pub use found::FoundStore;
+pub use found::ExistingStore;
 pub use history::{
-    BenchmarkSummary, BranchFilter, CodeState, History, HistoryQuery, PastMeasurement, RunFilter,
-    RunLink, RunLinks,
+    BenchmarkSummary, BranchFilter, History, HistoryQuery, MeasuredCode, PastMeasurement,
+    RunFilter, RunLink, RunLinks,
 };
 pub use location::{default_path, is_address, public_location};
 pub use open::{OpenOptions, Store};
 pub use pruning::{RemovedRuns, StoredRun};
 pub use runs::RunSummary;
-pub use transfer::{EndByNumbers, KnownRun, TransferredPair, TransferredRun};
+pub use transfer::{KnownRun, RunEndFn, TransferredPair, TransferredRun};
 pub use workspaces::{WorkspaceId, WorkspaceSummary};

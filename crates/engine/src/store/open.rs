@@ -13,7 +13,7 @@ use rusqlite::{Connection, OpenFlags, ffi};
 
 use super::error::{Attempt, Fault};
 use super::file::{OpenFile, create_if_absent};
-use super::found::FoundStore;
+use super::found::ExistingStore;
 use super::header::FileState;
 use super::location::is_address;
 #[cfg(feature = "postgres")]
@@ -106,11 +106,15 @@ impl Store {
     /// Like [`Store::open`], with options.
     pub fn open_with(path: &Path, options: OpenOptions) -> Result<Self, StoreError> {
         if is_address(path) {
-            return Self::of_team(path, Access::Write);
+            return Self::open_team(path, Access::Write);
         }
         create_if_absent(path)?;
-        match OpenFile::claim(path)? {
-            Some((file, _)) => Ok(Self::of(StoreFile::connect(file, Access::Write, options)?)),
+        match OpenFile::register(path)? {
+            Some((file, _)) => Ok(Self::from_file(StoreFile::connect(
+                file,
+                Access::Write,
+                options,
+            )?)),
             None => Err(StoreError::Io {
                 path: path.to_owned(),
                 action: "open",
@@ -132,9 +136,9 @@ impl Store {
         options: OpenOptions,
     ) -> Result<Option<Self>, StoreError> {
         if is_address(path) {
-            return Self::of_team(path, Access::Read).map(Some);
+            return Self::open_team(path, Access::Read).map(Some);
         }
-        let Some((file, found)) = OpenFile::claim(path)? else {
+        let Some((file, found)) = OpenFile::register(path)? else {
             return Ok(None);
         };
         if found == FileState::Empty {
@@ -142,12 +146,12 @@ impl Store {
         }
         let file = StoreFile::connect(file, Access::Read, options)?;
         // Migrate an older schema first, because queries support only the current one.
-        let version = schema::version(&file.connection, file.path())
-            .map_err(|fault| fault.at(file.path(), options.busy_timeout))?;
+        let version = schema::read_version(&file.connection, file.path())
+            .map_err(|fault| fault.into_error(file.path(), options.busy_timeout))?;
         match version {
             // The creation was interrupted and rolled back.
             0 => Ok(None),
-            schema::VERSION => Ok(Some(Self::of(file))),
+            schema::VERSION => Ok(Some(Self::from_file(file))),
             _ => {
                 let path = file.path().to_owned();
                 drop(file);
@@ -159,7 +163,7 @@ impl Store {
 
     /// Creates a store in the database at this address, or upgrades an older one, and creates the roles for its users
     /// if requested. Returns the state found before.
-    pub fn create_in(address: &str, with_roles: bool) -> Result<FoundStore, StoreError> {
+    pub fn create_in(address: &str, with_roles: bool) -> Result<ExistingStore, StoreError> {
         #[cfg(feature = "postgres")]
         return TeamSession::create(address, with_roles);
         #[cfg(not(feature = "postgres"))]
@@ -191,7 +195,7 @@ impl Store {
     }
 
     #[cfg(feature = "postgres")]
-    fn of_team(address: &Path, access: Access) -> Result<Self, StoreError> {
+    fn open_team(address: &Path, access: Access) -> Result<Self, StoreError> {
         let address = address.to_str().unwrap_or_default();
         let session = match access {
             Access::Write => TeamSession::open(address)?,
@@ -208,7 +212,7 @@ impl Store {
         Err(StoreError::NoPostgres)
     }
 
-    fn of(file: StoreFile) -> Self {
+    fn from_file(file: StoreFile) -> Self {
         Self {
             database: Database::File(file),
             measuring: None,
@@ -217,7 +221,7 @@ impl Store {
 
     /// Announces to other processes that a run is measured into the store: holds a shared lock of the store's
     /// directory until this value is dropped or the process ends. Does nothing if the system has no such locks.
-    pub(super) fn hold_for_measuring(&mut self) {
+    pub(super) fn lock_for_measuring(&mut self) {
         if self.measuring.is_none() {
             let directory = self.directory();
             self.measuring = directory.filter(|directory| directory.try_lock_shared().is_ok());
@@ -225,7 +229,7 @@ impl Store {
     }
 
     /// Reports whether another process measures a run into the store.
-    pub fn is_measured_into(&self) -> bool {
+    pub fn is_in_use_for_measuring(&self) -> bool {
         let directory = self.directory();
         directory
             .is_some_and(|directory| matches!(directory.try_lock(), Err(TryLockError::WouldBlock)))
@@ -249,7 +253,7 @@ impl StoreFile {
             Access::Read => connect_to_read(&path, options),
         };
         let (connection, journal) =
-            outcome.map_err(|fault| fault.at(&path, options.busy_timeout))?;
+            outcome.map_err(|fault| fault.into_error(&path, options.busy_timeout))?;
         Ok(Self {
             connection,
             file,
@@ -281,7 +285,7 @@ fn connect_to_write(path: &Path, options: OpenOptions) -> Attempt<(Connection, J
 }
 
 fn set_up(connection: &mut Connection, path: &Path, options: OpenOptions) -> Attempt<Journal> {
-    settle(connection, options)?;
+    apply_settings(connection, options)?;
     if let Some(pages) = options.max_pages {
         connection.pragma_update_and_check(None, "max_page_count", pages, |_| Ok(()))?;
     }
@@ -290,7 +294,7 @@ fn set_up(connection: &mut Connection, path: &Path, options: OpenOptions) -> Att
 }
 
 /// Applies the settings of every connection.
-fn settle(connection: &Connection, options: OpenOptions) -> Attempt<()> {
+fn apply_settings(connection: &Connection, options: OpenOptions) -> Attempt<()> {
     connection.busy_timeout(options.busy_timeout)?;
     connection.set_prepared_statement_cache_capacity(STATEMENTS);
     connection.pragma_update(None, "foreign_keys", true)?;
@@ -315,10 +319,10 @@ fn choose_journal(connection: &Connection, path: &Path) -> Attempt<Journal> {
     {
         mode = changed;
     }
-    Ok(journal_of(&mode))
+    Ok(parse_journal(&mode))
 }
 
-fn journal_of(mode: &str) -> Journal {
+fn parse_journal(mode: &str) -> Journal {
     if mode == "wal" {
         Journal::WriteAhead
     } else {
@@ -350,26 +354,28 @@ fn is_on_network(_: &Path) -> bool {
 }
 
 fn connect_to_read(path: &Path, options: OpenOptions) -> Attempt<(Connection, Journal)> {
-    match read_through(path, flags(), options, "") {
+    match open_read_only(path, flags(), options, "") {
         Err(Fault::Sqlite(rusqlite::Error::SqliteFailure(failure, _)))
-            if cannot_share(failure) && has_log(path) =>
+            if is_log_failure(failure) && has_log(path) =>
         {
             // On a full disk, SQLite can keep the index of the log in memory, if no other process has the store open.
-            read_through(path, flags(), options, "PRAGMA locking_mode = EXCLUSIVE")
+            open_read_only(path, flags(), options, "PRAGMA locking_mode = EXCLUSIVE")
         }
-        Err(Fault::Sqlite(rusqlite::Error::SqliteFailure(failure, _))) if cannot_share(failure) => {
+        Err(Fault::Sqlite(rusqlite::Error::SqliteFailure(failure, _)))
+            if is_log_failure(failure) =>
+        {
             // No files can be created beside the store, and there is no log: the file alone is the whole store.
             let immutable = immutable_uri(path);
             let flags = OpenFlags::SQLITE_OPEN_READ_ONLY
                 | OpenFlags::SQLITE_OPEN_NO_MUTEX
                 | OpenFlags::SQLITE_OPEN_URI;
-            read_through(Path::new(&immutable), flags, options, "")
+            open_read_only(Path::new(&immutable), flags, options, "")
         }
         outcome => outcome,
     }
 }
 
-fn read_through(
+fn open_read_only(
     path: &Path,
     flags: OpenFlags,
     options: OpenOptions,
@@ -377,16 +383,16 @@ fn read_through(
 ) -> Attempt<(Connection, Journal)> {
     let connection = Connection::open_with_flags(path, flags)?;
     connection.execute_batch(first)?;
-    settle(&connection, options)?;
+    apply_settings(&connection, options)?;
     connection.pragma_update(None, "query_only", true)?;
     // If the log cannot be shared, the first read fails.
     connection.query_row("SELECT count(*) FROM sqlite_schema", [], |_| Ok(()))?;
     let mode: String = connection.pragma_query_value(None, "journal_mode", |row| row.get(0))?;
-    Ok((connection, journal_of(&mode)))
+    Ok((connection, parse_journal(&mode)))
 }
 
 /// Reports whether the error is that of a write-ahead log in a directory that is not writable, or on a full disk.
-fn cannot_share(failure: ffi::Error) -> bool {
+fn is_log_failure(failure: ffi::Error) -> bool {
     matches!(
         failure.extended_code & 0xff,
         ffi::SQLITE_CANTOPEN | ffi::SQLITE_READONLY | ffi::SQLITE_FULL

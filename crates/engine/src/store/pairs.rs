@@ -4,7 +4,7 @@
 
 use rusqlite::params;
 
-use super::access::Survives;
+use super::access::Durability;
 use super::columns::WordColumn;
 use super::error::Attempt;
 use super::runs::{end_run, insert_base, insert_run};
@@ -25,12 +25,12 @@ impl Store {
         plan: &str,
         purpose: Purpose,
     ) -> Result<(RunId, RunId), StoreError> {
-        self.hold_for_measuring();
-        self.write(Survives::Kill, |sql| {
+        self.lock_for_measuring();
+        self.write(Durability::Kill, |sql| {
             let candidate = insert_run(sql, workspace, candidate)?;
             let base = insert_base(sql, workspace, base, candidate)?;
             for (run, side) in [(base, Side::Base), (candidate, Side::Candidate)] {
-                join(sql, run, (side, plan, purpose))?;
+                mark_side(sql, run, (side, plan, purpose))?;
             }
             Ok((base, candidate))
         })
@@ -43,7 +43,7 @@ impl Store {
         base: (RunId, &RunEnd),
         candidate: (RunId, &RunEnd),
     ) -> Result<(), StoreError> {
-        self.write(Survives::PowerLoss, |sql| {
+        self.write(Durability::PowerLoss, |sql| {
             end_run(sql, base.0, base.1)?;
             end_run(sql, candidate.0, candidate.1)
         })
@@ -51,7 +51,7 @@ impl Store {
 }
 
 /// Marks a run as the given side of a pair with this plan and purpose.
-pub(super) fn join(
+pub(super) fn mark_side(
     sql: Sql<'_>,
     run: RunId,
     (side, plan, purpose): (Side, &str, Purpose),

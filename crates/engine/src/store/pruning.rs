@@ -8,12 +8,12 @@ use std::io;
 
 use rusqlite::params;
 
-use super::access::Survives;
-use super::columns::{Count, Unsigned, WordColumn};
+use super::access::Durability;
+use super::columns::{RowCount, Unsigned, WordColumn};
 use super::error::Attempt;
-use super::expiry::RunLaunches;
+use super::expiry::RunProcesses;
 use super::open::{Database, StoreFile};
-use super::sql::{AT_ONCE, Sql, numbered};
+use super::sql::{AT_ONCE, Sql, join_numbers};
 use super::{Store, StoreError, WorkspaceId};
 use perfcheck_analysis::model::{Acceptance, RunId, RunStatus, Timestamp};
 
@@ -56,7 +56,7 @@ impl Store {
     pub fn stored_runs(&self, workspace: WorkspaceId) -> Result<Vec<StoredRun>, StoreError> {
         let mut bytes = BTreeMap::new();
         let names = self.baselines(workspace)?;
-        for of_month in self.by_month(workspace, None)? {
+        for of_month in self.runs_by_month(workspace, None)? {
             for some in of_month.chunks(AT_ONCE) {
                 self.read(|sql| add_bytes(sql, some, &mut bytes))?;
             }
@@ -78,7 +78,7 @@ impl Store {
                         branch: row.get(4)?,
                         commit: row.get(5)?,
                         partner: row.get::<Option<_>>(6)?.map(RunId),
-                        benchmarks: row.get::<Count>(7)?.0,
+                        benchmarks: row.get::<RowCount>(7)?.0,
                         baselines: of_run.map(|name| name.name.clone()).collect(),
                         bytes: bytes.get(&run).copied().unwrap_or(0),
                     })
@@ -94,7 +94,7 @@ impl Store {
         workspace: WorkspaceId,
         runs: &[RunId],
     ) -> Result<RemovedRuns, StoreError> {
-        self.write(Survives::PowerLoss, |sql| {
+        self.write(Durability::PowerLoss, |sql| {
             let mut wanted = BTreeSet::new();
             for run in runs {
                 let partner: Option<RunId> = sql
@@ -120,7 +120,7 @@ impl Store {
                     outcome.removed.push(run);
                 }
             }
-            forget_orphans(sql)?;
+            delete_unreferenced(sql)?;
             Ok(outcome)
         })
     }
@@ -141,10 +141,10 @@ impl Store {
             Ok(())
         };
         attempt().map_err(|fault| {
-            let error = fault.at(file.path(), file.busy_timeout);
+            let error = fault.into_error(file.path(), file.busy_timeout);
             // SQLite reports a failed read as corruption. If everything can be read now, the file is not damaged.
             let is_damage = matches!(error, StoreError::Corrupt { .. });
-            if is_damage && file.holds_together() {
+            if is_damage && file.passes_quick_check() {
                 return StoreError::Io {
                     path: file.path().to_owned(),
                     action: "read",
@@ -175,7 +175,7 @@ impl Store {
 
 impl StoreFile {
     /// Reports whether SQLite's quick check finds no errors.
-    fn holds_together(&self) -> bool {
+    fn passes_quick_check(&self) -> bool {
         let found =
             (self.connection).query_row("PRAGMA quick_check(1)", [], |row| row.get::<_, String>(0));
         found.is_ok_and(|found| found == "ok")
@@ -196,14 +196,14 @@ impl StoreFile {
 }
 
 /// Adds the sizes of the samples of runs. The row ids of their processes should be close together.
-fn add_bytes(sql: Sql<'_>, runs: &[RunLaunches], bytes: &mut BTreeMap<RunId, u64>) -> Attempt<()> {
+fn add_bytes(sql: Sql<'_>, runs: &[RunProcesses], bytes: &mut BTreeMap<RunId, u64>) -> Attempt<()> {
     let first = runs.iter().map(|run| run.first).min().unwrap_or(0);
     let last = runs.iter().map(|run| run.last).max().unwrap_or(0);
     let query = format!(
         "SELECT l.run, CAST(sum(length(s.samples) + coalesce(length(s.allocations), 0) + coalesce(length(s.latencies), 0)) AS BIGINT)
          FROM launches l JOIN series s ON s.launch = l.id
          WHERE l.run IN ({}) AND s.launch BETWEEN {first} AND {last} GROUP BY l.run",
-        numbered(runs.iter().map(|run| run.run.0))
+        join_numbers(runs.iter().map(|run| run.run.0))
     );
     sql.each(&query, &[], |row| {
         bytes.insert(RunId(row.get(0)?), row.get::<Unsigned>(1)?.0);
@@ -212,7 +212,7 @@ fn add_bytes(sql: Sql<'_>, runs: &[RunLaunches], bytes: &mut BTreeMap<RunId, u64
 }
 
 /// Deletes shared rows to which no run refers any more.
-fn forget_orphans(sql: Sql<'_>) -> Attempt<()> {
+fn delete_unreferenced(sql: Sql<'_>) -> Attempt<()> {
     for statement in [
         "DELETE FROM benchmarks WHERE runs = 0
              AND id NOT IN (SELECT benchmark FROM run_benchmarks)

@@ -4,12 +4,12 @@ use std::collections::HashMap;
 
 use rusqlite::params;
 
-use super::access::Survives;
-use super::columns::{Count, Json, Unsigned, WordColumn};
-use super::conclusion::packed;
+use super::access::Durability;
+use super::columns::{Json, RowCount, Unsigned, WordColumn};
+use super::conclusion::pack;
 use super::conditions::{intern_benchmark, intern_json};
 use super::error::Attempt;
-use super::sql::{AT_ONCE, Sql, StoredRow, numbered};
+use super::sql::{AT_ONCE, Sql, StoredRow, join_numbers};
 use super::{Store, StoreError, WorkspaceId};
 use perfcheck_analysis::model::{
     Acceptance, BenchmarkKey, GitState, NewRun, Pair, Purpose, Run, RunEnd, RunId, RunStatus,
@@ -34,13 +34,13 @@ pub struct RunSummary {
 impl Store {
     /// Begins a run. It is incomplete until [`Store::finish_run`].
     pub fn begin_run(&mut self, workspace: WorkspaceId, run: &NewRun) -> Result<RunId, StoreError> {
-        self.hold_for_measuring();
-        self.write(Survives::Kill, |sql| insert_run(sql, workspace, run))
+        self.lock_for_measuring();
+        self.write(Durability::Kill, |sql| insert_run(sql, workspace, run))
     }
 
     /// Completes a run with its verdicts. Once this returns, the whole run survives a power failure.
     pub fn finish_run(&mut self, run: RunId, end: &RunEnd) -> Result<(), StoreError> {
-        self.write(Survives::PowerLoss, |sql| end_run(sql, run, end))
+        self.write(Durability::PowerLoss, |sql| end_run(sql, run, end))
     }
 
     /// Returns a run.
@@ -51,7 +51,7 @@ impl Store {
     /// Returns a run and a summary of its results.
     pub fn run_summary(&self, run: RunId) -> Result<RunSummary, StoreError> {
         self.read(|sql| {
-            let mut runs = summaries(sql, "r.id = ?1 LIMIT ?2", run.0, 1)?;
+            let mut runs = query_summaries(sql, "r.id = ?1 LIMIT ?2", run.0, 1)?;
             Ok(runs.pop().ok_or(StoreError::NoSuchRun(run))?)
         })
     }
@@ -66,7 +66,7 @@ impl Store {
             .and_then(|limit| i64::try_from(limit).ok())
             .unwrap_or(i64::MAX);
         self.read(|sql| {
-            summaries(
+            query_summaries(
                 sql,
                 "r.workspace = ?1 ORDER BY abs(r.id) DESC, r.id DESC LIMIT ?2",
                 workspace.0,
@@ -140,7 +140,7 @@ impl Store {
                 params![run.0],
                 |row| {
                 Ok(RunVerdict {
-                    key: key_at(row, 0)?,
+                    key: read_key(row, 0)?,
                     verdict: row.get::<WordColumn<_>>(3)?.0,
                     typical_ns: row.get(4)?,
                     change: row.get(5)?,
@@ -218,7 +218,7 @@ pub(super) fn end_run(sql: Sql<'_>, run: RunId, end: &RunEnd) -> Attempt<()> {
     for verdict in &end.verdicts {
         record_verdict(sql, workspace, run, verdict)?;
     }
-    let acceptance = match side_of(sql, run)? {
+    let acceptance = match query_side(sql, run)? {
         Some(Side::Base) => Acceptance::Pending,
         Some(Side::Candidate) | None => end.acceptance,
     };
@@ -231,14 +231,14 @@ pub(super) fn end_run(sql: Sql<'_>, run: RunId, end: &RunEnd) -> Attempt<()> {
             end.finished.0,
             WordColumn(acceptance),
             end.exit_code,
-            end.conclusion.as_deref().map(packed).transpose()?,
+            end.conclusion.as_deref().map(pack).transpose()?,
         ],
     )?;
     Ok(())
 }
 
 /// Returns the side of the run in its pair, if it belongs to one.
-pub(super) fn side_of(sql: Sql<'_>, run: RunId) -> Attempt<Option<Side>> {
+pub(super) fn query_side(sql: Sql<'_>, run: RunId) -> Attempt<Option<Side>> {
     let side: Option<WordColumn<Side>> = sql
         .first(
             "SELECT role FROM runs WHERE id = ?1",
@@ -296,7 +296,7 @@ fn record_verdict(
 }
 
 /// Reads a benchmark key from three columns; `first` is the first of them.
-pub(super) fn key_at(row: &StoredRow<'_>, first: usize) -> rusqlite::Result<BenchmarkKey> {
+pub(super) fn read_key(row: &StoredRow<'_>, first: usize) -> rusqlite::Result<BenchmarkKey> {
     Ok(BenchmarkKey {
         package: row.get(first)?,
         target: row.get(first + 1)?,
@@ -310,7 +310,7 @@ pub(super) const RUN_COLUMNS: &str = "r.id, r.started, r.finished, r.status, r.a
      r.source, r.build, r.part";
 
 /// Reads a run from the columns [`RUN_COLUMNS`].
-pub(super) fn run_at(row: &StoredRow<'_>) -> rusqlite::Result<Run> {
+pub(super) fn read_run(row: &StoredRow<'_>) -> rusqlite::Result<Run> {
     let commit: Option<String> = row.get(5)?;
     let git = match commit {
         Some(commit) => Some(GitState {
@@ -349,7 +349,7 @@ pub(super) fn run_at(row: &StoredRow<'_>) -> rusqlite::Result<Run> {
     })
 }
 
-fn summaries(sql: Sql<'_>, which: &str, number: i64, limit: i64) -> Attempt<Vec<RunSummary>> {
+fn query_summaries(sql: Sql<'_>, which: &str, number: i64, limit: i64) -> Attempt<Vec<RunSummary>> {
     let heads = format!(
         "SELECT {RUN_COLUMNS}, r.workspace, r.exit_code
          FROM runs r JOIN environments e ON e.id = r.environment WHERE {which}",
@@ -358,7 +358,7 @@ fn summaries(sql: Sql<'_>, which: &str, number: i64, limit: i64) -> Attempt<Vec<
     sql.each(&heads, params![number, limit], |row| {
         runs.push(RunSummary {
             workspace: WorkspaceId(row.get(19)?),
-            run: run_at(row)?,
+            run: read_run(row)?,
             exit_code: row.get(20)?,
             benchmarks: 0,
             tally: Tally::default(),
@@ -373,7 +373,7 @@ fn summaries(sql: Sql<'_>, which: &str, number: i64, limit: i64) -> Attempt<Vec<
 
 /// Counts the benchmarks of runs, in total and by verdict.
 fn count_benchmarks(sql: Sql<'_>, runs: &mut [RunSummary]) -> Attempt<()> {
-    let ids = numbered(runs.iter().map(|summary| summary.run.id.0));
+    let ids = join_numbers(runs.iter().map(|summary| summary.run.id.0));
     let counts = format!(
         "SELECT run, verdict, count(*), 1 FROM run_benchmarks WHERE run IN ({ids}) GROUP BY run, verdict
          UNION ALL SELECT run, verdict, count(*), 0 FROM unmeasured WHERE run IN ({ids}) GROUP BY run, verdict"
@@ -381,8 +381,8 @@ fn count_benchmarks(sql: Sql<'_>, runs: &mut [RunSummary]) -> Attempt<()> {
     let mut found: HashMap<RunId, (usize, Vec<Verdict>)> = HashMap::new();
     sql.each(&counts, &[], |group| {
         let (benchmarks, verdicts) = found.entry(RunId(group.get(0)?)).or_default();
-        let Count(count) = group.get(2)?;
-        *benchmarks += count * group.get::<Count>(3)?.0;
+        let RowCount(count) = group.get(2)?;
+        *benchmarks += count * group.get::<RowCount>(3)?.0;
         if let Some(WordColumn(verdict)) = group.get::<Option<WordColumn<Verdict>>>(1)? {
             verdicts.extend(std::iter::repeat_n(verdict, count));
         }

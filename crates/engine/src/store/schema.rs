@@ -17,15 +17,15 @@ const SCRIPTS: [&str; 1] = [include_str!("schema/1.sql")];
 pub(super) const VERSION: u32 = SCRIPTS.len() as u32;
 
 /// The fields by which an open database is identified.
-struct Identity {
+struct DatabaseIdentity {
     application_id: u32,
     version: u32,
     objects: u64,
 }
 
-impl Identity {
+impl DatabaseIdentity {
     /// Reads all fields in the same transaction, because another process may be creating the schema.
-    fn of(transaction: &Transaction<'_>) -> rusqlite::Result<Self> {
+    fn read(transaction: &Transaction<'_>) -> rusqlite::Result<Self> {
         // SQLite returns signed numbers with the bits of unsigned ones.
         let bits = |name| transaction.pragma_query_value(None, name, |row| row.get::<_, i32>(0));
         Ok(Self {
@@ -42,7 +42,7 @@ impl Identity {
     }
 
     /// Returns the version of a store up to `newest`; 0 for an empty database. Anything else is an error.
-    fn version(&self, path: &Path, newest: u32) -> Attempt<u32> {
+    fn check_version(&self, path: &Path, newest: u32) -> Attempt<u32> {
         if self.is_blank() {
             Ok(0)
         } else if self.application_id != APPLICATION_ID {
@@ -68,14 +68,14 @@ impl Identity {
 
 /// Returns the version of the store, 0 for an empty database. Rejects databases that are foreign or newer, without
 /// writing.
-pub(super) fn version(connection: &Connection, path: &Path) -> Attempt<u32> {
+pub(super) fn read_version(connection: &Connection, path: &Path) -> Attempt<u32> {
     let transaction = Transaction::new_unchecked(connection, TransactionBehavior::Deferred)?;
-    Identity::of(&transaction)?.version(path, VERSION)
+    DatabaseIdentity::read(&transaction)?.check_version(path, VERSION)
 }
 
 /// Applies the missing migrations in one transaction.
 pub(super) fn migrate(connection: &mut Connection, path: &Path) -> Attempt<()> {
-    if version(connection, path)? < VERSION {
+    if read_version(connection, path)? < VERSION {
         apply(connection, path, &SCRIPTS)?;
         // Write the version to the header of the file itself, where older programs look for it.
         let _ = connection.query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |_| Ok(()));
@@ -87,7 +87,8 @@ pub(super) fn migrate(connection: &mut Connection, path: &Path) -> Attempt<()> {
 /// changed the database in the meantime.
 fn apply(connection: &mut Connection, path: &Path, scripts: &[&str]) -> Attempt<()> {
     let transaction = connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
-    let applied = Identity::of(&transaction)?.version(path, scripts.len() as u32)?;
+    let applied =
+        DatabaseIdentity::read(&transaction)?.check_version(path, scripts.len() as u32)?;
     for (script, number) in scripts.iter().zip(1..).skip(applied as usize) {
         transaction.execute_batch(script)?;
         transaction.pragma_update(None, "user_version", number)?;

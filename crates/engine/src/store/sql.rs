@@ -64,7 +64,7 @@ impl StoredRow<'_> {
 pub(super) const AT_ONCE: usize = 1_000;
 
 /// Formats numbers as a list for a statement.
-pub(super) fn numbered(numbers: impl Iterator<Item = i64>) -> String {
+pub(super) fn join_numbers(numbers: impl Iterator<Item = i64>) -> String {
     let numbers: Vec<String> = numbers.map(|number| number.to_string()).collect();
     numbers.join(", ")
 }
@@ -103,7 +103,7 @@ impl Sql<'_> {
 
     /// Like [`Self::each`], for one query per number. `of_one` returns the query's text, given the SQL expression for
     /// the number. On PostgreSQL all of them run as one query.
-    pub(super) fn each_of(
+    pub(super) fn each_by_number(
         self,
         numbers: impl Iterator<Item = i64>,
         of_one: &dyn Fn(&str) -> String,

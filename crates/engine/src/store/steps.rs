@@ -4,12 +4,12 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use rusqlite::params;
 
-use super::access::Survives;
+use super::access::Durability;
 use super::columns::WordColumn;
 use super::conditions::find_benchmark;
 use super::error::Attempt;
-use super::runs::{RUN_COLUMNS, key_at, run_at, side_of};
-use super::sql::{AT_ONCE, Sql, numbered};
+use super::runs::{RUN_COLUMNS, query_side, read_key, read_run};
+use super::sql::{AT_ONCE, Sql, join_numbers};
 use super::{Store, StoreError, WorkspaceId};
 use perfcheck_analysis::model::{Acceptance, BenchmarkKey, Run, RunId, Side, Timestamp};
 
@@ -25,7 +25,7 @@ impl Store {
         let limit = i64::try_from(limit).unwrap_or(i64::MAX);
         self.read(|sql| {
             let values = params![workspace.0, branch, limit];
-            sql.all(&accepted_runs_sql(), values, run_at)
+            sql.all(&accepted_runs_sql(), values, read_run)
         })
     }
 
@@ -49,8 +49,8 @@ impl Store {
     /// Accepts the run as a reference, which begins a new segment of the history. The base of a side-by-side
     /// measurement cannot be accepted.
     pub fn accept(&mut self, run: RunId) -> Result<(), StoreError> {
-        self.write(Survives::PowerLoss, |sql| {
-            refuse_base_side(sql, run)?;
+        self.write(Durability::PowerLoss, |sql| {
+            reject_base(sql, run)?;
             sql.run(
                 "UPDATE runs SET acceptance = ?2, accepted_from = acceptance
                  WHERE id = ?1 AND acceptance <> ?2",
@@ -62,8 +62,8 @@ impl Store {
 
     /// Withdraws the acceptance by [`Self::accept`], and restores the state at the end of the run. Returns that
     /// state; `None` if the run was not accepted by command.
-    pub fn withdraw(&mut self, run: RunId) -> Result<Option<Acceptance>, StoreError> {
-        self.write(Survives::PowerLoss, |sql| {
+    pub fn withdraw_acceptance(&mut self, run: RunId) -> Result<Option<Acceptance>, StoreError> {
+        self.write(Durability::PowerLoss, |sql| {
             let found: (WordColumn<Acceptance>, Option<WordColumn<Acceptance>>) = sql.one(
                 "SELECT acceptance, accepted_from FROM runs WHERE id = ?1",
                 params![run.0],
@@ -92,8 +92,8 @@ impl Store {
         benchmarks: &[BenchmarkKey],
         now: Timestamp,
     ) -> Result<Vec<BenchmarkKey>, StoreError> {
-        self.write(Survives::PowerLoss, |sql| {
-            refuse_base_side(sql, run)?;
+        self.write(Durability::PowerLoss, |sql| {
+            reject_base(sql, run)?;
             accept_levels(sql, workspace, run, benchmarks, now)
         })
     }
@@ -105,8 +105,8 @@ impl Store {
         run: RunId,
         benchmarks: &[BenchmarkKey],
     ) -> Result<Vec<BenchmarkKey>, StoreError> {
-        self.write(Survives::PowerLoss, |sql| {
-            changed(sql, workspace, benchmarks, |benchmark| {
+        self.write(Durability::PowerLoss, |sql| {
+            filter_changed(sql, workspace, benchmarks, |benchmark| {
                 sql.run(
                     "DELETE FROM accepted_steps WHERE benchmark = ?1 AND run = ?2",
                     params![benchmark, run.0],
@@ -117,12 +117,12 @@ impl Store {
 
     /// Returns the benchmarks whose level was accepted in this run, sorted.
     pub fn accepted_steps(&self, run: RunId) -> Result<Vec<BenchmarkKey>, StoreError> {
-        let mut found = self.accepted_steps_of(&[run])?;
+        let mut found = self.accepted_steps_of_runs(&[run])?;
         Ok(found.remove(&run).unwrap_or_default())
     }
 
     /// Like [`Self::accepted_steps`], for several runs; runs without accepted levels are left out.
-    pub fn accepted_steps_of(
+    pub fn accepted_steps_of_runs(
         &self,
         runs: &[RunId],
     ) -> Result<BTreeMap<RunId, Vec<BenchmarkKey>>, StoreError> {
@@ -132,11 +132,11 @@ impl Store {
                 let steps = format!(
                     "SELECT b.package, b.target, b.name, s.run FROM accepted_steps s JOIN benchmarks b ON b.id = s.benchmark
                      WHERE s.run IN ({}) ORDER BY 1, 2, 3",
-                    numbered(some.iter().map(|run| run.0))
+                    join_numbers(some.iter().map(|run| run.0))
                 );
                 sql.each(&steps, &[], |row| {
                     let of_run = found.entry(RunId(row.get(3)?)).or_default();
-                    of_run.push(key_at(row, 0)?);
+                    of_run.push(read_key(row, 0)?);
                     Ok(())
                 })?;
             }
@@ -176,7 +176,7 @@ pub(super) fn accept_levels(
     benchmarks: &[BenchmarkKey],
     now: Timestamp,
 ) -> Attempt<Vec<BenchmarkKey>> {
-    changed(sql, workspace, benchmarks, |benchmark| {
+    filter_changed(sql, workspace, benchmarks, |benchmark| {
         sql.run(
             "INSERT INTO accepted_steps (benchmark, run, accepted)
              SELECT benchmark, run, CAST(?3 AS BIGINT) FROM run_benchmarks WHERE benchmark = ?1 AND run = ?2
@@ -186,15 +186,15 @@ pub(super) fn accept_levels(
     })
 }
 
-fn refuse_base_side(sql: Sql<'_>, run: RunId) -> Attempt<()> {
-    if side_of(sql, run)? == Some(Side::Base) {
+fn reject_base(sql: Sql<'_>, run: RunId) -> Attempt<()> {
+    if query_side(sql, run)? == Some(Side::Base) {
         return Err(StoreError::BaseSide(run).into());
     }
     Ok(())
 }
 
 /// Returns the benchmarks for which `change` changed a row.
-fn changed(
+fn filter_changed(
     sql: Sql<'_>,
     workspace: WorkspaceId,
     benchmarks: &[BenchmarkKey],

@@ -7,7 +7,7 @@ use rusqlite::Connection;
 use tempfile::TempDir;
 
 use super::history::{CONTROLS, LIST, NEWEST_VERDICT, accepted_steps_sql, past_sql};
-use super::measurements::measured_sql;
+use super::measurements::results_sql;
 use super::steps::{ACCEPTED_BRANCHES, accepted_runs_sql};
 use super::{BranchFilter, OpenOptions, RunFilter, Store, StoreError};
 
@@ -42,7 +42,7 @@ fn assert_locked<T: std::fmt::Debug>(outcome: Result<T, StoreError>) {
 fn a_writer_that_holds_the_store_for_too_long_is_an_error_and_readers_do_not_mind() {
     let (_directory, path) = place();
     let workspace = Store::open(&path)
-        .and_then(|mut store| store.workspace("key", "/project"))
+        .and_then(|mut store| store.ensure_workspace("key", "/project"))
         .expect("creates");
     let other = Connection::open(&path).expect("opens");
     other
@@ -50,11 +50,13 @@ fn a_writer_that_holds_the_store_for_too_long_is_an_error_and_readers_do_not_min
         .expect("holds");
 
     let mut store = Store::open_with(&path, impatient()).expect("opens");
-    assert_locked(store.workspace("another", "/another"));
+    assert_locked(store.ensure_workspace("another", "/another"));
     assert_eq!(store.find_workspace("key").expect("reads"), Some(workspace));
     assert_eq!(store.workspaces().expect("reads")[0].label, "/project");
     other.execute_batch("ROLLBACK").expect("lets go");
-    store.workspace("another", "/another").expect("free again");
+    store
+        .ensure_workspace("another", "/another")
+        .expect("free again");
 }
 
 #[test]
@@ -137,9 +139,9 @@ fn a_store_is_in_write_ahead_mode_and_survives_a_kill_at_normal_and_power_loss_a
             || pragma(&store, "journal_mode").contains("119")
     );
     assert_eq!(pragma(&store, "foreign_keys"), "Integer(1)");
-    let workspace = store.workspace("key", "/project").expect("writes");
+    let workspace = store.ensure_workspace("key", "/project").expect("writes");
     assert_eq!(pragma(&store, "synchronous"), "Integer(1)");
-    let other = store.workspace("other", "/other").expect("writes");
+    let other = store.ensure_workspace("other", "/other").expect("writes");
     store.adopt(other, workspace).expect("adopts");
     assert_eq!(pragma(&store, "synchronous"), "Integer(2)");
 }
@@ -148,7 +150,7 @@ fn a_store_is_in_write_ahead_mode_and_survives_a_kill_at_normal_and_power_loss_a
 fn a_word_or_a_json_text_that_nobody_wrote_is_damage() {
     let (_directory, path) = place();
     let mut store = Store::open(&path).expect("creates");
-    let workspace = store.workspace("key", "/project").expect("writes");
+    let workspace = store.ensure_workspace("key", "/project").expect("writes");
     store
         .connection()
         .execute_batch(
@@ -193,11 +195,11 @@ fn no_question_about_the_history_scans_a_table() {
     plans.push(plan(ACCEPTED_BRANCHES, 1));
     let counts = "JOIN counts c ON c.run_benchmark = rb.id";
     for (columns, tables) in [("rb.id, rb.verdict", ""), ("c.total", counts)] {
-        let of_few = plan(&measured_sql(columns, tables, "1, 2, 3", Some("4, 5")), 0);
+        let of_few = plan(&results_sql(columns, tables, "1, 2, 3", Some("4, 5")), 0);
         // A few benchmarks of a run are looked up by index, because the run may have thousands.
         assert!(of_few[0].contains("(benchmark=? AND run=?)"), "{of_few:#?}");
         plans.push(of_few);
-        plans.push(plan(&measured_sql(columns, tables, "1, 2, 3", None), 0));
+        plans.push(plan(&results_sql(columns, tables, "1, 2, 3", None), 0));
     }
     for plan in &plans {
         assert!(!plan.is_empty());
@@ -363,7 +365,7 @@ fn a_side_of_a_pair_takes_the_other_one_with_it() {
     let (_directory, path) = place();
     for side in [0, 1] {
         let mut store = Store::open(&path).expect("opens");
-        let workspace = store.workspace("key", "/project").expect("writes");
+        let workspace = store.ensure_workspace("key", "/project").expect("writes");
         let run = perfcheck_analysis::model::NewRun {
             started: perfcheck_analysis::model::Timestamp(0),
             git: None,

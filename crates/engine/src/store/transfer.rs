@@ -4,27 +4,27 @@ use std::collections::BTreeMap;
 
 use rusqlite::params;
 
-use super::access::Survives;
+use super::access::Durability;
 use super::baselines::{check_baseline_name, name_run};
 use super::codec;
-use super::columns::{FlagsRead, Json, WordColumn};
+use super::columns::{FlagValues, Json, WordColumn};
 use super::conditions::KnownConditions;
 use super::counts::insert_counts;
 use super::error::{Attempt, Fault};
-use super::extras::{allocations_of, latencies_of};
+use super::extras::{read_allocations, read_latencies};
 use super::launches::insert_launch;
-use super::pairs::join;
-use super::runs::{end_run, insert_base, insert_run, key_at};
+use super::pairs::mark_side;
+use super::runs::{end_run, insert_base, insert_run, read_key};
 use super::sql::Sql;
 use super::steps::accept_levels;
 use super::{Store, StoreError, WorkspaceId};
 use perfcheck_analysis::model::{
-    BenchmarkKey, CountedBenchmark, Extras, LaunchOutcome, LaunchRecord, LaunchedBenchmark, NewRun,
-    Purpose, RunEnd, RunId, Side, Source, TargetFacts, Timestamp, Work,
+    BenchmarkInProcess, BenchmarkKey, CountedBenchmark, Extras, NewRun, ProcessOutcome,
+    ProcessRecord, ProgressReporter, Purpose, RunEnd, RunId, Side, Source, TargetFacts, Timestamp,
 };
 
 /// Computes the end of a run from the new numbers of the runs transferred together.
-pub type EndByNumbers = Box<dyn Fn(&[RunId]) -> RunEnd>;
+pub type RunEndFn = Box<dyn Fn(&[RunId]) -> RunEnd>;
 
 /// A whole run, read from one store to be inserted into another.
 pub struct TransferredRun {
@@ -35,11 +35,11 @@ pub struct TransferredRun {
     /// The other side, if the run is one of a side-by-side measurement.
     pub pair: Option<TransferredPair>,
     /// Its processes.
-    pub launches: Vec<LaunchRecord>,
+    pub launches: Vec<ProcessRecord>,
     /// Instruction counts and time samples of its benchmarks.
     pub counted: Vec<CountedBenchmark>,
     /// The end of the run. It can refer to runs transferred together, so it gets their new numbers.
-    pub end: EndByNumbers,
+    pub end: RunEndFn,
     /// Benchmarks whose level was accepted individually.
     pub accepted: Vec<BenchmarkKey>,
     /// Baselines that shall name it. Existing baselines of these names are moved.
@@ -48,7 +48,7 @@ pub struct TransferredRun {
 
 impl TransferredRun {
     /// Returns the index of the candidate among the transferred runs, if this run is a base.
-    pub(super) fn candidate(&self) -> Option<usize> {
+    pub(super) fn candidate_index(&self) -> Option<usize> {
         let base = self.pair.as_ref().filter(|pair| pair.side == Side::Base);
         base.map(|pair| pair.partner)
     }
@@ -80,23 +80,23 @@ pub enum KnownRun {
 
 impl Store {
     /// Inserts runs with all their data in one transaction, and returns their numbers.
-    pub fn take_over(
+    pub fn insert_transferred(
         &mut self,
         workspace: WorkspaceId,
         runs: &[TransferredRun],
-        told: &Work<'_>,
+        told: &ProgressReporter<'_>,
     ) -> Result<Vec<RunId>, StoreError> {
         let launches = runs.iter().flat_map(|run| &run.launches);
         let all = launches.map(|launch| launch.benchmarks.len()).sum();
         for name in runs.iter().flat_map(|run| &run.baselines) {
             check_baseline_name(name)?;
         }
-        self.write(Survives::PowerLoss, |sql| {
+        self.write(Durability::PowerLoss, |sql| {
             #[cfg(feature = "postgres")]
             if let Sql::Postgres(session) = sql {
                 let ended = session.insert_runs(workspace, runs, told)?;
                 for (run, (id, finished)) in runs.iter().zip(&ended) {
-                    settle(sql, workspace, *id, run, *finished)?;
+                    record_acceptance_and_baselines(sql, workspace, *id, run, *finished)?;
                 }
                 return Ok(ended.into_iter().map(|(id, _)| id).collect());
             }
@@ -107,7 +107,7 @@ impl Store {
             let mut done = 0;
             for (run, id) in runs.iter().zip(&ids) {
                 insert(sql, workspace, *id, run, &ids, &mut || {
-                    told.reached(done, all);
+                    told.report(done, all);
                     done += 1;
                 })?;
             }
@@ -116,7 +116,7 @@ impl Store {
     }
 
     /// Returns the complete runs of a workspace with this start time, seed and side.
-    pub fn runs_begun(
+    pub fn find_runs_begun(
         &self,
         workspace: WorkspaceId,
         started: Timestamp,
@@ -159,7 +159,7 @@ impl Store {
     }
 
     /// Returns the processes of a run with all their results, by target, number and attempt.
-    pub fn launch_records(&self, run: RunId) -> Result<Vec<LaunchRecord>, StoreError> {
+    pub fn launch_records(&self, run: RunId) -> Result<Vec<ProcessRecord>, StoreError> {
         let heads = self.launches(run)?;
         self.read(|sql| {
             let mut known = KnownConditions::default();
@@ -172,8 +172,9 @@ impl Store {
                         params![run.0, head.package, head.target, head.ordinal, head.attempt],
                         |row| row.get(0),
                     )?;
-                    let (target_facts, benchmarks) = launched(sql, &mut known, run, id)?;
-                    Ok(LaunchRecord {
+                    let (target_facts, benchmarks) =
+                        read_process_results(sql, &mut known, run, id)?;
+                    Ok(ProcessRecord {
                         head,
                         target_facts,
                         benchmarks,
@@ -192,10 +193,10 @@ pub(super) fn number_runs(
 ) -> Attempt<Vec<RunId>> {
     let mut numbers: BTreeMap<usize, RunId> = BTreeMap::new();
     let (bases, others): (Vec<usize>, Vec<usize>) =
-        (0..runs.len()).partition(|place| runs[*place].candidate().is_some());
+        (0..runs.len()).partition(|place| runs[*place].candidate_index().is_some());
     for place in others.into_iter().chain(bases) {
         let run = &runs[place];
-        let candidate = run.candidate().and_then(|place| numbers.get(&place));
+        let candidate = run.candidate_index().and_then(|place| numbers.get(&place));
         numbers.insert(place, number(run, candidate.copied())?);
     }
     Ok(numbers.into_values().collect())
@@ -236,7 +237,7 @@ fn insert(
         )?;
     }
     if let Some(pair) = &run.pair {
-        join(sql, id, (pair.side, &pair.plan, pair.purpose))?;
+        mark_side(sql, id, (pair.side, &pair.plan, pair.purpose))?;
     }
     for launch in &run.launches {
         insert_launch(sql, workspace, id, launch, stored)?;
@@ -244,11 +245,11 @@ fn insert(
     insert_counts(sql, id, &run.counted)?;
     let end = (run.end)(ids);
     end_run(sql, id, &end)?;
-    settle(sql, workspace, id, run, end.finished)
+    record_acceptance_and_baselines(sql, workspace, id, run, end.finished)
 }
 
 /// Records accepted levels and baselines of an inserted run.
-fn settle(
+fn record_acceptance_and_baselines(
     sql: Sql<'_>,
     workspace: WorkspaceId,
     id: RunId,
@@ -263,12 +264,12 @@ fn settle(
 }
 
 /// Reads the results of a process in the order of its requests, and the facts about its target.
-fn launched(
+fn read_process_results(
     sql: Sql<'_>,
     known: &mut KnownConditions,
     run: RunId,
     launch: i64,
-) -> Attempt<(TargetFacts, Vec<LaunchedBenchmark>)> {
+) -> Attempt<(TargetFacts, Vec<BenchmarkInProcess>)> {
     let outcomes = "
         SELECT b.package, b.target, b.name, rb.conditions, s.samples, s.led, s.allocations, s.latencies, NULL, s.position
          FROM run_benchmarks rb JOIN series s ON s.run_benchmark = rb.id AND s.launch = ?1 JOIN benchmarks b ON b.id = rb.benchmark
@@ -285,20 +286,20 @@ fn launched(
         facts.clone_from(&conditions.target);
         let message: Option<String> = row.get(8)?;
         let outcome = if let Some(message) = message {
-            LaunchOutcome::Failed(message)
+            ProcessOutcome::Failed(message)
         } else {
             let bytes = row.get_ref(4)?.as_blob().map_err(rusqlite::Error::from)?;
-            LaunchOutcome::Measured(codec::decode(bytes).map_err(Fault::Content)?)
+            ProcessOutcome::Measured(codec::decode(bytes).map_err(Fault::Content)?)
         };
-        benchmarks.push(LaunchedBenchmark {
-            benchmark: conditions.benchmark(key_at(row, 0)?),
+        benchmarks.push(BenchmarkInProcess {
+            benchmark: conditions.benchmark(read_key(row, 0)?),
             sampling: conditions.sampling,
             noise_threshold: conditions.noise_threshold,
             outcome,
             extras: Extras {
-                led: row.get::<FlagsRead>(5)?.0,
-                allocations: allocations_of(row.get_ref(6)?).map_err(Fault::Content)?,
-                latencies: latencies_of(row.get_ref(7)?).map_err(Fault::Content)?,
+                led: row.get::<FlagValues>(5)?.0,
+                allocations: read_allocations(row.get_ref(6)?).map_err(Fault::Content)?,
+                latencies: read_latencies(row.get_ref(7)?).map_err(Fault::Content)?,
             },
         });
         Ok(())

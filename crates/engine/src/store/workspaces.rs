@@ -2,8 +2,8 @@
 
 use rusqlite::params;
 
-use super::access::Survives;
-use super::columns::Count;
+use super::access::Durability;
+use super::columns::RowCount;
 use super::{Store, StoreError};
 
 /// Row id of a workspace in its store.
@@ -25,7 +25,7 @@ pub struct WorkspaceSummary {
 
 impl Store {
     /// Returns the workspace with this key, and creates it if it does not exist. The label replaces an older one.
-    pub fn workspace(&mut self, key: &str, label: &str) -> Result<WorkspaceId, StoreError> {
+    pub fn ensure_workspace(&mut self, key: &str, label: &str) -> Result<WorkspaceId, StoreError> {
         let known = self.read(|sql| {
             sql.first(
                 "SELECT id FROM workspaces WHERE key = ?1 AND label = ?2",
@@ -36,7 +36,7 @@ impl Store {
         if let Some(workspace) = known {
             return Ok(workspace);
         }
-        self.write(Survives::Kill, |sql| {
+        self.write(Durability::Kill, |sql| {
             sql.one(
                 "INSERT INTO workspaces (key, label) VALUES (?1, ?2)
                  ON CONFLICT (key) DO UPDATE SET label = excluded.label RETURNING id",
@@ -69,7 +69,7 @@ impl Store {
                         id: WorkspaceId(row.get(0)?),
                         key: row.get(1)?,
                         label: row.get(2)?,
-                        runs: row.get::<Count>(3)?.0,
+                        runs: row.get::<RowCount>(3)?.0,
                     })
                 },
             )

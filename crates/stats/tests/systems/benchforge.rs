@@ -14,18 +14,18 @@ fn resampling(resamples: usize) -> Resampling<'static> {
 /// Returns the bootstrap interval of the mean of process values.
 fn of_mean(values: &[f64], rule: PercentileRule) -> Option<Interval> {
     let clusters: Vec<&[f64]> = values.chunks(1).collect();
-    percentile_interval_by(&ClusterMean::new(&clusters), 0.95, rule, resampling(10_000))
+    percentile_interval_with(&ClusterMean::new(&clusters), 0.95, rule, resampling(10_000))
 }
 
 fn one_to_ten_thousand() -> HdrHistogram {
-    HdrHistogram::of_values(HdrPrecision::default(), 1..=10_000).unwrap()
+    HdrHistogram::from_values(HdrPrecision::default(), 1..=10_000).unwrap()
 }
 
 #[test]
 fn b4_histograms_are_merged_counter_by_counter() {
     let halves = [1..=5_000, 5_001..=10_000]
-        .map(|half| HdrHistogram::of_values(HdrPrecision::default(), half).unwrap());
-    assert_eq!(halves[0].merged(&halves[1]), Some(one_to_ten_thousand()));
+        .map(|half| HdrHistogram::from_values(HdrPrecision::default(), half).unwrap());
+    assert_eq!(halves[0].merge(&halves[1]), Some(one_to_ten_thousand()));
     assert_eq!(one_to_ten_thousand().total(), 10_000);
 }
 
@@ -60,7 +60,7 @@ fn b5_two_thousand_counters_of_one_then_a_thousand_for_each_power_of_two() {
 fn b6_a_value_is_off_by_at_most_one_part_in_1024() {
     let lowest = |value| {
         HdrPrecision::default()
-            .lowest_of(HdrPrecision::default().index_of(value))
+            .lowest_value(HdrPrecision::default().index_of(value))
             .unwrap()
     };
     assert_eq!(
@@ -104,7 +104,7 @@ fn b8_mean_and_deviation_of_the_population_are_of_the_middles_of_counters() {
         2_886.751_675_9,
         1e-10,
     );
-    let one = HdrHistogram::of_values(HdrPrecision::default(), [5]).unwrap();
+    let one = HdrHistogram::from_values(HdrPrecision::default(), [5]).unwrap();
     assert_eq!(one.population_deviation(), Some(0.0));
 }
 
@@ -112,13 +112,13 @@ fn b8_mean_and_deviation_of_the_population_are_of_the_middles_of_counters() {
 fn b_x3_reservoirs_are_merged_by_the_operations_that_they_stand_for() {
     // A process with 9,900 operations of 1 ms and one with 100 operations of 2 ms, with equally many values of each.
     let (fast, slow) = ([1.0; 50], [2.0; 50]);
-    let merged = WeightedEcdf::of(&[(9_900, &fast), (100, &slow)]).unwrap();
-    close(merged.at(1.0), 0.99, 1e-12);
+    let merged = WeightedEcdf::from_samples(&[(9_900, &fast), (100, &slow)]).unwrap();
+    close(merged.share_at(1.0), 0.99, 1e-12);
     assert_eq!(
         (merged.quantile(0.95), merged.quantile(0.995)),
         (Some(1.0), Some(2.0))
     );
-    let concatenated = WeightedEcdf::of(&[(100, &fast), (100, &slow)]).unwrap();
+    let concatenated = WeightedEcdf::from_samples(&[(100, &fast), (100, &slow)]).unwrap();
     assert_eq!(
         concatenated.quantile(0.95),
         Some(2.0),
@@ -129,7 +129,7 @@ fn b_x3_reservoirs_are_merged_by_the_operations_that_they_stand_for() {
 #[test]
 fn b11_launch_values_have_mean_deviation_cv_and_interval() {
     let p95_of_launches = [100.0, 110.0, 90.0, 105.0, 95.0];
-    let described = Description::of(&p95_of_launches).unwrap();
+    let described = Description::compute(&p95_of_launches).unwrap();
     close(described.mean, 100.0, 1e-12);
     close(described.sd.unwrap(), 62.5_f64.sqrt(), 1e-12);
     close(described.cv().unwrap(), 62.5_f64.sqrt() / 100.0, 1e-12);
@@ -171,7 +171,9 @@ fn b14_three_launches_have_ten_resamples_and_cover_too_seldom_where_t_does_not()
         let clusters: Vec<&[f64]> = values.chunks(1).collect();
         let found = percentile_interval(&ClusterMean::new(&clusters), 0.95, resampling(1_000));
         bootstrap += u32::from(covers(found.unwrap()));
-        t += u32::from(covers(TInterval::of(&values, 0.95).unwrap().interval()));
+        t += u32::from(covers(
+            TInterval::compute(&values, 0.95).unwrap().interval(),
+        ));
     }
     let share = |count: u32| f64::from(count) / f64::from(trials);
     assert!(share(bootstrap) < 0.85, "{bootstrap}");

@@ -22,7 +22,7 @@ fn singles(values: &[f64]) -> Vec<&[f64]> {
 fn c8_fences_are_at_one_and_a_half_and_three_iqr_and_strict() {
     let mut values = up_to(20);
     values.extend([32.0, 60.0]);
-    let fences = TukeyFences::of(&values).unwrap();
+    let fences = TukeyFences::from_samples(&values).unwrap();
     assert_eq!((fences.low_severe, fences.low_mild), (-25.25, -9.5));
     assert_eq!((fences.high_mild, fences.high_severe), (32.5, 48.25));
     assert_eq!(fences.label(32.0), OutlierLabel::Inside);
@@ -37,8 +37,8 @@ fn c8_fences_are_at_one_and_a_half_and_three_iqr_and_strict() {
 fn c9_outliers_are_labelled_and_stay_in_every_estimate() {
     let mut values = up_to(20);
     values.push(1_000.0);
-    assert_eq!(OutlierCounts::of(&values).high_severe, 1);
-    let described = Description::of(&values).unwrap();
+    assert_eq!(OutlierCounts::from_samples(&values).high_severe, 1);
+    let described = Description::compute(&values).unwrap();
     assert_eq!((described.count, described.max), (21, 1_000.0));
     close(described.mean, 1_210.0 / 21.0, 1e-12);
 }
@@ -60,7 +60,7 @@ fn c10_the_slope_is_through_the_origin_and_bootstrapped() {
 fn c11_mean_median_deviation_and_mad_are_bootstrapped_alike() {
     let values: Vec<f64> = (0..60).map(|i| 100.0 + f64::from(i * 13 % 29)).collect();
     let clusters = singles(&values);
-    let described = Description::of(&values).unwrap();
+    let described = Description::compute(&values).unwrap();
     let around = |statistic: &dyn Fn() -> Option<Interval>, value: f64| {
         let interval = statistic().unwrap();
         assert!(
@@ -97,8 +97,8 @@ fn c13_the_bootstrapped_t_score_agrees_with_welch_on_normal_data() {
     };
     for shift in [0.0, 0.2, 0.4, 0.6] {
         let (new, base) = (values(100.0 + shift), values(100.0));
-        let welch = WelchTest::of(&new, &base, WelchDf::Fractional).unwrap();
-        let score = TScore::unpaired(&new, &base, 0.0, 0.0, 0.05, resampling(10_000)).unwrap();
+        let welch = WelchTest::test(&new, &base, WelchDf::Fractional).unwrap();
+        let score = TScore::test(&new, &base, 0.0, 0.0, 0.05, resampling(10_000)).unwrap();
         let p = (2.0 * score.p_greater.min(score.p_less)).min(1.0);
         assert!((p - welch.p).abs() < 0.02, "{shift}: {p} and {}", welch.p);
     }
@@ -131,7 +131,7 @@ fn c14_the_relative_differences_of_mean_and_median_have_intervals() {
 
 #[test]
 fn c_x3_the_t_statistic_is_welchs() {
-    let test = WelchTest::of(&A, &B, WelchDf::Fractional).unwrap();
+    let test = WelchTest::test(&A, &B, WelchDf::Fractional).unwrap();
     close(test.t, -5.181_078_596_102_794, 1e-9);
     close(test.df, 8.877_590_601_795_411, 1e-9);
     close(test.p, 0.000_604_415_990_955_168_8, 1e-6);

@@ -40,7 +40,7 @@ fn width(interval: &Value) -> f64 {
 
 /// Checks location and spread.
 fn describe(checks: &mut Checks, x: &[f64], expected: &Value) {
-    let described = Description::of(x).unwrap();
+    let described = Description::compute(x).unwrap();
     let quantity = |name, against| relative(name, against);
     for (name, against, found) in [
         ("mean", EXACT, Some(described.mean)),
@@ -67,7 +67,7 @@ fn describe(checks: &mut Checks, x: &[f64], expected: &Value) {
     ] {
         checks.one(quantity(name, against), &expected[name], found);
     }
-    let harmonic = HarmonicMean::of(x);
+    let harmonic = HarmonicMean::compute(x);
     let mean = quantity("harmonic mean", "`scipy.stats.hmean`");
     checks.one(mean, &expected["harmonic mean"], harmonic.map(|h| h.mean));
     let deviation = quantity("harmonic deviation", "by definition");
@@ -75,7 +75,7 @@ fn describe(checks: &mut Checks, x: &[f64], expected: &Value) {
     let deviation = deviation.of_size(harmonic.map_or(0.0, |h| h.mean));
     let found = harmonic.map(|h| h.deviation);
     checks.one(deviation, &expected["harmonic deviation"], found);
-    let geometric = GeometricMean::of(x).filter(|found| found.excluded == 0);
+    let geometric = GeometricMean::compute(x).filter(|found| found.excluded == 0);
     let quantity = quantity("geometric mean", "`scipy.stats.gmean`");
     checks.one(
         quantity,
@@ -99,7 +99,7 @@ fn rank(checks: &mut Checks, x: &[f64], expected: &Value, fractions: &[f64]) {
     ] {
         let found: Option<Vec<f64>> = fractions
             .iter()
-            .map(|p| definition.of_sorted(&sorted, *p))
+            .map(|p| definition.select_sorted(&sorted, *p))
             .collect();
         checks.all(relative(name, against), &expected[name], found.as_deref());
     }
@@ -123,7 +123,7 @@ fn rank(checks: &mut Checks, x: &[f64], expected: &Value, fractions: &[f64]) {
 /// Checks outliers, dependence, modes and lines.
 fn examine(checks: &mut Checks, x: &[f64], expected: &Value) {
     let size = largest(x);
-    let counts = OutlierCounts::of(x);
+    let counts = OutlierCounts::from_samples(x);
     let counts = [
         counts.low_severe,
         counts.low_mild,
@@ -179,7 +179,7 @@ fn examine(checks: &mut Checks, x: &[f64], expected: &Value) {
         let quantity = relative(&kept, against);
         checks.one(quantity, &expected[0], Some(treated.values.len() as f64));
         checks.one(quantity, &expected[1], mean(&treated.values));
-        let error = TrimmedMean::of(&treated).map(|trimmed| trimmed.standard_error);
+        let error = TrimmedMean::compute(&treated).map(|trimmed| trimmed.standard_error);
         checks.one(
             relative(&format!("{name}: standard error"), "by definition"),
             &expected[2],
@@ -282,13 +282,13 @@ fn pair_up(checks: &mut Checks, a: &[f64], b: &[f64], expected: &Value) {
 fn bracket(checks: &mut Checks, x: &[f64], expected: &Value, levels: &[f64]) {
     let size = largest(x);
     for (i, level) in levels.iter().enumerate() {
-        let t = TInterval::of(x, *level).map(|t| t.margin);
+        let t = TInterval::compute(x, *level).map(|t| t.margin);
         checks.one(
             relative("t margin", "`scipy.stats.t.ppf`"),
             &expected["t margin"][i],
             t,
         );
-        let median = MedianInterval::of(x, *level).map(|found| found.interval);
+        let median = MedianInterval::compute(x, *level).map(|found| found.interval);
         let quantity = relative(
             "median interval",
             "`scipy.stats.binom.ppf`; by definition from 50 values on",
@@ -312,11 +312,11 @@ fn bca_of_all_resamples(x: &[f64], level: f64) -> Option<Interval> {
             weights[code % n] += 1;
             code /= n;
         }
-        mean.of(&weights)
+        mean.evaluate(&weights)
     });
     let without = |left_out: usize| {
         let weights: Vec<u32> = (0..n).map(|i| u32::from(i != left_out)).collect();
-        mean.of(&weights)
+        mean.evaluate(&weights)
     };
     let jackknife: Vec<f64> = (0..n).map(without).collect();
     bca_bounds(resamples.collect(), mean.observed(), &jackknife, level)
@@ -324,7 +324,7 @@ fn bca_of_all_resamples(x: &[f64], level: f64) -> Option<Interval> {
 
 /// Checks tests of two samples.
 fn test(checks: &mut Checks, a: &[f64], b: &[f64], expected: &Value) {
-    let found = MannWhitney::of(a, b).unwrap();
+    let found = MannWhitney::from_groups(a, b).unwrap();
     checks.one(
         relative("U", "`scipy.stats.mannwhitneyu`"),
         &expected["U"],
@@ -339,10 +339,10 @@ fn test(checks: &mut Checks, a: &[f64], b: &[f64], expected: &Value) {
         ("Mann-Whitney p, exact", MannWhitneyMethod::Exact),
     ] {
         let quantity = Quantity::p_value(name, "`scipy.stats.mannwhitneyu`; constants: 1");
-        checks.one(quantity, &expected[name], found.p(method));
+        checks.one(quantity, &expected[name], found.p_value(method));
     }
     kruskal(checks, &[a, b], &expected["Kruskal-Wallis"]);
-    let welch = WelchTest::of(a, b, WelchDf::Fractional);
+    let welch = WelchTest::test(a, b, WelchDf::Fractional);
     let statistic = relative("Welch t, df", EXACT);
     let pair = welch.map(|welch| [welch.t, welch.df]);
     checks.all(
@@ -359,13 +359,13 @@ fn test(checks: &mut Checks, a: &[f64], b: &[f64], expected: &Value) {
         &expected["Welch interval"],
         welch.and_then(|welch| welch.interval(0.95)),
     );
-    let floored = WelchTest::of(a, b, WelchDf::Floored).map(|welch| welch.p);
+    let floored = WelchTest::test(a, b, WelchDf::Floored).map(|welch| welch.p);
     let p = Quantity::p_value("Welch p, df floored", "`scipy.stats.t.sf`");
     checks.one(p, &expected["Welch p, df floored"], floored);
 }
 
 fn kruskal(checks: &mut Checks, groups: &[&[f64]], expected: &Value) {
-    let found = KruskalWallis::of(groups).unwrap();
+    let found = KruskalWallis::test(groups).unwrap();
     let h = relative("Kruskal-Wallis H", "exact fractions; constants: 0");
     checks.one(h, &expected[0], Some(found.h));
     let p = Quantity::p_value("Kruskal-Wallis p", "`scipy.stats.chi2.sf`; constants: 1");
@@ -380,7 +380,7 @@ fn size_up(checks: &mut Checks, a: &[f64], b: &[f64], expected: &Value, levels: 
     checks.one(d, &expected["Cohen d"], cohens_d(a, b));
     let delta = relative("Cliff's delta", "by definition");
     checks.one(delta, &expected["Cliff's delta"], cliffs_delta(a, b));
-    let shift = HodgesLehmann::of(a, b).unwrap();
+    let shift = HodgesLehmann::from_groups(a, b).unwrap();
     let quantity = relative("shift", "`numpy.median` of all differences");
     checks.one(quantity, &expected["shift"], shift.estimate());
     for (name, ranks) in [
@@ -393,7 +393,7 @@ fn size_up(checks: &mut Checks, a: &[f64], b: &[f64], expected: &Value, levels: 
         }
     }
     if expected["paired log ratio"] != "skip" {
-        let found = PairedLogRatio::of(a, b, 0.95);
+        let found = PairedLogRatio::compute(a, b, 0.95);
         let found = found.map(|found| [found.ratio, found.interval.lower, found.interval.upper]);
         let quantity = relative(
             "paired log ratio",
@@ -442,7 +442,7 @@ fn launches(checks: &mut Checks, set: &Value) {
         seed: 1,
         name: "everything",
     };
-    let found = SubsampledCentre::of(&groups, everything, stream).unwrap();
+    let found = SubsampledCentre::compute(&groups, everything, stream).unwrap();
     let half = found.interval(0.95).unwrap().upper - found.centre;
     // A bound of an interval is rounded to about 1e-16 of its center.
     let quantity = relative("subselection of everything, margin", "by definition")
@@ -542,7 +542,7 @@ fn check() -> Checks {
             ),
         ] {
             let quantity = Quantity::p_value(name, against);
-            checks.all(quantity, &family[name], Some(&correction.adjusted(&p)));
+            checks.all(quantity, &family[name], Some(&correction.adjust(&p)));
         }
     }
     distributions(&mut checks, &reference["distributions"]);

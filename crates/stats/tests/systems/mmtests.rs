@@ -10,7 +10,7 @@ const STREAM: Stream<'static> = Stream {
 
 #[test]
 fn m3_minimum_maximum_mean_and_deviation_are_of_all_samples() {
-    let described = Description::of(&[100.0, 110.0, 90.0]).unwrap();
+    let described = Description::compute(&[100.0, 110.0, 90.0]).unwrap();
     assert_eq!(
         (described.min, described.max, described.mean),
         (90.0, 110.0, 100.0)
@@ -23,7 +23,7 @@ fn m4_times_have_an_arithmetic_and_rates_a_harmonic_mean() {
     let values = [100.0, 110.0, 90.0];
     close(mean(&values).unwrap(), 100.0, 1e-12);
     close(
-        HarmonicMean::of(&values).unwrap().mean,
+        HarmonicMean::compute(&values).unwrap().mean,
         99.331_103_678_929_76,
         1e-12,
     );
@@ -35,7 +35,7 @@ fn m5_welchs_test_may_round_its_degrees_of_freedom_down() {
         [10.0, 10.2, 9.9, 10.1, 10.3],
         [10.5, 10.7, 10.4, 10.6, 10.9, 10.6],
     );
-    let floored = WelchTest::of(&a, &b, WelchDf::Floored).unwrap();
+    let floored = WelchTest::test(&a, &b, WelchDf::Floored).unwrap();
     assert_eq!(floored.df, 8.0);
     assert!((floored.p - 0.000_842).abs() < 5e-7, "{}", floored.p);
 }
@@ -68,7 +68,7 @@ fn m10_a_launch_has_the_median_of_the_means_of_a_hundred_parts_of_four_fifths() 
     );
     let mut values = up_to(50);
     values[49] = 2_500.0;
-    let of = |values: &[f64]| SubsampledCentre::of(&[values], rule, STREAM).unwrap();
+    let of = |values: &[f64]| SubsampledCentre::compute(&[values], rule, STREAM).unwrap();
     let found = of(&values);
     assert_eq!(found, of(&values));
     assert!((1.0..2_500.0).contains(&found.centre));
@@ -78,7 +78,8 @@ fn m10_a_launch_has_the_median_of_the_means_of_a_hundred_parts_of_four_fifths() 
 #[test]
 fn m11_the_whole_is_the_mean_of_the_launches_medians() {
     let (short, long) = ([10.0; 3], [20.0; 30]);
-    let found = SubsampledCentre::of(&[&short, &long], Subsampling::DOCUMENTED, STREAM).unwrap();
+    let found =
+        SubsampledCentre::compute(&[&short, &long], Subsampling::DOCUMENTED, STREAM).unwrap();
     assert_eq!(
         (found.medians.as_slice(), found.centre),
         (&[10.0, 20.0][..], 15.0)
@@ -112,7 +113,7 @@ fn m_x5_parts_may_be_drawn_with_replacement_and_give_an_interval() {
     let launch =
         |centre: f64| -> Vec<f64> { (0..20).map(|i| centre + f64::from(i).sin()).collect() };
     let (a, b) = (launch(100.0), launch(104.0));
-    let of = |rule| SubsampledCentre::of(&[&a, &b], rule, STREAM).unwrap();
+    let of = |rule| SubsampledCentre::compute(&[&a, &b], rule, STREAM).unwrap();
     let (with, without) = (of(Subsampling::SCRIPTED), of(Subsampling::DOCUMENTED));
     assert_ne!(with.medians, without.medians);
     for found in [with, without] {
@@ -141,7 +142,7 @@ fn m_x7_percentiles_are_floor_ranks_in_order_of_preference() {
     assert_eq!(Better::Lower.percentile(&values, 95), Some(9.0));
     // 95 % of rates are at least this high.
     assert_eq!(Better::Higher.percentile(&values, 95), Some(2.0));
-    assert_eq!(Quantile::FloorRank.of_sorted(&values, 0.95), Some(9.0));
+    assert_eq!(Quantile::FloorRank.select_sorted(&values, 0.95), Some(9.0));
 }
 
 #[test]
@@ -160,19 +161,19 @@ fn m_x8_positive_always_means_better_and_a_rate_that_falls_to_nothing_has_lost_a
 
 #[test]
 fn m_x9_the_deviation_of_a_harmonic_mean_is_by_the_delta_method() {
-    let found = HarmonicMean::of(&[100.0, 110.0, 90.0]).unwrap();
+    let found = HarmonicMean::compute(&[100.0, 110.0, 90.0]).unwrap();
     close(found.deviation, 8.151_026_747_970_235, 1e-9);
 }
 
 #[test]
 fn m_x11_the_geometric_mean_leaves_ratios_of_zero_out_and_says_so() {
-    let found = GeometricMean::of(&[2.0, 0.5, 0.0, 8.0]).unwrap();
+    let found = GeometricMean::compute(&[2.0, 0.5, 0.0, 8.0]).unwrap();
     close(found.mean, 2.0, 1e-12);
     assert_eq!((found.used, found.excluded), (3, 1));
 }
 
 #[test]
 fn m_x14_a_rate_that_is_not_positive_has_no_harmonic_mean() {
-    assert_eq!(HarmonicMean::of(&[100.0, 0.0]), None);
-    assert_eq!(HarmonicMean::of(&[100.0, -1.0]), None);
+    assert_eq!(HarmonicMean::compute(&[100.0, 0.0]), None);
+    assert_eq!(HarmonicMean::compute(&[100.0, -1.0]), None);
 }

@@ -6,8 +6,8 @@ use perfcheck_stats::*;
 const SEP5: ([f64; 5], [f64; 5]) = ([1.0, 2.0, 3.0, 4.0, 5.0], [6.0, 7.0, 8.0, 9.0, 10.0]);
 
 fn asymptotic(a: &[f64], b: &[f64]) -> f64 {
-    let test = MannWhitney::of(a, b).unwrap();
-    test.p(MannWhitneyMethod::Asymptotic).unwrap()
+    let test = MannWhitney::from_groups(a, b).unwrap();
+    test.p_value(MannWhitneyMethod::Asymptotic).unwrap()
 }
 
 fn kept(policy: OutlierPolicy, values: &[f64]) -> Vec<f64> {
@@ -77,8 +77,14 @@ fn n12_a_value_on_the_fence_stays_and_one_beyond_goes() {
 #[test]
 fn n13_quartiles_are_of_nearest_rank() {
     let values = up_to(20);
-    assert_eq!(Quantile::InvertedCdf.of_sorted(&values, 0.25), Some(5.0));
-    assert_eq!(Quantile::InvertedCdf.of_sorted(&values, 0.75), Some(15.0));
+    assert_eq!(
+        Quantile::InvertedCdf.select_sorted(&values, 0.25),
+        Some(5.0)
+    );
+    assert_eq!(
+        Quantile::InvertedCdf.select_sorted(&values, 0.75),
+        Some(15.0)
+    );
     assert_eq!(IqrFence::NEAREST_RANK.quartiles, Quantile::InvertedCdf);
 }
 
@@ -104,7 +110,7 @@ const TRIMMED: FullDescriptionRules = FullDescriptionRules {
     outliers: OutlierPolicy::IqrFence(IqrFence::NEAREST_RANK),
     quantile: Quantile::InvertedCdf,
     trimmed_error: TrimmedError::Winsorized,
-    tail: TailBasis::TreatedSample,
+    tail: TailSource::TreatedSample,
     level: 0.95,
 };
 
@@ -117,7 +123,7 @@ fn with_an_outlier() -> Vec<f64> {
 #[test]
 fn n15_the_mean_is_of_the_trimmed_samples() {
     assert_eq!(
-        FullDescription::of(&with_an_outlier(), TRIMMED)
+        FullDescription::compute(&with_an_outlier(), TRIMMED)
             .unwrap()
             .mean,
         10.5
@@ -127,20 +133,23 @@ fn n15_the_mean_is_of_the_trimmed_samples() {
 #[test]
 fn n16_the_median_by_nearest_rank_is_the_lower_middle() {
     let values = [4.0, 2.0, 1.0, 3.0];
-    let lower = FullDescription::of(&values, TRIMMED).unwrap().median;
+    let lower = FullDescription::compute(&values, TRIMMED).unwrap().median;
     let middle = FullDescriptionRules {
         quantile: Quantile::Linear,
         ..TRIMMED
     };
     assert_eq!(
-        (lower, FullDescription::of(&values, middle).unwrap().median),
+        (
+            lower,
+            FullDescription::compute(&values, middle).unwrap().median
+        ),
         (2.0, 2.5)
     );
 }
 
 #[test]
 fn n17_percentiles_are_ranks_rounded_up_as_numpy_rounds_them() {
-    let at = |n, p| Quantile::InvertedCdf.of_sorted(&up_to(n), p).unwrap();
+    let at = |n, p| Quantile::InvertedCdf.select_sorted(&up_to(n), p).unwrap();
     assert_eq!(at(20, 0.95), 19.0);
     assert_eq!((at(100, 0.95), at(100, 0.99)), (95.0, 99.0));
     // 0.07 * 100 is 7.000000000000001
@@ -150,18 +159,21 @@ fn n17_percentiles_are_ranks_rounded_up_as_numpy_rounds_them() {
 
 #[test]
 fn n18_extremes_are_of_the_trimmed_samples_if_so_wished() {
-    let trimmed = FullDescription::of(&with_an_outlier(), TRIMMED).unwrap();
+    let trimmed = FullDescription::compute(&with_an_outlier(), TRIMMED).unwrap();
     assert_eq!((trimmed.min, trimmed.max), (1.0, 20.0));
 }
 
 #[test]
 fn n19_the_deviation_divides_by_n_minus_one_and_one_sample_has_none() {
     close(
-        Description::of(&[100.0, 110.0, 90.0]).unwrap().sd.unwrap(),
+        Description::compute(&[100.0, 110.0, 90.0])
+            .unwrap()
+            .sd
+            .unwrap(),
         10.0,
         1e-12,
     );
-    assert_eq!(Description::of(&[3.0]).unwrap().sd, None);
+    assert_eq!(Description::compute(&[3.0]).unwrap().sd, None);
 }
 
 #[test]
@@ -176,7 +188,7 @@ fn n20_the_standard_error_is_the_deviation_over_root_n() {
 
 #[test]
 fn n21_the_margin_of_190_samples_is_1_972595_standard_errors() {
-    let interval = TInterval::of(&up_to(190), 0.95).unwrap();
+    let interval = TInterval::compute(&up_to(190), 0.95).unwrap();
     close(interval.margin / interval.standard_error, 1.972_595, 1e-6);
     let bounds = interval.interval();
     assert_eq!(bounds.upper - interval.mean, interval.mean - bounds.lower);
@@ -191,7 +203,7 @@ fn n22_critical_values_are_those_of_the_table() {
     ] {
         for (level, t) in [0.9, 0.95, 0.99].into_iter().zip(expected) {
             close(
-                student_t::critical((1.0 - level) / 2.0, df).unwrap(),
+                student_t::upper_quantile((1.0 - level) / 2.0, df).unwrap(),
                 t,
                 1e-6,
             );
@@ -240,22 +252,22 @@ fn n26_b_x5_variability_is_high_from_a_half_on_and_without_a_mean_there_is_none(
         (0.5, Variability::High),
     ];
     for (cv, expected) in cases {
-        assert_eq!(Variability::within(cv, 0.05, 0.5), expected);
+        assert_eq!(Variability::classify(cv, 0.05, 0.5), expected);
     }
-    assert_eq!(Description::of(&[-1.0, 1.0]).unwrap().cv(), None);
+    assert_eq!(Description::compute(&[-1.0, 1.0]).unwrap().cv(), None);
 }
 
 #[test]
 fn n29_tied_values_share_their_ranks_and_the_raw_samples_are_tested() {
     // Ranks of 1 2 2 | 2 5: 1, 3, 3 | 3, 5
-    let test = MannWhitney::of(&[1.0, 2.0, 2.0], &[2.0, 5.0]).unwrap();
+    let test = MannWhitney::from_groups(&[1.0, 2.0, 2.0], &[2.0, 5.0]).unwrap();
     assert_eq!(test.u_first, 7.0 - 6.0);
 }
 
 #[test]
 fn n30_u_is_the_smaller_of_both() {
     let (a, b) = SEP5;
-    let test = MannWhitney::of(&b, &a).unwrap();
+    let test = MannWhitney::from_groups(&b, &a).unwrap();
     assert_eq!((test.u_first, test.u_second(), test.u()), (25.0, 0.0, 0.0));
 }
 
@@ -277,7 +289,7 @@ fn n31_p_is_normal_with_a_correction_for_ties_and_none_for_continuity() {
 
 #[test]
 fn n32_a_p_equal_to_alpha_is_not_significant() {
-    let of = |p, alpha| Significance::of(Some(p), alpha, 9, 5);
+    let of = |p, alpha| Significance::classify(Some(p), alpha, 9, 5);
     assert_eq!(of(0.05, 0.05), Significance::NotSignificant);
     assert_eq!(of(0.049_999, 0.05), Significance::Significant);
     assert_eq!(of(0.05, 0.051), Significance::Significant);
@@ -287,9 +299,9 @@ fn n32_a_p_equal_to_alpha_is_not_significant() {
 fn n33_groups_of_four_are_not_tested() {
     let of = |count: u32| {
         let (a, b) = (up_to(count), up_to(30));
-        let test = MannWhitney::of(&a, &b).unwrap();
-        let p = test.p(MannWhitneyMethod::Asymptotic);
-        Significance::of(p, 0.05, test.smaller_group(), 5)
+        let test = MannWhitney::from_groups(&a, &b).unwrap();
+        let p = test.p_value(MannWhitneyMethod::Asymptotic);
+        Significance::classify(p, 0.05, test.smaller_group(), 5)
     };
     assert_eq!(of(4), Significance::NotTested);
     assert_eq!(of(5), Significance::Significant);
@@ -298,18 +310,18 @@ fn n33_groups_of_four_are_not_tested() {
 #[test]
 fn n34_exact_and_asymptotic_p_of_small_samples_differ_and_both_are_offered() {
     let (a, b) = SEP5;
-    let test = MannWhitney::of(&a, &b).unwrap();
+    let test = MannWhitney::from_groups(&a, &b).unwrap();
     close(
-        test.p(MannWhitneyMethod::Exact).unwrap(),
+        test.p_value(MannWhitneyMethod::Exact).unwrap(),
         0.007_936_507_936_507_936,
         1e-12,
     );
-    assert!(test.p(MannWhitneyMethod::Asymptotic).unwrap() > 0.009);
+    assert!(test.p_value(MannWhitneyMethod::Asymptotic).unwrap() > 0.009);
 }
 
 #[test]
 fn n35_a_test_says_one_of_three_things() {
-    let of = |p| Significance::of(p, 0.05, 9, 5);
+    let of = |p| Significance::classify(p, 0.05, 9, 5);
     let said = [Some(0.01), Some(0.5), None].map(of);
     assert_eq!(
         said,
@@ -323,8 +335,8 @@ fn n35_a_test_says_one_of_three_things() {
 
 #[test]
 fn n36_the_record_of_a_series_is_complete() {
-    let record = FullDescription::of(&up_to(100), TRIMMED).unwrap();
-    let sd = Description::of(&up_to(100)).unwrap().sd.unwrap();
+    let record = FullDescription::compute(&up_to(100), TRIMMED).unwrap();
+    let sd = Description::compute(&up_to(100)).unwrap().sd.unwrap();
     assert_eq!((record.measured, record.used), (100, 100));
     assert_eq!(
         (record.mean, record.median, record.min, record.max),
@@ -350,7 +362,8 @@ fn n_x2_the_process_variance_ratio_divides_by_the_standard_error_within() {
 
 #[test]
 fn n_x4_the_paired_log_ratio_of_half_as_much_again_is_exact() {
-    let found = PairedLogRatio::of(&[150.0, 300.0, 600.0], &[100.0, 200.0, 400.0], 0.95).unwrap();
+    let found =
+        PairedLogRatio::compute(&[150.0, 300.0, 600.0], &[100.0, 200.0, 400.0], 0.95).unwrap();
     for value in [found.ratio, found.interval.lower, found.interval.upper] {
         close(value, 1.5, 1e-12);
     }
@@ -359,19 +372,19 @@ fn n_x4_the_paired_log_ratio_of_half_as_much_again_is_exact() {
 
 #[test]
 fn n_x5_the_gate_asks_for_the_threshold_and_for_an_interval_without_one() {
-    let steady = PairedLogRatio::of(&[108.0, 109.0, 107.0], &[100.0; 3], 0.95).unwrap();
+    let steady = PairedLogRatio::compute(&[108.0, 109.0, 107.0], &[100.0; 3], 0.95).unwrap();
     assert!(steady.is_beyond(0.05) && !steady.is_beyond(0.1));
-    let noisy = PairedLogRatio::of(&[150.0, 80.0, 120.0], &[100.0; 3], 0.95).unwrap();
+    let noisy = PairedLogRatio::compute(&[150.0, 80.0, 120.0], &[100.0; 3], 0.95).unwrap();
     assert!(noisy.ratio > 1.05 && !noisy.is_beyond(0.05));
 }
 
 #[test]
 fn n_x6_percentiles_and_extremes_are_of_the_raw_samples() {
     let raw = FullDescriptionRules {
-        tail: TailBasis::Raw,
+        tail: TailSource::Raw,
         ..TRIMMED
     };
-    let record = FullDescription::of(&with_an_outlier(), raw).unwrap();
+    let record = FullDescription::compute(&with_an_outlier(), raw).unwrap();
     assert_eq!(
         (record.mean, record.max, record.percentiles[4]),
         (10.5, 1_000.0, 1_000.0)
@@ -382,7 +395,7 @@ fn n_x6_percentiles_and_extremes_are_of_the_raw_samples() {
 #[test]
 fn n_x7_the_standard_error_of_a_trimmed_mean_is_winsorised() {
     let values = up_to(20);
-    let of = |policy: OutlierPolicy| TrimmedMean::of(&policy.apply(&values).unwrap()).unwrap();
+    let of = |policy: OutlierPolicy| TrimmedMean::compute(&policy.apply(&values).unwrap()).unwrap();
     // 2 2 3 ... 18 19 19: sum of squares about 10.5 is 629
     let trimmed = of(OutlierPolicy::BothFivePercent);
     close(
@@ -401,7 +414,7 @@ fn n_x7_the_standard_error_of_a_trimmed_mean_is_winsorised() {
 
 #[test]
 fn n_x8_the_interval_of_a_median_needs_six_samples_at_95_and_eight_at_99_percent() {
-    let of = |n, level| MedianInterval::of(&up_to(n), level);
+    let of = |n, level| MedianInterval::compute(&up_to(n), level);
     assert_eq!((of(5, 0.95), of(7, 0.99)), (None, None));
     let six = of(6, 0.95).unwrap();
     assert_eq!(
@@ -421,8 +434,8 @@ fn n_x8_the_interval_of_a_median_needs_six_samples_at_95_and_eight_at_99_percent
 fn n_x9_small_groups_without_ties_are_tested_exactly_and_others_with_correction() {
     let (a, b) = SEP5;
     let p = |a: &[f64], b: &[f64]| {
-        let test = MannWhitney::of(a, b).unwrap();
-        test.p(MannWhitneyMethod::Automatic).unwrap()
+        let test = MannWhitney::from_groups(a, b).unwrap();
+        test.p_value(MannWhitneyMethod::Automatic).unwrap()
     };
     close(p(&a, &b), 0.007_936_507_936_507_936, 1e-12);
     let ties = (
@@ -434,19 +447,19 @@ fn n_x9_small_groups_without_ties_are_tested_exactly_and_others_with_correction(
         up_to(11),
         (0..10).map(|i| f64::from(i) + 0.5).collect::<Vec<_>>(),
     );
-    let corrected = MannWhitney::of(&many, &more)
+    let corrected = MannWhitney::from_groups(&many, &more)
         .unwrap()
-        .p(MannWhitneyMethod::AsymptoticCorrected);
+        .p_value(MannWhitneyMethod::AsymptoticCorrected);
     assert_eq!(p(&many, &more), corrected.unwrap());
     assert_eq!(p(&[5.0; 3], &[5.0; 4]), 1.0);
-    let of_two = Significance::of(Some(0.3), 0.05, 2, 2);
+    let of_two = Significance::classify(Some(0.3), 0.05, 2, 2);
     assert_eq!(of_two, Significance::NotSignificant);
 }
 
 #[test]
 fn n_x10_three_groups_are_tested_together() {
     let (near, far) = ([3.0, 4.0, 5.0, 6.0, 7.0], [8.0, 9.0, 10.0, 11.0, 12.0]);
-    let found = KruskalWallis::of(&[&up_to(5), &near, &far]).unwrap();
+    let found = KruskalWallis::test(&[&up_to(5), &near, &far]).unwrap();
     close(found.h, 10.712_387_791_741_474, 1e-9);
     close(found.p, 0.004_718_832_338_641_071, 1e-6);
 }
@@ -457,15 +470,15 @@ fn n_x11_a_negligible_delta_takes_significance_back() {
     assert_eq!(cliffs_delta(&b, &a), Some(1.0));
     let significant = Significance::Significant;
     assert_eq!(
-        significant.unless_below(0.146, 0.147),
+        significant.with_practical_gate(0.146, 0.147),
         Significance::NotSignificant
     );
     assert_eq!(
-        significant.unless_below(0.147, 0.147),
+        significant.with_practical_gate(0.147, 0.147),
         Significance::Significant
     );
     let labels =
-        [0.1, 0.2, 0.4, 0.6].map(|delta| EffectSize::within(delta, [0.147, 0.33, 0.474]).label());
+        [0.1, 0.2, 0.4, 0.6].map(|delta| EffectSize::classify(delta, [0.147, 0.33, 0.474]).label());
     assert_eq!(labels, ["negligible", "small", "medium", "large"]);
 }
 
@@ -475,7 +488,7 @@ fn n_x12_the_shift_has_the_interval_of_normal_ranks() {
         up_to(10),
         up_to(10).iter().map(|x| x + 10.0).collect::<Vec<_>>(),
     );
-    let shift = HodgesLehmann::of(&b, &a).unwrap();
+    let shift = HodgesLehmann::from_groups(&b, &a).unwrap();
     assert_eq!(shift.estimate(), Some(10.0));
     // k = floor(50 - 1.96 sqrt(175)) = 24: differences 10 + d occur 10 - |d| times; the 24th is 10 - 3
     let interval = shift.interval(0.95, HodgesLehmannRanks::Normal).unwrap();
@@ -492,7 +505,7 @@ fn n_x12_the_shift_has_the_interval_of_normal_ranks() {
 fn n_x13_fifty_samples_are_checked_for_drift_and_dependence() {
     let suspicious = |values: &[f64]| {
         let depends = lag_one_autocorrelation(values).unwrap() > 0.5;
-        let differ = SplitHalves::of(values).unwrap().p < 0.001;
+        let differ = SplitHalves::compare(values).unwrap().p < 0.001;
         (depends, differ)
     };
     assert_eq!(suspicious(&up_to(50)), (true, true));
@@ -501,7 +514,7 @@ fn n_x13_fifty_samples_are_checked_for_drift_and_dependence() {
 }
 
 fn cluster_of(values: &[f64]) -> Option<SlowMode> {
-    SlowMode::within(values, 3, 0.01, 0.15)
+    SlowMode::detect(values, 3, 0.01, 0.15)
 }
 
 #[test]
@@ -543,9 +556,9 @@ fn n_x20_halves_drift_when_ten_percent_and_four_standard_errors_apart() {
     let halves = |first: f64, second: f64, noise: f64| {
         let wave = |centre: f64| (0..25).map(move |i| centre + noise * f64::from(i % 3 - 1));
         let values: Vec<f64> = wave(first).chain(wave(second)).collect();
-        SplitHalves::of(&values).unwrap()
+        SplitHalves::compare(&values).unwrap()
     };
-    let drift = |first, second, noise| halves(first, second, noise).drift_beyond(0.1, 4.0);
+    let drift = |first, second, noise| halves(first, second, noise).has_drifted(0.1, 4.0);
     assert!(drift(100.0, 112.0, 1.0));
     assert!(!drift(100.0, 108.0, 1.0));
     assert!(!drift(100.0, 112.0, 60.0));

@@ -19,7 +19,7 @@ fn s4_each_group_has_its_own_fences() {
     let fast = up_to(20);
     let slow: Vec<f64> = up_to(20).iter().map(|x| x + 1_000.0).collect();
     for group in [&fast, &slow] {
-        let cleaned = CleanedSample::of(&[group], FirstSample::Used, FENCE).unwrap();
+        let cleaned = CleanedSample::clean(&[group], FirstSampleTreatment::Used, FENCE).unwrap();
         assert_eq!(cleaned.counts.outliers_removed, 0);
     }
     let bounds = |group| FENCE.apply(group).unwrap().bounds;
@@ -67,7 +67,7 @@ fn s8_first_samples_go_before_the_fences_are_drawn() {
     // The warm-up sample is so slow that it would widen the fences.
     let mut launch = vec![1e6];
     launch.extend(up_to(11));
-    let dropped = CleanedSample::of(&[&launch], FirstSample::Dropped, FENCE).unwrap();
+    let dropped = CleanedSample::clean(&[&launch], FirstSampleTreatment::Dropped, FENCE).unwrap();
     assert_eq!(dropped.used, up_to(11));
     assert_eq!(
         (
@@ -76,7 +76,7 @@ fn s8_first_samples_go_before_the_fences_are_drawn() {
         ),
         (1, 0)
     );
-    let used = CleanedSample::of(&[&launch], FirstSample::Used, FENCE).unwrap();
+    let used = CleanedSample::clean(&[&launch], FirstSampleTreatment::Used, FENCE).unwrap();
     assert_eq!(
         (used.counts.warm_up_skipped, used.counts.outliers_removed),
         (0, 1)
@@ -89,7 +89,7 @@ fn s9_every_sample_is_used_skipped_or_removed() {
     let launch = [
         50.0, 10.0, 11.0, 12.0, 10.5, 11.5, 900.0, 10.2, 11.1, 12.3, 10.9, 11.7,
     ];
-    let cleaned = CleanedSample::of(&[&launch], FirstSample::Dropped, FENCE).unwrap();
+    let cleaned = CleanedSample::clean(&[&launch], FirstSampleTreatment::Dropped, FENCE).unwrap();
     let expected = CleaningCounts {
         raw: 12,
         warm_up_skipped: 1,
@@ -102,16 +102,16 @@ fn s9_every_sample_is_used_skipped_or_removed() {
 
 #[test]
 fn s11_rates_are_of_mean_longest_and_shortest_time_and_of_no_time_zero() {
-    let rates = OperationRates::of(&[400.0, 500.0, 600.0]).unwrap();
+    let rates = OperationRates::from_times(&[400.0, 500.0, 600.0]).unwrap();
     assert_eq!((rates.mean, rates.most), (2e6, 2.5e6));
     close(rates.least, 1e9 / 600.0, 1e-12);
-    assert_eq!(OperationRates::of(&[0.0]).unwrap().mean, 0.0);
+    assert_eq!(OperationRates::from_times(&[0.0]).unwrap().mean, 0.0);
 }
 
 #[test]
 fn s14_a_mean_a_thousand_times_the_median_is_absurd() {
     let absurd = |last| {
-        let described = Description::of(&[1.0, 1.0, 1.0, last]).unwrap();
+        let described = Description::compute(&[1.0, 1.0, 1.0, last]).unwrap();
         described.mean_over_median().unwrap() > 1_000.0
     };
     assert!(absurd(4_001.0) && !absurd(3_900.0));
@@ -120,8 +120,8 @@ fn s14_a_mean_a_thousand_times_the_median_is_absurd() {
 #[test]
 fn s15_the_mad_is_unscaled_and_percentiles_interpolate() {
     let values = [1.0, 1.0, 2.0, 2.0, 4.0, 6.0, 9.0];
-    assert_eq!(Description::of(&values).unwrap().mad, 1.0);
-    assert_eq!(Quantile::Linear.of_sorted(&values, 0.75), Some(5.0));
+    assert_eq!(Description::compute(&values).unwrap().mad, 1.0);
+    assert_eq!(Quantile::Linear.select_sorted(&values, 0.75), Some(5.0));
 }
 
 #[test]
@@ -137,7 +137,7 @@ fn s16_the_bootstrap_of_the_mean_has_2000_resamples_and_a_seed() {
         percentile_interval(&ClusterMean::new(&clusters), 0.95, resampling).unwrap()
     };
     assert_eq!(of("group"), of("group"));
-    let t = TInterval::of(&values, 0.95).unwrap().interval();
+    let t = TInterval::compute(&values, 0.95).unwrap().interval();
     assert!((of("group").lower - t.lower).abs() < 0.2 && (of("group").upper - t.upper).abs() < 0.2);
 }
 
@@ -186,7 +186,7 @@ fn s20_a_family_is_corrected_by_holm_or_by_benjamini_and_hochberg() {
         (Correction::BenjaminiHochberg, [0.02, 0.04, 0.04, 0.02]),
         (Correction::Unadjusted, p),
     ] {
-        for (found, expected) in correction.adjusted(&p).into_iter().zip(expected) {
+        for (found, expected) in correction.adjust(&p).into_iter().zip(expected) {
             close(found, expected, 1e-12);
         }
     }

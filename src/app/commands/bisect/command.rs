@@ -1,16 +1,16 @@
 //! The sequence of a search: find the benchmark, check that the last commit is slower, narrow the range down.
 
-use super::memory::Memory;
+use super::memory::SearchState;
 use super::options::BisectOptions;
-use super::search::{Next, bounds, most_steps, next};
-use super::step::{BuiltBenchmark, CommitBuild, Ledger, Workshop, skipped};
+use super::search::{SearchStep, bounds, most_steps, next};
+use super::step::{BisectSession, BuiltBenchmark, CommitBuild, MeasurementBudget, skipped_outcome};
 use crate::app::context::{Context, World};
 use crate::app::error::AppError;
 use crate::app::measuring::cache_build::cache_directory;
-use crate::app::naming::{candidates, list};
+use crate::app::naming::{find_candidates, list_keys};
 use crate::app::options::StoreOptions;
 use crate::report::{
-    self, BisectFindings, BisectOutcome, BisectStep, CommitOutcome, Finding, ProgressMode,
+    self, BisectFindings, BisectOutcome, BisectStep, CommitFinding, CommitOutcome, ProgressMode,
 };
 use crate::settings::Layer;
 use perfcheck_analysis::compare::Estimate;
@@ -18,7 +18,7 @@ use perfcheck_analysis::exit_code::ExitCode;
 use perfcheck_analysis::model::{BenchmarkKey, Environment};
 use perfcheck_engine::cargo::CargoOptions;
 use perfcheck_engine::host::{self, GitError, Revision};
-use perfcheck_engine::measure::Discovered;
+use perfcheck_engine::measure::DiscoveredBenches;
 use perfcheck_engine::sides::BenchesFrom;
 
 /// Directory below the cache with the state of unfinished searches.
@@ -36,7 +36,7 @@ pub fn bisect(
     search(options, common, world).map_err(|error| {
         // If Ctrl-C reaches git or cargo first, their own error messages do not matter.
         let asked = error.exit_code() == ExitCode::Interrupted;
-        if asked || world.interrupt.requested_a_moment_ago() {
+        if asked || world.interrupt.is_requested_after_delay() {
             AppError::Interrupted(
                 "; what was found is kept, and the same command goes on from there".to_owned(),
             )
@@ -51,7 +51,7 @@ fn search(
     common: &StoreOptions,
     world: &mut World<'_>,
 ) -> Result<ExitCode, AppError> {
-    let load = host::load();
+    let load = host::load_average();
     let layer = Layer {
         noise_threshold: options.paired.noise_threshold,
         ..Layer::default()
@@ -59,12 +59,12 @@ fn search(
     let context = Context::load(common, world)?.with_command_line(layer);
     context.require_local_store()?;
     let (good, commits) = range(&context, options)?;
-    let workshop = Workshop {
+    let workshop = BisectSession {
         options,
         common,
         cargo: common.cargo.clone(),
         environment: Environment {
-            host: host::detect(world.variables.ci, world.supervisor),
+            host: host::read_host_facts(world.variables.ci, world.supervisor),
             build: context
                 .toolchain(&common.cargo, world.supervisor)?
                 .facts
@@ -118,17 +118,17 @@ fn range(
 }
 
 struct Bisection<'a> {
-    workshop: Workshop<'a>,
+    workshop: BisectSession<'a>,
     good: BuiltBenchmark,
     /// Commits after the good one, oldest first
     commits: Vec<Revision>,
-    ledger: Ledger,
+    ledger: MeasurementBudget,
 }
 
 impl<'a> Bisection<'a> {
     /// Finds the benchmark and the state of an earlier call.
     fn begin(
-        mut workshop: Workshop<'a>,
+        mut workshop: BisectSession<'a>,
         good: &Revision,
         commits: Vec<Revision>,
         world: &mut World<'_>,
@@ -137,7 +137,7 @@ impl<'a> Bisection<'a> {
         let bad = &commits[commits.len() - 1];
         let side = workshop.build(bad, world)?;
         let found = workshop.benchmarks(&side, None, world)?;
-        let key = resolve(&options.bench, &found, bad, options)?;
+        let key = resolve_benchmark(&options.bench, &found, bad, options)?;
         if side.targets.len() > 1 {
             // Build only this bench target: others need not build in every commit.
             workshop.cargo = CargoOptions {
@@ -146,19 +146,19 @@ impl<'a> Bisection<'a> {
             };
         }
         drop(side);
-        let good = match workshop.benchmark_of(good, &key, world)? {
+        let good = match workshop.build_benchmark(good, &key, world)? {
             CommitBuild::Ready(built) => *built,
             CommitBuild::Unmeasurable { reason } => {
-                return Err(without_benchmark(good, &key, &reason, options));
+                return Err(no_benchmark_error(good, &key, &reason, options));
             }
         };
         let steps = most_steps(commits.len());
         let context = &workshop.context;
-        let question = question(&workshop, &good, bad);
-        let (store, workspace) = context.store()?;
-        let mut memory = Memory::of(&cache_directory(world)?.join(MEMORIES), &question);
+        let question = state_key(&workshop, &good, bad);
+        let (store, workspace) = context.open_store()?;
+        let mut memory = SearchState::load(&cache_directory(world)?.join(MEMORIES), &question);
         if options.restart {
-            memory.forget()?;
+            memory.clear()?;
         }
         let quiet = workshop.common.output.quiet;
         if !quiet {
@@ -174,7 +174,7 @@ impl<'a> Bisection<'a> {
             report::write_build_event(world.stderr, &("Going on", words))?;
         }
         Ok(Self {
-            ledger: Ledger {
+            ledger: MeasurementBudget {
                 store,
                 workspace,
                 memory,
@@ -190,27 +190,27 @@ impl<'a> Bisection<'a> {
     fn run(mut self, world: &mut World<'_>) -> Result<ExitCode, AppError> {
         let threshold = self.own_threshold();
         let last = self.commits.len() - 1;
-        let bad = self.outcome_of(last, threshold, world)?;
-        if bad.finding != Finding::Slow {
-            return self.nothing_to_find(&bad, world);
+        let bad = self.examine_commit(last, threshold, world)?;
+        if bad.finding != CommitFinding::Slow {
+            return self.report_nothing_found(&bad, world);
         }
-        let halfway = threshold.max(half_of(&bad));
+        let halfway = threshold.max(half_slowdown(&bad));
         if !self.workshop.common.output.quiet {
             let halfway = report::percent_change(halfway);
             let words = format!("a commit is slow from {halfway} on, half of the whole slowdown");
             report::write_build_event(world.stderr, &("Threshold", words))?;
         }
         let mut known = vec![None; self.commits.len()];
-        known[last] = Some(Finding::Slow);
-        while let Next::Try(place) = next(&known) {
-            let remembered = self.remembered(place).is_some();
+        known[last] = Some(CommitFinding::Slow);
+        while let SearchStep::Try(place) = next(&known) {
+            let remembered = self.known_outcome(place).is_some();
             if !remembered && self.ledger.is_used_up() {
                 break;
             }
-            let outcome = self.outcome_of(place, halfway, world)?;
+            let outcome = self.examine_commit(place, halfway, world)?;
             known[place] = Some(outcome.finding);
         }
-        self.answer(&known, &bad, world)
+        self.report_answer(&known, &bad, world)
     }
 
     /// Returns the noise threshold that the user, the bench or the workspace sets.
@@ -220,26 +220,26 @@ impl<'a> Bisection<'a> {
             .options
             .paired
             .comparison()
-            .decision_in_turn(&workshop.context.tables.workspace);
+            .paired_decision(&workshop.context.tables.workspace);
         let layers = &workshop.context.tables.layers;
         let own = layers.resolve(&self.good.benchmark).1;
         own.unwrap_or(decision.noise_threshold)
     }
 
-    fn remembered(&self, place: usize) -> Option<&CommitOutcome> {
+    fn known_outcome(&self, place: usize) -> Option<&CommitOutcome> {
         let outcomes = self.ledger.memory.outcomes();
         outcomes.get(&self.commits[place].commit)
     }
 
     /// Returns the outcome of the commit at `place`: remembered or measured now. Reports new outcomes to the user and remembers them.
-    fn outcome_of(
+    fn examine_commit(
         &mut self,
         place: usize,
         threshold: f64,
         world: &mut World<'_>,
     ) -> Result<CommitOutcome, AppError> {
         let revision = self.commits[place].clone();
-        let known = self.remembered(place).cloned();
+        let known = self.known_outcome(place).cloned();
         let remembered = known.is_some();
         let outcome = match known {
             Some(known) => known,
@@ -250,11 +250,11 @@ impl<'a> Bisection<'a> {
         };
         if !remembered {
             // An interrupted build does not prove that the commit cannot be built.
-            if outcome.finding == Finding::Skipped && world.interrupt.requested() {
+            if outcome.finding == CommitFinding::Skipped && world.interrupt.is_requested() {
                 return Err(AppError::Interrupted(String::new()));
             }
             let memory = &mut self.ledger.memory;
-            memory.learn(&revision.commit, outcome.clone())?;
+            memory.record_outcome(&revision.commit, outcome.clone())?;
         }
         let step = self.step(place, &outcome, remembered)?;
         let output = &self.workshop.common.output;
@@ -283,7 +283,7 @@ impl<'a> Bisection<'a> {
         })
     }
 
-    fn nothing_to_find(
+    fn report_nothing_found(
         mut self,
         bad: &CommitOutcome,
         world: &mut World<'_>,
@@ -291,24 +291,24 @@ impl<'a> Bisection<'a> {
         let last = self.commits.len() - 1;
         let step = self.step(last, bad, false)?;
         let (outcome, exit_code) = match bad.finding {
-            Finding::Fast => (BisectOutcome::NotSlower, ExitCode::Usage),
+            CommitFinding::Fast => (BisectOutcome::NotSlower, ExitCode::Usage),
             _ => (BisectOutcome::Undecided, ExitCode::BenchmarkFailed),
         };
         self.report(outcome, vec![step], None, exit_code, world)
     }
 
-    fn answer(
+    fn report_answer(
         mut self,
-        known: &[Option<Finding>],
+        known: &[Option<CommitFinding>],
         bad: &CommitOutcome,
         world: &mut World<'_>,
     ) -> Result<ExitCode, AppError> {
         let (first, last) = bounds(known);
         let mut possible = Vec::new();
         for place in first..=last {
-            let outcome = match self.remembered(place) {
+            let outcome = match self.known_outcome(place) {
                 Some(outcome) => outcome.clone(),
-                None => skipped(NO_MEASUREMENT_LEFT.to_owned()),
+                None => skipped_outcome(NO_MEASUREMENT_LEFT.to_owned()),
             };
             possible.push(self.step(place, &outcome, false)?);
         }
@@ -345,18 +345,18 @@ impl<'a> Bisection<'a> {
         };
         report::write_bisect(world.stdout, &findings, self.workshop.common.output.format)?;
         // The search is complete: a repeated command measures again.
-        self.ledger.memory.forget()?;
+        self.ledger.memory.clear()?;
         Ok(exit_code)
     }
 }
 
 /// Returns half of the whole slowdown on a logarithmic scale, so that the midpoint is equally far from both ends.
-fn half_of(bad: &CommitOutcome) -> f64 {
+fn half_slowdown(bad: &CommitOutcome) -> f64 {
     (bad.change).map_or(0.0, |change| (change.estimate.ln_1p() / 2.0).exp_m1())
 }
 
 /// Returns a key of everything that the outcomes depend on. The hash of the good executable covers the sources and the build.
-fn question(workshop: &Workshop<'_>, good: &BuiltBenchmark, bad: &Revision) -> String {
+fn state_key(workshop: &BisectSession<'_>, good: &BuiltBenchmark, bad: &Revision) -> String {
     let options = workshop.options;
     let paired = &options.paired;
     format!(
@@ -369,15 +369,15 @@ fn question(workshop: &Workshop<'_>, good: &BuiltBenchmark, bad: &Revision) -> S
         good.target.executable_hash,
         paired
             .comparison()
-            .decision_in_turn(&workshop.context.tables.workspace),
+            .paired_decision(&workshop.context.tables.workspace),
         paired.effort,
     )
 }
 
 /// Resolves `word` to a benchmark: by id, else by the name of a bench target with a single benchmark, else by a part of an id.
-fn resolve(
+fn resolve_benchmark(
     word: &str,
-    found: &Discovered,
+    found: &DiscoveredBenches,
     bad: &Revision,
     options: &BisectOptions,
 ) -> Result<BenchmarkKey, AppError> {
@@ -386,7 +386,7 @@ fn resolve(
         .flat_map(|target| &target.benchmarks)
         .map(|benchmark| &benchmark.key)
         .collect();
-    let candidates = candidates(word, &all);
+    let candidates = find_candidates(word, &all);
     match candidates[..] {
         [key] => Ok(key.clone()),
         [] => {
@@ -398,7 +398,7 @@ fn resolve(
             let there = if found.targets.is_empty() {
                 "; none of its bench targets is selected".to_owned()
             } else {
-                list("it has", &all)
+                list_keys("it has", &all)
             };
             Err(AppError::NothingToMeasure(format!(
                 "{bad} has no benchmark `{word}`{there}{help}"
@@ -407,12 +407,12 @@ fn resolve(
         _ => Err(AppError::Usage(format!(
             "`--bench {word}` may be any of {} benchmarks{}",
             candidates.len(),
-            list("name one of", &candidates)
+            list_keys("name one of", &candidates)
         ))),
     }
 }
 
-fn without_benchmark(
+fn no_benchmark_error(
     good: &Revision,
     key: &BenchmarkKey,
     why: &str,

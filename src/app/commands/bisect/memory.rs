@@ -13,7 +13,7 @@ use crate::report::CommitOutcome;
 use perfcheck_stats::derived_seed;
 
 #[derive(Debug, Default, Serialize, Deserialize)]
-struct Content {
+struct SavedState {
     question: String,
     /// Outcomes by commit
     outcomes: BTreeMap<String, CommitOutcome>,
@@ -23,22 +23,22 @@ struct Content {
 
 /// The state of a search and its file.
 #[derive(Debug)]
-pub(super) struct Memory {
+pub(super) struct SearchState {
     path: PathBuf,
-    content: Content,
+    content: SavedState,
 }
 
-impl Memory {
+impl SearchState {
     /// Loads the state for `question` from `directory`. `question` must contain everything that the outcomes depend on.
-    pub(super) fn of(directory: &Path, question: &str) -> Self {
+    pub(super) fn load(directory: &Path, question: &str) -> Self {
         let path = directory.join(format!("{:016x}.json", derived_seed(0, question)));
         let content = fs::read(&path)
             .ok()
-            .and_then(|text| serde_json::from_slice::<Content>(&text).ok())
+            .and_then(|text| serde_json::from_slice::<SavedState>(&text).ok())
             .filter(|content| content.question == question)
-            .unwrap_or_else(|| Content {
+            .unwrap_or_else(|| SavedState {
                 question: question.to_owned(),
-                ..Content::default()
+                ..SavedState::default()
             });
         Self { path, content }
     }
@@ -59,7 +59,11 @@ impl Memory {
     }
 
     /// Records an outcome and saves the state.
-    pub(super) fn learn(&mut self, commit: &str, outcome: CommitOutcome) -> io::Result<()> {
+    pub(super) fn record_outcome(
+        &mut self,
+        commit: &str,
+        outcome: CommitOutcome,
+    ) -> io::Result<()> {
         self.content.outcomes.insert(commit.to_owned(), outcome);
         if let Some(directory) = self.path.parent() {
             fs::create_dir_all(directory)?;
@@ -73,7 +77,7 @@ impl Memory {
     }
 
     /// Deletes all outcomes and the file.
-    pub(super) fn forget(&mut self) -> io::Result<()> {
+    pub(super) fn clear(&mut self) -> io::Result<()> {
         self.content.outcomes.clear();
         self.content.measured = 0;
         match fs::remove_file(&self.path) {
@@ -86,13 +90,13 @@ impl Memory {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::report::Finding;
+    use crate::report::CommitFinding;
     use perfcheck_analysis::compare::Estimate;
     use perfcheck_analysis::model::{RunId, Verdict};
 
     fn outcome() -> CommitOutcome {
         CommitOutcome {
-            finding: Finding::Slow,
+            finding: CommitFinding::Slow,
             verdict: Some(Verdict::Regressed),
             change: Some(Estimate {
                 estimate: 1.0,
@@ -110,25 +114,25 @@ mod tests {
     fn what_was_learnt_is_there_the_next_time_for_the_same_question_only() {
         let directory = tempfile::tempdir().expect("a directory");
         let below = directory.path().join("new");
-        let mut memory = Memory::of(&below, "question");
+        let mut memory = SearchState::load(&below, "question");
         assert!(memory.outcomes().is_empty());
         memory.count_measurement();
-        memory.learn("abc", outcome()).expect("written");
-        let mut again = Memory::of(&below, "question");
+        memory.record_outcome("abc", outcome()).expect("written");
+        let mut again = SearchState::load(&below, "question");
         assert_eq!(again.outcomes()["abc"], outcome());
         assert_eq!(again.measured(), 1);
-        assert!(Memory::of(&below, "another").outcomes().is_empty());
-        again.forget().expect("removed");
-        again.forget().expect("nothing to remove");
-        assert!(Memory::of(&below, "question").outcomes().is_empty());
+        assert!(SearchState::load(&below, "another").outcomes().is_empty());
+        again.clear().expect("removed");
+        again.clear().expect("nothing to remove");
+        assert!(SearchState::load(&below, "question").outcomes().is_empty());
         assert_eq!(fs::read_dir(&below).expect("there").count(), 0);
     }
 
     #[test]
     fn a_file_that_is_damaged_or_of_another_question_counts_as_none() {
         let directory = tempfile::tempdir().expect("a directory");
-        let mut memory = Memory::of(directory.path(), "question");
-        memory.learn("abc", outcome()).expect("written");
+        let mut memory = SearchState::load(directory.path(), "question");
+        memory.record_outcome("abc", outcome()).expect("written");
         let text = fs::read_to_string(&memory.path).expect("there");
         fs::write(
             &memory.path,
@@ -136,13 +140,13 @@ mod tests {
         )
         .expect("written");
         assert!(
-            Memory::of(directory.path(), "question")
+            SearchState::load(directory.path(), "question")
                 .outcomes()
                 .is_empty()
         );
         fs::write(&memory.path, &text[..20]).expect("written");
         assert!(
-            Memory::of(directory.path(), "question")
+            SearchState::load(directory.path(), "question")
                 .outcomes()
                 .is_empty()
         );

@@ -3,7 +3,7 @@
 use clap::Args;
 
 use crate::app::options::PairedOptions;
-use crate::app::words::words;
+use crate::app::words::word_parser;
 use perfcheck_analysis::model::BenchesFrom;
 
 const AFTER_HELP: &str = "\
@@ -32,7 +32,7 @@ pub struct BisectOptions {
     #[arg(long, value_name = "REV", default_value = "HEAD")]
     pub bad: String,
     /// Build commits with these benchmarks: their own, or those of the work tree
-    #[arg(long, value_name = "SIDE", default_value = "revision", value_parser = words::<BenchesFrom>(BenchesFrom::WORDS))]
+    #[arg(long, value_name = "SIDE", default_value = "revision", value_parser = word_parser::<BenchesFrom>(BenchesFrom::WORDS))]
     pub benches_from: BenchesFrom,
     /// Start again instead of continuing after an interruption
     #[arg(long)]

@@ -1,10 +1,10 @@
 //! Choice of the next commit to examine (pure).
 
-use crate::report::Finding;
+use crate::report::CommitFinding;
 
 /// The next step of a search.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Next {
+pub(super) enum SearchStep {
     /// Examine the commit at this place
     Try(usize),
     /// Stop: the first slow commit is at one of these places
@@ -17,22 +17,22 @@ pub(super) enum Next {
 }
 
 /// Returns the next step, given the `known` findings of the commits after the good one, oldest first. The last commit is slow.
-pub(super) fn next(known: &[Option<Finding>]) -> Next {
+pub(super) fn next(known: &[Option<CommitFinding>]) -> SearchStep {
     let (first, last) = bounds(known);
     // Half of the possible answers are at or before this place.
     let middle = (first + last - usize::from(last > first)) / 2;
     (first..last)
         .filter(|place| known[*place].is_none())
         .min_by_key(|place| place.abs_diff(middle))
-        .map_or(Next::Among { first, last }, Next::Try)
+        .map_or(SearchStep::Among { first, last }, SearchStep::Try)
 }
 
 /// Returns the range of places of the first slow commit: after the last fast commit before it, up to the first commit known to be slow.
-pub(super) fn bounds(known: &[Option<Finding>]) -> (usize, usize) {
-    let is = |wanted| move |finding: &Option<Finding>| *finding == Some(wanted);
-    let slow = known.iter().position(is(Finding::Slow));
+pub(super) fn bounds(known: &[Option<CommitFinding>]) -> (usize, usize) {
+    let is = |wanted| move |finding: &Option<CommitFinding>| *finding == Some(wanted);
+    let slow = known.iter().position(is(CommitFinding::Slow));
     let last = slow.unwrap_or(known.len().saturating_sub(1));
-    let fast = known[..last].iter().rposition(is(Finding::Fast));
+    let fast = known[..last].iter().rposition(is(CommitFinding::Fast));
     (fast.map_or(0, |place| place + 1), last)
 }
 
@@ -47,24 +47,24 @@ mod tests {
 
     /// Searches `commits` commits that are slow from `planted` on, of which those in `broken` cannot be built. Returns the answer and the number of
     /// steps.
-    fn search(commits: usize, planted: usize, broken: &[usize]) -> (Next, u32) {
+    fn search(commits: usize, planted: usize, broken: &[usize]) -> (SearchStep, u32) {
         let mut known = vec![None; commits];
-        known[commits - 1] = Some(Finding::Slow);
+        known[commits - 1] = Some(CommitFinding::Slow);
         let mut steps = 1;
         loop {
             match next(&known) {
-                Next::Try(place) => {
+                SearchStep::Try(place) => {
                     assert_eq!(known[place], None);
                     known[place] = Some(if broken.contains(&place) {
-                        Finding::Skipped
+                        CommitFinding::Skipped
                     } else if place >= planted {
-                        Finding::Slow
+                        CommitFinding::Slow
                     } else {
-                        Finding::Fast
+                        CommitFinding::Fast
                     });
                     steps += 1;
                 }
-                answer @ Next::Among { .. } => return (answer, steps),
+                answer @ SearchStep::Among { .. } => return (answer, steps),
             }
         }
     }
@@ -74,7 +74,7 @@ mod tests {
         for commits in 1..40 {
             for planted in 0..commits {
                 let (answer, steps) = search(commits, planted, &[]);
-                let exactly = Next::Among {
+                let exactly = SearchStep::Among {
                     first: planted,
                     last: planted,
                 };
@@ -90,7 +90,7 @@ mod tests {
         for planted in 0..16 {
             for broken in 0..15 {
                 let (answer, _) = search(16, planted, &[broken]);
-                let Next::Among { first, last } = answer else {
+                let SearchStep::Among { first, last } = answer else {
                     panic!("an answer");
                 };
                 assert!((first..=last).contains(&planted));
@@ -100,6 +100,6 @@ mod tests {
             }
         }
         let (answer, _) = search(5, 4, &[0, 1, 2, 3]);
-        assert_eq!(answer, Next::Among { first: 0, last: 4 });
+        assert_eq!(answer, SearchStep::Among { first: 0, last: 4 });
     }
 }

@@ -1,13 +1,13 @@
 //! The step of a search: builds one commit, compares it with the good one and stores both as a pair of runs.
 
-use super::memory::Memory;
+use super::memory::SearchState;
 use super::options::BisectOptions;
 use crate::app::context::{Context, World};
 use crate::app::error::{AppError, first_line};
-use crate::app::measuring::builds::code_of_sides;
+use crate::app::measuring::builds::compare_sides;
 use crate::app::measuring::cache_build::CacheBuild;
 use crate::app::measuring::layouts::Relinking;
-use crate::app::measuring::machine_code::SameCode;
+use crate::app::measuring::machine_code::CodeEquality;
 use crate::app::measuring::paired::PairedMeasurement;
 use crate::app::measuring::pairing::Pairing;
 use crate::app::measuring::prepare::{find_benchmarks, timeout};
@@ -15,15 +15,15 @@ use crate::app::measuring::request::Request;
 use crate::app::options::StoreOptions;
 use crate::app::pipeline::judge::Measured;
 use crate::app::pipeline::record::AcceptancePolicy;
-use crate::report::{CommitOutcome, Finding};
+use crate::report::{CommitFinding, CommitOutcome};
 use perfcheck_analysis::compare::Plan;
-use perfcheck_analysis::findings::{Conclusion, Terms};
+use perfcheck_analysis::findings::{Conclusion, GatePolicy};
 use perfcheck_analysis::model::{
     Benchmark, BenchmarkKey, BySide, DecisionSettings, Environment, Purpose, RunId, Verdict,
 };
 use perfcheck_engine::cargo::CargoOptions;
 use perfcheck_engine::host::Revision;
-use perfcheck_engine::measure::{Discovered, Driver, Filter, PairedTarget};
+use perfcheck_engine::measure::{DiscoveredBenches, Driver, Filter, PairedTarget};
 use perfcheck_engine::sides::{BuiltSide, SideTarget, SidesError};
 use perfcheck_engine::store::{Store, WorkspaceId};
 use perfcheck_stats::derived_seed;
@@ -32,7 +32,7 @@ use perfcheck_stats::derived_seed;
 const LONGER: u32 = 3;
 
 /// Everything that stays the same during a search.
-pub(super) struct Workshop<'a> {
+pub(super) struct BisectSession<'a> {
     pub(super) options: &'a BisectOptions,
     pub(super) common: &'a StoreOptions,
     pub(super) context: Context,
@@ -63,21 +63,21 @@ pub(super) enum CommitBuild {
 }
 
 /// The store for measurements, and their limit.
-pub(super) struct Ledger {
+pub(super) struct MeasurementBudget {
     pub(super) store: Store,
     pub(super) workspace: WorkspaceId,
-    pub(super) memory: Memory,
+    pub(super) memory: SearchState,
     /// Maximum number of measurements, which share the significance level
     pub(super) most: u32,
 }
 
-impl Ledger {
+impl MeasurementBudget {
     pub(super) fn is_used_up(&self) -> bool {
         self.memory.measured() >= self.most
     }
 }
 
-impl Workshop<'_> {
+impl BisectSession<'_> {
     /// Builds a commit.
     pub(super) fn build(
         &self,
@@ -90,7 +90,7 @@ impl Workshop<'_> {
             benches_from: self.options.benches_from,
             quiet: self.common.output.quiet,
         };
-        order.commit(revision, world)
+        order.build_commit(revision, world)
     }
 
     /// Discovers the benchmarks of a side, in the bench target of `key` or in all of them.
@@ -99,7 +99,7 @@ impl Workshop<'_> {
         side: &BuiltSide,
         key: Option<&BenchmarkKey>,
         world: &mut World<'_>,
-    ) -> Result<Discovered, AppError> {
+    ) -> Result<DiscoveredBenches, AppError> {
         let targets = side.targets.iter().map(|side| side.target.clone());
         let wanted = targets.filter(|target| {
             key.is_none_or(|key| target.package == key.package && target.target == key.target)
@@ -109,7 +109,7 @@ impl Workshop<'_> {
     }
 
     /// Builds a commit and finds the benchmark in it. The inner error gives the reason why it cannot be measured there.
-    pub(super) fn benchmark_of(
+    pub(super) fn build_benchmark(
         &self,
         revision: &Revision,
         key: &BenchmarkKey,
@@ -117,7 +117,7 @@ impl Workshop<'_> {
     ) -> Result<CommitBuild, AppError> {
         let side = match self.build(revision, world) {
             Ok(side) => side,
-            Err(AppError::Sides(error)) if error.is_about_the_revision() => {
+            Err(AppError::Sides(error)) if error.is_caused_by_revision() => {
                 return Ok(CommitBuild::Unmeasurable {
                     reason: why_not_built(&error),
                 });
@@ -160,24 +160,26 @@ impl Workshop<'_> {
         revision: &Revision,
         good: &BuiltBenchmark,
         threshold: f64,
-        ledger: &mut Ledger,
+        ledger: &mut MeasurementBudget,
         world: &mut World<'_>,
     ) -> Result<CommitOutcome, AppError> {
         let key = &good.benchmark.key;
-        let built = match self.benchmark_of(revision, key, world)? {
+        let built = match self.build_benchmark(revision, key, world)? {
             CommitBuild::Ready(built) => *built,
-            CommitBuild::Unmeasurable { reason } => return Ok(skipped(reason)),
+            CommitBuild::Unmeasurable { reason } => return Ok(skipped_outcome(reason)),
         };
         if built.benchmark.version != good.benchmark.version {
-            return Ok(skipped(
+            return Ok(skipped_outcome(
                 "the benchmark has another version there, so it measures something else".to_owned(),
             ));
         }
-        if let Some(known) = self.known_already(&built.target, good, &ledger.memory) {
+        if let Some(known) = self.find_known_outcome(&built.target, good, &ledger.memory) {
             return Ok(known);
         }
         let mut outcome = self.compare(&built, good, threshold, 1, ledger, world)?;
-        if outcome.finding == Finding::Skipped && outcome.verdict.is_some() && !ledger.is_used_up()
+        if outcome.finding == CommitFinding::Skipped
+            && outcome.verdict.is_some()
+            && !ledger.is_used_up()
         {
             outcome = self.compare(&built, good, threshold, LONGER, ledger, world)?;
         }
@@ -186,22 +188,25 @@ impl Workshop<'_> {
     }
 
     /// Returns the outcome of an identical executable with the same data files, if one was measured.
-    fn known_already(
+    fn find_known_outcome(
         &self,
         target: &SideTarget,
         good: &BuiltBenchmark,
-        memory: &Memory,
+        memory: &SearchState,
     ) -> Option<CommitOutcome> {
         let same_as =
             |revision: &Revision| format!("it runs the same code as {}", revision.short());
-        if is_same(target, &good.target) {
+        if runs_same_code(target, &good.target) {
             return Some(CommitOutcome {
-                finding: Finding::Fast,
+                finding: CommitFinding::Fast,
                 verdict: Some(Verdict::Unchanged),
-                ..skipped(same_as(&good.revision))
+                ..skipped_outcome(same_as(&good.revision))
             });
         }
-        let (revision, _) = self.seen.iter().find(|(_, seen)| is_same(target, seen))?;
+        let (revision, _) = self
+            .seen
+            .iter()
+            .find(|(_, seen)| runs_same_code(target, seen))?;
         let known = memory.outcomes().get(&revision.commit)?;
         Some(CommitOutcome {
             why: Some(same_as(revision)),
@@ -217,7 +222,7 @@ impl Workshop<'_> {
         good: &BuiltBenchmark,
         threshold: f64,
         longer: u32,
-        ledger: &mut Ledger,
+        ledger: &mut MeasurementBudget,
         world: &mut World<'_>,
     ) -> Result<CommitOutcome, AppError> {
         // Once the search has begun, its own builds keep the machine busy.
@@ -236,7 +241,7 @@ impl Workshop<'_> {
             timeout: timeout(paired.timeout, &self.context),
             // Programs that read JSON numbers as doubles can read 53 bits.
             seed: derived_seed(self.seed, &purpose) >> 11,
-            git: Some(built.revision.state()),
+            git: Some(built.revision.clean_state()),
         };
         let mut pairs = [PairedTarget {
             targets: BySide {
@@ -255,10 +260,10 @@ impl Workshop<'_> {
             candidate: &built.target,
         };
         let as_built = request.effort.as_built;
-        let relinking = Relinking::of(std::iter::once(sides), as_built, world)?;
+        let relinking = Relinking::plan(std::iter::once(sides), as_built, world)?;
         let as_built = relinking.prepare(&mut pairs, request.seed, world);
         let git = BySide {
-            base: Some(good.revision.state()),
+            base: Some(good.revision.clean_state()),
             candidate: request.git.clone(),
         };
         let usual = PairedMeasurement::new(&request, &self.environment, git, 1);
@@ -291,16 +296,16 @@ impl Workshop<'_> {
         let begun = measurement.begin(store, ledger.workspace, &pairing.pairs)?;
         let measured = Measured::Paired(begun.measure(store, pairing, world)?);
         drop(lock);
-        let gate = Terms::of_verdicts(&[Verdict::Regressed]);
+        let gate = GatePolicy::verdicts_only(&[Verdict::Regressed]);
         let concluded = measured.judge(gate, world.interrupt);
         let run = measured.run();
         run.record(store, &concluded, AcceptancePolicy::Never)?;
         let key = &good.benchmark.key;
-        Ok(outcome(&concluded, run.id(), key, threshold))
+        Ok(outcome_from_rows(&concluded, run.id(), key, threshold))
     }
 }
 
-fn outcome(
+fn outcome_from_rows(
     concluded: &Conclusion<'_>,
     run: RunId,
     key: &BenchmarkKey,
@@ -315,13 +320,13 @@ fn outcome(
         let why = messages.next().unwrap_or("it declines to be measured");
         return CommitOutcome {
             run: Some(run),
-            ..skipped(format!("the benchmark failed: {why}"))
+            ..skipped_outcome(format!("the benchmark failed: {why}"))
         };
     };
     let finding = match comparison.verdict {
-        Verdict::Regressed => Finding::Slow,
-        Verdict::Unchanged | Verdict::Improved => Finding::Fast,
-        _ => Finding::Skipped,
+        Verdict::Regressed => CommitFinding::Slow,
+        Verdict::Unchanged | Verdict::Improved => CommitFinding::Fast,
+        _ => CommitFinding::Skipped,
     };
     CommitOutcome {
         finding,
@@ -335,9 +340,9 @@ fn outcome(
 }
 
 /// Returns the outcome of a commit that cannot be examined.
-pub(super) fn skipped(why: String) -> CommitOutcome {
+pub(super) fn skipped_outcome(why: String) -> CommitOutcome {
     CommitOutcome {
-        finding: Finding::Skipped,
+        finding: CommitFinding::Skipped,
         verdict: None,
         change: None,
         threshold: None,
@@ -348,10 +353,13 @@ pub(super) fn skipped(why: String) -> CommitOutcome {
 }
 
 /// Reports whether both sides run the same code with the same companion and data files.
-fn is_same(one: &SideTarget, other: &SideTarget) -> bool {
-    one.has_companions_of(other)
+fn runs_same_code(one: &SideTarget, other: &SideTarget) -> bool {
+    one.has_same_companions(other)
         && one.differing_data(other).is_empty()
-        && matches!(code_of_sides(one, other).same, Some(SameCode::Wholly(_)))
+        && matches!(
+            compare_sides(one, other).same,
+            Some(CodeEquality::Wholly(_))
+        )
 }
 
 fn why_not_built(error: &SidesError) -> String {

@@ -2,23 +2,24 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::asked::Asked;
+use super::asked::CompareCall;
 use crate::app::context::{World, resolve_run};
-use crate::app::deliver::working::working;
+use crate::app::deliver::working::with_progress;
 use crate::app::error::AppError;
 use crate::app::options::StoreOptions;
-use crate::app::stored::comparison::{incomplete, same_run};
-use crate::app::stored::imported::absurdities;
+use crate::app::stored::comparison::{incomplete_note, same_run_error};
+use crate::app::stored::imported::describe_absurdities;
 use crate::report::{
-    ColumnCell, ColumnsLine, RunColumn, Shown, SideBySide, Together, write_columns, write_warning,
+    ColumnCell, ColumnGeometricMean, ColumnsLine, RunColumn, RunTable, ShownStatistics,
+    write_columns, write_warning,
 };
 use perfcheck_analysis::compare::{
-    AcrossRuns, Comparison, Difference, Question, Readings, Reference, Rules, across_runs,
-    left_out_of,
+    AcrossRuns, Comparison, Difference, Question, Readings, Reference, TestPolicy,
+    compare_across_runs, sum_left_out,
 };
 use perfcheck_analysis::exit_code::ExitCode;
 use perfcheck_analysis::findings::{
-    Conclusion, Limits, Method, Order, Row, RunRemark, SortKey, Verdicts,
+    ComparisonContext, Conclusion, LimitReport, Method, Order, Row, RunNote, SortKey,
 };
 use perfcheck_analysis::model::{
     BenchmarkKey, Measurement, Metric, Quantile, Run, RunId, Statistic, Tally, Test, Verdict,
@@ -30,29 +31,29 @@ struct ComparedRun {
     head: Run,
     name: String,
     measurements: BTreeMap<BenchmarkKey, Measurement>,
-    judged: BTreeMap<BenchmarkKey, Judged>,
-    remarks: Vec<RunRemark>,
+    judged: BTreeMap<BenchmarkKey, BenchmarkJudgement>,
+    remarks: Vec<RunNote>,
     /// Context of its verdicts; `None` for the reference
-    verdicts: Option<Verdicts>,
+    verdicts: Option<ComparisonContext>,
 }
 
 /// Returns the context of a run's verdicts if it was compared as a stored run.
-fn by_stored(side: &ComparedRun) -> Option<&Verdicts> {
+fn stored_context(side: &ComparedRun) -> Option<&ComparisonContext> {
     let verdicts = side.verdicts.as_ref();
     verdicts.filter(|verdicts| verdicts.method != Method::Paired)
 }
 
 /// The findings for one benchmark.
-struct Judged {
+struct BenchmarkJudgement {
     verdict: Option<Verdict>,
     comparison: Option<Comparison>,
     blocking: Vec<Difference>,
 }
 
 /// Compares all selected runs and writes them.
-pub(in crate::app) fn columns(
-    asked: &Asked<'_>,
-    shown: Shown,
+pub(in crate::app) fn compare_columns(
+    asked: &CompareCall<'_>,
+    shown: ShownStatistics,
     common: &StoreOptions,
     world: &mut World<'_>,
 ) -> Result<ExitCode, AppError> {
@@ -60,7 +61,7 @@ pub(in crate::app) fn columns(
     let base = resolve_run(asked.stored.store, asked.stored.workspace, asked.base)?;
     let head = asked.stored.store.run(base)?;
     let mut sides = vec![ComparedRun {
-        measurements: by_key(asked.described(&head)?),
+        measurements: by_key(asked.read_measurements(&head)?),
         head,
         name: asked.base.to_owned(),
         judged: BTreeMap::new(),
@@ -71,20 +72,20 @@ pub(in crate::app) fn columns(
         let candidate = resolve_run(asked.stored.store, asked.stored.workspace, word)?;
         let mut earlier = sides.iter();
         if let Some(same) = earlier.find(|side| side.head.id == candidate) {
-            return Err(same_run((&same.name, same.head.id), word));
+            return Err(same_run_error((&same.name, same.head.id), word));
         }
-        sides.push(side(asked, &sides[0], candidate, word, world)?);
+        sides.push(compare_run(asked, &sides[0], candidate, word, world)?);
     }
     for side in &sides {
         let measured = side.measurements.values();
         let thresholds = &asked.stored.context.tables.workspace.thresholds;
-        for said in absurdities(&side.name, measured, thresholds) {
+        for said in describe_absurdities(&side.name, measured, thresholds) {
             write_warning(world.stderr, &said)?;
         }
     }
-    let mut lines = lines(asked, &sides, shown, common.output.order());
+    let mut lines = build_lines(asked, &sides, shown, common.output.order());
     if lines.is_empty() {
-        return Err(asked.stored.nothing_to_compare(base, base));
+        return Err(asked.stored.nothing_to_compare_error(base, base));
     }
     let settings = &asked.stored.context.tables.workspace;
     let fail_on = options.comparison.failure.fail_on(settings);
@@ -96,10 +97,10 @@ pub(in crate::app) fn columns(
             .filter_map(|line| line.cells[at].verdict)
             .collect();
         if at > 0 {
-            let of_verdicts = ExitCode::of_verdicts(&tally, &fail_on, true);
-            exit_code = exit_code.and(of_verdicts);
+            let of_verdicts = ExitCode::from_tally(&tally, &fail_on, true);
+            exit_code = exit_code.worst_of(of_verdicts);
             if let Some(verdicts) = &side.verdicts {
-                exit_code = exit_code.and(verdicts.limits.exit_code());
+                exit_code = exit_code.worst_of(verdicts.limits.exit_code());
             }
         }
         columns.push(RunColumn {
@@ -111,10 +112,10 @@ pub(in crate::app) fn columns(
                 .map_or_else(Vec::new, |verdicts| verdicts.warnings.clone()),
             remarks: side.remarks.clone(),
             limits: (side.verdicts.as_ref())
-                .map_or_else(Limits::default, |verdicts| verdicts.limits.clone()),
-            left_out: left_out_of(side.measurements.values()),
+                .map_or_else(LimitReport::default, |verdicts| verdicts.limits.clone()),
+            left_out: sum_left_out(side.measurements.values()),
             together: if at > 0 {
-                together(&lines, at, shown)
+                column_mean(&lines, at, shown)
             } else {
                 None
             },
@@ -127,14 +128,14 @@ pub(in crate::app) fn columns(
             verdicts.any(|verdict| common.output.shows(verdict))
         });
     }
-    let found = SideBySide {
+    let found = RunTable {
         shown,
         terms: options.terms,
         columns,
         hidden: all - lines.len(),
         lines,
         // Imported runs may be compared by other settings than those of the command line.
-        decision: sides.iter().find_map(by_stored).map_or_else(
+        decision: sides.iter().find_map(stored_context).map_or_else(
             || options.comparison.decision(settings),
             |verdicts| verdicts.decision,
         ),
@@ -147,8 +148,8 @@ pub(in crate::app) fn columns(
 }
 
 /// Compares the run that the user calls `word` with the reference.
-fn side(
-    asked: &Asked<'_>,
+fn compare_run(
+    asked: &CompareCall<'_>,
     base: &ComparedRun,
     run: RunId,
     word: &str,
@@ -157,7 +158,7 @@ fn side(
     let comparison = &asked.stored;
     let both = comparison.read((base.head.id, &base.name), (run, word))?;
     let count = both.measured.candidate.len();
-    let concluded = working("Comparing", count, world, |told| {
+    let concluded = with_progress("Comparing", count, world, |told| {
         comparison.conclude(&both, &base.name, told)
     });
     let concluded = match concluded {
@@ -166,19 +167,19 @@ fn side(
         other => Some(other?),
     };
     let (judged, verdicts) = match concluded {
-        Some(Conclusion { rows, verdicts, .. }) => (judged(rows), Some(verdicts)),
+        Some(Conclusion { rows, verdicts, .. }) => (judgements_by_key(rows), Some(verdicts)),
         None => (BTreeMap::new(), None),
     };
     let remarks = verdicts
         .iter()
         .flat_map(|verdicts| verdicts.remarks.clone())
         // Each column shows its own omissions.
-        .filter(|remark| !matches!(remark, RunRemark::LeftOut { .. }));
+        .filter(|remark| !matches!(remark, RunNote::LeftOut { .. }));
     let head = both.heads.candidate;
-    let remarks = remarks.chain(incomplete(&head)).collect();
+    let remarks = remarks.chain(incomplete_note(&head)).collect();
     Ok(ComparedRun {
         name: word.to_owned(),
-        measurements: by_key(asked.described(&head)?),
+        measurements: by_key(asked.read_measurements(&head)?),
         judged,
         remarks,
         verdicts,
@@ -193,10 +194,10 @@ fn by_key(measurements: Vec<Measurement>) -> BTreeMap<BenchmarkKey, Measurement>
         .collect()
 }
 
-fn judged(rows: Vec<Row<'_>>) -> BTreeMap<BenchmarkKey, Judged> {
+fn judgements_by_key(rows: Vec<Row<'_>>) -> BTreeMap<BenchmarkKey, BenchmarkJudgement> {
     rows.into_iter()
         .map(|row| {
-            let found = Judged {
+            let found = BenchmarkJudgement {
                 verdict: row.verdict,
                 comparison: row.comparison,
                 blocking: row.blocking,
@@ -207,7 +208,12 @@ fn judged(rows: Vec<Row<'_>>) -> BTreeMap<BenchmarkKey, Judged> {
 }
 
 /// Builds a line for each benchmark of any run.
-fn lines(asked: &Asked<'_>, sides: &[ComparedRun], shown: Shown, order: Order) -> Vec<ColumnsLine> {
+fn build_lines(
+    asked: &CompareCall<'_>,
+    sides: &[ComparedRun],
+    shown: ShownStatistics,
+    order: Order,
+) -> Vec<ColumnsLine> {
     let keys: BTreeSet<&BenchmarkKey> = sides
         .iter()
         .flat_map(|side| side.measurements.keys().chain(side.judged.keys()))
@@ -224,7 +230,16 @@ fn lines(asked: &Asked<'_>, sides: &[ComparedRun], shown: Shown, order: Order) -
         .quantile;
     let mut lines: Vec<ColumnsLine> = keys
         .into_iter()
-        .map(|key| line(sides, key, &shown.figures(), shown, (seed, said), quantile))
+        .map(|key| {
+            build_line(
+                sides,
+                key,
+                &shown.statistics(),
+                shown,
+                (seed, said),
+                quantile,
+            )
+        })
         .collect();
     lines.sort_by(|a, b| order.compare(&sort_key(a), &sort_key(b)));
     lines
@@ -242,18 +257,18 @@ fn sort_key(line: &ColumnsLine) -> SortKey<'_> {
     }
 }
 
-fn line(
+fn build_line(
     sides: &[ComparedRun],
     key: &BenchmarkKey,
     figures: &[Statistic],
-    shown: Shown,
+    shown: ShownStatistics,
     (seed, said): (u64, Option<u64>),
     quantile: Option<Quantile>,
 ) -> ColumnsLine {
     let readings: Vec<Option<Readings<'_>>> = sides
         .iter()
         .map(|side| {
-            let readings = Readings::of(side.measurements.get(key)?)?;
+            let readings = Readings::from_measurement(side.measurements.get(key)?)?;
             Some(readings.with_quantile(quantile))
         })
         .collect();
@@ -264,7 +279,7 @@ fn line(
             .collect()
     };
     let base = values(&readings[0]);
-    let (gate, mut together) = match behind_gate(sides, key, said) {
+    let (gate, mut together) = match rank_tests(sides, key, said) {
         Some((places, found)) => (
             Some(found.gate),
             places.into_iter().zip(found.comparisons).collect(),
@@ -292,8 +307,8 @@ fn line(
                 |(figure, (candidate, base)): (&Statistic, (Option<f64>, &Option<f64>))| {
                     let worse = match shown {
                         _ if !comparable => None,
-                        Shown::Judged => change.map(|change| change.estimate),
-                        Shown::One(_) | Shown::Block => {
+                        ShownStatistics::Judged => change.map(|change| change.estimate),
+                        ShownStatistics::One(_) | ShownStatistics::Block => {
                             own.as_ref().zip(candidate.zip(*base)).and_then(
                                 |(own, (candidate, base))| own.worsening(*figure, candidate, base),
                             )
@@ -317,7 +332,7 @@ fn line(
     let mut verdicts = sides.iter().filter_map(|side| side.verdicts.as_ref());
     let is_about_time =
         verdicts.all(|verdicts| verdicts.decision.analysis.subject == Statistic::Time);
-    if let (Shown::Judged, true, Some(values), Some(own)) =
+    if let (ShownStatistics::Judged, true, Some(values), Some(own)) =
         (shown, is_about_time, compared, &readings[0])
     {
         show_compared(&mut cells, values.base, own);
@@ -340,7 +355,7 @@ fn show_compared(cells: &mut [ColumnCell], base: f64, reference: &Readings<'_>) 
         for (value, change) in &mut cell.figures {
             let change = if at == 0 { Some(0.0) } else { *change };
             if let Some(change) = change {
-                *value = Some(reference.read(base * (1.0 + change)));
+                *value = Some(reference.from_cost(base * (1.0 + change)));
             }
         }
     }
@@ -348,17 +363,17 @@ fn show_compared(cells: &mut [ColumnCell], base: f64, reference: &Readings<'_>) 
 
 /// Returns the results of rank tests across several runs with the places of these runs: a test of all runs together, and behind that gate one of each
 /// run. Returns `None` unless such tests decide.
-fn behind_gate(
+fn rank_tests(
     sides: &[ComparedRun],
     key: &BenchmarkKey,
     said: Option<u64>,
 ) -> Option<(Vec<usize>, AcrossRuns)> {
-    let side = sides.iter().find(|side| by_stored(side).is_some())?;
-    let verdicts = by_stored(side)?;
+    let side = sides.iter().find(|side| stored_context(side).is_some())?;
+    let verdicts = stored_context(side)?;
     if verdicts.method != Method::Stored(Test::Kruskal) {
         return None;
     }
-    let rules = Rules {
+    let rules = TestPolicy {
         decision: verdicts.decision,
         host: verdicts.host,
         seed: said.unwrap_or(side.head.begun.seed),
@@ -380,12 +395,16 @@ fn behind_gate(
         Some((at, question))
     });
     let (places, questions): (Vec<usize>, Vec<Question<'_>>) = compared.unzip();
-    Some((places, across_runs(&questions, &rules)?))
+    Some((places, compare_across_runs(&questions, &rules)?))
 }
 
 /// Returns the geometric mean of the ratios in a column; in a block of several statistics, of the ratios of means.
-fn together(lines: &[ColumnsLine], column: usize, shown: Shown) -> Option<Together> {
-    let figures = shown.figures();
+fn column_mean(
+    lines: &[ColumnsLine],
+    column: usize,
+    shown: ShownStatistics,
+) -> Option<ColumnGeometricMean> {
+    let figures = shown.statistics();
     let at = figures
         .iter()
         .position(|figure| *figure == Statistic::Mean)
@@ -399,7 +418,7 @@ fn together(lines: &[ColumnsLine], column: usize, shown: Shown) -> Option<Togeth
                 // Without a change, the two values were not compared.
                 (Some((Some(base), _)), Some((Some(candidate), Some(change)))) => match line.metric
                 {
-                    _ if shown == Shown::Judged => 1.0 + change,
+                    _ if shown == ShownStatistics::Judged => 1.0 + change,
                     Metric::Rate { .. } => base / candidate,
                     Metric::Time | Metric::Amount { .. } => candidate / base,
                 },
@@ -407,8 +426,8 @@ fn together(lines: &[ColumnsLine], column: usize, shown: Shown) -> Option<Togeth
             }
         })
         .collect();
-    let mean = GeometricMean::of(&ratios)?;
-    Some(Together {
+    let mean = GeometricMean::compute(&ratios)?;
+    Some(ColumnGeometricMean {
         ratio: mean.mean,
         used: mean.used,
         excluded: mean.excluded,

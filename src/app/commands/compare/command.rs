@@ -1,20 +1,21 @@
 //! The `compare` command: verdicts on one candidate, or another view of the selected runs.
 
-use super::asked::Asked;
-use super::columns::columns;
+use super::asked::CompareCall;
+use super::columns::compare_columns;
 use super::grouping::group_by;
 use super::options::CompareOptions;
-use super::pivot::pivot;
+use super::pivot::show_pivot;
 use crate::app::context::{Context, World, resolve_run};
 use crate::app::deliver::method::explain_method;
-use crate::app::deliver::next_steps::nothing_compared;
-use crate::app::deliver::reports::{Reporting, WantedKind};
-use crate::app::deliver::working::working;
+use crate::app::deliver::next_steps::explain_nothing_compared;
+use crate::app::deliver::reports::{ReportWriter, RequestedReportKind};
+use crate::app::deliver::working::with_progress;
 use crate::app::error::AppError;
 use crate::app::options::StoreOptions;
 use crate::app::stored::comparison::StoredComparison;
 use crate::report::{
-    MessageFormat, Shown, TableFormat, VersionDifference, write_json, write_table, write_versions,
+    MessageFormat, ShownStatistics, TableFormat, VersionDifference, write_json, write_table,
+    write_versions,
 };
 use perfcheck_analysis::compare::Readings;
 use perfcheck_analysis::exit_code::ExitCode;
@@ -37,8 +38,8 @@ pub fn compare(
     if options.pivot.is_none() {
         options.comparison.check(&context.tables.workspace)?;
     }
-    let (store, workspace) = context.require_stored()?;
-    let asked = Asked {
+    let (store, workspace) = context.open_required()?;
+    let asked = CompareCall {
         stored: StoredComparison {
             store: &store,
             workspace,
@@ -54,13 +55,13 @@ pub fn compare(
         return group_by(&asked, pattern, common, world);
     }
     if let Some(request) = &options.pivot {
-        return pivot(&asked, request, common, world);
+        return show_pivot(&asked, request, common, world);
     }
     match asked.candidates[..] {
-        [candidate] if options.has_verdicts() => two(&asked, candidate, common, world),
-        _ => columns(
+        [candidate] if options.has_verdicts() => compare_two(&asked, candidate, common, world),
+        _ => compare_columns(
             &asked,
-            options.statistic.unwrap_or(Shown::Judged),
+            options.statistic.unwrap_or(ShownStatistics::Judged),
             common,
             world,
         ),
@@ -71,10 +72,10 @@ pub fn compare(
 fn check_reports(options: &CompareOptions, common: &StoreOptions) -> Result<(), AppError> {
     let has_verdicts = options.has_verdicts();
     let has_picture = options.group_by.is_some();
-    let is_known = |kind: WantedKind| match kind {
-        WantedKind::Findings(_) | WantedKind::Page => has_verdicts,
-        WantedKind::Picture => has_picture,
-        WantedKind::Table(_) => true,
+    let is_known = |kind: RequestedReportKind| match kind {
+        RequestedReportKind::Findings(_) | RequestedReportKind::Page => has_verdicts,
+        RequestedReportKind::Picture => has_picture,
+        RequestedReportKind::Table(_) => true,
     };
     options.reports.refuse(
         is_known,
@@ -88,8 +89,8 @@ fn check_reports(options: &CompareOptions, common: &StoreOptions) -> Result<(), 
 }
 
 /// Compares two runs and writes the verdicts.
-fn two(
-    asked: &Asked<'_>,
+fn compare_two(
+    asked: &CompareCall<'_>,
     word: &str,
     common: &StoreOptions,
     world: &mut World<'_>,
@@ -100,17 +101,17 @@ fn two(
     let comparison = &asked.stored;
     let both = comparison.read((base, asked.base), (candidate, word))?;
     let count = both.measured.candidate.len();
-    let mut concluded = working("Comparing", count, world, |told| {
+    let mut concluded = with_progress("Comparing", count, world, |told| {
         comparison.conclude(&both, asked.base, told)
     })?;
     let exit_code = concluded.exit_code;
     if concluded.verdicts.method != Method::Paired {
         let named = (base, asked.base.to_owned());
-        let why = nothing_compared(exit_code, Some(&named), &concluded.rows);
+        let why = explain_nothing_compared(exit_code, Some(&named), &concluded.rows);
         concluded.verdicts.advice.extend(why);
     }
     common.output.order().sort(&mut concluded.rows);
-    let findings = Findings::of(&both.heads.candidate, concluded);
+    let findings = Findings::new(&both.heads.candidate, concluded);
     let difference = |row: &Row<'_>| {
         let mut before = both.measured.base.iter();
         let base = before.find(|found| found.benchmark.key == row.key);
@@ -127,7 +128,7 @@ fn two(
         .comparison
         .failure
         .fail_on(&asked.stored.context.tables.workspace);
-    let reporting = Reporting {
+    let reporting = ReportWriter {
         options: &options.reports,
         fail_on: &fail_on,
         context: asked.stored.context,
@@ -144,8 +145,10 @@ fn version_difference(
     thresholds: &Thresholds,
 ) -> VersionDifference {
     let compared = row.verdict.is_some_and(Verdict::is_compared);
-    let base = base.filter(|_| compared).and_then(Readings::of);
-    let candidate = row.measurement.and_then(Readings::of);
+    let base = base
+        .filter(|_| compared)
+        .and_then(Readings::from_measurement);
+    let candidate = row.measurement.and_then(Readings::from_measurement);
     let (Some(base), Some(candidate)) = (base, candidate) else {
         return VersionDifference::default();
     };
@@ -169,7 +172,7 @@ fn version_difference(
     let delta = cliffs_delta(&candidate, &base);
     VersionDifference {
         cliffs_delta: delta,
-        size: delta.map(|delta| EffectSize::within(delta, bounds).label()),
+        size: delta.map(|delta| EffectSize::classify(delta, bounds).label()),
         hedges_g: hedges_g(&candidate, &base),
     }
 }

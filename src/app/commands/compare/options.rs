@@ -6,7 +6,7 @@ use super::grouping::GroupPattern;
 use super::pivot::PivotRequest;
 use crate::app::deliver::reports::ReportOptions;
 use crate::app::options::ComparisonOptions;
-use crate::report::{Shown, ValueTerms};
+use crate::report::{ShownStatistics, ValueForm};
 use perfcheck_analysis::model::{Statistic, StatisticSet};
 use perfcheck_engine::measure::Filter;
 
@@ -69,10 +69,10 @@ pub struct CompareOptions {
     /// judged: the compared values and their change. all: every statistic, line by line. Others: min, mean (harmonic for rates), median, std-dev,
     /// launch-std-dev, cv, max, best-95 (mean of the best 95 %), p95 (any percentile), subselection.
     #[arg(long, value_name = "STATISTIC", value_parser = shown)]
-    pub(super) statistic: Option<Shown>,
+    pub(super) statistic: Option<ShownStatistics>,
     /// Show measured values, or ratios to the first column (with --group-by: to the fastest of the row)
     #[arg(long = "show", value_name = "TERMS", default_value = "time")]
-    pub(super) terms: ValueTerms,
+    pub(super) terms: ValueForm,
     /// Lay out measurements as a pivot table, without verdicts: rows=DIMENSION,cols=DIMENSION,value=VALUE
     ///
     /// The table covers BASE (default: latest) and all CANDIDATEs; `+` joins several dimensions or values. Dimensions: run, package, target, id;
@@ -123,16 +123,16 @@ impl CompareOptions {
     pub(super) fn has_verdicts(&self) -> bool {
         let other_view =
             self.group_by.is_some() || self.pivot.is_some() || self.statistic.is_some();
-        !other_view && self.candidates.len() < 2 && self.terms != ValueTerms::Ratios
+        !other_view && self.candidates.len() < 2 && self.terms != ValueForm::Ratios
     }
 }
 
-fn shown(text: &str) -> Result<Shown, String> {
+fn shown(text: &str) -> Result<ShownStatistics, String> {
     match text {
-        "judged" => Ok(Shown::Judged),
-        "all" => Ok(Shown::Block),
-        other => Statistic::read(other, StatisticSet::Columns)
-            .map(Shown::One)
+        "judged" => Ok(ShownStatistics::Judged),
+        "all" => Ok(ShownStatistics::Block),
+        other => Statistic::parse(other, StatisticSet::Columns)
+            .map(ShownStatistics::One)
             .map_err(|message| format!("{message}; and judged, all")),
     }
 }

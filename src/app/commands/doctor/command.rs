@@ -7,7 +7,7 @@
 
 use std::time::Instant;
 
-use super::judgement::{Observed, judge};
+use super::judgement::{DoctorFacts, judge};
 use super::noise;
 use super::options::DoctorOptions;
 use crate::app::context::World;
@@ -19,7 +19,7 @@ use perfcheck_analysis::exit_code::ExitCode;
 use perfcheck_analysis::model::DecisionSettings;
 use perfcheck_engine::cargo::{CargoOptions, Toolchain};
 use perfcheck_engine::child::Valgrind;
-use perfcheck_engine::host::{self, Activity, RealFiles, machine_state};
+use perfcheck_engine::host::{self, ActivitySnapshot, RealFiles, machine_state};
 use perfcheck_engine::link::bundled_linker;
 use perfcheck_engine::process::try_time_samples;
 
@@ -29,16 +29,16 @@ pub fn doctor(
     output: &OutputOptions,
     world: &mut World<'_>,
 ) -> Result<ExitCode, AppError> {
-    let host = host::detect(world.variables.ci, world.supervisor);
+    let host = host::read_host_facts(world.variables.ci, world.supervisor);
     let state = machine_state(&RealFiles, world.variables.ci);
     let seed = options.seed.unwrap_or_else(host::fresh_seed);
     let own_id = std::process::id();
-    let before = Activity::look(&RealFiles, own_id);
+    let before = ActivitySnapshot::read(&RealFiles, own_id);
     let began = Instant::now();
     let noise = noise::measure(options, seed, world)?;
     let seconds = began.elapsed().as_secs_f64();
-    let meanwhile = before.until(&Activity::look(&RealFiles, own_id), seconds);
-    let observed = Observed {
+    let meanwhile = before.difference_to(&ActivitySnapshot::read(&RealFiles, own_id), seconds);
+    let observed = DoctorFacts {
         state: &state,
         meanwhile: &meanwhile,
         noise: &noise,

@@ -6,7 +6,7 @@ use crate::report::{DoctorFinding, Severity};
 pub(super) const NOT_TOLD: &str = "not readable here";
 
 /// Creates a finding for a fact without problems.
-pub(super) fn good(topic: &'static str, found: String) -> DoctorFinding {
+pub(super) fn good_finding(topic: &'static str, found: String) -> DoctorFinding {
     DoctorFinding {
         topic,
         severity: Severity::Good,
@@ -17,7 +17,7 @@ pub(super) fn good(topic: &'static str, found: String) -> DoctorFinding {
 }
 
 /// Creates a finding for an unknown fact, with the reason.
-pub(super) fn unknown(topic: &'static str, why: &str) -> DoctorFinding {
+pub(super) fn unknown_finding(topic: &'static str, why: &str) -> DoctorFinding {
     DoctorFinding {
         topic,
         severity: Severity::Unknown,
@@ -29,7 +29,7 @@ pub(super) fn unknown(topic: &'static str, why: &str) -> DoctorFinding {
 
 impl DoctorFinding {
     /// Adds a problem with this fact and commands against it.
-    pub(super) fn but(self, severity: Severity, what: &str, commands: &[&str]) -> Self {
+    pub(super) fn with_problem(self, severity: Severity, what: &str, commands: &[&str]) -> Self {
         Self {
             severity,
             advice: Some(what.to_owned()),

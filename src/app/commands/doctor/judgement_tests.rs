@@ -1,14 +1,14 @@
 //! Tests that describe machines and check the findings about them.
 
-use super::judgement::{Observed, judge};
-use super::system::{instructions, layouts, sampled_time};
+use super::judgement::{DoctorFacts, judge};
+use super::system::{judge_instructions, judge_layouts, judge_sampled_time};
 use crate::report::{DoctorFinding, NoiseFindings, Severity};
 use perfcheck_analysis::model::{
-    BusyProgram, FrequencyState, Happenings, HeatState, MachineState, MemoryState, Nanos,
-    PowerState, ProcessorState, Surroundings, TimerState,
+    BusyProgram, FrequencyState, HeatState, HostActivity, MachineState, MemoryState, Nanos,
+    PowerState, ProcessorState, SystemEnvironment, TimerState,
 };
-use perfcheck_engine::child::NoValgrind;
-use perfcheck_engine::process::NoTimeSamples;
+use perfcheck_engine::child::ValgrindError;
+use perfcheck_engine::process::TimeSamplingError;
 
 /// Returns a machine without problems.
 fn workstation() -> MachineState {
@@ -36,10 +36,10 @@ fn workstation() -> MachineState {
             nodes: Some(1),
             ..ProcessorState::default()
         },
-        surroundings: Surroundings {
+        surroundings: SystemEnvironment {
             virtual_machine: Some(false),
             limits_readable: true,
-            ..Surroundings::default()
+            ..SystemEnvironment::default()
         },
         memory: MemoryState {
             total_bytes: Some(32 << 30),
@@ -63,15 +63,15 @@ fn workstation() -> MachineState {
     }
 }
 
-fn quiet() -> Happenings {
-    Happenings {
+fn quiet() -> HostActivity {
+    HostActivity {
         seconds: 10.0,
         stolen_share: Some(0.0),
         others_share: Some(0.004),
         slowed_by_heat: Some(0),
         out_of_quota: Some(0),
         swapped_pages: Some(0),
-        ..Happenings::default()
+        ..HostActivity::default()
     }
 }
 
@@ -89,10 +89,10 @@ fn noise(smallest_change: Option<f64>) -> Vec<NoiseFindings> {
 
 fn found(
     state: &MachineState,
-    meanwhile: &Happenings,
+    meanwhile: &HostActivity,
     smallest: Option<f64>,
 ) -> Vec<DoctorFinding> {
-    judge(&Observed {
+    judge(&DoctorFacts {
         state,
         meanwhile,
         noise: &noise(smallest),
@@ -100,15 +100,15 @@ fn found(
         has_linker: smallest.map(|_| true).ok_or_else(|| "no rustc".to_owned()),
         valgrind: smallest
             .map(|_| "3.24.0".to_owned())
-            .ok_or_else(|| NoValgrind::Broken("no program starts".to_owned())),
+            .ok_or_else(|| ValgrindError::Broken("no program starts".to_owned())),
         samples: (smallest.map(|_| ()))
-            .ok_or_else(|| NoTimeSamples::Failed("no system".to_owned())),
+            .ok_or_else(|| TimeSamplingError::Failed("no system".to_owned())),
     })
 }
 
 /// Returns the finding about `topic` after applying `change` to a good machine.
 #[track_caller]
-fn about(topic: &str, change: impl FnOnce(&mut MachineState, &mut Happenings)) -> DoctorFinding {
+fn about(topic: &str, change: impl FnOnce(&mut MachineState, &mut HostActivity)) -> DoctorFinding {
     let (mut state, mut meanwhile) = (workstation(), quiet());
     change(&mut state, &mut meanwhile);
     let found = found(&state, &meanwhile, Some(0.012));
@@ -126,47 +126,47 @@ fn a_good_machine_is_good_and_nothing_is_to_be_done() {
 
 #[test]
 fn a_toolchain_without_a_linker_of_its_own_leaves_functions_where_they_are() {
-    let finding = layouts(&Ok(false));
+    let finding = judge_layouts(&Ok(false));
     assert_eq!(finding.severity, Severity::Improvable);
     assert_eq!(finding.found, "executables run as they were linked");
     assert_eq!(
-        layouts(&Err("no rustc".to_owned())).severity,
+        judge_layouts(&Err("no rustc".to_owned())).severity,
         Severity::Unknown
     );
 }
 
 #[test]
 fn why_the_time_is_not_sampled_is_said_with_what_allows_it() {
-    assert_eq!(sampled_time(&Ok(())).severity, Severity::Good);
-    let paranoid = sampled_time(&Err(NoTimeSamples::Paranoid(3)));
+    assert_eq!(judge_sampled_time(&Ok(())).severity, Severity::Good);
+    let paranoid = judge_sampled_time(&Err(TimeSamplingError::Paranoid(3)));
     assert_eq!(paranoid.severity, Severity::Improvable);
     assert!(paranoid.found.contains("is 3"), "{paranoid:?}");
     assert_eq!(
         paranoid.commands,
         ["sudo sysctl kernel.perf_event_paranoid=2"]
     );
-    let refused = sampled_time(&Err(NoTimeSamples::Refused));
+    let refused = judge_sampled_time(&Err(TimeSamplingError::Refused));
     assert!(refused.found.contains("not permitted"), "{refused:?}");
     // The user can do nothing about these.
-    for why in [NoTimeSamples::System, NoTimeSamples::Missing] {
-        assert_eq!(sampled_time(&Err(why)).severity, Severity::Good);
+    for why in [TimeSamplingError::System, TimeSamplingError::Missing] {
+        assert_eq!(judge_sampled_time(&Err(why)).severity, Severity::Good);
     }
 }
 
 #[test]
 fn without_valgrind_it_is_said_what_it_would_tell() {
-    let finding = instructions(&Err(NoValgrind::Missing));
+    let finding = judge_instructions(&Err(ValgrindError::Missing));
     assert_eq!(finding.severity, Severity::Improvable);
     assert_eq!(finding.found, "valgrind is not installed");
     assert_eq!(finding.commands, ["sudo apt install valgrind"]);
-    let finding = instructions(&Ok("3.24.0".to_owned()));
+    let finding = judge_instructions(&Ok("3.24.0".to_owned()));
     assert_eq!(finding.severity, Severity::Good);
     assert_eq!(finding.found, "are counted with valgrind 3.24.0");
 }
 
 #[test]
 fn a_machine_that_tells_nothing_is_unknown_and_gets_no_advice() {
-    let findings = found(&MachineState::default(), &Happenings::default(), None);
+    let findings = found(&MachineState::default(), &HostActivity::default(), None);
     for finding in findings {
         assert_eq!(finding.severity, Severity::Unknown, "{finding:?}");
         assert_eq!(finding.advice, None, "{finding:?}");
@@ -178,13 +178,13 @@ fn in_a_container_what_is_hidden_is_not_taken_for_what_is_not_there() {
     let state = MachineState {
         frequency: FrequencyState::default(),
         power: PowerState::default(),
-        surroundings: Surroundings {
+        surroundings: SystemEnvironment {
             container: Some("Docker".into()),
-            ..Surroundings::default()
+            ..SystemEnvironment::default()
         },
         ..workstation()
     };
-    let meanwhile = Happenings {
+    let meanwhile = HostActivity {
         slowed_by_heat: None,
         out_of_quota: None,
         ..quiet()

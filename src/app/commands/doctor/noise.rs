@@ -7,14 +7,17 @@ use super::options::DoctorOptions;
 use super::workloads::WORKLOADS_ARGUMENT;
 use crate::app::context::World;
 use crate::app::error::AppError;
-use crate::app::measuring::recorded::Recorded;
+use crate::app::measuring::recorded::RecordedRounds;
 use crate::report::{NoiseFindings, Progress, Resolvable};
-use perfcheck_analysis::compare::{Demand, PairedSeries, Plan, Resolution};
-use perfcheck_analysis::model::{DecisionSettings, LaunchRecord, Metric, Skipping, TargetFacts};
+use perfcheck_analysis::compare::{HostResolution, PairedSeries, Plan, PowerTarget};
+use perfcheck_analysis::model::{
+    DecisionSettings, Metric, ProcessRecord, SkipSupport, TargetFacts,
+};
 use perfcheck_engine::cargo::BenchTarget;
-use perfcheck_engine::child::Launcher;
+use perfcheck_engine::child::ProcessContext;
 use perfcheck_engine::measure::{
-    Campaign, CampaignSink, Discovered, Ended, PairedPlan, PairedTarget, RoundSettings, discover,
+    Campaign, CampaignEnd, CampaignSink, DiscoveredBenches, PairedPlan, PairedTarget,
+    RoundSettings, discover,
 };
 use perfcheck_stats::derived_seed;
 
@@ -37,12 +40,12 @@ pub(super) fn measure(
     let target = own_bench()?;
     let progress = Progress::new(&mut *world.stderr, &mut *world.bench_output, world.progress);
     let interrupted = || AppError::Interrupted(String::new());
-    let launcher = Launcher::new(world.supervisor, world.interrupt, &progress, TIMEOUT);
+    let launcher = ProcessContext::new(world.supervisor, world.interrupt, &progress, TIMEOUT);
     let found = discover(vec![target], None, launcher).map_err(|_| interrupted())?;
     let clock_step = found.targets.first().and_then(|found| found.clock_step);
-    let pairs = pairs(found)?;
+    let pairs = pair_with_itself(found)?;
     let benchmarks = pairs.iter().map(|pair| pair.benchmarks.len()).sum();
-    let campaign = Campaign::in_turn(
+    let campaign = Campaign::paired(
         pairs,
         |_| DecisionSettings::PAIRED_NOISE_THRESHOLD,
         PairedPlan {
@@ -57,9 +60,9 @@ pub(super) fn measure(
         },
         launcher,
     );
-    let mut recorded = Recorded::default();
+    let mut recorded = RecordedRounds::default();
     let mut sink = CampaignSink {
-        record: &mut |side, launch: &LaunchRecord| {
+        record: &mut |side, launch: &ProcessRecord| {
             recorded.record(side, launch);
             Ok::<(), AppError>(())
         },
@@ -67,7 +70,7 @@ pub(super) fn measure(
         standing: &mut |_, _, _| None,
     };
     let (ended, spent) = campaign.run(&mut sink)?;
-    if ended == Ended::Interrupted {
+    if ended == CampaignEnd::Interrupted {
         return Err(interrupted());
     }
     let rounds = recorded.rounds();
@@ -80,7 +83,7 @@ pub(super) fn measure(
             noise_threshold: DecisionSettings::PAIRED_NOISE_THRESHOLD,
         };
         let seed = derived_seed(seed, &spent.key.id);
-        let resolution = Resolution::of(&series, CONFIDENCE_LEVEL, seed);
+        let resolution = HostResolution::estimate(&series, CONFIDENCE_LEVEL, seed);
         let of_one = spent.time.as_secs_f64() / rounds.len().max(1) as f64;
         NoiseFindings {
             workload: spent.key.id.clone(),
@@ -91,7 +94,8 @@ pub(super) fn measure(
             smallest_change: resolution.and_then(|found| {
                 found.smallest_change(Plan::USUAL_ROUNDS, &demand(usual_threshold()))
             }),
-            resolvable: resolution.map_or_else(Vec::new, |found| resolvable(&found, of_one)),
+            resolvable: resolution
+                .map_or_else(Vec::new, |found| resolvable_changes(&found, of_one)),
         }
     });
     Ok(findings.collect())
@@ -114,24 +118,28 @@ fn own_bench() -> Result<BenchTarget, AppError> {
         directory: "/".into(),
         variables: BTreeMap::new(),
         facts: TargetFacts::default(),
-        skipping: Skipping::Works,
+        skipping: SkipSupport::Works,
     })
 }
 
 /// Pairs each target with itself.
-fn pairs(found: Discovered) -> Result<Vec<PairedTarget>, AppError> {
+fn pair_with_itself(found: DiscoveredBenches) -> Result<Vec<PairedTarget>, AppError> {
     if let Some(failure) = found.failures.first() {
         return Err(AppError::NothingToMeasure(failure.message.clone()));
     }
-    Ok(found.targets.into_iter().map(PairedTarget::same).collect())
+    Ok(found
+        .targets
+        .into_iter()
+        .map(PairedTarget::with_itself)
+        .collect())
 }
 
 fn usual_threshold() -> f64 {
     DecisionSettings::PAIRED_NOISE_THRESHOLD
 }
 
-fn demand(noise_threshold: f64) -> Demand {
-    Demand {
+fn demand(noise_threshold: f64) -> PowerTarget {
+    PowerTarget {
         noise_threshold,
         significance_level: DecisionSettings::default().significance_level,
         power: POWER,
@@ -139,7 +147,7 @@ fn demand(noise_threshold: f64) -> Demand {
 }
 
 /// Returns the effort that it takes to detect each of the changes.
-fn resolvable(found: &Resolution, seconds_of_a_round: f64) -> Vec<Resolvable> {
+fn resolvable_changes(found: &HostResolution, seconds_of_a_round: f64) -> Vec<Resolvable> {
     let of = |change: f64| {
         let noise_threshold = if change > usual_threshold() {
             usual_threshold()

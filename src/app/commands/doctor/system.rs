@@ -1,11 +1,11 @@
 //! Judges the effects of the system and of other programs on measurements: virtual machine, limits, load, memory (pure).
 
-use super::finding::{NOT_TOLD, good, unknown};
+use super::finding::{NOT_TOLD, good_finding, unknown_finding};
 use crate::app::measuring::paired::MUCH_STOLEN;
 use crate::report::{DoctorFinding, Severity};
-use perfcheck_analysis::model::{Happenings, MachineState, MemoryState};
-use perfcheck_engine::child::NoValgrind;
-use perfcheck_engine::process::NoTimeSamples;
+use perfcheck_analysis::model::{HostActivity, MachineState, MemoryState};
+use perfcheck_engine::child::ValgrindError;
+use perfcheck_engine::process::TimeSamplingError;
 
 /// Share of stolen processor time that deserves attention.
 const SOME_STOLEN: f64 = 0.002;
@@ -16,7 +16,10 @@ const SOME_BUSY: f64 = 0.1;
 const LITTLE_MEMORY: f64 = 0.05;
 const LITTLE_BYTES: u64 = 256 << 20;
 
-pub(super) fn virtual_machine(state: &MachineState, meanwhile: &Happenings) -> DoctorFinding {
+pub(super) fn judge_virtual_machine(
+    state: &MachineState,
+    meanwhile: &HostActivity,
+) -> DoctorFinding {
     const TOPIC: &str = "virtual machine";
     let surroundings = &state.surroundings;
     let stolen = meanwhile.stolen_share;
@@ -28,21 +31,21 @@ pub(super) fn virtual_machine(state: &MachineState, meanwhile: &Happenings) -> D
         (Some(true), Some(name)) => format!("yes ({name}): {in_words}"),
         (Some(true), None) => format!("yes: {in_words}"),
         (Some(false), _) => "no".to_owned(),
-        (None, _) => return unknown(TOPIC, NOT_TOLD),
+        (None, _) => return unknown_finding(TOPIC, NOT_TOLD),
     };
     if surroundings.ci {
         found += "; a CI runner, another one each time";
     }
-    let found = good(TOPIC, found);
+    let found = good_finding(TOPIC, found);
     let what = "Others use the same processors, caches and memory, and nothing in here can stop that. Compare builds side by side (`--against`), not with stored runs; rent whole cores or a dedicated host.";
     match stolen {
-        Some(share) if share > MUCH_STOLEN => found.but(Severity::Bad, what, &[]),
+        Some(share) if share > MUCH_STOLEN => found.with_problem(Severity::Bad, what, &[]),
         _ if surroundings.virtual_machine == Some(true) || surroundings.ci => {
             let severity = match stolen {
                 Some(share) if share < SOME_STOLEN && !surroundings.ci => return found,
                 _ => Severity::Improvable,
             };
-            found.but(
+            found.with_problem(
                 severity,
                 what,
                 &["cargo perfcheck --against-merge-base main"],
@@ -52,29 +55,29 @@ pub(super) fn virtual_machine(state: &MachineState, meanwhile: &Happenings) -> D
     }
 }
 
-pub(super) fn layouts(has_linker: &Result<bool, String>) -> DoctorFinding {
+pub(super) fn judge_layouts(has_linker: &Result<bool, String>) -> DoctorFinding {
     const TOPIC: &str = "layouts of code";
     match has_linker {
-        Ok(true) => good(
+        Ok(true) => good_finding(
             TOPIC,
             "both sides can be linked with their functions at the same places".to_owned(),
         ),
-        Ok(false) => good(TOPIC, "executables run as they were linked".to_owned()).but(
+        Ok(false) => good_finding(TOPIC, "executables run as they were linked".to_owned()).with_problem(
             Severity::Improvable,
             "The toolchain for this target has no linker of its own (`ld.lld`). A change of 1 to 3 % in code that was not touched may come from where its functions lie:",
             &["cargo perfcheck --against main --noise-threshold 3%"],
         ),
-        Err(why) => unknown(TOPIC, why),
+        Err(why) => unknown_finding(TOPIC, why),
     }
 }
 
 /// Judges `valgrind`: its version, or the reason why it is unavailable.
-pub(super) fn instructions(valgrind: &Result<String, NoValgrind>) -> DoctorFinding {
+pub(super) fn judge_instructions(valgrind: &Result<String, ValgrindError>) -> DoctorFinding {
     const TOPIC: &str = "instructions";
     match valgrind {
-        Ok(version) => good(TOPIC, format!("are counted with valgrind {version}")),
-        Err(why @ NoValgrind::Broken(_)) => unknown(TOPIC, &why.to_string()),
-        Err(why @ NoValgrind::Missing) => good(TOPIC, why.to_string()).but(
+        Ok(version) => good_finding(TOPIC, format!("are counted with valgrind {version}")),
+        Err(why @ ValgrindError::Broken(_)) => unknown_finding(TOPIC, &why.to_string()),
+        Err(why @ ValgrindError::Missing) => good_finding(TOPIC, why.to_string()).with_problem(
             Severity::Improvable,
             "With it the instructions of benchmarks whose time has changed are counted, and the function that has more of them is named:",
             &["sudo apt install valgrind"],
@@ -83,25 +86,27 @@ pub(super) fn instructions(valgrind: &Result<String, NoValgrind>) -> DoctorFindi
 }
 
 /// Judges whether time can be sampled by function, the fallback if instructions are not counted.
-pub(super) fn sampled_time(samples: &Result<(), NoTimeSamples>) -> DoctorFinding {
+pub(super) fn judge_sampled_time(samples: &Result<(), TimeSamplingError>) -> DoctorFinding {
     const TOPIC: &str = "sampled time";
     match samples {
-        Ok(()) => good(
+        Ok(()) => good_finding(
             TOPIC,
             "the time of processes can be sampled by function".to_owned(),
         ),
-        Err(NoTimeSamples::System) => good(TOPIC, NoTimeSamples::System.to_string()),
-        Err(why @ NoTimeSamples::Failed(_)) => unknown(TOPIC, &why.to_string()),
+        Err(TimeSamplingError::System) => {
+            good_finding(TOPIC, TimeSamplingError::System.to_string())
+        }
+        Err(why @ TimeSamplingError::Failed(_)) => unknown_finding(TOPIC, &why.to_string()),
         Err(why) => {
-            let found = good(TOPIC, why.to_string());
+            let found = good_finding(TOPIC, why.to_string());
             let what = "Where instructions are not counted, it would name the function that takes more time.";
             match why {
-                NoTimeSamples::Paranoid(_) => found.but(
+                TimeSamplingError::Paranoid(_) => found.with_problem(
                     Severity::Improvable,
                     what,
                     &["sudo sysctl kernel.perf_event_paranoid=2"],
                 ),
-                NoTimeSamples::Refused => found.but(
+                TimeSamplingError::Refused => found.with_problem(
                     Severity::Improvable,
                     what,
                     &["docker run --cap-add PERFMON ..."],
@@ -112,7 +117,7 @@ pub(super) fn sampled_time(samples: &Result<(), NoTimeSamples>) -> DoctorFinding
     }
 }
 
-pub(super) fn limits(state: &MachineState, meanwhile: &Happenings) -> DoctorFinding {
+pub(super) fn judge_limits(state: &MachineState, meanwhile: &HostActivity) -> DoctorFinding {
     const TOPIC: &str = "limits";
     let surroundings = &state.surroundings;
     let place = surroundings
@@ -125,18 +130,18 @@ pub(super) fn limits(state: &MachineState, meanwhile: &Happenings) -> DoctorFind
             period as f64 / 1e3
         ),
         _ if !surroundings.limits_readable && meanwhile.out_of_quota.is_none() => {
-            return unknown(TOPIC, &format!("{place}{NOT_TOLD}"));
+            return unknown_finding(TOPIC, &format!("{place}{NOT_TOLD}"));
         }
         _ => format!("{place}no quota of processor time is set"),
     };
     if let Some(bytes) = surroundings.memory_limit_bytes {
-        found = format!("{found}, {} of memory", gibibytes(bytes));
+        found = format!("{found}, {} of memory", format_gibibytes(bytes));
     }
     let waited = meanwhile.out_of_quota.filter(|count| *count > 0);
     if let Some(count) = waited {
         found = format!("{found}; used up {count} times meanwhile");
     }
-    let found = good(TOPIC, found);
+    let found = good_finding(TOPIC, found);
     if surroundings.processor_quota.is_none() && waited.is_none() {
         return found;
     }
@@ -145,14 +150,14 @@ pub(super) fn limits(state: &MachineState, meanwhile: &Happenings) -> DoctorFind
     } else {
         Severity::Improvable
     };
-    found.but(
+    found.with_problem(
         severity,
         "Who has used up his quota stands still until the next period, in the middle of a sample. Give the container processors of its own in place of a share (Kubernetes: the static CPU manager policy, whole numbers as requests and limits):",
         &["docker run --cpuset-cpus 0-1 ..."],
     )
 }
 
-pub(super) fn load(state: &MachineState, meanwhile: &Happenings) -> DoctorFinding {
+pub(super) fn judge_load(state: &MachineState, meanwhile: &HostActivity) -> DoctorFinding {
     const TOPIC: &str = "other programs";
     let processors = state.processors.online.unwrap_or(1) as f64;
     let busy = meanwhile.others_share.map(|share| share * processors);
@@ -160,7 +165,7 @@ pub(super) fn load(state: &MachineState, meanwhile: &Happenings) -> DoctorFindin
         Some(busy) => format!("used {busy:.2} of {processors} processors meanwhile"),
         None => match state.load {
             Some(load) => format!("load {load:.1} at the start"),
-            None => return unknown(TOPIC, NOT_TOLD),
+            None => return unknown_finding(TOPIC, NOT_TOLD),
         },
     };
     let programs: Vec<String> = meanwhile
@@ -174,7 +179,7 @@ pub(super) fn load(state: &MachineState, meanwhile: &Happenings) -> DoctorFindin
     if let (Some(load), Some(_)) = (state.load, busy) {
         found = format!("{found}; load {load:.1}");
     }
-    let found = good(TOPIC, found);
+    let found = good_finding(TOPIC, found);
     // A load average includes this process.
     let busy = busy.unwrap_or_else(|| state.load.unwrap_or(0.0) - 1.0);
     let severity = if busy >= MUCH_BUSY {
@@ -184,40 +189,44 @@ pub(super) fn load(state: &MachineState, meanwhile: &Happenings) -> DoctorFindin
     } else {
         return found;
     };
-    found.but(
+    found.with_problem(
         severity,
         "They take processors, caches and memory from the benchmarks. Close them, or wait. What is running:",
         &["ps -eo pcpu,pid,comm --sort=-pcpu | head"],
     )
 }
 
-pub(super) fn randomisation(value: Option<u8>) -> DoctorFinding {
+pub(super) fn judge_randomization(value: Option<u8>) -> DoctorFinding {
     const TOPIC: &str = "address layout";
-    let found = |text: &str| good(TOPIC, text.to_owned());
+    let found = |text: &str| good_finding(TOPIC, text.to_owned());
     match value {
-        Some(0 | 1) => found("the same in each launch, wholly or in part").but(
+        Some(0 | 1) => found("the same in each launch, wholly or in part").with_problem(
             Severity::Improvable,
             "One layout may suit one build by chance, and all launches then share it. Randomised, launches see many:",
             &["sudo sysctl -w kernel.randomize_va_space=2"],
         ),
         Some(_) => found("randomised: no single one decides"),
-        None => unknown(TOPIC, NOT_TOLD),
+        None => unknown_finding(TOPIC, NOT_TOLD),
     }
 }
 
-pub(super) fn memory(memory: &MemoryState, meanwhile: &Happenings) -> DoctorFinding {
+pub(super) fn judge_memory(memory: &MemoryState, meanwhile: &HostActivity) -> DoctorFinding {
     const TOPIC: &str = "memory";
     let (Some(total), Some(available)) = (memory.total_bytes, memory.available_bytes) else {
-        return unknown(TOPIC, NOT_TOLD);
+        return unknown_finding(TOPIC, NOT_TOLD);
     };
-    let mut found = format!("{} of {} free", gibibytes(available), gibibytes(total));
+    let mut found = format!(
+        "{} of {} free",
+        format_gibibytes(available),
+        format_gibibytes(total)
+    );
     match (memory.swap_bytes, memory.swap_used_bytes) {
         (Some(0), _) => found += ", no swap",
         (Some(all), Some(used)) => {
             found = format!(
                 "{found}, {} of {} swap used",
-                gibibytes(used),
-                gibibytes(all)
+                format_gibibytes(used),
+                format_gibibytes(all)
             );
         }
         _ => {}
@@ -226,12 +235,12 @@ pub(super) fn memory(memory: &MemoryState, meanwhile: &Happenings) -> DoctorFind
     if let Some(pages) = swapped {
         found = format!("{found}; {pages} pages swapped meanwhile");
     }
-    let found = good(TOPIC, found);
+    let found = good_finding(TOPIC, found);
     let is_little = available < LITTLE_BYTES || (available as f64) < LITTLE_MEMORY * total as f64;
     if swapped.is_none() && !is_little {
         return found;
     }
-    found.but(
+    found.with_problem(
         if is_little {
             Severity::Bad
         } else {
@@ -242,26 +251,26 @@ pub(super) fn memory(memory: &MemoryState, meanwhile: &Happenings) -> DoctorFind
     )
 }
 
-pub(super) fn huge_pages(memory: &MemoryState) -> DoctorFinding {
+pub(super) fn judge_huge_pages(memory: &MemoryState) -> DoctorFinding {
     const TOPIC: &str = "huge pages";
     let Some(word) = &memory.huge_pages else {
-        return unknown(TOPIC, NOT_TOLD);
+        return unknown_finding(TOPIC, NOT_TOLD);
     };
-    let found = good(TOPIC, format!("transparent: {word}"));
+    let found = good_finding(TOPIC, format!("transparent: {word}"));
     if word != "always" {
         return found;
     }
-    found.but(
+    found.with_problem(
         Severity::Improvable,
         "The kernel joins pages when it finds the time, so that benchmarks with much memory have them in some launches and not in others.",
         &["echo madvise | sudo tee /sys/kernel/mm/transparent_hugepage/enabled"],
     )
 }
 
-pub(super) fn priority(nice: Option<i32>) -> Option<DoctorFinding> {
+pub(super) fn judge_priority(nice: Option<i32>) -> Option<DoctorFinding> {
     let nice = nice.filter(|nice| *nice > 0)?;
-    let found = good("priority", format!("nice {nice}: all others come first"));
-    Some(found.but(
+    let found = good_finding("priority", format!("nice {nice}: all others come first"));
+    Some(found.with_problem(
         Severity::Improvable,
         "Start it without `nice`, or raise this shell's priority:",
         &["sudo renice --priority 0 --pid $$"],
@@ -269,7 +278,7 @@ pub(super) fn priority(nice: Option<i32>) -> Option<DoctorFinding> {
 }
 
 /// Formats bytes in the unit in which memory is sold.
-fn gibibytes(bytes: u64) -> String {
+fn format_gibibytes(bytes: u64) -> String {
     let gib = bytes as f64 / (1_u64 << 30) as f64;
     format!("{gib:.1} GiB")
 }

@@ -1,26 +1,28 @@
 //! `cargo perfcheck explain BENCH`: explains a stored verdict from the store and from kept builds.
 
-use super::flame_graph::{check, flame_graph};
-use super::machine_code::machine_code;
+use super::flame_graph::{check_graph_destination, draw_flame_graph};
+use super::machine_code::compare_machine_code;
 use crate::app::context::{Context, World, resolve_run};
-use crate::app::deliver::next_steps::place;
+use crate::app::deliver::next_steps::workspace_flags;
 use crate::app::error::AppError;
-use crate::app::measuring::counting::one_to_count;
-use crate::app::naming::{alike, candidates, list, word_among};
+use crate::app::measuring::counting::counting_request;
+use crate::app::naming::{find_candidates, list_keys, similar_keys, unambiguous_word};
 use crate::app::options::StoreOptions;
 use crate::app::pipeline::record::verdict_of;
-use crate::app::stored::conclusions::{findings_of, plan_of};
-use crate::app::stored::sides::{measured_side, run_with_verdicts, side_of};
+use crate::app::stored::conclusions::{parse_plan, read_findings};
+use crate::app::stored::sides::{read_side, run_with_verdicts, summarize_side};
 use crate::escape::shell_command;
 use crate::report::{
-    BenchmarkArguments, CodeShown, Depth, Explanation, terminal_width, write_explanation,
-    write_machine_code,
+    BenchmarkSelector, CodeExtent, Explanation, ExplanationDepth, terminal_width,
+    write_explanation, write_machine_code,
 };
 use clap::Args;
-use perfcheck_analysis::compare::HostSigns;
+use perfcheck_analysis::compare::HostControls;
 use perfcheck_analysis::exit_code::ExitCode;
-use perfcheck_analysis::findings::{CodeChange, Findings, Row, RunRemark};
-use perfcheck_analysis::model::{BenchmarkKey, BySide, Metric, Run, RunId, RunStatus, Side, Work};
+use perfcheck_analysis::findings::{CodeChange, Findings, Row, RunNote};
+use perfcheck_analysis::model::{
+    BenchmarkKey, BySide, Metric, ProgressReporter, Run, RunId, RunStatus, Side,
+};
 use perfcheck_engine::store::{Store, WorkspaceId};
 use std::path::PathBuf;
 
@@ -73,20 +75,26 @@ pub fn explain(
     world: &mut World<'_>,
 ) -> Result<ExitCode, AppError> {
     if let Some(file) = &options.flamegraph {
-        check(file, common.output.format)?;
+        check_graph_destination(file, common.output.format)?;
     }
     let context = Context::load(common, world)?;
-    let (store, workspace) = context.require_stored()?;
+    let (store, workspace) = context.open_required()?;
     let bench = &options.bench;
     let (key, head) = match &options.run {
         Some(word) => {
             let head = run_with_verdicts(&store, resolve_run(&store, workspace, word)?)?;
-            (of_run(&store, workspace, bench, &head)?, head)
+            (resolve_in_run(&store, workspace, bench, &head)?, head)
         }
-        None => newest(&store, workspace, bench)?,
+        None => resolve_newest(&store, workspace, bench)?,
     };
     let measured = store.measurements(head.id, None)?;
-    let findings = findings_of(&context, &store, &head, &measured, &Work::silent())?;
+    let findings = read_findings(
+        &context,
+        &store,
+        &head,
+        &measured,
+        &ProgressReporter::silent(),
+    )?;
     let row = findings.rows.iter().find(|row| row.key == key);
     let columns = store.verdicts(head.id)?.into_iter();
     // For an interrupted run, the store has no verdicts; its rows provide them.
@@ -94,30 +102,30 @@ pub fn explain(
         .chain(row.and_then(verdict_of))
         .find(|known| known.key == key);
     let (Some(row), Some(known)) = (row, known) else {
-        return Err(without_verdict(&key, &head));
+        return Err(no_verdict_error(&key, &head));
     };
-    let code = code_of(&findings, row);
+    let code = find_code_change(&findings, row);
     if let Some(file) = &options.flamegraph {
-        let base = base_of(&store, &head, row)?;
+        let base = find_base_run(&store, &head, row)?;
         let runs = BySide {
             base: &base,
             candidate: &head,
         };
-        let wanted = one_to_count(&key, row.measurement);
-        flame_graph(file, &wanted, runs, (&context, common), world)?;
+        let wanted = counting_request(&key, row.measurement);
+        draw_flame_graph(file, &wanted, runs, (&context, common), world)?;
         return Ok(ExitCode::Clean);
     }
     if let Some(function) = &options.asm {
-        let base = base_of(&store, &head, row)?;
+        let base = find_base_run(&store, &head, row)?;
         let runs = BySide {
             base: &base,
             candidate: &head,
         };
-        let found = machine_code(function, &key, runs, code, (&context, common), world)?;
+        let found = compare_machine_code(function, &key, runs, code, (&context, common), world)?;
         let shown = if options.full {
-            CodeShown::Whole
+            CodeExtent::Whole
         } else {
-            CodeShown::Differences
+            CodeExtent::Differences
         };
         let columns = terminal_width();
         write_machine_code(world.stdout, &found, shown, columns, common.output.format)?;
@@ -125,13 +133,13 @@ pub fn explain(
     }
     let candidate = row
         .measurement
-        .map(|measurement| measured_side(&head, measurement));
+        .map(|measurement| summarize_side(&head, measurement));
     let mut base = Vec::new();
     for run in row.compared_runs(&head).into_iter().flatten() {
-        base.extend(side_of(&store, run, &key)?);
+        base.extend(read_side(&store, run, &key)?);
     }
     let method = findings.verdicts.as_ref().map(|found| found.method);
-    let plan = plan_of(&head);
+    let plan = parse_plan(&head);
     let explanation = Explanation {
         key: &key,
         metric: row
@@ -143,7 +151,7 @@ pub fn explain(
         reference: known.reference,
         candidate,
         base,
-        signs: HostSigns::of(measured.iter()),
+        signs: HostControls::from_measurements(measured.iter()),
         failures: row.measurement.map_or(&[][..], |found| &found.failures),
         row: method.map(|_| row),
         method,
@@ -151,11 +159,11 @@ pub fn explain(
         plan: plan.as_ref().filter(|_| head.pair.is_some()),
     };
     let depth = if options.full {
-        Depth::Full
+        ExplanationDepth::Full
     } else {
-        Depth::Summary(BenchmarkArguments {
-            word: word_among(&key, findings.rows.iter().map(|row| &row.key)),
-            place: place(common),
+        ExplanationDepth::Summary(BenchmarkSelector {
+            word: unambiguous_word(&key, findings.rows.iter().map(|row| &row.key)),
+            place: workspace_flags(common),
         })
     };
     write_explanation(world.stdout, &explanation, depth, common.output.format)?;
@@ -163,7 +171,7 @@ pub fn explain(
 }
 
 /// Returns the run of the executable on the other side.
-fn base_of(store: &Store, head: &Run, row: &Row<'_>) -> Result<Run, AppError> {
+fn find_base_run(store: &Store, head: &Run, row: &Row<'_>) -> Result<Run, AppError> {
     let of_pair = head.pair.map(|pair| pair.partner);
     let compared = || row.compared_runs(head).into_iter().flatten().next();
     let Some(base) = of_pair.or_else(compared) else {
@@ -177,15 +185,15 @@ fn base_of(store: &Store, head: &Run, row: &Row<'_>) -> Result<Run, AppError> {
 }
 
 /// Returns the functions that differ between the executables of the benchmark, if known.
-fn code_of<'f>(findings: &'f Findings<'_>, row: &Row<'_>) -> Option<&'f CodeChange> {
+fn find_code_change<'f>(findings: &'f Findings<'_>, row: &Row<'_>) -> Option<&'f CodeChange> {
     let remarks = findings.verdicts.iter().flat_map(|found| &found.remarks);
     remarks
-        .filter_map(RunRemark::code)
-        .find(|code| code.builds().have(&row.key, &row.reference))
+        .filter_map(RunNote::code)
+        .find(|code| code.builds().covers(&row.key, &row.reference))
 }
 
 /// Resolves the benchmark among those of this run.
-fn of_run(
+fn resolve_in_run(
     store: &Store,
     workspace: WorkspaceId,
     bench: &str,
@@ -197,22 +205,22 @@ fn of_run(
         .map(|verdict| verdict.key)
         .collect();
     if is_interrupted_comparison(head) {
-        keys.extend(measured_by(store, head.id)?);
+        keys.extend(measured_benchmarks(store, head.id)?);
     }
     let with_verdict: Vec<&BenchmarkKey> = keys.iter().collect();
-    if let Some(key) = one_of(&candidates(bench, &with_verdict), bench)? {
+    if let Some(key) = only_match(&find_candidates(bench, &with_verdict), bench)? {
         return Ok(key.clone());
     }
     let all = store.benchmarks(workspace)?;
     let all: Vec<&BenchmarkKey> = all.iter().map(|benchmark| &benchmark.key).collect();
-    Err(match one_of(&candidates(bench, &all), bench)? {
-        Some(key) => without_verdict(key, head),
-        None => no_such(bench, &with_verdict, &format!("run {} has", head.id)),
+    Err(match only_match(&find_candidates(bench, &all), bench)? {
+        Some(key) => no_verdict_error(key, head),
+        None => no_such_error(bench, &with_verdict, &format!("run {} has", head.id)),
     })
 }
 
 /// Resolves the benchmark, and finds the newest run with a verdict on it.
-fn newest(
+fn resolve_newest(
     store: &Store,
     workspace: WorkspaceId,
     bench: &str,
@@ -230,8 +238,8 @@ fn newest(
         .collect();
     all.sort_unstable();
     all.dedup();
-    let Some(key) = one_of(&candidates(bench, &all), bench)? else {
-        return Err(no_such(bench, &all, "the store has"));
+    let Some(key) = only_match(&find_candidates(bench, &all), bench)? else {
+        return Err(no_such_error(bench, &all, "the store has"));
     };
     let newest = store.newest_verdict(workspace, key)?;
     // The user has just seen the output of a run that was interrupted last.
@@ -239,7 +247,7 @@ fn newest(
     if let Some(last) = last
         && newest.is_none_or(|newest| newest < last.id)
         && is_interrupted_comparison(&last)
-        && measured_by(store, last.id)?.contains(key)
+        && measured_benchmarks(store, last.id)?.contains(key)
     {
         return Ok((key.clone(), last));
     }
@@ -250,7 +258,7 @@ fn newest(
             key.id.escape_debug(),
             shell_command(
                 "cargo perfcheck --exact",
-                &[&word_among(key, all.iter().copied())],
+                &[&unambiguous_word(key, all.iter().copied())],
                 ""
             )
         ))),
@@ -263,13 +271,13 @@ fn is_interrupted_comparison(run: &Run) -> bool {
     is_candidate && run.status == RunStatus::Incomplete
 }
 
-fn measured_by(store: &Store, run: RunId) -> Result<Vec<BenchmarkKey>, AppError> {
+fn measured_benchmarks(store: &Store, run: RunId) -> Result<Vec<BenchmarkKey>, AppError> {
     let measured = store.measurements(run, None)?.into_iter();
     Ok(measured.map(|found| found.benchmark.key).collect())
 }
 
 /// Returns the only match; `None` if there is none, an error if there are several.
-fn one_of<'k>(
+fn only_match<'k>(
     found: &[&'k BenchmarkKey],
     bench: &str,
 ) -> Result<Option<&'k BenchmarkKey>, AppError> {
@@ -279,24 +287,24 @@ fn one_of<'k>(
         _ => Err(AppError::Usage(format!(
             "`{bench}` may be any of {} benchmarks{}",
             found.len(),
-            list("name one of", found)
+            list_keys("name one of", found)
         ))),
     }
 }
 
-fn no_such(bench: &str, all: &[&BenchmarkKey], whose: &str) -> AppError {
-    let near = alike(bench, all);
+fn no_such_error(bench: &str, all: &[&BenchmarkKey], whose: &str) -> AppError {
+    let near = similar_keys(bench, all);
     let named = if near.is_empty() {
-        list(whose, all)
+        list_keys(whose, all)
     } else {
-        list("did you mean", &near)
+        list_keys("did you mean", &near)
     };
     AppError::Usage(format!(
         "{whose} no benchmark `{bench}`{named}\n  help: `cargo perfcheck history` lists the benchmarks in the store"
     ))
 }
 
-fn without_verdict(key: &BenchmarkKey, head: &Run) -> AppError {
+fn no_verdict_error(key: &BenchmarkKey, head: &Run) -> AppError {
     let why = match head.status {
         RunStatus::Incomplete => "it did not come to its end",
         RunStatus::Complete => "it neither measured nor missed it",

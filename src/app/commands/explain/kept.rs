@@ -4,7 +4,7 @@ use crate::app::error::AppError;
 use perfcheck_analysis::model::{BenchmarkKey, GitState, Run};
 
 /// Returns the error for a missing build of `run`. `base` is the run whose commit can be built again.
-pub(super) fn not_kept(run: &Run, key: &BenchmarkKey, base: &Run) -> AppError {
+pub(super) fn not_kept_error(run: &Run, key: &BenchmarkKey, base: &Run) -> AppError {
     let clean = base.begun.git.as_ref().filter(|git| !git.dirty);
     let against = clean.map(GitState::short);
     AppError::NothingToLookInto(format!(

@@ -2,19 +2,19 @@
 
 use std::collections::BTreeSet;
 
-use super::kept::not_kept;
+use super::kept::not_kept_error;
 use crate::app::context::{Context, World};
 use crate::app::error::AppError;
 use crate::app::measuring::work_tree::cache_build;
-use crate::app::naming::{list_names, nearest};
+use crate::app::naming::{list_names, most_similar};
 use crate::app::options::StoreOptions;
 use crate::report::{MachineCode, MachineCodePair, MachineCodeRow};
 use perfcheck_analysis::findings::CodeChange;
 use perfcheck_analysis::model::{BenchmarkKey, BySide, Run, RunId};
-use perfcheck_code::{FunctionPair, FunctionReader, Unknown};
+use perfcheck_code::{FunctionPair, FunctionReader, UnsupportedExecutable};
 
 /// Reads the functions that match `wanted` from both executables of the benchmark. `code` lists the differing functions, if the run recorded them.
-pub(super) fn machine_code(
+pub(super) fn compare_machine_code(
     wanted: &str,
     key: &BenchmarkKey,
     runs: BySide<&Run>,
@@ -24,19 +24,20 @@ pub(super) fn machine_code(
 ) -> Result<MachineCode, AppError> {
     let named = (&*key.package, &*key.target);
     let kept = cache_build(context, common).kept_executables(&runs, named, world)?;
-    let executable =
-        |found: Option<Vec<u8>>, run: &Run| found.ok_or_else(|| not_kept(run, key, runs.base));
+    let executable = |found: Option<Vec<u8>>, run: &Run| {
+        found.ok_or_else(|| not_kept_error(run, key, runs.base))
+    };
     let base = executable(kept.base, runs.base)?;
     let candidate = executable(kept.candidate, runs.candidate)?;
-    let base = FunctionReader::of(&base).map_err(|why| unreadable(&why, runs.base.id))?;
-    let candidate =
-        FunctionReader::of(&candidate).map_err(|why| unreadable(&why, runs.candidate.id))?;
+    let base = FunctionReader::parse(&base).map_err(|why| unreadable_error(&why, runs.base.id))?;
+    let candidate = FunctionReader::parse(&candidate)
+        .map_err(|why| unreadable_error(&why, runs.candidate.id))?;
     let names: BTreeSet<&str> = base.names().chain(candidate.names()).collect();
     let mut changed = code.iter().flat_map(|code| &code.functions);
     let differing: BTreeSet<&str> = changed.clone().map(|one| &*one.name).collect();
-    let function = function_named(wanted, &names, &differing, key)?;
+    let function = resolve_function(wanted, &names, &differing, key)?;
     let (mut shown, mut same): (Vec<_>, Vec<_>) = base
-        .beside(&candidate, function)
+        .pair_functions(&candidate, function)
         .into_iter()
         .partition(FunctionPair::differs);
     // If no copy differs, show the first: all are the same.
@@ -48,13 +49,13 @@ pub(super) fn machine_code(
         base_run: runs.base.id,
         benchmark: key.clone(),
         function: function.to_owned(),
-        pairs: shown.into_iter().map(pair).collect(),
+        pairs: shown.into_iter().map(pair_functions).collect(),
         same_functions: same.len(),
         data_differ: changed.any(|one| one.same_code && one.name == function),
     })
 }
 
-fn pair(found: FunctionPair) -> MachineCodePair {
+fn pair_functions(found: FunctionPair) -> MachineCodePair {
     let rows = found.rows.into_iter();
     MachineCodePair {
         bytes: BySide {
@@ -74,7 +75,7 @@ fn pair(found: FunctionPair) -> MachineCodePair {
 
 /// Resolves `wanted` to a function name: a complete name, else the end of a path, else a part of a name. Among several matches, prefers those in
 /// `differing`.
-fn function_named<'n>(
+fn resolve_function<'n>(
     wanted: &str,
     names: &BTreeSet<&'n str>,
     differing: &BTreeSet<&str>,
@@ -101,7 +102,7 @@ fn function_named<'n>(
     let (Some(closest), Some(widest)) = (found.first(), found.last()) else {
         let all = names.iter().copied();
         // Users remember the end of a path, so suggest by its last segment.
-        let near = nearest(wanted, all, |name| name.rsplit("::").next().unwrap_or(name));
+        let near = most_similar(wanted, all, |name| name.rsplit("::").next().unwrap_or(name));
         let near = near.into_iter().map(str::to_owned);
         return Err(AppError::Usage(format!(
             "neither executable of `{}` has a function `{wanted}`{}\n  help: a function that was inlined everywhere has no code of its own; that of its callers has it",
@@ -141,9 +142,11 @@ fn function_named<'n>(
     )))
 }
 
-fn unreadable(why: &Unknown, run: RunId) -> AppError {
+fn unreadable_error(why: &UnsupportedExecutable, run: RunId) -> AppError {
     let help = match why {
-        Unknown::Stripped => "set `strip = false` in `[profile.bench]` and measure again",
+        UnsupportedExecutable::Stripped => {
+            "set `strip = false` in `[profile.bench]` and measure again"
+        }
         _ => "cargo-show-asm shows the code that the compiler makes of a function on any machine",
     };
     AppError::NothingToLookInto(format!(

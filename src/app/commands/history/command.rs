@@ -4,7 +4,7 @@ use super::options::HistoryOptions;
 use super::overview::overview;
 use crate::app::context::{Context, World};
 use crate::app::error::AppError;
-use crate::app::naming::{alike, candidates, list};
+use crate::app::naming::{find_candidates, list_keys, similar_keys};
 use crate::app::options::StoreOptions;
 use crate::app::stored::histories::{HistoryRequest, histories};
 use crate::app::stored::references::{branches_of, parent_branch};
@@ -30,14 +30,14 @@ pub fn history(
     }
     let context = Context::load(common, world)?;
     let since = match &options.since {
-        Some(text) => Some(host::moment(text).map_err(AppError::Usage)?),
+        Some(text) => Some(host::parse_moment(text).map_err(AppError::Usage)?),
         None => None,
     };
-    let Some((store, workspace)) = context.stored()? else {
+    let Some((store, workspace)) = context.open_stored()? else {
         return context.note_nothing_stored(common, world);
     };
-    let keys = meant(options, &store, workspace)?;
-    let branch = Branch::of(options, &keys, &context, &store, workspace, world)?;
+    let keys = selected_benchmarks(options, &store, workspace)?;
+    let branch = Branch::resolve(options, &keys, &context, &store, workspace, world)?;
     let request = HistoryRequest {
         branch: branch.filter(),
         limit: options.limit(),
@@ -46,19 +46,19 @@ pub fn history(
         medians: keys.len() == 1,
     };
     let mut found = histories(&store, workspace, &keys, &request)?;
-    sort(&mut found, common.output.order());
+    sort_histories(&mut found, common.output.order());
     if found.is_empty() && !common.output.quiet {
         writeln!(
             world.stderr,
             "No run {} has measured this{}: `--all-branches` looks at all of them.",
-            branch.words(),
+            branch.describe(),
             if since.is_some() { " since then" } else { "" }
         )?;
     }
     write_histories(
         world.stdout,
         &found,
-        &branch.words(),
+        &branch.describe(),
         common.output.format,
         &common.output.view(),
     )?;
@@ -66,7 +66,7 @@ pub fn history(
 }
 
 /// Sorts histories by the last step of their levels, by their present level, or by the deviation of the newest run.
-fn sort(histories: &mut [BenchmarkHistory], order: Order) {
+fn sort_histories(histories: &mut [BenchmarkHistory], order: Order) {
     let step = |history: &BenchmarkHistory| {
         let step = history.present().and_then(|level| level.step);
         step.map_or(f64::NEG_INFINITY, |step| step.change.estimate)
@@ -84,7 +84,7 @@ fn sort(histories: &mut [BenchmarkHistory], order: Order) {
         Position::Unknown => 5,
     };
     // The sorts below are stable, so ties stay in this order.
-    histories.sort_by(|a, b| a.key.in_natural_order(&b.key));
+    histories.sort_by(|a, b| a.key.cmp_natural(&b.key));
     match order {
         Order::Name => {}
         Order::Change => histories.sort_by(|a, b| step(b).total_cmp(&step(a))),
@@ -97,7 +97,7 @@ fn sort(histories: &mut [BenchmarkHistory], order: Order) {
 }
 
 /// Returns the benchmarks that the filters select.
-fn meant(
+fn selected_benchmarks(
     options: &HistoryOptions,
     store: &Store,
     workspace: WorkspaceId,
@@ -107,11 +107,11 @@ fn meant(
     let filter = options.filter();
     let found: Vec<&BenchmarkKey> = match &filter.words[..] {
         // A complete id selects that benchmark alone, even if other ids contain it.
-        [word] if !filter.exact => candidates(word, &all),
+        [word] if !filter.exact => find_candidates(word, &all),
         _ => all
             .iter()
             .copied()
-            .filter(|key| filter.wants(key))
+            .filter(|key| filter.matches(key))
             .collect(),
     };
     if found.is_empty() && !all.is_empty() {
@@ -119,10 +119,10 @@ fn meant(
         let near = filter
             .words
             .first()
-            .map_or_else(Vec::new, |word| alike(word, &all));
+            .map_or_else(Vec::new, |word| similar_keys(word, &all));
         return Err(AppError::Usage(format!(
             "no benchmark in the store has `{words}` in its id{}\n  help: `cargo perfcheck history` lists all",
-            list("did you mean", &near)
+            list_keys("did you mean", &near)
         )));
     }
     Ok(found.into_iter().cloned().collect())
@@ -136,7 +136,7 @@ enum Branch {
 }
 
 impl Branch {
-    fn of(
+    fn resolve(
         options: &HistoryOptions,
         keys: &[BenchmarkKey],
         context: &Context,
@@ -183,7 +183,7 @@ impl Branch {
         }
     }
 
-    fn words(&self) -> String {
+    fn describe(&self) -> String {
         match self {
             Self::All => "of any branch".to_owned(),
             Self::One(Some(name)) => format!("of branch `{}`", name.escape_debug()),

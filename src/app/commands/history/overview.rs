@@ -19,7 +19,7 @@ pub(super) fn overview(
     world: &mut World<'_>,
 ) -> Result<ExitCode, AppError> {
     let context = Context::load(common, world)?;
-    let Some((store, workspace)) = context.stored()? else {
+    let Some((store, workspace)) = context.open_stored()? else {
         return context.note_nothing_stored(common, world);
     };
     let found = store.benchmarks(workspace)?;
@@ -53,7 +53,7 @@ pub(super) fn overview(
     let time = |line: &BenchmarkLine| line.typical_ns.unwrap_or(f64::NEG_INFINITY);
     let rank = |line: &BenchmarkLine| (line.verdict.is_none(), line.verdict);
     // The sorts below are stable, so ties stay in this order.
-    lines.sort_by(|a, b| a.key.in_natural_order(&b.key));
+    lines.sort_by(|a, b| a.key.cmp_natural(&b.key));
     match common.output.order() {
         Order::Name => {}
         Order::Change => lines.sort_by(|a, b| change(b).total_cmp(&change(a))),

@@ -8,7 +8,7 @@ use super::{foreign, portable, table};
 use crate::app::context::{Context, World};
 use crate::app::error::AppError;
 use crate::app::options::StoreOptions;
-use crate::exchange::{ExchangeError, FileFormat, InputContent, Requested, detect, read};
+use crate::exchange::{ExchangeError, FileFormat, ForeignInput, InputContent, detect, read};
 use crate::report::write_build_event;
 use perfcheck_analysis::exit_code::ExitCode;
 use perfcheck_engine::store::check_baseline_name;
@@ -35,8 +35,8 @@ pub fn import(
             )));
         }
         refuse_flags(options, FileFormat::Criterion)?;
-        let requested = Requested::Trees(&options.files);
-        return foreign::import(
+        let requested = ForeignInput::Trees(&options.files);
+        return foreign::import_foreign(
             &requested,
             FileFormat::Criterion,
             options,
@@ -53,12 +53,12 @@ pub fn import(
     }
     // Reading a pipe may block until its writer writes.
     let interrupt = world.interrupt;
-    let files = interrupt.while_computing("", || contents(&options.files))?;
+    let files = interrupt.while_computing("", || read_files(&options.files))?;
     let format = match options.format {
         Some(format) => format,
         None if !options.columns.is_empty() => FileFormat::Csv,
         None => {
-            let format = guess(&files)?;
+            let format = detect_format(&files)?;
             if !common.output.quiet {
                 let names: Vec<&str> = files.iter().map(|file| file.name.as_str()).collect();
                 let said = format!("{} as `--format {}`", names.join(", "), format.name());
@@ -69,16 +69,16 @@ pub fn import(
     };
     refuse_flags(options, format)?;
     match format {
-        FileFormat::Csv => table::import(&files, options, &context, common, world),
-        FileFormat::Portable => portable::import(&files, options, &context, common, world),
+        FileFormat::Csv => table::import_table(&files, options, &context, common, world),
+        FileFormat::Portable => portable::import_portable(&files, options, &context, common, world),
         _ => {
-            let requested = Requested::Files(&files, format);
-            foreign::import(&requested, format, options, &context, common, world)
+            let requested = ForeignInput::Files(&files, format);
+            foreign::import_foreign(&requested, format, options, &context, common, world)
         }
     }
 }
 
-fn contents(paths: &[PathBuf]) -> Result<Vec<InputContent>, AppError> {
+fn read_files(paths: &[PathBuf]) -> Result<Vec<InputContent>, AppError> {
     let dashes = paths.iter().filter(|path| **path == Path::new("-")).count();
     if dashes > 1 {
         return Err(AppError::Usage(
@@ -100,7 +100,7 @@ fn contents(paths: &[PathBuf]) -> Result<Vec<InputContent>, AppError> {
 }
 
 /// Detects the common format of all files.
-fn guess(files: &[InputContent]) -> Result<FileFormat, ExchangeError> {
+fn detect_format(files: &[InputContent]) -> Result<FileFormat, ExchangeError> {
     let mut found: Option<(&InputContent, FileFormat)> = None;
     for file in files {
         let format = detect(file)?;

@@ -6,7 +6,7 @@ use crate::settings::parse_shared_host;
 use perfcheck_analysis::model::Environment;
 
 /// Builds an environment from the facts that the user states; all others are unknown.
-pub(super) fn environment(facts: &[StatedFact]) -> Result<Environment, AppError> {
+pub(super) fn environment_from_facts(facts: &[StatedFact]) -> Result<Environment, AppError> {
     let mut environment = Environment::default();
     for fact in facts {
         let value = fact.value.trim().to_owned();

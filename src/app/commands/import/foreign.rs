@@ -1,14 +1,14 @@
 //! Imports output of other benchmark programs, as one run or several.
 
-use super::facts::environment;
+use super::facts::environment_from_facts;
 use super::options::ImportOptions;
-use super::record::{ImportRow, Read, benchmarks, run, source};
+use super::record::{ImportRow, ParsedFiles, build_run, build_source, summarize_benchmarks};
 use super::warnings::warn;
 use crate::app::context::{Context, World};
-use crate::app::deliver::working::working;
+use crate::app::deliver::working::with_progress;
 use crate::app::error::AppError;
 use crate::app::options::{ComparisonOptions, StoreOptions};
-use crate::exchange::{ColumnMap, ExchangeError, FileFormat, ForeignRun, Requested, read_foreign};
+use crate::exchange::{ColumnMap, ExchangeError, FileFormat, ForeignInput, ForeignRun, read_runs};
 use crate::report::{self, ImportFindings, write_import};
 use perfcheck_analysis::exit_code::ExitCode;
 use perfcheck_analysis::findings::Order;
@@ -16,7 +16,7 @@ use perfcheck_analysis::model::{Environment, Source};
 use perfcheck_engine::store::{Store, WorkspaceId, check_baseline_name};
 
 /// A run about to be stored.
-struct Pending<'a> {
+struct PendingRun<'a> {
     foreign: &'a ForeignRun,
     rows: Vec<ImportRow>,
     source: Source,
@@ -25,8 +25,8 @@ struct Pending<'a> {
 }
 
 /// Reads the files and stores their runs, all or none.
-pub(super) fn import(
-    requested: &Requested<'_>,
+pub(super) fn import_foreign(
+    requested: &ForeignInput<'_>,
     format: FileFormat,
     options: &ImportOptions,
     context: &Context,
@@ -34,9 +34,7 @@ pub(super) fn import(
     world: &mut World<'_>,
 ) -> Result<ExitCode, AppError> {
     let unit = options.unit.as_ref();
-    let mut found = working("Reading", 0, world, |told| {
-        read_foreign(requested, unit, told)
-    })?;
+    let mut found = with_progress("Reading", 0, world, |told| read_runs(requested, unit, told))?;
     keep_named(&mut found, options)?;
     store_runs(&found, format, None, options, context, common, world)
 }
@@ -54,19 +52,19 @@ pub(super) fn store_runs(
     let thresholds = &context.tables.workspace.thresholds;
     let mut pending = Vec::new();
     for foreign in found {
-        let read = reading(foreign, format, map);
-        let rows = working("Describing", read.benchmarks(), world, |told| {
-            benchmarks(&read, options, thresholds, told)
+        let read = parsed_run(foreign, format, map);
+        let rows = with_progress("Describing", read.benchmarks(), world, |told| {
+            summarize_benchmarks(&read, options, thresholds, told)
         });
-        pending.push(Pending {
-            source: source(&read, options, thresholds, &rows),
+        pending.push(PendingRun {
+            source: build_source(&read, options, thresholds, &rows),
             rows,
-            environment: environment(&options.facts)?,
+            environment: environment_from_facts(&options.facts)?,
             baseline: options.save_baseline.clone(),
             foreign,
         });
     }
-    if world.interrupt.requested() {
+    if world.interrupt.is_requested() {
         return Err(ExchangeError::Interrupted.into());
     }
     let mut stored = vec![None; pending.len()];
@@ -75,16 +73,16 @@ pub(super) fn store_runs(
             run.baseline = run.baseline.take().or_else(|| run.foreign.name.clone());
         }
     } else {
-        let (mut store, workspace) = context.store()?;
+        let (mut store, workspace) = context.open_store()?;
         for run in &mut pending {
-            name(run, options, &store, workspace, world)?;
+            choose_name(run, options, &store, workspace, world)?;
         }
         // Use the settings of a comparison of stored runs.
         let decision = ComparisonOptions::default().decision(&context.tables.workspace);
         let runs: Vec<_> = (pending.iter())
             .map(|pending| {
-                run(
-                    &reading(pending.foreign, format, map),
+                build_run(
+                    &parsed_run(pending.foreign, format, map),
                     &pending.rows,
                     &pending.source,
                     options,
@@ -95,8 +93,8 @@ pub(super) fn store_runs(
             })
             .collect();
         let count = pending.iter().map(|run| run.rows.len()).sum();
-        let numbers = working("Storing", count, world, |told| {
-            store.take_over(workspace, &runs, told)
+        let numbers = with_progress("Storing", count, world, |told| {
+            store.insert_transferred(workspace, &runs, told)
         })?;
         stored = numbers.into_iter().map(Some).collect();
     }
@@ -126,12 +124,12 @@ pub(super) fn store_runs(
     Ok(ExitCode::Clean)
 }
 
-fn reading<'a>(
+fn parsed_run<'a>(
     foreign: &'a ForeignRun,
     format: FileFormat,
     map: Option<&'a ColumnMap>,
-) -> Read<'a> {
-    Read {
+) -> ParsedFiles<'a> {
+    ParsedFiles {
         imported: &foreign.imported,
         format: format.name(),
         files: foreign.files.clone(),
@@ -165,8 +163,8 @@ fn keep_named(found: &mut Vec<ForeignRun>, options: &ImportOptions) -> Result<()
 }
 
 /// Names the run as in its file, if the name is valid and free.
-fn name(
-    run: &mut Pending<'_>,
+fn choose_name(
+    run: &mut PendingRun<'_>,
     options: &ImportOptions,
     store: &Store,
     workspace: WorkspaceId,

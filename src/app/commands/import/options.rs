@@ -3,9 +3,9 @@
 use clap::Args;
 use std::path::PathBuf;
 
-use crate::app::words::{OutlierWords, outliers};
+use crate::app::words::{OutlierWords, parse_outliers};
 use crate::exchange::{FileFormat, TableLayout, ValueUnit};
-use crate::settings::confidence_level;
+use crate::settings::parse_confidence_level;
 use perfcheck_analysis::model::{Outliers, SampleFilter, SourceInterval, Thresholds};
 
 const AFTER_HELP: &str = "\
@@ -82,7 +82,7 @@ pub struct ImportOptions {
     #[arg(long)]
     pub drop_rows: bool,
     /// Set the confidence level of intervals of means [default: 95%, the threshold `import-level`]
-    #[arg(long, value_name = "FRACTION", value_parser = confidence_level)]
+    #[arg(long, value_name = "FRACTION", value_parser = parse_confidence_level)]
     pub confidence_level: Option<f64>,
     /// Draw N bootstrap resamples for intervals of means [default: 2000, the threshold `import-resamples`]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(100..=10_000_000))]
@@ -139,7 +139,7 @@ fn with_fences(text: &str) -> Result<SampleFilter, String> {
         "iqr_3" => (Outliers::Iqr, Some(3.0)),
         "mad_3" => (Outliers::Mad, Some(3.0)),
         "winsorize_5_95" => (Outliers::Winsorized, None),
-        words => return outliers(words),
+        words => return parse_outliers(words),
     };
     Ok(SampleFilter {
         outliers: policy,

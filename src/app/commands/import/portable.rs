@@ -5,16 +5,16 @@ use std::io;
 
 use super::options::ImportOptions;
 use crate::app::context::{Context, World};
-use crate::app::deliver::working::working;
+use crate::app::deliver::working::with_progress;
 use crate::app::error::AppError;
 use crate::app::options::StoreOptions;
 use crate::app::stored::transfer::{
-    ReferencePlace, number_of, portable_runs, references, transferred,
+    ReferencePlace, find_run, portable_runs, referenced_runs, to_record,
 };
-use crate::exchange::{ExchangeError, InputContent, PortableReference, PortableRun, read_portable};
-use crate::report::{self, TakenOver, write_taken_over};
+use crate::exchange::{ExchangeError, InputContent, PortableRun, PortableRunId, read_portable};
+use crate::report::{self, ImportedRun, write_taken_over};
 use perfcheck_analysis::exit_code::ExitCode;
-use perfcheck_analysis::model::{RunId, Side, Work};
+use perfcheck_analysis::model::{ProgressReporter, RunId, Side};
 use perfcheck_engine::host;
 use perfcheck_engine::store::{Store, WorkspaceId, check_baseline_name, is_address};
 
@@ -30,15 +30,15 @@ struct FileRun<'a> {
 }
 
 /// Reads the files and stores their new runs, all or none.
-pub(super) fn import(
+pub(super) fn import_portable(
     files: &[InputContent],
     options: &ImportOptions,
     context: &Context,
     common: &StoreOptions,
     world: &mut World<'_>,
 ) -> Result<ExitCode, AppError> {
-    let mut found = working("Reading", 0, world, |told| read(files, options, told))?;
-    if world.interrupt.requested() {
+    let mut found = with_progress("Reading", 0, world, |told| read_runs(files, options, told))?;
+    if world.interrupt.is_requested() {
         return Err(ExchangeError::Interrupted.into());
     }
     let is_part = |one: &&FileRun<'_>| one.run.head.begun.partition.is_some();
@@ -48,9 +48,9 @@ pub(super) fn import(
             part.file
         )));
     }
-    let stored = context.stored()?;
+    let stored = context.open_stored()?;
     if let Some((store, workspace)) = &stored {
-        recognise(&mut found, store, *workspace)?;
+        find_stored(&mut found, store, *workspace)?;
     }
     drop(stored);
     let mut numbers: Vec<Option<RunId>> = Vec::new();
@@ -59,9 +59,9 @@ pub(super) fn import(
         one.place = place;
     }
     if !options.dry_run {
-        let (mut store, workspace) = context.store()?;
-        name(&mut found, options, &store, workspace, world)?;
-        numbers = take_over(&found, &mut store, workspace, world)?;
+        let (mut store, workspace) = context.open_store()?;
+        choose_names(&mut found, options, &store, workspace, world)?;
+        numbers = store_new_runs(&found, &mut store, workspace, world)?;
         for one in found.iter().filter(|one| one.known.is_some()) {
             for name in &one.baselines {
                 if let Some(known) = one.known {
@@ -70,15 +70,15 @@ pub(super) fn import(
             }
         }
     }
-    let lines: Vec<TakenOver> = (found.iter())
-        .map(|one| TakenOver {
+    let lines: Vec<ImportedRun> = (found.iter())
+        .map(|one| ImportedRun {
             run: one
                 .known
                 .or_else(|| numbers.get(one.place).copied().flatten()),
             known: one.known.is_some(),
             file: one.file.to_owned(),
             started: host::to_rfc3339(one.run.head.begun.started),
-            benchmarks: one.run.benchmarks(),
+            benchmarks: one.run.count_benchmarks(),
             launches: one.run.launches.len(),
             is_base: is_base(&one.run),
             baselines: one.baselines.clone(),
@@ -93,10 +93,10 @@ fn is_base(run: &PortableRun) -> bool {
 }
 
 /// Returns the runs of all files in order, without duplicates.
-fn read<'a>(
+fn read_runs<'a>(
     files: &'a [InputContent],
     options: &ImportOptions,
-    told: &Work<'_>,
+    told: &ProgressReporter<'_>,
 ) -> Result<Vec<FileRun<'a>>, AppError> {
     let mut all: Vec<FileRun<'a>> = Vec::new();
     let bytes = files.iter().map(|file| file.bytes.len()).sum();
@@ -140,11 +140,11 @@ fn read<'a>(
     if options.runs.is_empty() {
         return Ok(all);
     }
-    pick(all, &options.runs)
+    select_runs(all, &options.runs)
 }
 
 /// Keeps runs with these names, and the other sides of pairs.
-fn pick<'a>(all: Vec<FileRun<'a>>, only: &[String]) -> Result<Vec<FileRun<'a>>, AppError> {
+fn select_runs<'a>(all: Vec<FileRun<'a>>, only: &[String]) -> Result<Vec<FileRun<'a>>, AppError> {
     for wanted in only {
         if !(all.iter()).any(|one| one.run.head.baselines.contains(wanted)) {
             return Err(AppError::Usage(format!(
@@ -179,21 +179,22 @@ fn pick<'a>(all: Vec<FileRun<'a>>, only: &[String]) -> Result<Vec<FileRun<'a>>, 
 }
 
 /// Finds the runs that are in the store already.
-fn recognise(
+fn find_stored(
     found: &mut [FileRun<'_>],
     store: &Store,
     workspace: WorkspaceId,
 ) -> Result<(), AppError> {
     let mut known = Vec::new();
     for one in found.iter() {
-        let PortableReference {
+        let PortableRunId {
             started,
             seed,
             side,
         } = one.run.head.reference();
         let mut same = None;
-        for candidate in store.runs_begun(workspace, started, seed, side)? {
-            let stored = portable_runs(store, workspace, &[candidate], &Work::silent())?;
+        for candidate in store.find_runs_begun(workspace, started, seed, side)? {
+            let stored =
+                portable_runs(store, workspace, &[candidate], &ProgressReporter::silent())?;
             if (stored.first()).is_some_and(|stored| stored.is_same_measurement(&one.run)) {
                 same = Some(candidate);
                 break;
@@ -209,7 +210,7 @@ fn recognise(
 }
 
 /// Determines the names of the runs: the one that the user gives, or their own names if these are free.
-fn name(
+fn choose_names(
     found: &mut [FileRun<'_>],
     options: &ImportOptions,
     store: &Store,
@@ -251,7 +252,7 @@ fn name(
     Ok(())
 }
 
-fn take_over(
+fn store_new_runs(
     found: &[FileRun<'_>],
     store: &mut Store,
     workspace: WorkspaceId,
@@ -261,7 +262,7 @@ fn take_over(
     if fresh.is_empty() {
         return Ok(Vec::new());
     }
-    let together: HashMap<PortableReference, ReferencePlace> = (found.iter())
+    let together: HashMap<PortableRunId, ReferencePlace> = (found.iter())
         .map(|one| {
             let run = one
                 .known
@@ -277,30 +278,30 @@ fn take_over(
             pair.partner = found[pair.partner].place;
         }
         let mut named = HashMap::new();
-        for reference in references(&run) {
+        for reference in referenced_runs(&run) {
             if named.contains_key(&reference) {
                 continue;
             }
             let known = match together.get(&reference) {
                 Some(together) => *together,
-                None => number_of(reference, store, workspace)?
+                None => find_run(reference, store, workspace)?
                     .map_or(ReferencePlace::Nowhere, ReferencePlace::Stored),
             };
             named.insert(reference, known);
         }
         let is_lost =
-            |reference: &PortableReference| matches!(named[reference], ReferencePlace::Nowhere);
+            |reference: &PortableRunId| matches!(named[reference], ReferencePlace::Nowhere);
         let of_verdicts = run.verdicts.iter().filter_map(|found| found.reference);
         lost_verdicts += of_verdicts.filter(is_lost).count();
         let concluded = run.conclusion.iter().flat_map(|found| found.runs.values());
         lost_runs.extend(concluded.copied().filter(is_lost));
-        runs.push(transferred(run, one.baselines.clone(), named));
+        runs.push(to_record(run, one.baselines.clone(), named));
     }
     warn_of_lost(lost_verdicts, lost_runs.len(), world)?;
     let fresh = found.iter().filter(|one| one.known.is_none());
-    let count = fresh.map(|one| one.run.benchmarks()).sum();
-    let numbers = working("Storing", count, world, |told| {
-        store.take_over(workspace, &runs, told)
+    let count = fresh.map(|one| one.run.count_benchmarks()).sum();
+    let numbers = with_progress("Storing", count, world, |told| {
+        store.insert_transferred(workspace, &runs, told)
     })?;
     Ok(numbers.into_iter().map(Some).collect())
 }

@@ -2,16 +2,17 @@
 
 use super::ImportOptions;
 use crate::exchange::{
-    ColumnMap, IdGroup, Imported, IterationLayout, ValueUnit, clean, warm_up_rows,
+    ColumnMap, IdGroup, ImportedGroups, IterationLayout, ValueUnit, clean, warm_up_rows,
 };
 use crate::report::ImportedBenchmark;
-use perfcheck_analysis::compare::{ValueSummary, each};
+use perfcheck_analysis::compare::{ValueSummary, map_with_progress};
 use perfcheck_analysis::exit_code::ExitCode;
 use perfcheck_analysis::model::{
-    Acceptance, AuthorSettings, Benchmark, BenchmarkKey, DecisionSettings, Environment, Extras,
-    LaunchHead, LaunchOutcome, LaunchRecord, LaunchedBenchmark, Nanos, NewRun, RunEnd, RunVerdict,
-    Sample, SampleFilter, SamplingMode, SamplingSettings, Series, Source, SourceDimension,
-    SourceFile, SourceValue, TargetFacts, Thresholds, Timestamp, Turns, Verdict, Work,
+    Acceptance, AuthorSettings, Benchmark, BenchmarkInProcess, BenchmarkKey, DecisionSettings,
+    Environment, Extras, Interleaving, Nanos, NewRun, ProcessHead, ProcessOutcome, ProcessRecord,
+    ProgressReporter, RunEnd, RunVerdict, Sample, SampleFilter, SamplingMode, SamplingSettings,
+    Series, Source, SourceDimension, SourceFile, SourceValue, TargetFacts, Thresholds, Timestamp,
+    Verdict,
 };
 use perfcheck_engine::host;
 use perfcheck_engine::store::TransferredRun;
@@ -24,8 +25,8 @@ pub(super) struct ImportRow {
 }
 
 /// Parsed files of any format.
-pub(super) struct Read<'a> {
-    pub(super) imported: &'a Imported,
+pub(super) struct ParsedFiles<'a> {
+    pub(super) imported: &'a ImportedGroups,
     /// Name of the format
     pub(super) format: String,
     pub(super) files: Vec<SourceFile>,
@@ -35,7 +36,7 @@ pub(super) struct Read<'a> {
     pub(super) unit: String,
 }
 
-impl Read<'_> {
+impl ParsedFiles<'_> {
     fn labels(&self) -> Vec<Option<String>> {
         self.map.map_or_else(|| vec![None], ColumnMap::labels)
     }
@@ -53,19 +54,20 @@ impl Read<'_> {
 }
 
 /// Summarizes every column of every group at these thresholds.
-pub(super) fn benchmarks(
-    read: &Read<'_>,
+pub(super) fn summarize_benchmarks(
+    read: &ParsedFiles<'_>,
     options: &ImportOptions,
     thresholds: &Thresholds,
-    told: &Work<'_>,
+    told: &ProgressReporter<'_>,
 ) -> Vec<ImportRow> {
     let imported = read.imported;
-    let filter = options.filter().at(thresholds);
+    let filter = options.filter().with_fence_from(thresholds);
     let interval = options.interval(thresholds);
     let groups = &imported.groups;
-    let summaries: Vec<Vec<ValueSummary>> = each(groups, (0, groups.len()), told, |group| {
-        clean(group, &filter, &interval, thresholds)
-    });
+    let summaries: Vec<Vec<ValueSummary>> =
+        map_with_progress(groups, (0, groups.len()), told, |group| {
+            clean(group, &filter, &interval, thresholds)
+        });
     let labels = read.labels();
     let mut rows = Vec::new();
     for (at, (group, summaries)) in imported.groups.iter().zip(summaries).enumerate() {
@@ -93,8 +95,8 @@ pub(super) fn benchmarks(
     rows
 }
 
-pub(super) fn source(
-    read: &Read<'_>,
+pub(super) fn build_source(
+    read: &ParsedFiles<'_>,
     options: &ImportOptions,
     thresholds: &Thresholds,
     rows: &[ImportRow],
@@ -107,7 +109,7 @@ pub(super) fn source(
         dimensions: dimensions(read, rows),
         values: values(read, options.unit.as_ref()),
         launches_known: read.imported.launches_known,
-        filter: options.filter().at(thresholds),
+        filter: options.filter().with_fence_from(thresholds),
         interval: options.interval(thresholds),
         counts: rows.iter().map(|row| row.shown.summary.counts).sum(),
         rows_skipped: read.imported.rows_skipped,
@@ -115,7 +117,7 @@ pub(super) fn source(
 }
 
 /// Collects properties of benchmarks from columns that are not part of ids.
-fn dimensions(read: &Read<'_>, rows: &[ImportRow]) -> Vec<SourceDimension> {
+fn dimensions(read: &ParsedFiles<'_>, rows: &[ImportRow]) -> Vec<SourceDimension> {
     let columns = read.map.map_or(&[][..], |map| &map.dimensions);
     let columns = columns.iter().enumerate();
     columns
@@ -132,7 +134,7 @@ fn dimensions(read: &Read<'_>, rows: &[ImportRow]) -> Vec<SourceDimension> {
 }
 
 /// Lists the columns that were read as values, with their units.
-fn values(read: &Read<'_>, declared: Option<&ValueUnit>) -> Vec<SourceValue> {
+fn values(read: &ParsedFiles<'_>, declared: Option<&ValueUnit>) -> Vec<SourceValue> {
     let Some(map) = read.map else {
         return vec![SourceValue {
             label: None,
@@ -159,8 +161,8 @@ fn values(read: &Read<'_>, declared: Option<&ValueUnit>) -> Vec<SourceValue> {
 }
 
 /// Builds the run for the store.
-pub(super) fn run(
-    read: &Read<'_>,
+pub(super) fn build_run(
+    read: &ParsedFiles<'_>,
     rows: &[ImportRow],
     source: &Source,
     options: &ImportOptions,
@@ -171,10 +173,10 @@ pub(super) fn run(
     let imported = read.imported;
     let started = host::now();
     let (package, target) = read.place(options);
-    let mut launches: Vec<LaunchRecord> = (0..imported.launches.len())
+    let mut launches: Vec<ProcessRecord> = (0..imported.launches.len())
         .zip(0..)
-        .map(|(_, ordinal)| LaunchRecord {
-            head: LaunchHead {
+        .map(|(_, ordinal)| ProcessRecord {
+            head: ProcessHead {
                 package: package.clone(),
                 target: target.clone(),
                 ordinal,
@@ -193,7 +195,7 @@ pub(super) fn run(
     let mut verdicts = Vec::new();
     for row in rows {
         let group = &imported.groups[row.group];
-        let series = series(group, row.column, &source.filter);
+        let series = samples_by_process(group, row.column, &source.filter);
         verdicts.push(RunVerdict {
             key: row.shown.key.clone(),
             verdict: Verdict::New,
@@ -212,12 +214,12 @@ pub(super) fn run(
                 IterationLayout::Flat => SamplingMode::Flat,
                 IterationLayout::Linear => SamplingMode::Linear,
             },
-            turns: Turns::None,
+            turns: Interleaving::None,
         };
         for (launch, series) in series {
             launches[launch as usize]
                 .benchmarks
-                .push(LaunchedBenchmark {
+                .push(BenchmarkInProcess {
                     benchmark: Benchmark {
                         key: row.shown.key.clone(),
                         version: None,
@@ -228,7 +230,7 @@ pub(super) fn run(
                     },
                     sampling,
                     noise_threshold: decision.noise_threshold,
-                    outcome: LaunchOutcome::Measured(series),
+                    outcome: ProcessOutcome::Measured(series),
                     extras: Extras::default(),
                 });
         }
@@ -242,7 +244,7 @@ pub(super) fn run(
             git: None,
             environment,
             load: None,
-            seed: seed(&read.files),
+            seed: derive_seed(&read.files),
             decision: *decision,
             tool_version: env!("CARGO_PKG_VERSION").to_owned(),
         },
@@ -252,7 +254,7 @@ pub(super) fn run(
         counted: Vec::new(),
         end: Box::new(move |_| RunEnd {
             conclusion: None,
-            finished: finished(started),
+            finished: end_time(started),
             acceptance: Acceptance::Pending,
             exit_code: ExitCode::Clean.number(),
             verdicts: verdicts.clone(),
@@ -262,12 +264,12 @@ pub(super) fn run(
 }
 
 /// Returns the end of the run. Its duration is meaningless, but it must not end before it began.
-fn finished(started: Timestamp) -> Timestamp {
+fn end_time(started: Timestamp) -> Timestamp {
     host::now().max(started)
 }
 
 /// Derives the seed from the files, so that importing them again yields the same result. It is below 2^53, like other seeds.
-fn seed(files: &[SourceFile]) -> u64 {
+fn derive_seed(files: &[SourceFile]) -> u64 {
     files.iter().fold(0, |seed: u64, file| {
         let digits = file.blake3.get(..13).unwrap_or("0");
         seed.rotate_left(1) ^ u64::from_str_radix(digits, 16).unwrap_or(0)
@@ -275,7 +277,7 @@ fn seed(files: &[SourceFile]) -> u64 {
 }
 
 /// Groups the samples of a column by process; warm-up samples stay with their process.
-fn series(group: &IdGroup, column: usize, filter: &SampleFilter) -> Vec<(u32, Series)> {
+fn samples_by_process(group: &IdGroup, column: usize, filter: &SampleFilter) -> Vec<(u32, Series)> {
     let mut all: Vec<(u32, Series)> = Vec::new();
     for (row, warm_up) in group.rows.iter().zip(warm_up_rows(group, filter)) {
         let sample = row.samples[column];

@@ -3,13 +3,13 @@
 use super::record::ImportRow;
 use crate::app::context::World;
 use crate::app::error::AppError;
-use crate::exchange::Imported;
+use crate::exchange::ImportedGroups;
 use crate::report;
 use perfcheck_analysis::model::{MIN_LAUNCHES, Metric, Source};
 
 /// Writes warnings that readers must know before they rely on the numbers, to stderr since they are not the result.
 pub(super) fn warn(
-    imported: &Imported,
+    imported: &ImportedGroups,
     source: &Source,
     rows: &[ImportRow],
     world: &mut World<'_>,

@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use super::options::CiSystem;
-use super::origin::{CrateOrigin, directory_of, is_plain, way};
+use super::origin::{CrateOrigin, is_plain, relative_path, resolve_package_directory};
 use super::planned::PlannedFiles;
 use crate::app::error::AppError;
 
@@ -23,7 +23,7 @@ pub(super) struct Automation {
 
 impl Automation {
     /// Creates the configuration for a repository at `top`, with the workspace at `prefix` below it.
-    pub(super) fn of(
+    pub(super) fn new(
         system: CiSystem,
         tool: &CrateOrigin,
         (top, prefix): (&Path, &Path),
@@ -33,7 +33,10 @@ impl Automation {
             String::new()
         } else {
             let path = prefix.join("Cargo.toml");
-            format!(" --manifest-path \"{}\"", plain(&path, "the workspace")?)
+            format!(
+                " --manifest-path \"{}\"",
+                require_plain(&path, "the workspace")?
+            )
         };
         let (name, template) = match system {
             CiSystem::GitHub => (".github/workflows/perfcheck.yml", GITHUB),
@@ -70,15 +73,15 @@ fn installation(tool: &CrateOrigin, top: &Path) -> Result<(String, String), AppE
             format!("git ls-remote \"{address}\" HEAD | cut -f 1"),
         )),
         CrateOrigin::Path(path) => {
-            let directory = directory_of(path, TOOL, "--tool")?;
+            let directory = resolve_package_directory(path, TOOL, "--tool")?;
             let Ok(below) = directory.strip_prefix(top) else {
                 return Err(AppError::Usage(format!(
                     "`--tool path={}` lies outside the repository, which is all that a CI job has; nothing was written\n  help: name an address: `--tool git=ADDRESS`",
                     path.display()
                 )));
             };
-            let below = plain(below, "the tool")?;
-            let from_top = plain(&way(top, &directory), "the tool")?;
+            let below = require_plain(below, "the tool")?;
+            let from_top = require_plain(&relative_path(top, &directory), "the tool")?;
             Ok((
                 format!("--path \"{from_top}\""),
                 format!("git rev-parse \"HEAD:{below}\""),
@@ -88,7 +91,7 @@ fn installation(tool: &CrateOrigin, top: &Path) -> Result<(String, String), AppE
 }
 
 /// Returns a path as text that needs no quoting in a shell or workflow.
-fn plain(path: &Path, what: &str) -> Result<String, AppError> {
+fn require_plain(path: &Path, what: &str) -> Result<String, AppError> {
     let text = path.to_str().filter(|text| is_plain(text));
     text.map(str::to_owned).ok_or_else(|| {
         AppError::Usage(format!(

@@ -4,11 +4,11 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use super::automation::Automation;
-use super::first_bench::{FirstBench, seen_from};
+use super::first_bench::{FirstBench, relative_to_manifest};
 use super::manifest::Manifest;
 use super::options::InitOptions;
 use super::origin::CrateOrigin;
-use super::planned::{PlannedFiles, shown};
+use super::planned::{PlannedFiles, display_path};
 use super::recognised::BenchStyle;
 use crate::app::context::{Context, World};
 use crate::app::error::AppError;
@@ -21,36 +21,36 @@ use perfcheck_engine::cargo::{BenchPackage, CargoOptions, Workspace, has_libtest
 const SOMEWHERE: &str = "<your clone>/harness";
 
 /// An inspected package.
-struct SeenPackage {
+struct InspectedPackage {
     name: String,
     manifest: Manifest,
-    benches: Vec<SeenBench>,
+    benches: Vec<InspectedBench>,
     /// Crate name of the library that a bench can call
     library: Option<String>,
 }
 
 /// The inspected packages.
-struct Survey {
-    packages: Vec<SeenPackage>,
+struct PackageSurvey {
+    packages: Vec<InspectedPackage>,
     /// Flags that select these packages
     cargo: CargoOptions,
 }
 
 /// An inspected target with benchmarks.
-struct SeenBench {
+struct InspectedBench {
     name: String,
     style: BenchStyle,
     /// The flag that measures the target if `cargo bench` skips it by default
     needed_flag: Option<String>,
 }
 
-impl SeenBench {
+impl InspectedBench {
     fn outcome(&self) -> String {
         match &self.needed_flag {
             Some(flag) => {
                 format!("left out: its manifest says `bench = false`; `{flag}` measures it")
             }
-            None => self.style.outcome(),
+            None => self.style.describe_support(),
         }
     }
 }
@@ -64,17 +64,17 @@ pub fn init(
     let context = Context::load(common, world)?;
     let root = context.workspace.root();
     let shared = Manifest::read(root.join("Cargo.toml"))?;
-    let Survey {
+    let PackageSurvey {
         packages: seen,
         cargo,
-    } = look_around(&context.workspace, common, options, &shared)?;
+    } = survey_packages(&context.workspace, common, options, &shared)?;
     let bare = first_bench(&seen, &shared, options.harness.is_some())?;
     let (mut files, mut shown_alone) = (PlannedFiles::default(), PlannedFiles::default());
     let mut is_ready = true;
     if let Some(first) = &bare {
         match &options.harness {
             Some(origin) => {
-                let origin = seen_from(&directory_of(&first.manifest.path), origin)?;
+                let origin = relative_to_manifest(&directory_of(&first.manifest.path), origin)?;
                 first.plan(Some(&origin), &mut files)?;
             }
             None if first.has_harness() => first.plan(None, &mut files)?,
@@ -87,13 +87,13 @@ pub fn init(
     }
     let mut addition = None;
     if let (Some(system), Some(tool)) = (options.ci, &options.tool) {
-        let place = place_in_repository(&context)?;
-        let automation = Automation::of(system, tool, (&place.0, &place.1))?;
+        let place = locate_in_repository(&context)?;
+        let automation = Automation::new(system, tool, (&place.0, &place.1))?;
         addition = automation.plan(&mut files)?;
     }
 
     for package in &seen {
-        package.tell(root, world)?;
+        package.print(root, world)?;
     }
     let out = &mut *world.stdout;
     if options.harness.is_some() && bare.is_none() {
@@ -117,7 +117,7 @@ pub fn init(
         files.write(root, out)?;
     }
     if let Some((path, job)) = addition {
-        let path = shown(&path, root);
+        let path = display_path(&path, root);
         writeln!(
             out,
             "\n{path} is there already. Add this job to it:\n\n{job}"
@@ -125,7 +125,7 @@ pub fn init(
     }
     let is_written = bare.is_none() || !options.dry_run;
     if is_ready && is_written {
-        let needs_nightly = seen.iter().any(SeenPackage::needs_nightly)
+        let needs_nightly = seen.iter().any(InspectedPackage::needs_nightly)
             && !context
                 .toolchain(&cargo, world.supervisor)?
                 .allows_unstable_features();
@@ -139,7 +139,7 @@ pub fn init(
     Ok(ExitCode::Clean)
 }
 
-impl SeenPackage {
+impl InspectedPackage {
     fn has_benches(&self) -> bool {
         !self.benches.is_empty()
     }
@@ -150,13 +150,19 @@ impl SeenPackage {
         measured.any(|bench| bench.style == BenchStyle::Libtest)
     }
 
-    fn tell(&self, root: &Path, world: &mut World<'_>) -> Result<(), AppError> {
-        let manifest = shown(&self.manifest.path, root);
+    fn print(&self, root: &Path, world: &mut World<'_>) -> Result<(), AppError> {
+        let manifest = display_path(&self.manifest.path, root);
         let head = format!("{} ({manifest})", self.name);
         writeln!(world.stdout, "{}", escape::one_line(&head))?;
         let rows = self.benches.iter();
         let rows: Vec<_> = rows
-            .map(|bench| (bench.name.clone(), bench.style.words(), bench.outcome()))
+            .map(|bench| {
+                (
+                    bench.name.clone(),
+                    bench.style.name_with_version(),
+                    bench.outcome(),
+                )
+            })
             .collect();
         if rows.is_empty() {
             writeln!(world.stdout, "  no benchmarks")?;
@@ -175,40 +181,40 @@ impl SeenPackage {
 }
 
 /// Inspects the selected packages. If nothing is selected and the default packages have no benchmarks but others do, inspects the whole workspace.
-fn look_around(
+fn survey_packages(
     workspace: &Workspace,
     common: &StoreOptions,
     options: &InitOptions,
     shared: &Manifest,
-) -> Result<Survey, AppError> {
+) -> Result<PackageSurvey, AppError> {
     let cargo = &common.cargo;
-    let seen = look_at(workspace, cargo, shared)?;
+    let seen = inspect_packages(workspace, cargo, shared)?;
     let is_chosen = cargo.workspace || !cargo.packages.is_empty() || options.harness.is_some();
-    if !is_chosen && !seen.iter().any(SeenPackage::has_benches) {
+    if !is_chosen && !seen.iter().any(InspectedPackage::has_benches) {
         let all = CargoOptions {
             workspace: true,
             ..cargo.clone()
         };
-        let everywhere = look_at(workspace, &all, shared)?;
-        if everywhere.iter().any(SeenPackage::has_benches) {
-            return Ok(Survey {
+        let everywhere = inspect_packages(workspace, &all, shared)?;
+        if everywhere.iter().any(InspectedPackage::has_benches) {
+            return Ok(PackageSurvey {
                 packages: everywhere,
                 cargo: all,
             });
         }
     }
-    Ok(Survey {
+    Ok(PackageSurvey {
         packages: seen,
         cargo: cargo.clone(),
     })
 }
 
 /// Returns the selected packages with their targets that have benchmarks.
-fn look_at(
+fn inspect_packages(
     workspace: &Workspace,
     cargo: &CargoOptions,
     shared: &Manifest,
-) -> Result<Vec<SeenPackage>, AppError> {
+) -> Result<Vec<InspectedPackage>, AppError> {
     let lock = fs::read_to_string(workspace.root().join("Cargo.lock")).unwrap_or_default();
     let selected = workspace.selected_packages(cargo);
     let targets = workspace.targets();
@@ -218,17 +224,17 @@ fn look_at(
         .into_iter()
         .filter(|found| selected.contains(&found.name))
     {
-        seen.push(seen_package(package, &targets, shared, &lock)?);
+        seen.push(inspect_package(package, &targets, shared, &lock)?);
     }
     Ok(seen)
 }
 
-fn seen_package(
+fn inspect_package(
     package: BenchPackage,
     targets: &[(String, String, PathBuf)],
     shared: &Manifest,
     lock: &str,
-) -> Result<SeenPackage, AppError> {
+) -> Result<InspectedPackage, AppError> {
     let manifest = Manifest::read(package.manifest)?;
     let used = manifest.used_crates(shared);
     let own: Vec<_> = (targets.iter())
@@ -238,18 +244,18 @@ fn seen_package(
     let (benches, others) = own.split_at(package.sources.len());
     let style_of = |kind: &str, name: &str, file: &Path| {
         let has_harness = manifest.has_libtest_harness(kind, name);
-        BenchStyle::of(file, has_harness, &used, lock)
+        BenchStyle::recognize(file, has_harness, &used, lock)
     };
-    let benches = benches.iter().map(|(_, name, file)| SeenBench {
+    let benches = benches.iter().map(|(_, name, file)| InspectedBench {
         name: name.clone(),
         style: style_of("bench", name, file),
-        needed_flag: (manifest.is_left_out(name)).then(|| format!("--bench {name}")),
+        needed_flag: (manifest.is_excluded(name)).then(|| format!("--bench {name}")),
     });
-    let mut benches: Vec<SeenBench> = benches.collect();
+    let mut benches: Vec<InspectedBench> = benches.collect();
     for kind in ["bin", "example", "test"] {
         for name in manifest.benched_targets(kind) {
             if let Some((_, _, file)) = others.iter().find(|(_, other, _)| other == name) {
-                benches.push(SeenBench {
+                benches.push(InspectedBench {
                     name: format!("{kind}:{name}"),
                     style: style_of(kind, name, file),
                     needed_flag: None,
@@ -263,14 +269,14 @@ fn seen_package(
     let library = others.iter().find(|(_, _, source)| *source == file);
     if has_libtest_benches(&directory.join("src")) {
         let is_left_out = library.is_some() && !entry.is_benched;
-        benches.push(SeenBench {
+        benches.push(InspectedBench {
             name: "src".to_owned(),
             style: BenchStyle::Libtest,
             needed_flag: is_left_out.then(|| "--lib".to_owned()),
         });
     }
     let library = library.filter(|_| entry.is_callable);
-    Ok(SeenPackage {
+    Ok(InspectedPackage {
         benches,
         library: library.map(|(_, name, _)| name.replace('-', "_")),
         name: package.name,
@@ -280,11 +286,11 @@ fn seen_package(
 
 /// Plans a first bench for the selected package if it has no benchmarks.
 fn first_bench<'a>(
-    seen: &'a [SeenPackage],
+    seen: &'a [InspectedPackage],
     workspace: &'a Manifest,
     is_asked_for: bool,
 ) -> Result<Option<FirstBench<'a>>, AppError> {
-    let bare: Vec<&SeenPackage> = (seen.iter())
+    let bare: Vec<&InspectedPackage> = (seen.iter())
         .filter(|package| !package.has_benches())
         .collect();
     let package = match bare[..] {
@@ -316,7 +322,7 @@ fn first_bench<'a>(
 }
 
 /// Returns the top of the repository and the path of the workspace below it.
-fn place_in_repository(context: &Context) -> Result<(PathBuf, PathBuf), AppError> {
+fn locate_in_repository(context: &Context) -> Result<(PathBuf, PathBuf), AppError> {
     let root = context.workspace.root().canonicalize()?;
     let Some(checkout) = context.checkout() else {
         return Err(AppError::Usage(format!(

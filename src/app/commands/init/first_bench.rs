@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use super::manifest::{HARNESS, Manifest};
-use super::origin::{CrateOrigin, directory_of, way};
+use super::origin::{CrateOrigin, relative_path, resolve_package_directory};
 use super::planned::PlannedFiles;
 use crate::app::error::AppError;
 
@@ -66,7 +66,7 @@ impl FirstBench<'_> {
     }
 
     fn source(&self) -> String {
-        let source = if self.manifest.is_of_2015(self.workspace) {
+        let source = if self.manifest.uses_edition_2015(self.workspace) {
             let (docs, code) = SOURCE.split_once("\n\n").unwrap_or_default();
             let code = code.split_once('\n').unwrap_or_default().1;
             format!("{docs}\n\n{DECLARATIONS}{code}")
@@ -78,14 +78,17 @@ impl FirstBench<'_> {
 }
 
 /// Converts the origin to the form for a manifest in `directory`: the user's path is relative to the working directory.
-pub(super) fn seen_from(directory: &Path, origin: &CrateOrigin) -> Result<CrateOrigin, AppError> {
+pub(super) fn relative_to_manifest(
+    directory: &Path,
+    origin: &CrateOrigin,
+) -> Result<CrateOrigin, AppError> {
     let CrateOrigin::Path(path) = origin else {
         return Ok(origin.clone());
     };
-    let harness = directory_of(path, HARNESS, "--harness")?;
+    let harness = resolve_package_directory(path, HARNESS, "--harness")?;
     if path.is_absolute() {
         return Ok(CrateOrigin::Path(harness));
     }
     let directory = directory.canonicalize()?;
-    Ok(CrateOrigin::Path(way(&directory, &harness)))
+    Ok(CrateOrigin::Path(relative_path(&directory, &harness)))
 }

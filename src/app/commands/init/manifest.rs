@@ -93,7 +93,7 @@ impl Manifest {
     }
 
     /// Reports whether the manifest excludes the bench target from `cargo bench`.
-    pub(super) fn is_left_out(&self, bench: &str) -> bool {
+    pub(super) fn is_excluded(&self, bench: &str) -> bool {
         self.flag_of_target("bench", bench, "bench") == Some(false)
     }
 
@@ -147,7 +147,7 @@ impl Manifest {
     }
 
     /// Reports whether the package uses edition 2015, in which `extern crate` is required.
-    pub(super) fn is_of_2015(&self, workspace: &Self) -> bool {
+    pub(super) fn uses_edition_2015(&self, workspace: &Self) -> bool {
         let package = self.document.get("package");
         let said = package.and_then(|package| package.get("edition"));
         let inherited = || {
@@ -322,7 +322,7 @@ mod tests {
     #[test]
     fn harness_library_and_edition_are_those_of_the_manifest_or_the_usual_ones() {
         let plain = manifest("[package]\nedition = \"2024\"\n");
-        assert!(plain.has_libtest_harness("bench", "a") && !plain.is_of_2015(&plain));
+        assert!(plain.has_libtest_harness("bench", "a") && !plain.uses_edition_2015(&plain));
         assert_eq!(plain.library().path, Path::new("src/lib.rs"));
         assert!(plain.library().is_callable);
         let other = manifest(
@@ -333,7 +333,7 @@ mod tests {
         );
         assert!(!other.library().is_callable && other.library().path == Path::new("a.rs"));
         let workspace = manifest("[workspace.package]\nedition = \"2021\"\n");
-        assert!(!other.is_of_2015(&workspace) && other.is_of_2015(&plain));
+        assert!(!other.uses_edition_2015(&workspace) && other.uses_edition_2015(&plain));
     }
 
     #[test]

@@ -39,7 +39,11 @@ pub(super) fn is_plain(text: &str) -> bool {
 }
 
 /// Returns the canonical directory, which must contain the package `name`. Errors mention `flag`.
-pub(super) fn directory_of(path: &Path, name: &str, flag: &str) -> Result<PathBuf, AppError> {
+pub(super) fn resolve_package_directory(
+    path: &Path,
+    name: &str,
+    flag: &str,
+) -> Result<PathBuf, AppError> {
     let refused = |why: String| {
         AppError::Usage(format!(
             "`{flag} path={}`: {why}; nothing was written",
@@ -64,7 +68,7 @@ fn package_name(manifest: &Path) -> Option<String> {
 }
 
 /// Returns the relative path from one directory to another, with `/`. Both must be absolute and without links.
-pub(super) fn way(from: &Path, to: &Path) -> PathBuf {
+pub(super) fn relative_path(from: &Path, to: &Path) -> PathBuf {
     let shared = (from.components().zip(to.components()))
         .take_while(|(one, other)| one == other)
         .count();
@@ -104,7 +108,11 @@ mod tests {
 
     #[test]
     fn the_way_between_directories_climbs_as_far_as_it_must() {
-        let of = |from: &str, to: &str| way(Path::new(from), Path::new(to)).display().to_string();
+        let of = |from: &str, to: &str| {
+            relative_path(Path::new(from), Path::new(to))
+                .display()
+                .to_string()
+        };
         assert_eq!(of("/a/b/c", "/a/d/e"), "../../d/e");
         assert_eq!(of("/a", "/a/b"), "b");
         assert_eq!(of("/a", "/a"), ".");

@@ -54,7 +54,7 @@ impl PlannedFiles {
     /// Prints the planned files without writing them. Paths are relative to `root` if possible.
     pub(super) fn show(&self, root: &Path, out: &mut dyn Write) -> io::Result<()> {
         for file in &self.files {
-            let path = shown(&file.path, root);
+            let path = display_path(&file.path, root);
             let added = (file.old.as_deref()).and_then(|old| added_lines(old, &file.new));
             match (&file.old, &added) {
                 (Some(_), Some(_)) => writeln!(out, "\n{path}, added:\n")?,
@@ -73,10 +73,10 @@ impl PlannedFiles {
     pub(super) fn write(&self, root: &Path, out: &mut dyn Write) -> Result<(), AppError> {
         let mut made = Vec::new();
         for (count, file) in self.files.iter().enumerate() {
-            let written = make_directories(&file.path, &mut made)
+            let written = create_directories(&file.path, &mut made)
                 .and_then(|()| write_whole(&file.path, file.new.as_bytes()));
             if let Err(error) = written {
-                self.take_back(count, &made);
+                self.restore(count, &made);
                 return Err(error.into());
             }
         }
@@ -86,13 +86,13 @@ impl PlannedFiles {
             } else {
                 "Wrote"
             };
-            writeln!(out, "{verb} {}", shown(&file.path, root))?;
+            writeln!(out, "{verb} {}", display_path(&file.path, root))?;
         }
         Ok(())
     }
 
     /// Restores the files. Ignores errors: the first error is the one to report.
-    fn take_back(&self, written: usize, made: &[PathBuf]) {
+    fn restore(&self, written: usize, made: &[PathBuf]) {
         for file in &self.files[..written] {
             let _ = match &file.old {
                 Some(old) => write_whole(&file.path, old.as_bytes()),
@@ -106,7 +106,7 @@ impl PlannedFiles {
 }
 
 /// Creates the directories above `path` one by one, and records them in `made`.
-fn make_directories(path: &Path, made: &mut Vec<PathBuf>) -> io::Result<()> {
+fn create_directories(path: &Path, made: &mut Vec<PathBuf>) -> io::Result<()> {
     let above: Vec<&Path> = path.ancestors().skip(1).collect();
     for directory in above.into_iter().rev().filter(|above| !above.exists()) {
         let named = |error: io::Error| {
@@ -119,7 +119,7 @@ fn make_directories(path: &Path, made: &mut Vec<PathBuf>) -> io::Result<()> {
 }
 
 /// Formats a path relative to the root of the workspace if it is below it.
-pub(super) fn shown(path: &Path, root: &Path) -> String {
+pub(super) fn display_path(path: &Path, root: &Path) -> String {
     path.strip_prefix(root)
         .unwrap_or(path)
         .display()

@@ -9,11 +9,11 @@ use super::manifest::{HARNESS, UsedCrate, locked_versions};
 use perfcheck_engine::cargo::has_libtest_benches;
 
 /// The oldest supported Criterion, the oldest that transmits its samples, and the oldest divan that lists its benchmarks.
-const CRITERION: Version = (0, 2, 0);
-const CRITERION_WITH_RUNNER: Version = (0, 3, 3);
-const DIVAN: Version = (0, 1, 19);
+const CRITERION: HarnessVersion = (0, 2, 0);
+const CRITERION_WITH_RUNNER: HarnessVersion = (0, 3, 3);
+const DIVAN: HarnessVersion = (0, 1, 19);
 
-type Version = (u64, u64, u64);
+type HarnessVersion = (u64, u64, u64);
 
 /// The harness of a bench target.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -38,7 +38,7 @@ pub(super) enum BenchStyle {
 
 impl BenchStyle {
     /// Recognizes the harness of a bench target with this source.
-    pub(super) fn of(
+    pub(super) fn recognize(
         source: &Path,
         has_libtest_harness: bool,
         used: &[UsedCrate],
@@ -47,9 +47,11 @@ impl BenchStyle {
         let has_attribute = has_libtest_benches(source);
         let source = fs::read_to_string(source).unwrap_or_default();
         let known: Vec<&UsedCrate> = (used.iter())
-            .filter(|used| Self::of_crate(used, lock).is_some())
+            .filter(|used| Self::from_crate(used, lock).is_some())
             .collect();
-        let named = known.iter().find(|used| names(&source, &used.in_code));
+        let named = known
+            .iter()
+            .find(|used| refers_to_crate(&source, &used.in_code));
         // The source may import the harness in other files; then the only harness among the dependencies counts.
         let only = || match known[..] {
             [only] if has_other_files(&source) => Some(only),
@@ -57,21 +59,21 @@ impl BenchStyle {
         };
         match (has_libtest_harness, named.copied()) {
             (true, _) if has_attribute => Self::Libtest,
-            (true, Some(used)) => Self::of_crate(used, lock)
+            (true, Some(used)) => Self::from_crate(used, lock)
                 .map_or(Self::NoFunctions, |style| Self::Hidden(style.name())),
             (true, None) => Self::NoFunctions,
             (false, named) => (named.or_else(only))
-                .and_then(|used| Self::of_crate(used, lock))
+                .and_then(|used| Self::from_crate(used, lock))
                 .unwrap_or(Self::Unknown),
         }
     }
 
-    fn of_crate(used: &UsedCrate, lock: &str) -> Option<Self> {
+    fn from_crate(used: &UsedCrate, lock: &str) -> Option<Self> {
         match used.package.as_str() {
             HARNESS => Some(Self::Own),
             "perfcheck-criterion" => Some(Self::OwnCriterion),
-            "criterion" => Some(Self::Criterion(version_of(used, lock))),
-            "divan" => Some(Self::Divan(version_of(used, lock))),
+            "criterion" => Some(Self::Criterion(resolve_version(used, lock))),
+            "divan" => Some(Self::Divan(resolve_version(used, lock))),
             _ => None,
         }
     }
@@ -90,7 +92,7 @@ impl BenchStyle {
     }
 
     /// Returns the name of the harness with its version.
-    pub(super) fn words(&self) -> String {
+    pub(super) fn name_with_version(&self) -> String {
         match self {
             Self::Criterion(Some(version)) | Self::Divan(Some(version)) => {
                 format!("{} {version}", self.name())
@@ -100,9 +102,9 @@ impl BenchStyle {
     }
 
     /// Describes how the tool supports the harness.
-    pub(super) fn outcome(&self) -> String {
-        let older = |version: &Option<String>, than: Version| {
-            let version = version.as_deref().and_then(numbers);
+    pub(super) fn describe_support(&self) -> String {
+        let older = |version: &Option<String>, than: HarnessVersion| {
+            let version = version.as_deref().and_then(parse_version);
             version.is_some_and(|version| version < than)
         };
         match self {
@@ -141,7 +143,7 @@ fn has_other_files(source: &str) -> bool {
 }
 
 /// Reports whether `source` refers to the crate `name`.
-fn names(source: &str, name: &str) -> bool {
+fn refers_to_crate(source: &str, name: &str) -> bool {
     let continues = |c: char| c.is_alphanumeric() || c == '_';
     source.match_indices(name).any(|(at, _)| {
         let after = &source[at + name.len()..];
@@ -153,7 +155,7 @@ fn names(source: &str, name: &str) -> bool {
 }
 
 /// Returns the locked version, or without a lock file an exact requirement.
-fn version_of(used: &UsedCrate, lock: &str) -> Option<String> {
+fn resolve_version(used: &UsedCrate, lock: &str) -> Option<String> {
     let wanted = used.requirement.as_deref();
     let wanted = wanted.map(|text| text.trim_start_matches(['^', '=', '~', ' ']));
     let mut locked = locked_versions(lock, &used.package);
@@ -178,7 +180,7 @@ fn version_of(used: &UsedCrate, lock: &str) -> Option<String> {
     }
 }
 
-fn numbers(version: &str) -> Option<Version> {
+fn parse_version(version: &str) -> Option<HarnessVersion> {
     let mut parts = version.split(['.', '-', '+']).map(str::parse);
     let mut next = || parts.next().unwrap_or(Ok(0)).ok();
     Some((next()?, next()?, next()?))
@@ -204,7 +206,7 @@ mod tests {
     ) -> BenchStyle {
         let file = tempfile::NamedTempFile::with_suffix(".rs").expect("a file");
         fs::write(file.path(), source).expect("written");
-        BenchStyle::of(file.path(), has_libtest_harness, crates, lock)
+        BenchStyle::recognize(file.path(), has_libtest_harness, crates, lock)
     }
 
     #[test]
@@ -255,7 +257,7 @@ mod tests {
             let lock: String = locked.iter().map(entry).collect();
             let crates = [used("criterion", "criterion", requirement)];
             let style = style("use criterion::Bencher;", false, &crates, &lock);
-            (style.words(), style.outcome())
+            (style.name_with_version(), style.describe_support())
         };
         for (requirement, locked, name, outcome) in [
             ("0.5", &["0.5.1"][..], "Criterion 0.5.1", "every sample"),
@@ -269,7 +271,7 @@ mod tests {
             assert_eq!(words, name, "{requirement} {locked:?}");
             assert!(said.contains(outcome), "{requirement} {locked:?}: {said}");
         }
-        let divan = |version: &str| BenchStyle::Divan(Some(version.to_owned())).outcome();
+        let divan = |version: &str| BenchStyle::Divan(Some(version.to_owned())).describe_support();
         assert!(divan("0.1.18").contains("too old"));
         assert!(divan("0.1.21").starts_with("works"));
     }

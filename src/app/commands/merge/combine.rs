@@ -2,17 +2,17 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::parts::{MeasuredPart, PartedSuite};
+use super::parts::{MeasuredShard, ShardedSuite};
 use crate::exchange::PortableRun;
 use perfcheck_analysis::compare::Plan;
-use perfcheck_analysis::findings::{FailedTarget, RoundsCost, Row, RunRemark};
+use perfcheck_analysis::findings::{FailedTarget, RoundsCost, Row, RunNote};
 use perfcheck_analysis::model::{
-    BenchmarkKey, CountedBenchmark, Environment, LaunchRecord, NewRun, Side, SuitePart,
+    BenchmarkKey, CountedBenchmark, Environment, NewRun, ProcessRecord, ShardId, Side,
 };
 
-impl PartedSuite<'_> {
+impl ShardedSuite<'_> {
     /// Builds the head of the merged run: that of the first shard, with the earliest start.
-    pub(super) fn begun(&self, side: Side) -> NewRun {
+    pub(super) fn begun_run(&self, side: Side) -> NewRun {
         let first = self.first();
         let git = first.git();
         let loads = self.parts.iter().filter_map(|part| part.head().begun.load);
@@ -20,7 +20,7 @@ impl PartedSuite<'_> {
         let begun = first.head().begun.clone();
         NewRun {
             started: starts.min().unwrap_or(begun.started),
-            git: git.of(side).cloned(),
+            git: git.get(side).cloned(),
             environment: self.environment(),
             load: loads.reduce(f64::max),
             partition: None,
@@ -69,7 +69,7 @@ impl PartedSuite<'_> {
     }
 
     /// Returns all processes of a side. Renumbers attempts of a bench target in the same round, since each shard counted from the start.
-    pub(super) fn launches(&self, side: Side) -> Vec<LaunchRecord> {
+    pub(super) fn launches(&self, side: Side) -> Vec<ProcessRecord> {
         let mut attempts: BTreeMap<(String, String, u32), u32> = BTreeMap::new();
         let launches = self.sides(side).flat_map(|run| &run.launches).cloned();
         let counted = launches.map(|mut launch| {
@@ -97,7 +97,7 @@ impl PartedSuite<'_> {
     /// Returns the verdicts that needed no measurement.
     pub(super) fn settled(&self) -> Vec<Row<'static>> {
         let parts = self.parts.iter();
-        let measured: BTreeSet<&BenchmarkKey> = parts.flat_map(MeasuredPart::measured).collect();
+        let measured: BTreeSet<&BenchmarkKey> = parts.flat_map(MeasuredShard::measured).collect();
         let settled = self.rows().filter(|row| !measured.contains(&row.key));
         settled.cloned().collect()
     }
@@ -140,22 +140,26 @@ impl PartedSuite<'_> {
     }
 
     /// Returns the notes on the whole suite: those of each shard, without duplicates, and those that only the combination reveals.
-    pub(super) fn remarks(&self) -> Vec<RunRemark> {
-        let mut all: Vec<RunRemark> = Vec::new();
+    pub(super) fn remarks(&self) -> Vec<RunNote> {
+        let mut all: Vec<RunNote> = Vec::new();
         for part in &self.parts {
             for remark in &part.concluded.concluded.verdicts.remarks {
-                join(&mut all, remark);
+                merge_note(&mut all, remark);
             }
         }
-        let missing = (!self.missing.is_empty()).then(|| RunRemark::PartsMissing {
+        let missing = (!self.missing.is_empty()).then(|| RunNote::PartsMissing {
             parts: self.missing.clone(),
         });
-        missing.into_iter().chain(self.hosts()).chain(all).collect()
+        missing
+            .into_iter()
+            .chain(self.host_note())
+            .chain(all)
+            .collect()
     }
 
     /// Returns a note if the hosts differ.
-    fn hosts(&self) -> Option<RunRemark> {
-        let mut hosts: Vec<(String, Vec<SuitePart>)> = Vec::new();
+    fn host_note(&self) -> Option<RunNote> {
+        let mut hosts: Vec<(String, Vec<ShardId>)> = Vec::new();
         for part in &self.parts {
             let host = &part.environment().host;
             let cores = host.cores;
@@ -165,31 +169,31 @@ impl PartedSuite<'_> {
                 None => hosts.push((words, vec![part.part()])),
             }
         }
-        (hosts.len() > 1).then_some(RunRemark::HostsDiffer { hosts })
+        (hosts.len() > 1).then_some(RunNote::HostsDiffer { hosts })
     }
 }
 
 /// Merges a shard's note into the notes of others.
-fn join(all: &mut Vec<RunRemark>, remark: &RunRemark) {
+fn merge_note(all: &mut Vec<RunNote>, remark: &RunNote) {
     for known in all.iter_mut() {
         match (known, remark) {
             (
-                RunRemark::Skipped { benchmarks, reason },
-                RunRemark::Skipped {
+                RunNote::Skipped { benchmarks, reason },
+                RunNote::Skipped {
                     benchmarks: more,
                     reason: why,
                 },
             )
             | (
-                RunRemark::NotCounted { benchmarks, reason },
-                RunRemark::NotCounted {
+                RunNote::NotCounted { benchmarks, reason },
+                RunNote::NotCounted {
                     benchmarks: more,
                     reason: why,
                 },
             )
             | (
-                RunRemark::NotSampled { benchmarks, reason },
-                RunRemark::NotSampled {
+                RunNote::NotSampled { benchmarks, reason },
+                RunNote::NotSampled {
                     benchmarks: more,
                     reason: why,
                 },
@@ -198,11 +202,11 @@ fn join(all: &mut Vec<RunRemark>, remark: &RunRemark) {
                 benchmarks.sort();
                 return;
             }
-            (RunRemark::Stolen { share }, RunRemark::Stolen { share: other }) => {
+            (RunNote::Stolen { share }, RunNote::Stolen { share: other }) => {
                 *share = share.max(*other);
                 return;
             }
-            (RunRemark::CodeDiffers(known), RunRemark::CodeDiffers(other))
+            (RunNote::CodeDiffers(known), RunNote::CodeDiffers(other))
                 if known.builds() == other.builds() =>
             {
                 return;
@@ -211,7 +215,7 @@ fn join(all: &mut Vec<RunRemark>, remark: &RunRemark) {
         }
     }
     // Small changes are detected again for the whole suite.
-    if !all.contains(remark) && *remark != RunRemark::SmallChanges {
+    if !all.contains(remark) && *remark != RunNote::SmallChanges {
         all.push(remark.clone());
     }
 }

@@ -5,23 +5,25 @@ use std::io;
 use std::path::PathBuf;
 
 use super::options::MergeOptions;
-use super::parts::PartedSuite;
+use super::parts::ShardedSuite;
 use crate::app::context::{Context, World, resolve_reference};
-use crate::app::deliver::next_steps::{NextReference, flags, place};
-use crate::app::deliver::working::working;
+use crate::app::deliver::next_steps::{NextReference, format_flags, workspace_flags};
+use crate::app::deliver::working::with_progress;
 use crate::app::error::AppError;
 use crate::app::options::StoreOptions;
 use crate::app::pipeline::judge::{Measured, PairedMeasured, SingleMeasured};
 use crate::app::pipeline::publish::{Advice, NextSteps, Publication};
 use crate::app::pipeline::record::{AcceptancePolicy, RecordedRun};
-use crate::app::stored::references::{Chooser, StoredReferences, Wanted, Wanting};
-use crate::app::stored::transfer::{number_of, renumbered};
-use crate::exchange::{InputContent, PortableReference, read};
-use perfcheck_analysis::compare::Rules;
+use crate::app::stored::references::{
+    ReferenceQuery, ReferenceResolver, ReferenceSelector, StoredReferences,
+};
+use crate::app::stored::transfer::{find_run, with_local_numbers};
+use crate::exchange::{InputContent, PortableRunId, read};
+use perfcheck_analysis::compare::TestPolicy;
 use perfcheck_analysis::exit_code::ExitCode;
-use perfcheck_analysis::findings::{Coverage, References, RunRemark, Terms};
+use perfcheck_analysis::findings::{Coverage, GatePolicy, References, RunNote};
 use perfcheck_analysis::model::{
-    AskedReference, BenchmarkKey, BySide, Environment, Measurement, Partition, Purpose, RunId,
+    BenchmarkKey, BySide, Environment, Measurement, Purpose, RequestedReference, RunId, Shard,
     Side, Verdict,
 };
 use perfcheck_engine::measure::Filter;
@@ -38,16 +40,16 @@ pub fn merge(
     context.require_local_store()?;
     // Reading a pipe may block until its writer writes.
     let interrupt = world.interrupt;
-    let files = interrupt.while_computing("", || contents(&options.files))?;
-    let mut suite = working("Reading", 0, world, |told| PartedSuite::read(&files, told))?;
-    if world.interrupt.requested() {
+    let files = interrupt.while_computing("", || read_files(&options.files))?;
+    let mut suite = with_progress("Reading", 0, world, |told| ShardedSuite::read(&files, told))?;
+    if world.interrupt.is_requested() {
         return Err(AppError::Interrupted(String::new()));
     }
-    let (mut store, workspace) = context.store()?;
+    let (mut store, workspace) = context.open_store()?;
     suite.renumber(&store, workspace)?;
     let partition = &suite.first().partition;
     let baseline = match &partition.reference {
-        AskedReference::Named(name) => {
+        RequestedReference::Named(name) => {
             match resolve_reference(&store, workspace, name) {
                 Ok(run) => Some((run, name.clone())),
                 // The shards measured the reference again, so it need not be stored here.
@@ -55,14 +57,14 @@ pub fn merge(
                 Err(error) => return Err(error),
             }
         }
-        AskedReference::Beside | AskedReference::Accepted => None,
+        RequestedReference::Beside | RequestedReference::Accepted => None,
     };
-    let known = known(&suite, &store, workspace)?;
+    let known = find_merged(&suite, &store, workspace)?;
     let run = match known {
         Some(run) => RecordedRun::read(&store, run)?,
-        None => suite.keep(&mut store, workspace, world)?,
+        None => suite.store_measurements(&mut store, workspace, world)?,
     };
-    let merging = Merging {
+    let merging = MergeCall {
         options,
         context: &context,
         common,
@@ -82,7 +84,7 @@ pub fn merge(
 }
 
 /// Reads the files under the paths that the user gave.
-fn contents(paths: &[PathBuf]) -> Result<Vec<InputContent>, AppError> {
+fn read_files(paths: &[PathBuf]) -> Result<Vec<InputContent>, AppError> {
     let files = paths.iter().map(|path| {
         Ok(InputContent {
             name: path.display().to_string(),
@@ -93,14 +95,14 @@ fn contents(paths: &[PathBuf]) -> Result<Vec<InputContent>, AppError> {
 }
 
 /// Returns the run into which these shards were merged before, if any.
-fn known(
-    suite: &PartedSuite<'_>,
+fn find_merged(
+    suite: &ShardedSuite<'_>,
     store: &Store,
     workspace: WorkspaceId,
 ) -> Result<Option<RunId>, AppError> {
-    let begun = suite.begun(Side::Candidate);
+    let begun = suite.begun_run(Side::Candidate);
     let side = suite.first().head().pair.map(|pair| pair.side);
-    let found = store.runs_begun(workspace, begun.started, begun.seed, side)?;
+    let found = store.find_runs_begun(workspace, begun.started, begun.seed, side)?;
     for run in found {
         // The store may also contain a shard, which began together with the merged run.
         if store.run(run)?.begun.partition.is_none() {
@@ -110,33 +112,33 @@ fn known(
     Ok(None)
 }
 
-impl PartedSuite<'_> {
+impl ShardedSuite<'_> {
     /// Replaces references to runs in the conclusions by this store's run numbers.
     fn renumber(&mut self, store: &Store, workspace: WorkspaceId) -> Result<(), AppError> {
         for part in &mut self.parts {
             let mut numbers = HashMap::new();
             for reference in part.concluded.runs.values().copied() {
-                let here = number_of(reference, store, workspace)?;
+                let here = find_run(reference, store, workspace)?;
                 numbers.extend(here.map(|run| (reference, run)));
             }
             if part.base.is_none() {
                 // The reference of shards measured alone is chosen here.
                 part.concluded.concluded.verdicts.reference.clear();
             }
-            let here = |reference: &PortableReference| numbers.get(reference).copied();
-            part.concluded.concluded = renumbered(&part.concluded, here);
+            let here = |reference: &PortableRunId| numbers.get(reference).copied();
+            part.concluded.concluded = with_local_numbers(&part.concluded, here);
         }
         Ok(())
     }
 
     /// Stores the measurements as a run that has not ended.
-    fn keep(
+    fn store_measurements(
         &self,
         store: &mut Store,
         workspace: WorkspaceId,
         world: &mut World<'_>,
     ) -> Result<RecordedRun, AppError> {
-        let candidate = self.begun(Side::Candidate);
+        let candidate = self.begun_run(Side::Candidate);
         let stored = match self.plan() {
             Some(plan) => {
                 let purpose = if self.first().partition.control {
@@ -145,7 +147,7 @@ impl PartedSuite<'_> {
                     Purpose::Comparison
                 };
                 let plan = serde_json::to_string(&plan).unwrap_or_default();
-                let base = self.begun(Side::Base);
+                let base = self.begun_run(Side::Base);
                 let (base, candidate) =
                     store.begin_pair(workspace, &base, &candidate, &plan, purpose)?;
                 RecordedRun::Pair(BySide { base, candidate })
@@ -160,9 +162,9 @@ impl PartedSuite<'_> {
         };
         for (side, run) in sides {
             let launches = self.launches(side);
-            working("Storing", 0, world, |told| {
+            with_progress("Storing", 0, world, |told| {
                 for (done, launch) in launches.iter().enumerate() {
-                    told.reached(done, launches.len());
+                    told.report(done, launches.len());
                     store.record_launch(run, launch)?;
                 }
                 store.record_counts(run, &self.counted(side))
@@ -173,25 +175,25 @@ impl PartedSuite<'_> {
 }
 
 /// One call of the command, once the shards are stored.
-struct Merging<'a> {
+struct MergeCall<'a> {
     options: &'a MergeOptions,
     context: &'a Context,
     common: &'a StoreOptions,
-    suite: &'a PartedSuite<'a>,
-    partition: &'a Partition,
+    suite: &'a ShardedSuite<'a>,
+    partition: &'a Shard,
     run: RecordedRun,
     /// The run that the user named as the reference, if it is in this store, and its name.
     baseline: Option<&'a (RunId, String)>,
 }
 
-impl Merging<'_> {
+impl MergeCall<'_> {
     /// Reads the measurements of all shards together.
     fn measured(&self, store: &Store, workspace: WorkspaceId) -> Result<Measured, AppError> {
         let suite = self.suite;
         let (RecordedRun::Pair(runs), Some(plan)) = (self.run, suite.plan()) else {
             return Ok(Measured::Single(self.single(store, workspace)?));
         };
-        let environment = suite.begun(Side::Candidate).environment;
+        let environment = suite.begun_run(Side::Candidate).environment;
         Ok(Measured::Paired(PairedMeasured {
             runs,
             measured: BySide {
@@ -217,7 +219,7 @@ impl Merging<'_> {
         let references = self.references(&measurements, store, workspace)?;
         let remarks = suite.remarks();
         let declined = remarks.iter().flat_map(|remark| match remark {
-            RunRemark::Skipped { benchmarks, .. } => &benchmarks[..],
+            RunNote::Skipped { benchmarks, .. } => &benchmarks[..],
             _ => &[],
         });
         let declined: BTreeSet<&BenchmarkKey> = declined.collect();
@@ -234,16 +236,16 @@ impl Merging<'_> {
         let in_scope = |key: &BenchmarkKey| {
             // A missing shard may have any benchmark.
             let is_whole = suite.missing.is_empty();
-            let is_asked = seen.contains(&(&*key.package, &*key.target)) && filter.wants(key);
+            let is_asked = seen.contains(&(&*key.package, &*key.target)) && filter.matches(key);
             is_whole && is_asked && !declined.contains(key)
         };
         let stored = StoredReferences::read(store, references, in_scope)?;
         let begun = &suite.first().head().begun;
-        let environment = suite.begun(Side::Candidate).environment;
+        let environment = suite.begun_run(Side::Candidate).environment;
         Ok(SingleMeasured {
             run,
             stored,
-            rules: Rules {
+            rules: TestPolicy {
                 decision: begun.decision,
                 host: self.context.host_class(&environment),
                 seed: begun.seed,
@@ -273,10 +275,10 @@ impl Merging<'_> {
             }
         }
         let run = self.run.id();
-        let git = self.suite.begun(Side::Candidate).git;
+        let git = self.suite.begun_run(Side::Candidate).git;
         let wanted = match self.baseline {
-            Some((run, name)) => Wanted::Named(*run, name),
-            None => Wanted::LastAccepted {
+            Some((run, name)) => ReferenceSelector::Named(*run, name),
+            None => ReferenceSelector::LastAccepted {
                 before: Some(run),
                 branch: git.as_ref().and_then(|git| git.branch.as_deref()),
             },
@@ -284,10 +286,10 @@ impl Merging<'_> {
         let mut together: Option<References> = None;
         for (environment, measured) in machines {
             let here = |found: &&Measurement| measured.contains(&found.benchmark.key);
-            let subjects: Vec<Wanting> = (measurements.iter().filter(here))
-                .map(Wanting::of)
+            let subjects: Vec<ReferenceQuery> = (measurements.iter().filter(here))
+                .map(ReferenceQuery::from_measurement)
                 .collect();
-            let chooser = Chooser {
+            let chooser = ReferenceResolver {
                 store,
                 workspace,
                 checkout: self.context.checkout(),
@@ -295,7 +297,7 @@ impl Merging<'_> {
                 allowed: &self.suite.first().concluded.concluded.verdicts.allowed,
                 candidate: Some(run),
             };
-            let found = chooser.choose(&wanted, &subjects)?;
+            let found = chooser.resolve(&wanted, &subjects)?;
             match &mut together {
                 Some(together) => {
                     together.chosen.extend(found.chosen);
@@ -319,7 +321,7 @@ impl Merging<'_> {
             for verdict in &part.run.verdicts {
                 let reference = verdict.reference.filter(|found| Some(*found) != base);
                 let Some(reference) = reference else { continue };
-                if let Some(run) = number_of(reference, store, workspace)? {
+                if let Some(run) = find_run(reference, store, workspace)? {
                     earlier.insert(verdict.benchmark.clone(), run);
                 }
             }
@@ -328,10 +330,10 @@ impl Merging<'_> {
     }
 
     /// Returns the conditions under which the command fails: those of one run of the whole suite.
-    fn gate<'t>(&'t self, measured: &Measured, fail_on: &'t [Verdict]) -> Terms<'t> {
+    fn gate<'t>(&'t self, measured: &Measured, fail_on: &'t [Verdict]) -> GatePolicy<'t> {
         let measured_nothing =
             matches!(measured, Measured::Single(one) if one.measurements.is_empty());
-        Terms {
+        GatePolicy {
             coverage: if self.suite.missing.is_empty() {
                 Coverage::Whole
             } else {
@@ -339,7 +341,7 @@ impl Merging<'_> {
             },
             limits: (self.options.failure.limits(&self.context.tables)).collect(),
             fail_on,
-            is_named: self.partition.reference != AskedReference::Accepted,
+            is_named: self.partition.reference != RequestedReference::Accepted,
             failed_targets: self.suite.failed_targets(),
             measured_nothing,
         }
@@ -349,8 +351,8 @@ impl Merging<'_> {
         let named = self.baseline.map(|(run, _)| *run);
         // This store cannot say whether a run that it does not have was accepted.
         let is_unknown =
-            matches!(self.partition.reference, AskedReference::Named(_)) && named.is_none();
-        let is_beside = self.partition.reference == AskedReference::Beside;
+            matches!(self.partition.reference, RequestedReference::Named(_)) && named.is_none();
+        let is_beside = self.partition.reference == RequestedReference::Beside;
         if self.partition.control || is_beside || is_unknown {
             return AcceptancePolicy::Never;
         }
@@ -370,10 +372,10 @@ impl Merging<'_> {
             advice: Advice::NextSteps(NextSteps {
                 baseline: self.baseline,
                 save_as,
-                again: self.again(&place(self.common)),
+                again: self.again(&workspace_flags(self.common)),
                 next: match (&self.partition.reference, self.baseline) {
-                    (AskedReference::Accepted, _) => NextReference::Accepted,
-                    (AskedReference::Named(_), Some((_, name)))
+                    (RequestedReference::Accepted, _) => NextReference::Accepted,
+                    (RequestedReference::Named(_), Some((_, name)))
                         if check_baseline_name(name).is_ok() && save_as != Some(name) =>
                     {
                         NextReference::Named(name)
@@ -389,14 +391,14 @@ impl Merging<'_> {
     fn again(&self, place: &str) -> String {
         let (mut name, mut revision) = (None, None);
         match &self.partition.reference {
-            AskedReference::Named(named) => name = Some(named.clone()),
-            AskedReference::Beside => {
+            RequestedReference::Named(named) => name = Some(named.clone()),
+            RequestedReference::Beside => {
                 let base = self.suite.first().git().base;
                 revision = base.map(|git| git.short().to_owned());
             }
-            AskedReference::Accepted => {}
+            RequestedReference::Accepted => {}
         }
-        let selected = flags([("--baseline", name), ("--against", revision)]);
+        let selected = format_flags([("--baseline", name), ("--against", revision)]);
         format!("cargo perfcheck{place}{selected}")
     }
 }

@@ -41,7 +41,7 @@ pub struct MergeOptions {
 impl MergeOptions {
     /// Refuses options that could not be carried out before anything is read.
     pub(super) fn check(&self, common: &StoreOptions) -> Result<(), AppError> {
-        self.reports.check_of_run(common.output.format)?;
+        self.reports.check_for_run(common.output.format)?;
         if let Some(name) = &self.save_baseline {
             check_baseline_name(name)?;
         }

@@ -10,12 +10,12 @@ use crate::exchange::{
 };
 use perfcheck_analysis::compare::Plan;
 use perfcheck_analysis::model::{
-    AskedReference, BenchmarkKey, BySide, Environment, GitState, LaunchedBenchmark, Partition,
-    SuitePart, TargetFacts, Work,
+    BenchmarkInProcess, BenchmarkKey, BySide, Environment, GitState, ProgressReporter,
+    RequestedReference, Shard, ShardId, TargetFacts,
 };
 
 /// A shard as measured by one job.
-pub(super) struct MeasuredPart<'a> {
+pub(super) struct MeasuredShard<'a> {
     /// File that contains the shard
     file: &'a str,
     /// The run, or the candidate of a side-by-side measurement
@@ -23,23 +23,23 @@ pub(super) struct MeasuredPart<'a> {
     /// The base and the plan of a side-by-side measurement
     pub(super) base: Option<(PortableRun, Plan)>,
     /// Position of the shard in the suite
-    pub(super) partition: Partition,
+    pub(super) partition: Shard,
     /// Conclusion of the shard
     pub(super) concluded: PortableConclusion,
 }
 
 /// At least one shard of a suite, sorted by number.
-pub(super) struct PartedSuite<'a> {
-    pub(super) parts: Vec<MeasuredPart<'a>>,
+pub(super) struct ShardedSuite<'a> {
+    pub(super) parts: Vec<MeasuredShard<'a>>,
     /// Shards without a file
-    pub(super) missing: Vec<SuitePart>,
+    pub(super) missing: Vec<ShardId>,
 }
 
-impl<'a> MeasuredPart<'a> {
+impl<'a> MeasuredShard<'a> {
     fn read(
         file: &'a InputContent,
         reached: (usize, usize),
-        told: &Work<'_>,
+        told: &ProgressReporter<'_>,
     ) -> Result<Self, AppError> {
         let mut runs = read_portable(file, reached, told)?;
         let name = &*file.name;
@@ -77,7 +77,7 @@ impl<'a> MeasuredPart<'a> {
         })
     }
 
-    pub(super) fn part(&self) -> SuitePart {
+    pub(super) fn part(&self) -> ShardId {
         self.partition.part
     }
 
@@ -98,7 +98,7 @@ impl<'a> MeasuredPart<'a> {
         }
     }
 
-    fn launched(&self) -> impl Iterator<Item = &LaunchedBenchmark> {
+    fn launched(&self) -> impl Iterator<Item = &BenchmarkInProcess> {
         let launches = self.run.launches.iter();
         launches.flat_map(|launch| &launch.benchmarks)
     }
@@ -119,7 +119,7 @@ impl<'a> MeasuredPart<'a> {
     }
 
     /// Returns the first difference from `other` in settings that shards must share, with the values of `other` and of this shard.
-    fn difference(&self, other: &Self) -> Option<(&'static str, [String; 2])> {
+    fn find_difference(&self, other: &Self) -> Option<(&'static str, [String; 2])> {
         let differ = |what, of: &dyn Fn(&Self) -> String| {
             let both = [of(other), of(self)];
             (both[0] != both[1]).then_some((what, both))
@@ -140,7 +140,7 @@ impl<'a> MeasuredPart<'a> {
         differ("number of parts", &|part| part.part().of.to_string())
             .or_else(|| {
                 differ("suite", &|part| {
-                    let Partition {
+                    let Shard {
                         benchmarks, suite, ..
                     } = &part.partition;
                     format!("{benchmarks} benchmarks ({})", &suite[..suite.len().min(8)])
@@ -154,10 +154,14 @@ impl<'a> MeasuredPart<'a> {
                     None => "alone".to_owned(),
                 })
             })
-            .or_else(|| differ("arguments", &|part| asked(&part.partition)))
-            .or_else(|| differ("build", &|part| in_words(&part.environment().build)))
-            .or_else(|| differ("plan", &|part| in_words(&plan(part))))
-            .or_else(|| differ("settings", &|part| in_words(&part.head().begun.decision)))
+            .or_else(|| differ("arguments", &|part| describe_request(&part.partition)))
+            .or_else(|| differ("build", &|part| format_facts(&part.environment().build)))
+            .or_else(|| differ("plan", &|part| format_facts(&plan(part))))
+            .or_else(|| {
+                differ("settings", &|part| {
+                    format_facts(&part.head().begun.decision)
+                })
+            })
             .or_else(|| {
                 let (mine, others) = (self.features(), other.features());
                 let mut both = mine.iter().filter_map(|(target, facts)| {
@@ -170,11 +174,11 @@ impl<'a> MeasuredPart<'a> {
 }
 
 /// Describes the requested comparison.
-fn asked(partition: &Partition) -> String {
+fn describe_request(partition: &Shard) -> String {
     let reference = match &partition.reference {
-        AskedReference::Beside => "beside another build".to_owned(),
-        AskedReference::Named(name) => format!("against `{name}`"),
-        AskedReference::Accepted => "against the last accepted run".to_owned(),
+        RequestedReference::Beside => "beside another build".to_owned(),
+        RequestedReference::Named(name) => format!("against `{name}`"),
+        RequestedReference::Accepted => "against the last accepted run".to_owned(),
     };
     let control = if partition.control { ", identical" } else { "" };
     let exact = if partition.exact { " --exact" } else { "" };
@@ -183,21 +187,24 @@ fn asked(partition: &Partition) -> String {
 }
 
 /// Formats facts or settings with their names.
-fn in_words(facts: &impl Serialize) -> String {
+fn format_facts(facts: &impl Serialize) -> String {
     serde_json::to_string(facts).unwrap_or_default()
 }
 
-impl<'a> PartedSuite<'a> {
+impl<'a> ShardedSuite<'a> {
     /// Reads the shards and checks that they form one suite, each present once.
-    pub(super) fn read(files: &'a [InputContent], told: &Work<'_>) -> Result<Self, AppError> {
+    pub(super) fn read(
+        files: &'a [InputContent],
+        told: &ProgressReporter<'_>,
+    ) -> Result<Self, AppError> {
         let bytes = files.iter().map(|file| file.bytes.len()).sum();
         let mut before = 0;
         let mut parts = Vec::new();
         for file in files {
-            parts.push(MeasuredPart::read(file, (before, bytes), told)?);
+            parts.push(MeasuredShard::read(file, (before, bytes), told)?);
             before += file.bytes.len();
         }
-        parts.sort_by_key(MeasuredPart::part);
+        parts.sort_by_key(MeasuredShard::part);
         for pair in parts.windows(2) {
             pair[1].check(&pair[0])?;
         }
@@ -214,23 +221,23 @@ impl<'a> PartedSuite<'a> {
             }
         }
         let all = parts.first().map_or(0, |part| part.part().of);
-        let missing = (1..=all).map(|part| SuitePart { part, of: all });
-        let is_there = |part: &SuitePart| parts.iter().any(|found| found.part() == *part);
+        let missing = (1..=all).map(|part| ShardId { part, of: all });
+        let is_there = |part: &ShardId| parts.iter().any(|found| found.part() == *part);
         let missing = missing.filter(|part| !is_there(part)).collect();
         Ok(Self { parts, missing })
     }
 
     /// Returns the first shard, which represents the common settings.
-    pub(super) fn first(&self) -> &MeasuredPart<'a> {
+    pub(super) fn first(&self) -> &MeasuredShard<'a> {
         &self.parts[0]
     }
 }
 
-impl MeasuredPart<'_> {
+impl MeasuredShard<'_> {
     /// Refuses a shard of another suite than `before`, or with the same number.
     fn check(&self, before: &Self) -> Result<(), AppError> {
         let (file, other, part) = (self.file, before.file, self.part());
-        if let Some((what, [there, here])) = self.difference(before) {
+        if let Some((what, [there, here])) = self.find_difference(before) {
             return Err(AppError::Usage(format!(
                 "{file} (part {part}) and {other} (part {}) do not belong together: they differ in their {what}: {there}; {here}\n  help: name the files of one pipeline; its jobs measure the same commits with the same arguments but for K of `--partition K/N`",
                 before.part()

@@ -3,12 +3,12 @@
 use clap::Args;
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::references::{later_references, passed_on};
+use super::references::{later_references, runs_relied_on};
 use crate::app::context::{Context, World, resolve_run};
-use crate::app::deliver::working::working;
+use crate::app::deliver::working::with_progress;
 use crate::app::error::{AppError, first_line};
 use crate::app::options::StoreOptions;
-use crate::report::{PruneLine, PruneSummary, RunFate, WhatGoes, write_prune};
+use crate::report::{PruneDecision, PruneLine, PruneScope, PruneSummary, write_prune};
 use perfcheck_analysis::exit_code::ExitCode;
 use perfcheck_analysis::model::{RunId, RunStatus, Timestamp};
 use perfcheck_engine::host;
@@ -60,19 +60,19 @@ pub fn prune(
     }
     let context = Context::load(common, world)?;
     let limit = match &options.older_than {
-        Some(text) => Some(host::moment(text).map_err(AppError::Usage)?),
+        Some(text) => Some(host::parse_moment(text).map_err(AppError::Usage)?),
         None => None,
     };
-    let Some((store, workspace)) = context.stored()? else {
+    let Some((store, workspace)) = context.open_stored()? else {
         return context.note_nothing_stored(common, world);
     };
     let limit = match limit {
-        Some(limit) if options.samples => Some(store.samples_until(limit)?),
+        Some(limit) if options.samples => Some(store.removal_limit(limit)?),
         limit => limit,
     };
     let runs = store.stored_runs(workspace)?;
     let references = later_references(&store, workspace)?;
-    let behind = passed_on(&store, workspace)?;
+    let behind = runs_relied_on(&store, workspace)?;
     let known = match context.checkout() {
         Some(checkout) => checkout.branches()?,
         None => None,
@@ -88,11 +88,11 @@ pub fn prune(
     .fates(&runs);
     drop(store);
     let goes = if options.samples {
-        WhatGoes::Samples
+        PruneScope::Samples
     } else {
-        WhatGoes::Runs
+        PruneScope::Runs
     };
-    carry_out(
+    show_and_execute(
         &runs,
         &fates,
         (goes, options.execute),
@@ -110,7 +110,7 @@ pub fn remove_runs(
     world: &mut World<'_>,
 ) -> Result<ExitCode, AppError> {
     let context = Context::load(common, world)?;
-    let (store, workspace) = context.require_stored()?;
+    let (store, workspace) = context.open_required()?;
     let runs = store.stored_runs(workspace)?;
     let mut wanted = BTreeSet::new();
     for word in words {
@@ -123,7 +123,7 @@ pub fn remove_runs(
     }
     let mut wanted_runs = runs.iter().filter(|run| wanted.contains(&run.run));
     if let Some(run) = wanted_runs.find(|run| run.status == RunStatus::Incomplete)
-        && store.is_measured_into()
+        && store.is_in_use_for_measuring()
     {
         return Err(AppError::Usage(format!(
             "run {run} has not ended, and a run is being measured into this store\n  help: wait until it ends, or end it with Ctrl-C; then `cargo perfcheck store remove {run}` removes what it left",
@@ -151,23 +151,23 @@ pub fn remove_runs(
             (
                 run.run,
                 if wanted.contains(&run.run) {
-                    RunFate::Goes
+                    PruneDecision::Goes
                 } else {
-                    RunFate::Kept
+                    PruneDecision::Kept
                 },
             )
         })
         .collect();
     drop(store);
-    let now = (WhatGoes::Runs, true);
-    carry_out(&runs, &fates, now, &context, workspace, common, world)
+    let now = (PruneScope::Runs, true);
+    show_and_execute(&runs, &fates, now, &context, workspace, common, world)
 }
 
 /// Shows the plan, and carries it out if requested.
-fn carry_out(
+fn show_and_execute(
     runs: &[StoredRun],
-    fates: &BTreeMap<RunId, RunFate>,
-    (goes, execute): (WhatGoes, bool),
+    fates: &BTreeMap<RunId, PruneDecision>,
+    (goes, execute): (PruneScope, bool),
     context: &Context,
     workspace: WorkspaceId,
     common: &StoreOptions,
@@ -188,7 +188,7 @@ fn carry_out(
         .collect();
     let going: Vec<RunId> = fates
         .iter()
-        .filter(|(_, fate)| **fate == RunFate::Goes)
+        .filter(|(_, fate)| **fate == PruneDecision::Goes)
         .map(|(run, _)| *run)
         .collect();
     let done = match (execute, going.is_empty()) {
@@ -205,7 +205,7 @@ fn carry_out(
     Ok(ExitCode::Clean)
 }
 
-struct Done {
+struct PruneOutcome {
     removed: usize,
     freed_bytes: u64,
 }
@@ -214,16 +214,16 @@ struct Done {
 fn execute_plan(
     context: &Context,
     workspace: WorkspaceId,
-    goes: WhatGoes,
+    goes: PruneScope,
     going: &[RunId],
     world: &mut World<'_>,
-) -> Result<Done, AppError> {
-    let mut store = context.whole_store()?;
+) -> Result<PruneOutcome, AppError> {
+    let mut store = context.open_whole_store()?;
     let before = store.bytes()?;
     let outcome = match goes {
-        WhatGoes::Runs => store.remove_runs(workspace, going)?,
-        WhatGoes::Samples => {
-            let removed = working("Removing samples", going.len(), world, |told| {
+        PruneScope::Runs => store.remove_runs(workspace, going)?,
+        PruneScope::Samples => {
+            let removed = with_progress("Removing samples", going.len(), world, |told| {
                 store.remove_samples(workspace, going, told)
             })?;
             let gone: BTreeSet<RunId> = removed.iter().copied().collect();
@@ -247,7 +247,7 @@ fn execute_plan(
             first_line(&error)
         )?;
     }
-    Ok(Done {
+    Ok(PruneOutcome {
         removed: outcome.removed.len(),
         freed_bytes: before.saturating_sub(store.bytes()?),
     })
@@ -269,7 +269,7 @@ struct PrunePolicy<'a> {
 
 impl PrunePolicy<'_> {
     /// Decides the fate of each of `runs`, which must be all runs of a workspace, newest first.
-    fn fates(&self, runs: &[StoredRun]) -> BTreeMap<RunId, RunFate> {
+    fn fates(&self, runs: &[StoredRun]) -> BTreeMap<RunId, PruneDecision> {
         let mut of_branch: BTreeMap<Option<&str>, usize> = BTreeMap::new();
         let mut fates = BTreeMap::new();
         for (place, run) in runs.iter().enumerate() {
@@ -282,8 +282,8 @@ impl PrunePolicy<'_> {
         if self.options.samples {
             // Runs without samples have nothing to remove.
             for run in runs.iter().filter(|run| run.bytes == 0) {
-                if let Some(fate @ RunFate::Goes) = fates.get_mut(&run.run) {
-                    *fate = RunFate::Kept;
+                if let Some(fate @ PruneDecision::Goes) = fates.get_mut(&run.run) {
+                    *fate = PruneDecision::Kept;
                 }
             }
         }
@@ -291,7 +291,7 @@ impl PrunePolicy<'_> {
     }
 
     /// Decides the fate of a single run: `place` newer runs are stored, `before` of them on its branch.
-    fn fate(&self, run: &StoredRun, place: usize, before: usize) -> RunFate {
+    fn fate(&self, run: &StoredRun, place: usize, before: usize) -> PruneDecision {
         let options = self.options;
         let is_kept = options.keep_last.is_some_and(|keep| place < keep)
             || options.keep_per_branch.is_some_and(|keep| before < keep)
@@ -300,26 +300,26 @@ impl PrunePolicy<'_> {
         let may_be_under_way = run.status == RunStatus::Incomplete
             && self.now.0.saturating_sub(run.started.0) < UNDER_WAY_NANOSECONDS;
         if is_kept {
-            RunFate::Kept
+            PruneDecision::Kept
         } else if !run.baselines.is_empty() {
-            RunFate::Named
-        } else if self.references.contains(&run.run) && self.branch_is_there(run) {
-            RunFate::Reference
+            PruneDecision::Named
+        } else if self.references.contains(&run.run) && self.branch_exists(run) {
+            PruneDecision::Reference
         } else if may_be_under_way {
-            RunFate::UnderWay
+            PruneDecision::UnderWay
         } else {
-            RunFate::Goes
+            PruneDecision::Goes
         }
     }
 
     /// Keeps runs whose measurements a kept run relies on.
-    fn keep_behind(&self, runs: &[StoredRun], fates: &mut BTreeMap<RunId, RunFate>) {
-        let stays = |run: &&StoredRun| fates[&run.run] != RunFate::Goes;
+    fn keep_behind(&self, runs: &[StoredRun], fates: &mut BTreeMap<RunId, PruneDecision>) {
+        let stays = |run: &&StoredRun| fates[&run.run] != PruneDecision::Goes;
         let mut open: Vec<RunId> = runs.iter().filter(stays).map(|run| run.run).collect();
         while let Some(run) = open.pop() {
             for behind in self.behind.get(&run).into_iter().flatten() {
-                if let Some(fate @ RunFate::Goes) = fates.get_mut(behind) {
-                    *fate = RunFate::Reference;
+                if let Some(fate @ PruneDecision::Goes) = fates.get_mut(behind) {
+                    *fate = PruneDecision::Reference;
                     open.push(*behind);
                 }
             }
@@ -327,7 +327,7 @@ impl PrunePolicy<'_> {
     }
 
     /// Reports whether the branch of a run still exists. Nothing will be compared with runs of a deleted branch.
-    fn branch_is_there(&self, run: &StoredRun) -> bool {
+    fn branch_exists(&self, run: &StoredRun) -> bool {
         match (&run.branch, self.branches) {
             (Some(branch), Some(there)) => there.contains(branch),
             _ => true,
@@ -336,14 +336,16 @@ impl PrunePolicy<'_> {
 }
 
 /// Keeps both sides of a side-by-side measurement if either is kept.
-fn keep_together(runs: &[StoredRun], fates: &mut BTreeMap<RunId, RunFate>) {
-    let stays = |fates: &BTreeMap<RunId, RunFate>, run: RunId| {
-        fates.get(&run).is_some_and(|fate| *fate != RunFate::Goes)
+fn keep_together(runs: &[StoredRun], fates: &mut BTreeMap<RunId, PruneDecision>) {
+    let stays = |fates: &BTreeMap<RunId, PruneDecision>, run: RunId| {
+        fates
+            .get(&run)
+            .is_some_and(|fate| *fate != PruneDecision::Goes)
     };
     for run in runs {
         let with_partner = run.partner.is_some_and(|partner| stays(fates, partner));
         if !stays(fates, run.run) && with_partner {
-            fates.insert(run.run, RunFate::Together);
+            fates.insert(run.run, PruneDecision::Together);
         }
     }
 }

@@ -34,7 +34,7 @@ pub(in crate::app) fn later_references(
     for keys in keys.chunks(AT_ONCE) {
         let history = store.history(workspace, keys, &query)?;
         for past in history.benchmarks.values() {
-            found.extend(of_benchmark(past, &history));
+            found.extend(references_of_benchmark(past, &history));
         }
     }
     // Add the runs whose builds the next run is measured with, and those that replace them if a build is lost.
@@ -51,7 +51,7 @@ pub(in crate::app) fn later_references(
 }
 
 /// Returns the references of one benchmark, given its accepted runs `past`, newest first.
-fn of_benchmark(past: &[PastMeasurement], history: &History) -> Vec<RunId> {
+fn references_of_benchmark(past: &[PastMeasurement], history: &History) -> Vec<RunId> {
     let mut places: BTreeMap<(Option<&str>, &str), Vec<&PastMeasurement>> = BTreeMap::new();
     // Failed measurements are never references.
     for one in past
@@ -78,12 +78,12 @@ fn of_benchmark(past: &[PastMeasurement], history: &History) -> Vec<RunId> {
 }
 
 /// Maps each run that skipped measuring benchmarks because both sides ran the same code to the runs whose measurements apply instead.
-pub(in crate::app) fn passed_on(
+pub(in crate::app) fn runs_relied_on(
     store: &Store,
     workspace: WorkspaceId,
 ) -> Result<BTreeMap<RunId, Vec<RunId>>, StoreError> {
     let mut found: BTreeMap<RunId, Vec<RunId>> = BTreeMap::new();
-    for (run, behind) in store.same_code(workspace)? {
+    for (run, behind) in store.same_code_runs(workspace)? {
         found.entry(run).or_default().push(behind);
     }
     Ok(found)

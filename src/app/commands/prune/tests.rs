@@ -28,7 +28,7 @@ fn fates(
     options: &PruneOptions,
     limit: Option<i64>,
     runs: &[StoredRun],
-) -> BTreeMap<RunId, RunFate> {
+) -> BTreeMap<RunId, PruneDecision> {
     fates_beside(options, limit, runs, &BTreeSet::new(), &BTreeMap::new())
 }
 
@@ -38,7 +38,7 @@ fn fates_beside(
     runs: &[StoredRun],
     references: &BTreeSet<RunId>,
     behind: &BTreeMap<RunId, Vec<RunId>>,
-) -> BTreeMap<RunId, RunFate> {
+) -> BTreeMap<RunId, PruneDecision> {
     let there = BTreeSet::from(["main".to_owned()]);
     PrunePolicy {
         options,
@@ -51,8 +51,10 @@ fn fates_beside(
     .fates(runs)
 }
 
-fn going(fates: &BTreeMap<RunId, RunFate>) -> Vec<i64> {
-    let goes = fates.iter().filter(|(_, fate)| **fate == RunFate::Goes);
+fn going(fates: &BTreeMap<RunId, PruneDecision>) -> Vec<i64> {
+    let goes = fates
+        .iter()
+        .filter(|(_, fate)| **fate == PruneDecision::Goes);
     goes.map(|(run, _)| run.0).collect()
 }
 
@@ -97,11 +99,11 @@ fn names_references_of_branches_that_are_there_and_what_may_be_under_way_stay() 
     runs[1].status = RunStatus::Incomplete;
     let references = BTreeSet::from([RunId(2), RunId(3)]);
     let found = fates_beside(&keep_last(0), None, &runs, &references, &BTreeMap::new());
-    assert_eq!(found[&RunId(1)], RunFate::Named);
-    assert_eq!(found[&RunId(2)], RunFate::Reference);
-    assert_eq!(found[&RunId(3)], RunFate::Goes, "its branch is gone");
-    assert_eq!(found[&RunId(10)], RunFate::UnderWay);
-    assert_eq!(found[&RunId(9)], RunFate::Goes, "begun a day ago");
+    assert_eq!(found[&RunId(1)], PruneDecision::Named);
+    assert_eq!(found[&RunId(2)], PruneDecision::Reference);
+    assert_eq!(found[&RunId(3)], PruneDecision::Goes, "its branch is gone");
+    assert_eq!(found[&RunId(10)], PruneDecision::UnderWay);
+    assert_eq!(found[&RunId(9)], PruneDecision::Goes, "begun a day ago");
 }
 
 #[test]
@@ -125,6 +127,6 @@ fn sides_of_a_pair_stay_together() {
     pair(&mut runs, 3, 4);
     pair(&mut runs, 5, 6);
     let found = fates(&keep_last(4), None, &runs);
-    assert_eq!(found[&RunId(6)], RunFate::Together);
+    assert_eq!(found[&RunId(6)], PruneDecision::Together);
     assert_eq!(going(&found), [1, 2, 3, 4, 5]);
 }

@@ -7,13 +7,13 @@ use super::options::RunOptions;
 use super::team::against_team_baseline;
 use crate::app::context::{Context, World, resolve_reference};
 use crate::app::deliver::method::explain_method;
-use crate::app::deliver::next_steps::place;
+use crate::app::deliver::next_steps::workspace_flags;
 use crate::app::error::AppError;
 use crate::app::measuring::counting::count_alone;
 use crate::app::measuring::paired::{PairedMeasurement, remarks_on_skipped};
-use crate::app::measuring::pairing::{failed_targets, name};
-use crate::app::measuring::partition::{AskedPart, Deal};
-use crate::app::measuring::prepare::{nothing_found, timeout};
+use crate::app::measuring::pairing::{failed_targets, target_name};
+use crate::app::measuring::partition::{ShardPlan, ShardRequest};
+use crate::app::measuring::prepare::{nothing_found_error, timeout};
 use crate::app::measuring::request::{Request, git_state};
 use crate::app::measuring::single::SingleMeasurement;
 use crate::app::measuring::work_tree::WorkTree;
@@ -25,17 +25,19 @@ use crate::app::pipeline::record::{AcceptancePolicy, RecordedRun};
 use crate::app::pipeline::reference::{
     ReferenceBuild, ReferenceBuilds, build_against, find_reference_builds,
 };
-use crate::app::stored::conclusions::conclusion_of;
-use crate::app::stored::references::{Chooser, StoredReferences, Wanted, Wanting};
+use crate::app::stored::conclusions::read_conclusion;
+use crate::app::stored::references::{
+    ReferenceQuery, ReferenceResolver, ReferenceSelector, StoredReferences,
+};
 use crate::escape::shell_quoted;
-use perfcheck_analysis::compare::Rules;
+use perfcheck_analysis::compare::TestPolicy;
 use perfcheck_analysis::exit_code::ExitCode;
-use perfcheck_analysis::findings::{Coverage, FailedTarget, RunRemark, Terms};
+use perfcheck_analysis::findings::{Coverage, FailedTarget, GatePolicy, RunNote};
 use perfcheck_analysis::model::{
-    BenchmarkKey, BySide, Environment, Measurement, Purpose, RunId, SuitePart, Verdict,
+    BenchmarkKey, BySide, Environment, Measurement, Purpose, RunId, ShardId, Verdict,
 };
 use perfcheck_engine::host;
-use perfcheck_engine::measure::{Discovered, DiscoveredTarget, Filter, Spent};
+use perfcheck_engine::measure::{BenchmarkCost, DiscoveredBenches, DiscoveredTarget, Filter};
 use perfcheck_engine::store::{Store, StoreError, WorkspaceId};
 
 /// Runs the command.
@@ -49,7 +51,7 @@ pub fn run(
         return explain_method(&options.comparison, common, world);
     }
     // Read before the build, which adds to the load.
-    let load = host::load();
+    let load = host::load_average();
     let context = Context::load(common, world)?.with_command_line(options.layer);
     context.require_local_store()?;
     if options.against.is_none() {
@@ -103,7 +105,7 @@ enum Comparand {
     /// `why` says why the reference is not measured again, if it could have been.
     StoredRuns {
         tree: Box<WorkTree>,
-        why: Option<RunRemark>,
+        why: Option<RunNote>,
     },
 }
 
@@ -128,11 +130,11 @@ impl<'a> RunCommand<'a> {
         let wanted = (&options.filter, request.timeout);
         // Keep the build even if only stored numbers decide: later runs reuse it.
         let is_kept = !options.no_rerun && !world.variables.no_rerun;
-        let tree = WorkTree::of((request.context, request.common), wanted, is_kept, world)?;
+        let tree = WorkTree::build((request.context, request.common), wanted, is_kept, world)?;
         if tree.found.is_empty() {
             // Report an unusable store first: it is the worse problem.
-            request.context.store()?;
-            return Err(nothing_found(&options.filter, &tree.found));
+            request.context.open_store()?;
+            return Err(nothing_found_error(&options.filter, &tree.found));
         }
         Ok(BuiltCandidate::Alone(Box::new(tree)))
     }
@@ -178,7 +180,7 @@ impl<'a> RunCommand<'a> {
                 ReferenceBuilds::Available(references) => Comparand::Builds(references),
                 ReferenceBuilds::StoredOnly { reason } => Comparand::StoredRuns {
                     tree,
-                    why: Some(RunRemark::StoredAlone { reason }),
+                    why: Some(RunNote::StoredAlone { reason }),
                 },
             },
         )
@@ -219,7 +221,7 @@ impl<'a> RunCommand<'a> {
         };
         let failed_targets = suite.pairing.failed_targets.clone();
         let planned = suite.pairing.planned();
-        let (mut store, workspace) = request.context.store()?;
+        let (mut store, workspace) = request.context.open_store()?;
         let begun = measurement.begin(&mut store, workspace, &suite.pairing.pairs)?;
         let measured = match begun.measure(&mut store, suite.pairing, world) {
             Err(AppError::Interrupted(left)) => {
@@ -243,7 +245,7 @@ impl<'a> RunCommand<'a> {
         &self,
         references: &[ReferenceBuild],
     ) -> Result<BTreeSet<BenchmarkKey>, AppError> {
-        let Some((store, workspace)) = self.request.context.stored()? else {
+        let Some((store, workspace)) = self.request.context.open_stored()? else {
             return Ok(BTreeSet::new());
         };
         let earlier = references.iter().flat_map(|one| &one.earlier);
@@ -255,7 +257,7 @@ impl<'a> RunCommand<'a> {
         let mut declined = BTreeSet::new();
         for run in runs {
             // Ignore conclusions that another version of the tool stored: its rules may differ.
-            if let Ok(Some(concluded)) = conclusion_of(&store, run) {
+            if let Ok(Some(concluded)) = read_conclusion(&store, run) {
                 let keys = concluded.verdicts.declined();
                 declined.extend(keys.map(|(key, _)| key.clone()));
             }
@@ -267,25 +269,25 @@ impl<'a> RunCommand<'a> {
     fn measure_single(
         &self,
         tree: WorkTree,
-        why: Option<RunRemark>,
+        why: Option<RunNote>,
         world: &mut World<'_>,
     ) -> Result<MeasuredRun, AppError> {
         let request = &self.request;
-        let (mut store, workspace) = request.context.store()?;
+        let (mut store, workspace) = request.context.open_store()?;
         let build = tree.name().map(str::to_owned);
         let mut discovered = tree.found;
         let all = discovered.targets.iter();
         let all = all.flat_map(|found| &found.benchmarks);
         let all = all.map(|benchmark| &benchmark.key);
-        let deal = (self.asked_part()).map(|asked| Deal::of(asked, all, false));
+        let deal = (self.asked_part()).map(|asked| ShardPlan::assign(asked, all, false));
         if let Some(deal) = &deal {
             discovered.retain(|key| deal.has(key));
         }
         let lock = request.measuring_lock(world)?;
         let targets = discovered.targets.iter();
-        let subjects: Vec<Wanting> = targets.flat_map(benchmarks_of_target).collect();
+        let subjects: Vec<ReferenceQuery> = targets.flat_map(benchmarks_of_target).collect();
         let chooser = |candidate| self.chooser(&store, workspace, &tree.environment, candidate);
-        let references = chooser(None).choose(&self.wanted(None), &subjects)?;
+        let references = chooser(None).resolve(&self.wanted(None), &subjects)?;
         // Read before the measurement: a reference may be removed meanwhile.
         let mut stored = StoredReferences::read(&store, references, |_| true)?;
         let failed_targets = failed_targets(&discovered.failures);
@@ -316,7 +318,7 @@ impl<'a> RunCommand<'a> {
         if !changed.is_empty() {
             let chooser = self.chooser(&store, workspace, &tree.environment, Some(run));
             let found = chooser
-                .choose(&self.wanted(Some(run)), &changed)
+                .resolve(&self.wanted(Some(run)), &changed)
                 .and_then(|references| Ok(StoredReferences::read(&store, references, |_| true)?));
             match found {
                 Ok(found) => stored.replace(found),
@@ -341,7 +343,7 @@ impl<'a> RunCommand<'a> {
                 run,
                 measurements,
                 stored,
-                rules: Rules {
+                rules: TestPolicy {
                     decision: options.decision(&context.tables.workspace),
                     host: context.host_class(&tree.environment),
                     seed: request.seed,
@@ -375,7 +377,7 @@ impl<'a> RunCommand<'a> {
         let is_part = options.part.is_some();
         let is_beside = options.against.is_some();
         let limits = options.comparison.failure.limits(tables);
-        let gate = Terms {
+        let gate = GatePolicy {
             coverage: if is_part {
                 Coverage::Part
             } else {
@@ -407,13 +409,13 @@ impl<'a> RunCommand<'a> {
             reports: &options.reports,
             fail_on: &fail_on,
             advice: match options.part {
-                Some(SuitePart { part, of }) => Advice::Line(format!(
+                Some(ShardId { part, of }) => Advice::Line(format!(
                     "Part {part} of {of}: `cargo perfcheck merge` decides about all parts together."
                 )),
                 None => Advice::NextSteps(NextSteps {
                     baseline,
                     save_as: options.save_baseline.as_deref(),
-                    again: options.again(&place(common), &common.cargo),
+                    again: options.again(&workspace_flags(common), &common.cargo),
                     next: options.next_reference(baseline),
                     is_whole: true,
                 }),
@@ -423,10 +425,10 @@ impl<'a> RunCommand<'a> {
     }
 
     /// The run or runs that the user wants as the reference, `before` a run that is stored already.
-    fn wanted(&self, before: Option<RunId>) -> Wanted<'_> {
+    fn wanted(&self, before: Option<RunId>) -> ReferenceSelector<'_> {
         match &self.baseline {
-            Some((run, name)) => Wanted::Named(*run, name),
-            None => Wanted::LastAccepted {
+            Some((run, name)) => ReferenceSelector::Named(*run, name),
+            None => ReferenceSelector::LastAccepted {
                 before,
                 branch: (self.request.git.as_ref()).and_then(|git| git.branch.as_deref()),
             },
@@ -439,8 +441,8 @@ impl<'a> RunCommand<'a> {
         workspace: WorkspaceId,
         environment: &'c Environment,
         candidate: Option<RunId>,
-    ) -> Chooser<'c> {
-        Chooser {
+    ) -> ReferenceResolver<'c> {
+        ReferenceResolver {
             store,
             workspace,
             checkout: self.request.context.checkout(),
@@ -451,21 +453,27 @@ impl<'a> RunCommand<'a> {
     }
 
     /// Returns the benchmarks that are expected to exist if the reference has them.
-    fn scope<'s>(&'s self, discovered: &Discovered) -> Box<dyn Fn(&BenchmarkKey) -> bool + 's> {
+    fn scope<'s>(
+        &'s self,
+        discovered: &DiscoveredBenches,
+    ) -> Box<dyn Fn(&BenchmarkKey) -> bool + 's> {
         let cargo = &self.request.common.cargo;
         let packages = self.request.context.workspace.selected_packages(cargo);
-        let good = discovered.targets.iter().map(|found| name(&found.target));
+        let good = discovered
+            .targets
+            .iter()
+            .map(|found| target_name(&found.target));
         let bad = discovered.failures.iter();
         let bad = bad.map(|failure| (failure.package.clone(), failure.target.clone()));
         let seen: BTreeSet<(String, String)> = good.chain(bad).collect();
         let filter = &self.options.filter;
         Box::new(move |key: &BenchmarkKey| {
-            let is_selected = if cargo.wants_all_benches() {
+            let is_selected = if cargo.selects_all_benches() {
                 packages.contains(&key.package)
             } else {
                 seen.contains(&(key.package.clone(), key.target.clone()))
             };
-            is_selected && filter.wants(key)
+            is_selected && filter.matches(key)
         })
     }
     fn fail_on(&self) -> Vec<Verdict> {
@@ -477,16 +485,16 @@ impl<'a> RunCommand<'a> {
         }
     }
     /// Returns the requested shard.
-    fn asked_part(&self) -> Option<AskedPart<'_>> {
+    fn asked_part(&self) -> Option<ShardRequest<'_>> {
         let options = self.options;
-        options.part.map(|part| AskedPart {
+        options.part.map(|part| ShardRequest {
             part,
             filter: &options.filter,
             reference: options.asked_reference(),
         })
     }
     /// Returns a note if flags were given that only affect the sampling of single builds.
-    fn remark_on_ignored_flags(&self) -> Option<RunRemark> {
+    fn remark_on_ignored_flags(&self) -> Option<RunNote> {
         let layer = &self.options.layer;
         let given = [
             ("--samples", layer.samples.is_some()),
@@ -495,7 +503,7 @@ impl<'a> RunCommand<'a> {
         ];
         let given = given.into_iter().filter(|(_, is_given)| *is_given);
         let flags: Vec<String> = given.map(|(flag, _)| flag.to_owned()).collect();
-        (!flags.is_empty()).then_some(RunRemark::NotForRounds { flags })
+        (!flags.is_empty()).then_some(RunNote::NotForRounds { flags })
     }
 }
 
@@ -514,11 +522,11 @@ fn refuse_mistyped_command(options: &RunOptions, context: &Context) -> Result<()
 
 /// Reports whether the filter matches a stored benchmark. Ignores an unreadable store, which is reported when it is needed.
 fn has_been_found(filter: &Filter, context: &Context) -> bool {
-    let Ok(Some((store, workspace))) = context.stored() else {
+    let Ok(Some((store, workspace))) = context.open_stored() else {
         return false;
     };
     let known = store.benchmarks(workspace).unwrap_or_default();
-    known.iter().any(|one| filter.wants(&one.key))
+    known.iter().any(|one| filter.matches(&one.key))
 }
 
 /// Finds the reference run that the user named before anything is built. A baseline about to be saved may not exist yet.
@@ -529,7 +537,7 @@ fn named_baseline(
     let Some(name) = &options.baseline else {
         return Ok(None);
     };
-    let found = match context.stored()? {
+    let found = match context.open_stored()? {
         Some((store, workspace)) => resolve_reference(&store, workspace, name),
         None => Err(AppError::NoSuchRun {
             name: name.clone(),
@@ -544,8 +552,14 @@ fn named_baseline(
 }
 
 /// Lists the benchmarks whose metric turned out to differ from the announced one: a Criterion bench tells its metric only with its results.
-fn with_other_metric(measurements: &[Measurement], announced: &[Wanting]) -> Vec<Wanting> {
-    let mut measured: Vec<Wanting> = measurements.iter().map(Wanting::of).collect();
+fn with_other_metric(
+    measurements: &[Measurement],
+    announced: &[ReferenceQuery],
+) -> Vec<ReferenceQuery> {
+    let mut measured: Vec<ReferenceQuery> = measurements
+        .iter()
+        .map(ReferenceQuery::from_measurement)
+        .collect();
     measured.retain(|one| {
         let mut announced = announced.iter();
         announced.any(|known| known.key == one.key && known.metric != one.metric)
@@ -554,13 +568,13 @@ fn with_other_metric(measurements: &[Measurement], announced: &[Wanting]) -> Vec
 }
 
 /// The key of a benchmark that declined to be measured.
-fn declined_key(spent: &Spent) -> Option<&BenchmarkKey> {
+fn declined_key(spent: &BenchmarkCost) -> Option<&BenchmarkKey> {
     spent.skipped.as_ref().map(|_| &spent.key)
 }
 
 /// Describes the benchmarks of a target for reference selection.
-fn benchmarks_of_target(found: &DiscoveredTarget) -> impl Iterator<Item = Wanting> {
-    found.benchmarks.iter().map(|benchmark| Wanting {
+fn benchmarks_of_target(found: &DiscoveredTarget) -> impl Iterator<Item = ReferenceQuery> {
+    found.benchmarks.iter().map(|benchmark| ReferenceQuery {
         key: benchmark.key.clone(),
         target_facts: found.target.facts.clone(),
         version: benchmark.version.clone(),

@@ -1,14 +1,14 @@
 //! Reports the verdicts that an interrupted side-by-side measurement has reached.
 
 use crate::app::context::World;
-use crate::app::deliver::write::write;
+use crate::app::deliver::write::write_findings;
 use crate::app::error::AppError;
 use crate::app::measuring::paired::BegunPair;
-use crate::app::stored::conclusions::findings_of;
+use crate::app::stored::conclusions::read_findings;
 use perfcheck_analysis::compare::Note;
 use perfcheck_analysis::exit_code::ExitCode;
 use perfcheck_analysis::findings::Row;
-use perfcheck_analysis::model::{Verdict, Work};
+use perfcheck_analysis::model::{ProgressReporter, Verdict};
 use perfcheck_engine::store::Store;
 
 /// Writes the verdicts from the rounds so far, and returns the error that ends the command. `planned` is the number of benchmarks; `left` describes
@@ -26,7 +26,13 @@ pub(super) fn publish_decided(
     let run = interrupted.runs.candidate;
     let head = store.run(run)?;
     let measured = store.measurements(run, None)?;
-    let mut findings = findings_of(context, store, &head, &measured, &Work::silent())?;
+    let mut findings = read_findings(
+        context,
+        store,
+        &head,
+        &measured,
+        &ProgressReporter::silent(),
+    )?;
     findings.rows.retain(is_decided);
     let decided = findings.rows.len();
     if decided == 0 {
@@ -34,7 +40,7 @@ pub(super) fn publish_decided(
     }
     common.output.order().sort(&mut findings.rows);
     findings.exit_code = ExitCode::Interrupted.number();
-    write(&findings, common, world)?;
+    write_findings(&findings, common, world)?;
     Ok(AppError::Interrupted(format!(
         " with {decided} of {planned} benchmarks decided{left}"
     )))

@@ -1,7 +1,7 @@
 //! Information on the next run: the command line that measures again, and its reference.
 
 use super::options::RunOptions;
-use crate::app::deliver::next_steps::{NextReference, flags};
+use crate::app::deliver::next_steps::{NextReference, format_flags};
 use crate::app::measuring::builds::Against;
 use perfcheck_analysis::model::RunId;
 use perfcheck_engine::cargo::CargoOptions;
@@ -43,7 +43,7 @@ impl RunOptions {
             let is_of_work_tree = against.benches_from == BenchesFrom::WorkTree;
             benches_from = is_of_work_tree.then(|| against.benches_from.to_string());
         }
-        let selected = flags([
+        let selected = format_flags([
             ("--baseline", self.baseline.clone()),
             ("--against", revision),
             ("--against-merge-base", branch),

@@ -7,9 +7,9 @@ use crate::app::deliver::reports::ReportOptions;
 use crate::app::error::AppError;
 use crate::app::measuring::builds::Against;
 use crate::app::options::{ComparisonOptions, Effort, StoreOptions};
-use crate::settings::{Layer, WorkspaceOnly};
+use crate::settings::{Layer, WorkspaceSettings};
 use perfcheck_analysis::compare::Plan;
-use perfcheck_analysis::model::{AskedReference, SuitePart};
+use perfcheck_analysis::model::{RequestedReference, ShardId};
 use perfcheck_engine::measure::Filter;
 use perfcheck_engine::sides::BenchesFrom;
 use perfcheck_engine::store::check_baseline_name;
@@ -33,7 +33,7 @@ pub struct RunOptions {
     /// Name of the reference run
     pub baseline: Option<String>,
     /// The shard to measure; `None` for the whole suite
-    pub part: Option<SuitePart>,
+    pub part: Option<ShardId>,
     /// The build to measure side by side with the work tree
     pub against: Option<AgainstOptions>,
     /// Whether to measure identical executables, too
@@ -61,7 +61,7 @@ impl RunOptions {
     pub(super) fn check(&self, common: &StoreOptions) -> Result<(), AppError> {
         // Options for comparisons with stored runs are checked later, together with the workspace's tables.
         if self.against.is_some() {
-            self.comparison.check_in_turn()?;
+            self.comparison.check_paired()?;
             if self
                 .effort
                 .rounds
@@ -73,7 +73,7 @@ impl RunOptions {
                 )));
             }
         }
-        self.reports.check_of_run(common.output.format)?;
+        self.reports.check_for_run(common.output.format)?;
         if let Some(name) = &self.save_baseline {
             check_baseline_name(name)?;
             if self.part.is_some() {
@@ -86,20 +86,20 @@ impl RunOptions {
     }
 
     /// Returns the requested reference.
-    pub(super) fn asked_reference(&self) -> AskedReference {
+    pub(super) fn asked_reference(&self) -> RequestedReference {
         match (&self.against, &self.baseline) {
-            (Some(_), _) => AskedReference::Beside,
-            (None, Some(name)) => AskedReference::Named(name.clone()),
-            (None, None) => AskedReference::Accepted,
+            (Some(_), _) => RequestedReference::Beside,
+            (None, Some(name)) => RequestedReference::Named(name.clone()),
+            (None, None) => RequestedReference::Accepted,
         }
     }
 
     /// Reports whether to compare with stored numbers only.
     pub(super) fn is_about_stored_numbers(
         &self,
-        workspace: &WorkspaceOnly,
+        workspace: &WorkspaceSettings,
         world: &World<'_>,
     ) -> bool {
-        self.no_rerun || world.variables.no_rerun || self.comparison.is_judged_elsewhere(workspace)
+        self.no_rerun || world.variables.no_rerun || self.comparison.needs_stored_numbers(workspace)
     }
 }

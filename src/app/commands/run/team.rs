@@ -6,7 +6,7 @@ use super::options::{AgainstOptions, RunOptions};
 use crate::app::context::{Context, World, resolve_reference};
 use crate::app::error::AppError;
 use crate::app::measuring::builds::Against;
-use crate::app::stored::team::{TeamBaseline, team_baseline};
+use crate::app::stored::team::{TeamBaseline, find_team_baseline};
 use crate::report::write_build_event;
 use perfcheck_engine::sides::BenchesFrom;
 
@@ -22,14 +22,14 @@ pub(super) fn against_team_baseline<'o>(
     let Some(name) = asked else {
         return Ok(Cow::Borrowed(options));
     };
-    let is_here = match context.stored()? {
+    let is_here = match context.open_stored()? {
         Some((store, workspace)) => resolve_reference(&store, workspace, name).is_ok(),
         None => false,
     };
     let found = if is_here {
         None
     } else {
-        team_baseline(context, name, world)?
+        find_team_baseline(context, name, world)?
     };
     let Some(TeamBaseline { run, commit }) = found else {
         return Ok(Cow::Borrowed(options));

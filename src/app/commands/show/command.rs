@@ -5,19 +5,21 @@ use std::collections::BTreeMap;
 use super::draw::draw;
 use super::options::ShowOptions;
 use crate::app::context::{Context, World, resolve_run};
-use crate::app::deliver::working::working;
-use crate::app::deliver::write::write;
+use crate::app::deliver::working::with_progress;
+use crate::app::deliver::write::write_findings;
 use crate::app::error::AppError;
-use crate::app::naming::{alike, candidates, list};
+use crate::app::naming::{find_candidates, list_keys, similar_keys};
 use crate::app::options::StoreOptions;
-use crate::app::stored::conclusions::findings_of;
-use crate::app::stored::imported::absurdities;
+use crate::app::stored::conclusions::read_findings;
+use crate::app::stored::imported::describe_absurdities;
 use crate::escape::shell_command;
 use crate::report::{
     BenchmarkStatistics, MessageFormat, write_outcome_of_run, write_run_head, write_statistics,
     write_warning,
 };
-use perfcheck_analysis::compare::{BenchmarkRecord, HostSigns, LaunchStatistics, summarize_by};
+use perfcheck_analysis::compare::{
+    BenchmarkRecord, HostControls, ProcessStatistics, summarize_with,
+};
 use perfcheck_analysis::exit_code::ExitCode;
 use perfcheck_analysis::findings::{Findings, Row, SortKey, summarize_all};
 use perfcheck_analysis::model::{
@@ -32,11 +34,11 @@ pub fn show(
     world: &mut World<'_>,
 ) -> Result<ExitCode, AppError> {
     let context = Context::load(common, world)?;
-    let (store, workspace) = context.require_stored()?;
+    let (store, workspace) = context.open_required()?;
     let run = resolve_run(&store, workspace, &options.run);
     let run = match (run, &options.bench) {
         (Err(error @ AppError::NoSuchRun { .. }), None) => {
-            return Err(benchmark_meant(&options.run, &store, workspace)?.unwrap_or(error));
+            return Err(mistaken_run_error(&options.run, &store, workspace)?.unwrap_or(error));
         }
         (run, _) => run?,
     };
@@ -46,7 +48,7 @@ pub fn show(
         .map(|found| &found.benchmark.key)
         .collect();
     let only = match &options.bench {
-        Some(bench) => Some(meant(bench, &all, run)?.clone()),
+        Some(bench) => Some(resolve_benchmark(bench, &all, run)?.clone()),
         None => None,
     };
     let name = format!("run {run}");
@@ -58,7 +60,7 @@ pub fn show(
         .collect();
     // With `--stats`, absurd values appear among the statistics of their benchmark instead.
     if !options.stats {
-        for said in absurdities(&name, &measurements, thresholds) {
+        for said in describe_absurdities(&name, &measurements, thresholds) {
             write_warning(world.stderr, &said)?;
         }
     }
@@ -72,58 +74,60 @@ pub fn show(
     }
     if !options.stats {
         let is_whole = only.is_none();
-        return table(&store, run, (&measurements, is_whole), common, world);
+        return show_measurements(&store, run, (&measurements, is_whole), common, world);
     }
     let head = store.run(run)?;
     let decision = DecisionSettings {
-        analysis: options.described().unwrap_or(head.begun.decision.analysis),
+        analysis: options
+            .explicit_analysis()
+            .unwrap_or(head.begun.decision.analysis),
         thresholds: options
             .method
             .map_or(head.begun.decision.thresholds, |method| {
-                method.decision().thresholds
+                method.decision_settings().thresholds
             }),
         ..head.begun.decision
     };
-    let shown = DescribedAs {
+    let shown = DescriptionRules {
         is_shown: &is_shown,
         decision,
     };
-    statistics(&context, &store, &head, &shown, common, world)
+    show_statistics(&context, &store, &head, &shown, common, world)
 }
 
 /// Returns an error that explains the mistake if a word in place of a run names a benchmark.
-fn benchmark_meant(
+fn mistaken_run_error(
     word: &str,
     store: &Store,
     workspace: WorkspaceId,
 ) -> Result<Option<AppError>, AppError> {
     let stored = store.benchmarks(workspace)?;
     let all: Vec<&BenchmarkKey> = stored.iter().map(|benchmark| &benchmark.key).collect();
-    let found = candidates(word, &all);
+    let found = find_candidates(word, &all);
     let show = shell_command("cargo perfcheck show", &["latest", word], "");
     let history = shell_command("cargo perfcheck history", &[word], "");
     Ok((!found.is_empty()).then(|| {
         AppError::Usage(format!(
             "no run is called `{word}`{}\n  help: `{show}` shows what the newest run measured of it, `{history}` its course over runs",
-            list("these benchmarks are", &found)
+            list_keys("these benchmarks are", &found)
         ))
     }))
 }
 
 /// Resolves a word to a benchmark.
-fn meant<'k>(
+fn resolve_benchmark<'k>(
     bench: &str,
     all: &[&'k BenchmarkKey],
     run: RunId,
 ) -> Result<&'k BenchmarkKey, AppError> {
-    match candidates(bench, all)[..] {
+    match find_candidates(bench, all)[..] {
         [key] => Ok(key),
         [] => {
-            let near = alike(bench, all);
+            let near = similar_keys(bench, all);
             let offered = if near.is_empty() {
-                list("it has", all)
+                list_keys("it has", all)
             } else {
-                list("did you mean", &near)
+                list_keys("did you mean", &near)
             };
             Err(AppError::Usage(format!(
                 "run {run} has no benchmark `{bench}`{offered}\n  help: `cargo perfcheck show {run}` shows all that it has"
@@ -132,13 +136,13 @@ fn meant<'k>(
         ref several => Err(AppError::Usage(format!(
             "`{bench}` may be any of {} benchmarks{}",
             several.len(),
-            list("name one of", several)
+            list_keys("name one of", several)
         ))),
     }
 }
 
 /// Writes the table of the run's measurements, with the verdicts from its end. Shows the outcome if `is_whole`.
-fn table(
+fn show_measurements(
     store: &Store,
     run: RunId,
     (measurements, is_whole): (&[Measurement], bool),
@@ -147,17 +151,21 @@ fn table(
 ) -> Result<ExitCode, AppError> {
     let summary = store.run_summary(run)?;
     let head = &summary.run;
-    let summaries = working("Describing", measurements.len(), world, |told| {
+    let summaries = with_progress("Describing", measurements.len(), world, |told| {
         summarize_all(measurements, &head.begun.decision, head.begun.seed, told)
     });
     let mut rows: Vec<Row<'_>> = measurements
         .iter()
         .zip(summaries)
-        .map(|(measurement, summary)| Row::described(measurement, summary))
+        .map(|(measurement, summary)| Row::from_measurement(measurement, summary))
         .collect();
     common.output.order().sort(&mut rows);
     if common.output.format == MessageFormat::Human {
-        write_run_head(world.stdout, head, &HostSigns::of(measurements.iter()))?;
+        write_run_head(
+            world.stdout,
+            head,
+            &HostControls::from_measurements(measurements.iter()),
+        )?;
     }
     let findings = Findings {
         run: head,
@@ -166,7 +174,7 @@ fn table(
         failed_targets: Vec::new(),
         exit_code: summary.exit_code.unwrap_or(0),
     };
-    write(&findings, common, world)?;
+    write_findings(&findings, common, world)?;
     let ended = summary.exit_code.filter(|_| is_whole);
     if let (MessageFormat::Human, Some(exit_code)) = (common.output.format, ended) {
         // Missing benchmarks have a verdict but no row.
@@ -184,23 +192,23 @@ fn table(
 }
 
 /// The selection of benchmarks and the settings of their description.
-struct DescribedAs<'a> {
+struct DescriptionRules<'a> {
     is_shown: &'a dyn Fn(&BenchmarkKey) -> bool,
     decision: DecisionSettings,
 }
 
-fn statistics(
+fn show_statistics(
     context: &Context,
     store: &Store,
     head: &Run,
-    shown: &DescribedAs<'_>,
+    shown: &DescriptionRules<'_>,
     common: &StoreOptions,
     world: &mut World<'_>,
 ) -> Result<ExitCode, AppError> {
     let run = head.id;
     let measured = store.measurements(run, None)?;
-    let findings = working("Describing", measured.len(), world, |told| {
-        findings_of(context, store, head, &measured, told)
+    let findings = with_progress("Describing", measured.len(), world, |told| {
+        read_findings(context, store, head, &measured, told)
     })?;
     let columns: BTreeMap<BenchmarkKey, RunVerdict> = store
         .verdicts(run)?
@@ -215,16 +223,21 @@ fn statistics(
             let measurement = row.measurement?;
             let seed = head.begun.seed;
             let anew = (shown.decision.thresholds != head.begun.decision.thresholds)
-                .then(|| summarize_by(measurement, &shown.decision, seed))
+                .then(|| summarize_with(measurement, &shown.decision, seed))
                 .flatten();
             let summary = anew.as_ref().or(row.summary.as_ref());
             Some(BenchmarkStatistics {
                 key: &row.key,
                 measurement,
                 record: summary.and_then(|found| {
-                    BenchmarkRecord::of(measurement, found, &shown.decision, head.begun.seed)
+                    BenchmarkRecord::from_measurement(
+                        measurement,
+                        found,
+                        &shown.decision,
+                        head.begun.seed,
+                    )
                 }),
-                over_launches: LaunchStatistics::of(
+                over_launches: ProcessStatistics::from_measurement(
                     measurement,
                     head.begun.decision.confidence_level,
                     head.begun.seed,
@@ -239,7 +252,11 @@ fn statistics(
     let order = common.output.order();
     all.sort_by(|a, b| order.compare(&sort_key(a), &sort_key(b)));
     if common.output.format == MessageFormat::Human {
-        write_run_head(world.stdout, head, &HostSigns::of(measured.iter()))?;
+        write_run_head(
+            world.stdout,
+            head,
+            &HostControls::from_measurements(measured.iter()),
+        )?;
     }
     let level = head.begun.decision.confidence_level;
     write_statistics(world.stdout, run, &all, level, common.output.format)?;

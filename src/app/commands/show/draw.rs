@@ -3,15 +3,15 @@
 use std::path::Path;
 
 use crate::app::context::World;
-use crate::app::deliver::place::write_to;
+use crate::app::deliver::place::write_result;
 use crate::app::error::AppError;
-use crate::app::naming::word_among;
+use crate::app::naming::unambiguous_word;
 use crate::escape::{shell_command, shell_quoted};
 use crate::report::{Picture, write_picture};
 use perfcheck_analysis::compare::{LatencySummary, Shape, ShapeDetail};
 use perfcheck_analysis::exit_code::ExitCode;
 use perfcheck_analysis::findings::summarize_all;
-use perfcheck_analysis::model::{Measurement, Run, Work};
+use perfcheck_analysis::model::{Measurement, ProgressReporter, Run};
 
 /// Draws the single element of `measurements` into `file`, or to stdout if it is `None`.
 pub(in crate::app) fn draw(
@@ -24,7 +24,7 @@ pub(in crate::app) fn draw(
         let mut keys = measurements.iter().map(|found| &found.benchmark.key);
         let word = keys
             .next()
-            .map_or_else(|| "ID".to_owned(), |first| word_among(first, keys));
+            .map_or_else(|| "ID".to_owned(), |first| unambiguous_word(first, keys));
         let file = file.map_or_else(String::new, |file| {
             format!("={}", shell_quoted(&file.display().to_string()))
         });
@@ -44,12 +44,12 @@ pub(in crate::app) fn draw(
         measurements,
         &run.begun.decision,
         run.begun.seed,
-        &Work::silent(),
+        &ProgressReporter::silent(),
     )
     .pop();
     let drawn = summary
         .flatten()
-        .zip(Shape::of(measurement, &ShapeDetail::FULL));
+        .zip(Shape::from_measurement(measurement, &ShapeDetail::FULL));
     let Some((summary, shape)) = drawn else {
         return Err(AppError::Usage(format!(
             "run {} has no samples of `{}`: there is nothing to draw\n  help: `cargo perfcheck show {}` says what happened",
@@ -58,7 +58,8 @@ pub(in crate::app) fn draw(
             run.id
         )));
     };
-    let latencies = LatencySummary::of(measurement, run.begun.decision.confidence_level);
+    let latencies =
+        LatencySummary::from_measurement(measurement, run.begun.decision.confidence_level);
     let picture = Picture {
         key,
         metric: &measurement.benchmark.metric,
@@ -70,6 +71,6 @@ pub(in crate::app) fn draw(
             .as_ref()
             .and_then(|found| found.course.distribution.as_ref()),
     };
-    write_to(file, world, |writer| write_picture(writer, &picture))?;
+    write_result(file, world, |writer| write_picture(writer, &picture))?;
     Ok(ExitCode::Clean)
 }

@@ -2,8 +2,8 @@
 
 use clap::Args;
 
-use crate::app::deliver::reports::{WantedKind, WantedReport};
-use crate::app::words::{OutlierWords, outliers, words};
+use crate::app::deliver::reports::{ReportRequest, RequestedReportKind};
+use crate::app::words::{OutlierWords, parse_outliers, word_parser};
 use perfcheck_analysis::model::{Analysis, Quantile, SampleFilter, System, TrimmedError};
 
 const AFTER_SHOW: &str = "\
@@ -33,30 +33,32 @@ pub struct ShowOptions {
     #[arg(long)]
     pub(super) stats: bool,
     /// Leave out these outliers before samples are summarized [default: as in the run]
-    #[arg(long, value_name = "POLICY[,first]", requires = "stats", value_parser = OutlierWords(outliers))]
+    #[arg(long, value_name = "POLICY[,first]", requires = "stats", value_parser = OutlierWords(parse_outliers))]
     pub(super) outliers: Option<SampleFilter>,
     /// Define quantiles of these samples this way [default: as in the run]
-    #[arg(long, value_name = "DEFINITION", requires = "stats", value_parser = words::<Quantile>(Quantile::WORDS))]
+    #[arg(long, value_name = "DEFINITION", requires = "stats", value_parser = word_parser::<Quantile>(Quantile::WORDS))]
     pub(super) quantile: Option<Quantile>,
     /// Compute the standard error of a mean without outliers by this rule [default: as in the run]
-    #[arg(long, value_name = "RULE", requires = "stats", value_parser = words::<TrimmedError>(TrimmedError::WORDS))]
+    #[arg(long, value_name = "RULE", requires = "stats", value_parser = word_parser::<TrimmedError>(TrimmedError::WORDS))]
     pub(super) trimmed_error: Option<TrimmedError>,
     /// Summarize samples as another system does [default: as in the run]
-    #[arg(long, value_name = "SYSTEM", requires = "stats", value_parser = words::<System>(System::WORDS))]
+    #[arg(long, value_name = "SYSTEM", requires = "stats", value_parser = word_parser::<System>(System::WORDS))]
     pub(super) method: Option<System>,
     /// Draw one benchmark to FILE or stdout: density with samples, time against iterations with the slope, processes
     #[arg(long = "report", value_name = "svg[=FILE]", conflicts_with = "stats", value_parser = picture)]
-    pub(super) picture: Option<WantedReport>,
+    pub(super) picture: Option<ReportRequest>,
 }
 
 impl ShowOptions {
     /// Returns the analysis for describing samples; `None` to use the settings of the run.
-    pub(super) fn described(&self) -> Option<Analysis> {
+    pub(super) fn explicit_analysis(&self) -> Option<Analysis> {
         let is_said = self.outliers.is_some()
             || self.quantile.is_some()
             || self.trimmed_error.is_some()
             || self.method.is_some();
-        let of_method = self.method.map(|method| method.decision().analysis);
+        let of_method = self
+            .method
+            .map(|method| method.decision_settings().analysis);
         let base = of_method.unwrap_or_default();
         let said = self.outliers.map(|said| (said.outliers, said.drop_first));
         let (outliers, drop_first) = said.unwrap_or((base.outliers, base.drop_first));
@@ -70,9 +72,9 @@ impl ShowOptions {
     }
 }
 
-fn picture(text: &str) -> Result<WantedReport, String> {
-    let wanted: WantedReport = text.parse()?;
-    if wanted.kind == WantedKind::Picture {
+fn picture(text: &str) -> Result<ReportRequest, String> {
+    let wanted: ReportRequest = text.parse()?;
+    if wanted.kind == RequestedReportKind::Picture {
         Ok(wanted)
     } else {
         Err(

@@ -4,14 +4,14 @@ use clap::ValueEnum;
 use serde::Serialize;
 
 use perfcheck_analysis::compare::{BLOCK, Difference, Estimate, GateGroup};
-use perfcheck_analysis::findings::{Limits, Method, RunRemark};
+use perfcheck_analysis::findings::{LimitReport, Method, RunNote};
 use perfcheck_analysis::model::{
-    BenchmarkKey, DecisionSettings, LeftOutSamples, Metric, RunId, Statistic, Tally, Verdict,
+    BenchmarkKey, DecisionSettings, FilterReport, Metric, RunId, Statistic, Tally, Verdict,
 };
 
 /// The statistics that a table of runs shows.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Shown {
+pub enum ShownStatistics {
     /// The value that was compared, and the change that was judged
     Judged,
     /// A single statistic, and its change
@@ -20,9 +20,9 @@ pub enum Shown {
     Block,
 }
 
-impl Shown {
+impl ShownStatistics {
     /// Returns the statistics in display order.
-    pub fn figures(self) -> Vec<Statistic> {
+    pub fn statistics(self) -> Vec<Statistic> {
         match self {
             Self::Judged => vec![Statistic::Median],
             Self::One(figure) => vec![figure],
@@ -39,14 +39,14 @@ impl Shown {
     }
 
     /// Reports whether the line of `figure` carries the verdict's mark. In a block only the mean does.
-    pub(super) fn marks(self, figure: Statistic) -> bool {
+    pub(super) fn has_mark(self, figure: Statistic) -> bool {
         self != Self::Block || figure == Statistic::Mean
     }
 }
 
 /// The form of values in text and Markdown; CSV and messages have both forms.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub enum ValueTerms {
+pub enum ValueForm {
     /// Times, rates or amounts, as measured
     #[value(name = "time")]
     Values,
@@ -57,11 +57,11 @@ pub enum ValueTerms {
 
 /// A table that compares several runs with the first one.
 #[derive(Debug, Clone)]
-pub struct SideBySide {
+pub struct RunTable {
     /// The statistics shown
-    pub shown: Shown,
+    pub shown: ShownStatistics,
     /// The form of the values
-    pub terms: ValueTerms,
+    pub terms: ValueForm,
     /// The reference, then the other runs in the order of the command line
     pub columns: Vec<RunColumn>,
     /// Benchmarks that any of the runs has, in display order
@@ -88,13 +88,13 @@ pub struct RunColumn {
     /// Facts in which the run differs from the reference, yet stays comparable
     pub warnings: Vec<Difference>,
     /// Notes on the comparison
-    pub remarks: Vec<RunRemark>,
+    pub remarks: Vec<RunNote>,
     /// Results of checking the limits
-    pub limits: Limits,
+    pub limits: LimitReport,
     /// Geometric mean of the run's ratios to the reference
-    pub together: Option<Together>,
+    pub together: Option<ColumnGeometricMean>,
     /// Samples that a filter leaves out of the values; `None` without a filter
-    pub left_out: Option<LeftOutSamples>,
+    pub left_out: Option<FilterReport>,
 }
 
 impl RunColumn {
@@ -125,7 +125,7 @@ impl RunColumn {
 /// The geometric mean of the ratios of all benchmarks in a column.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
-pub struct Together {
+pub struct ColumnGeometricMean {
     /// The mean; above 1 is worse
     pub ratio: f64,
     /// Number of benchmarks that have a ratio

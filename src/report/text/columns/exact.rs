@@ -2,16 +2,16 @@
 
 use std::io::{self, Write};
 
-use super::content::SideBySide;
+use super::content::RunTable;
 use crate::report::layout::{Cell, Table};
 use crate::report::messages::{
     BenchmarkColumns, JsonMessage, LimitExceeded, unit_of_statistic, write_message,
 };
 
 /// Returns the table with exact values and, for each run, change, verdict and adjusted p.
-pub(super) fn exact(found: &SideBySide) -> Table {
+pub(super) fn exact_table(found: &RunTable) -> Table {
     let number = |value: Option<f64>| {
-        value.map_or_else(Cell::nothing, |value| {
+        value.map_or_else(Cell::missing, |value| {
             Cell::number(value, value.to_string())
         })
     };
@@ -27,7 +27,7 @@ pub(super) fn exact(found: &SideBySide) -> Table {
     }
     let mut rows = Vec::new();
     for line in &found.lines {
-        for (at, figure) in found.shown.figures().into_iter().enumerate() {
+        for (at, figure) in found.shown.statistics().into_iter().enumerate() {
             let key = &line.key;
             let name = found.shown.name_of(figure);
             let mut row: Vec<Cell> = [&key.package, &key.target, &key.id, &name]
@@ -40,24 +40,24 @@ pub(super) fn exact(found: &SideBySide) -> Table {
                 if column > 0 {
                     row.push(number(change));
                     let verdict = cell.verdict.map(|verdict| Cell::from(verdict.word()));
-                    row.push(verdict.unwrap_or_else(Cell::nothing));
+                    row.push(verdict.unwrap_or_else(Cell::missing));
                     row.push(number(cell.p_value));
                 }
             }
             rows.push(row);
         }
     }
-    Table::of_rows(labels.len(), &heading, rows)
+    Table::from_rows(labels.len(), &heading, rows)
 }
 
-pub(super) fn write_json(writer: &mut dyn Write, found: &SideBySide) -> io::Result<()> {
+pub(super) fn write_json(writer: &mut dyn Write, found: &RunTable) -> io::Result<()> {
     for line in &found.lines {
-        let message = BenchmarkColumns::of(found, line);
+        let message = BenchmarkColumns::from_line(found, line);
         write_message(writer, JsonMessage::BenchmarkColumns(message))?;
     }
     for column in &found.columns {
         for exceeded in &column.limits.exceeded {
-            let message = LimitExceeded::of(column.run, exceeded);
+            let message = LimitExceeded::from_exceeded(column.run, exceeded);
             write_message(writer, JsonMessage::LimitExceeded(message))?;
         }
     }

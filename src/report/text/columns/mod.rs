@@ -10,5 +10,7 @@ mod write;
 #[cfg(test)]
 mod tests;
 
-pub use content::{ColumnCell, ColumnsLine, RunColumn, Shown, SideBySide, Together, ValueTerms};
+pub use content::{
+    ColumnCell, ColumnGeometricMean, ColumnsLine, RunColumn, RunTable, ShownStatistics, ValueForm,
+};
 pub use write::write_columns;

@@ -1,11 +1,11 @@
 //! Tests of tables of runs as printed for people.
 
-use super::text::{markdown, write_text};
+use super::text::{markdown_table, write_text};
 use super::*;
 use crate::report::layout::TableFormat;
-use crate::report::theme::without_colours;
+use crate::report::theme::strip_colors;
 use perfcheck_analysis::compare::{BLOCK, Difference, Fact};
-use perfcheck_analysis::findings::{Limits, Method};
+use perfcheck_analysis::findings::{LimitReport, Method};
 use perfcheck_analysis::model::{
     BenchmarkKey, DecisionSettings, Metric, RunId, Statistic, Test, Verdict,
 };
@@ -19,7 +19,7 @@ fn column(run: i64, name: &str, verdicts: &[Verdict]) -> RunColumn {
         warnings: Vec::new(),
         remarks: Vec::new(),
         left_out: None,
-        limits: Limits::default(),
+        limits: LimitReport::default(),
         together: None,
     }
 }
@@ -47,12 +47,12 @@ fn line(id: &str, metric: Metric, cells: Vec<ColumnCell>) -> ColumnsLine {
 }
 
 /// Returns a table of a time and a rate in three runs.
-fn found(shown: Shown) -> SideBySide {
+fn found(shown: ShownStatistics) -> RunTable {
     let verdicts = [Verdict::Regressed, Verdict::Suspect];
     let rate = Metric::Rate { unit: "req".into() };
-    SideBySide {
+    RunTable {
         shown,
-        terms: ValueTerms::Values,
+        terms: ValueForm::Values,
         hidden: 0,
         columns: vec![
             column(1, "base", &[]),
@@ -84,10 +84,10 @@ fn found(shown: Shown) -> SideBySide {
     }
 }
 
-fn text(found: &SideBySide, room: usize) -> String {
+fn text(found: &RunTable, room: usize) -> String {
     let mut bytes = Vec::new();
     write_text(&mut bytes, found, room).unwrap();
-    String::from_utf8(without_colours(&bytes)).unwrap()
+    String::from_utf8(strip_colors(&bytes)).unwrap()
 }
 
 #[test]
@@ -98,7 +98,7 @@ crate/bench                    base                      new                   o
   a             100.0 ns (   0.00%)     108.0 ns *  +8.00%*▲    50.00 ns (     n/c)
   b          100.0 req/s (   0.00%)  92.00 req/s ?  +8.00%?           -
 ";
-    let written = text(&found(Shown::One(Statistic::Mean)), usize::MAX);
+    let written = text(&found(ShownStatistics::One(Statistic::Mean)), usize::MAX);
     let squeezed = |text: &str| text.split_whitespace().collect::<Vec<_>>().join(" ");
     assert!(
         squeezed(&written).starts_with(&squeezed(expected)),
@@ -118,7 +118,7 @@ crate/bench                    base                      new                   o
 
 #[test]
 fn at_80_columns_what_does_not_fit_goes_into_a_block_of_its_own() {
-    let mut found = found(Shown::One(Statistic::Mean));
+    let mut found = found(ShownStatistics::One(Statistic::Mean));
     found.columns[1].name = "a-baseline-with-a-long-name".into();
     let written = text(&found, 70);
     let widest = written.lines().map(|line| line.chars().count()).max();
@@ -130,7 +130,7 @@ fn at_80_columns_what_does_not_fit_goes_into_a_block_of_its_own() {
 
 #[test]
 fn m_x12_a_difference_is_told_once_with_the_columns_that_have_it() {
-    let mut found = found(Shown::Judged);
+    let mut found = found(ShownStatistics::Judged);
     let governor = Difference {
         fact: Fact::Governor,
         candidate: "schedutil".into(),
@@ -151,7 +151,7 @@ fn m_x12_a_difference_is_told_once_with_the_columns_that_have_it() {
 
 #[test]
 fn a_block_has_a_line_for_each_figure_and_the_verdict_on_that_of_the_mean() {
-    let mut found = found(Shown::Block);
+    let mut found = found(ShownStatistics::Block);
     for line in &mut found.lines {
         for cell in &mut line.cells {
             let one = cell.figures.first().copied().unwrap_or_default();
@@ -166,7 +166,7 @@ fn a_block_has_a_line_for_each_figure_and_the_verdict_on_that_of_the_mean() {
         .collect();
     assert_eq!(starred, ["Amean"], "{written}");
     let mut bytes = Vec::new();
-    markdown(&found)
+    markdown_table(&found)
         .write_as(&mut bytes, TableFormat::Markdown, usize::MAX)
         .unwrap();
     let table = String::from_utf8(bytes).unwrap();
@@ -175,7 +175,7 @@ fn a_block_has_a_line_for_each_figure_and_the_verdict_on_that_of_the_mean() {
 }
 
 /// Returns a table of `count` benchmarks in two runs, one of them with a long name.
-fn many(count: usize) -> SideBySide {
+fn many(count: usize) -> RunTable {
     let row = |at: usize| {
         let id = match at {
             1 => {
@@ -189,13 +189,13 @@ fn many(count: usize) -> SideBySide {
         ];
         line(&id, Metric::Time, cells)
     };
-    SideBySide {
+    RunTable {
         columns: vec![
             column(1, "a-baseline-whose-name-says-everything-about-it", &[]),
             column(2, "new", &vec![Verdict::Regressed; count]),
         ],
         lines: (0..count).map(row).collect(),
-        ..found(Shown::One(Statistic::Mean))
+        ..found(ShownStatistics::One(Statistic::Mean))
     }
 }
 

@@ -2,20 +2,22 @@
 
 use std::io::{self, Write};
 
-use super::content::{ColumnCell, ColumnsLine, RunColumn, Shown, SideBySide, Together, ValueTerms};
+use super::content::{
+    ColumnCell, ColumnGeometricMean, ColumnsLine, RunColumn, RunTable, ShownStatistics, ValueForm,
+};
 use crate::report::layout::{Cell, Column, Section, SectionRow, Table};
 use crate::report::text::status::write_warning_within;
-use crate::report::theme::{self, Ink};
+use crate::report::theme::{self, TextRole};
 use crate::report::units;
-use crate::report::view::prose;
-use crate::report::words::remarks::run_remark;
+use crate::report::view::wrap_prose;
+use crate::report::words::remarks::describe_run_remark;
 use crate::report::words::{analysis, limits};
 use perfcheck_analysis::compare::{Difference, column_label};
 use perfcheck_analysis::findings::Method;
 use perfcheck_analysis::model::{Metric, Statistic, Test, Verdict};
 
 /// A label, and a cell for each run.
-type RunsLine = (String, Vec<Cell>);
+type TableLine = (String, Vec<Cell>);
 
 /// Width of `( +8.00%)`: a change with up to two digits before the point.
 const MARK: usize = 10;
@@ -23,29 +25,25 @@ const MARK: usize = 10;
 /// Length to which a terminal shortens the name of a column.
 const LONGEST_HEADING: usize = 24;
 
-pub(super) fn write_text(
-    writer: &mut dyn Write,
-    found: &SideBySide,
-    room: usize,
-) -> io::Result<()> {
+pub(super) fn write_text(writer: &mut dyn Write, found: &RunTable, room: usize) -> io::Result<()> {
     table(found, room).write(writer, room)?;
     writeln!(writer)?;
     write_notes(writer, found, room)?;
     for line in legend(found) {
-        for line in units::filled(&line, room.min(110)) {
+        for line in units::wrap_words(&line, room.min(110)) {
             writeln!(writer, "{line}")?;
         }
     }
     for column in found.columns.iter().skip(1) {
-        write_column_sum(writer, column, room)?;
+        write_column_verdicts(writer, column, room)?;
     }
     Ok(())
 }
 
 /// Returns the table: the lines of each bench target below its name, and the geometric means at the end.
-fn table(found: &SideBySide, room: usize) -> Table {
+fn table(found: &RunTable, room: usize) -> Table {
     let mut sections: Vec<Section> = Vec::new();
-    let mut lines: Vec<RunsLine> = Vec::new();
+    let mut lines: Vec<TableLine> = Vec::new();
     for line in &found.lines {
         let target = Some(format!("{}/{}", line.key.package, line.key.target));
         if sections.last().is_none_or(|last| last.title != target) {
@@ -57,20 +55,20 @@ fn table(found: &SideBySide, room: usize) -> Table {
         let Some(section) = sections.last_mut() else {
             continue;
         };
-        let id = format!("  {}", units::whole_name(&line.key.id));
-        if found.shown == Shown::Block {
+        let id = format!("  {}", units::escape_id(&line.key.id));
+        if found.shown == ShownStatistics::Block {
             section.rows.push(SectionRow::Title(id.clone()));
         }
-        for (at, figure) in found.shown.figures().into_iter().enumerate() {
+        for (at, figure) in found.shown.statistics().into_iter().enumerate() {
             section.rows.push(SectionRow::At(lines.len()));
             let label = match found.shown {
-                Shown::Block => format!("    {}", column_label(figure, &line.metric)),
-                Shown::Judged | Shown::One(_) => id.clone(),
+                ShownStatistics::Block => format!("    {}", column_label(figure, &line.metric)),
+                ShownStatistics::Judged | ShownStatistics::One(_) => id.clone(),
             };
             lines.push((label, marked_cells(found, line, (at, figure))));
         }
     }
-    if let Some(line) = together(found) {
+    if let Some(line) = geometric_mean_line(found) {
         sections.push(Section {
             rows: vec![SectionRow::At(lines.len())],
             ..Section::default()
@@ -80,7 +78,7 @@ fn table(found: &SideBySide, room: usize) -> Table {
     let labels = Column::name("", lines.iter().map(|(label, _)| label.clone()));
     let runs = found.columns.iter().enumerate().map(|(at, run)| {
         let cells = lines.iter().map(|(_, cells)| cells[at].clone());
-        Column::number("", cells).headed(&heading_of(run, room))
+        Column::number("", cells).with_heading(&heading_of(run, room))
     });
     let columns = std::iter::once(labels).chain(runs).collect();
     let table = Table::new(columns).in_blocks_after(1);
@@ -95,31 +93,31 @@ fn table(found: &SideBySide, room: usize) -> Table {
 fn heading_of(run: &RunColumn, room: usize) -> Vec<Cell> {
     let number = format!("run {}", run.run);
     if !run.is_named() {
-        return vec![Cell::inked(Ink::Heading, number)];
+        return vec![Cell::with_ink(TextRole::Heading, number)];
     }
-    let name = units::whole_name(&run.name);
+    let name = units::escape_id(&run.name);
     let name = match room {
         usize::MAX => name,
-        _ => units::in_the_middle(&name, LONGEST_HEADING),
+        _ => units::shorten_middle(&name, LONGEST_HEADING),
     };
-    vec![Cell::inked(Ink::Heading, name), Cell::faint(number)]
+    vec![Cell::with_ink(TextRole::Heading, name), Cell::faint(number)]
 }
 
 /// Returns the cells of one statistic of a benchmark, run by run.
-fn marked_cells(found: &SideBySide, line: &ColumnsLine, figure: (usize, Statistic)) -> Vec<Cell> {
+fn marked_cells(found: &RunTable, line: &ColumnsLine, figure: (usize, Statistic)) -> Vec<Cell> {
     let cells = line.cells.iter().zip(0..);
     cells
-        .map(|(cell, column)| marked(found, line, cell, column, figure))
+        .map(|(cell, column)| marked_cell(found, line, cell, column, figure))
         .collect()
 }
 
 /// Returns the line of geometric means, if any run has one.
-fn together(found: &SideBySide) -> Option<RunsLine> {
+fn geometric_mean_line(found: &RunTable) -> Option<TableLine> {
     let mut columns = found.columns.iter();
     columns.find(|column| column.together.is_some())?;
     let of = |ratio: f64| {
-        let change = bracketed(['(', ')'], &percent(ratio - 1.0));
-        Cell::from(format!("{ratio:.4}")).with_mark(Ink::Plain, change)
+        let change = enclose(['(', ')'], &percent(ratio - 1.0));
+        Cell::from(format!("{ratio:.4}")).with_mark(TextRole::Plain, change)
     };
     let cells = found.columns.iter().zip(0..);
     let cells = cells.map(|(column, at)| match column.together {
@@ -130,8 +128,8 @@ fn together(found: &SideBySide) -> Option<RunsLine> {
     Some(("geometric mean".to_owned(), cells.collect()))
 }
 
-fn marked(
-    found: &SideBySide,
+fn marked_cell(
+    found: &RunTable,
     line: &ColumnsLine,
     cell: &ColumnCell,
     column: usize,
@@ -143,19 +141,19 @@ fn marked(
         return Cell::from(if failed { "failed" } else { "-" });
     };
     let value = match (found.terms, column, change) {
-        (ValueTerms::Values, ..) => figure_text(figure, &line.metric, value),
-        (ValueTerms::Ratios, 0, _) => "1.000".to_owned(),
-        (ValueTerms::Ratios, _, Some(change)) => format!("{:.3}", 1.0 + change),
-        (ValueTerms::Ratios, _, None) => "-".to_owned(),
+        (ValueForm::Values, ..) => figure_text(figure, &line.metric, value),
+        (ValueForm::Ratios, 0, _) => "1.000".to_owned(),
+        (ValueForm::Ratios, _, Some(change)) => format!("{:.3}", 1.0 + change),
+        (ValueForm::Ratios, _, None) => "-".to_owned(),
     };
-    let verdict = cell.verdict.filter(|_| found.shown.marks(figure));
+    let verdict = cell.verdict.filter(|_| found.shown.has_mark(figure));
     let mark = match (column, change, cell.verdict) {
-        (0, ..) => bracketed(['(', ')'], &percent(0.0)),
-        (_, _, Some(Verdict::Incomparable)) => bracketed(['(', ')'], "n/c"),
+        (0, ..) => enclose(['(', ')'], &percent(0.0)),
+        (_, _, Some(Verdict::Incomparable)) => enclose(['(', ')'], "n/c"),
         (_, None, _) => return Cell::from(value),
-        (_, Some(change), _) => bracketed(marks_of(verdict), &percent(change)) + direction(verdict),
+        (_, Some(change), _) => enclose(marks_of(verdict), &percent(change)) + change_sign(verdict),
     };
-    let ink = verdict.map_or(Ink::Plain, Ink::Verdict);
+    let ink = verdict.map_or(TextRole::Plain, TextRole::Verdict);
     Cell::from(value).with_mark(ink, mark)
 }
 
@@ -169,7 +167,7 @@ fn marks_of(verdict: Option<Verdict>) -> [char; 2] {
 }
 
 /// Returns the sign of a called change. The number beside it may be of another statistic, and point the other way.
-fn direction(verdict: Option<Verdict>) -> &'static str {
+fn change_sign(verdict: Option<Verdict>) -> &'static str {
     match verdict {
         Some(Verdict::Regressed) => "▲",
         Some(Verdict::Improved) => "▼",
@@ -177,7 +175,7 @@ fn direction(verdict: Option<Verdict>) -> &'static str {
     }
 }
 
-fn bracketed([open, close]: [char; 2], text: &str) -> String {
+fn enclose([open, close]: [char; 2], text: &str) -> String {
     format!("{open}{text:>width$}{close}", width = MARK - 2)
 }
 
@@ -194,14 +192,14 @@ fn figure_text(figure: Statistic, metric: &Metric, value: f64) -> String {
     if figure == Statistic::Variation {
         format!("{:.2} %", value * 100.0)
     } else {
-        units::reading(metric, value)
+        units::format_reading(metric, value)
     }
 }
 
 /// Writes the differences between runs, what cannot be compared, and what the geometric means leave out.
-fn write_notes(writer: &mut dyn Write, found: &SideBySide, room: usize) -> io::Result<()> {
+fn write_notes(writer: &mut dyn Write, found: &RunTable, room: usize) -> io::Result<()> {
     for (difference, columns) in
-        by_difference(found, |column| found.columns[column].warnings.clone())
+        group_by_difference(found, |column| found.columns[column].warnings.clone())
     {
         write_warning_within(
             writer,
@@ -222,7 +220,7 @@ fn write_notes(writer: &mut dyn Write, found: &SideBySide, room: usize) -> io::R
         }
         all
     };
-    for (difference, columns) in by_difference(found, blocking) {
+    for (difference, columns) in group_by_difference(found, blocking) {
         write_warning_within(
             writer,
             &format!("not comparable: {difference} in {columns}"),
@@ -234,7 +232,7 @@ fn write_notes(writer: &mut dyn Write, found: &SideBySide, room: usize) -> io::R
         .columns
         .iter()
         .flat_map(|column| &column.remarks)
-        .map(run_remark)
+        .map(describe_run_remark)
     {
         if !said.contains(&remark) {
             write_warning_within(writer, &remark, room)?;
@@ -243,24 +241,24 @@ fn write_notes(writer: &mut dyn Write, found: &SideBySide, room: usize) -> io::R
     }
     for column in &found.columns {
         if let Some(left_out) = column.left_out {
-            let title = units::on_one_line(&column.title());
+            let title = units::escape_line(&column.title());
             let text = format!(
                 "{title}: {}. Figures are of the runs, tests of every sample that is not stored as warm-up.",
-                left_out.in_words()
+                left_out.describe()
             );
-            for line in prose(&text, room, "").split('\n') {
+            for line in wrap_prose(&text, room, "").split('\n') {
                 writeln!(writer, "{}", theme::faint(line))?;
             }
         }
-        if let Some(Together { used, excluded, .. }) = column.together
+        if let Some(ColumnGeometricMean { used, excluded, .. }) = column.together
             && excluded > 0
         {
             let text = format!(
                 "the geometric mean of {} is of {used} of {} benchmarks: the others have no ratio to the reference, or one of zero",
-                units::on_one_line(&column.title()),
+                units::escape_line(&column.title()),
                 used + excluded
             );
-            for line in prose(&text, room, "").split('\n') {
+            for line in wrap_prose(&text, room, "").split('\n') {
                 writeln!(writer, "{}", theme::faint(line))?;
             }
         }
@@ -269,8 +267,8 @@ fn write_notes(writer: &mut dyn Write, found: &SideBySide, room: usize) -> io::R
 }
 
 /// Returns each difference once, with the columns that have it.
-fn by_difference(
-    found: &SideBySide,
+fn group_by_difference(
+    found: &RunTable,
     of_column: impl Fn(usize) -> Vec<Difference>,
 ) -> Vec<(String, String)> {
     let mut all: Vec<(String, Vec<String>)> = Vec::new();
@@ -294,13 +292,13 @@ fn by_difference(
 }
 
 /// Explains how to read the table.
-pub(super) fn legend(found: &SideBySide) -> Vec<String> {
+pub(super) fn legend(found: &RunTable) -> Vec<String> {
     let what = match found.shown {
-        Shown::Judged if found.decision.analysis.subject != Statistic::Time => {
+        ShownStatistics::Judged if found.decision.analysis.subject != Statistic::Time => {
             "Medians, with the change that was judged.".to_owned()
         }
-        Shown::Judged => "The reference's value that was compared, and that value with each change that was judged; medians where nothing was compared.".to_owned(),
-        Shown::One(figure) => {
+        ShownStatistics::Judged => "The reference's value that was compared, and that value with each change that was judged; medians where nothing was compared.".to_owned(),
+        ShownStatistics::One(figure) => {
             let mut labels: Vec<String> = Vec::new();
             for line in &found.lines {
                 let label = column_label(figure, &line.metric);
@@ -310,7 +308,7 @@ pub(super) fn legend(found: &SideBySide) -> Vec<String> {
             }
             format!("{} of each run.", labels.join(" or "))
         }
-        Shown::Block => "Verdicts are marked on the line of the mean.".to_owned(),
+        ShownStatistics::Block => "Verdicts are marked on the line of the mean.".to_owned(),
     };
     let methods: Vec<Method> = found
         .columns
@@ -321,20 +319,20 @@ pub(super) fn legend(found: &SideBySide) -> Vec<String> {
     let how = match methods.first() {
         Some(_) if subject != Statistic::Time => format!("by the rules for {subject}"),
         Some(first @ Method::Stored(test))
-            if test.is_of_another_system() && methods.iter().all(|method| method == first) =>
+            if test.is_foreign() && methods.iter().all(|method| method == first) =>
         {
-            analysis::method(&found.decision)
+            analysis::describe_method(&found.decision)
         }
         Some(first) => {
             let alike = methods.iter().all(|method| method == first);
             let words = if alike {
-                method_words(*first)
+                describe_method(*first)
             } else {
                 "each as it was measured"
             };
             format!(
                 "{} in each column, {words}",
-                analysis::false_alarms(&found.decision)
+                analysis::describe_false_alarm_rate(&found.decision)
             )
         }
         None => "nothing was compared".to_owned(),
@@ -357,7 +355,7 @@ pub(super) fn legend(found: &SideBySide) -> Vec<String> {
         signs += "; n/c: not comparable (--allow-different FACT compares all the same)";
     }
     let mut lines = vec![what, signs + "."];
-    if found.terms == ValueTerms::Ratios {
+    if found.terms == ValueForm::Ratios {
         lines.push("Values are ratios to the first column.".to_owned());
     }
     if found.hidden > 0 {
@@ -366,7 +364,7 @@ pub(super) fn legend(found: &SideBySide) -> Vec<String> {
             units::counted(found.hidden, "benchmark")
         ));
     }
-    if matches!(found.shown, Shown::One(_)) {
+    if matches!(found.shown, ShownStatistics::One(_)) {
         lines.push(
             "The marks are the verdicts of `compare` without `--statistic`: they are not about this statistic, whose change may point the other way.".to_owned(),
         );
@@ -391,7 +389,7 @@ pub(super) fn legend(found: &SideBySide) -> Vec<String> {
     lines
 }
 
-fn method_words(method: Method) -> &'static str {
+fn describe_method(method: Method) -> &'static str {
     match method {
         Method::Stored(Test::BootstrapT) => "drift between runs included",
         Method::Stored(Test::TScore) => "by the t-score alone",
@@ -400,7 +398,11 @@ fn method_words(method: Method) -> &'static str {
     }
 }
 
-fn write_column_sum(writer: &mut dyn Write, column: &RunColumn, room: usize) -> io::Result<()> {
+fn write_column_verdicts(
+    writer: &mut dyn Write,
+    column: &RunColumn,
+    room: usize,
+) -> io::Result<()> {
     let counts: Vec<String> = column
         .tally
         .iter()
@@ -411,35 +413,35 @@ fn write_column_sum(writer: &mut dyn Write, column: &RunColumn, room: usize) -> 
     } else {
         counts.join(", ")
     };
-    writeln!(writer, "{}: {counts}.", units::on_one_line(&column.title()))?;
+    writeln!(writer, "{}: {counts}.", units::escape_line(&column.title()))?;
     limits::write_limits(writer, &column.limits, room)
 }
 
 /// Returns the table for Markdown: a line for each statistic, a column for each run.
-pub(super) fn markdown(found: &SideBySide) -> Table {
+pub(super) fn markdown_table(found: &RunTable) -> Table {
     let mut heading = vec!["benchmark".to_owned()];
-    if found.shown == Shown::Block {
+    if found.shown == ShownStatistics::Block {
         heading.push("statistic".to_owned());
     }
     let labels = heading.len();
     heading.extend(found.columns.iter().map(RunColumn::title));
     let mut rows = Vec::new();
     for line in &found.lines {
-        for (at, figure) in found.shown.figures().into_iter().enumerate() {
+        for (at, figure) in found.shown.statistics().into_iter().enumerate() {
             let key = &line.key;
             let mut row = vec![format!("{}/{} {}", key.package, key.target, key.id).into()];
-            if found.shown == Shown::Block {
+            if found.shown == ShownStatistics::Block {
                 row.push(column_label(figure, &line.metric).into());
             }
             row.extend(marked_cells(found, line, (at, figure)));
             rows.push(row);
         }
     }
-    if let Some((label, cells)) = together(found) {
+    if let Some((label, cells)) = geometric_mean_line(found) {
         let mut row = vec![Cell::from(label)];
         row.resize(labels, Cell::default());
         row.extend(cells);
         rows.push(row);
     }
-    Table::of_rows(labels, &heading, rows)
+    Table::from_rows(labels, &heading, rows)
 }

@@ -2,7 +2,7 @@
 
 use std::io::{self, Write};
 
-use super::content::SideBySide;
+use super::content::RunTable;
 use super::{exact, text};
 use crate::escape;
 use crate::report::layout::TableFormat;
@@ -11,7 +11,7 @@ use crate::report::view::MessageFormat;
 /// Writes the runs in lines of at most `columns`. `format` applies to human output; JSON is one message per benchmark.
 pub fn write_columns(
     writer: &mut dyn Write,
-    found: &SideBySide,
+    found: &RunTable,
     message_format: MessageFormat,
     format: TableFormat,
     columns: usize,
@@ -20,7 +20,7 @@ pub fn write_columns(
         (MessageFormat::Json, _) => exact::write_json(writer, found),
         (MessageFormat::Human, TableFormat::Text) => text::write_text(writer, found, columns),
         (MessageFormat::Human, TableFormat::Markdown) => {
-            text::markdown(found).write_as(writer, format, columns)?;
+            text::markdown_table(found).write_as(writer, format, columns)?;
             writeln!(writer)?;
             for line in text::legend(found) {
                 writeln!(writer, "{}  ", escape::markdown(&line))?;
@@ -28,7 +28,7 @@ pub fn write_columns(
             Ok(())
         }
         (MessageFormat::Human, TableFormat::Csv) => {
-            exact::exact(found).write_as(writer, format, columns)
+            exact::exact_table(found).write_as(writer, format, columns)
         }
     }
 }

@@ -2,7 +2,7 @@
 
 use serde::Serialize;
 
-use perfcheck_analysis::compare::{Course, Difference, Estimate, Level, Location};
+use perfcheck_analysis::compare::{Difference, Estimate, Level, Location, Trend};
 use perfcheck_analysis::model::{Acceptance, BenchmarkKey, GitState, Metric, RunId, Verdict};
 
 /// A benchmark over runs, with the levels of its values.
@@ -23,13 +23,13 @@ pub struct BenchmarkHistory {
     /// Indices into `points` of the runs that `course` covers. Indices within `course` refer to this list.
     pub counted: Vec<usize>,
     /// Levels, expected range, and the position of the newest value
-    pub course: Course,
+    pub course: Trend,
     /// Levels whose values drift in one direction
-    pub trends: Vec<TrendOfRuns>,
+    pub trends: Vec<RunTrend>,
     /// Disagreement between processors, if there is any. Then only side-by-side runs on one of them count.
-    pub processors: Option<Processors>,
+    pub processors: Option<ProcessorDisagreement>,
     /// The change from each baseline to the present level
-    pub since_baselines: Vec<SinceBaseline>,
+    pub since_baselines: Vec<BaselineChange>,
     /// The command that accepts the present level
     pub accept: String,
 }
@@ -63,15 +63,15 @@ pub struct HistoryPoint {
     pub median: Option<Estimate>,
     /// Why the run is left out of the levels
     #[serde(skip)]
-    pub left_out: Option<LeftOut>,
+    pub left_out: Option<ExcludedRun>,
 }
 
 /// The reason for leaving a run out of the levels.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
-pub struct LeftOut {
+pub struct ExcludedRun {
     /// The reason.
-    pub why: LeftOutReason,
+    pub why: ExclusionReason,
     /// Differences from the newest run, if they are the reason.
     pub differences: Vec<Difference>,
 }
@@ -80,7 +80,7 @@ pub struct LeftOut {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case")]
-pub enum LeftOutReason {
+pub enum ExclusionReason {
     /// The run cannot be compared with the newest run.
     Incomparable,
     /// The benchmark failed.
@@ -93,8 +93,8 @@ pub enum LeftOutReason {
     OtherBranch,
 }
 
-impl From<LeftOutReason> for LeftOut {
-    fn from(why: LeftOutReason) -> Self {
+impl From<ExclusionReason> for ExcludedRun {
+    fn from(why: ExclusionReason) -> Self {
         let differences = Vec::new();
         Self { why, differences }
     }
@@ -103,7 +103,7 @@ impl From<LeftOutReason> for LeftOut {
 /// A level whose values drift in one direction, by changes too small for a single run to show.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
-pub struct TrendOfRuns {
+pub struct RunTrend {
     /// First run of the level.
     pub first_run: RunId,
     /// First run of the level's last version of the code.
@@ -115,7 +115,7 @@ pub struct TrendOfRuns {
 /// Processors that measured different changes of the same code.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
-pub struct Processors {
+pub struct ProcessorDisagreement {
     /// p-value of the test that the processors agree.
     pub p_value: f64,
     /// First run of the step with the largest disagreement; null if no step was measured on two processors.
@@ -139,7 +139,7 @@ pub struct ProcessorChange {
 /// The change from a baseline to the present level.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
-pub struct SinceBaseline {
+pub struct BaselineChange {
     /// Name of the baseline.
     #[serde(rename = "baseline")]
     pub name: String,

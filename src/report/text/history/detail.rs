@@ -4,12 +4,12 @@ use std::io::{self, Write};
 
 use super::content::{BenchmarkHistory, HistoryPoint};
 use super::scale::ValueColumns;
-use super::words::conclusion;
+use super::words::write_conclusion;
 use crate::report::layout::{Cell, Column, Table};
-use crate::report::theme::{self, Ink};
+use crate::report::theme::{self, TextRole};
 use crate::report::units;
 use perfcheck_analysis::compare::Step;
-use perfcheck_analysis::model::{GitState, first_digits};
+use perfcheck_analysis::model::{GitState, shorten_hash};
 
 /// Widths of the scale, in columns; the first that fits is used.
 const SCALES: [usize; 9] = [48, 44, 40, 36, 32, 28, 24, 20, 16];
@@ -17,7 +17,7 @@ const SCALES: [usize; 9] = [48, 44, 40, 36, 32, 28, 24, 20, 16];
 const ROOM_FOR_MEDIANS: usize = 120;
 
 /// Writes a history; `which` describes the selection of its runs.
-pub(super) fn detail(
+pub(super) fn write_detail(
     writer: &mut dyn Write,
     history: &BenchmarkHistory,
     which: &str,
@@ -25,7 +25,7 @@ pub(super) fn detail(
 ) -> io::Result<()> {
     let key = &history.key;
     let runs = history.points.len();
-    let name = units::name_in_prose(&key.id, width);
+    let name = units::id_in_prose(&key.id, width);
     let title = format!("{}/{}: {name}", key.package, key.target);
     let of_runs = format!("{} {which}", units::counted(runs, "run"));
     let fits = title.chars().count() + 2 + of_runs.chars().count() <= width;
@@ -34,11 +34,11 @@ pub(super) fn detail(
     writeln!(writer, "{title}{between}{of_runs}")?;
     Table::new(columns(history, width)).write(writer, width)?;
     writeln!(writer)?;
-    conclusion(writer, history, width)
+    write_conclusion(writer, history, width)
 }
 
 /// A line of the table.
-enum DrawnLine<'h> {
+enum HistoryLine<'h> {
     /// A run, by its index
     Run(usize, &'h HistoryPoint),
     /// A step between two levels, by the index of the later one
@@ -46,7 +46,7 @@ enum DrawnLine<'h> {
 }
 
 /// Returns the runs, with a step before the first run of each new level.
-fn lines(history: &BenchmarkHistory) -> Vec<DrawnLine<'_>> {
+fn drawn_lines(history: &BenchmarkHistory) -> Vec<HistoryLine<'_>> {
     let levels = history.course.levels.iter().enumerate();
     let steps: Vec<(usize, usize, Step)> = levels
         .filter_map(|(at, level)| Some((history.counted[level.first], at, level.step?)))
@@ -54,8 +54,8 @@ fn lines(history: &BenchmarkHistory) -> Vec<DrawnLine<'_>> {
     let points = history.points.iter().enumerate();
     let lines = points.flat_map(|(place, point)| {
         let step = steps.iter().find(|(first, ..)| *first == place);
-        let step = step.map(|(_, level, step)| DrawnLine::Step(*level, *step));
-        step.into_iter().chain([DrawnLine::Run(place, point)])
+        let step = step.map(|(_, level, step)| HistoryLine::Step(*level, *step));
+        step.into_iter().chain([HistoryLine::Run(place, point)])
     });
     lines.collect()
 }
@@ -63,12 +63,12 @@ fn lines(history: &BenchmarkHistory) -> Vec<DrawnLine<'_>> {
 /// Returns the columns: facts of each run, and its place on the scale.
 fn columns(history: &BenchmarkHistory, width: usize) -> Vec<Column> {
     let points = &history.points;
-    let lines = lines(history);
+    let lines = drawn_lines(history);
     // Step lines have a drawing only.
     let cells = |told: &dyn Fn(&HistoryPoint) -> String| -> Vec<Cell> {
-        let of_line = |line: &DrawnLine<'_>| match line {
-            DrawnLine::Run(_, point) => Cell::from(told(point)),
-            DrawnLine::Step(..) => Cell::default(),
+        let of_line = |line: &HistoryLine<'_>| match line {
+            HistoryLine::Run(_, point) => Cell::from(told(point)),
+            HistoryLine::Step(..) => Cell::default(),
         };
         lines.iter().map(of_line).collect()
     };
@@ -95,19 +95,19 @@ fn columns(history: &BenchmarkHistory, width: usize) -> Vec<Column> {
         columns.push(Column::fact("median", cells(&median)).dispensable(4));
     }
     let drawings = SCALES.iter().filter_map(|width| {
-        let scale = ValueColumns::of(history, *width)?;
+        let scale = ValueColumns::new(history, *width)?;
         let drawn = lines.iter().map(|line| match line {
-            DrawnLine::Run(place, _) => scale.line(history, *place),
-            DrawnLine::Step(level, _) => scale.step(history, *level),
+            HistoryLine::Run(place, _) => scale.draw_run(history, *place),
+            HistoryLine::Step(level, _) => scale.draw_step(history, *level),
         });
-        Some(Column::fact(&scale.ends(history), drawn))
+        Some(Column::fact(&scale.end_labels(history), drawn))
     });
-    columns.extend(Column::drawn(drawings.collect()).map(|scale| scale.dispensable(1)));
+    columns.extend(Column::from_drawings(drawings.collect()).map(|scale| scale.dispensable(1)));
     columns.push(Column::fact(
         "",
         lines.iter().map(|line| match line {
-            DrawnLine::Run(place, _) => end(history, *place),
-            DrawnLine::Step(_, step) => {
+            HistoryLine::Run(place, _) => verdict_cell(history, *place),
+            HistoryLine::Step(_, step) => {
                 Cell::faint(format!("step {}", units::change(step.change.estimate)))
             }
         }),
@@ -116,20 +116,20 @@ fn columns(history: &BenchmarkHistory, width: usize) -> Vec<Column> {
 }
 
 /// Returns the verdict of a run and its marks.
-fn end(history: &BenchmarkHistory, place: usize) -> Cell {
+fn verdict_cell(history: &BenchmarkHistory, place: usize) -> Cell {
     let verdict = history.points[place].verdict;
-    let mark = mark(history, place);
+    let mark = run_marks(history, place);
     let comma = match verdict {
         Some(_) if !mark.is_empty() => ", ",
         _ => "",
     };
-    let verdict = verdict.map(|verdict| (Ink::Verdict(verdict), verdict.word().to_owned()));
-    let mark = (Ink::Plain, format!("{comma}{mark}"));
-    Cell::of_pieces(verdict.into_iter().chain([mark]).collect())
+    let verdict = verdict.map(|verdict| (TextRole::Verdict(verdict), verdict.word().to_owned()));
+    let mark = (TextRole::Plain, format!("{comma}{mark}"));
+    Cell::from_pieces(verdict.into_iter().chain([mark]).collect())
 }
 
 /// Returns the marks of a run: `accepted`, `stray`.
-fn mark(history: &BenchmarkHistory, place: usize) -> String {
+fn run_marks(history: &BenchmarkHistory, place: usize) -> String {
     let accepted = history.points[place].accepted.then_some("accepted");
     let stray = history.is_stray(place).then_some("stray");
     let said: Vec<&str> = [accepted, stray].into_iter().flatten().collect();
@@ -151,18 +151,18 @@ fn median(history: &BenchmarkHistory, point: &HistoryPoint) -> String {
 fn branch(point: &HistoryPoint) -> String {
     let git = point.git.as_ref();
     let branch = git.and_then(|git| git.branch.as_deref());
-    units::or_dash(branch.map(shortened))
+    units::or_dash(branch.map(shorten_branch))
 }
 
 /// Formats `0123456*`; a star marks modified tracked files.
 fn commit(git: &GitState) -> String {
-    let hash = first_digits(&git.commit, 7);
+    let hash = shorten_hash(&git.commit, 7);
     format!("{hash}{}", if git.dirty { "*" } else { "" })
 }
 
 /// Shortens a branch's name to twelve columns. The end is kept, since it says most.
-fn shortened(branch: &str) -> String {
-    let name = units::on_one_line(branch);
+fn shorten_branch(branch: &str) -> String {
+    let name = units::escape_line(branch);
     let letters: Vec<char> = name.chars().collect();
     match letters.len().checked_sub(12) {
         None | Some(0) => name,

@@ -11,8 +11,8 @@ mod write;
 mod tests;
 
 pub use content::{
-    BenchmarkHistory, HistoryPoint, LeftOut, LeftOutReason, ProcessorChange, Processors,
-    SinceBaseline, TrendOfRuns,
+    BaselineChange, BenchmarkHistory, ExcludedRun, ExclusionReason, HistoryPoint, ProcessorChange,
+    ProcessorDisagreement, RunTrend,
 };
-pub(in crate::report) use words::side_by_side_in_words;
+pub(in crate::report) use words::describe_side_by_side;
 pub use write::write_histories;

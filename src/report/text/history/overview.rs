@@ -3,7 +3,7 @@
 use std::io::{self, Write};
 
 use super::content::BenchmarkHistory;
-use crate::report::layout::{Column, cells_of};
+use crate::report::layout::{Column, cell_builder};
 use crate::report::text::listing::write_keyed;
 use crate::report::text::sparkline::sparkline;
 use crate::report::view::View;
@@ -15,7 +15,7 @@ use perfcheck_analysis::model::BenchmarkKey;
 const BARS: usize = 24;
 
 /// Writes a line for each benchmark and a summary.
-pub(super) fn overview(
+pub(super) fn write_overview(
     writer: &mut dyn Write,
     histories: &[BenchmarkHistory],
     which: &str,
@@ -44,12 +44,12 @@ pub(super) fn overview(
         units::counted(histories.len(), "benchmark"),
         stepped.count(),
     );
-    writeln!(writer, "\n{}", view.prose(&words, ""))?;
+    writeln!(writer, "\n{}", view.wrap_prose(&words, ""))?;
     writeln!(writer, "Run by run: cargo perfcheck history BENCH")
 }
 
 fn columns(histories: &[BenchmarkHistory]) -> Vec<Column> {
-    let cells = cells_of(histories);
+    let cells = cell_builder(histories);
     let trend = |history: &BenchmarkHistory| {
         let values: Vec<Option<f64>> = history.points.iter().map(|point| point.value).collect();
         sparkline(&values, BARS)
@@ -62,7 +62,7 @@ fn columns(histories: &[BenchmarkHistory]) -> Vec<Column> {
         let level = history.present();
         level.map_or_else(String::new, |level| last_step(history, level))
     };
-    let newest = |history: &BenchmarkHistory| newest(history.course.newest).to_owned();
+    let newest = |history: &BenchmarkHistory| describe_position(history.course.newest).to_owned();
     vec![
         Column::number("runs", cells(&|history| history.points.len().to_string())).dispensable(3),
         Column::fact("trend", cells(&trend)).dispensable(2),
@@ -84,7 +84,7 @@ fn last_step(history: &BenchmarkHistory, level: &Level) -> String {
     level.step.map_or_else(String::new, of)
 }
 
-fn newest(position: Position) -> &'static str {
+fn describe_position(position: Position) -> &'static str {
     match position {
         Position::Unknown => "",
         Position::Within => "as expected",

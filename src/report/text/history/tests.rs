@@ -1,12 +1,12 @@
 //! Tests of histories as printed for people.
 
 use super::*;
-use crate::report::theme::without_colours;
+use crate::report::theme::strip_colors;
 use crate::report::view::{MessageFormat, View};
-use perfcheck_analysis::compare::{Course, CoursePoint, CourseRules, Estimate, Location};
+use perfcheck_analysis::compare::{Estimate, Location, Trend, TrendPoint, TrendRules};
 use perfcheck_analysis::model::{Acceptance, BenchmarkKey, GitState, Metric, RunId, Verdict};
 
-const RULES: CourseRules = CourseRules {
+const RULES: TrendRules = TrendRules {
     noise_threshold: 0.02,
     confidence_level: 0.95,
     seed: 0,
@@ -22,16 +22,16 @@ fn history(
     let counted: Vec<usize> = (0..values.len())
         .filter(|place| Some(*place) != left_out)
         .collect();
-    let course_points: Vec<CoursePoint> = counted
+    let course_points: Vec<TrendPoint> = counted
         .iter()
-        .map(|place| CoursePoint {
+        .map(|place| TrendPoint {
             is_placed: false,
             shown: None,
             value: values[*place].ln(),
             accepted: accepted.contains(place),
         })
         .collect();
-    let course = Course::of(&course_points, &RULES, id);
+    let course = Trend::from_points(&course_points, &RULES, id);
     let point = |(place, value): (usize, &f64)| HistoryPoint {
         run: RunId(i64::try_from(place + 1).expect("few")),
         started: format!("2026-11-{:02}T10:00:00Z", place % 28 + 1),
@@ -51,7 +51,7 @@ fn history(
         since_first: None,
         value: (Some(place) != left_out).then_some(*value),
         median: None,
-        left_out: (Some(place) == left_out).then(|| LeftOutReason::OtherSamples.into()),
+        left_out: (Some(place) == left_out).then(|| ExclusionReason::OtherSamples.into()),
     };
     BenchmarkHistory {
         key: BenchmarkKey {
@@ -67,7 +67,7 @@ fn history(
         counted,
         trends: Vec::new(),
         processors: None,
-        since_baselines: vec![SinceBaseline {
+        since_baselines: vec![BaselineChange {
             name: "v1".into(),
             run: RunId(1),
             change: Estimate {
@@ -99,14 +99,14 @@ fn raw(histories: &[BenchmarkHistory], format: MessageFormat) -> Vec<u8> {
         histories,
         "of branch `main`",
         format,
-        &View::of_terminal(usize::MAX),
+        &View::for_terminal(usize::MAX),
     )
     .unwrap();
     bytes
 }
 
 fn written(histories: &[BenchmarkHistory], format: MessageFormat) -> String {
-    String::from_utf8(without_colours(&raw(histories, format))).unwrap()
+    String::from_utf8(strip_colors(&raw(histories, format))).unwrap()
 }
 
 #[test]
@@ -184,10 +184,10 @@ fn overview_in(columns: usize) -> String {
         &histories,
         "of branch `main`",
         MessageFormat::Human,
-        &View::of_terminal(columns),
+        &View::for_terminal(columns),
     )
     .unwrap();
-    String::from_utf8(without_colours(&bytes)).unwrap()
+    String::from_utf8(strip_colors(&bytes)).unwrap()
 }
 
 #[test]
@@ -220,10 +220,10 @@ fn five_hundred_benchmarks_are_a_line_each() {
         &many,
         "of branch `main`",
         MessageFormat::Human,
-        &View::of_terminal(80),
+        &View::for_terminal(80),
     )
     .unwrap();
-    let text = String::from_utf8(without_colours(&bytes)).unwrap();
+    let text = String::from_utf8(strip_colors(&bytes)).unwrap();
     let rows = text.lines().filter(|line| line.starts_with("    "));
     assert_eq!(rows.count(), 500);
     assert!(

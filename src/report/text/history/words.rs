@@ -2,18 +2,18 @@
 
 use std::io::{self, Write};
 
-use super::content::{BenchmarkHistory, LeftOutReason, Processors};
+use super::content::{BenchmarkHistory, ExclusionReason, ProcessorDisagreement};
 use crate::report::units;
 use perfcheck_analysis::compare::{Difference, Estimate, Position};
 
 /// Writes levels, side-by-side changes, scatter, the newest run, baselines, runs left out, and advice.
-pub(super) fn conclusion(
+pub(super) fn write_conclusion(
     writer: &mut dyn Write,
     history: &BenchmarkHistory,
     columns: usize,
 ) -> io::Result<()> {
     let mut say = |text: String| -> io::Result<()> {
-        for line in units::fitted(&text, columns.min(110)) {
+        for line in units::wrap_if_needed(&text, columns.min(110)) {
             writeln!(writer, "{line}")?;
         }
         Ok(())
@@ -36,11 +36,11 @@ pub(super) fn conclusion(
                 (Some(p), false) => format!(" (p {p:.4})"),
                 (None, false) => String::new(),
             };
-            format!(", {}{how}", within_known_bounds(step.change))
+            format!(", {}{how}", format_change(step.change))
         });
         say(format!("Level {} in {here}{step}", value(level.value)))?;
     }
-    for text in side_by_side_in_words(history) {
+    for text in describe_side_by_side(history) {
         say(text)?;
     }
     // Without repeated measurements of the same code the scatter is zero and means nothing.
@@ -54,42 +54,42 @@ pub(super) fn conclusion(
             units::rounded_percent(sd.exp_m1())
         ))?;
     }
-    say(newest_in_words(history))?;
+    say(describe_newest_run(history))?;
     for since in &history.since_baselines {
         say(format!(
             "Since baseline `{}` (run {}): {}",
             since.name,
             since.run,
-            if is_nothing(since.change) {
+            if is_same_level(since.change) {
                 "the same level".to_owned()
             } else {
-                within_known_bounds(since.change)
+                format_change(since.change)
             }
         ))?;
     }
-    for text in left_out(history) {
+    for text in describe_exclusions(history) {
         say(text)?;
     }
-    advice(history).map_or(Ok(()), say)
+    advise_acceptance(history).map_or(Ok(()), say)
 }
 
 /// Describes the results of side-by-side runs: the change from first to last, trends, and disagreeing processors.
-pub(in crate::report) fn side_by_side_in_words(history: &BenchmarkHistory) -> Vec<String> {
+pub(in crate::report) fn describe_side_by_side(history: &BenchmarkHistory) -> Vec<String> {
     let trends = history.trends.iter().map(|trend| {
         format!(
             "Runs {} to {} show a trend: {} in all, by changes that no single run shows",
             trend.first_run,
             trend.last_run,
-            within_known_bounds(trend.change)
+            format_change(trend.change)
         )
     });
-    let end_to_end = from_end_to_end(history).into_iter();
-    let processors = history.processors.as_ref().map(disagreement);
+    let end_to_end = describe_total_change(history).into_iter();
+    let processors = history.processors.as_ref().map(describe_disagreement);
     end_to_end.chain(trends).chain(processors).collect()
 }
 
 /// Describes the sum of all steps, if there are several.
-fn from_end_to_end(history: &BenchmarkHistory) -> Option<String> {
+fn describe_total_change(history: &BenchmarkHistory) -> Option<String> {
     let mut known = history
         .points
         .iter()
@@ -105,19 +105,19 @@ fn from_end_to_end(history: &BenchmarkHistory) -> Option<String> {
         "From run {} to run {}: {}",
         first.run,
         last.run,
-        if is_nothing(change) {
+        if is_same_level(change) {
             "the same level".to_owned()
         } else {
-            within_known_bounds(change)
+            format_change(change)
         }
     ))
 }
 
 /// Describes a disagreement of processors, and names the processor that is shown.
-fn disagreement(found: &Processors) -> String {
+fn describe_disagreement(found: &ProcessorDisagreement) -> String {
     let said = found.changes.iter().map(|one| {
-        let processor = units::on_one_line(&one.processor);
-        format!("{} on `{processor}`", within_known_bounds(one.change))
+        let processor = units::escape_line(&one.processor);
+        format!("{} on `{processor}`", format_change(one.change))
     });
     let said: Vec<String> = said.collect();
     let step = found.run.map_or_else(String::new, |run| {
@@ -126,17 +126,17 @@ fn disagreement(found: &Processors) -> String {
     format!(
         "Processors disagree (p {:.4}){step}. This history has side-by-side runs on `{}` alone",
         found.p_value,
-        units::on_one_line(&found.shown)
+        units::escape_line(&found.shown)
     )
 }
 
 /// Reports whether two runs are of the same level, in contrast to a change that is merely small.
-fn is_nothing(change: Estimate) -> bool {
+fn is_same_level(change: Estimate) -> bool {
     [change.lower, change.estimate, change.upper] == [0.0; 3]
 }
 
 /// Formats `+5.10 % [+4.40 %, +5.80 %]`, without an interval if a bound is unknown.
-fn within_known_bounds(change: Estimate) -> String {
+fn format_change(change: Estimate) -> String {
     if change.lower.is_finite() && change.upper.is_finite() {
         units::change_with_interval(&change)
     } else {
@@ -144,7 +144,7 @@ fn within_known_bounds(change: Estimate) -> String {
     }
 }
 
-fn newest_in_words(history: &BenchmarkHistory) -> String {
+fn describe_newest_run(history: &BenchmarkHistory) -> String {
     let Some(band) = history.course.band else {
         return "Ten runs of one level are needed to say what the next one should be.".to_owned();
     };
@@ -174,7 +174,7 @@ fn newest_in_words(history: &BenchmarkHistory) -> String {
 }
 
 /// Says how many runs are left out, and why.
-fn left_out(history: &BenchmarkHistory) -> Vec<String> {
+fn describe_exclusions(history: &BenchmarkHistory) -> Vec<String> {
     let mut reasons: Vec<(String, usize)> = Vec::new();
     for reason in history
         .points
@@ -182,16 +182,16 @@ fn left_out(history: &BenchmarkHistory) -> Vec<String> {
         .filter_map(|point| point.left_out.as_ref())
     {
         let words = match reason.why {
-            LeftOutReason::Incomparable => {
+            ExclusionReason::Incomparable => {
                 let differences = reason.differences.iter().map(Difference::to_string);
                 differences.collect::<Vec<_>>().join("; ")
             }
-            LeftOutReason::OtherBranch => continue,
-            LeftOutReason::OtherProcessor => {
+            ExclusionReason::OtherBranch => continue,
+            ExclusionReason::OtherProcessor => {
                 "measured on another processor, where changes are others".to_owned()
             }
-            LeftOutReason::Failed => "the benchmark failed".to_owned(),
-            LeftOutReason::OtherSamples => {
+            ExclusionReason::Failed => "the benchmark failed".to_owned(),
+            ExclusionReason::OtherSamples => {
                 "too few samples, or of another kind, to be set beside the newest run".to_owned()
             }
         };
@@ -204,12 +204,12 @@ fn left_out(history: &BenchmarkHistory) -> Vec<String> {
         format!(
             "{} without a value here: {}",
             units::counted(count, "run"),
-            units::on_one_line(&words)
+            units::escape_line(&words)
         )
     });
     let elsewhere = history.points.iter();
     let reasons = elsewhere.filter_map(|point| point.left_out.as_ref());
-    let elsewhere = reasons.filter(|reason| reason.why == LeftOutReason::OtherBranch);
+    let elsewhere = reasons.filter(|reason| reason.why == ExclusionReason::OtherBranch);
     let elsewhere = match elsewhere.count() {
         0 => None,
         runs => Some(format!(
@@ -221,7 +221,7 @@ fn left_out(history: &BenchmarkHistory) -> Vec<String> {
 }
 
 /// Returns the command that accepts the present level, if it is a slowdown that nobody has accepted.
-fn advice(history: &BenchmarkHistory) -> Option<String> {
+fn advise_acceptance(history: &BenchmarkHistory) -> Option<String> {
     let step = history.present()?.step?;
     let is_open = !step.accepted && step.change.estimate > 0.0;
     is_open.then(|| format!("If the present level is intended: {}", history.accept))

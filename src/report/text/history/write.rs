@@ -3,8 +3,8 @@
 use std::io::{self, Write};
 
 use super::content::BenchmarkHistory;
-use super::detail::detail;
-use super::overview::overview;
+use super::detail::write_detail;
+use super::overview::write_overview;
 use crate::report::messages::{HistoryPointMessage, JsonMessage, write_message};
 use crate::report::view::{MessageFormat, View};
 
@@ -19,8 +19,8 @@ pub fn write_histories(
     match (format, histories) {
         (MessageFormat::Json, _) => write_messages(writer, histories),
         (MessageFormat::Human, []) => Ok(()),
-        (MessageFormat::Human, [only]) => detail(writer, only, which, view.columns),
-        (MessageFormat::Human, several) => overview(writer, several, which, view),
+        (MessageFormat::Human, [only]) => write_detail(writer, only, which, view.columns),
+        (MessageFormat::Human, several) => write_overview(writer, several, which, view),
     }
 }
 
@@ -28,7 +28,7 @@ pub fn write_histories(
 fn write_messages(writer: &mut dyn Write, histories: &[BenchmarkHistory]) -> io::Result<()> {
     for history in histories {
         for place in 0..history.points.len() {
-            let point = HistoryPointMessage::of(history, place);
+            let point = HistoryPointMessage::from_history(history, place);
             write_message(writer, JsonMessage::HistoryPoint(point))?;
         }
         write_message(writer, JsonMessage::BenchmarkHistory(history.into()))?;

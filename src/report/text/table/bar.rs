@@ -7,7 +7,7 @@ use perfcheck_analysis::compare::Estimate;
 
 /// The meaning of a character in a bar.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Part {
+pub(super) enum BarPart {
     /// Empty space, the zero line, or the noise band
     Ground,
     /// The interval or the estimate
@@ -43,7 +43,7 @@ impl ChangeBars {
     }
 
     /// Chooses a scale that suits most of `changes`, each with its noise threshold.
-    pub(super) fn of(changes: &[(Estimate, f64)], width: usize) -> Self {
+    pub(super) fn scaled_to(changes: &[(Estimate, f64)], width: usize) -> Self {
         let mut reaches: Vec<f64> = changes
             .iter()
             .map(|(change, noise)| {
@@ -77,14 +77,14 @@ impl ChangeBars {
     }
 
     /// Draws the bar of a change, character by character.
-    pub(super) fn draw(self, change: &Estimate, noise: f64) -> Vec<(char, Part)> {
+    pub(super) fn draw(self, change: &Estimate, noise: f64) -> Vec<(char, BarPart)> {
         let cells = 0..self.width;
         cells.map(|cell| self.cell(cell, change, noise)).collect()
     }
 
-    fn cell(self, cell: usize, change: &Estimate, noise: f64) -> (char, Part) {
+    fn cell(self, cell: usize, change: &Estimate, noise: f64) -> (char, BarPart) {
         let last = self.width - 1;
-        let of_estimate = self.half_of(change.estimate) / 2.0;
+        let of_estimate = self.position_of(change.estimate) / 2.0;
         let off = change.estimate.abs() > self.limit();
         // An interval that is cut off has its arrow at the edge, so the dot moves to the character beside it.
         let first = usize::from(!off && change.lower < -self.limit());
@@ -95,13 +95,13 @@ impl ChangeBars {
                 true => '»',
                 false => '●',
             };
-            return (mark, Part::Interval);
+            return (mark, BarPart::Interval);
         }
         if cell == 0 && change.lower < -self.limit() && change.upper >= -self.limit() {
-            return ('‹', Part::Interval);
+            return ('‹', BarPart::Interval);
         }
         if cell == last && change.upper > self.limit() && change.lower <= self.limit() {
-            return ('›', Part::Interval);
+            return ('›', BarPart::Interval);
         }
         let halves = [2 * cell, 2 * cell + 1].map(|half| self.half(half, change, noise));
         let is_zero = cell == self.width / 2;
@@ -113,7 +113,7 @@ impl ChangeBars {
                     true => '·',
                     false => ' ',
                 };
-                return (ground, Part::Ground);
+                return (ground, BarPart::Ground);
             }
             [Half::Light, Half::Empty] if is_zero => '┤',
             [Half::Empty, Half::Light] if is_zero => '├',
@@ -128,7 +128,7 @@ impl ChangeBars {
             [Half::Heavy, Half::Empty] => '╸',
             [Half::Empty, Half::Heavy] => '╺',
         };
-        (drawn, Part::Interval)
+        (drawn, BarPart::Interval)
     }
 
     fn half(self, half: usize, change: &Estimate, noise: f64) -> Half {
@@ -143,8 +143,8 @@ impl ChangeBars {
     }
 
     /// Returns the position of a change, in halves of characters from the left.
-    fn half_of(self, change: f64) -> f64 {
-        self.scale.part(change) * 2.0 * self.width as f64
+    fn position_of(self, change: f64) -> f64 {
+        self.scale.position(change) * 2.0 * self.width as f64
     }
 
     fn value_at(self, half: f64) -> f64 {
@@ -218,7 +218,7 @@ mod tests {
 
     #[test]
     fn the_scale_suits_most_rows_and_shows_the_noise_band() {
-        let limit = |changes: &[(Estimate, f64)]| ChangeBars::of(changes, 21).limit();
+        let limit = |changes: &[(Estimate, f64)]| ChangeBars::scaled_to(changes, 21).limit();
         assert_eq!(limit(&[]), 0.1);
         assert_eq!(limit(&[(change(0.0, -0.001, 0.001), 0.02)]), 0.05);
         let wide = (change(1.0, 0.6, 1.5), 0.02);
@@ -229,9 +229,9 @@ mod tests {
             0.05
         );
         assert_eq!(
-            ChangeBars::of(&[usual], 21).heading(),
+            ChangeBars::scaled_to(&[usual], 21).heading(),
             "−50 %     0     +50 %"
         );
-        assert_eq!(ChangeBars::of(&[usual], 11).heading(), "   ±50 %   ");
+        assert_eq!(ChangeBars::scaled_to(&[usual], 11).heading(), "   ±50 %   ");
     }
 }

@@ -1,8 +1,8 @@
 //! The columns and cells of a table of results.
 
-use super::bar::{ChangeBars, Part};
+use super::bar::{BarPart, ChangeBars};
 use crate::report::layout::{Cell, Column};
-use crate::report::theme::{self, Ink};
+use crate::report::theme::{self, TextRole};
 use crate::report::units;
 use crate::report::view::{Verbosity, View};
 use crate::report::words::{analysis, extras, sentences};
@@ -13,7 +13,7 @@ use perfcheck_analysis::findings::{Findings, Row};
 use perfcheck_analysis::model::{Side, Verdict};
 
 /// Formats a cell that only some rows have.
-type OfSomeRows = fn(&Row<'_>) -> Option<String>;
+type OptionalCell = fn(&Row<'_>) -> Option<String>;
 
 /// Widths of the bars, in columns, from the widest to the narrowest; more important columns are dropped only after the last one.
 const BARS: [usize; 4] = [31, 21, 15, 11];
@@ -74,7 +74,7 @@ fn results(rows: &[&Row<'_>], findings: &Findings<'_>, compared: bool) -> Vec<Co
         median,
         Column::number(&interval, cells(rows, interval_cell)).dispensable(6),
     ];
-    let of_some_rows: [(&str, u8, OfSomeRows); 4] = [
+    let of_some_rows: [(&str, u8, OptionalCell); 4] = [
         ("throughput", 2, throughput_cell),
         ("p50, p99", 4, latency_cell),
         ("allocations", 4, allocations_cell),
@@ -100,10 +100,10 @@ fn bars(rows: &[&Row<'_>], view: &View) -> Option<Column> {
     };
     let widths = BARS.into_iter().filter(|width| *width <= widest);
     let drawings = widths.map(|width| {
-        let scale = ChangeBars::of(&changes, width);
+        let scale = ChangeBars::scaled_to(&changes, width);
         Column::fact(&scale.heading(), cells(rows, |row| bar_cell(row, scale)))
     });
-    let bars = Column::drawn(drawings.collect());
+    let bars = Column::from_drawings(drawings.collect());
     // The bars are dropped last of all dispensable columns.
     bars.map(|bars| bars.dispensable(1))
 }
@@ -136,16 +136,16 @@ fn throughput_cell(row: &Row<'_>) -> Option<String> {
 
 /// The confidence level is arbitrary: the cell has no interval.
 fn latency_cell(row: &Row<'_>) -> Option<String> {
-    extras::latency_cell(&LatencySummary::of(row.measurement?, 0.95)?)
+    extras::latency_cell(&LatencySummary::from_measurement(row.measurement?, 0.95)?)
 }
 
 fn allocations_cell(row: &Row<'_>) -> Option<String> {
-    let found = AllocationSummary::of(row.measurement?)?;
+    let found = AllocationSummary::from_measurement(row.measurement?)?;
     Some(extras::allocations_cell(&found))
 }
 
 fn instructions_cell(row: &Row<'_>) -> Option<String> {
-    let found = InstructionSummary::of(row.measurement?)?;
+    let found = InstructionSummary::from_measurement(row.measurement?)?;
     Some(units::count(found.per_iteration))
 }
 
@@ -158,7 +158,7 @@ fn outlier_cell(row: &Row<'_>) -> String {
     if outliers.total() == 0 {
         return "-".to_owned();
     }
-    let share = |count: usize| 100.0 * count as f64 / summary.labelled() as f64;
+    let share = |count: usize| 100.0 * count as f64 / summary.labeled_samples() as f64;
     let severe = share(outliers.low_severe + outliers.high_severe);
     format!("{:.1} %, severe {severe:.1} %", share(outliers.total()))
 }
@@ -170,7 +170,7 @@ fn change_cell(row: &Row<'_>) -> Cell {
     let Some(change) = &comparison.change else {
         return Cell::from("-");
     };
-    Cell::in_colour_of(comparison.verdict, units::change(change.estimate))
+    Cell::colored_by_verdict(comparison.verdict, units::change(change.estimate))
 }
 
 fn bar_cell(row: &Row<'_>, scale: ChangeBars) -> Cell {
@@ -184,18 +184,19 @@ fn bar_cell(row: &Row<'_>, scale: ChangeBars) -> Cell {
     let pieces = parts.chunk_by(|(_, a), (_, b)| a == b).map(|run| {
         let text: String = run.iter().map(|(c, _)| *c).collect();
         let ink = match run[0].1 {
-            Part::Ground if text.trim().is_empty() => Ink::Plain,
-            Part::Ground => Ink::Faint,
-            Part::Interval => Ink::Verdict(comparison.verdict),
+            BarPart::Ground if text.trim().is_empty() => TextRole::Plain,
+            BarPart::Ground => TextRole::Faint,
+            BarPart::Interval => TextRole::Verdict(comparison.verdict),
         };
         (ink, text)
     });
-    Cell::of_pieces(pieces.collect())
+    Cell::from_pieces(pieces.collect())
 }
 
 /// Returns the compared value of a side; for a benchmark without a comparison, the median of its candidate.
 fn compared_cell(row: &Row<'_>, findings: &Findings<'_>, side: Side) -> String {
-    let values = sentences::compared(row, findings).map(|values| values.of(side).clone());
+    let values =
+        sentences::format_compared_values(row, findings).map(|values| values.get(side).clone());
     match (&row.comparison, side) {
         (Some(_), _) => or_dash_if(true, values),
         (None, Side::Base) => String::new(),
@@ -229,7 +230,7 @@ fn verdict_cell(row: &Row<'_>) -> Cell {
         None => "",
     };
     let text = format!("{} {}{path}", theme::symbol(verdict), verdict.word());
-    Cell::in_colour_of(verdict, text)
+    Cell::colored_by_verdict(verdict, text)
 }
 
 /// Reports whether a row is inconclusive or suspect.

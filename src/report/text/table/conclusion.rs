@@ -5,28 +5,29 @@ use std::io::{self, Write};
 use crate::report::text::status::write_warning_within;
 use crate::report::view::{Verbosity, View};
 use crate::report::words::outcome::{RunOutcome, write_outcome};
-use crate::report::words::remarks::run_remark;
+use crate::report::words::remarks::describe_run_remark;
 use crate::report::words::sentences;
 use crate::report::words::{analysis, limits};
 use crate::report::{theme, units};
-use perfcheck_analysis::findings::{Findings, Method, RunRemark, Verdicts};
+use perfcheck_analysis::findings::{ComparisonContext, Findings, Method, RunNote};
 use perfcheck_analysis::model::{Metric, Statistic, Test};
 
 /// Writes the conclusion. `hidden` is the number of rows not shown.
 pub(super) fn write_conclusion(
     writer: &mut dyn Write,
     findings: &Findings<'_>,
-    verdicts: &Verdicts,
+    verdicts: &ComparisonContext,
     hidden: usize,
     view: &View,
 ) -> io::Result<()> {
     let compared = findings.rows.iter().any(|row| row.comparison.is_some());
-    let line = |writer: &mut dyn Write, text: &str| writeln!(writer, "{}", view.prose(text, ""));
+    let line =
+        |writer: &mut dyn Write, text: &str| writeln!(writer, "{}", view.wrap_prose(text, ""));
     if compared && view.verbosity != Verbosity::Quiet {
-        if let Some(together) = sentences::together(findings) {
+        if let Some(together) = sentences::describe_geometric_mean(findings) {
             line(writer, &together)?;
         }
-        line(writer, &compared_with(verdicts))?;
+        line(writer, &describe_comparison(verdicts))?;
         let rates = findings
             .rows
             .iter()
@@ -39,10 +40,10 @@ pub(super) fn write_conclusion(
         }
     }
     if let (Some(sentence), true) = (
-        sentences::references(findings),
+        sentences::describe_references(findings),
         view.verbosity != Verbosity::Quiet,
     ) {
-        line(writer, &theme::printable(&sentence))?;
+        line(writer, &theme::escape_terminal_text(&sentence))?;
     }
     analysis::write_thresholds(writer, &findings.thresholds(), view.columns)?;
     for warning in &verdicts.warnings {
@@ -50,23 +51,29 @@ pub(super) fn write_conclusion(
         write_warning_within(writer, &text, view.columns)?;
     }
     for remark in &verdicts.remarks {
-        let text = run_remark(remark);
+        let text = describe_run_remark(remark);
         match remark {
-            RunRemark::CodeDiffers(_) => {
-                line(writer, &theme::printable(&sentences::capital(&text)))?;
+            RunNote::CodeDiffers(_) => {
+                line(
+                    writer,
+                    &theme::escape_terminal_text(&sentences::capitalize(&text)),
+                )?;
             }
             _ => write_warning_within(writer, &text, view.columns)?,
         }
     }
-    if let Some(sentence) = sentences::unmeasured(findings) {
+    if let Some(sentence) = sentences::summarize_unmeasured(findings) {
         line(writer, &sentence)?;
     }
-    if sentences::look_slower(&findings.rows) > 0 {
-        line(writer, &sentences::undecided(findings).unwrap_or_default())?;
+    if sentences::count_looking_slower(&findings.rows) > 0 {
+        line(
+            writer,
+            &sentences::summarize_undecided(findings).unwrap_or_default(),
+        )?;
     }
-    let has_gaps = |remark: &RunRemark| matches!(remark, RunRemark::PartsMissing { .. });
+    let has_gaps = |remark: &RunNote| matches!(remark, RunNote::PartsMissing { .. });
     // The remark about missing parts already explains an incomplete run.
-    let incomplete = sentences::incomplete(findings.run);
+    let incomplete = sentences::describe_incomplete_run(findings.run);
     if let Some(sentence) = incomplete.filter(|_| !verdicts.remarks.iter().any(has_gaps)) {
         write_warning_within(writer, &sentence, view.columns)?;
     }
@@ -83,16 +90,16 @@ pub(super) fn write_conclusion(
     }
     limits::write_limits(writer, &verdicts.limits, view.columns)?;
     for advice in &verdicts.advice {
-        line(writer, &theme::printable(advice))?;
+        line(writer, &theme::escape_terminal_text(advice))?;
     }
-    write_outcome(writer, &RunOutcome::of(findings), view.columns)
+    write_outcome(writer, &RunOutcome::from_findings(findings), view.columns)
 }
 
 /// Names the reference, and describes how the sides were compared.
-fn compared_with(verdicts: &Verdicts) -> String {
+fn describe_comparison(verdicts: &ComparisonContext) -> String {
     let decision = &verdicts.decision;
     let subject = decision.analysis.subject;
-    let reference = theme::printable(&verdicts.reference);
+    let reference = theme::escape_terminal_text(&verdicts.reference);
     if subject != Statistic::Time {
         return format!(
             "Compared with {reference}; changes and verdicts are about {subject} (`--metric`), not about the time."
@@ -105,10 +112,13 @@ fn compared_with(verdicts: &Verdicts) -> String {
             ", drift between runs ignored (--ignore-drift)",
         ),
         Method::Stored(_) => {
-            return format!("Compared with {reference} {}.", analysis::method(decision));
+            return format!(
+                "Compared with {reference} {}.",
+                analysis::describe_method(decision)
+            );
         }
         Method::Paired => (", measured side by side", ""),
     };
-    let alarms = analysis::false_alarms(decision);
+    let alarms = analysis::describe_false_alarm_rate(decision);
     format!("Compared with {reference}{how}; {alarms}{drift}.")
 }

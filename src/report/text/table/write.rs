@@ -14,19 +14,23 @@ use perfcheck_analysis::model::{BenchmarkKey, Measurement, Verdict};
 
 /// Writes a table for each bench target, notes and the conclusion.
 pub fn write_table(writer: &mut dyn Write, findings: &Findings<'_>, view: &View) -> io::Result<()> {
-    let mut shown: Vec<&Row<'_>> = shown(findings, view);
+    let mut shown: Vec<&Row<'_>> = select_rows(findings, view);
     let mut arrangement = view.arrangement;
     if findings.verdicts.is_some() && shown.len() > view.screenful {
         shown.sort_by(|a, b| Order::WorstFirst.compare(&a.sort_key(), &b.sort_key()));
         arrangement = RowOrder::List;
     }
     if view.verbosity != Verbosity::Quiet && view.only.is_none() {
-        for sentence in sentences::called(findings) {
-            writeln!(writer, "{}", view.prose(&theme::printable(&sentence), ""))?;
+        for sentence in sentences::describe_called_changes(findings) {
+            writeln!(
+                writer,
+                "{}",
+                view.wrap_prose(&theme::escape_terminal_text(&sentence), "")
+            )?;
         }
     }
     let keys: Vec<&BenchmarkKey> = shown.iter().map(|row| &row.key).collect();
-    Table::of_benchmarks(&keys, arrangement, columns(&shown, findings, view))
+    Table::from_benchmarks(&keys, arrangement, columns(&shown, findings, view))
         .with_remarks(|places| {
             let rows: Vec<&Row<'_>> = places.iter().map(|at| shown[*at]).collect();
             notes(&rows, view)
@@ -38,7 +42,7 @@ pub fn write_table(writer: &mut dyn Write, findings: &Findings<'_>, view: &View)
     write_caveat(writer, &shown, view)?;
     match &findings.verdicts {
         Some(verdicts) => {
-            let told = findings.rows.iter().filter(|row| is_told(row, view));
+            let told = findings.rows.iter().filter(|row| is_summarized(row, view));
             let hidden = findings.rows.len() - shown.len() - told.count();
             write_conclusion(writer, findings, verdicts, hidden, view)
         }
@@ -47,19 +51,19 @@ pub fn write_table(writer: &mut dyn Write, findings: &Findings<'_>, view: &View)
 }
 
 /// Reports whether a summary sentence already covers this row: unchanged code was not measured.
-fn is_told(row: &Row<'_>, view: &View) -> bool {
+fn is_summarized(row: &Row<'_>, view: &View) -> bool {
     view.verbosity != Verbosity::Verbose && view.only.is_none() && row.is_same_code()
 }
 
 /// Returns the rows that the view selects.
-fn shown<'f>(findings: &'f Findings<'_>, view: &View) -> Vec<&'f Row<'f>> {
+fn select_rows<'f>(findings: &'f Findings<'_>, view: &View) -> Vec<&'f Row<'f>> {
     let results_alone = findings.rows.iter().all(|row| row.comparison.is_none());
     let is_shown = |row: &&Row<'_>| match (&view.only, row.verdict, view.verbosity) {
         (Some(only), verdict, _) => verdict.is_some_and(|verdict| only.contains(&verdict)),
         (None, Some(verdict), Verbosity::Quiet) => results_alone || needs_attention(verdict),
         (None, ..) => true,
     };
-    let rows = findings.rows.iter().filter(|row| !is_told(row, view));
+    let rows = findings.rows.iter().filter(|row| !is_summarized(row, view));
     rows.filter(is_shown).collect()
 }
 
@@ -79,8 +83,8 @@ fn needs_attention(verdict: Verdict) -> bool {
 /// Explains how latencies were measured, if any are shown.
 fn write_caveat(writer: &mut dyn Write, rows: &[&Row<'_>], view: &View) -> io::Result<()> {
     let measurements: Vec<&Measurement> = rows.iter().filter_map(|row| row.measurement).collect();
-    if let Some(caveat) = extras::caveat(&measurements) {
-        for line in view.prose(&caveat, "").split('\n') {
+    if let Some(caveat) = extras::latency_caveat(&measurements) {
+        for line in view.wrap_prose(&caveat, "").split('\n') {
             writeln!(writer, "{}", theme::faint(line))?;
         }
     }

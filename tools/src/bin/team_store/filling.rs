@@ -3,7 +3,7 @@
 use std::ops::Range;
 use std::path::Path;
 
-use perfcheck_analysis::model::{LaunchRecord, NewRun, RunEnd, RunId, Timestamp};
+use perfcheck_analysis::model::{NewRun, ProcessRecord, RunEnd, RunId, Timestamp};
 use perfcheck_engine::store::{Store, WorkspaceId};
 
 use crate::Failure;
@@ -154,7 +154,7 @@ impl Copied {
 /// All of a run, to be written elsewhere.
 struct Whole {
     run: NewRun,
-    launches: Vec<LaunchRecord>,
+    launches: Vec<ProcessRecord>,
     end: RunEnd,
 }
 
@@ -179,7 +179,7 @@ impl Whole {
         };
         let whole = Self {
             launches: store.launch_records(id)?,
-            run: run.begun.elsewhere(),
+            run: run.begun.without_build(),
             end,
         };
         Ok((whole, workspace.key))
@@ -212,7 +212,7 @@ pub(crate) fn copy_into_file(
 ) -> Result<(), Failure> {
     let (whole, key) = Whole::read(measured)?;
     let mut store = Store::open(file)?;
-    let workspace = store.workspace(&key, "/copies")?;
+    let workspace = store.ensure_workspace(&key, "/copies")?;
     for place in places {
         whole.write(&mut store, workspace, place)?;
     }

@@ -34,8 +34,8 @@ const ROWS: [(&str, Alarm); 5] = [
         "for comparison: Mann-Whitney of pooled samples",
         |effect, numbers| {
             let (candidate, base) = (pooled(effect, numbers), pooled(effect, numbers));
-            let found = MannWhitney::of(&candidate, &base).expect("samples");
-            let p = found.p(MannWhitneyMethod::Asymptotic).unwrap_or(1.0);
+            let found = MannWhitney::from_groups(&candidate, &base).expect("samples");
+            let p = found.p_value(MannWhitneyMethod::Asymptotic).unwrap_or(1.0);
             // Half of the two-sided p is that of slower.
             p / 2.0 <= 0.01 && found.u_first > (candidate.len() * base.len()) as f64 / 2.0
         },

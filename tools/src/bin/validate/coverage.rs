@@ -52,7 +52,7 @@ impl Truth {
         let draws = simulated(1_000_000, "truth", |numbers| {
             shape.draw(numbers) + WITHIN * numbers.normal()
         });
-        let described = Description::of(&draws).expect("a million values");
+        let described = Description::compute(&draws).expect("a million values");
         Self {
             mean: shape.mean(),
             median: described.median,
@@ -111,7 +111,10 @@ impl Row {
 const ROWS: &[Row] = &[
     row("t, of the mean of launch values", |case, numbers| {
         let values = case.values(numbers);
-        holds(TInterval::of(&values, LEVEL)?.interval(), case.shape.mean())
+        holds(
+            TInterval::compute(&values, LEVEL)?.interval(),
+            case.shape.mean(),
+        )
     }),
     row("jackknife t, mean", |case, numbers| {
         case.pooled(numbers, |x| {
@@ -176,26 +179,27 @@ const ROWS: &[Row] = &[
         |case, numbers| {
             let values = case.values(numbers);
             // All three shapes have their median at 100.
-            holds(MedianInterval::of(&values, LEVEL)?.interval, 100.0)
+            holds(MedianInterval::compute(&values, LEVEL)?.interval, 100.0)
         },
     ),
     row("Welch t, difference of means", |case, numbers| {
         let (candidate, base) = (case.values(numbers), case.values(numbers));
-        let found = WelchTest::of(&candidate, &base, WelchDf::Fractional)?;
+        let found = WelchTest::test(&candidate, &base, WelchDf::Fractional)?;
         holds(found.interval(LEVEL)?, 0.0)
     }),
     row("t-score, difference of means", |case, numbers| {
         let draws = seed(numbers);
         let (candidate, base) = (case.values(numbers), case.values(numbers));
         let tail = (1.0 - LEVEL) / 2.0;
-        let found = TScore::unpaired(&candidate, &base, 0.0, 0.0, tail, resampling(draws))?;
-        let (lower, upper) = (found.lower(tail), found.upper(tail));
+        let found = TScore::test(&candidate, &base, 0.0, 0.0, tail, resampling(draws))?;
+        let (lower, upper) = (found.lower_bound(tail), found.upper_bound(tail));
         holds(Interval { lower, upper }, 0.0)
     }),
     row("Hodges-Lehmann shift", |case, numbers| {
         let (candidate, base) = (case.values(numbers), case.values(numbers));
         holds(
-            HodgesLehmann::of(&candidate, &base)?.interval(LEVEL, HodgesLehmannRanks::Exact)?,
+            HodgesLehmann::from_groups(&candidate, &base)?
+                .interval(LEVEL, HodgesLehmannRanks::Exact)?,
             0.0,
         )
     }),
@@ -207,7 +211,10 @@ const ROWS: &[Row] = &[
             *candidate *= moment;
             *base *= moment;
         }
-        holds(PairedLogRatio::of(&candidate, &base, LEVEL)?.interval, 1.0)
+        holds(
+            PairedLogRatio::compute(&candidate, &base, LEVEL)?.interval,
+            1.0,
+        )
     }),
     row("jackknife t, ratio of means", |case, numbers| {
         let (candidate, base) = (case.clusters(numbers), case.clusters(numbers));

@@ -3,7 +3,7 @@
 use super::band::binomial_band;
 use super::{simulated, stored, turns};
 use perfcheck_analysis::compare::{
-    Comparison, Estimate, HostClass, Question, Reference, Rules, SharedLevel, compare,
+    Comparison, Estimate, HostClass, Question, Reference, SharedLevel, TestPolicy, compare,
 };
 use perfcheck_analysis::model::{DecisionSettings, Measurement, Statistic, Verdict};
 use perfcheck_stats::HdrPrecision;
@@ -223,8 +223,8 @@ fn family(setting: Setting, noise: Noise, factor: f64, numbers: &mut Numbers) ->
             one.noise_threshold = limit;
         }
         let decision = DecisionSettings::default();
-        Comparison::about(&mut comparisons, Statistic::P95, &decision);
-        let level = SharedLevel::of_interval(LEVEL, FAMILY).own();
+        Comparison::judge_by_metric(&mut comparisons, Statistic::P95, &decision);
+        let level = SharedLevel::bonferroni(LEVEL, FAMILY).effective_level();
         let count = |alarm: &dyn Fn(&Comparison) -> bool| {
             comparisons.iter().filter(|one| alarm(one)).count()
         };
@@ -237,7 +237,9 @@ fn family(setting: Setting, noise: Noise, factor: f64, numbers: &mut Numbers) ->
             }),
             count(&|one| one.verdict == Verdict::Regressed),
             count(&|one| above(one.description.median.map(|found| found.estimate))),
-            count(&|one| above((one.description.median).map(|found| found.uncertainty.at(level)))),
+            count(&|one| {
+                above((one.description.median).map(|found| found.uncertainty.interval_at(level)))
+            }),
         ]
     })
 }
@@ -263,7 +265,7 @@ fn stored_family(sides: &[(Measurement, Vec<Measurement>)]) -> Vec<Comparison> {
     let few = sides
         .iter()
         .all(|(candidate, _)| candidate.launches.len() < 8);
-    let rules = Rules {
+    let rules = TestPolicy {
         decision: DecisionSettings {
             // Of fewer than eight launches nothing is drawn that is looked at.
             resamples: if few { 20 } else { 1_000 },

@@ -1,6 +1,6 @@
 //! Courses of histories: how often a level is said to change that does not, how often a step is found, and how often the newest run lies outside its band.
 
-use perfcheck_analysis::compare::{Course, CoursePoint, CourseRules, Position};
+use perfcheck_analysis::compare::{Position, Trend, TrendPoint, TrendRules};
 
 use super::simulated;
 use perfcheck_tools::numbers::Numbers;
@@ -39,23 +39,23 @@ impl Noise {
 }
 
 const NOISES: [Noise; 3] = [Noise::Normal(0.01), Noise::Normal(0.02), Noise::OneSided];
-const RULES: CourseRules = CourseRules {
+const RULES: TrendRules = TrendRules {
     noise_threshold: 0.02,
     confidence_level: 0.95,
     seed: 0,
 };
 
 /// The course of `before` runs and of `after` more that are slower by `step`.
-fn course(numbers: &mut Numbers, noise: Noise, before: usize, after: usize, step: f64) -> Course {
-    let points: Vec<CoursePoint> = (0..before + after)
-        .map(|run| CoursePoint {
+fn course(numbers: &mut Numbers, noise: Noise, before: usize, after: usize, step: f64) -> Trend {
+    let points: Vec<TrendPoint> = (0..before + after)
+        .map(|run| TrendPoint {
             is_placed: false,
             shown: None,
             value: noise.draw(numbers) + if run < before { 0.0 } else { step.ln_1p() },
             accepted: false,
         })
         .collect();
-    Course::of(&points, &RULES, "simulated")
+    Trend::from_points(&points, &RULES, "simulated")
 }
 
 fn counted(hits: usize, of: u64) -> String {

@@ -93,7 +93,7 @@ const ROWS: &[Row] = &[
     exact("Kruskal-Wallis, 3 groups of 10", |n| {
         let groups: Vec<Vec<f64>> = (0..3).map(|_| Shape::LogNormal.values(10, n)).collect();
         let groups: Vec<&[f64]> = groups.iter().map(Vec::as_slice).collect();
-        Some(KruskalWallis::of(&groups)?.p)
+        Some(KruskalWallis::test(&groups)?.p)
     }),
     bootstrap("t-score, slower, 3 and 3, normal", |n| t_score(3, 3, n)),
     bootstrap("t-score, slower, 5 and 5, normal", |n| t_score(5, 5, n)),
@@ -127,13 +127,13 @@ fn welch(shape: Shape, candidate: usize, base: usize, numbers: &mut Numbers) -> 
         shape.values(candidate, numbers),
         shape.values(base, numbers),
     );
-    Some(WelchTest::of(&candidate, &base, WelchDf::Fractional)?.p)
+    Some(WelchTest::test(&candidate, &base, WelchDf::Fractional)?.p)
 }
 
 fn mann_whitney(count: usize, method: MannWhitneyMethod, numbers: &mut Numbers) -> Option<f64> {
     let shape = Shape::LogNormal;
     let (candidate, base) = (shape.values(count, numbers), shape.values(count, numbers));
-    MannWhitney::of(&candidate, &base)?.p(method)
+    MannWhitney::from_groups(&candidate, &base)?.p_value(method)
 }
 
 fn t_score(candidate: usize, base: usize, numbers: &mut Numbers) -> Option<f64> {
@@ -151,7 +151,7 @@ fn t_score(candidate: usize, base: usize, numbers: &mut Numbers) -> Option<f64> 
         resamples: 5_000,
         stream,
     };
-    Some(TScore::unpaired(&candidate, &base, 0.0, 0.0, 0.01, resampling)?.p_greater)
+    Some(TScore::test(&candidate, &base, 0.0, 0.0, 0.01, resampling)?.p_greater)
 }
 
 fn signed_rank(count: usize, numbers: &mut Numbers) -> Option<f64> {

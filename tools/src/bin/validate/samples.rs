@@ -62,7 +62,7 @@ const FENCE: OutlierPolicy = OutlierPolicy::IqrFence(IqrFence::NEAREST_RANK);
 const ROWS: [Row; 5] = [
     Row {
         name: "Student's t, mean",
-        interval: |x, _| Some(TInterval::of(x, LEVEL)?.interval()),
+        interval: |x, _| Some(TInterval::compute(x, LEVEL)?.interval()),
         truth: mean,
     },
     Row {
@@ -92,13 +92,13 @@ const ROWS: [Row; 5] = [
     },
     Row {
         name: "distribution-free, median",
-        interval: |x, _| Some(MedianInterval::of(x, LEVEL)?.interval),
+        interval: |x, _| Some(MedianInterval::compute(x, LEVEL)?.interval),
         truth: median,
     },
 ];
 
 fn yuen(policy: OutlierPolicy, x: &[f64]) -> Option<Interval> {
-    let trimmed = TrimmedMean::of(&policy.apply(x)?)?;
+    let trimmed = TrimmedMean::compute(&policy.apply(x)?)?;
     Some(trimmed.t_interval(LEVEL)?.interval())
 }
 

@@ -1,6 +1,8 @@
 //! Stored runs made up, and how they are decided.
 
-use perfcheck_analysis::compare::{Comparison, HostClass, Question, Reference, Rules, compare};
+use perfcheck_analysis::compare::{
+    Comparison, HostClass, Question, Reference, TestPolicy, compare,
+};
 use perfcheck_analysis::model::{DecisionSettings, Latencies, Measurement, Nanos, Sample, Test};
 use perfcheck_stats::HdrPrecision;
 use perfcheck_tools::series::measurement;
@@ -52,7 +54,7 @@ pub fn decided(
         reference: &reference,
         noise_threshold: theta,
     };
-    let rules = Rules {
+    let rules = TestPolicy {
         decision: DecisionSettings {
             // Runs are decided without resampling.
             resamples: match test {

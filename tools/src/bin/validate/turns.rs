@@ -79,5 +79,5 @@ pub fn compared(candidate: &[f64], base: &[f64]) -> Comparison {
         noise_threshold: 0.01,
     };
     let comparison = judge(&[series], &plan).remove(0);
-    comparison.with_extras_in_turn(&base, &candidate, &plan)
+    comparison.with_paired_extras(&base, &candidate, &plan)
 }

@@ -4,12 +4,12 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::observations::{SideSamples, of_samples};
-use crate::compare::outliers::outlier_policy;
-use crate::compare::question::{Question, Rules};
+use super::observations::{SideSamples, center_of_samples};
+use crate::compare::outliers::to_outlier_policy;
+use crate::compare::question::{Question, TestPolicy};
 use crate::compare::summary::{is_first_apart, times_with_first};
 use crate::model::{DecisionSettings, Measurement, Outliers, Statistic};
-use perfcheck_stats::{CleanedSample, FirstSample, derived_seed};
+use perfcheck_stats::{CleanedSample, FirstSampleTreatment, derived_seed};
 
 /// A center of both sides.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
@@ -44,13 +44,16 @@ pub struct SideCenter {
 }
 
 /// Computes the summary of one question if one was requested and both sides have it.
-pub(in crate::compare) fn centers(question: &Question<'_>, rules: &Rules) -> Option<Centers> {
+pub(in crate::compare) fn compute_centers(
+    question: &Question<'_>,
+    rules: &TestPolicy,
+) -> Option<Centers> {
     let analysis = &rules.decision.analysis;
     if !analysis.summarizes() {
         return None;
     }
     let seed = derived_seed(rules.seed, &question.candidate.benchmark.key.to_string());
-    let of = |runs: &[&Measurement]| side_center(runs, seed, &rules.decision);
+    let of = |runs: &[&Measurement]| compute_side_center(runs, seed, &rules.decision);
     let candidate = of(&[question.candidate])?;
     let base = of(&question.reference.averaged)?;
     let change = candidate.value_ns / base.value_ns - 1.0;
@@ -64,14 +67,14 @@ pub(in crate::compare) fn centers(question: &Question<'_>, rules: &Rules) -> Opt
 }
 
 /// Computes the center of one side. Slope and subselection use whole processes: no policy applies to them.
-fn side_center(
+fn compute_side_center(
     runs: &[&Measurement],
     seed: u64,
     decision: &DecisionSettings,
 ) -> Option<SideCenter> {
     let (analysis, thresholds) = (&decision.analysis, &decision.thresholds);
     let of_whole = |center: fn(&SideSamples) -> Option<f64>| {
-        let side = SideSamples::of(runs, decision, seed);
+        let side = SideSamples::from_runs(runs, decision, seed);
         let raw = side.launches.iter().map(Vec::len).sum();
         Some(SideCenter {
             value_ns: center(&side)?,
@@ -92,13 +95,13 @@ fn side_center(
                 .filter(|times| !times.is_empty())
                 .collect();
             let launches: Vec<&[f64]> = launches.iter().map(Vec::as_slice).collect();
-            let cleaned = CleanedSample::of(
+            let cleaned = CleanedSample::clean(
                 &launches,
-                FirstSample::dropped_if(analysis.drop_first || apart),
-                outlier_policy(analysis.outliers, analysis.quantile_in_force(), thresholds),
+                FirstSampleTreatment::dropped_if(analysis.drop_first || apart),
+                to_outlier_policy(analysis.outliers, analysis.quantile_in_force(), thresholds),
             )?;
             Some(SideCenter {
-                value_ns: of_samples(center, analysis, &cleaned.used)?,
+                value_ns: center_of_samples(center, analysis, &cleaned.used)?,
                 raw: cleaned.counts.raw,
                 skipped: cleaned.counts.warm_up_skipped,
                 removed: cleaned.counts.outliers_removed,

@@ -1,19 +1,21 @@
 //! The decision about a family of questions by one of the published tests.
 
 use super::observations::SideSamples;
-use super::procedures::{Decided, Setting, TestFinding, Tested, significance};
-use crate::compare::comparison::{Basis, Comparison, Extent};
+use super::procedures::{
+    PublishedDecision, PublishedTest, TestDecision, TestFinding, judge_significance,
+};
+use crate::compare::comparison::{Comparison, Decision, Extent};
 use crate::compare::description::ChangeDescription;
-use crate::compare::each::each;
+use crate::compare::each::map_with_progress;
 use crate::compare::estimate::Estimate;
 use crate::compare::note::Note;
-use crate::compare::question::{Question, Rules};
+use crate::compare::question::{Question, TestPolicy};
 use crate::compare::summary::sample_times;
-use crate::model::{Analysis, Side, Verdict, Work};
+use crate::model::{Analysis, ProgressReporter, Side, Verdict};
 use perfcheck_stats::{RatioVerdict, Significance, derived_seed};
 
 /// The test of one question, before the decision about the family.
-pub(super) struct TestedQuestion {
+pub(super) struct TestedBenchmark {
     /// The finding, or the verdict of a question that cannot be tested.
     found: Result<TestFinding, Verdict>,
     description: ChangeDescription,
@@ -26,54 +28,55 @@ pub(super) struct TestedQuestion {
 /// A question that cannot be tested stays in the family, with p = 1.
 pub(in crate::compare) fn compare(
     questions: &[Question<'_>],
-    rules: &Rules,
+    rules: &TestPolicy,
     parts: (usize, usize),
-    told: &Work<'_>,
+    told: &ProgressReporter<'_>,
 ) -> Vec<Comparison> {
-    let setting = Setting::of(&rules.decision);
-    let evidence = each(questions, parts, told, |question| {
-        look(question, rules, &setting)
+    let setting = PublishedTest::from_decision(&rules.decision);
+    let evidence = map_with_progress(questions, parts, told, |question| {
+        test_question(question, rules, &setting)
     });
-    let adjusted = adjusted(&evidence, setting.analysis);
+    let adjusted = adjust_p_values(&evidence, setting.analysis);
     evidence
         .into_iter()
         .zip(questions)
         .zip(adjusted)
         .map(|((evidence, question), adjusted)| {
-            answer(evidence, question, adjusted, &setting).with_extras_of_stored(question, rules)
+            build_comparison(evidence, question, adjusted, &setting)
+                .with_stored_extras(question, rules)
         })
         .collect()
 }
 
 /// Returns the p of each question, corrected for all of them; 1 for questions that cannot be tested.
-pub(super) fn adjusted(family: &[TestedQuestion], analysis: &Analysis) -> Vec<f64> {
+pub(super) fn adjust_p_values(family: &[TestedBenchmark], analysis: &Analysis) -> Vec<f64> {
     let raw: Vec<f64> = family
         .iter()
         .map(|one| match one.found.as_ref().map(|found| found.decided) {
-            Ok(Decided::ByP(Some(p))) => p,
+            Ok(TestDecision::ByP(Some(p))) => p,
             _ => 1.0,
         })
         .collect();
-    analysis.correction.adjusted(&raw)
+    analysis.correction.adjust(&raw)
 }
 
 /// Tests one question as if it were the only one.
-pub(super) fn look(
+pub(super) fn test_question(
     question: &Question<'_>,
-    rules: &Rules,
-    setting: &Setting<'_>,
-) -> TestedQuestion {
+    rules: &TestPolicy,
+    setting: &PublishedTest<'_>,
+) -> TestedBenchmark {
     let seed = derived_seed(rules.seed, &question.candidate.benchmark.key.to_string());
-    let candidate = SideSamples::of(&[question.candidate], setting.decision, seed);
-    let base = SideSamples::of(&question.reference.averaged, setting.decision, seed);
+    let candidate = SideSamples::from_runs(&[question.candidate], setting.decision, seed);
+    let base = SideSamples::from_runs(&question.reference.averaged, setting.decision, seed);
     let mut notes = Vec::new();
-    let found = match refusal(question, &base, &mut notes) {
+    let found = match find_refusal(question, &base, &mut notes) {
         Some(verdict) => Err(verdict),
         None => Ok(setting.test(&candidate, &base)),
     };
-    TestedQuestion {
+    TestedBenchmark {
         description: match found {
-            Ok(_) => ChangeDescription::of_stored(question, rules),
+            Ok(_) => ChangeDescription::from_stored_runs(question, rules),
             Err(_) => ChangeDescription::default(),
         },
         found,
@@ -88,9 +91,13 @@ pub(super) fn look(
 }
 
 /// Returns the verdict of a question that cannot be tested, and adds notes about what is missing; `None` if it can be tested.
-fn refusal(question: &Question<'_>, base: &SideSamples, notes: &mut Vec<Note>) -> Option<Verdict> {
+fn find_refusal(
+    question: &Question<'_>,
+    base: &SideSamples,
+    notes: &mut Vec<Note>,
+) -> Option<Verdict> {
     let good = sample_times(question.candidate).len();
-    if let Some(verdict) = question.candidate_failed(good, notes) {
+    if let Some(verdict) = question.failure_verdict(good, notes) {
         return Some(verdict);
     }
     if base.launches.is_empty() {
@@ -101,11 +108,11 @@ fn refusal(question: &Question<'_>, base: &SideSamples, notes: &mut Vec<Note>) -
 }
 
 /// Returns the answer to `question`. `adjusted` is its p in the family.
-pub(super) fn answer(
-    evidence: TestedQuestion,
+pub(super) fn build_comparison(
+    evidence: TestedBenchmark,
     question: &Question<'_>,
     adjusted: f64,
-    setting: &Setting<'_>,
+    setting: &PublishedTest<'_>,
 ) -> Comparison {
     let threshold = question.noise_threshold;
     let mut comparison = Comparison {
@@ -121,14 +128,14 @@ pub(super) fn answer(
         }
     };
     let p = match found.decided {
-        Decided::ByP(p) => p,
+        TestDecision::ByP(p) => p,
         _ => None,
     };
     let adjusted = p.map(|_| adjusted);
-    let said = significance(&found, adjusted, setting);
-    comparison.verdict = verdict(&found, said, threshold);
+    let said = judge_significance(&found, adjusted, setting);
+    comparison.verdict = decide_verdict(&found, said, threshold);
     comparison.notes.extend(found.notes.iter().cloned());
-    comparison.notes.extend(remark(
+    comparison.notes.extend(explain_no_change(
         &found,
         said,
         adjusted,
@@ -137,15 +144,15 @@ pub(super) fn answer(
         setting,
     ));
     comparison.p_value = adjusted;
-    comparison.change_from(found.centre, found.change);
+    comparison.set_change(found.centre, found.change);
     // If the interval already lies beyond the threshold, something else prevented the call, and the interval cannot tell the smallest callable
     // change.
     comparison.smallest_callable = found
         .change
-        .filter(|change| !lies_beyond(change, threshold))
+        .filter(|change| !is_beyond(change, threshold))
         .map(|change| threshold + change.estimate - change.lower)
         .filter(|smallest| smallest.is_finite());
-    comparison.basis = Basis::Published(Tested {
+    comparison.basis = Decision::Published(PublishedDecision {
         test: setting.analysis.test,
         observations: setting.analysis.observations,
         center: setting.analysis.center_in_force(),
@@ -163,8 +170,8 @@ pub(super) fn answer(
 
 /// Regressed or improved: significant, and the whole interval strictly beyond the threshold; for ranks without a threshold, significant alone.
 /// Unchanged: the whole interval within the threshold. A ratio that has bounds of its own is judged by these alone.
-fn verdict(found: &TestFinding, said: Significance, threshold: f64) -> Verdict {
-    if let Decided::Bounds(verdict) = found.decided {
+fn decide_verdict(found: &TestFinding, said: Significance, threshold: f64) -> Verdict {
+    if let TestDecision::Bounds(verdict) = found.decided {
         return match verdict {
             RatioVerdict::Faster => Verdict::Improved,
             RatioVerdict::Same => Verdict::Unchanged,
@@ -198,18 +205,18 @@ fn verdict(found: &TestFinding, said: Significance, threshold: f64) -> Verdict {
 }
 
 /// Reports whether the whole interval is slower or faster than noise.
-fn lies_beyond(change: &Estimate, threshold: f64) -> bool {
+fn is_beyond(change: &Estimate, threshold: f64) -> bool {
     change.lower > threshold || change.upper < -threshold
 }
 
 /// Returns a note on why a difference that looks significant or large is not called a change.
-fn remark(
+fn explain_no_change(
     found: &TestFinding,
     said: Significance,
     adjusted: Option<f64>,
     verdict: Verdict,
     threshold: f64,
-    setting: &Setting<'_>,
+    setting: &PublishedTest<'_>,
 ) -> Option<Note> {
     let rejected = adjusted.is_some_and(|p| p < setting.level);
     match (said, found.delta) {
@@ -223,10 +230,10 @@ fn remark(
             Some(Note::WithinNoise)
         }
         (Significance::NotSignificant, _)
-            if (found.change).is_some_and(|change| lies_beyond(&change, threshold)) =>
+            if (found.change).is_some_and(|change| is_beyond(&change, threshold)) =>
         {
             match (found.decided, adjusted) {
-                (Decided::ByP(Some(p)), Some(adjusted)) => Some(Note::NotSignificant {
+                (TestDecision::ByP(Some(p)), Some(adjusted)) => Some(Note::NotSignificant {
                     p,
                     adjusted,
                     level: setting.level,
@@ -245,7 +252,7 @@ mod tests {
     /// Creates the finding of a test of five and five values, with these bounds of the change.
     fn finding(p: f64, bounds: Option<(f64, f64)>, delta: Option<f64>) -> TestFinding {
         TestFinding {
-            decided: Decided::ByP(Some(p)),
+            decided: TestDecision::ByP(Some(p)),
             statistic: None,
             degrees_of_freedom: None,
             change: bounds.map(|(lower, upper)| Estimate {
@@ -261,7 +268,7 @@ mod tests {
     }
 
     fn verdict_of(lower: f64, upper: f64, said: Significance) -> Verdict {
-        verdict(&finding(0.01, Some((lower, upper)), None), said, 0.01)
+        decide_verdict(&finding(0.01, Some((lower, upper)), None), said, 0.01)
     }
 
     #[test]
@@ -276,8 +283,8 @@ mod tests {
     }
 
     /// Runs `work` at a level of 5 % with defaults for everything else.
-    fn with_usual_setting<T>(work: impl FnOnce(&Setting<'_>) -> T) -> T {
-        work(&Setting {
+    fn with_usual_setting<T>(work: impl FnOnce(&PublishedTest<'_>) -> T) -> T {
+        work(&PublishedTest {
             decision: &crate::model::DecisionSettings::default(),
             analysis: &Analysis::default(),
             thresholds: &crate::model::Thresholds::default(),
@@ -293,7 +300,9 @@ mod tests {
         adjusted: f64,
         verdict: Verdict,
     ) -> Option<Note> {
-        with_usual_setting(|setting| remark(found, said, Some(adjusted), verdict, 0.02, setting))
+        with_usual_setting(|setting| {
+            explain_no_change(found, said, Some(adjusted), verdict, 0.02, setting)
+        })
     }
 
     #[test]
@@ -317,7 +326,7 @@ mod tests {
     #[test]
     fn n32_only_a_p_strictly_below_the_level_counts() {
         let found = finding(0.05, None, None);
-        let said = |p| with_usual_setting(|setting| significance(&found, Some(p), setting));
+        let said = |p| with_usual_setting(|setting| judge_significance(&found, Some(p), setting));
         assert_eq!(said(0.05), Significance::NotSignificant);
         assert_eq!(said(0.049_999), Significance::Significant);
     }
@@ -337,7 +346,7 @@ mod tests {
     fn without_a_threshold_ranks_alone_decide_and_with_one_the_interval() {
         let said = |delta, threshold, said| {
             let found = finding(0.01, Some((-0.1, 0.3)), Some(delta));
-            verdict(&found, said, threshold)
+            decide_verdict(&found, said, threshold)
         };
         let significant = Significance::Significant;
         assert_eq!(said(0.5, 0.0, significant), Verdict::Regressed);

@@ -4,7 +4,7 @@ use serde::{Deserialize, Serialize};
 
 use super::observations::SideSamples;
 use crate::compare::estimate::Estimate;
-use crate::compare::question::{Question, Rules};
+use crate::compare::question::{Question, TestPolicy};
 use crate::model::{Measurement, Observations};
 use perfcheck_stats::{
     EffectSize, HodgesLehmann, HodgesLehmannRanks, MannWhitney, MannWhitneyMethod, PairedLogRatio,
@@ -36,11 +36,15 @@ pub struct Effects {
 const MOST_EXACT_PAIRS: usize = 10_000;
 
 /// Computes the effect sizes of one question; `None` if a side has no observations.
-pub(in crate::compare) fn effects(question: &Question<'_>, rules: &Rules) -> Option<Effects> {
+pub(in crate::compare) fn compute_effects(
+    question: &Question<'_>,
+    rules: &TestPolicy,
+) -> Option<Effects> {
     let analysis = &rules.decision.analysis;
     let seed = derived_seed(rules.seed, &question.candidate.benchmark.key.to_string());
-    let observed =
-        |runs: &[&Measurement]| SideSamples::of(runs, &rules.decision, seed).observations(analysis);
+    let observed = |runs: &[&Measurement]| {
+        SideSamples::from_runs(runs, &rules.decision, seed).observations(analysis)
+    };
     let (candidate, base) = (
         observed(&[question.candidate]),
         observed(&question.reference.averaged),
@@ -58,9 +62,9 @@ pub(in crate::compare) fn effects(question: &Question<'_>, rules: &Rules) -> Opt
     Some(Effects {
         observations: analysis.observations,
         cliffs_delta: delta,
-        label: delta.map(|delta| EffectSize::within(delta, bounds)),
+        label: delta.map(|delta| EffectSize::classify(delta, bounds)),
         hedges_g: hedges_g(&candidate, &base),
-        shift_ns: shift(&candidate, &base, rules.decision.confidence_level),
+        shift_ns: estimate_shift(&candidate, &base, rules.decision.confidence_level),
         paired_change: (analysis.observations == Observations::Launches
             && question.reference.averaged.len() == 1)
             .then(|| paired_change(&candidate, &base, rules.decision.confidence_level))
@@ -69,7 +73,7 @@ pub(in crate::compare) fn effects(question: &Question<'_>, rules: &Rules) -> Opt
 }
 
 fn paired_change(candidate: &[f64], base: &[f64], level: f64) -> Option<Estimate> {
-    let paired = PairedLogRatio::of(candidate, base, level)?;
+    let paired = PairedLogRatio::compute(candidate, base, level)?;
     Some(Estimate {
         estimate: paired.ratio - 1.0,
         lower: paired.interval.lower - 1.0,
@@ -79,8 +83,8 @@ fn paired_change(candidate: &[f64], base: &[f64], level: f64) -> Option<Estimate
 
 /// Computes the shift with its interval. With ties, as from a coarse clock, the plain median difference and its bounds would be rounded to a step of
 /// the clock, so it uses values between ties.
-fn shift(candidate: &[f64], base: &[f64], level: f64) -> Option<Estimate> {
-    let shift = HodgesLehmann::of(candidate, base)?;
+fn estimate_shift(candidate: &[f64], base: &[f64], level: f64) -> Option<Estimate> {
+    let shift = HodgesLehmann::from_groups(candidate, base)?;
     let ranks = if candidate.len() * base.len() <= MOST_EXACT_PAIRS {
         HodgesLehmannRanks::Exact
     } else {
@@ -88,14 +92,14 @@ fn shift(candidate: &[f64], base: &[f64], level: f64) -> Option<Estimate> {
     };
     // Groups that are too small for an interval of ranks are too small with ties, too.
     let interval = shift.interval(level, ranks);
-    let (estimate, interval) = if MannWhitney::of(candidate, base)?.is_without_ties() {
+    let (estimate, interval) = if MannWhitney::from_groups(candidate, base)?.is_without_ties() {
         (shift.estimate()?, interval)
     } else {
-        let between = shift.interval_between_ties(level, MannWhitneyMethod::Asymptotic);
-        (shift.estimate_between_ties()?, interval.and(between))
+        let between = shift.interval_mid_distribution(level, MannWhitneyMethod::Asymptotic);
+        (shift.estimate_mid_distribution()?, interval.and(between))
     };
     Some(match interval {
-        Some(interval) => Estimate::with(estimate, interval),
+        Some(interval) => Estimate::from_interval(estimate, interval),
         None => Estimate::unbounded(estimate),
     })
 }
@@ -125,7 +129,7 @@ mod tests {
         // The differences are all values from -1999.5 to 8004.5, in steps of one.
         let base: Vec<f64> = (0..2001).map(f64::from).collect();
         let candidate: Vec<f64> = (0..5).map(|at| f64::from(at) * 2001.0 + 0.5).collect();
-        let found = shift(&candidate, &base, 0.95).unwrap();
+        let found = estimate_shift(&candidate, &base, 0.95).unwrap();
         // The lower rank is the integer part of 10,005 / 2 - 1.96 sqrt(10,005 (5 + 2001 + 1) / 12), which is 2467.
         assert_eq!(
             (found.lower, found.estimate, found.upper),

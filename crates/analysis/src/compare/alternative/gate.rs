@@ -2,11 +2,11 @@
 
 use serde::Serialize;
 
-use super::decide::{adjusted, answer, look};
+use super::decide::{adjust_p_values, build_comparison, test_question};
 use super::observations::SideSamples;
-use super::procedures::Setting;
+use super::procedures::PublishedTest;
 use crate::compare::comparison::Comparison;
-use crate::compare::question::{Question, Rules};
+use crate::compare::question::{Question, TestPolicy};
 use crate::model::{Analysis, DecisionSettings, Measurement, Test};
 use perfcheck_stats::{KruskalWallis, derived_seed};
 
@@ -33,7 +33,7 @@ pub struct AcrossRuns {
 
 /// Compares the candidates of `questions`, which share a benchmark and its reference. `None` unless the reference and at least two candidates have as
 /// many observations as a rank test needs.
-pub fn across_runs(questions: &[Question<'_>], rules: &Rules) -> Option<AcrossRuns> {
+pub fn compare_across_runs(questions: &[Question<'_>], rules: &TestPolicy) -> Option<AcrossRuns> {
     let analysis = Analysis {
         test: Test::MannWhitney,
         ..rules.decision.analysis
@@ -42,13 +42,13 @@ pub fn across_runs(questions: &[Question<'_>], rules: &Rules) -> Option<AcrossRu
         analysis,
         ..rules.decision
     };
-    let setting = Setting::of(&decision);
-    let gate = gate(questions, rules, &setting)?;
+    let setting = PublishedTest::from_decision(&decision);
+    let gate = test_gate(questions, rules, &setting)?;
     let found: Vec<_> = (questions.iter())
-        .map(|question| look(question, rules, &setting))
+        .map(|question| test_question(question, rules, &setting))
         .collect();
     let adjusted = if gate.open {
-        adjusted(&found, &analysis)
+        adjust_p_values(&found, &analysis)
     } else {
         vec![1.0; found.len()]
     };
@@ -56,17 +56,23 @@ pub fn across_runs(questions: &[Question<'_>], rules: &Rules) -> Option<AcrossRu
     Some(AcrossRuns {
         gate,
         comparisons: comparisons
-            .map(|((found, question), adjusted)| answer(found, question, adjusted, &setting))
+            .map(|((found, question), adjusted)| {
+                build_comparison(found, question, adjusted, &setting)
+            })
             .collect(),
     })
 }
 
 /// Tests all runs that have enough observations.
-fn gate(questions: &[Question<'_>], rules: &Rules, setting: &Setting<'_>) -> Option<GateGroup> {
+fn test_gate(
+    questions: &[Question<'_>],
+    rules: &TestPolicy,
+    setting: &PublishedTest<'_>,
+) -> Option<GateGroup> {
     let first = questions.first()?;
     let seed = derived_seed(rules.seed, &first.candidate.benchmark.key.to_string());
     let observed = |runs: &[&Measurement]| {
-        SideSamples::of(runs, setting.decision, seed).observations(setting.analysis)
+        SideSamples::from_runs(runs, setting.decision, seed).observations(setting.analysis)
     };
     let base = observed(&first.reference.averaged);
     let candidates: Vec<Vec<f64>> = (questions.iter())
@@ -79,7 +85,7 @@ fn gate(questions: &[Question<'_>], rules: &Rules, setting: &Setting<'_>) -> Opt
     let groups: Vec<&[f64]> = (std::iter::once(&base).chain(&candidates))
         .map(Vec::as_slice)
         .collect();
-    let test = KruskalWallis::of(&groups)?;
+    let test = KruskalWallis::test(&groups)?;
     Some(GateGroup {
         h: test.h,
         p_value: test.p,

@@ -14,13 +14,13 @@ mod subject;
 
 pub use centers::{Centers, SideCenter};
 pub use effects::Effects;
-pub use gate::{AcrossRuns, GateGroup, across_runs};
-pub use procedures::Tested;
-pub use subject::value_of;
+pub use gate::{AcrossRuns, GateGroup, compare_across_runs};
+pub use procedures::PublishedDecision;
+pub use subject::estimate_metric;
 
-pub(super) use centers::centers;
+pub(super) use centers::compute_centers;
 pub(super) use decide::compare;
-pub(super) use effects::effects;
+pub(super) use effects::compute_effects;
 
 #[cfg(test)]
 mod tests;

@@ -26,7 +26,7 @@ pub(super) struct SideSamples {
 
 impl SideSamples {
     /// Collects the samples of `runs` as `decision` requires; `seed` is the seed of all random numbers of their benchmark.
-    pub fn of(runs: &[&Measurement], decision: &DecisionSettings, seed: u64) -> Self {
+    pub fn from_runs(runs: &[&Measurement], decision: &DecisionSettings, seed: u64) -> Self {
         let series = || runs.iter().flat_map(|run| &run.launches);
         let ramps = series().map(|launch| {
             let samples = launch.series.linear.iter();
@@ -40,7 +40,7 @@ impl SideSamples {
         let resolution = timed.filter_map(|launch| {
             let lengths: Vec<f64> = launch
                 .series
-                .deciding()
+                .deciding_samples()
                 .iter()
                 .map(|sample| sample.elapsed.as_f64())
                 .collect();
@@ -98,7 +98,7 @@ impl SideSamples {
             center => self
                 .launches
                 .iter()
-                .filter_map(|launch| of_samples(center, analysis, launch))
+                .filter_map(|launch| center_of_samples(center, analysis, launch))
                 .collect(),
         }
     }
@@ -110,7 +110,7 @@ impl SideSamples {
             seed: derived_seed(self.seed, "subselection"),
             name: "parts",
         };
-        SubsampledCentre::of(&launches, Subsampling::DOCUMENTED, stream)
+        SubsampledCentre::compute(&launches, Subsampling::DOCUMENTED, stream)
     }
 
     /// Returns the slope over all linear phases.
@@ -125,7 +125,11 @@ impl SideSamples {
 }
 
 /// Computes a center from samples; `None` for slope and subselection, which need whole processes.
-pub(super) fn of_samples(center: Statistic, analysis: &Analysis, samples: &[f64]) -> Option<f64> {
+pub(super) fn center_of_samples(
+    center: Statistic,
+    analysis: &Analysis,
+    samples: &[f64],
+) -> Option<f64> {
     let quantile = |rule: Quantile, p: f64| rule.select(&mut samples.to_vec(), p);
     match center {
         Statistic::Mean => mean(samples),

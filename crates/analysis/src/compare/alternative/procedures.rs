@@ -19,7 +19,7 @@ const OF_THE_MEANS: &str = "change of the means";
 /// The result of a test of a published system.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-pub struct Tested {
+pub struct PublishedDecision {
     /// The test.
     pub test: Test,
     /// The unit of observation.
@@ -47,7 +47,7 @@ pub struct Tested {
 
 /// How the result of a test decides.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub(super) enum Decided {
+pub(super) enum TestDecision {
     /// By its p, which is adjusted for the family.
     ByP(Option<f64>),
     /// By the rule alone, which found a difference or none.
@@ -61,7 +61,7 @@ pub(super) enum Decided {
 /// The result of a test before the decision about the family.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct TestFinding {
-    pub decided: Decided,
+    pub decided: TestDecision,
     pub statistic: Option<f64>,
     pub degrees_of_freedom: Option<f64>,
     /// new / base - 1, without bounds if nothing was tested; `None` if unknown.
@@ -76,7 +76,7 @@ pub(super) struct TestFinding {
 }
 
 /// The settings that all tests need.
-pub(super) struct Setting<'a> {
+pub(super) struct PublishedTest<'a> {
     pub decision: &'a DecisionSettings,
     pub analysis: &'a Analysis,
     pub thresholds: &'a Thresholds,
@@ -86,9 +86,9 @@ pub(super) struct Setting<'a> {
     pub resamples: usize,
 }
 
-impl<'a> Setting<'a> {
+impl<'a> PublishedTest<'a> {
     /// Takes the test of `decision` with its level and thresholds.
-    pub fn of(decision: &'a DecisionSettings) -> Self {
+    pub fn from_decision(decision: &'a DecisionSettings) -> Self {
         Self {
             decision,
             analysis: &decision.analysis,
@@ -105,7 +105,7 @@ impl<'a> Setting<'a> {
             base.observations(self.analysis),
         );
         let mut found = TestFinding {
-            decided: Decided::NotTested,
+            decided: TestDecision::NotTested,
             statistic: None,
             degrees_of_freedom: None,
             change: None,
@@ -126,14 +126,14 @@ impl<'a> Setting<'a> {
                 smaller: a.len().min(b.len()),
                 needed,
             });
-            self.untested(&a, &b, &mut found);
+            self.set_untested_change(&a, &b, &mut found);
             return found;
         }
         match self.analysis.test {
-            Test::P95Ratio => self.by_ratio(candidate, base, &mut found),
-            Test::Interval => self.by_intervals((candidate, &a), (base, &b), &mut found),
+            Test::P95Ratio => self.judge_ratio(candidate, base, &mut found),
+            Test::Interval => self.judge_intervals((candidate, &a), (base, &b), &mut found),
             _ if is_constant(&a) && is_constant(&b) => {
-                without_spread(
+                set_constant_change(
                     a[0],
                     b[0],
                     candidate.resolution.max(base.resolution),
@@ -142,16 +142,16 @@ impl<'a> Setting<'a> {
             }
             Test::PooledT => {
                 let stream = candidate.stream("pooled t-score");
-                self.pooled_t(&a, &b, stream, &mut found);
+                self.test_pooled_t(&a, &b, stream, &mut found);
             }
             Test::Welch if matches!(candidate.metric, Some(Metric::Rate { .. })) => {
-                self.welch_of_rates(&a, &b, &mut found);
+                self.test_welch_of_rates(&a, &b, &mut found);
             }
-            Test::Welch => self.welch(&a, &b, &mut found),
+            Test::Welch => self.test_welch(&a, &b, &mut found),
             Test::MannWhitney => {
-                self.mann_whitney(&a, &b, candidate.stream(OF_THE_MEANS), &mut found);
+                self.test_mann_whitney(&a, &b, candidate.stream(OF_THE_MEANS), &mut found);
             }
-            Test::Kruskal => self.kruskal(&a, &b, candidate.stream(OF_THE_MEANS), &mut found),
+            Test::Kruskal => self.test_kruskal(&a, &b, candidate.stream(OF_THE_MEANS), &mut found),
             // Unreachable: `compare` does not pass these tests here.
             Test::BootstrapT | Test::TScore => {}
         }
@@ -168,7 +168,7 @@ impl<'a> Setting<'a> {
     }
 
     /// Sets the change of the centers, without bounds: it is shown although nothing was tested.
-    fn untested(&self, candidate: &[f64], base: &[f64], found: &mut TestFinding) {
+    fn set_untested_change(&self, candidate: &[f64], base: &[f64], found: &mut TestFinding) {
         let centre = match self.analysis.test {
             Test::MannWhitney | Test::Kruskal => median,
             _ => mean,
@@ -182,7 +182,7 @@ impl<'a> Setting<'a> {
     }
 
     /// Tests by the pooled t-score. The interval is that of the relative change of the means, over resampled observations of each side.
-    fn pooled_t(
+    fn test_pooled_t(
         &self,
         candidate: &[f64],
         base: &[f64],
@@ -193,7 +193,7 @@ impl<'a> Setting<'a> {
             resamples: self.resamples,
             stream,
         };
-        let Some(test) = PooledTScore::of(candidate, base, resampling) else {
+        let Some(test) = PooledTScore::test(candidate, base, resampling) else {
             return;
         };
         found.statistic = Some(test.t);
@@ -202,12 +202,12 @@ impl<'a> Setting<'a> {
                 drawn: test.resamples as u64,
             });
         }
-        self.change_of_means(candidate, base, stream, found);
-        found.decided = Decided::ByP(Some(test.p));
+        self.set_change_of_means(candidate, base, stream, found);
+        found.decided = TestDecision::ByP(Some(test.p));
     }
 
     /// Computes the relative change of the means, with its interval over resampled observations of each side.
-    fn change_of_means(
+    fn set_change_of_means(
         &self,
         candidate: &[f64],
         base: &[f64],
@@ -231,25 +231,25 @@ impl<'a> Setting<'a> {
     }
 
     /// Tests by Welch's t. The interval of the difference of means is relative to the mean of the reference, which is taken as exact.
-    fn welch(&self, candidate: &[f64], base: &[f64], found: &mut TestFinding) {
-        let Some(test) = WelchTest::of(candidate, base, WelchDf::Fractional) else {
+    fn test_welch(&self, candidate: &[f64], base: &[f64], found: &mut TestFinding) {
+        let Some(test) = WelchTest::test(candidate, base, WelchDf::Fractional) else {
             return;
         };
         found.statistic = Some(test.t);
         found.degrees_of_freedom = Some(test.df);
         let interval = test.interval(1.0 - self.level);
         if let (Some(interval), Some(centre)) = (interval, mean(base)) {
-            found.change_by(test.difference, interval, centre);
-            found.decided = Decided::ByP(Some(test.p));
+            found.set_change(test.difference, interval, centre);
+            found.decided = TestDecision::ByP(Some(test.p));
         }
     }
 
     /// Compares rates by their harmonic means. Like every change, this one is a change of the time per unit.
-    fn welch_of_rates(&self, candidate: &[f64], base: &[f64], found: &mut TestFinding) {
+    fn test_welch_of_rates(&self, candidate: &[f64], base: &[f64], found: &mut TestFinding) {
         let rates = |times: &[f64]| -> Vec<f64> { times.iter().map(|time| 1.0 / time).collect() };
         let (candidate, base) = (rates(candidate), rates(base));
-        let tested = WelchTest::of_harmonic_means(&candidate, &base, WelchDf::Fractional);
-        let Some((test, mean)) = tested.zip(HarmonicMean::of(&base)) else {
+        let tested = WelchTest::test_harmonic_means(&candidate, &base, WelchDf::Fractional);
+        let Some((test, mean)) = tested.zip(HarmonicMean::compute(&base)) else {
             return;
         };
         found.statistic = Some(test.t);
@@ -268,89 +268,90 @@ impl<'a> Setting<'a> {
                     f64::INFINITY
                 },
             });
-            found.decided = Decided::ByP(Some(test.p));
+            found.decided = TestDecision::ByP(Some(test.p));
         }
     }
 
-    fn mann_whitney(
+    fn test_mann_whitney(
         &self,
         candidate: &[f64],
         base: &[f64],
         stream: Stream<'_>,
         found: &mut TestFinding,
     ) {
-        let Some(test) = MannWhitney::of(candidate, base) else {
+        let Some(test) = MannWhitney::from_groups(candidate, base) else {
             return;
         };
         let method = self.analysis.p;
         found.statistic = Some(test.u());
-        match test.p(method) {
+        match test.p_value(method) {
             None => found.notes.push(Note::NoExactP),
             Some(p) => {
-                found.decided = Decided::ByP(Some(p));
+                found.decided = TestDecision::ByP(Some(p));
                 found.delta = Some(test.delta());
                 if self.analysis.reports_change_of_means() {
-                    self.change_of_means(candidate, base, stream, found);
-                } else if test.is_exact_by(method) {
-                    self.shift_exactly(candidate, base, found);
+                    self.set_change_of_means(candidate, base, stream, found);
+                } else if test.is_exact_with(method) {
+                    self.set_exact_shift(candidate, base, found);
                 } else {
-                    self.shift_between_ties(method, candidate, base, found);
+                    self.set_shift_between_ties(method, candidate, base, found);
                 }
             }
         }
     }
 
     /// Tests by Kruskal-Wallis. With two groups this is the Mann-Whitney test without continuity correction.
-    fn kruskal(
+    fn test_kruskal(
         &self,
         candidate: &[f64],
         base: &[f64],
         stream: Stream<'_>,
         found: &mut TestFinding,
     ) {
-        let tests = KruskalWallis::of(&[candidate, base]).zip(MannWhitney::of(candidate, base));
+        let tests =
+            KruskalWallis::test(&[candidate, base]).zip(MannWhitney::from_groups(candidate, base));
         if let Some((test, pair)) = tests {
             found.statistic = Some(test.h);
-            found.decided = Decided::ByP(Some(test.p));
+            found.decided = TestDecision::ByP(Some(test.p));
             found.delta = Some(pair.delta());
             if self.analysis.reports_change_of_means() {
-                self.change_of_means(candidate, base, stream, found);
+                self.set_change_of_means(candidate, base, stream, found);
             } else {
-                self.shift_between_ties(MannWhitneyMethod::Asymptotic, candidate, base, found);
+                self.set_shift_between_ties(MannWhitneyMethod::Asymptotic, candidate, base, found);
             }
         }
     }
 
     /// Sets the change of an exact rank test, which is not affected by ties: the shift relative to the median of the reference.
-    fn shift_exactly(&self, candidate: &[f64], base: &[f64], found: &mut TestFinding) {
-        let Some(shift) = HodgesLehmann::of(candidate, base) else {
+    fn set_exact_shift(&self, candidate: &[f64], base: &[f64], found: &mut TestFinding) {
+        let Some(shift) = HodgesLehmann::from_groups(candidate, base) else {
             return;
         };
         let interval = shift.interval(1.0 - self.level, HodgesLehmannRanks::Exact);
         if let Some((estimate, centre)) = shift.estimate().zip(median(base)) {
-            found.change_by(estimate, interval.unwrap_or(Interval::UNBOUNDED), centre);
+            found.set_change(estimate, interval.unwrap_or(Interval::UNBOUNDED), centre);
         }
     }
 
     /// Sets the change of an asymptotic rank test, relative to the median of the reference. Its interval excludes 0 exactly if p is below the level.
-    fn shift_between_ties(
+    fn set_shift_between_ties(
         &self,
         method: MannWhitneyMethod,
         candidate: &[f64],
         base: &[f64],
         found: &mut TestFinding,
     ) {
-        let Some(shift) = HodgesLehmann::of(candidate, base) else {
+        let Some(shift) = HodgesLehmann::from_groups(candidate, base) else {
             return;
         };
-        let interval = shift.interval_between_ties(1.0 - self.level, method);
-        if let Some((estimate, centre)) = shift.estimate_between_ties().zip(median(base)) {
-            found.change_by(estimate, interval.unwrap_or(Interval::UNBOUNDED), centre);
+        let interval = shift.interval_mid_distribution(1.0 - self.level, method);
+        if let Some((estimate, centre)) = shift.estimate_mid_distribution().zip(median(base)) {
+            found.set_change(estimate, interval.unwrap_or(Interval::UNBOUNDED), centre);
         }
     }
 
     /// Judges the ratio of the 95th percentiles: those of the processes, averaged, or those of all samples.
-    fn by_ratio(&self, candidate: &SideSamples, base: &SideSamples, found: &mut TestFinding) {
+    fn judge_ratio(&self, candidate: &SideSamples, base: &SideSamples, found: &mut TestFinding) {
         let quantile = self.analysis.quantile_in_force();
         let percentile = |side: &SideSamples| match self.analysis.observations {
             Observations::Samples | Observations::Filtered => {
@@ -378,13 +379,13 @@ impl<'a> Setting<'a> {
             found.centre = base;
             found.statistic = Some(ratio);
             found.change = Some(Estimate::unbounded(ratio - 1.0));
-            found.decided = Decided::Bounds(verdict);
+            found.decided = TestDecision::Bounds(verdict);
         }
     }
 
     /// Judges by the distance of two intervals. The interval of the change reaches from the nearest to the farthest values that both allow, relative
     /// to the center of the reference; so it excludes 0 exactly if they do not overlap.
-    fn by_intervals(
+    fn judge_intervals(
         &self,
         (candidate, candidate_observed): (&SideSamples, &[f64]),
         (base, base_observed): (&SideSamples, &[f64]),
@@ -402,7 +403,7 @@ impl<'a> Setting<'a> {
                     interval,
                 });
             }
-            let interval = TInterval::of(observed, level)?;
+            let interval = TInterval::compute(observed, level)?;
             Some(IntervalEstimate::with_margin(
                 interval.mean,
                 interval.margin,
@@ -420,7 +421,7 @@ impl<'a> Setting<'a> {
             lower: candidate.interval.lower - base.interval.upper,
             upper: candidate.interval.upper - base.interval.lower,
         };
-        found.change_by(candidate.value - base.value, interval, base.value);
+        found.set_change(candidate.value - base.value, interval, base.value);
         let mut is_significant = distance.is_significant();
         if let IntervalDistance::Finite(distance) = distance {
             found.statistic = Some(distance);
@@ -430,13 +431,13 @@ impl<'a> Setting<'a> {
                 .change
                 .is_some_and(|change| change.estimate.abs() > resolution);
         }
-        found.decided = Decided::Difference(is_significant);
+        found.decided = TestDecision::Difference(is_significant);
     }
 }
 
 impl TestFinding {
     /// Sets the change to a difference and its interval, as fractions of `centre`; there is none unless `centre` is positive.
-    fn change_by(&mut self, difference: f64, interval: Interval, centre: f64) {
+    fn set_change(&mut self, difference: f64, interval: Interval, centre: f64) {
         self.centre = centre;
         self.change = (centre > 0.0).then(|| Estimate {
             estimate: difference / centre,
@@ -451,7 +452,7 @@ fn is_constant(values: &[f64]) -> bool {
 }
 
 /// Sets the change of two constant sides. The difference is exact and needs no statistics; below one step of the clock it counts as none.
-fn without_spread(candidate: f64, base: f64, resolution: f64, found: &mut TestFinding) {
+fn set_constant_change(candidate: f64, base: f64, resolution: f64, found: &mut TestFinding) {
     let change = candidate / base - 1.0;
     if !change.is_finite() {
         return;
@@ -464,17 +465,17 @@ fn without_spread(candidate: f64, base: f64, resolution: f64, found: &mut TestFi
         upper: change,
     });
     found.decided = if change == 0.0 {
-        Decided::ByP(Some(1.0))
+        TestDecision::ByP(Some(1.0))
     } else {
-        Decided::Difference(change.abs() > resolution)
+        TestDecision::Difference(change.abs() > resolution)
     };
 }
 
 /// Returns the significance of p at the level, or that of the rule if it has no p.
-pub(super) fn significance(
+pub(super) fn judge_significance(
     found: &TestFinding,
     adjusted: Option<f64>,
-    setting: &Setting<'_>,
+    setting: &PublishedTest<'_>,
 ) -> Significance {
     let of = |significant: bool| {
         if significant {
@@ -484,15 +485,15 @@ pub(super) fn significance(
         }
     };
     match found.decided {
-        Decided::NotTested => Significance::NotTested,
-        Decided::Bounds(verdict) => of(verdict != RatioVerdict::Same),
-        Decided::Difference(significant) => of(significant),
-        Decided::ByP(_) => {
+        TestDecision::NotTested => Significance::NotTested,
+        TestDecision::Bounds(verdict) => of(verdict != RatioVerdict::Same),
+        TestDecision::Difference(significant) => of(significant),
+        TestDecision::ByP(_) => {
             let smaller = found.counts.0.min(found.counts.1);
             let fewest = setting.fewest();
-            let said = Significance::of(adjusted, setting.level, smaller, fewest);
+            let said = Significance::classify(adjusted, setting.level, smaller, fewest);
             match found.delta {
-                Some(delta) => said.unless_below(delta, setting.thresholds.practical_effect),
+                Some(delta) => said.with_practical_gate(delta, setting.thresholds.practical_effect),
                 None => said,
             }
         }

@@ -21,7 +21,7 @@ impl Comparison {
 
     /// Returns the percentile of single operations that `subject` names.
     pub fn percentile(&self, subject: Statistic) -> Option<&PercentileChange> {
-        self.latencies.as_ref()?.at(quantile(subject)?)
+        self.latencies.as_ref()?.percentile(quantile(subject)?)
     }
 }
 
@@ -55,8 +55,12 @@ fn quantile(subject: Statistic) -> Option<f64> {
 
 /// Returns the value of `subject` in `measurement`, with Student's interval over processes. With a single process, or if all processes agree, the
 /// interval is the value itself. `None` if `subject` is not such a metric.
-pub fn value_of(measurement: &Measurement, subject: Statistic, level: f64) -> Option<Estimate> {
-    let of_launch = |launch: &crate::model::LaunchSeries| {
+pub fn estimate_metric(
+    measurement: &Measurement,
+    subject: Statistic,
+    level: f64,
+) -> Option<Estimate> {
+    let of_launch = |launch: &crate::model::ProcessSeries| {
         let extras = &launch.extras;
         if let Some(quantile) = quantile(subject) {
             let histogram = extras.latencies.as_ref()?.histogram()?;
@@ -77,9 +81,9 @@ pub fn value_of(measurement: &Measurement, subject: Statistic, level: f64) -> Op
         measurement.launches.iter().filter_map(of_launch).collect()
     };
     let estimate = mean(&values)?;
-    Some(match TInterval::of(&values, level) {
+    Some(match TInterval::compute(&values, level) {
         Some(found) if found.margin > 0.0 => {
-            Estimate::with(estimate, found.interval().not_below_zero())
+            Estimate::from_interval(estimate, found.interval().clamp_at_zero())
         }
         _ => Estimate {
             estimate,

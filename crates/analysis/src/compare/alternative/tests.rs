@@ -1,8 +1,8 @@
 //! The published tests on measurements with known samples.
 
-use super::{AcrossRuns, across_runs};
+use super::{AcrossRuns, compare_across_runs};
 use crate::compare::fixtures::{ITERATIONS, flat_launch, measurement};
-use crate::compare::{Comparison, HostClass, Note, Question, Reference, Rules, compare};
+use crate::compare::{Comparison, HostClass, Note, Question, Reference, TestPolicy, compare};
 use crate::model::{
     Allocations, Analysis, DecisionSettings, Measurement, Nanos, Observations, Outliers, Statistic,
     StatisticSet, System, Test, Thresholds, Verdict,
@@ -13,8 +13,8 @@ use perfcheck_stats::{
 
 const LEVEL: f64 = 0.05;
 
-fn rules(analysis: Analysis, thresholds: Thresholds) -> Rules {
-    Rules {
+fn rules(analysis: Analysis, thresholds: Thresholds) -> TestPolicy {
+    TestPolicy {
         decision: DecisionSettings {
             significance_level: LEVEL,
             resamples: 1_000,
@@ -40,7 +40,7 @@ fn launches(values: &[f64]) -> Measurement {
     )
 }
 
-fn asked(base: &Measurement, candidate: &Measurement, rules: &Rules) -> Comparison {
+fn compare_one(base: &Measurement, candidate: &Measurement, rules: &TestPolicy) -> Comparison {
     let reference = Reference {
         averaged: vec![base],
         spread: vec![base],
@@ -55,7 +55,7 @@ fn asked(base: &Measurement, candidate: &Measurement, rules: &Rules) -> Comparis
 }
 
 fn compared(base: &[f64], candidate: &[f64], analysis: Analysis) -> Comparison {
-    asked(
+    compare_one(
         &launches(base),
         &launches(candidate),
         &rules(analysis, Thresholds::default()),
@@ -89,7 +89,7 @@ fn an_exact_test_of_so_few_that_no_ranks_reach_the_level_has_no_bounds() {
         p: MannWhitneyMethod::Exact,
         ..by(Test::MannWhitney)
     };
-    let found = asked(
+    let found = compare_one(
         &launches(&[100.0, 101.0, 102.0]),
         &launches(&[110.0, 112.0, 114.5]),
         &rules(analysis, thresholds),
@@ -118,10 +118,10 @@ fn b6_the_percentile_of_launches_is_averaged_over_them_and_that_of_samples_is_of
     let ratio = |observations| {
         let analysis = Analysis {
             observations,
-            ..System::BenchForge.decision().analysis
+            ..System::BenchForge.decision_settings().analysis
         };
-        let found = asked(&base, &candidate, &rules(analysis, Thresholds::default()));
-        found.published().unwrap().statistic.unwrap()
+        let found = compare_one(&base, &candidate, &rules(analysis, Thresholds::default()));
+        found.published_decision().unwrap().statistic.unwrap()
     };
     // np.quantile(x, .95, method="inverted_cdf"): 19 and 119 for the two processes, 118 for all forty samples.
     assert!((ratio(Observations::Launches) - 1.0).abs() < 1e-12);
@@ -131,8 +131,8 @@ fn b6_the_percentile_of_launches_is_averaged_over_them_and_that_of_samples_is_of
 #[test]
 fn m5_welch_tests_the_means_of_the_launches_and_its_interval_decides() {
     let found = compared(&BASE, &SLOWER, by(Test::Welch));
-    let expected = WelchTest::of(&SLOWER, &BASE, WelchDf::Fractional).unwrap();
-    let tested = found.published().unwrap();
+    let expected = WelchTest::test(&SLOWER, &BASE, WelchDf::Fractional).unwrap();
+    let tested = found.published_decision().unwrap();
     assert_eq!((tested.candidate, tested.base), (5, 5));
     assert!((tested.p_value.unwrap() - expected.p).abs() < 1e-12);
     assert!((tested.statistic.unwrap() - expected.t).abs() < 1e-9);
@@ -165,11 +165,11 @@ fn what_could_be_called_is_the_threshold_and_half_of_the_interval() {
 #[test]
 fn n29_n35_n_x3_mann_whitney_tests_what_counts_as_an_observation_and_says_one_of_three_things() {
     let found = compared(&BASE, &SLOWER, by(Test::MannWhitney));
-    let exact = MannWhitney::of(&SLOWER, &BASE).unwrap();
-    let p = exact.p(MannWhitneyMethod::Exact);
-    assert_eq!(found.published().unwrap().p_value, p);
+    let exact = MannWhitney::from_groups(&SLOWER, &BASE).unwrap();
+    let p = exact.p_value(MannWhitneyMethod::Exact);
+    assert_eq!(found.published_decision().unwrap().p_value, p);
     assert_eq!(
-        found.published().unwrap().significance,
+        found.published_decision().unwrap().significance,
         Significance::Significant
     );
     let of_samples = Analysis {
@@ -177,18 +177,18 @@ fn n29_n35_n_x3_mann_whitney_tests_what_counts_as_an_observation_and_says_one_of
         ..by(Test::MannWhitney)
     };
     let samples = compared(&BASE, &SLOWER, of_samples)
-        .published()
+        .published_decision()
         .copied()
         .unwrap();
     assert_eq!((samples.candidate, samples.base), (15, 15));
     assert!(samples.p_value < p);
     let alike = compared(&BASE, &BASE, by(Test::MannWhitney))
-        .published()
+        .published_decision()
         .copied()
         .unwrap();
     assert_eq!(alike.significance, Significance::NotSignificant);
     let few = compared(&BASE[..4], &SLOWER, by(Test::MannWhitney))
-        .published()
+        .published_decision()
         .copied()
         .unwrap();
     assert_eq!(
@@ -205,7 +205,7 @@ fn n_x9_s_x5_the_p_of_ranks_is_exact_asymptotic_or_corrected_as_asked() {
             ..by(Test::MannWhitney)
         };
         compared(&BASE, &SLOWER, analysis)
-            .published()
+            .published_decision()
             .copied()
             .unwrap()
             .p_value
@@ -245,7 +245,7 @@ fn n33_four_launches_are_not_tested_and_the_reason_is_said() {
     }
     let mut two = Thresholds::default();
     two.set("min-per-group", 2.0).unwrap();
-    let found = asked(
+    let found = compare_one(
         &launches(&BASE[..4]),
         &launches(&SLOWER[..4]),
         &rules(by(Test::MannWhitney), two),
@@ -285,7 +285,7 @@ fn n_x10_a_gate_stands_before_the_comparisons_of_several_runs() {
                 noise_threshold: 0.02,
             })
             .collect();
-        across_runs(&questions, &rules)
+        compare_across_runs(&questions, &rules)
     };
     let ps = |found: &AcrossRuns| -> Vec<f64> {
         let ps = found.comparisons.iter().map(|one| one.p_value);
@@ -316,14 +316,14 @@ fn n_x11_what_is_significant_and_negligible_is_no_change() {
         observations: Observations::Samples,
         ..by(Test::MannWhitney)
     };
-    let found = asked(
+    let found = compare_one(
         &many(0.0),
         &many(1.2),
         &rules(analysis, Thresholds::default()),
     );
     assert!(found.p_value.unwrap() < LEVEL);
     assert_eq!(
-        found.published().unwrap().significance,
+        found.published_decision().unwrap().significance,
         Significance::NotSignificant
     );
     assert!(
@@ -333,9 +333,9 @@ fn n_x11_what_is_significant_and_negligible_is_no_change() {
     );
     let mut none = Thresholds::default();
     none.set("practical-effect", 0.0).unwrap();
-    let found = asked(&many(0.0), &many(1.2), &rules(analysis, none));
+    let found = compare_one(&many(0.0), &many(1.2), &rules(analysis, none));
     assert_eq!(
-        found.published().unwrap().significance,
+        found.published_decision().unwrap().significance,
         Significance::Significant
     );
 }
@@ -353,7 +353,7 @@ fn b19_the_ratio_of_95th_percentiles_has_bounds_of_its_own() {
     let mut wide = Thresholds::default();
     wide.set("p95-slower", 1.2).unwrap();
     let rules = rules(by(Test::P95Ratio), wide);
-    let found = asked(&launches(&[100.0; 3]), &launches(&[119.0; 3]), &rules);
+    let found = compare_one(&launches(&[100.0; 3]), &launches(&[119.0; 3]), &rules);
     assert_eq!(found.verdict, Verdict::Unchanged);
     assert_eq!(found.p_value, None);
 }
@@ -362,12 +362,12 @@ fn b19_the_ratio_of_95th_percentiles_has_bounds_of_its_own() {
 fn m_x1_m_x2_intervals_of_means_that_do_not_overlap_differ_and_narrow_with_more_launches() {
     let interval = by(Test::Interval);
     let found = compared(&BASE, &SLOWER, interval);
-    assert!(found.published().unwrap().statistic.unwrap() > 1.0);
+    assert!(found.published_decision().unwrap().statistic.unwrap() > 1.0);
     assert_eq!(found.verdict, Verdict::Regressed);
     // 1.5 % apart with deviations of 0.8: their intervals overlap.
     let near: Vec<f64> = BASE.iter().map(|x| x + 1.5).collect();
     let found = compared(&BASE, &near, interval);
-    let tested = found.published().unwrap();
+    let tested = found.published_decision().unwrap();
     assert!(tested.statistic.unwrap() < 1.0);
     assert_eq!(tested.significance, Significance::NotSignificant);
     let change = found.change.unwrap();
@@ -376,7 +376,7 @@ fn m_x1_m_x2_intervals_of_means_that_do_not_overlap_differ_and_narrow_with_more_
     let many = |values: &[f64]| values.repeat(10);
     let found = compared(&many(&BASE), &many(&near), interval);
     assert_eq!(
-        found.published().unwrap().significance,
+        found.published_decision().unwrap().significance,
         Significance::Significant
     );
 }
@@ -447,7 +447,7 @@ fn constants_less_than_a_step_of_the_clock_apart_do_not_differ_by_any_test() {
     ] {
         let verdict = |candidate: f64| {
             let rules = rules(by(test), Thresholds::default());
-            asked(&coarse(100.0), &coarse(candidate), &rules).verdict
+            compare_one(&coarse(100.0), &coarse(candidate), &rules).verdict
         };
         assert_eq!(verdict(104.0), Verdict::Inconclusive, "{test}");
         assert_eq!(verdict(120.0), Verdict::Regressed, "{test}");
@@ -470,7 +470,7 @@ fn n14_an_outlier_policy_changes_the_summary_and_neither_p_nor_verdict() {
                 center: Some(Statistic::Mean),
                 ..by(*test)
             };
-            asked(&base, &candidate, &rules(analysis, Thresholds::default()))
+            compare_one(&base, &candidate, &rules(analysis, Thresholds::default()))
         };
         let (none, iqr) = (found(Outliers::Keep), found(Outliers::Iqr));
         assert_eq!(none.p_value, iqr.p_value, "{test}");
@@ -494,7 +494,7 @@ fn n14_an_outlier_policy_changes_the_summary_and_neither_p_nor_verdict() {
         assert_eq!((raw.candidate.removed, raw.candidate.used), (0, 200));
     }
     // A default analysis has no summary.
-    let plain = asked(
+    let plain = compare_one(
         &base,
         &candidate,
         &rules(Analysis::default(), Thresholds::default()),
@@ -507,7 +507,7 @@ fn every_center_and_policy_gives_a_summary_that_accounts_for_all_samples() {
     let times: Vec<f64> = (0..30).map(|i| 100.0 + f64::from(i * i % 31)).collect();
     let launches = (0..5).map(|k| flat_launch(k, ITERATIONS, &times)).collect();
     let run = measurement(launches);
-    for center in StatisticSet::Centers.named() {
+    for center in StatisticSet::Centers.statistics() {
         for outliers in Outliers::ALL {
             let analysis = Analysis {
                 outliers: *outliers,
@@ -515,7 +515,7 @@ fn every_center_and_policy_gives_a_summary_that_accounts_for_all_samples() {
                 center: Some(*center),
                 ..Analysis::default()
             };
-            let found = asked(&run, &run, &rules(analysis, Thresholds::default()))
+            let found = compare_one(&run, &run, &rules(analysis, Thresholds::default()))
                 .description
                 .centers;
             if *center == Statistic::Slope {
@@ -549,19 +549,22 @@ fn a_constant_change_is_one_beyond_a_step_of_the_clock() {
     };
     let verdict = |quantum| {
         let (base, candidate) = (constant(100.0, quantum), constant(105.0, quantum));
-        let found = asked(
+        let found = compare_one(
             &base,
             &candidate,
             &rules(by(Test::Welch), Thresholds::default()),
         );
-        (found.verdict, found.published().unwrap().significance)
+        (
+            found.verdict,
+            found.published_decision().unwrap().significance,
+        )
     };
     let called = (Verdict::Regressed, Significance::Significant);
     assert_eq!(verdict(1), called);
     assert_eq!(verdict(4 * ITERATIONS), called);
     assert_eq!(verdict(6 * ITERATIONS).1, Significance::NotSignificant);
     let nothing = constant(0.0, 1_000);
-    let found = asked(
+    let found = compare_one(
         &nothing,
         &nothing,
         &rules(by(Test::Welch), Thresholds::default()),
@@ -613,12 +616,12 @@ fn verdicts_may_be_about_allocations_and_only_where_they_were_counted() {
         };
         rules(analysis, Thresholds::default())
     };
-    let found = asked(&counted(12), &counted(13), &about(Statistic::Allocations));
+    let found = compare_one(&counted(12), &counted(13), &about(Statistic::Allocations));
     assert_eq!(found.verdict, Verdict::Regressed);
     assert!((found.change.unwrap().lower - 1.0 / 12.0).abs() < 1e-12);
-    let bytes = asked(&counted(12), &counted(13), &about(Statistic::Bytes));
+    let bytes = compare_one(&counted(12), &counted(13), &about(Statistic::Bytes));
     assert_eq!(bytes.verdict, Verdict::Unchanged);
-    let none = asked(
+    let none = compare_one(
         &launches(&BASE),
         &counted(13),
         &about(Statistic::Allocations),
@@ -629,7 +632,7 @@ fn verdicts_may_be_about_allocations_and_only_where_they_were_counted() {
         "{:?}",
         none.notes
     );
-    let latency = asked(&counted(12), &counted(13), &about(Statistic::P99));
+    let latency = compare_one(&counted(12), &counted(13), &about(Statistic::P99));
     assert_eq!(
         (latency.verdict, latency.change),
         (Verdict::Inconclusive, None)

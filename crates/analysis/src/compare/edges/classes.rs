@@ -7,9 +7,9 @@ use serde::Serialize;
 use std::collections::BTreeSet;
 
 use super::fit::{Fit, NodeGroups};
-use super::levels::{LEVEL_P, Solved, solved};
+use super::levels::{LEVEL_P, Solved, solve_components};
 use super::network::{Component, Network};
-use crate::compare::course::CourseRules;
+use crate::compare::course::TrendRules;
 use crate::compare::estimate::Estimate;
 use perfcheck_stats::{chi_squared, normal};
 
@@ -42,7 +42,7 @@ struct Levels {
 }
 
 impl Levels {
-    fn of(components: impl Iterator<Item = Component>, begins: &BTreeSet<usize>) -> Self {
+    fn fit(components: impl Iterator<Item = Component>, begins: &BTreeSet<usize>) -> Self {
         let mut levels = Self {
             parts: Vec::new(),
             squares: 0.0,
@@ -60,7 +60,7 @@ impl Levels {
                             .is_some()
                 })
                 .collect();
-            let groups = NodeGroups::between(&here, component.nodes);
+            let groups = NodeGroups::from_level_starts(&here, component.nodes);
             let Some(fit) = groups.fit(&component) else {
                 continue;
             };
@@ -78,33 +78,35 @@ impl Levels {
             let at = component.places.partition_point(|other| *other < place);
             (at > 0 && at < component.places.len()).then(|| {
                 let row = groups.difference(at - 1, at);
-                (fit.combined(&row), fit.variance(&row))
+                (fit.combination(&row), fit.variance(&row))
             })
         })
     }
 }
 
 /// Returns the disagreement of the classes, if there is any. `together` holds the levels of all classes together.
-pub(super) fn disagreement(
+pub(super) fn find_disagreement(
     network: &Network<'_>,
     together: &[(Component, Solved)],
-    rules: &CourseRules,
+    rules: &TrendRules,
 ) -> Option<Disagreement> {
     let edges = network.edges.iter().filter(|edge| edge.from != edge.to);
     let classes: BTreeSet<usize> = edges.map(|edge| edge.class).collect();
     if classes.len() < 2 {
         return None;
     }
-    let mut begins = begun(together);
+    let mut begins = level_starts(together);
     for class in &classes {
-        begins.extend(begun(&solved(network, rules, |edge| edge.class == *class)));
+        begins.extend(level_starts(&solve_components(network, rules, |edge| {
+            edge.class == *class
+        })));
     }
-    let all = Levels::of(Component::all(network, |_| true).into_iter(), &begins);
+    let all = Levels::fit(Component::find_all(network, |_| true).into_iter(), &begins);
     let apart: Vec<(usize, Levels)> = classes
         .iter()
         .map(|class| {
-            let components = Component::all(network, |edge| edge.class == *class);
-            (*class, Levels::of(components.into_iter(), &begins))
+            let components = Component::find_all(network, |edge| edge.class == *class);
+            (*class, Levels::fit(components.into_iter(), &begins))
         })
         .collect();
     let sum = |of: fn(&Levels) -> usize| apart.iter().map(|(_, levels)| of(levels)).sum::<usize>();
@@ -122,7 +124,7 @@ pub(super) fn disagreement(
     let p_value = chi_squared::upper_tail(q, df as f64).filter(|p| *p <= LEVEL_P)?;
     let most = begins
         .iter()
-        .filter_map(|place| Some((*place, between(&apart, *place)?)))
+        .filter_map(|place| Some((*place, cochran_q(&apart, *place)?)))
         .max_by(|a, b| a.1.total_cmp(&b.1));
     let place = most.map(|(place, _)| place);
     let z = normal::two_sided(rules.confidence_level)?;
@@ -142,7 +144,7 @@ pub(super) fn disagreement(
 }
 
 /// Returns the places at which levels begin.
-fn begun(parts: &[(Component, Solved)]) -> BTreeSet<usize> {
+fn level_starts(parts: &[(Component, Solved)]) -> BTreeSet<usize> {
     let of_part = |(component, solved): &(Component, Solved)| -> Vec<usize> {
         let places = component.places.iter().zip(&solved.begins);
         places
@@ -154,7 +156,7 @@ fn begun(parts: &[(Component, Solved)]) -> BTreeSet<usize> {
 }
 
 /// Returns Cochran's Q of one step; `None` if fewer than two classes measured it.
-fn between(apart: &[(usize, Levels)], place: usize) -> Option<f64> {
+fn cochran_q(apart: &[(usize, Levels)], place: usize) -> Option<f64> {
     let steps: Vec<(f64, f64)> = apart
         .iter()
         .filter_map(|(_, levels)| levels.step(place))

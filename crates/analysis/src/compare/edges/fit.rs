@@ -32,7 +32,7 @@ pub(super) struct Fit {
 
 impl NodeGroups {
     /// Groups the places into levels. `begins` tells for each place whether another level begins there.
-    pub fn between(begins: &[bool], nodes: usize) -> Self {
+    pub fn from_level_starts(begins: &[bool], nodes: usize) -> Self {
         let mut of_node = Vec::with_capacity(nodes);
         let mut last = 0;
         for (place, begins) in begins.iter().enumerate() {
@@ -110,7 +110,7 @@ impl NodeGroups {
                 }
             }
         }
-        let covariance = inverse_behind_first(normal)?;
+        let covariance = invert_without_first(normal)?;
         let values: Vec<f64> = covariance
             .iter()
             .map(|row| row.iter().zip(&right).map(|(a, b)| a * b).sum())
@@ -122,7 +122,7 @@ impl NodeGroups {
             residuals: Vec::with_capacity(component.edges.len()),
         };
         for edge in &component.edges {
-            let expected = fit.combined(&self.difference(edge.a, edge.b));
+            let expected = fit.combination(&self.difference(edge.a, edge.b));
             let residual = edge.difference - expected;
             fit.squares += edge.weight * residual * residual;
             fit.residuals.push(residual);
@@ -138,7 +138,7 @@ impl NodeGroups {
 
 impl Fit {
     /// Returns a linear combination of the values.
-    pub fn combined(&self, row: &[(usize, f64)]) -> f64 {
+    pub fn combination(&self, row: &[(usize, f64)]) -> f64 {
         row.iter().fold(0.0, |sum, (parameter, factor)| {
             sum + factor * self.values[*parameter]
         })
@@ -158,7 +158,7 @@ impl Fit {
 
 /// Inverts a symmetric matrix without its first row and column, which are zero in the result, by Cholesky's decomposition. `None` if there is no
 /// inverse.
-fn inverse_behind_first(mut matrix: Vec<Vec<f64>>) -> Option<Vec<Vec<f64>>> {
+fn invert_without_first(mut matrix: Vec<Vec<f64>>) -> Option<Vec<Vec<f64>>> {
     let count = matrix.len();
     for column in 1..count {
         for row in column..count {

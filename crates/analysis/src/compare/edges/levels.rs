@@ -6,7 +6,7 @@
 
 use super::fit::{Fit, NodeGroups};
 use super::network::{Component, Edge, Network};
-use crate::compare::course::CourseRules;
+use crate::compare::course::TrendRules;
 use perfcheck_stats::normal;
 
 /// p of a level that begins somewhere in a history without changes, equal to that of a change point. Trends and disagreements of machines use it,
@@ -49,7 +49,7 @@ pub(super) struct Search<'c> {
 }
 
 impl<'c> Search<'c> {
-    pub fn new(component: &'c Component, rules: &CourseRules) -> Self {
+    pub fn new(component: &'c Component, rules: &TrendRules) -> Self {
         let places = component.places.len();
         let mut edges_of = vec![Vec::new(); component.nodes];
         for (at, edge) in component.edges.iter().enumerate() {
@@ -81,13 +81,13 @@ impl<'c> Search<'c> {
         for _ in 0..2 * begins.len().min(MOST_LEVELS) {
             let (groups, fit) = self.fit(&begins)?;
             let all = self.candidates(&groups, &fit, 0..begins.len());
-            let shown = largest(all.iter()).filter(|best| best.gain > needed);
-            let more = || shown.or_else(|| self.called_yet_unseen(&groups, &all));
+            let shown = best_candidate(all.iter()).filter(|best| best.gain > needed);
+            let more = || shown.or_else(|| self.best_called_candidate(&groups, &all));
             let is_full = begins.iter().filter(|begins| **begins).count() + 1 >= MOST_LEVELS;
             if let Some(best) = more().filter(|_| !is_full) {
                 begins[best.place] = true;
                 stays[best.place] = shown.is_none();
-                let places = around(&begins, best.place);
+                let places = neighboring_starts(&begins, best.place);
                 self.move_places(&mut begins, &stays, &places)?;
             } else {
                 let all: Vec<usize> = (1..begins.len()).collect();
@@ -96,12 +96,12 @@ impl<'c> Search<'c> {
                 }
             }
         }
-        self.take_out(&mut begins, needed)?;
+        self.remove_insignificant(&mut begins, needed)?;
         self.with_trends(begins, scale)
     }
 
     fn fit(&self, begins: &[bool]) -> Option<(NodeGroups, Fit)> {
-        let groups = NodeGroups::between(begins, self.component.nodes);
+        let groups = NodeGroups::from_level_starts(begins, self.component.nodes);
         let fit = groups.fit(self.component)?;
         Some((groups, fit))
     }
@@ -118,14 +118,14 @@ impl<'c> Search<'c> {
         while end > range.start {
             let group = groups.of_node[end - 1];
             let first = groups.of_node.partition_point(|other| *other < group);
-            self.sweep(groups, fit, first.max(range.start)..end, &mut found);
+            self.sweep_level(groups, fit, first.max(range.start)..end, &mut found);
             end = first.max(range.start);
         }
         found
     }
 
     /// Returns the candidates within one level. Nodes move to the new level from the last to the second, and the sums are updated with each.
-    fn sweep(
+    fn sweep_level(
         &self,
         groups: &NodeGroups,
         fit: &Fit,
@@ -173,7 +173,7 @@ impl<'c> Search<'c> {
     }
 
     /// Returns the best candidate for a change that a comparison called and that the levels do not show yet.
-    fn called_yet_unseen(
+    fn best_called_candidate(
         &self,
         groups: &NodeGroups,
         candidates: &[Candidate],
@@ -186,7 +186,7 @@ impl<'c> Search<'c> {
                 .iter()
                 .filter(|one| (before + 1..=*after).contains(&one.place))
                 .filter(|one| (one.step > 0.0) == *is_slower && one.step.abs() > self.tolerance);
-            largest(between)
+            best_candidate(between)
         });
         places.max_by(|a, b| a.gain.total_cmp(&b.gain))
     }
@@ -205,7 +205,8 @@ impl<'c> Search<'c> {
             let all = self.candidates(&groups, &fit, first..next.unwrap_or(begins.len()));
             let here = all.iter().find(|one| one.place == place);
             let here = here.map_or(0.0, |one| one.gain);
-            let better = largest(all.iter()).filter(|best| best.gain > here * (1.0 + BETTER));
+            let better =
+                best_candidate(all.iter()).filter(|best| best.gain > here * (1.0 + BETTER));
             begins[better.map_or(place, |better| better.place)] = true;
             has_moved |= better.is_some();
         }
@@ -213,13 +214,13 @@ impl<'c> Search<'c> {
     }
 
     /// Removes steps that are too small to count, the smallest first, then those that chance explains.
-    fn take_out(&self, begins: &mut [bool], needed: f64) -> Option<()> {
+    fn remove_insignificant(&self, begins: &mut [bool], needed: f64) -> Option<()> {
         loop {
             let (groups, fit) = self.fit(begins)?;
             let steps = (1..begins.len()).filter(|place| begins[*place]);
             let steps = steps.map(|place| {
                 let row = groups.difference(place - 1, place);
-                let step = fit.combined(&row);
+                let step = fit.combination(&row);
                 (place, step.abs(), step * step / fit.variance(&row))
             });
             let steps: Vec<(usize, f64, f64)> = steps.collect();
@@ -253,7 +254,7 @@ impl<'c> Search<'c> {
         loop {
             let best = (0..levels)
                 .filter(|level| !groups.with_trend.contains(level))
-                .filter_map(|level| Some((level, self.trend(&groups, &fit, level)?)))
+                .filter_map(|level| Some((level, self.score_trend(&groups, &fit, level)?)))
                 .filter(|(_, (gain, trend))| *gain > needed && trend.abs() > self.tolerance)
                 .max_by(|a, b| a.1.0.total_cmp(&b.1.0));
             let Some((level, _)) = best else { break };
@@ -275,7 +276,7 @@ impl<'c> Search<'c> {
     }
 
     /// Returns the decrease of the weighted squares if a level has an even trend, and the size of that trend.
-    fn trend(&self, groups: &NodeGroups, fit: &Fit, level: usize) -> Option<(f64, f64)> {
+    fn score_trend(&self, groups: &NodeGroups, fit: &Fit, level: usize) -> Option<(f64, f64)> {
         let (mut score, mut information) = (0.0, 0.0);
         let mut shared = vec![0.0; fit.values.len()];
         for (edge, residual) in self.component.edges.iter().zip(&fit.residuals) {
@@ -296,12 +297,12 @@ impl<'c> Search<'c> {
 }
 
 /// Returns the components of the edges that `wanted` accepts, each with its levels.
-pub(super) fn solved(
+pub(super) fn solve_components(
     network: &Network<'_>,
-    rules: &CourseRules,
+    rules: &TrendRules,
     wanted: impl Fn(&Edge) -> bool,
 ) -> Vec<(Component, Solved)> {
-    let components = Component::all(network, wanted).into_iter();
+    let components = Component::find_all(network, wanted).into_iter();
     let solved = components.filter_map(|component| {
         let solved = Search::new(&component, rules).solve()?;
         Some((component, solved))
@@ -310,14 +311,14 @@ pub(super) fn solved(
 }
 
 /// Returns the places at which the level before `place`, the level at `place` and the next level begin.
-fn around(begins: &[bool], place: usize) -> Vec<usize> {
+fn neighboring_starts(begins: &[bool], place: usize) -> Vec<usize> {
     let before = (1..place).rev().find(|at| begins[*at]);
     let next = (place + 1..begins.len()).find(|at| begins[*at]);
     [before, Some(place), next].into_iter().flatten().collect()
 }
 
 /// Returns the candidate that explains most.
-fn largest<'a>(candidates: impl Iterator<Item = &'a Candidate>) -> Option<Candidate> {
+fn best_candidate<'a>(candidates: impl Iterator<Item = &'a Candidate>) -> Option<Candidate> {
     candidates.copied().max_by(|a, b| a.gain.total_cmp(&b.gain))
 }
 
@@ -357,10 +358,10 @@ mod tests {
             nodes: 5,
             edges: &edges,
         };
-        Component::all(&network, |_| true).remove(0)
+        Component::find_all(&network, |_| true).remove(0)
     }
 
-    const RULES: CourseRules = CourseRules {
+    const RULES: TrendRules = TrendRules {
         noise_threshold: 0.01,
         confidence_level: 0.95,
         seed: 0,
@@ -386,7 +387,7 @@ mod tests {
             let mut component = component(&chain);
             component.called = vec![(called.0, called.1, true)];
             let search = Search::new(&component, &RULES);
-            let groups = NodeGroups::between(&[false, false, true, false, true], 5);
+            let groups = NodeGroups::from_level_starts(&[false, false, true, false, true], 5);
             [2, 4].map(|place| search.is_called(&groups, place))
         };
         assert_eq!(called_steps((0, 1)), [false, false]);

@@ -2,8 +2,8 @@
 //!
 //! A ratio of two builds that were measured side by side is valid on any machine, so the history of a benchmark is a leveling network: nodes are
 //! states of the code, edges are measured ratios with their errors. Levels are found first; then the network is solved by weighted least squares over
-//! levels, so that the errors of many small changes do not add up to a change that nobody measured. docs/internals/src/statistics/history.md describes the
-//! method.
+//! levels, so that the errors of many small changes do not add up to a change that nobody measured. docs/internals/src/statistics/history.md
+//! describes the method.
 
 mod classes;
 mod fit;
@@ -13,7 +13,7 @@ mod placement;
 
 pub use classes::{ClassChange, Disagreement};
 pub use network::{Edge, Network};
-pub use placement::{Placement, Trend};
+pub use placement::{LevelEstimate, LevelTrend};
 
 #[cfg(test)]
 mod tests;

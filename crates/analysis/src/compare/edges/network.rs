@@ -68,7 +68,7 @@ const MOST_OTHERS: usize = 64;
 
 impl Edge {
     /// Creates an edge between two states that run the same code: their ratio is 1 on any machine.
-    pub fn of_same_code(from: usize, to: usize, class: usize) -> Self {
+    pub fn between_same_code(from: usize, to: usize, class: usize) -> Self {
         Self {
             from,
             to,
@@ -82,15 +82,15 @@ impl Edge {
 
 impl Component {
     /// Returns the components of `network` with at least one edge, in the order of their first places. Only edges that `wanted` accepts count.
-    pub fn all(network: &Network<'_>, wanted: impl Fn(&Edge) -> bool) -> Vec<Self> {
+    pub fn find_all(network: &Network<'_>, wanted: impl Fn(&Edge) -> bool) -> Vec<Self> {
         let edges: Vec<&Edge> = network
             .edges
             .iter()
             .filter(|edge| edge.from != edge.to && wanted(edge))
             .collect();
-        let mut reduced = Reduced::of(network, &edges);
+        let mut reduced = Reduced::from_edges(network, &edges);
         reduced.eliminate(network.places);
-        let roots = roots(network.nodes, &edges);
+        let roots = find_roots(network.nodes, &edges);
         let mut parts: BTreeMap<usize, ComponentPart<'_>> = BTreeMap::new();
         for (node, root) in roots.iter().enumerate() {
             let part = parts.entry(*root).or_default();
@@ -123,7 +123,7 @@ struct ComponentPart<'e> {
 }
 
 /// Returns, for each node, the first node that is connected to it.
-fn roots(nodes: usize, edges: &[&Edge]) -> Vec<usize> {
+fn find_roots(nodes: usize, edges: &[&Edge]) -> Vec<usize> {
     let mut before: Vec<usize> = (0..nodes).collect();
     let root = |before: &mut Vec<usize>, mut node: usize| {
         while before[node] != node {
@@ -150,7 +150,7 @@ struct Reduced {
 }
 
 impl Reduced {
-    fn of(network: &Network<'_>, edges: &[&Edge]) -> Self {
+    fn from_edges(network: &Network<'_>, edges: &[&Edge]) -> Self {
         let mut reduced = Self {
             neighbours: vec![BTreeMap::new(); network.nodes],
             settled: vec![(0.0, 0); network.nodes],

@@ -2,16 +2,16 @@
 
 use serde::Serialize;
 
-use super::classes::{Disagreement, disagreement};
-use super::levels::{Solved, solved};
+use super::classes::{Disagreement, find_disagreement};
+use super::levels::{Solved, solve_components};
 use super::network::{Component, Network};
-use crate::compare::course::CourseRules;
+use crate::compare::course::TrendRules;
 use crate::compare::estimate::Estimate;
 use perfcheck_stats::normal;
 
 /// The solved network of a benchmark.
 #[derive(Debug, Clone)]
-pub struct Placement {
+pub struct LevelEstimate {
     parts: Vec<(Component, Solved)>,
     /// The part of each place, and its number within the part.
     of_place: Vec<Option<(usize, usize)>>,
@@ -23,7 +23,7 @@ pub struct Placement {
 /// A level whose runs drift in one direction, by steps that are too small to show.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-pub struct Trend {
+pub struct LevelTrend {
     /// Its first place.
     pub first: usize,
     /// Its last place.
@@ -32,16 +32,16 @@ pub struct Trend {
     pub change: Estimate,
 }
 
-impl Placement {
+impl LevelEstimate {
     /// Solves `network`. If classes of machines disagree, only the edges of `class` are used.
     ///
     /// The time grows with the number of edges times the number of levels: with ten thousand edges and twenty levels, each added level takes some
     /// hundredths of a second.
-    pub fn of(network: &Network<'_>, class: usize, rules: &CourseRules) -> Self {
-        let mut parts = solved(network, rules, |_| true);
-        let disagreement = disagreement(network, &parts, rules);
+    pub fn solve(network: &Network<'_>, class: usize, rules: &TrendRules) -> Self {
+        let mut parts = solve_components(network, rules, |_| true);
+        let disagreement = find_disagreement(network, &parts, rules);
         if disagreement.is_some() {
-            parts = solved(network, rules, |edge| edge.class == class);
+            parts = solve_components(network, rules, |edge| edge.class == class);
         }
         let mut of_place = vec![None; network.places];
         for (part, (component, _)) in parts.iter().enumerate() {
@@ -63,7 +63,7 @@ impl Placement {
     }
 
     /// Returns the first place of a part.
-    pub fn first_of(&self, part: usize) -> Option<usize> {
+    pub fn first_place_of_part(&self, part: usize) -> Option<usize> {
         Some(self.parts.get(part)?.0.places[0])
     }
 
@@ -71,7 +71,7 @@ impl Placement {
     pub fn value(&self, place: usize) -> Option<f64> {
         let (part, number) = self.of_place.get(place).copied()??;
         let (_, solved) = &self.parts[part];
-        Some(solved.fit.combined(&solved.groups.difference(0, number)))
+        Some(solved.fit.combination(&solved.groups.difference(0, number)))
     }
 
     /// Reports whether both places are in one level. Places of different parts never are.
@@ -96,7 +96,7 @@ impl Placement {
     fn change_in(&self, part: usize, from: usize, to: usize) -> Estimate {
         let (_, solved) = &self.parts[part];
         let row = solved.groups.difference(from, to);
-        let difference = solved.fit.combined(&row);
+        let difference = solved.fit.combination(&row);
         let z = normal::two_sided(self.confidence_level).unwrap_or(f64::INFINITY);
         let half = if row.is_empty() {
             0.0
@@ -107,14 +107,14 @@ impl Placement {
     }
 
     /// Lists the levels with a trend, in the order of their first places.
-    pub fn trends(&self) -> Vec<Trend> {
+    pub fn trends(&self) -> Vec<LevelTrend> {
         let mut found = Vec::new();
         for (part, (component, solved)) in self.parts.iter().enumerate() {
             let of_node = &solved.groups.of_node[..component.places.len()];
             for level in &solved.groups.with_trend {
                 let first = of_node.partition_point(|group| group < level);
                 let last = of_node.partition_point(|group| group <= level) - 1;
-                found.push(Trend {
+                found.push(LevelTrend {
                     first: component.places[first],
                     last: component.places[last],
                     change: self.change_in(part, first, last),

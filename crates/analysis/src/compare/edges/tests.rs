@@ -4,10 +4,10 @@ use super::fit::NodeGroups;
 use super::levels::{LEVEL_P, Search};
 use super::network::{Component, Weighted};
 use super::*;
-use crate::compare::course::CourseRules;
+use crate::compare::course::TrendRules;
 use perfcheck_stats::{Draws, Stream};
 
-const RULES: CourseRules = CourseRules {
+const RULES: TrendRules = TrendRules {
     noise_threshold: 0.01,
     confidence_level: 0.95,
     seed: 0,
@@ -33,12 +33,12 @@ fn network(places: usize, edges: &[Edge]) -> Network<'_> {
     }
 }
 
-fn placed(places: usize, edges: &[Edge]) -> Placement {
-    Placement::of(&network(places, edges), 0, &RULES)
+fn placed(places: usize, edges: &[Edge]) -> LevelEstimate {
+    LevelEstimate::solve(&network(places, edges), 0, &RULES)
 }
 
 /// Returns the places at which levels begin.
-fn begins(placement: &Placement, places: usize) -> Vec<usize> {
+fn begins(placement: &LevelEstimate, places: usize) -> Vec<usize> {
     (1..places)
         .filter(|place| placement.part(*place) == placement.part(place - 1))
         .filter(|place| !placement.is_one_level(place - 1, *place))
@@ -50,10 +50,10 @@ fn close(found: f64, expected: f64) {
 }
 
 /// Generates uniform numbers around 0, and nearly normal ones.
-struct Chance(Draws);
+struct RandomNumbers(Draws);
 
-impl Chance {
-    fn of(seed: u64) -> Self {
+impl RandomNumbers {
+    fn new(seed: u64) -> Self {
         let stream = Stream {
             seed,
             name: "edges",
@@ -182,7 +182,10 @@ fn what_no_edge_connects_has_no_change_and_circles_end() {
     let parts: Vec<Option<usize>> = (0..5).map(|place| placement.part(place)).collect();
     assert_eq!(parts, [Some(0), Some(0), Some(1), Some(1), None]);
     assert_eq!(
-        (placement.first_of(1), placement.first_of(2)),
+        (
+            placement.first_place_of_part(1),
+            placement.first_place_of_part(2)
+        ),
         (Some(2), None)
     );
     assert_eq!(placement.change(1, 2), None);
@@ -193,7 +196,7 @@ fn what_no_edge_connects_has_no_change_and_circles_end() {
 
 /// Creates random edges of a network with places and other nodes.
 fn random(seed: u64, places: usize, others: usize, count: usize) -> Vec<Edge> {
-    let mut chance = Chance::of(seed);
+    let mut chance = RandomNumbers::new(seed);
     (0..count)
         .map(|at| {
             // Chain the places, so that they are connected.
@@ -262,10 +265,10 @@ fn a_reduced_network_is_solved_as_the_whole_one_by_brute_force() {
     for (seed, others, count) in [(1, 0, 40), (2, 6, 60), (3, 30, 200), (4, 90, 900)] {
         let edges = random(seed, 20, others, count);
         let network = network(20, &edges);
-        let components = Component::all(&network, |_| true);
+        let components = Component::find_all(&network, |_| true);
         assert_eq!(components.len(), 1);
         let begin: Vec<bool> = (0..20).map(|place| place % 7 == 3).collect();
-        let groups = NodeGroups::between(&begin, components[0].nodes);
+        let groups = NodeGroups::from_level_starts(&begin, components[0].nodes);
         let fit = groups.fit(&components[0]).unwrap();
         let level = |place: usize| (1..=place).filter(|place| begin[*place]).count();
         let known: Vec<usize> = (20..network.nodes)
@@ -302,7 +305,7 @@ fn a_change_called_against_a_node_without_a_place_is_between_no_two_places() {
             ..edge
         })
         .collect();
-    let component = &Component::all(&network(10, &edges), |_| true)[0];
+    let component = &Component::find_all(&network(10, &edges), |_| true)[0];
     assert_eq!((component.places.len(), component.nodes), (10, 11));
     let called: Vec<(usize, usize)> = (component.called.iter())
         .map(|(before, after, _)| (*before, *after))
@@ -315,7 +318,7 @@ fn a_change_called_against_a_node_without_a_place_is_between_no_two_places() {
 
 #[test]
 fn a_trend_grows_evenly_from_the_first_place_of_its_level_to_the_last() {
-    let groups = NodeGroups::between(&[false, false, false, true, false], 6);
+    let groups = NodeGroups::from_level_starts(&[false, false, false, true, false], 6);
     let grows = |level: usize, a: usize, b: usize| {
         let (difference, weight) = (0.0, 1.0);
         groups.trend_factor(
@@ -350,11 +353,11 @@ fn what_a_sweep_says_of_a_place_is_what_another_level_there_gives() {
     ] {
         let edges = random(seed, 30, others, count);
         let network = network(30, &edges);
-        let component = &Component::all(&network, |_| true)[0];
+        let component = &Component::find_all(&network, |_| true)[0];
         assert_eq!(component.nodes > 60, others == 40, "{}", component.nodes);
         let mut begin = vec![false; 30];
         (begin[9], begin[10], begin[22]) = (true, true, true);
-        let groups = NodeGroups::between(&begin, component.nodes);
+        let groups = NodeGroups::from_level_starts(&begin, component.nodes);
         let fit = groups.fit(component).unwrap();
         let search = Search::new(component, &RULES);
         let candidates = search.candidates(&groups, &fit, 0..30);
@@ -366,7 +369,7 @@ fn what_a_sweep_says_of_a_place_is_what_another_level_there_gives() {
         for candidate in candidates {
             let mut with = begin.clone();
             with[candidate.place] = true;
-            let after = NodeGroups::between(&with, component.nodes)
+            let after = NodeGroups::from_level_starts(&with, component.nodes)
                 .fit(component)
                 .unwrap();
             let gain = fit.squares - after.squares;
@@ -382,7 +385,7 @@ fn what_a_sweep_says_of_a_place_is_what_another_level_there_gives() {
 fn what_both_classes_measured_against_without_a_place_is_no_disagreement() {
     // Two places, 10 % apart, measured against eight tags, equally on both processors.
     let told = (0..200).filter(|seed| {
-        let mut chance = Chance::of(*seed);
+        let mut chance = RandomNumbers::new(*seed);
         let mut edges = vec![Edge {
             called: true,
             ..edge(0, 1, 0.1 + 0.003 * chance.normal(), 0.003)
@@ -395,7 +398,7 @@ fn what_both_classes_measured_against_without_a_place_is_no_disagreement() {
                 });
             }
         }
-        let placement = Placement::of(&network(2, &edges), 0, &RULES);
+        let placement = LevelEstimate::solve(&network(2, &edges), 0, &RULES);
         placement.disagreement.is_some()
     });
     assert!(told.count() <= 2);
@@ -406,7 +409,7 @@ fn classes_that_agree_are_together_and_those_that_do_not_are_apart() {
     // Both classes measure each commit. At place 20 class 1 has a step of `of_other` instead of 0.04; at place 30 the classes have opposite steps of
     // size `later`.
     let measured = |of_other: f64, later: f64| {
-        let mut chance = Chance::of(7);
+        let mut chance = RandomNumbers::new(7);
         let edges: Vec<Edge> = (0..40)
             .flat_map(|at| [(at, 0), (at, 1)])
             .map(|(at, class)| {
@@ -423,7 +426,7 @@ fn classes_that_agree_are_together_and_those_that_do_not_are_apart() {
                 }
             })
             .collect();
-        Placement::of(&network(41, &edges), 1, &RULES)
+        LevelEstimate::solve(&network(41, &edges), 1, &RULES)
     };
     let together = measured(0.04, 0.0);
     assert_eq!(together.disagreement, None);
@@ -463,7 +466,7 @@ fn the_step_that_classes_disagree_about_most_is_told_as_each_of_them_measured_it
             })
         })
         .collect();
-    let placement = Placement::of(&network(4, &edges), 0, &RULES);
+    let placement = LevelEstimate::solve(&network(4, &edges), 0, &RULES);
     let disagreement = placement.disagreement.unwrap();
     assert_eq!(disagreement.place, Some(1));
     let half = 1.959_963_984_540_054 * 0.004;
@@ -483,7 +486,7 @@ fn a_class_without_edges_of_its_own_has_no_places() {
         ..edge(0, 1, log_ratio, 0.002)
     };
     let edges = [of(0, 0.10), of(1, 0.02)];
-    let placement = Placement::of(&network(2, &edges), 2, &RULES);
+    let placement = LevelEstimate::solve(&network(2, &edges), 2, &RULES);
     assert!(placement.disagreement.is_some());
     assert_eq!(placement.part(0), None);
 }
@@ -499,7 +502,7 @@ struct Simulated {
 /// Simulates 128 commits. Each is measured on two machines, 1 and 2 in the first half and 3 and 4 in the second, which have separate stores: against
 /// the last accepted run, and every 16th commit against the first one.
 fn simulated(seed: u64, steps: &[(usize, f64)]) -> Simulated {
-    let mut chance = Chance::of(seed);
+    let mut chance = RandomNumbers::new(seed);
     let truth = |commit: usize| -> f64 {
         let so_far = steps.iter().filter(|(at, _)| *at <= commit);
         so_far.map(|(_, step)| step.ln_1p()).sum()
@@ -510,7 +513,7 @@ fn simulated(seed: u64, steps: &[(usize, f64)]) -> Simulated {
     let mut edges = Vec::new();
     for commit in 1..128 {
         for machine in 0..2 {
-            let mut measure = |chance: &mut Chance, base: usize| {
+            let mut measure = |chance: &mut RandomNumbers, base: usize| {
                 let error = 0.002 + 0.003 * chance.uniform();
                 // Machines 3 and 4 are of another class.
                 let class = usize::from(commit >= 64);
@@ -534,7 +537,7 @@ fn simulated(seed: u64, steps: &[(usize, f64)]) -> Simulated {
             }
         }
     }
-    let placement = Placement::of(&network(128, &edges), 1, &RULES);
+    let placement = LevelEstimate::solve(&network(128, &edges), 1, &RULES);
     assert_eq!(placement.disagreement, None, "{seed}");
     assert_eq!(placement.trends(), [], "{seed}");
     let change = placement.change(0, 127).unwrap();

@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::rules::ExtrasRules;
+use super::rules::ExtrasPolicy;
 use crate::model::{Allocations, Measurement, Verdict};
 use perfcheck_stats::{MannWhitney, mean};
 
@@ -40,21 +40,22 @@ pub(super) type TwoSidedP = fn(&[f64], &[f64]) -> Option<f64>;
 impl AllocationComparison {
     /// Compares with the newest of the runs in `base` that counted: code does not drift, and an older run may be of other code. `None` if a side
     /// counted nothing.
-    pub(super) fn of(
+    pub(super) fn compare(
         base: &[&Measurement],
         candidate: &Measurement,
-        rules: &ExtrasRules,
+        rules: &ExtrasPolicy,
     ) -> Option<Self> {
         let base = base
             .iter()
-            .map(|run| counted(run))
+            .map(|run| allocation_counts(run))
             .find(|found| !found.is_empty())?;
-        let candidate = counted(candidate);
+        let candidate = allocation_counts(candidate);
         if candidate.is_empty() {
             return None;
         }
-        let change =
-            |pick: fn(&Allocations) -> u64| CountChange::of(&base, &candidate, pick, rules);
+        let change = |pick: fn(&Allocations) -> u64| {
+            CountChange::from_allocations(&base, &candidate, pick, rules)
+        };
         Some(Self {
             count: change(|found| found.count)?,
             bytes: change(|found| found.bytes)?,
@@ -63,7 +64,7 @@ impl AllocationComparison {
     }
 
     /// Returns its numbers with their names, the most significant first.
-    pub fn named(&self) -> [(&'static str, CountChange); 3] {
+    pub fn with_names(&self) -> [(&'static str, CountChange); 3] {
         [
             ("allocations", self.count),
             ("bytes", self.bytes),
@@ -73,7 +74,9 @@ impl AllocationComparison {
 
     /// Reports whether any number changed.
     pub fn has_changed(&self) -> bool {
-        self.named().iter().any(|(_, found)| found.has_changed())
+        self.with_names()
+            .iter()
+            .any(|(_, found)| found.has_changed())
     }
 }
 
@@ -92,16 +95,16 @@ impl CountChange {
         }
     }
 
-    fn of(
+    fn from_allocations(
         base: &[&[Allocations]],
         candidate: &[&[Allocations]],
         pick: fn(&Allocations) -> u64,
-        rules: &ExtrasRules,
+        rules: &ExtrasPolicy,
     ) -> Option<Self> {
         let sides = [base, candidate];
         let is_exact = sides.iter().all(|side| is_constant(side, pick));
         let [base, candidate] = sides.map(|side| launch_means(side, pick));
-        Self::of_launches(
+        Self::from_process_means(
             &base,
             &candidate,
             is_exact,
@@ -111,12 +114,12 @@ impl CountChange {
     }
 
     /// Compares one number per process. Numbers that are known not to vary (`exact`) are compared directly, others are tested.
-    pub(super) fn of_launches(
+    pub(super) fn from_process_means(
         base: &[f64],
         candidate: &[f64],
         exact: bool,
         two_sided_p: TwoSidedP,
-        rules: &ExtrasRules,
+        rules: &ExtrasPolicy,
     ) -> Option<Self> {
         let found = Self {
             base: mean(base)?,
@@ -159,7 +162,7 @@ impl CountChange {
 }
 
 /// Returns the counts of the processes that counted.
-pub(super) fn counted(measurement: &Measurement) -> Vec<&[Allocations]> {
+pub(super) fn allocation_counts(measurement: &Measurement) -> Vec<&[Allocations]> {
     measurement
         .launches
         .iter()

@@ -1,38 +1,38 @@
 //! Adds the extras to a comparison of times: allocations, instructions, sampled time and latencies, compared by rules that follow from its own.
 
-use super::rules::{ExtrasRules, LaunchPairing};
+use super::rules::{ExtrasPolicy, ProcessPairing};
 use super::{AllocationComparison, InstructionComparison, LatencyComparison, SampledTime};
 use crate::compare::comparison::Comparison;
 use crate::compare::paired::Plan;
-use crate::compare::question::{Question, Rules};
+use crate::compare::question::{Question, TestPolicy};
 use crate::model::Measurement;
 
 impl Comparison {
     /// Adds the extras of two builds that were measured side by side by this plan.
     #[must_use]
-    pub fn with_extras_in_turn(
+    pub fn with_paired_extras(
         self,
         base: &Measurement,
         candidate: &Measurement,
         plan: &Plan,
     ) -> Self {
-        let rules = ExtrasRules {
+        let rules = ExtrasPolicy {
             noise_threshold: self.noise_threshold,
             significance_level: plan.significance_level,
             confidence_level: plan.confidence_level,
             resamples: plan.resamples,
-            seed: plan.seed_of(&candidate.benchmark.key),
+            seed: plan.benchmark_seed(&candidate.benchmark.key),
         };
-        self.with_extras(&[base], candidate, LaunchPairing::ByRound, &rules)
+        self.with_extras(&[base], candidate, ProcessPairing::ByRound, &rules)
     }
 
     /// Adds the extras of stored runs.
-    pub(in crate::compare) fn with_extras_of_stored(
+    pub(in crate::compare) fn with_stored_extras(
         self,
         question: &Question<'_>,
-        rules: &Rules,
+        rules: &TestPolicy,
     ) -> Self {
-        let extras = ExtrasRules {
+        let extras = ExtrasPolicy {
             noise_threshold: question.noise_threshold,
             significance_level: rules.decision.significance_level,
             confidence_level: rules.decision.confidence_level,
@@ -43,12 +43,12 @@ impl Comparison {
         let mut found = self.with_extras(
             base,
             question.candidate,
-            LaunchPairing::Independent,
+            ProcessPairing::Independent,
             &extras,
         );
         found.latencies = found
             .latencies
-            .map(|latencies| latencies.drifting(question, rules));
+            .map(|latencies| latencies.with_drift(question, rules));
         found
     }
 
@@ -56,15 +56,15 @@ impl Comparison {
         mut self,
         base: &[&Measurement],
         candidate: &Measurement,
-        pairing: LaunchPairing,
-        rules: &ExtrasRules,
+        pairing: ProcessPairing,
+        rules: &ExtrasPolicy,
     ) -> Self {
-        self.allocations = AllocationComparison::of(base, candidate, rules);
-        self.instructions = InstructionComparison::of(base, candidate, rules);
+        self.allocations = AllocationComparison::compare(base, candidate, rules);
+        self.instructions = InstructionComparison::compare(base, candidate, rules);
         // Use the change of the time, even if the verdict will be about another metric.
-        let sampled = |ns| SampledTime::of(base, candidate, ns);
+        let sampled = |ns| SampledTime::compare(base, candidate, ns);
         self.sampled_time = self.compared.and_then(sampled);
-        self.latencies = LatencyComparison::of(base, candidate, pairing, rules);
+        self.latencies = LatencyComparison::compare(base, candidate, pairing, rules);
         self
     }
 }

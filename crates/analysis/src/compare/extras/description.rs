@@ -5,7 +5,7 @@
 use serde::{Serialize, Serializer};
 
 use crate::compare::estimate::Estimate;
-use crate::model::{Allocations, Latencies, LatencyWindow, LaunchSeries, Measurement};
+use crate::model::{Allocations, Latencies, LatencyWindow, Measurement, ProcessSeries};
 use perfcheck_stats::{
     HdrHistogram, TInterval, WeightedEcdf, mean, paired_mean_ratio, sample_variance,
 };
@@ -39,8 +39,8 @@ pub struct AllocationSummary {
 
 impl AllocationSummary {
     /// Returns `None` if nothing was counted.
-    pub fn of(measurement: &Measurement) -> Option<Self> {
-        let launches = super::allocations::counted(measurement);
+    pub fn from_measurement(measurement: &Measurement) -> Option<Self> {
+        let launches = super::allocations::allocation_counts(measurement);
         let of = |pick: fn(&Allocations) -> u64| {
             mean(&super::allocations::launch_means(&launches, pick))
         };
@@ -62,7 +62,7 @@ impl AllocationSummary {
 /// A number that each process has, summarized over the processes.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-pub struct OverLaunches {
+pub struct OverProcesses {
     /// The mean.
     pub mean: f64,
     /// The standard deviation (k - 1); null for one process.
@@ -74,16 +74,16 @@ pub struct OverLaunches {
     pub interval: Option<Estimate>,
 }
 
-impl OverLaunches {
-    pub(super) fn of(values: &[f64], level: f64) -> Option<Self> {
+impl OverProcesses {
+    pub(super) fn summarize(values: &[f64], level: f64) -> Option<Self> {
         let mean = mean(values)?;
-        let interval = TInterval::of(values, level);
+        let interval = TInterval::compute(values, level);
         let sd = sample_variance(values).map(f64::sqrt);
         Some(Self {
             mean,
             sd,
             cv: sd.filter(|_| mean != 0.0).map(|sd| sd / mean),
-            interval: interval.map(|found| Estimate::with(found.mean, found.interval())),
+            interval: interval.map(|found| Estimate::from_interval(found.mean, found.interval())),
         })
     }
 }
@@ -98,7 +98,7 @@ pub struct PercentileSummary {
     pub merged_ns: u64,
     /// The percentile of a process over the processes, in nanoseconds.
     #[serde(flatten)]
-    pub ns: OverLaunches,
+    pub ns: OverProcesses,
 }
 
 /// The operations that ended within one second, over processes.
@@ -122,7 +122,7 @@ pub struct WindowSummary {
 /// The latencies second by second.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-pub struct LatencyCourse {
+pub struct LatencyOverTime {
     /// The operations that ended within each second, over processes.
     pub windows: Vec<WindowSummary>,
     /// The change of the median from the first to the last whole second, a fraction with Student's interval; null for fewer than two whole seconds.
@@ -162,9 +162,9 @@ pub struct LatencySummary {
     /// How many processes there were.
     pub launches: usize,
     /// The number of operations of a process.
-    pub operations_per_launch: OverLaunches,
+    pub operations_per_launch: OverProcesses,
     /// The operations per second of a process.
-    pub operations_per_second: OverLaunches,
+    pub operations_per_second: OverProcesses,
     /// The percentiles 0.5, 0.95, 0.99, 0.999 and 1 (the longest operation).
     pub percentiles: Vec<PercentileSummary>,
     /// The mean of all operations together, in nanoseconds, each taken as the middle of its histogram bucket.
@@ -181,13 +181,13 @@ pub struct LatencySummary {
     pub exact_below: u64,
     /// The latencies second by second.
     #[serde(skip)]
-    pub course: LatencyCourse,
+    pub course: LatencyOverTime,
 }
 
 impl LatencySummary {
     /// Returns `None` if no operation succeeded. The intervals have `confidence_level`.
-    pub fn of(measurement: &Measurement, confidence_level: f64) -> Option<Self> {
-        let noted: Vec<&Latencies> = noted(measurement).collect();
+    pub fn from_measurement(measurement: &Measurement, confidence_level: f64) -> Option<Self> {
+        let noted: Vec<&Latencies> = recorded_latencies(measurement).collect();
         let histograms: Vec<HdrHistogram> = noted
             .iter()
             .filter_map(|found| found.histogram())
@@ -196,10 +196,10 @@ impl LatencySummary {
         let (first, others) = histograms.split_first()?;
         let merged = others
             .iter()
-            .try_fold(first.clone(), |sum, next| sum.merged(next))?;
+            .try_fold(first.clone(), |sum, next| sum.merge(next))?;
         let over = |value: &dyn Fn(&HdrHistogram) -> Option<f64>| {
             let values: Vec<f64> = histograms.iter().filter_map(value).collect();
-            OverLaunches::of(&values, confidence_level)
+            OverProcesses::summarize(&values, confidence_level)
         };
         let percentiles = LatencyComparison::QUANTILES.into_iter().map(|quantile| {
             Some(PercentileSummary {
@@ -232,9 +232,9 @@ impl LatencySummary {
             digits: precision.digits(),
             relative_error: precision.error(),
             exact_below: precision.exact_below(),
-            course: LatencyCourse {
+            course: LatencyOverTime {
                 windows: windows(&noted),
-                drift: drift(&noted, confidence_level),
+                drift: estimate_drift(&noted, confidence_level),
                 distribution: distribution(&noted),
             },
         })
@@ -248,9 +248,9 @@ impl LatencySummary {
     }
 }
 
-fn noted(measurement: &Measurement) -> impl Iterator<Item = &Latencies> {
+fn recorded_latencies(measurement: &Measurement) -> impl Iterator<Item = &Latencies> {
     let launches = measurement.launches.iter();
-    launches.filter_map(|launch: &LaunchSeries| launch.extras.latencies.as_ref())
+    launches.filter_map(|launch: &ProcessSeries| launch.extras.latencies.as_ref())
 }
 
 fn distribution(noted: &[&Latencies]) -> Option<WeightedEcdf> {
@@ -266,7 +266,7 @@ fn distribution(noted: &[&Latencies]) -> Option<WeightedEcdf> {
         .iter()
         .map(|(operations, values)| (*operations, &values[..]))
         .collect();
-    WeightedEcdf::of(&samples)
+    WeightedEcdf::from_samples(&samples)
 }
 
 fn windows(noted: &[&Latencies]) -> Vec<WindowSummary> {
@@ -299,7 +299,7 @@ fn windows(noted: &[&Latencies]) -> Vec<WindowSummary> {
 }
 
 /// Compares the last whole second with the first, process by process. The last window of a process is incomplete and left out.
-fn drift(noted: &[&Latencies], level: f64) -> Option<Estimate> {
+fn estimate_drift(noted: &[&Latencies], level: f64) -> Option<Estimate> {
     let (first, last): (Vec<f64>, Vec<f64>) = noted
         .iter()
         .filter_map(|found| {

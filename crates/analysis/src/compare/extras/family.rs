@@ -2,9 +2,9 @@
 //!
 //! Intervals share the level by Bonferroni, rank tests by Holm's procedure. Counts that do not vary are certain and take no share.
 
-use super::shared_level::{Share, SharedLevel};
+use super::shared_level::{LevelShare, SharedLevel};
 use super::{CountChange, PercentileChange};
-use crate::compare::comparison::{Basis, Comparison};
+use crate::compare::comparison::{Comparison, Decision};
 use crate::compare::note::Note;
 use crate::model::{BySide, DecisionSettings, Statistic, Verdict};
 use perfcheck_stats::Correction;
@@ -12,7 +12,11 @@ use perfcheck_stats::Correction;
 impl Comparison {
     /// Replaces the verdicts of one comparison by those about `subject`. A benchmark that could not be measured stays failed; one that does not have
     /// the subject becomes inconclusive, with a note.
-    pub fn about(comparisons: &mut [Self], subject: Statistic, decision: &DecisionSettings) {
+    pub fn judge_by_metric(
+        comparisons: &mut [Self],
+        subject: Statistic,
+        decision: &DecisionSettings,
+    ) {
         if subject == Statistic::Time {
             return;
         }
@@ -21,13 +25,13 @@ impl Comparison {
             .filter(|one| one.verdict != Verdict::Failed)
             .collect();
         for one in &mut judged {
-            one.forget_the_time();
+            one.clear_time_result();
         }
         let p_values: Vec<f64> = judged
             .iter()
             .filter_map(|one| one.count(subject)?.p_value)
             .collect();
-        let mut adjusted = Correction::Holm.adjusted(&p_values).into_iter();
+        let mut adjusted = Correction::Holm.adjust(&p_values).into_iter();
         let intervals = judged
             .iter()
             .filter(|one| one.percentile(subject).is_some())
@@ -35,9 +39,9 @@ impl Comparison {
         for one in judged {
             if let Some(count) = one.count(subject) {
                 let adjusted = count.p_value.and_then(|_| adjusted.next());
-                one.by_count(count, adjusted, p_values.len(), decision);
+                one.judge_by_count(count, adjusted, p_values.len(), decision);
             } else if let Some(found) = one.percentile(subject).copied() {
-                one.by_percentile(&found, intervals, decision.confidence_level);
+                one.judge_by_percentile(&found, intervals, decision.confidence_level);
             } else {
                 one.verdict = Verdict::Inconclusive;
                 one.notes.push(Note::NoSuchMetric { metric: subject });
@@ -46,8 +50,8 @@ impl Comparison {
     }
 
     /// Removes the results about the time.
-    fn forget_the_time(&mut self) {
-        self.basis = Basis::OtherMetric(None);
+    fn clear_time_result(&mut self) {
+        self.basis = Decision::OtherMetric(None);
         self.smallest_callable = None;
         self.description.effects = None;
         self.change = None;
@@ -56,7 +60,7 @@ impl Comparison {
         self.notes.clear();
     }
 
-    fn by_count(
+    fn judge_by_count(
         &mut self,
         mut count: CountChange,
         adjusted: Option<f64>,
@@ -65,9 +69,9 @@ impl Comparison {
     ) {
         let level = decision.significance_level;
         if let (Some(p), Some(adjusted)) = (count.p_value, adjusted) {
-            self.basis = Basis::OtherMetric(Some(SharedLevel {
+            self.basis = Decision::OtherMetric(Some(SharedLevel {
                 family,
-                share: Share::Ranks {
+                share: LevelShare::Ranks {
                     significance_level: level,
                     unadjusted_p_value: p,
                 },
@@ -87,15 +91,20 @@ impl Comparison {
         self.verdict = count.verdict;
     }
 
-    fn by_percentile(&mut self, found: &PercentileChange, family: usize, confidence_level: f64) {
-        let shared = SharedLevel::of_interval(confidence_level, family);
-        let change = found.uncertainty.at(shared.own());
-        self.verdict = found.verdict_of(&change, self.noise_threshold);
+    fn judge_by_percentile(
+        &mut self,
+        found: &PercentileChange,
+        family: usize,
+        confidence_level: f64,
+    ) {
+        let shared = SharedLevel::bonferroni(confidence_level, family);
+        let change = found.uncertainty.interval_at(shared.effective_level());
+        self.verdict = found.judge(&change, self.noise_threshold);
         self.change = Some(change);
         self.compared = Some(BySide {
             base: found.base_ns,
             candidate: found.candidate_ns,
         });
-        self.basis = Basis::OtherMetric(Some(shared));
+        self.basis = Decision::OtherMetric(Some(shared));
     }
 }

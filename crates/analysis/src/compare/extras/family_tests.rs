@@ -4,7 +4,9 @@ use std::collections::BTreeMap;
 
 use super::tests::{constant, counted, timed};
 use crate::compare::note::Note;
-use crate::compare::{Comparison, Extent, HostClass, Plan, Question, Reference, Rules, compare};
+use crate::compare::{
+    Comparison, Extent, HostClass, Plan, Question, Reference, TestPolicy, compare,
+};
 use crate::model::{Analysis, DecisionSettings, Measurement, Statistic, Verdict};
 use perfcheck_stats::{Draws, Stream, normal};
 
@@ -24,12 +26,12 @@ fn in_turn(base: &Measurement, candidate: &Measurement, noise_threshold: f64) ->
         stopped_early: false,
         layouts: 0,
     };
-    Comparison::undecided(noise_threshold, extent).with_extras_in_turn(base, candidate, &plan)
+    Comparison::undecided(noise_threshold, extent).with_paired_extras(base, candidate, &plan)
 }
 
 fn about(comparisons: &[&Comparison], subject: Statistic) -> Vec<Comparison> {
     let mut found: Vec<Comparison> = comparisons.iter().map(|one| (*one).clone()).collect();
-    Comparison::about(&mut found, subject, &DecisionSettings::default());
+    Comparison::judge_by_metric(&mut found, subject, &DecisionSettings::default());
     found
 }
 
@@ -57,7 +59,7 @@ fn a_change_of_a_percentile_that_one_benchmark_alone_shows_is_open_among_fifty()
     assert_eq!(among.verdict, Verdict::Inconclusive, "{:?}", among.change);
     let shared = among.shared_level().unwrap();
     assert_eq!(shared.family, 50);
-    assert!((shared.own() - 0.999).abs() < 1e-12);
+    assert!((shared.effective_level() - 0.999).abs() < 1e-12);
     let (alone, among) = (alone.change.unwrap(), among.change.unwrap());
     assert!((alone.estimate - among.estimate).abs() < 1e-15);
     assert!(among.lower < alone.lower && alone.upper < among.upper);
@@ -114,7 +116,7 @@ fn stored(base: &[&Measurement], candidate: &Measurement, host: HostClass) -> Co
         reference: &reference,
         noise_threshold: 0.02,
     };
-    let rules = Rules {
+    let rules = TestPolicy {
         decision: DecisionSettings {
             analysis: Analysis {
                 subject: Statistic::P95,

@@ -32,7 +32,7 @@ impl FunctionCost {
 }
 
 /// Groups the numbers of both sides by function; 0 if a side does not have the function.
-pub(super) fn by_name<'m>(
+pub(super) fn group_by_name<'m>(
     base: impl IntoIterator<Item = (&'m str, f64)>,
     candidate: impl IntoIterator<Item = (&'m str, f64)>,
 ) -> BTreeMap<&'m str, BySide<f64>> {
@@ -47,7 +47,7 @@ pub(super) fn by_name<'m>(
 }
 
 /// Keeps the functions that differ most, sorted by the size of the difference.
-pub(super) fn most_different(mut functions: Vec<FunctionCost>) -> Vec<FunctionCost> {
+pub(super) fn keep_most_different(mut functions: Vec<FunctionCost>) -> Vec<FunctionCost> {
     let gap = |one: &FunctionCost| one.difference().abs();
     functions.sort_by(|one, two| gap(two).total_cmp(&gap(one)));
     let largest = functions.first().map_or(0.0, gap);

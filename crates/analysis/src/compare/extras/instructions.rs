@@ -7,8 +7,8 @@ use std::collections::BTreeMap;
 use serde::{Deserialize, Serialize};
 
 use super::CountChange;
-use super::function_cost::{FunctionCost, by_name, most_different};
-use super::rules::ExtrasRules;
+use super::function_cost::{FunctionCost, group_by_name, keep_most_different};
+use super::rules::ExtrasPolicy;
 use crate::model::{InstructionCount, Measurement, Verdict};
 use perfcheck_stats::{WelchDf, WelchTest, mean};
 
@@ -37,7 +37,7 @@ pub struct InstructionSummary {
 
 impl InstructionSummary {
     /// Returns `None` if nothing was counted.
-    pub fn of(measurement: &Measurement) -> Option<Self> {
+    pub fn from_measurement(measurement: &Measurement) -> Option<Self> {
         let counts = per_iteration(measurement);
         Some(Self {
             per_iteration: mean(&counts)?,
@@ -49,20 +49,20 @@ impl InstructionSummary {
 
 impl InstructionComparison {
     /// Compares with the newest of the runs in `base` that counted instructions. `None` if a side counted none.
-    pub(super) fn of(
+    pub(super) fn compare(
         base: &[&Measurement],
         candidate: &Measurement,
-        rules: &ExtrasRules,
+        rules: &ExtrasPolicy,
     ) -> Option<Self> {
         let counted = |run: &&&Measurement| !run.counts.instructions.is_empty();
         let base = base.iter().find(counted)?;
         let counts = [per_iteration(base), per_iteration(candidate)];
         let is_exact = counts.iter().all(|side| is_constant(side));
-        let found = CountChange::of_launches(
+        let found = CountChange::from_process_means(
             &counts[0],
             &counts[1],
             is_exact,
-            |candidate, base| Some(welch(candidate, base)),
+            |candidate, base| Some(welch_p(candidate, base)),
             rules,
         )?;
         let is_noise = found.relative().abs() <= rules.noise_threshold;
@@ -75,7 +75,7 @@ impl InstructionComparison {
                 },
                 ..found
             },
-            functions: functions(base, candidate),
+            functions: differing_functions(base, candidate),
         })
     }
 }
@@ -83,20 +83,20 @@ impl InstructionComparison {
 /// Returns the p of Welch's test, or 1 with a single process. Counts vary with random draws of each process, such as the seeds of hash maps, and
 /// behave like sums of many such draws. A side that does not vary has no error. A rank test of so few processes could never show changes of several
 /// benchmarks at once.
-fn welch(candidate: &[f64], base: &[f64]) -> f64 {
-    let tested = WelchTest::of(candidate, base, WelchDf::Fractional);
+fn welch_p(candidate: &[f64], base: &[f64]) -> f64 {
+    let tested = WelchTest::test(candidate, base, WelchDf::Fractional);
     tested.map_or(1.0, |found| found.p)
 }
 
 /// Lists the functions in which the sides differ most.
-fn functions(base: &Measurement, candidate: &Measurement) -> Vec<FunctionCost> {
-    let by_name = by_name(by_function(base), by_function(candidate));
+fn differing_functions(base: &Measurement, candidate: &Measurement) -> Vec<FunctionCost> {
+    let by_name = group_by_name(by_function(base), by_function(candidate));
     let costs = by_name.into_iter().map(|(name, cost)| FunctionCost {
         name: name.to_owned(),
         cost,
         standard_error: None,
     });
-    most_different(costs.collect())
+    keep_most_different(costs.collect())
 }
 
 /// Computes the instructions of an iteration by function, over all processes.
@@ -127,9 +127,9 @@ fn is_constant(values: &[f64]) -> bool {
 mod tests {
     use super::*;
     use crate::compare::fixtures::measurement;
-    use crate::model::{CountsOfBenchmark, FunctionCount};
+    use crate::model::{BenchmarkCounts, FunctionCount};
 
-    const RULES: ExtrasRules = ExtrasRules {
+    const RULES: ExtrasPolicy = ExtrasPolicy {
         noise_threshold: 0.01,
         significance_level: 0.01,
         confidence_level: 0.95,
@@ -145,16 +145,16 @@ mod tests {
             functions: Vec::new(),
         };
         Measurement {
-            counts: CountsOfBenchmark {
+            counts: BenchmarkCounts {
                 instructions: counts.iter().map(count).collect(),
-                ..CountsOfBenchmark::default()
+                ..BenchmarkCounts::default()
             },
             ..measurement(Vec::new())
         }
     }
 
     fn change(base: &[u64], candidate: &[u64]) -> Option<CountChange> {
-        let found = InstructionComparison::of(&[&run(base)], &run(candidate), &RULES)?;
+        let found = InstructionComparison::compare(&[&run(base)], &run(candidate), &RULES)?;
         Some(found.change)
     }
 
@@ -196,7 +196,7 @@ mod tests {
     fn the_newest_run_that_counted_is_the_reference_and_without_one_there_is_none() {
         let runs = [run(&[]), run(&[80; 2]), run(&[40; 2])];
         let base: Vec<&Measurement> = runs.iter().collect();
-        let found = InstructionComparison::of(&base, &run(&[40; 2]), &RULES);
+        let found = InstructionComparison::compare(&base, &run(&[40; 2]), &RULES);
         assert_eq!(found.expect("both counted").change.base, 20.0);
         assert_eq!(change(&[], &[40; 2]), None);
         assert_eq!(change(&[40; 2], &[]), None);
@@ -220,7 +220,8 @@ mod tests {
             ("copy", 600),
         ]);
         let candidate = of(&[("scan", 2_400), ("hash", 1_000), ("copy", 636)]);
-        let found = InstructionComparison::of(&[&base], &candidate, &RULES).expect("both counted");
+        let found =
+            InstructionComparison::compare(&[&base], &candidate, &RULES).expect("both counted");
         let named: Vec<(&str, f64, f64)> = (found.functions.iter())
             .map(|one| (&*one.name, one.cost.base, one.cost.candidate))
             .collect();

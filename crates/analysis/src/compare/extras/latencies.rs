@@ -2,11 +2,11 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::rules::{ExtrasRules, LaunchPairing};
+use super::rules::{ExtrasPolicy, ProcessPairing};
 use crate::compare::estimate::{ChangeInterval, Estimate};
-use crate::compare::question::{Question, Rules};
-use crate::compare::uncertainty::{Uncertainty, drift};
-use crate::model::{LaunchSeries, Measurement, Thresholds, Verdict};
+use crate::compare::question::{Question, TestPolicy};
+use crate::compare::uncertainty::{Uncertainty, estimate_drift};
+use crate::model::{Measurement, ProcessSeries, Thresholds, Verdict};
 use perfcheck_stats::{
     ClusterMean, FEWEST_FOR_BOOTSTRAP, HdrHistogram, IntervalMethod, PairedRatio, Resampling,
     Smoothness, Stream, derived_seed, mean, mean_ratio, paired_mean_ratio,
@@ -51,18 +51,18 @@ impl LatencyComparison {
     }
 
     /// Compares the processes of `candidate` with those of all runs in `base`; `None` if a side has no operations.
-    pub(super) fn of(
+    pub(super) fn compare(
         base: &[&Measurement],
         candidate: &Measurement,
-        pairing: LaunchPairing,
-        rules: &ExtrasRules,
+        pairing: ProcessPairing,
+        rules: &ExtrasPolicy,
     ) -> Option<Self> {
-        let mut base: Vec<&LaunchSeries> = base.iter().flat_map(|run| &run.launches).collect();
-        let mut candidate_launches: Vec<&LaunchSeries> = candidate.launches.iter().collect();
+        let mut base: Vec<&ProcessSeries> = base.iter().flat_map(|run| &run.launches).collect();
+        let mut candidate_launches: Vec<&ProcessSeries> = candidate.launches.iter().collect();
         base.retain(|launch| histogram(launch).is_some());
         candidate_launches.retain(|launch| histogram(launch).is_some());
-        if pairing == LaunchPairing::ByRound {
-            let rounds = |launches: &[&LaunchSeries]| -> Vec<u32> {
+        if pairing == ProcessPairing::ByRound {
+            let rounds = |launches: &[&ProcessSeries]| -> Vec<u32> {
                 launches.iter().map(|launch| launch.launch).collect()
             };
             let (of_base, of_candidate) = (rounds(&base), rounds(&candidate_launches));
@@ -81,7 +81,7 @@ impl LatencyComparison {
             .fold(0.0, f64::max);
         let name = candidate.benchmark.key.to_string();
         let percentiles = Self::QUANTILES.into_iter().filter_map(|quantile| {
-            let sides = LaunchPercentiles {
+            let sides = ProcessPercentiles {
                 rounding,
                 base: percentiles_of(&base, quantile),
                 candidate: percentiles_of(&candidate_launches, quantile),
@@ -97,19 +97,21 @@ impl LatencyComparison {
 
     /// Adds the drift between stored runs.
     #[must_use]
-    pub(super) fn drifting(mut self, question: &Question<'_>, rules: &Rules) -> Self {
+    pub(super) fn with_drift(mut self, question: &Question<'_>, rules: &TestPolicy) -> Self {
         for found in &mut self.percentiles {
             let of_run = |run: &Measurement| {
-                let launches: Vec<&LaunchSeries> = run.launches.iter().collect();
+                let launches: Vec<&ProcessSeries> = run.launches.iter().collect();
                 percentiles_of(&launches, found.quantile)
             };
-            found.uncertainty = found.uncertainty.drifting(drift(question, rules, of_run));
+            found.uncertainty = found
+                .uncertainty
+                .with_drift(estimate_drift(question, rules, of_run));
         }
         self
     }
 
     /// Returns the change of one percentile.
-    pub fn at(&self, quantile: f64) -> Option<&PercentileChange> {
+    pub fn percentile(&self, quantile: f64) -> Option<&PercentileChange> {
         self.percentiles
             .iter()
             .find(|found| found.quantile == quantile)
@@ -118,7 +120,7 @@ impl LatencyComparison {
 
 impl PercentileChange {
     /// Turns an interval of the change into a verdict. The histogram and the clock cannot distinguish values that are closer than their steps.
-    pub(super) fn verdict_of(&self, change: &Estimate, noise_threshold: f64) -> Verdict {
+    pub(super) fn judge(&self, change: &Estimate, noise_threshold: f64) -> Verdict {
         let threshold = noise_threshold.max(self.rounding);
         let callable = threshold.max(self.clock_step);
         if change.lower > callable {
@@ -134,12 +136,12 @@ impl PercentileChange {
 }
 
 /// Returns the histogram of a process that has operations.
-fn histogram(launch: &LaunchSeries) -> Option<HdrHistogram> {
+fn histogram(launch: &ProcessSeries) -> Option<HdrHistogram> {
     let latencies = launch.extras.latencies.as_ref()?;
     latencies.histogram().filter(|found| found.total() > 0)
 }
 
-fn percentiles_of(launches: &[&LaunchSeries], quantile: f64) -> Vec<f64> {
+fn percentiles_of(launches: &[&ProcessSeries], quantile: f64) -> Vec<f64> {
     launches
         .iter()
         .filter_map(|launch| histogram(launch)?.percentile(quantile))
@@ -148,20 +150,20 @@ fn percentiles_of(launches: &[&LaunchSeries], quantile: f64) -> Vec<f64> {
 }
 
 /// One percentile of every process of both sides.
-struct LaunchPercentiles {
+struct ProcessPercentiles {
     rounding: f64,
     base: Vec<f64>,
     candidate: Vec<f64>,
-    pairing: LaunchPairing,
+    pairing: ProcessPairing,
 }
 
-impl LaunchPercentiles {
+impl ProcessPercentiles {
     fn change(
         &self,
         quantile: f64,
         quantum_ns: f64,
         seed: u64,
-        rules: &ExtrasRules,
+        rules: &ExtrasPolicy,
     ) -> Option<PercentileChange> {
         let (base_ns, candidate_ns) = (mean(&self.base)?, mean(&self.candidate)?);
         let ratio = if base_ns == candidate_ns {
@@ -184,29 +186,31 @@ impl LaunchPercentiles {
             rounding: self.rounding,
             verdict: Verdict::Inconclusive,
         };
-        found.verdict = found.verdict_of(&change, rules.noise_threshold);
+        found.verdict = found.judge(&change, rules.noise_threshold);
         Some(found)
     }
 
     /// Returns the uncertainty of the change of the mean of the processes' percentiles.
     fn uncertainty(&self) -> Option<Uncertainty> {
-        let (candidate, base) = (single(&self.candidate), single(&self.base));
+        let (candidate, base) = (mean_statistic(&self.candidate), mean_statistic(&self.base));
         match self.pairing {
-            LaunchPairing::Independent => Uncertainty::of(&candidate, &base, Smoothness::Smooth),
-            LaunchPairing::ByRound => {
-                Uncertainty::of_pairs(&PairedRatio::new(candidate, base)?, Smoothness::Smooth)
+            ProcessPairing::Independent => {
+                Uncertainty::from_independent(&candidate, &base, Smoothness::Smooth)
+            }
+            ProcessPairing::ByRound => {
+                Uncertainty::from_pairs(&PairedRatio::new(candidate, base)?, Smoothness::Smooth)
             }
         }
     }
 
     /// Returns the change of the mean of the processes' percentiles.
-    fn interval(&self, quantile: f64, seed: u64, rules: &ExtrasRules) -> Option<Estimate> {
+    fn interval(&self, quantile: f64, seed: u64, rules: &ExtrasPolicy) -> Option<Estimate> {
         let level = rules.confidence_level;
         let fewer = self.base.len().min(self.candidate.len());
         if IntervalMethod::for_clusters(fewer) == IntervalMethod::StudentT {
             let found = match self.pairing {
-                LaunchPairing::Independent => mean_ratio(&self.candidate, &self.base, level),
-                LaunchPairing::ByRound => paired_mean_ratio(&self.candidate, &self.base, level),
+                ProcessPairing::Independent => mean_ratio(&self.candidate, &self.base, level),
+                ProcessPairing::ByRound => paired_mean_ratio(&self.candidate, &self.base, level),
             }?;
             return Some(Estimate {
                 estimate: found.value - 1.0,
@@ -229,10 +233,10 @@ impl LaunchPercentiles {
                 ..Thresholds::default()
             },
         };
-        let (candidate, base) = (single(&self.candidate), single(&self.base));
+        let (candidate, base) = (mean_statistic(&self.candidate), mean_statistic(&self.base));
         match self.pairing {
-            LaunchPairing::Independent => Estimate::relative_change(&candidate, &base, rule),
-            LaunchPairing::ByRound => {
+            ProcessPairing::Independent => Estimate::relative_change(&candidate, &base, rule),
+            ProcessPairing::ByRound => {
                 let ratio = PairedRatio::new(candidate, base)?;
                 Estimate::relative_change_of_pairs(&ratio, rule)
             }
@@ -241,6 +245,6 @@ impl LaunchPercentiles {
 }
 
 /// Returns the mean of the processes' percentiles as a cluster statistic.
-fn single(values: &[f64]) -> ClusterMean {
+fn mean_statistic(values: &[f64]) -> ClusterMean {
     ClusterMean::new(&values.chunks(1).collect::<Vec<_>>())
 }

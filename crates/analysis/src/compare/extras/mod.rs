@@ -18,16 +18,16 @@ mod shared_level;
 
 pub use allocations::{AllocationComparison, CountChange};
 pub use description::{
-    AllocationSummary, LatencyCourse, LatencySummary, OverLaunches, PercentileSummary,
+    AllocationSummary, LatencyOverTime, LatencySummary, OverProcesses, PercentileSummary,
     WindowSummary,
 };
 pub use function_cost::FunctionCost;
 pub(in crate::compare) use instructions::per_iteration;
 pub use instructions::{InstructionComparison, InstructionSummary};
 pub use latencies::{LatencyComparison, PercentileChange};
-pub use resampled::{LaunchObservations, LaunchPercentile, LaunchStatistics};
+pub use resampled::{ObservationKind, ProcessPercentile, ProcessStatistics};
 pub use sampled_time::SampledTime;
-pub use shared_level::{Share, SharedLevel};
+pub use shared_level::{LevelShare, SharedLevel};
 
 #[cfg(test)]
 mod family_tests;

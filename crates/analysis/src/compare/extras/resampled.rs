@@ -10,19 +10,19 @@ use crate::compare::summary::described_times;
 use crate::model::{Measurement, Metric};
 use perfcheck_stats::{
     ClusterMean, HdrHistogram, PercentileRule, Quantile, Resampling, Stream, derived_seed, mean,
-    percentile_interval_by,
+    percentile_interval_with,
 };
 
-use super::description::OverLaunches;
+use super::description::OverProcesses;
 use super::latencies::LatencyComparison;
 
 /// Statistics of processes over all processes, with percentile bootstrap intervals: of the sorted resamples those with the indices int(a / 2 B) and
 /// int((1 - a / 2) B) - 1.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-pub struct LaunchStatistics {
+pub struct ProcessStatistics {
     /// The measurements that the statistics of a process summarize.
-    pub observations: LaunchObservations,
+    pub observations: ObservationKind,
     /// How many processes are resampled.
     pub launches: usize,
     /// How many resamples there are, B.
@@ -30,20 +30,20 @@ pub struct LaunchStatistics {
     /// Whether there is one process: all intervals are points then.
     pub ci_degenerate: bool,
     /// The number of observations of a process.
-    pub count: OverLaunches,
+    pub count: OverProcesses,
     /// The operations or iterations per second of a process; null for amounts.
-    pub per_second: Option<OverLaunches>,
+    pub per_second: Option<OverProcesses>,
     /// The mean of a process, in nanoseconds.
-    pub mean_ns: OverLaunches,
+    pub mean_ns: OverProcesses,
     /// The percentiles 0.5, 0.95, 0.99, 0.999 and 1 (the longest time).
-    pub percentiles: Vec<LaunchPercentile>,
+    pub percentiles: Vec<ProcessPercentile>,
 }
 
 /// The times whose percentiles are computed for each process.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case")]
-pub enum LaunchObservations {
+pub enum ObservationKind {
     /// Operations that the bench timed one by one.
     Operations,
     /// Samples, if operations were not timed one by one. An imported value is usually one operation.
@@ -53,12 +53,12 @@ pub enum LaunchObservations {
 /// A percentile over processes, in nanoseconds.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-pub struct LaunchPercentile {
+pub struct ProcessPercentile {
     /// The quantile, a fraction; 1 is the longest time.
     pub quantile: f64,
     /// The percentile of a process, by nearest rank, over the processes.
     #[serde(flatten)]
-    pub ns: OverLaunches,
+    pub ns: OverProcesses,
 }
 
 /// The observations of one process.
@@ -90,13 +90,17 @@ impl ObservedTimes {
     }
 }
 
-impl LaunchStatistics {
+impl ProcessStatistics {
     /// Number of resamples; those with the indices 250 and 9749 bound a 95 % interval.
     const RESAMPLES: usize = 10_000;
 
     /// Returns `None` if nothing was measured. The intervals have `confidence_level`; the same seed gives the same intervals.
-    pub fn of(measurement: &Measurement, confidence_level: f64, seed: u64) -> Option<Self> {
-        let (observations, launches) = observed(measurement);
+    pub fn from_measurement(
+        measurement: &Measurement,
+        confidence_level: f64,
+        seed: u64,
+    ) -> Option<Self> {
+        let (observations, launches) = observed_times(measurement);
         let seed = derived_seed(seed, &measurement.benchmark.key.to_string());
         let over = |name: &str, value: &dyn Fn(&ObservedTimes) -> Option<f64>| {
             let values: Vec<f64> = launches.iter().filter_map(value).collect();
@@ -106,15 +110,15 @@ impl LaunchStatistics {
                 stream: Stream { seed, name },
             };
             let rule = PercentileRule::WholeIndices;
-            let interval = percentile_interval_by(&mean, confidence_level, rule, resampling)?;
-            let mut found = OverLaunches::of(&values, confidence_level)?;
-            found.interval = Some(Estimate::with(found.mean, interval));
+            let interval = percentile_interval_with(&mean, confidence_level, rule, resampling)?;
+            let mut found = OverProcesses::summarize(&values, confidence_level)?;
+            found.interval = Some(Estimate::from_interval(found.mean, interval));
             Some(found)
         };
         let percentiles = LatencyComparison::QUANTILES.into_iter().map(|quantile| {
             let name = format!("latency-p{}", quantile * 100.0);
             let ns = over(&name, &|launch| launch.percentile(quantile))?;
-            Some(LaunchPercentile { quantile, ns })
+            Some(ProcessPercentile { quantile, ns })
         });
         let per_second = |launch: &ObservedTimes| {
             let ns = launch.mean().filter(|ns| *ns > 0.0)?;
@@ -137,7 +141,7 @@ impl LaunchStatistics {
 }
 
 /// Returns the observations of each process that has any: operations if the bench timed them one by one, else the described samples.
-fn observed(measurement: &Measurement) -> (LaunchObservations, Vec<ObservedTimes>) {
+fn observed_times(measurement: &Measurement) -> (ObservationKind, Vec<ObservedTimes>) {
     let launches = measurement.launches.iter();
     let histograms: Vec<ObservedTimes> = launches
         .filter_map(|launch| launch.extras.latencies.as_ref()?.histogram())
@@ -147,8 +151,8 @@ fn observed(measurement: &Measurement) -> (LaunchObservations, Vec<ObservedTimes
     if histograms.is_empty() {
         let samples = described_times(measurement).into_iter();
         let samples = samples.map(ObservedTimes::Samples).collect();
-        (LaunchObservations::Samples, samples)
+        (ObservationKind::Samples, samples)
     } else {
-        (LaunchObservations::Operations, histograms)
+        (ObservationKind::Operations, histograms)
     }
 }

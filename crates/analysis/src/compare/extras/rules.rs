@@ -2,7 +2,7 @@
 
 /// How the processes of the two sides belong together.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum LaunchPairing {
+pub(super) enum ProcessPairing {
     /// Processes are independent.
     Independent,
     /// Processes with the same number belong to one round of a side-by-side measurement.
@@ -11,7 +11,7 @@ pub(super) enum LaunchPairing {
 
 /// The rules for comparing extras.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct ExtrasRules {
+pub(super) struct ExtrasPolicy {
     /// Relative change that counts as noise, a fraction.
     pub(super) noise_threshold: f64,
     /// Level of the permutation test, two-sided, for each number separately.

@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
-use super::function_cost::{FunctionCost, by_name, most_different};
+use super::function_cost::{FunctionCost, group_by_name, keep_most_different};
 use crate::model::{BySide, Measurement, Metric, TimeSamples, limits};
 use perfcheck_stats::binomial;
 
@@ -27,7 +27,7 @@ pub struct SampledTime {
 impl SampledTime {
     /// Compares with the newest of the runs in `base` that was sampled; `ns` holds the nanoseconds of an iteration. `None` if a side was not sampled,
     /// or does not measure time.
-    pub(super) fn of(
+    pub(super) fn compare(
         base: &[&Measurement],
         candidate: &Measurement,
         ns: BySide<f64>,
@@ -41,22 +41,22 @@ impl SampledTime {
             base: base.samples,
             candidate: candidate.samples,
         };
-        let functions = counts_of(base, candidate).into_iter();
-        let functions = functions.map(|(name, counts)| cost_of(name, counts, samples, ns));
+        let functions = function_counts(base, candidate).into_iter();
+        let functions = functions.map(|(name, counts)| function_cost(name, counts, samples, ns));
         let is_no_chance = |one: &FunctionCost| {
             let error = one.standard_error.unwrap_or(f64::INFINITY);
             one.difference().abs() > BEYOND_CHANCE * error
         };
         Some(Self {
             samples,
-            functions: most_different(functions.filter(is_no_chance).collect()),
+            functions: keep_most_different(functions.filter(is_no_chance).collect()),
         })
     }
 }
 
 /// Returns the samples of each function. A side that left functions out may have run a missing one: it then counts with the samples of the side's
 /// smallest function, or with those of the other side if these are fewer.
-fn counts_of<'m>(
+fn function_counts<'m>(
     base: &'m TimeSamples,
     candidate: &'m TimeSamples,
 ) -> BTreeMap<&'m str, BySide<f64>> {
@@ -72,7 +72,7 @@ fn counts_of<'m>(
         base: left_out(base),
         candidate: left_out(candidate),
     };
-    let mut counts = by_name(of(base), of(candidate));
+    let mut counts = group_by_name(of(base), of(candidate));
     for sides in counts.values_mut() {
         if sides.base == 0.0 {
             sides.base = least.base.min(sides.candidate);
@@ -83,7 +83,12 @@ fn counts_of<'m>(
     counts
 }
 
-fn cost_of(name: &str, counts: BySide<f64>, samples: BySide<u64>, ns: BySide<f64>) -> FunctionCost {
+fn function_cost(
+    name: &str,
+    counts: BySide<f64>,
+    samples: BySide<u64>,
+    ns: BySide<f64>,
+) -> FunctionCost {
     let share = |count: f64, samples: u64| count / samples.max(1) as f64;
     let error = |count: f64, samples: u64| {
         let error = binomial::share_standard_error(count as u64, samples);
@@ -107,7 +112,7 @@ fn cost_of(name: &str, counts: BySide<f64>, samples: BySide<u64>, ns: BySide<f64
 mod tests {
     use super::*;
     use crate::compare::fixtures::measurement;
-    use crate::model::{CountsOfBenchmark, FunctionCount};
+    use crate::model::{BenchmarkCounts, FunctionCount};
 
     fn run(samples: u64, functions: &[(&str, u64)]) -> Measurement {
         let functions = functions.iter().map(|(name, count)| FunctionCount {
@@ -119,9 +124,9 @@ mod tests {
             functions: functions.collect(),
         };
         Measurement {
-            counts: CountsOfBenchmark {
+            counts: BenchmarkCounts {
                 time: Some(time),
-                ..CountsOfBenchmark::default()
+                ..BenchmarkCounts::default()
             },
             ..measurement(Vec::new())
         }
@@ -132,7 +137,7 @@ mod tests {
             base: 100.0,
             candidate: 120.0,
         };
-        SampledTime::of(&[base], candidate, ns)
+        SampledTime::compare(&[base], candidate, ns)
     }
 
     #[test]
@@ -170,13 +175,13 @@ mod tests {
         };
         // A share of one half has an error of 0.707 %, so three errors of a difference are 3 %: 150 samples.
         let of = |scan: u64| run(5000, &[("scan", scan), ("hash", 5000 - scan)]);
-        let found = |scan| SampledTime::of(&[&of(2500)], &of(scan), ns).expect("sampled");
+        let found = |scan| SampledTime::compare(&[&of(2500)], &of(scan), ns).expect("sampled");
         assert_eq!(found(2640).functions, []);
         assert_eq!(found(2660).functions.len(), 2);
         // A function that was seen three times on one side and never on the other.
         let base = run(5000, &[("scan", 5000)]);
         let candidate = run(5000, &[("scan", 4997), ("new", 3)]);
-        let rare = SampledTime::of(&[&base], &candidate, ns).expect("sampled");
+        let rare = SampledTime::compare(&[&base], &candidate, ns).expect("sampled");
         assert_eq!(rare.functions, []);
     }
 
@@ -215,7 +220,7 @@ mod tests {
         let base = run(5000, &[("scan", 4900), ("hash", 100)]);
         let candidate = run(5000, &[("scan", 4800), ("hash", 100), ("new", 100)]);
         let costs = |base, candidate| {
-            let found = SampledTime::of(&[base], candidate, ns).expect("sampled");
+            let found = SampledTime::compare(&[base], candidate, ns).expect("sampled");
             let new = found.functions.into_iter().find(|one| one.name == "new");
             new.map(|one| (one.cost.base, one.cost.candidate))
         };

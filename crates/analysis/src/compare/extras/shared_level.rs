@@ -10,14 +10,14 @@ pub struct SharedLevel {
     pub family: usize,
     /// How it is shared.
     #[serde(flatten)]
-    pub share: Share,
+    pub share: LevelShare,
 }
 
 /// The share of one benchmark in the level.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(untagged)]
-pub enum Share {
+pub enum LevelShare {
     /// The verdict is from an interval.
     Interval {
         /// The level of all intervals together, two-sided.
@@ -36,11 +36,11 @@ pub enum Share {
 
 impl SharedLevel {
     /// Computes the level of each of `family` two-sided intervals that together have `confidence_level` (Bonferroni).
-    pub fn of_interval(confidence_level: f64, family: usize) -> Self {
+    pub fn bonferroni(confidence_level: f64, family: usize) -> Self {
         let interval_level = 1.0 - (1.0 - confidence_level) / family.max(1) as f64;
         Self {
             family,
-            share: Share::Interval {
+            share: LevelShare::Interval {
                 confidence_level,
                 interval_level,
             },
@@ -48,10 +48,10 @@ impl SharedLevel {
     }
 
     /// Returns the level of this interval, or of all tests.
-    pub fn own(&self) -> f64 {
+    pub fn effective_level(&self) -> f64 {
         match self.share {
-            Share::Interval { interval_level, .. } => interval_level,
-            Share::Ranks {
+            LevelShare::Interval { interval_level, .. } => interval_level,
+            LevelShare::Ranks {
                 significance_level, ..
             } => significance_level,
         }

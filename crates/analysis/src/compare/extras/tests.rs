@@ -1,16 +1,16 @@
 //! Allocations and latencies, situation by situation.
 
-use super::rules::{ExtrasRules, LaunchPairing};
+use super::rules::{ExtrasPolicy, ProcessPairing};
 use super::*;
 use crate::compare::fixtures::{compare_two, flat_launch, measurement};
-use crate::compare::{Estimate, HostClass, Rules};
+use crate::compare::{Estimate, HostClass, TestPolicy};
 use crate::model::{
-    Allocations, DecisionSettings, Latencies, LatencyWindow, LaunchSeries, Measurement, Metric,
-    Nanos, Verdict,
+    Allocations, DecisionSettings, Latencies, LatencyWindow, Measurement, Metric, Nanos,
+    ProcessSeries, Verdict,
 };
 use perfcheck_stats::HdrPrecision;
 
-const RULES: ExtrasRules = ExtrasRules {
+const RULES: ExtrasPolicy = ExtrasPolicy {
     noise_threshold: 0.02,
     significance_level: 0.01,
     confidence_level: 0.95,
@@ -20,7 +20,7 @@ const RULES: ExtrasRules = ExtrasRules {
 
 fn launches(extras: impl Iterator<Item = (Vec<Allocations>, Option<Latencies>)>) -> Measurement {
     let launch = |(k, (allocations, latencies)): (u32, _)| {
-        let mut launch: LaunchSeries = flat_launch(k, 1_000, &[100.0; 4]);
+        let mut launch: ProcessSeries = flat_launch(k, 1_000, &[100.0; 4]);
         launch.extras.allocations = allocations;
         launch.extras.latencies = latencies;
         launch
@@ -70,15 +70,19 @@ pub(super) fn constant(ns: u64, count: usize) -> Measurement {
 }
 
 fn allocated(base: &Measurement, candidate: &Measurement) -> CountChange {
-    AllocationComparison::of(&[base], candidate, &RULES)
+    AllocationComparison::compare(&[base], candidate, &RULES)
         .unwrap()
         .count
 }
 
-fn slower(base: &Measurement, candidate: &Measurement, pairing: LaunchPairing) -> PercentileChange {
-    *LatencyComparison::of(&[base], candidate, pairing, &RULES)
+fn slower(
+    base: &Measurement,
+    candidate: &Measurement,
+    pairing: ProcessPairing,
+) -> PercentileChange {
+    *LatencyComparison::compare(&[base], candidate, pairing, &RULES)
         .unwrap()
-        .at(0.5)
+        .percentile(0.5)
         .unwrap()
 }
 
@@ -93,7 +97,7 @@ fn where_nothing_varies_a_difference_is_a_difference_whatever_its_size() {
     );
     let found = allocated(&base, &counted(&[&[999; 3]]));
     assert_eq!((found.exact, found.verdict), (true, Verdict::Improved));
-    let found = AllocationComparison::of(&[&base], &base, &RULES).unwrap();
+    let found = AllocationComparison::compare(&[&base], &base, &RULES).unwrap();
     assert_eq!(
         (found.count.verdict, found.has_changed()),
         (Verdict::Unchanged, false)
@@ -127,7 +131,8 @@ fn where_it_varies_launches_are_ranked_and_the_change_must_exceed_the_threshold(
 #[test]
 fn a_side_that_counted_nothing_is_not_compared_and_the_newest_run_that_did_is_the_reference() {
     let (none, old, newest) = (counted(&[]), counted(&[&[5]]), counted(&[&[7]]));
-    let of = |base: &[&Measurement], candidate| AllocationComparison::of(base, candidate, &RULES);
+    let of =
+        |base: &[&Measurement], candidate| AllocationComparison::compare(base, candidate, &RULES);
     assert_eq!(of(&[&none], &old), None);
     assert_eq!(of(&[&old], &none), None);
     assert_eq!(
@@ -141,7 +146,7 @@ fn b_x1_the_ratio_of_means_of_launch_percentiles_has_a_seeded_launch_level_inter
     let scales: Vec<f64> = (0..10).map(|k| 1.0 + 0.01 * f64::from(k % 3)).collect();
     let slow: Vec<f64> = scales.iter().map(|scale| scale * 1.1).collect();
     let (base, candidate) = (timed(&scales), timed(&slow));
-    let found = slower(&base, &candidate, LaunchPairing::Independent);
+    let found = slower(&base, &candidate, ProcessPairing::Independent);
     assert!((found.change.estimate - 0.1).abs() < 0.001, "{found:?}");
     assert!((found.candidate_ns / found.base_ns - 1.0 - found.change.estimate).abs() < 1e-12);
     assert!(
@@ -150,16 +155,20 @@ fn b_x1_the_ratio_of_means_of_launch_percentiles_has_a_seeded_launch_level_inter
     );
     assert_eq!(found.verdict, Verdict::Regressed);
     assert_eq!(
-        slower(&base, &candidate, LaunchPairing::Independent),
+        slower(&base, &candidate, ProcessPairing::Independent),
         found,
         "seeded"
     );
-    let all =
-        LatencyComparison::of(&[&base], &candidate, LaunchPairing::Independent, &RULES).unwrap();
+    let all = LatencyComparison::compare(&[&base], &candidate, ProcessPairing::Independent, &RULES)
+        .unwrap();
     let quantiles: Vec<f64> = all.percentiles.iter().map(|one| one.quantile).collect();
     assert_eq!(quantiles, LatencyComparison::QUANTILES);
-    assert!(quantiles.iter().all(|q| all.at(*q).unwrap().quantile == *q));
-    assert_eq!(all.at(0.42), None);
+    assert!(
+        quantiles
+            .iter()
+            .all(|q| all.percentile(*q).unwrap().quantile == *q)
+    );
+    assert_eq!(all.percentile(0.42), None);
     assert!(
         all.percentiles
             .iter()
@@ -173,7 +182,7 @@ fn b12_launches_weigh_alike_however_many_operations_they_had() {
     let long = latencies(std::iter::repeat_n(1_000, 9_000));
     let short = latencies(std::iter::repeat_n(2_000, 10));
     let base = launches([(vec![], Some(long)), (vec![], Some(short))].into_iter());
-    let found = slower(&base, &base, LaunchPairing::Independent);
+    let found = slower(&base, &base, ProcessPairing::Independent);
     assert_eq!(found.base_ns, 1_500.0);
     assert_eq!(
         found.verdict,
@@ -186,7 +195,7 @@ fn b12_launches_weigh_alike_however_many_operations_they_had() {
 fn b14_fewer_than_eight_launches_have_a_t_interval() {
     let base = timed(&[1.0, 1.01, 0.99]);
     let candidate = timed(&[1.1, 1.12, 1.09]);
-    let found = slower(&base, &candidate, LaunchPairing::Independent);
+    let found = slower(&base, &candidate, ProcessPairing::Independent);
     // t(.975, about 3 degrees of freedom) is above 3, so the interval is wider than resamples of three can give.
     assert!(found.change.upper - found.change.lower > 0.05, "{found:?}");
     assert!(
@@ -206,7 +215,7 @@ fn b14_the_t_interval_of_a_ratio_of_two_means_is_that_of_fieller() {
         )
     };
     let (base, candidate) = (side([90, 100, 110]), side([180, 200, 220]));
-    let found = slower(&base, &candidate, LaunchPairing::Independent).change;
+    let found = slower(&base, &candidate, ProcessPairing::Independent).change;
     assert!((found.estimate - 1.0).abs() < 1e-12, "{found:?}");
     // The interval is that of a change, not of a ratio.
     assert!((0.3..1.0).contains(&found.lower), "{found:?}");
@@ -216,7 +225,7 @@ fn b14_the_t_interval_of_a_ratio_of_two_means_is_that_of_fieller() {
 #[test]
 fn an_interval_that_reaches_the_threshold_calls_no_change() {
     let base = timed(&[1.0, 1.01, 0.99]);
-    let found = slower(&base, &base, LaunchPairing::Independent);
+    let found = slower(&base, &base, ProcessPairing::Independent);
     let verdict = |lower: f64, upper: f64| {
         let change = Estimate {
             estimate: f64::midpoint(lower, upper),
@@ -228,7 +237,7 @@ fn an_interval_that_reaches_the_threshold_calls_no_change() {
             clock_step: 0.0,
             ..found
         };
-        exact.verdict_of(&change, 0.02)
+        exact.judge(&change, 0.02)
     };
     assert_eq!(verdict(-0.05, -0.02), Verdict::Inconclusive);
     assert_eq!(verdict(-0.05, -0.0201), Verdict::Improved);
@@ -248,15 +257,15 @@ fn rounds_of_an_ab_measurement_are_compared_with_each_other() {
                 .map(|scale| scale * 1.05)
                 .collect::<Vec<_>>(),
         );
-        let paired = slower(&base, &candidate, LaunchPairing::ByRound);
+        let paired = slower(&base, &candidate, ProcessPairing::ByRound);
         assert_eq!(paired.verdict, Verdict::Regressed, "{paired:?}");
-        let apart = slower(&base, &candidate, LaunchPairing::Independent);
+        let apart = slower(&base, &candidate, ProcessPairing::Independent);
         assert_eq!(apart.verdict, Verdict::Inconclusive, "{apart:?}");
     }
     // A round counts only if both sides have it.
     let (base, mut candidate) = (timed(&scales), timed(&scales));
     candidate.launches.remove(3);
-    let found = slower(&base, &candidate, LaunchPairing::ByRound);
+    let found = slower(&base, &candidate, ProcessPairing::ByRound);
     assert_eq!(
         (found.change.estimate, found.verdict),
         (0.0, Verdict::Unchanged)
@@ -265,7 +274,7 @@ fn rounds_of_an_ab_measurement_are_compared_with_each_other() {
 
 #[test]
 fn b22_no_change_within_the_error_of_the_histogram_or_a_step_of_the_clock_is_called() {
-    let rules = ExtrasRules {
+    let rules = ExtrasPolicy {
         noise_threshold: 0.0,
         ..RULES
     };
@@ -278,9 +287,10 @@ fn b22_no_change_within_the_error_of_the_histogram_or_a_step_of_the_clock_is_cal
     };
     let verdict = |base, candidate, quantum| {
         let (base, candidate) = (constant(base, quantum), constant(candidate, quantum));
-        let found = LatencyComparison::of(&[&base], &candidate, LaunchPairing::Independent, &rules)
-            .unwrap();
-        found.at(0.5).unwrap().verdict
+        let found =
+            LatencyComparison::compare(&[&base], &candidate, ProcessPairing::Independent, &rules)
+                .unwrap();
+        found.percentile(0.5).unwrap().verdict
     };
     // The value is in the next bucket of the histogram.
     let next = 1_000_000 + 512;
@@ -301,20 +311,20 @@ fn b22_no_change_within_the_error_of_the_histogram_or_a_step_of_the_clock_is_cal
 #[test]
 fn times_of_zero_and_single_launches_give_no_interval_and_no_verdict() {
     let zero = launches((0..3).map(|_| (vec![], Some(latencies([0; 5])))));
-    let found = slower(&zero, &zero, LaunchPairing::Independent);
+    let found = slower(&zero, &zero, ProcessPairing::Independent);
     assert_eq!(
         (found.change.estimate, found.verdict),
         (0.0, Verdict::Inconclusive)
     );
     let one = timed(&[1.0]);
-    let found = slower(&one, &timed(&[2.0]), LaunchPairing::Independent);
+    let found = slower(&one, &timed(&[2.0]), ProcessPairing::Independent);
     assert_eq!(found.verdict, Verdict::Inconclusive);
     assert!(found.change.lower == f64::NEG_INFINITY && (found.change.estimate - 1.0).abs() < 1e-3);
     assert_eq!(
-        LatencyComparison::of(
+        LatencyComparison::compare(
             &[&counted(&[&[1]])],
             &one,
-            LaunchPairing::Independent,
+            ProcessPairing::Independent,
             &RULES
         ),
         None
@@ -336,7 +346,7 @@ fn a_comparison_of_stored_runs_carries_both() {
             ];
         }
     }
-    let rules = Rules {
+    let rules = TestPolicy {
         decision: DecisionSettings::default(),
         host: HostClass::Dedicated,
         seed: 1,
@@ -344,7 +354,7 @@ fn a_comparison_of_stored_runs_carries_both() {
     let found = compare_two(&candidate, &base, &rules);
     assert_eq!(found.allocations.unwrap().count.verdict, Verdict::Regressed);
     assert_eq!(
-        found.latencies.unwrap().at(0.99).unwrap().verdict,
+        found.latencies.unwrap().percentile(0.99).unwrap().verdict,
         Verdict::Regressed
     );
 }
@@ -375,7 +385,7 @@ fn b10_windows_of_launches_are_laid_beside_each_other_and_show_drift() {
             .into_iter()
             .map(|medians| (vec![], Some(windowed(medians)))),
     );
-    let found = LatencySummary::of(&run, 0.95).unwrap();
+    let found = LatencySummary::from_measurement(&run, 0.95).unwrap();
     assert_eq!((found.launches, found.operations, found.errors), (3, 90, 9));
     assert_eq!(found.messages, ["refused"]);
     let first = found.course.windows[0];
@@ -401,7 +411,7 @@ fn b10_windows_of_launches_are_laid_beside_each_other_and_show_drift() {
         idle.windows[at].operations = 0;
     }
     let idle = launches([(vec![], Some(idle))].into_iter());
-    let drift = LatencySummary::of(&idle, 0.95)
+    let drift = LatencySummary::from_measurement(&idle, 0.95)
         .unwrap()
         .course
         .drift
@@ -409,7 +419,10 @@ fn b10_windows_of_launches_are_laid_beside_each_other_and_show_drift() {
     assert!((drift.estimate - 0.5).abs() < 1e-12, "{drift:?}");
     let short = launches([(vec![], Some(windowed(&[100, 100])))].into_iter());
     assert_eq!(
-        LatencySummary::of(&short, 0.95).unwrap().course.drift,
+        LatencySummary::from_measurement(&short, 0.95)
+            .unwrap()
+            .course
+            .drift,
         None,
         "one whole second"
     );
@@ -417,7 +430,8 @@ fn b10_windows_of_launches_are_laid_beside_each_other_and_show_drift() {
 
 #[test]
 fn b11_every_percentile_has_mean_deviation_cv_and_interval_over_launches() {
-    let found = LatencySummary::of(&timed(&[1.0, 1.1, 0.9, 1.05, 0.95]), 0.95).unwrap();
+    let found =
+        LatencySummary::from_measurement(&timed(&[1.0, 1.1, 0.9, 1.05, 0.95]), 0.95).unwrap();
     let p95 = found.at(0.95).unwrap();
     assert!(
         (p95.ns.mean / 19_490.0 - 1.0).abs() < HdrPrecision::default().error(),
@@ -435,12 +449,15 @@ fn b11_every_percentile_has_mean_deviation_cv_and_interval_over_launches() {
     assert_eq!(found.operations_per_launch.mean, 1_000.0);
     let rate = found.operations_per_second.mean;
     assert!((65_000.0..69_000.0).contains(&rate), "{rate}");
-    assert_eq!(LatencySummary::of(&counted(&[&[1]]), 0.95), None);
+    assert_eq!(
+        LatencySummary::from_measurement(&counted(&[&[1]]), 0.95),
+        None
+    );
 }
 
 #[test]
 fn n36_mean_allocated_bytes_are_those_of_launches_that_weigh_alike() {
-    let found = AllocationSummary::of(&counted(&[&[1, 1, 1, 1], &[3]])).unwrap();
+    let found = AllocationSummary::from_measurement(&counted(&[&[1, 1, 1, 1], &[3]])).unwrap();
     assert_eq!(
         (found.count, found.bytes, found.peak_bytes),
         (2.0, 128.0, 64.0)
@@ -450,23 +467,23 @@ fn n36_mean_allocated_bytes_are_those_of_launches_that_weigh_alike() {
         (false, 5, 2)
     );
     assert!(
-        AllocationSummary::of(&counted(&[&[2, 2], &[2]]))
+        AllocationSummary::from_measurement(&counted(&[&[2, 2], &[2]]))
             .unwrap()
             .exact
     );
-    assert_eq!(AllocationSummary::of(&counted(&[])), None);
+    assert_eq!(AllocationSummary::from_measurement(&counted(&[])), None);
 }
 
 #[test]
 fn a_change_of_just_the_threshold_is_none_however_sure_it_is() {
     use super::allocations::CountChange;
     let changed = |noise_threshold| {
-        let rules = ExtrasRules {
+        let rules = ExtrasPolicy {
             noise_threshold,
             ..RULES
         };
         let sure = |_: &[f64], _: &[f64]| Some(1e-6);
-        let found = CountChange::of_launches(&[8.0; 5], &[9.0; 5], false, sure, &rules);
+        let found = CountChange::from_process_means(&[8.0; 5], &[9.0; 5], false, sure, &rules);
         found.expect("counts").verdict
     };
     // An eighth more.
@@ -479,7 +496,7 @@ fn operations_a_second_are_a_billion_over_their_nanoseconds_and_amounts_have_non
     let launch = |(k, ns): (u32, f64)| flat_launch(k, 1_000, &[ns; 4]);
     let mut run = measurement((0..).zip([100.0, 200.0]).map(launch).collect());
     let rate = |run: &Measurement| {
-        let found = LaunchStatistics::of(run, 0.95, 7).expect("samples");
+        let found = ProcessStatistics::from_measurement(run, 0.95, 7).expect("samples");
         found.per_second.map(|rate| rate.mean)
     };
     // Ten million and five million.
@@ -498,7 +515,7 @@ fn each_launch_weighs_by_its_operations_in_the_distribution_of_all() {
     };
     let all = [drawn(10, &[100, 300]), drawn(30, &[200])];
     let run = launches(all.into_iter().map(|found| (vec![], Some(found))));
-    let summary = LatencySummary::of(&run, 0.95).expect("operations");
+    let summary = LatencySummary::from_measurement(&run, 0.95).expect("operations");
     let distribution = summary.course.distribution.expect("values");
     // Each value of the first process represents five of the forty operations.
     let steps = [(100.0, 0.125), (200.0, 0.875), (300.0, 1.0)];

@@ -3,7 +3,7 @@
 use super::look::Look;
 use super::plan::Plan;
 use super::rank_test::{RankTest, differences_of_round};
-use super::series::{Neighbours, PairedSeries, UsableRounds};
+use super::series::{PairedSamples, PairedSeries, UsableRounds};
 use super::speed_test::SpeedTest;
 use crate::compare::description::ChangeDescription;
 use crate::compare::launch_values::Location;
@@ -33,7 +33,7 @@ const FEWEST_TELLING_ROUNDS: usize = 5;
 const MODE_SHARE: f64 = 0.2;
 
 /// Describes the changes of mean and median of all samples, with intervals over rounds.
-pub(super) fn description(
+pub(super) fn describe_change(
     series: &PairedSeries<'_>,
     look: &Look,
     plan: &Plan,
@@ -50,8 +50,8 @@ pub(super) fn description(
         .unzip();
     let candidate: Vec<&[f64]> = candidate.iter().map(Vec::as_slice).collect();
     let base: Vec<&[f64]> = base.iter().map(Vec::as_slice).collect();
-    let seed = derived_seed(plan.seed_of(series.key), &series.key.to_string());
-    ChangeDescription::of_rounds(
+    let seed = derived_seed(plan.benchmark_seed(series.key), &series.key.to_string());
+    ChangeDescription::from_rounds(
         &candidate,
         &base,
         plan.confidence_level,
@@ -61,7 +61,7 @@ pub(super) fn description(
 }
 
 /// Adds the notes that apply to the measurement.
-pub(super) fn add(
+pub(super) fn add_notes(
     rounds: &[Round],
     look: &Look,
     speed: &SpeedTest,
@@ -84,20 +84,22 @@ pub(super) fn add(
     if usable.rounds.len() < FEWEST_ROUNDS {
         return;
     }
-    notes.extend(drift(usable, speed, look.threshold, verdict));
-    notes.extend(position(rounds, look.threshold));
+    notes.extend(note_drift(usable, speed, look.threshold, verdict));
+    notes.extend(note_position_effect(rounds, look.threshold));
     if matches!(verdict, Verdict::Inconclusive | Verdict::Suspect) {
-        notes.extend(autocorrelation(usable));
-        notes.extend(long_iterations(rounds));
-        notes.extend(what_differs(usable, look.threshold));
-        notes.extend(modes(Side::Base, usable, |round| &round.base));
-        notes.extend(modes(Side::Candidate, usable, |round| &round.candidate));
+        notes.extend(note_autocorrelation(usable));
+        notes.extend(note_long_iterations(rounds));
+        notes.extend(note_variance_source(usable, look.threshold));
+        notes.extend(note_modes(Side::Base, usable, |round| &round.base));
+        notes.extend(note_modes(Side::Candidate, usable, |round| {
+            &round.candidate
+        }));
     }
 }
 
 /// Returns a note if the change in the first half of the rounds differs from that in the second. There is none if both halves are beyond the
 /// threshold in the direction of the verdict: each half alone confirms it, so measuring again is unnecessary.
-fn drift(
+fn note_drift(
     usable: &UsableRounds,
     speed: &SpeedTest,
     threshold: f64,
@@ -105,7 +107,7 @@ fn drift(
 ) -> Option<Note> {
     let halves = usable.halves(usable.rounds.len() / 2);
     // Use the rank test: half of the rounds may hold no quiet moment of a side, which would distort its floor.
-    let [first, second] = halves.map(|half| RankTest::of(&half, 0.0));
+    let [first, second] = halves.map(|half| RankTest::test(&half, 0.0));
     let (first, second) = (first?.difference(), second?.difference());
     // The standard error of each half is sqrt 2 times that of the whole, and that of their difference is twice that of the whole.
     let apart = (second - first).abs();
@@ -119,7 +121,7 @@ fn drift(
 }
 
 /// Returns how much slower samples are as the second of their pair, if beyond the threshold. The pairs of ABBA are AB and BA.
-fn position(rounds: &[Round], threshold: f64) -> Option<Note> {
+fn note_position_effect(rounds: &[Round], threshold: f64) -> Option<Note> {
     let of_rounds: Vec<f64> = rounds.iter().filter_map(position_in_round).collect();
     if of_rounds.len() < FEWEST_ROUNDS {
         return None;
@@ -151,7 +153,7 @@ fn position_in_round(round: &Round) -> Option<f64> {
 }
 
 /// Returns a note if an iteration is so long that a round has few samples.
-fn long_iterations(rounds: &[Round]) -> Option<Note> {
+fn note_long_iterations(rounds: &[Round]) -> Option<Note> {
     let samples = rounds.iter().flat_map(|round| &round.candidate);
     let times: Vec<f64> = samples
         .filter(|sample| sample.iterations > 0)
@@ -163,7 +165,7 @@ fn long_iterations(rounds: &[Round]) -> Option<Note> {
 
 /// Tells whether processes or neighboring samples make the rounds differ, if by more than the threshold. The median of n differences has about pi /
 /// (2 n) times their variance; the rest of the variance of the rounds is due to the processes. Rounds with a single difference are left out.
-fn what_differs(usable: &UsableRounds, threshold: f64) -> Option<Note> {
+fn note_variance_source(usable: &UsableRounds, threshold: f64) -> Option<Note> {
     let mut of_rounds = Vec::new();
     let mut steps = Vec::new();
     let mut explained = Vec::new();
@@ -178,9 +180,9 @@ fn what_differs(usable: &UsableRounds, threshold: f64) -> Option<Note> {
     if of_rounds.len() < FEWEST_TELLING_ROUNDS {
         return None;
     }
-    let of_rounds = Description::of(&of_rounds)?.mad_scaled();
+    let of_rounds = Description::compute(&of_rounds)?.mad_scaled();
     // A step is the difference of two differences, so its deviation is sqrt 2 times theirs.
-    let of_samples = Description::of(&steps)?.mad_scaled() / std::f64::consts::SQRT_2;
+    let of_samples = Description::compute(&steps)?.mad_scaled() / std::f64::consts::SQRT_2;
     let by_samples = of_samples * of_samples * mean(&explained)?;
     let by_processes = of_rounds * of_rounds - by_samples;
     let is_more = |by: f64| by > threshold;
@@ -194,7 +196,7 @@ fn what_differs(usable: &UsableRounds, threshold: f64) -> Option<Note> {
 }
 
 /// Returns a note if the difference of each round correlates with that of the next.
-fn autocorrelation(usable: &UsableRounds) -> Option<Note> {
+fn note_autocorrelation(usable: &UsableRounds) -> Option<Note> {
     let fastest = |x: &[f64]| x.iter().copied().min_by(f64::total_cmp).unwrap_or(0.0);
     let differences: Vec<f64> = usable
         .rounds
@@ -214,7 +216,11 @@ fn autocorrelation(usable: &UsableRounds) -> Option<Note> {
 }
 
 /// Returns a note if the rounds of a side fall into two groups.
-fn modes(side: Side, usable: &UsableRounds, pick: fn(&Neighbours) -> &Vec<f64>) -> Option<Note> {
+fn note_modes(
+    side: Side,
+    usable: &UsableRounds,
+    pick: fn(&PairedSamples) -> &Vec<f64>,
+) -> Option<Note> {
     let mut floors: Vec<f64> = usable
         .rounds
         .iter()

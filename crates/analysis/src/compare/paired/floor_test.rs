@@ -3,12 +3,12 @@
 //! Noise makes samples longer, so the fastest of many short samples from many rounds are stable. The round is the unit of resampling. p-value, bounds
 //! and verdict come from one inversion: `rejects(shift)` is monotone in `shift`, and the bounds are where it changes.
 
-use super::plan::{Guard, PairedMethod, Plan};
-use super::series::{Neighbours, UsableRounds};
+use super::plan::{FloorGuard, PairedMethod, Plan};
+use super::series::{PairedSamples, UsableRounds};
 use crate::compare::launch_values::Location;
 use perfcheck_stats::{
-    ClusterLowQuantile, ClusterStatistic, FisherExact, Resampling, Stream, paired_standard_error,
-    student_t,
+    ClusterLowQuantile, ClusterStatistic, FisherExact, Resampling, Stream,
+    paired_difference_standard_error, student_t,
 };
 
 /// Resamples for a standard error; they leave it uncertain by 2 %.
@@ -38,12 +38,12 @@ pub(super) struct FloorTest {
     /// The fastest sample of each round, ascending.
     fastest_base: Vec<f64>,
     fastest_candidate: Vec<f64>,
-    guard: Guard,
+    guard: FloorGuard,
     fisher: FisherExact,
 }
 
 /// Chooses the statistic for `samples` pooled samples per side: location, quantile, least rank.
-fn location(samples: usize, method: &PairedMethod) -> (Location, f64, usize) {
+fn choose_location(samples: usize, method: &PairedMethod) -> (Location, f64, usize) {
     match samples {
         0..FEWEST_FOR_LOW_QUANTILE => (Location::Median, 0.5, 1),
         FEWEST_FOR_LOW_QUANTILE..ENOUGH_FOR_QUANTILE => {
@@ -54,11 +54,14 @@ fn location(samples: usize, method: &PairedMethod) -> (Location, f64, usize) {
 }
 
 /// Returns the statistic, the base value and the difference, as logarithms; `None` without samples.
-pub(super) fn floors(usable: &UsableRounds, method: &PairedMethod) -> Option<(Location, f64, f64)> {
-    let (location, p, rank) = location(usable.samples(), method);
+pub(super) fn estimate_floors(
+    usable: &UsableRounds,
+    method: &PairedMethod,
+) -> Option<(Location, f64, f64)> {
+    let (location, p, rank) = choose_location(usable.samples(), method);
     let low = |clusters: &[&[f64]]| ClusterLowQuantile::new(clusters, p, rank).observed();
-    let base = low(&usable.of_base());
-    let difference = low(&usable.of_candidate()) - base;
+    let base = low(&usable.base_samples());
+    let difference = low(&usable.candidate_samples()) - base;
     difference
         .is_finite()
         .then_some((location, base, difference))
@@ -66,7 +69,7 @@ pub(super) fn floors(usable: &UsableRounds, method: &PairedMethod) -> Option<(Lo
 
 impl FloorTest {
     /// Returns `None` with fewer than [`Plan::FEWEST_ROUNDS`] rounds.
-    pub(super) fn of(
+    pub(super) fn test(
         usable: &UsableRounds,
         threshold: f64,
         method: &PairedMethod,
@@ -75,9 +78,9 @@ impl FloorTest {
         if usable.rounds.len() < Plan::FEWEST_ROUNDS as usize {
             return None;
         }
-        let (location, p, rank) = location(usable.samples(), method);
-        let base = ClusterLowQuantile::new(&usable.of_base(), p, rank);
-        let candidate = ClusterLowQuantile::new(&usable.of_candidate(), p, rank);
+        let (location, p, rank) = choose_location(usable.samples(), method);
+        let base = ClusterLowQuantile::new(&usable.base_samples(), p, rank);
+        let candidate = ClusterLowQuantile::new(&usable.candidate_samples(), p, rank);
         let stream = Stream {
             seed,
             name: "floor test",
@@ -86,9 +89,9 @@ impl FloorTest {
             resamples: RESAMPLES,
             stream,
         };
-        let error = paired_standard_error(&candidate, &base, method.width, resampling)?;
+        let error = paired_difference_standard_error(&candidate, &base, method.width, resampling)?;
         let difference = candidate.observed() - base.observed();
-        let fastest = |pick: fn(&Neighbours) -> &Vec<f64>| {
+        let fastest = |pick: fn(&PairedSamples) -> &Vec<f64>| {
             let mut fastest: Vec<f64> = usable
                 .rounds
                 .iter()
@@ -142,7 +145,7 @@ impl FloorTest {
 
     /// Returns half the width of the interval by Student's t.
     pub(super) fn margin(&self, level: f64) -> f64 {
-        student_t::critical(level, self.df).map_or(f64::INFINITY, |t| t * self.standard_error)
+        student_t::upper_quantile(level, self.df).map_or(f64::INFINITY, |t| t * self.standard_error)
     }
 
     fn t_tail(&self, beyond: f64) -> f64 {
@@ -155,7 +158,7 @@ impl FloorTest {
     /// A process can have a memory layout that makes it faster for its whole life. If few processes have it, they may all be on one side, and
     /// resampling the other side cannot show it. So a change needs more rounds with the lower floor than such an accident explains.
     fn p_guard(&self, fast: &[f64], slow: &[f64], shift: f64) -> f64 {
-        if self.guard == Guard::Nowhere {
+        if self.guard == FloorGuard::Nowhere {
             return 0.0;
         }
         let below = |cut: f64| slow.partition_point(|y| y - shift <= cut);
@@ -168,17 +171,17 @@ impl FloorTest {
     /// Returns the bound by Student's t, moved back as far as the guard requires.
     fn guarded_bound(&self, by_t: f64, fast: &[f64], slow: &[f64], level: f64) -> f64 {
         let from = match self.guard {
-            Guard::Changes => self.threshold,
-            Guard::Nowhere | Guard::Everywhere => f64::NEG_INFINITY,
+            FloorGuard::Changes => self.threshold,
+            FloorGuard::Nowhere | FloorGuard::Everywhere => f64::NEG_INFINITY,
         };
         let passes = |shift: f64| self.p_guard(fast, slow, shift) <= level;
         if by_t <= from || passes(by_t) {
             return by_t;
         }
         let mut good = match self.guard {
-            Guard::Changes => from,
+            FloorGuard::Changes => from,
             // Start beyond every sample.
-            Guard::Nowhere | Guard::Everywhere => {
+            FloorGuard::Nowhere | FloorGuard::Everywhere => {
                 let lowest = |x: &[f64]| x.first().copied().unwrap_or(0.0);
                 let highest = |x: &[f64]| x.last().copied().unwrap_or(0.0);
                 (lowest(slow) - highest(fast)).min(by_t) - 1.0

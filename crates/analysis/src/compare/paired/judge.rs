@@ -9,20 +9,20 @@ use std::collections::BTreeSet;
 
 use super::diagnostics;
 use super::floor_test;
-use super::look::{Look, Standing};
+use super::look::{Look, LookStatus};
 use super::plan::{PairedMethod, Plan};
 use super::series::PairedSeries;
 use super::slow_path;
 use super::speed_test::SpeedTest;
-use crate::compare::comparison::{Basis, Comparison, Extent};
+use crate::compare::comparison::{Comparison, Decision, Extent};
 use crate::compare::estimate::Estimate;
-use crate::compare::grounds::{Directions, FamilyTest, LookGrounds, SlowPathGrounds};
+use crate::compare::grounds::{ByDirection, FamilyTest, PairedDecision, SlowPathResult};
 use crate::compare::launch_values::Location;
 use crate::compare::note::Note;
 use crate::model::{Correction, Side, Verdict};
 
 /// Reports whether `series` can stop after its rounds: at an interim look if the look settles it, at the last look in any case.
-pub fn standing(series: &PairedSeries<'_>, plan: &Plan) -> Standing {
+pub fn check_settled(series: &PairedSeries<'_>, plan: &Plan) -> LookStatus {
     let method = PairedMethod::default();
     if series.rounds.len() >= plan.last_look() {
         // Skip the bootstrap: the descriptive intervals are not used.
@@ -30,35 +30,37 @@ pub fn standing(series: &PairedSeries<'_>, plan: &Plan) -> Standing {
             resamples: 1,
             ..plan.clone()
         };
-        let verdict = judge_by(&[*series], &plan, &method).remove(0).verdict;
-        return Standing::Settled(verdict);
+        let verdict = judge_with_method(&[*series], &plan, &method)
+            .remove(0)
+            .verdict;
+        return LookStatus::Settled(verdict);
     }
     let look = Look::interim(series, plan, &method);
-    look.map_or(Standing::Open, |look| look.standing(plan))
+    look.map_or(LookStatus::Open, |look| look.status(plan))
 }
 
 /// Decides `all_series` as one family; the answers come in the same order. The looks are replayed from the data.
 ///
 /// Pure and seeded: the same input gives the same bytes for any number of threads.
 pub fn judge(all_series: &[PairedSeries<'_>], plan: &Plan) -> Vec<Comparison> {
-    judge_by(all_series, plan, &PairedMethod::default())
+    judge_with_method(all_series, plan, &PairedMethod::default())
 }
 
 /// Like [`judge`], with another method, for simulations.
-pub fn judge_by(
+pub fn judge_with_method(
     all_series: &[PairedSeries<'_>],
     plan: &Plan,
     method: &PairedMethod,
 ) -> Vec<Comparison> {
     let looks: Vec<Look> = all_series
         .par_iter()
-        .map(|series| Look::deciding(series, plan, method))
+        .map(|series| Look::find_deciding(series, plan, method))
         .collect();
-    let speed = family(&looks, plan, plan.floor_level(), |look| {
+    let speed = test_family(&looks, plan, plan.floor_level(), |look| {
         let speed = look.speed.as_ref()?;
         Some((speed.p_slower(), speed.p_faster()))
     });
-    let slow_path = family(&looks, plan, plan.slow_path_level(), |look| {
+    let slow_path = test_family(&looks, plan, plan.slow_path_level(), |look| {
         Some((look.slow_path.p_slower, look.slow_path.p_faster))
     });
     all_series
@@ -66,7 +68,7 @@ pub fn judge_by(
         .zip(&looks)
         .zip(speed.par_iter().zip(&slow_path))
         .map(|((series, look), (speed_test, slow_path_test))| {
-            Answer {
+            BenchmarkJudge {
                 series,
                 look,
                 plan,
@@ -74,35 +76,35 @@ pub fn judge_by(
                 speed_test,
                 slow_path_test,
             }
-            .comparison()
+            .build_comparison()
         })
         .collect()
 }
 
 /// Tests all benchmarks as one family. `p` gives the p of slower and of faster, before it is divided by the share of the look. Benchmarks that were
 /// planned but not judged, or that cannot be tested, stay in the family with p = 1.
-fn family(
+fn test_family(
     looks: &[Look],
     plan: &Plan,
     level: f64,
     p: impl Fn(&Look) -> Option<(f64, f64)>,
 ) -> Vec<FamilyTest> {
-    let mut all: Vec<Directions> = looks
+    let mut all: Vec<ByDirection> = looks
         .iter()
         .map(|look| {
             let over_share = |p: f64| (p / look.share).min(1.0);
-            p(look).map_or(Directions::ONE, |(slower, faster)| Directions {
+            p(look).map_or(ByDirection::ONE, |(slower, faster)| ByDirection {
                 slower: over_share(slower),
                 faster: over_share(faster),
             })
         })
         .collect();
-    all.resize(plan.family(looks.len()), Directions::ONE);
-    FamilyTest::of_all(&all, level, Correction::Holm)
+    all.resize(plan.family_size(looks.len()), ByDirection::ONE);
+    FamilyTest::test_all(&all, level, Correction::Holm)
 }
 
 /// The data and test results from which one benchmark is judged.
-struct Answer<'a> {
+struct BenchmarkJudge<'a> {
     series: &'a PairedSeries<'a>,
     look: &'a Look,
     plan: &'a Plan,
@@ -111,24 +113,24 @@ struct Answer<'a> {
     slow_path_test: &'a FamilyTest,
 }
 
-impl Answer<'_> {
-    fn comparison(&self) -> Comparison {
+impl BenchmarkJudge<'_> {
+    fn build_comparison(&self) -> Comparison {
         let look = self.look;
         let mut comparison = self.untested();
-        comparison.notes.extend(look.raised_threshold());
+        comparison.notes.extend(look.raised_threshold_note());
         if look.usable.left_out > 0 && look.refused.is_none() {
             comparison.notes.push(Note::RoundsLeftOut {
                 left_out: look.usable.left_out,
                 rounds: look.rounds,
             });
         }
-        let estimate = floor_test::floors(&look.usable, self.method);
-        comparison.basis = Basis::Untested {
+        let estimate = floor_test::estimate_floors(&look.usable, self.method);
+        comparison.basis = Decision::Untested {
             location: estimate.map(|(location, ..)| location),
         };
         if let Some((_, base, difference)) = estimate {
             let change = Estimate::unbounded(difference.exp_m1());
-            comparison.change_from(base.exp(), Some(change));
+            comparison.set_change(base.exp(), Some(change));
         }
         match (&look.refused, &look.speed, estimate) {
             (Some(refused), ..) => comparison.notes.push(refused.clone()),
@@ -178,7 +180,7 @@ impl Answer<'_> {
         comparison: &mut Comparison,
     ) {
         let look = self.look;
-        let levels = Directions {
+        let levels = ByDirection {
             slower: self.speed_test.step_level.slower * look.share,
             faster: self.speed_test.step_level.faster * look.share,
         };
@@ -187,8 +189,8 @@ impl Answer<'_> {
         let (lower, upper) = (lower.min(upper), upper.max(lower));
         let difference = speed.difference.clamp(lower, upper);
         let change = Estimate::from_logarithms(difference, lower, upper);
-        comparison.change_from(base.exp(), Some(change));
-        comparison.p_value = Some(self.speed_test.adjusted.seen(speed.difference));
+        comparison.set_change(base.exp(), Some(change));
+        comparison.p_value = Some(self.speed_test.adjusted.in_direction_of(speed.difference));
         let margin = speed.margin(levels.slower);
         comparison.smallest_callable = Some((look.threshold + margin).exp_m1());
         if speed.contradicts(levels.slower) || speed.contradicts(levels.faster) {
@@ -200,9 +202,9 @@ impl Answer<'_> {
             stopped_early: !look.is_last,
             layouts: self.layouts(),
         };
-        let grounds = self.grounds(speed, location, comparison.verdict);
-        comparison.basis = Basis::Look(grounds);
-        comparison.description = diagnostics::description(self.series, look, self.plan);
+        let grounds = self.build_decision(speed, location, comparison.verdict);
+        comparison.basis = Decision::Look(grounds);
+        comparison.description = diagnostics::describe_change(self.series, look, self.plan);
         if let Some(side) = grounds.slow_path.side {
             comparison.notes.push(Note::SlowPath {
                 side,
@@ -210,7 +212,7 @@ impl Answer<'_> {
                 share_base: grounds.slow_path.share_base,
             });
         }
-        diagnostics::add(
+        diagnostics::add_notes(
             &self.series.rounds[..look.rounds.min(self.series.rounds.len())],
             look,
             speed,
@@ -219,16 +221,21 @@ impl Answer<'_> {
         );
     }
 
-    fn grounds(&self, speed: &SpeedTest, location: Location, verdict: Verdict) -> LookGrounds {
+    fn build_decision(
+        &self,
+        speed: &SpeedTest,
+        location: Location,
+        verdict: Verdict,
+    ) -> PairedDecision {
         let look = self.look;
-        let level = self.plan.floor_level() * look.share / self.plan.family(1) as f64;
+        let level = self.plan.floor_level() * look.share / self.plan.family_size(1) as f64;
         let needed = || look.rounds_needed(level);
-        LookGrounds {
+        PairedDecision {
             location,
             share: look.share,
             test: *self.speed_test,
             standard_error: speed.standard_error,
-            slow_path: SlowPathGrounds {
+            slow_path: SlowPathResult {
                 test: *self.slow_path_test,
                 p: look.slow_path.p_slower,
                 suspicion: slow_path::SUSPICION,

@@ -1,7 +1,7 @@
 //! One look at a benchmark: both tests after a number of rounds, and whether they settle it.
 
 use super::plan::{HostNoise, PairedMethod, Plan};
-use super::refusal::refusal;
+use super::refusal::find_refusal;
 use super::series::{PairedSeries, UsableRounds};
 use super::slow_path::{self, SlowPathTest};
 use super::speed_test::SpeedTest;
@@ -20,7 +20,7 @@ const NORMAL_95: f64 = 1.645;
 
 /// Whether a benchmark needs more rounds.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Standing {
+pub enum LookStatus {
     /// The benchmark needs more rounds.
     Open,
     /// The speed is unchanged so far; the benchmark needs more rounds only to show slow paths.
@@ -52,24 +52,24 @@ pub(super) struct Look {
 }
 
 impl Look {
-    fn at(
+    fn after_rounds(
         series: &PairedSeries<'_>,
         rounds: usize,
         share: f64,
         plan: &Plan,
         method: &PairedMethod,
     ) -> Self {
-        let usable = UsableRounds::of(series, rounds);
-        let noise = plan.noise_of(series.key);
+        let usable = UsableRounds::select(series, rounds);
+        let noise = plan.benchmark_noise(series.key);
         let noise = noise.filter(|noise| noise.change > series.noise_threshold);
         let raised = noise.map_or(series.noise_threshold, |noise| noise.change);
         let threshold = raised.ln_1p();
-        let seed = derived_seed(plan.seed_of(series.key), &series.key.to_string());
-        let refused = refusal(series, &usable);
-        let level = plan.floor_level() * share / plan.family(1) as f64;
+        let seed = derived_seed(plan.benchmark_seed(series.key), &series.key.to_string());
+        let refused = find_refusal(series, &usable);
+        let level = plan.floor_level() * share / plan.family_size(1) as f64;
         let speed = match refused {
             Some(_) => None,
-            None => SpeedTest::of(&usable, threshold, level, method, seed),
+            None => SpeedTest::test(&usable, threshold, level, method, seed),
         };
         Self {
             rounds,
@@ -77,8 +77,8 @@ impl Look {
             is_last: false,
             refused,
             speed,
-            slow_path: SlowPathTest::of(&usable, threshold),
-            disturbed: usable.disturbed_side(),
+            slow_path: SlowPathTest::test(&usable, threshold),
+            disturbed: usable.disturbed_side_note(),
             usable,
             threshold,
             noise,
@@ -87,20 +87,24 @@ impl Look {
     }
 
     /// Returns the first look that settles the benchmark, or the last one that its rounds allow.
-    pub(super) fn deciding(series: &PairedSeries<'_>, plan: &Plan, method: &PairedMethod) -> Self {
+    pub(super) fn find_deciding(
+        series: &PairedSeries<'_>,
+        plan: &Plan,
+        method: &PairedMethod,
+    ) -> Self {
         let rounds = series.rounds.len();
         let mut before = 0.0;
         for look in plan.interim_looks(rounds) {
-            let spent = plan.spent(look, method);
-            let look = Self::at(series, look, spent - before, plan, method);
-            if matches!(look.standing(plan), Standing::Settled(_)) {
+            let spent = plan.spent_share(look, method);
+            let look = Self::after_rounds(series, look, spent - before, plan, method);
+            if matches!(look.status(plan), LookStatus::Settled(_)) {
                 return look;
             }
             before = spent;
         }
         Self {
             is_last: true,
-            ..Self::at(series, rounds, 1.0 - before, plan, method)
+            ..Self::after_rounds(series, rounds, 1.0 - before, plan, method)
         }
     }
 
@@ -113,12 +117,14 @@ impl Look {
         let rounds = series.rounds.len();
         let looks = plan.interim_looks(rounds);
         let (last, earlier) = looks.split_last()?;
-        let before = earlier.last().map_or(0.0, |look| plan.spent(*look, method));
+        let before = earlier
+            .last()
+            .map_or(0.0, |look| plan.spent_share(*look, method));
         (*last == rounds).then(|| {
-            Self::at(
+            Self::after_rounds(
                 series,
                 rounds,
-                plan.spent(rounds, method) - before,
+                plan.spent_share(rounds, method) - before,
                 plan,
                 method,
             )
@@ -126,41 +132,41 @@ impl Look {
     }
 
     /// Reports whether the benchmark is settled at the levels that a single benchmark of the family has.
-    pub(super) fn standing(&self, plan: &Plan) -> Standing {
+    pub(super) fn status(&self, plan: &Plan) -> LookStatus {
         let Some(speed) = &self.speed else {
-            return Standing::Open;
+            return LookStatus::Open;
         };
-        let family = plan.family(1) as f64;
+        let family = plan.family_size(1) as f64;
         let slow = plan.slow_path_level() * self.share / family;
         let level = plan.floor_level() * self.share / family;
         let (lower, upper) = (speed.lower(level), speed.upper(level));
         let is_callable = self.disturbed.is_none();
         if is_callable && (lower > self.threshold || self.slow_path.p_slower <= slow) {
-            return Standing::Settled(Verdict::Regressed);
+            return LookStatus::Settled(Verdict::Regressed);
         }
         if self.slow_path.p_slower <= slow_path::SUSPICION {
-            return Standing::Open;
+            return LookStatus::Open;
         }
         if is_callable && (upper < -self.threshold || self.slow_path.p_faster <= slow) {
-            return Standing::Settled(Verdict::Improved);
+            return LookStatus::Settled(Verdict::Improved);
         }
         // If the host is too noisy to call anything unchanged, more rounds could still show a change.
         if lower >= -self.threshold && upper <= self.threshold && !self.is_too_noisy {
             return if self.usable.rounds.len() >= Plan::ROUNDS_OF_UNCHANGED {
-                Standing::Settled(Verdict::Unchanged)
+                LookStatus::Settled(Verdict::Unchanged)
             } else {
-                Standing::Searching
+                LookStatus::Searching
             };
         }
         if self.is_hopeless(speed, plan) {
-            Standing::Settled(Verdict::Inconclusive)
+            LookStatus::Settled(Verdict::Inconclusive)
         } else {
-            Standing::Open
+            LookStatus::Open
         }
     }
 
     /// Returns the note that controls raised the threshold, if they did.
-    pub(super) fn raised_threshold(&self) -> Option<Note> {
+    pub(super) fn raised_threshold_note(&self) -> Option<Note> {
         self.noise.map(|noise| Note::ThresholdRaised {
             controls: noise.controls,
             change: noise.change,
@@ -177,7 +183,7 @@ impl Look {
             return false;
         }
         // The last look has a larger share of the level, so this margin is conservative.
-        let level = plan.floor_level() * self.share / plan.family(1) as f64;
+        let level = plan.floor_level() * self.share / plan.family_size(1) as f64;
         let margin = speed.margin(level) * done.sqrt();
         // The variance between the present and the final estimate, without the part that they have in common.
         let reach = NORMAL_95 * speed.standard_error * (1.0 - done).max(0.0).sqrt();

@@ -2,8 +2,8 @@
 //!
 //! `standing` tells after a look whether a benchmark needs more rounds; `judge` decides the whole run from its data, replaying the looks. The *speed
 //! test* asks whether one side is slower beyond the threshold, by the low quantiles of all its samples (*floor test*) or round by round (*rank
-//! test*). The *slow-path test* asks whether samples of one side are slower than their neighbors of the other. docs/internals/src/statistics/in-turn.md
-//! describes the procedure with its figures.
+//! test*). The *slow-path test* asks whether samples of one side are slower than their neighbors of the other.
+//! docs/internals/src/statistics/side-by-side.md describes the procedure with its figures.
 
 mod diagnostics;
 mod floor_test;
@@ -17,10 +17,10 @@ mod series;
 mod slow_path;
 mod speed_test;
 
-pub use judge::{judge, judge_by, standing};
-pub use look::Standing;
-pub use plan::{Guard, HostNoise, PairedMethod, Plan};
-pub use resolution::{Demand, Resolution, RoundsNeeded};
+pub use judge::{check_settled, judge, judge_with_method};
+pub use look::LookStatus;
+pub use plan::{FloorGuard, HostNoise, PairedMethod, Plan};
+pub use resolution::{HostResolution, PowerTarget, RoundsNeeded};
 pub use series::PairedSeries;
 
 #[cfg(test)]

@@ -51,7 +51,7 @@ impl HostNoise {
     const PERCENTILE: f64 = 0.95;
 
     /// Computes the noise from the changes (fractions) of all controls.
-    pub fn of(changes: &[f64]) -> Option<Self> {
+    pub fn from_changes(changes: &[f64]) -> Option<Self> {
         if changes.len() < Self::FEWEST_CONTROLS {
             return None;
         }
@@ -63,7 +63,7 @@ impl HostNoise {
     }
 }
 
-/// The method that compares speeds. The default was chosen by measurement: docs/internals/src/statistics/in-turn.md.
+/// The method that compares speeds. The default was chosen by measurement: docs/internals/src/statistics/side-by-side.md.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct PairedMethod {
     /// The floor test's share of the level; the rank test has the rest. 1 means the floor test alone.
@@ -79,14 +79,14 @@ pub struct PairedMethod {
     /// Largest number of degrees of freedom of the null distribution.
     pub most_df: f64,
     /// Claims for which more rounds must reach the lower floor than an accident of processes explains.
-    pub guard: Guard,
+    pub guard: FloorGuard,
     /// Exponent of the function that spends the level over the looks.
     pub spending: f64,
 }
 
 /// The claims that need enough rounds with the lower floor.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Guard {
+pub enum FloorGuard {
     /// No claim: Student's t alone.
     Nowhere,
     /// Only a change beyond the threshold.
@@ -104,7 +104,7 @@ impl Default for PairedMethod {
             width: BootstrapSpread::Deviation,
             inflation: 1.0,
             most_df: 15.0,
-            guard: Guard::Everywhere,
+            guard: FloorGuard::Everywhere,
             spending: 2.0,
         }
     }
@@ -130,13 +130,13 @@ impl Plan {
     }
 
     /// Returns the base seed of all random numbers of a benchmark.
-    pub(in crate::compare) fn seed_of(&self, key: &BenchmarkKey) -> u64 {
+    pub(in crate::compare) fn benchmark_seed(&self, key: &BenchmarkKey) -> u64 {
         let own = self.seeds.get(&key.to_string()).copied();
         own.unwrap_or(self.seed)
     }
 
     /// Returns the known noise of the host for a benchmark.
-    pub(super) fn noise_of(&self, key: &BenchmarkKey) -> Option<HostNoise> {
+    pub(super) fn benchmark_noise(&self, key: &BenchmarkKey) -> Option<HostNoise> {
         self.noise.get(&key.to_string()).copied()
     }
 
@@ -170,7 +170,7 @@ impl Plan {
     ///
     /// This is the power family (Kim and `DeMets` 1987) with looks in place of time. Each look has the increase since the look before as a level of
     /// its own, so all looks together keep the level for any dependence between them (Bonferroni).
-    pub(super) fn spent(&self, rounds: usize, method: &PairedMethod) -> f64 {
+    pub(super) fn spent_share(&self, rounds: usize, method: &PairedMethod) -> f64 {
         let looks = self.ordered_looks();
         let taken = looks.partition_point(|look| *look <= rounds);
         (taken as f64 / looks.len().max(1) as f64).powf(method.spending)
@@ -187,7 +187,7 @@ impl Plan {
     }
 
     /// Returns the number of tests in the family; `judged` of them have data.
-    pub(super) fn family(&self, judged: usize) -> usize {
+    pub(super) fn family_size(&self, judged: usize) -> usize {
         self.planned.max(judged).max(1)
     }
 }

@@ -5,7 +5,7 @@
 //! the rounds.
 
 use super::plan::Plan;
-use super::series::{Neighbours, UsableRounds};
+use super::series::{PairedSamples, UsableRounds};
 use perfcheck_stats::{SignedRank, median};
 
 /// The number of samples of a side in quads that belong together.
@@ -20,7 +20,7 @@ pub(super) struct RankTest {
 }
 
 /// Returns, for each two quads of a round, the fastest new sample minus the fastest base sample.
-pub(super) fn differences_of_round(round: &Neighbours) -> Vec<f64> {
+pub(super) fn differences_of_round(round: &PairedSamples) -> Vec<f64> {
     let quickest = |samples: &[f64]| samples.iter().copied().fold(f64::INFINITY, f64::min);
     round
         .base
@@ -32,7 +32,7 @@ pub(super) fn differences_of_round(round: &Neighbours) -> Vec<f64> {
 
 impl RankTest {
     /// Returns `None` without rounds.
-    pub(super) fn of(usable: &UsableRounds, resolution: f64) -> Option<Self> {
+    pub(super) fn test(usable: &UsableRounds, resolution: f64) -> Option<Self> {
         let of_round = |round| median(&differences_of_round(round));
         let differences: Option<Vec<f64>> = usable.rounds.iter().map(of_round).collect();
         Some(Self {
@@ -55,10 +55,10 @@ impl RankTest {
     }
 
     pub(super) fn lower(&self, level: f64) -> f64 {
-        self.differences.lower(level) - self.resolution
+        self.differences.lower_bound(level) - self.resolution
     }
 
     pub(super) fn upper(&self, level: f64) -> f64 {
-        self.differences.upper(level) + self.resolution
+        self.differences.upper_bound(level) + self.resolution
     }
 }

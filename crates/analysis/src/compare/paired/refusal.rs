@@ -6,7 +6,7 @@ use crate::compare::sample_length::{ASSUMED_CLOCK_STEP_NS, shortest_sample_ns};
 use crate::model::Side;
 
 /// Returns the reason why a series cannot be tested, or `None` if it can.
-pub(super) fn refusal(series: &PairedSeries<'_>, usable: &UsableRounds) -> Option<Note> {
+pub(super) fn find_refusal(series: &PairedSeries<'_>, usable: &UsableRounds) -> Option<Note> {
     for side in [Side::Candidate, Side::Base] {
         if series
             .rounds

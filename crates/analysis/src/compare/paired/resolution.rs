@@ -5,7 +5,7 @@
 use super::floor_test::FloorTest;
 use super::plan::{PairedMethod, Plan};
 use super::rank_test::RankTest;
-use super::refusal::refusal;
+use super::refusal::find_refusal;
 use super::series::{PairedSeries, UsableRounds};
 use super::speed_test::{ONE_DEVIATION, SpeedTest};
 use crate::compare::estimate::Estimate;
@@ -19,7 +19,7 @@ const CAUTION: f64 = 1.2816;
 
 /// The precision of comparisons on a host.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Resolution {
+pub struct HostResolution {
     /// Rounds that it was estimated from.
     pub rounds: usize,
     /// The difference between the two sides, with its interval.
@@ -35,7 +35,7 @@ pub struct Resolution {
 
 /// The requirements on a comparison.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Demand {
+pub struct PowerTarget {
     /// Relative change that counts as noise.
     pub noise_threshold: f64,
     /// One-sided level, of a single benchmark.
@@ -53,19 +53,19 @@ pub struct RoundsNeeded {
     pub at_most: u32,
 }
 
-impl Resolution {
+impl HostResolution {
     /// Estimates the precision from rounds of one executable against itself; `None` if they cannot be tested or are too few. The interval is
     /// two-sided at `confidence_level`.
-    pub fn of(series: &PairedSeries<'_>, confidence_level: f64, seed: u64) -> Option<Self> {
-        let usable = UsableRounds::of(series, series.rounds.len());
-        if refusal(series, &usable).is_some() {
+    pub fn estimate(series: &PairedSeries<'_>, confidence_level: f64, seed: u64) -> Option<Self> {
+        let usable = UsableRounds::select(series, series.rounds.len());
+        if find_refusal(series, &usable).is_some() {
             return None;
         }
         let method = PairedMethod::default();
         let tail = (1.0 - confidence_level) / 2.0;
-        let speed = SpeedTest::of(&usable, 0.0, tail, &method, seed)?;
-        let floor = FloorTest::of(&usable, 0.0, &method, seed)?;
-        let ranks = RankTest::of(&usable, 0.0)?;
+        let speed = SpeedTest::test(&usable, 0.0, tail, &method, seed)?;
+        let floor = FloorTest::test(&usable, 0.0, &method, seed)?;
+        let ranks = RankTest::test(&usable, 0.0)?;
         let rounds = usable.rounds.len();
         let root = (rounds as f64).sqrt();
         // An estimated deviation has a relative error of 1 / sqrt(2k). Enlarge it, so that the promise holds if the true one is larger.
@@ -85,30 +85,30 @@ impl Resolution {
 
     /// Returns after how many rounds a slowdown by `change` is found; `None` if that takes more than 1000, or if the change is within the noise
     /// threshold.
-    pub fn rounds_needed(&self, change: f64, demand: &Demand) -> Option<RoundsNeeded> {
+    pub fn rounds_needed(&self, change: f64, demand: &PowerTarget) -> Option<RoundsNeeded> {
         let beyond = change.ln_1p() - demand.noise_threshold.ln_1p();
         PLANS.into_iter().find_map(|at_most| {
             let looks = levels_of_looks(at_most, demand.significance_level);
-            let found = looks
-                .into_iter()
-                .find(|(rounds, level)| beyond >= self.reach(*rounds, *level, demand.power));
+            let found = looks.into_iter().find(|(rounds, level)| {
+                beyond >= self.detectable_excess(*rounds, *level, demand.power)
+            });
             found.map(|(rounds, _)| RoundsNeeded { rounds, at_most })
         })
     }
 
     /// Returns the smallest slowdown that a measurement of at most `rounds` rounds finds.
-    pub fn smallest_change(&self, rounds: u32, demand: &Demand) -> Option<f64> {
+    pub fn smallest_change(&self, rounds: u32, demand: &PowerTarget) -> Option<f64> {
         let looks = levels_of_looks(rounds, demand.significance_level);
         let reach = looks
             .into_iter()
-            .map(|(rounds, level)| self.reach(rounds, level, demand.power))
+            .map(|(rounds, level)| self.detectable_excess(rounds, level, demand.power))
             .reduce(f64::min)?;
         let change = (demand.noise_threshold.ln_1p() + reach).exp_m1();
         change.is_finite().then_some(change)
     }
 
     /// Returns how far beyond the threshold a change must be to be found at a look: n = ((t(alpha) + t(beta)) s / delta)^2 solved for delta.
-    fn reach(&self, rounds: u32, level: f64, power: f64) -> f64 {
+    fn detectable_excess(&self, rounds: u32, level: f64, power: f64) -> f64 {
         let method = PairedMethod::default();
         let (of_floor, of_ranks) = (
             level * method.floor_share,
@@ -116,7 +116,7 @@ impl Resolution {
         );
         let root = f64::from(rounds).sqrt();
         let df = (f64::from(rounds) - 1.0).min(method.most_df);
-        let t = |tail| student_t::critical(tail, df).unwrap_or(f64::INFINITY);
+        let t = |tail| student_t::upper_quantile(tail, df).unwrap_or(f64::INFINITY);
         let error = (self.floor / root).max(self.least_error);
         let by_floor = (t(of_floor) + t(1.0 - power)) * error;
         // If all signs agree, p is 2^-n.
@@ -147,7 +147,7 @@ fn levels_of_looks(at_most: u32, significance_level: f64) -> Vec<(u32, f64)> {
     plan.looks
         .iter()
         .map(|look| {
-            let spent = plan.spent(*look as usize, &method);
+            let spent = plan.spent_share(*look as usize, &method);
             let share = spent - before;
             before = spent;
             (*look, plan.floor_level() * share)
@@ -162,7 +162,7 @@ mod tests {
 
     #[test]
     fn the_test_of_ranks_has_the_half_of_the_level_that_floors_leave() {
-        let host = Resolution {
+        let host = HostResolution {
             rounds: 60,
             difference: Estimate::unbounded(0.0),
             floor: 1e9,
@@ -171,9 +171,9 @@ mod tests {
         };
         // scipy.stats.norm: isf(0.005) = 2.575829303548901, isf(0.1) = 1.281551565544600; times 0.01 over the square root of 100 rounds.
         let expected = (2.575_829_303_548_901 + 1.281_551_565_544_6) / 1_000.0;
-        let reach = host.reach(100, 0.01, 0.9);
+        let reach = host.detectable_excess(100, 0.01, 0.9);
         assert!((reach / expected - 1.0).abs() < 1e-9, "{reach}");
         // The p of five rounds whose signs all agree is 1 in 32.
-        assert!(host.reach(5, 0.01, 0.9) > 1e6);
+        assert!(host.detectable_excess(5, 0.01, 0.9) > 1e6);
     }
 }

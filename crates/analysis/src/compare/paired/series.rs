@@ -20,12 +20,12 @@ pub struct PairedSeries<'a> {
 
 /// A round whose samples can be compared, as logarithms of the time per iteration. Sample i of one side was taken next to sample i of the other.
 #[derive(Debug, Clone, PartialEq, Default)]
-pub(super) struct Neighbours {
+pub(super) struct PairedSamples {
     pub base: Vec<f64>,
     pub candidate: Vec<f64>,
 }
 
-impl Neighbours {
+impl PairedSamples {
     fn side(&self, side: Side) -> &[f64] {
         match side {
             Side::Candidate => &self.candidate,
@@ -34,7 +34,7 @@ impl Neighbours {
     }
 
     /// Pairs the samples of both sides up to their common number. A pair is left out if one of its samples has no time or no iterations.
-    fn of(round: &Round) -> Self {
+    fn from_round(round: &Round) -> Self {
         let logarithm = |sample: &Sample| {
             let usable = sample.iterations > 0 && sample.elapsed.0 > 0;
             usable.then(|| sample.per_iteration().ln())
@@ -52,7 +52,7 @@ impl Neighbours {
 /// The rounds of a series whose samples count.
 #[derive(Debug, Clone)]
 pub(super) struct UsableRounds {
-    pub rounds: Vec<Neighbours>,
+    pub rounds: Vec<PairedSamples>,
     /// Rounds left out because the samples of a side are too short.
     pub left_out: usize,
     /// The side whose samples were too short in one of the rounds left out.
@@ -61,7 +61,7 @@ pub(super) struct UsableRounds {
 
 impl UsableRounds {
     /// Returns a note about a side whose fastest processes disagree, by the fastest sample of each.
-    pub(super) fn disturbed_side(&self) -> Option<Note> {
+    pub(super) fn disturbed_side_note(&self) -> Option<Note> {
         let fastest = |samples: &[f64]| samples.iter().copied().min_by(f64::total_cmp);
         [Side::Candidate, Side::Base].into_iter().find_map(|side| {
             let rounds = self.rounds.iter();
@@ -72,7 +72,7 @@ impl UsableRounds {
 
     /// Selects the usable ones of the first `count` rounds. A round counts as a whole if the samples of both sides are long enough, at the typical
     /// time of all processes of their side.
-    pub(super) fn of(series: &PairedSeries<'_>, count: usize) -> Self {
+    pub(super) fn select(series: &PairedSeries<'_>, count: usize) -> Self {
         let rounds = &series.rounds[..count.min(series.rounds.len())];
         let typical_ns = |side| {
             let processes = rounds
@@ -102,7 +102,7 @@ impl UsableRounds {
                 usable.too_short = Some(side);
                 continue;
             }
-            let neighbours = Neighbours::of(round);
+            let neighbours = PairedSamples::from_round(round);
             if !neighbours.base.is_empty() {
                 usable.rounds.push(neighbours);
             }
@@ -124,11 +124,11 @@ impl UsableRounds {
         })
     }
 
-    pub(super) fn of_base(&self) -> Vec<&[f64]> {
+    pub(super) fn base_samples(&self) -> Vec<&[f64]> {
         self.rounds.iter().map(|round| &round.base[..]).collect()
     }
 
-    pub(super) fn of_candidate(&self) -> Vec<&[f64]> {
+    pub(super) fn candidate_samples(&self) -> Vec<&[f64]> {
         self.rounds
             .iter()
             .map(|round| &round.candidate[..])

@@ -27,26 +27,26 @@ pub(super) struct SlowPathTest {
 
 impl SlowPathTest {
     /// Tests both directions. `threshold` is the noise threshold, a logarithm.
-    pub(super) fn of(usable: &UsableRounds, threshold: f64) -> Self {
+    pub(super) fn test(usable: &UsableRounds, threshold: f64) -> Self {
         Self {
             p_slower: p_slower(usable, threshold, false),
             p_faster: p_slower(usable, threshold, true),
-            share_candidate: share_above_floor(&usable.of_candidate()),
-            share_base: share_above_floor(&usable.of_base()),
+            share_candidate: share_above_floor(&usable.candidate_samples()),
+            share_base: share_above_floor(&usable.base_samples()),
         }
     }
 }
 
 /// Returns p at the better of the two excesses, doubled.
 fn p_slower(usable: &UsableRounds, threshold: f64, exchanged: bool) -> f64 {
-    let p = EXCESSES.map(|excess| p_at(usable, threshold, excess.ln_1p(), exchanged));
+    let p = EXCESSES.map(|excess| p_at_excess(usable, threshold, excess.ln_1p(), exchanged));
     (2.0 * p.into_iter().fold(1.0, f64::min)).min(1.0)
 }
 
 /// Returns p at one excess. The balance of a round is (up - down) / (1 + up + down). `up` counts the pairs whose new sample is slower by more than
 /// the threshold and the excess. `down` counts the pairs whose base sample, slowed down by the threshold, is slower than the new one by more than the
 /// excess. Undisturbed rounds count most.
-fn p_at(usable: &UsableRounds, threshold: f64, excess: f64, exchanged: bool) -> f64 {
+fn p_at_excess(usable: &UsableRounds, threshold: f64, excess: f64, exchanged: bool) -> f64 {
     let balances: Vec<i64> = usable
         .rounds
         .iter()

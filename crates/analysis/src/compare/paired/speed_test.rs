@@ -31,15 +31,15 @@ pub(super) const ONE_DEVIATION: f64 = 0.158_655_253_931_457_05;
 
 impl SpeedTest {
     /// Runs both tests. `level` is the one-sided level of the look for this benchmark. `None` with too few rounds.
-    pub(super) fn of(
+    pub(super) fn test(
         usable: &UsableRounds,
         threshold: f64,
         level: f64,
         method: &PairedMethod,
         seed: u64,
     ) -> Option<Self> {
-        let floor = FloorTest::of(usable, threshold, method, seed)?;
-        let ranks = RankTest::of(usable, floor.resolution)?;
+        let floor = FloorTest::test(usable, threshold, method, seed)?;
+        let ranks = RankTest::test(usable, floor.resolution)?;
         let share = method.floor_share;
         let (of_floor, of_ranks) = (level * share, level * (1.0 - share));
         let (by_floor, by_ranks) = (
@@ -74,15 +74,15 @@ impl SpeedTest {
 
     /// Returns p of "slower by more than the threshold".
     pub(super) fn p_slower(&self) -> f64 {
-        self.combined(self.floor.p_slower(), self.ranks.p_slower(self.threshold))
+        self.combine_p(self.floor.p_slower(), self.ranks.p_slower(self.threshold))
     }
 
     /// Returns p of "faster by more than the threshold".
     pub(super) fn p_faster(&self) -> f64 {
-        self.combined(self.floor.p_faster(), self.ranks.p_faster(self.threshold))
+        self.combine_p(self.floor.p_faster(), self.ranks.p_faster(self.threshold))
     }
 
-    fn combined(&self, floor: f64, ranks: f64) -> f64 {
+    fn combine_p(&self, floor: f64, ranks: f64) -> f64 {
         let (floor, ranks) = (floor / self.floor_share, ranks / (1.0 - self.floor_share));
         let p = if self.contradiction {
             floor.max(ranks)
@@ -110,18 +110,18 @@ impl SpeedTest {
     pub(super) fn lower(&self, level: f64) -> f64 {
         let (floor, ranks) = self.levels(level);
         let bounds = (self.floor.lower(floor), self.ranks.lower(ranks));
-        self.narrower(level, bounds, [f64::max, f64::min])
+        self.combine_bounds(level, bounds, [f64::max, f64::min])
     }
 
     /// Returns the one-sided upper bound at `level`.
     pub(super) fn upper(&self, level: f64) -> f64 {
         let (floor, ranks) = self.levels(level);
         let bounds = (self.floor.upper(floor), self.ranks.upper(ranks));
-        self.narrower(level, bounds, [f64::min, f64::max])
+        self.combine_bounds(level, bounds, [f64::min, f64::max])
     }
 
     /// Combines the bounds of both tests: the narrower one, or the wider one if the tests contradict each other.
-    fn narrower(
+    fn combine_bounds(
         &self,
         level: f64,
         (floor, ranks): (f64, f64),
@@ -153,7 +153,7 @@ impl SpeedTest {
 
 #[cfg(test)]
 mod tests {
-    use super::super::series::Neighbours;
+    use super::super::series::PairedSamples;
     use super::*;
 
     #[test]
@@ -162,7 +162,7 @@ mod tests {
         let round = |k: u32| {
             let jitter = |i: u32| 1e-4 * f64::from((k * 7 + i * 3) % 11);
             let base = (0..30).map(|i| jitter(i) + if i == 7 { 0.0 } else { 0.15 });
-            Neighbours {
+            PairedSamples {
                 base: base.collect(),
                 candidate: (0..30).map(|i| jitter(i + 5) + 0.05).collect(),
             }
@@ -174,7 +174,7 @@ mod tests {
         };
         let look_at = |level| {
             let method = PairedMethod::default();
-            SpeedTest::of(&usable, 0.01, level, &method, 7).expect("rounds enough")
+            SpeedTest::test(&usable, 0.01, level, &method, 7).expect("rounds enough")
         };
         // At a level of 1e-12 both tests have no bounds.
         let (large, small) = (0.01, 1e-12);

@@ -16,7 +16,7 @@ struct Normal(Draws);
 
 impl Normal {
     fn next(&mut self) -> f64 {
-        let (a, b) = self.0.pair(1 << 24);
+        let (a, b) = self.0.index_pair(1 << 24);
         let [a, b] = [a, b].map(|draw| (draw as f64 + 0.5) / f64::from(1 << 24));
         (-2.0 * a.ln()).sqrt() * (std::f64::consts::TAU * b).cos()
     }

@@ -2,7 +2,7 @@
 
 use super::*;
 use crate::compare::fixtures::with_ramp;
-use crate::model::{Failure, LaunchSeries, Metric, Nanos, Side};
+use crate::model::{Failure, Metric, Nanos, ProcessSeries, Side};
 
 #[test]
 fn no_samples_in_the_new_run_is_failed_and_none_in_the_reference_inconclusive() {
@@ -137,17 +137,17 @@ fn a_few_long_samples_among_short_ones_do_not_stand_for_the_launch() {
 }
 
 /// Creates a process of a Criterion bench: a ramp of 200 samples in steps of `step` iterations that take `ns` each.
-fn ramp_launch(launch: u32, step: u64, ns: f64) -> LaunchSeries {
+fn ramp_launch(launch: u32, step: u64, ns: f64) -> ProcessSeries {
     with_ramp(flat_launch(launch, 1, &[]), step, 200, ns, 0.0)
 }
 
 #[test]
 fn the_one_process_that_was_slow_throughout_does_not_stand_for_a_run_of_short_samples() {
     // The warm-up took 70 ns per iteration instead of 5.55 ns. This gives ramps of 100 ns to 20 us, which only the slow process makes long.
-    let mut before: Vec<LaunchSeries> = (0..5).map(|k| ramp_launch(k, 18, 5.55)).collect();
+    let mut before: Vec<ProcessSeries> = (0..5).map(|k| ramp_launch(k, 18, 5.55)).collect();
     before[3] = ramp_launch(3, 18, 1_935.0);
     let before = measurement(before);
-    let after: Vec<LaunchSeries> = (0..5).map(|k| ramp_launch(k, 900, 12.47)).collect();
+    let after: Vec<ProcessSeries> = (0..5).map(|k| ramp_launch(k, 900, 12.47)).collect();
     let after = measurement(after);
     for decider in [RUN_LEVEL, SCREEN] {
         for (candidate, base, side) in [
@@ -168,7 +168,7 @@ fn the_one_process_that_was_slow_throughout_does_not_stand_for_a_run_of_short_sa
 fn a_process_whose_warm_up_was_slowed_down_is_left_out_whatever_its_samples_took() {
     let base = measurement((0..5).map(|k| ramp_launch(k, 900, 12.0)).collect());
     let with = |ns: f64| {
-        let mut launches: Vec<LaunchSeries> = (0..5).map(|k| ramp_launch(k, 900, 12.0)).collect();
+        let mut launches: Vec<ProcessSeries> = (0..5).map(|k| ramp_launch(k, 900, 12.0)).collect();
         launches[1] = ramp_launch(1, 9, ns);
         measurement(launches)
     };

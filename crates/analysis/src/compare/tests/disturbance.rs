@@ -2,11 +2,11 @@
 
 use super::*;
 use crate::compare::fixtures::{ITERATIONS, flat_launch, floors, measurement};
-use crate::compare::{HostClass, Reference, Rules, compare, summarize};
-use crate::model::{Conduct, Control, DecisionSettings, Side, Test};
+use crate::compare::{HostClass, Reference, TestPolicy, compare, summarize};
+use crate::model::{Control, DecisionSettings, ProcessUsage, Side, Test};
 
-fn conduct(pass: u64, spread: u64) -> Conduct {
-    Conduct {
+fn conduct(pass: u64, spread: u64) -> ProcessUsage {
+    ProcessUsage {
         threads: 1,
         cpu: Nanos(1_000_000_000),
         asked: Nanos(1_000_000_000),
@@ -47,7 +47,7 @@ fn compared_by(test: Test, base: &Measurement, candidate: &Measurement) -> Compa
         reference: &reference,
         noise_threshold: 0.02,
     };
-    let rules = Rules {
+    let rules = TestPolicy {
         decision: DecisionSettings {
             resamples: 1000,
             analysis: test.into(),
@@ -146,20 +146,23 @@ fn n_x16_a_note_changes_no_verdict() {
 fn n_x15_jitter_has_a_word() {
     let words: Vec<&str> = [0.0, 0.049, 0.05, 0.1, 0.3, 0.31]
         .into_iter()
-        .map(|jitter| Steadiness::of(jitter).word())
+        .map(|jitter| Steadiness::from_jitter(jitter).word())
         .collect();
     let expected = ["quiet", "quiet", "moderate", "shared", "shared", "unsteady"];
     assert_eq!(words, expected);
     let mut made = run(100.0, 70_000);
     made.launches[0].conduct = Some(conduct(70_000, 14_000));
-    let signs = HostSigns::of([&made].into_iter());
+    let signs = HostControls::from_measurements([&made].into_iter());
     assert_eq!(signs.jitter, Some(0.2), "the largest");
     assert_eq!(
         (signs.control_ns, signs.control_range),
         (Some(70_000.0), Some(0.0))
     );
     assert_eq!(signs.clock_step, Some(Nanos(1)));
-    assert_eq!(HostSigns::of([].into_iter()), HostSigns::default());
+    assert_eq!(
+        HostControls::from_measurements([].into_iter()),
+        HostControls::default()
+    );
 }
 
 /// Creates processes whose samples take 100 ns, and in the second half so many percent more.
@@ -175,7 +178,7 @@ fn steps(percents: &[f64]) -> Measurement {
 
 #[test]
 fn n_x20_launches_whose_halves_are_ten_percent_apart_are_counted_and_noted_where_they_are_half() {
-    let counted = |thresholds| drifting(&steps(&[0.0, 9.0, 12.0, 15.0]), &thresholds);
+    let counted = |thresholds| count_drifting(&steps(&[0.0, 9.0, 12.0, 15.0]), &thresholds);
     let mut wide = Thresholds::default();
     wide.set("drift-change", 0.13).expect("in range");
     assert_eq!((counted(Thresholds::default()), counted(wide)), (2, 1));
@@ -202,7 +205,7 @@ fn n_x20_launches_whose_halves_are_ten_percent_apart_are_counted_and_noted_where
 fn n_x20_ten_percent_within_four_standard_errors_is_no_drift() {
     let times = [100.0, 10.0, 300.0, 90.0, 130.0, 10.0, 350.0, 90.0];
     let launch = measurement(vec![flat_launch(0, ITERATIONS, &times)]);
-    assert_eq!(drifting(&launch, &Thresholds::default()), 0);
+    assert_eq!(count_drifting(&launch, &Thresholds::default()), 0);
 }
 
 #[test]
@@ -216,7 +219,7 @@ fn n_x23_interruptions_are_a_share_of_the_samples_and_noted_from_a_fifth_on() {
         made
     };
     // A sample takes 1 ms of a second: 100 switches hit at most a tenth of the samples.
-    let share = |switches| interrupted(&with(switches)).expect("known");
+    let share = |switches| interrupted_share(&with(switches)).expect("known");
     assert!((share(100) - 0.1).abs() < 0.001, "{}", share(100));
     assert_eq!(share(3), 0.0, "15 in all are an accident");
     assert_eq!(share(100_000), 1.0);
@@ -243,7 +246,7 @@ fn n_x18_an_interval_narrower_than_a_step_of_the_clock_is_named() {
             launch.quantum = Nanos(step);
         }
         let summary = summarize(&made, 0.95, 1000, 1).expect("samples");
-        Disturbance::of(&made, &summary)
+        Disturbance::from_measurement(&made, &summary)
     };
     // All processes are alike, so the interval is a point.
     let known = of(41);
@@ -256,7 +259,7 @@ fn n_x18_an_interval_narrower_than_a_step_of_the_clock_is_named() {
             .for_each(|launch| launch.quantum = Nanos(2 * ITERATIONS));
         let mut summary = summarize(&made, 0.95, 1000, 1).expect("samples");
         (summary.median.lower, summary.median.upper) = (100.0 - half, 100.0 + half);
-        Disturbance::of(&made, &summary).narrower_than_clock
+        Disturbance::from_measurement(&made, &summary).narrower_than_clock
     };
     // The clock step is two nanoseconds.
     assert!(with_interval(0.5) && !with_interval(1.0) && !with_interval(1.5));
@@ -268,13 +271,13 @@ fn n_x18_an_interval_narrower_than_a_step_of_the_clock_is_named() {
     let mut wide = floors(&[100.0, 101.0, 102.0, 103.0, 104.0], 50);
     wide.launches[0].quantum = Nanos(41);
     let summary = summarize(&wide, 0.95, 1000, 1).expect("samples");
-    assert!(!Disturbance::of(&wide, &summary).narrower_than_clock);
+    assert!(!Disturbance::from_measurement(&wide, &summary).narrower_than_clock);
 }
 
 #[test]
 fn a_side_without_launches_neither_drifts_nor_is_interrupted() {
     let (nothing, base) = (measurement(vec![]), run(100.0, 70_000));
-    assert_eq!(interrupted(&nothing), None);
+    assert_eq!(interrupted_share(&nothing), None);
     let reference = Reference {
         averaged: vec![&base],
         spread: vec![],
@@ -286,5 +289,8 @@ fn a_side_without_launches_neither_drifts_nor_is_interrupted() {
         noise_threshold: 0.02,
     };
     let found = compared(&base, &base);
-    assert_eq!(notes(&question, &found, &Thresholds::default()), []);
+    assert_eq!(
+        disturbance_notes(&question, &found, &Thresholds::default()),
+        []
+    );
 }

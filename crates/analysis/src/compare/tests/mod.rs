@@ -12,13 +12,13 @@ use crate::compare::fixtures::{
 use crate::compare::*;
 use crate::model::{DecisionSettings, Measurement, Side, Test, Verdict};
 
-fn rules(test: Test, host: HostClass) -> Rules {
+fn rules(test: Test, host: HostClass) -> TestPolicy {
     let decision = DecisionSettings {
         resamples: 2_000,
         analysis: test.into(),
         ..DecisionSettings::default()
     };
-    Rules {
+    TestPolicy {
         decision,
         host,
         seed: 11,

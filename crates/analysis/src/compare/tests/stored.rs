@@ -109,7 +109,7 @@ fn in_turn(rounds: u32, factor: f64) -> Comparison {
     let (base, candidate) = (with_all(100.0), with_all(100.0 * factor));
     judge(&[series], &plan)
         .remove(0)
-        .with_extras_in_turn(&base, &candidate, &plan)
+        .with_paired_extras(&base, &candidate, &plan)
 }
 
 #[test]
@@ -121,7 +121,7 @@ fn stored_runs_survive_whichever_test_decided() {
             assert!(found.latencies.is_some() && found.description.effects.is_some());
             survives(&found);
         }
-        for test in Test::ALL.iter().filter(|test| test.is_of_another_system()) {
+        for test in Test::ALL.iter().filter(|test| test.is_foreign()) {
             for observations in Observations::ALL {
                 let analysis = Analysis {
                     test: *test,
@@ -129,11 +129,11 @@ fn stored_runs_survive_whichever_test_decided() {
                     ..Analysis::default()
                 };
                 let found = decided(analysis, factor);
-                assert!(found.published().is_some());
+                assert!(found.published_decision().is_some());
                 survives(&found);
             }
         }
-        for subject in StatisticSet::Metrics.named() {
+        for subject in StatisticSet::Metrics.statistics() {
             let analysis = Analysis {
                 subject: *subject,
                 center: Some(Statistic::BestMean(90)),
@@ -152,7 +152,7 @@ fn what_could_not_be_tested_survives() {
     let (nothing, some) = (measurement(vec![]), run(100.0));
     for (new, base) in [(&nothing, &some), (&some, &nothing)] {
         let found = dedicated(new, base);
-        assert_eq!(found.basis, Basis::Untested { location: None });
+        assert_eq!(found.basis, Decision::Untested { location: None });
         survives(&found);
     }
 }

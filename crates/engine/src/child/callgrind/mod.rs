@@ -12,5 +12,5 @@ mod windows;
 
 pub use profile::Profile;
 pub use recording::Recording;
-pub use valgrind::{CountedBy, MOST_CALLERS, NoValgrind, Valgrind};
-pub use windows::{NoWindows, Windows};
+pub use valgrind::{CountBy, MOST_CALLERS, Valgrind, ValgrindError};
+pub use windows::{TimedWindows, TimedWindowsError};

@@ -42,13 +42,13 @@ impl Profile {
     /// Adds the counts of `other`.
     pub fn add(&mut self, other: Self) {
         for (name, count) in other.functions {
-            self.note(name, count);
+            self.add_count(name, count);
         }
     }
 
     /// Subtracts `other` and leaves out functions that have no more instructions than there.
     #[must_use]
-    pub fn beyond(mut self, other: &Self) -> Self {
+    pub fn subtract(mut self, other: &Self) -> Self {
         for (name, count) in &mut self.functions {
             *count = count.saturating_sub(other.functions.get(name).copied().unwrap_or(0));
         }
@@ -56,7 +56,7 @@ impl Profile {
         self
     }
 
-    fn note(&mut self, name: String, count: u64) {
+    fn add_count(&mut self, name: String, count: u64) {
         let sum = self.functions.entry(name).or_default();
         *sum = sum.saturating_add(count);
     }
@@ -81,9 +81,9 @@ impl ProfilePart {
             } else if let Some(events) = line.strip_prefix("events: ") {
                 counts_instructions = events.split_whitespace().next() == Some("Ir");
             } else if let Some(name) = line.strip_prefix("fn=") {
-                function = name_of(name, &mut names)?;
+                function = resolve_name(name, &mut names)?;
             } else if let Some(name) = line.strip_prefix("cfn=") {
-                name_of(name, &mut names)?;
+                resolve_name(name, &mut names)?;
             } else if line.starts_with("calls=") {
                 is_call = true;
             } else if line.starts_with(|c: char| c.is_ascii_digit() || "+-*".contains(c)) {
@@ -91,7 +91,7 @@ impl ProfilePart {
                 if !std::mem::take(&mut is_call) {
                     let count = line.split_whitespace().nth(positions);
                     let count = count.map_or(Some(0), |count| count.parse().ok())?;
-                    profile.note(function.clone(), count);
+                    profile.add_count(function.clone(), count);
                 }
             }
         }
@@ -100,7 +100,7 @@ impl ProfilePart {
 }
 
 /// Resolves callgrind's name compression: a name is written out once with a number, `(7) main`, and later as `(7)`.
-fn name_of(text: &str, names: &mut HashMap<String, String>) -> Option<String> {
+fn resolve_name(text: &str, names: &mut HashMap<String, String>) -> Option<String> {
     let Some((number, name)) = text.strip_prefix('(').and_then(|text| text.split_once(')')) else {
         return Some(text.to_owned());
     };
@@ -178,7 +178,7 @@ mod tests {
     fn what_one_has_beyond_another_is_never_negative() {
         let of = |text: &str| ProfilePart::parse(text).expect("a part").profile;
         let more = PART.replace("* 200", "* 450").replace("0 4", "0 3");
-        assert_eq!(functions(&of(&more).beyond(&of(PART))), [("inner", 250)]);
+        assert_eq!(functions(&of(&more).subtract(&of(PART))), [("inner", 250)]);
         let mut sum = of(PART);
         sum.add(of(&more));
         assert_eq!(sum.total(), 1_234 + 1_483);

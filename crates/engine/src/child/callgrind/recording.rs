@@ -5,15 +5,15 @@ use std::os::unix::ffi::OsStrExt;
 use std::path::PathBuf;
 
 use super::profile::{Profile, ProfilePart};
-use super::valgrind::{CountedBy, Valgrind};
-use super::windows::{ClockReadings, Windows};
-use crate::child::launch_spec::LaunchSpec;
+use super::valgrind::{CountBy, Valgrind};
+use super::windows::{ClockReadings, TimedWindows};
+use crate::child::launch_spec::ProcessSpec;
 
 /// The files of one process, each read once and in the order in which they were written.
 #[derive(Debug)]
 pub struct Recording {
-    windows: Windows,
-    counted_by: CountedBy,
+    windows: TimedWindows,
+    counted_by: CountBy,
     directory: PathBuf,
     /// Number of the next file to read.
     next: u32,
@@ -29,7 +29,7 @@ const POSITIONS: &str = "Using source line as position.";
 
 impl Recording {
     /// Creates a recording into `directory`, which must exist and be empty.
-    pub fn new(windows: Windows, counted_by: CountedBy, directory: PathBuf) -> Self {
+    pub fn new(windows: TimedWindows, counted_by: CountBy, directory: PathBuf) -> Self {
         Self {
             windows,
             counted_by,
@@ -43,16 +43,16 @@ impl Recording {
 
     /// Returns `spec` changed to run under callgrind.
     #[must_use]
-    pub fn of(&self, spec: LaunchSpec) -> LaunchSpec {
-        let bounds = self.windows.bounds();
-        let (program, first_arguments) = Valgrind::command(
+    pub fn wrap_spec(&self, spec: ProcessSpec) -> ProcessSpec {
+        let bounds = self.windows.dump_options();
+        let (program, first_arguments) = Valgrind::command_line(
             &self.directory,
             &bounds,
             self.counted_by,
             &spec.program,
             &spec.first_arguments,
         );
-        LaunchSpec {
+        ProcessSpec {
             program: program.into(),
             first_arguments,
             ..spec
@@ -60,14 +60,14 @@ impl Recording {
     }
 
     /// Returns the windows that the process completed since the last call, one profile each.
-    pub fn windows(&mut self, process: u32) -> Vec<Profile> {
+    pub fn take_windows(&mut self, process: u32) -> Vec<Profile> {
         loop {
             let part = self.directory.join(format!("{process}.{}", self.next));
             let text = fs::read(&part).unwrap_or_default();
             let text = String::from_utf8_lossy(&text);
             // Every complete file ends with this line.
             if !text.contains("\ntotals: ") {
-                return self.windows.timed(&mut self.open, &mut self.readings);
+                return self.windows.take_timed(&mut self.open, &mut self.readings);
             }
             self.next += 1;
             match ProfilePart::parse(&text) {
@@ -85,7 +85,7 @@ impl Recording {
     }
 
     /// Returns the first line that valgrind logged, if any.
-    pub fn complaint(&self) -> Option<String> {
+    pub fn first_log_line(&self) -> Option<String> {
         let entries = fs::read_dir(&self.directory).ok()?.filter_map(Result::ok);
         let mut logs = entries.filter(|entry| entry.file_name().as_bytes().starts_with(b"log."));
         logs.find_map(|log| {

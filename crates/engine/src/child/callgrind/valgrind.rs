@@ -15,7 +15,7 @@ pub struct Valgrind {
 
 /// The reason why valgrind cannot be used.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-pub enum NoValgrind {
+pub enum ValgrindError {
     /// Valgrind is not installed.
     #[error("valgrind is not installed")]
     Missing,
@@ -29,7 +29,7 @@ const PROGRAM: &str = "valgrind";
 
 /// The key by which instructions are counted.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum CountedBy {
+pub enum CountBy {
     /// By function.
     Function,
     /// By function and its callers.
@@ -42,19 +42,19 @@ pub const MOST_CALLERS: usize = 64;
 
 impl Valgrind {
     /// Searches for valgrind on the `PATH` and runs `valgrind --version`.
-    pub fn find(supervisor: &Supervisor) -> Result<Self, NoValgrind> {
+    pub fn find(supervisor: &Supervisor) -> Result<Self, ValgrindError> {
         let asked = supervisor
             .output(Command::new(PROGRAM).arg("--version"))
             .map_err(|error| match error {
                 RunError::Start(source) if source.kind() == ErrorKind::NotFound => {
-                    NoValgrind::Missing
+                    ValgrindError::Missing
                 }
                 // An interrupt ends up here as well; the calling command notices the interrupt by itself.
-                other => NoValgrind::Broken(other.to_string()),
+                other => ValgrindError::Broken(other.to_string()),
             })?;
         let said = |bytes: &[u8]| String::from_utf8_lossy(bytes).trim().to_owned();
         if !asked.status.success() {
-            return Err(NoValgrind::Broken(said(&asked.stderr)));
+            return Err(ValgrindError::Broken(said(&asked.stderr)));
         }
         let version = said(&asked.stdout);
         Ok(Self {
@@ -69,10 +69,10 @@ impl Valgrind {
 
     /// Returns the command line that runs `program` with its arguments under callgrind, which writes its files into
     /// `directory`.
-    pub(super) fn command(
+    pub(super) fn command_line(
         directory: &Path,
         bounds: &[OsString],
-        counted_by: CountedBy,
+        counted_by: CountBy,
         program: &Path,
         arguments: &[OsString],
     ) -> (OsString, Vec<OsString>) {
@@ -96,7 +96,7 @@ impl Valgrind {
         // On stderr, valgrind's messages would be mistaken for output of the bench.
         all.push(file("--log-file=", "log.%p"));
         all.extend_from_slice(bounds);
-        if counted_by == CountedBy::Stack {
+        if counted_by == CountBy::Stack {
             all.push(format!("--separate-callers={MOST_CALLERS}").into());
         }
         all.push("--".into());

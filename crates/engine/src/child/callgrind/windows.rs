@@ -6,11 +6,11 @@ use std::ffi::OsString;
 use object::{Object, ObjectSymbol, SymbolKind};
 
 use super::profile::{Profile, ProfilePart};
-use perfcheck_code::readable;
+use perfcheck_code::readable_name;
 
 /// The functions that delimit the timed code, by harness.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Windows {
+pub enum TimedWindows {
     /// The crate `perfcheck` calls one function before the timed code and another one after it.
     Own {
         /// Symbols of the function called before.
@@ -32,7 +32,7 @@ pub enum Windows {
 
 /// The reason why the delimiting functions of an executable are unknown.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-pub enum NoWindows {
+pub enum TimedWindowsError {
     /// The file is not a readable executable.
     #[error("its executable cannot be read: {0}")]
     Unreadable(String),
@@ -48,9 +48,9 @@ const CLOCK: &str = "clock_gettime";
 /// Criterion's timing methods; its other methods call one of these.
 const METHODS: [&str; 4] = ["iter", "iter_batched", "iter_batched_ref", "iter_custom"];
 
-impl Windows {
+impl TimedWindows {
     /// Finds the windows of a bench that uses the crate `perfcheck`.
-    pub fn own(executable: &[u8]) -> Result<Self, NoWindows> {
+    pub fn find_perfcheck(executable: &[u8]) -> Result<Self, TimedWindowsError> {
         let names = functions(executable)?;
         let called = |end: &str| -> BTreeSet<String> {
             let of = |readable: &str| {
@@ -63,39 +63,39 @@ impl Windows {
         };
         let (open, close) = (called("::open"), called("::close"));
         if open.is_empty() || close.is_empty() {
-            return Err(NoWindows::NoNames);
+            return Err(TimedWindowsError::NoNames);
         }
         Ok(Self::Own { open, close })
     }
 
     /// Finds the windows of a Criterion bench.
-    pub fn criterion(executable: &[u8]) -> Result<Self, NoWindows> {
+    pub fn find_criterion(executable: &[u8]) -> Result<Self, TimedWindowsError> {
         let names = functions(executable)?.into_iter();
         let methods: BTreeSet<String> = names
             .filter(|(_, readable)| method(readable).is_some_and(|name| METHODS.contains(&name)))
             .map(|(symbol, _)| symbol)
             .collect();
         if methods.is_empty() {
-            return Err(NoWindows::NoNames);
+            return Err(TimedWindowsError::NoNames);
         }
         Ok(Self::Criterion { methods })
     }
 
     /// Finds the windows of a divan bench.
-    pub fn divan(executable: &[u8]) -> Result<Self, NoWindows> {
+    pub fn find_divan(executable: &[u8]) -> Result<Self, TimedWindowsError> {
         let names = functions(executable)?.into_iter();
         let meetings: BTreeSet<String> = names
-            .filter(|(_, readable)| is_meeting(readable))
+            .filter(|(_, readable)| is_divan_sync(readable))
             .map(|(symbol, _)| symbol)
             .collect();
         if meetings.is_empty() {
-            return Err(NoWindows::NoNames);
+            return Err(TimedWindowsError::NoNames);
         }
         Ok(Self::Divan { meetings })
     }
 
     /// Returns the options that make callgrind write a file at each delimiting function.
-    pub(super) fn bounds(&self) -> Vec<OsString> {
+    pub(super) fn dump_options(&self) -> Vec<OsString> {
         let option = |when: &str, name: &str| OsString::from(format!("--dump-{when}={name}"));
         match self {
             Self::Own { open, close } => {
@@ -117,7 +117,7 @@ impl Windows {
 
     /// Removes the complete windows from `parts` and returns the timed code of each, in the order run. Later parts
     /// stay. `readings` is set by the first window.
-    pub(super) fn timed(
+    pub(super) fn take_timed(
         &self,
         parts: &mut Vec<ProfilePart>,
         readings: &mut Option<ClockReadings>,
@@ -125,7 +125,7 @@ impl Windows {
         match self {
             Self::Own { close, .. } => {
                 let is_closed = |part: &ProfilePart| {
-                    bound(part, "before").is_some_and(|name| close.contains(name))
+                    bounding_function(part, "before").is_some_and(|name| close.contains(name))
                 };
                 let parts = std::mem::take(parts).into_iter();
                 parts.filter(is_closed).map(|part| part.profile).collect()
@@ -133,14 +133,16 @@ impl Windows {
             Self::Criterion { methods } => {
                 let mut windows = Vec::new();
                 while let Some(end) = parts.iter().position(|part| {
-                    bound(part, "after").is_some_and(|name| methods.contains(name))
+                    bounding_function(part, "after").is_some_and(|name| methods.contains(name))
                 }) {
                     let whole: Vec<ProfilePart> = parts.drain(..=end).collect();
-                    windows.push(of_criterion(whole, methods, readings));
+                    windows.push(timed_by_criterion(whole, methods, readings));
                 }
                 windows
             }
-            Self::Divan { meetings } => std::iter::from_fn(|| of_divan(parts, meetings)).collect(),
+            Self::Divan { meetings } => {
+                std::iter::from_fn(|| take_divan_sample(parts, meetings)).collect()
+            }
         }
     }
 }
@@ -161,13 +163,14 @@ const PARTS_OF_ONE_BATCH: usize = 5;
 ///
 /// A method reads the clock when it begins and when it ends. In between it reads the clock before and after the timed
 /// code of each batch of inputs. If the benchmark reads the clock too, everything that the method does is counted.
-fn of_criterion(
+fn timed_by_criterion(
     mut parts: Vec<ProfilePart>,
     methods: &BTreeSet<String>,
     readings: &mut Option<ClockReadings>,
 ) -> Profile {
-    let is_begin =
-        |part: &ProfilePart| bound(part, "before").is_some_and(|name| methods.contains(name));
+    let is_begin = |part: &ProfilePart| {
+        bounding_function(part, "before").is_some_and(|name| methods.contains(name))
+    };
     let begin = parts
         .iter()
         .rposition(is_begin)
@@ -181,9 +184,9 @@ fn of_criterion(
     });
     let is_batched = inside
         .last()
-        .and_then(|part| bound(part, "after"))
+        .and_then(|part| bounding_function(part, "after"))
         .is_some_and(|name| {
-            method(&readable(name)).is_some_and(|method| method.starts_with("iter_batched"))
+            method(&readable_name(name)).is_some_and(|method| method.starts_with("iter_batched"))
         });
     let in_batches =
         is_batched && readings == ClockReadings::OfCriterion && !count.is_multiple_of(2);
@@ -203,9 +206,9 @@ fn of_criterion(
 ///
 /// All threads enter the first synchronization before any leaves it, and the same holds for the second. The timed
 /// code of all threads is therefore between the first exit and the last entry.
-fn of_divan(parts: &mut Vec<ProfilePart>, meetings: &BTreeSet<String>) -> Option<Profile> {
+fn take_divan_sample(parts: &mut Vec<ProfilePart>, meetings: &BTreeSet<String>) -> Option<Profile> {
     let is_at = |part: &ProfilePart, when: &str| {
-        bound(part, when).is_some_and(|name| meetings.contains(name))
+        bounding_function(part, when).is_some_and(|name| meetings.contains(name))
     };
     let left = parts.iter().position(|part| is_at(part, "after"))?;
     let entered = |parts: &[ProfilePart]| parts.iter().filter(|part| is_at(part, "before")).count();
@@ -226,7 +229,7 @@ fn of_divan(parts: &mut Vec<ProfilePart>, meetings: &BTreeSet<String>) -> Option
 
 /// Reports whether a demangled name is that of the function in which divan synchronizes its threads:
 /// `divan::benchmark::BenchContext::sample_recorder::{{closure}}::{{closure}}::sync_impl`.
-fn is_meeting(readable: &str) -> bool {
+fn is_divan_sync(readable: &str) -> bool {
     readable
         .split_once("divan::")
         .is_some_and(|(_, rest)| rest.contains("sample_recorder"))
@@ -234,7 +237,7 @@ fn is_meeting(readable: &str) -> bool {
 }
 
 /// Returns the function whose entry or exit caused the part to be written.
-fn bound<'p>(part: &'p ProfilePart, when: &str) -> Option<&'p str> {
+fn bounding_function<'p>(part: &'p ProfilePart, when: &str) -> Option<&'p str> {
     let rest = part.trigger.strip_prefix("--dump-")?;
     rest.strip_prefix(when)?.strip_prefix('=')
 }
@@ -268,15 +271,15 @@ fn method(readable: &str) -> Option<&str> {
 }
 
 /// Lists the functions of an executable: symbols and demangled names.
-fn functions(executable: &[u8]) -> Result<Vec<(String, String)>, NoWindows> {
+fn functions(executable: &[u8]) -> Result<Vec<(String, String)>, TimedWindowsError> {
     let file = object::File::parse(executable)
-        .map_err(|error| NoWindows::Unreadable(error.to_string()))?;
+        .map_err(|error| TimedWindowsError::Unreadable(error.to_string()))?;
     let symbols = file
         .symbols()
         .filter(|symbol| symbol.kind() == SymbolKind::Text && symbol.is_definition());
     let named = symbols.filter_map(|symbol| symbol.name().ok());
     Ok(named
-        .map(|name| (name.to_owned(), readable(name)))
+        .map(|name| (name.to_owned(), readable_name(name)))
         .collect())
 }
 
@@ -294,10 +297,10 @@ mod tests {
         written.iter().map(part).collect()
     }
 
-    fn totals(windows: &Windows, parts: &mut Vec<ProfilePart>) -> Vec<u64> {
+    fn totals(windows: &TimedWindows, parts: &mut Vec<ProfilePart>) -> Vec<u64> {
         let known = &mut Some(ClockReadings::OfCriterion);
         windows
-            .timed(parts, known)
+            .take_timed(parts, known)
             .iter()
             .map(Profile::total)
             .collect()
@@ -305,7 +308,7 @@ mod tests {
 
     #[test]
     fn of_a_bench_of_ours_what_stands_between_open_and_close_is_timed() {
-        let own = Windows::Own {
+        let own = TimedWindows::Own {
             open: ["o".to_owned()].into(),
             close: ["c".to_owned()].into(),
         };
@@ -316,7 +319,7 @@ mod tests {
             ("before=c", 4),
         ]);
         assert_eq!(totals(&own, &mut written), [30, 4]);
-        assert_eq!(own.bounds(), ["--dump-after=o", "--dump-before=c"]);
+        assert_eq!(own.dump_options(), ["--dump-after=o", "--dump-before=c"]);
     }
 
     /// Symbols as compilers emit them.
@@ -326,7 +329,7 @@ mod tests {
 
     #[test]
     fn of_a_batch_in_criterion_what_stands_between_two_readings_of_the_clock_is_timed() {
-        let windows = Windows::Criterion {
+        let windows = TimedWindows::Criterion {
             methods: [ITER.to_owned(), BATCHED.to_owned()].into(),
         };
         let clock = "before=clock_gettime@@GLIBC_2.17";
@@ -353,7 +356,7 @@ mod tests {
         let rest = [(clock, 20), (clock, 30), (clock, 7), (&*end, 2)];
         let mut readings = None;
         let mut written = parts(&[&one[..], &rest[..]].concat());
-        let found = windows.timed(&mut written, &mut readings);
+        let found = windows.take_timed(&mut written, &mut readings);
         assert_eq!(
             (found[0].total(), readings),
             (572, Some(ClockReadings::Mixed))
@@ -368,8 +371,11 @@ mod tests {
                 (&end, 2),
             ])
         };
-        assert_eq!(windows.timed(&mut whole(), &mut readings)[0].total(), 612);
-        assert_eq!(windows.timed(&mut whole(), &mut None)[0].total(), 100);
+        assert_eq!(
+            windows.take_timed(&mut whole(), &mut readings)[0].total(),
+            612
+        );
+        assert_eq!(windows.take_timed(&mut whole(), &mut None)[0].total(), 100);
 
         let (begin, end) = (format!("before={ITER}"), format!("after={ITER}"));
         let mut written = parts(&[
@@ -388,14 +394,18 @@ mod tests {
 
     #[test]
     fn of_a_sample_of_divan_what_stands_between_two_meetings_of_its_threads_is_timed() {
-        assert!(is_meeting(&readable(MEETING)), "{}", readable(MEETING));
-        let windows = Windows::Divan {
+        assert!(
+            is_divan_sync(&readable_name(MEETING)),
+            "{}",
+            readable_name(MEETING)
+        );
+        let windows = TimedWindows::Divan {
             meetings: [MEETING.to_owned()].into(),
         };
         let (enters, leaves) = (format!("before={MEETING}"), format!("after={MEETING}"));
         let rest = MEETING.strip_prefix('_').expect("its beginning");
         let bounds = [format!("--dump-after=?{rest}"), format!("--dump-{enters}")];
-        assert_eq!(windows.bounds(), bounds.map(OsString::from));
+        assert_eq!(windows.dump_options(), bounds.map(OsString::from));
         // One thread: the input costs 9,000, the output 800.
         let sample = |timed| {
             [
@@ -427,12 +437,12 @@ mod tests {
 
     #[test]
     fn a_pattern_and_a_name_are_two_options_for_one_function() {
-        let windows = Windows::Criterion {
+        let windows = TimedWindows::Criterion {
             methods: [ITER.to_owned()].into(),
         };
         let rest = ITER.strip_prefix('_').expect("its beginning");
         assert_eq!(
-            windows.bounds(),
+            windows.dump_options(),
             [
                 format!("--dump-after=?{rest}"),
                 format!("--dump-before={ITER}"),
@@ -473,12 +483,21 @@ mod tests {
     #[test]
     fn an_executable_without_the_functions_says_so() {
         let executable = std::fs::read(std::env::current_exe().expect("a path")).expect("readable");
-        assert_eq!(Windows::own(&executable), Err(NoWindows::NoNames));
-        assert_eq!(Windows::criterion(&executable), Err(NoWindows::NoNames));
-        assert_eq!(Windows::divan(&executable), Err(NoWindows::NoNames));
+        assert_eq!(
+            TimedWindows::find_perfcheck(&executable),
+            Err(TimedWindowsError::NoNames)
+        );
+        assert_eq!(
+            TimedWindows::find_criterion(&executable),
+            Err(TimedWindowsError::NoNames)
+        );
+        assert_eq!(
+            TimedWindows::find_divan(&executable),
+            Err(TimedWindowsError::NoNames)
+        );
         assert!(matches!(
-            Windows::own(b"no executable"),
-            Err(NoWindows::Unreadable(_))
+            TimedWindows::find_perfcheck(b"no executable"),
+            Err(TimedWindowsError::Unreadable(_))
         ));
     }
 }

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use super::filter::exactly;
+use super::filter::filter_exactly;
 use super::message::{CriterionVersion, RawConfig};
 use perfcheck_analysis::model::{AuthorSettings, Nanos};
 
@@ -21,7 +21,7 @@ const USUAL_NOISE_THRESHOLD: f64 = 0.01;
 
 /// The settings with which a benchmark was sampled.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Config {
+pub struct CriterionConfig {
     /// Duration of the warm-up.
     pub warm_up: Duration,
     /// Duration of the samples.
@@ -32,7 +32,7 @@ pub struct Config {
 
 /// The sampling settings passed on the command line. They apply unless the bench sets them in code.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Said {
+pub struct CriterionSettings {
     /// Warm-up of each benchmark. `None` leaves it to the author, whose settings for the whole bench the command line
     /// would override.
     pub warm_up: Option<Duration>,
@@ -48,7 +48,7 @@ pub struct CriterionRequest<'r> {
     /// Criterion's version, if known.
     pub version: Option<CriterionVersion>,
     /// Sampling settings for the command line.
-    pub said: Option<Said>,
+    pub said: Option<CriterionSettings>,
     /// Longest warm-up or measurement time that the author may choose. The process is stopped before a phase that
     /// would take longer, unless the command line set its duration.
     pub longest: Option<Duration>,
@@ -60,7 +60,7 @@ pub struct CriterionRequest<'r> {
 pub(super) fn arguments(request: &CriterionRequest<'_>) -> Vec<String> {
     let mut arguments = Vec::new();
     if let Some(said) = request.said {
-        let said = said.to(request.version);
+        let said = said.for_version(request.version);
         for (flag, time) in [
             ("--warm-up-time", said.warm_up),
             ("--measurement-time", said.measurement),
@@ -72,14 +72,14 @@ pub(super) fn arguments(request: &CriterionRequest<'_>) -> Vec<String> {
     }
     if let Some(ids) = request.ids {
         // `x #2` may be the name of a benchmark, or the second benchmark named `x`.
-        let both = ids.iter().flat_map(|id| [Some(*id), without_count(id)]);
+        let both = ids.iter().flat_map(|id| [Some(*id), strip_count(id)]);
         // If the list is too long for a command line, all benchmarks run and the caller selects from the results.
-        arguments.extend(exactly(both.flatten()));
+        arguments.extend(filter_exactly(both.flatten()));
     }
     arguments
 }
 
-impl From<&RawConfig> for Config {
+impl From<&RawConfig> for CriterionConfig {
     fn from(raw: &RawConfig) -> Self {
         Self {
             warm_up: raw.warm_up_time.into(),
@@ -97,23 +97,23 @@ impl CriterionVersion {
 }
 
 /// Rounds the time up to whole seconds, at least one, for versions that accept nothing else.
-pub fn in_whole_seconds(time: Duration) -> Duration {
+pub fn round_up_to_seconds(time: Duration) -> Duration {
     Duration::from_secs(time.as_secs_f64().ceil().max(1.0) as u64)
 }
 
 /// Raises the number of samples to the smallest that Criterion accepts.
-pub(in crate::child) fn enough(samples: u32) -> u32 {
+pub(in crate::child) fn at_least_fewest_samples(samples: u32) -> u32 {
     samples.max(FEWEST_SAMPLES)
 }
 
-impl Said {
+impl CriterionSettings {
     /// Returns the settings as rounded for a Criterion of `version`.
     #[must_use]
-    pub(super) fn to(self, version: Option<CriterionVersion>) -> Self {
+    pub(super) fn for_version(self, version: Option<CriterionVersion>) -> Self {
         let whole = version.is_none_or(CriterionVersion::takes_whole_seconds);
         let time = |time: Duration| {
             if whole {
-                in_whole_seconds(time)
+                round_up_to_seconds(time)
             } else {
                 time.max(Duration::from_nanos(1))
             }
@@ -121,7 +121,7 @@ impl Said {
         Self {
             warm_up: self.warm_up.map(time),
             measurement: self.measurement.map(time),
-            samples: enough(self.samples),
+            samples: at_least_fewest_samples(self.samples),
         }
     }
 
@@ -151,7 +151,7 @@ impl Said {
 }
 
 /// Returns the full id of an id that ends with a count such as ` #2`.
-pub(in crate::child) fn without_count(id: &str) -> Option<&str> {
+pub(in crate::child) fn strip_count(id: &str) -> Option<&str> {
     let (full_id, count) = id.rsplit_once(" #")?;
     count
         .parse::<usize>()
@@ -163,7 +163,7 @@ pub(in crate::child) fn without_count(id: &str) -> Option<&str> {
 mod tests {
     use super::*;
 
-    const SAID: Said = Said {
+    const SAID: CriterionSettings = CriterionSettings {
         warm_up: Some(Duration::from_millis(100)),
         measurement: Some(Duration::from_millis(1_400)),
         samples: 5,
@@ -191,7 +191,7 @@ mod tests {
     #[test]
     fn what_is_left_to_the_author_is_not_said_and_is_the_authors_unless_it_is_usual() {
         let mut request = request(CriterionVersion(0, 3, 6), &["a"]);
-        let said = Said {
+        let said = CriterionSettings {
             warm_up: None,
             ..SAID
         };
@@ -205,7 +205,7 @@ mod tests {
                 sample_size: 10,
                 warm_up_time: time.into(),
             };
-            said.to(request.version).fixed_in_code(&in_force)
+            said.for_version(request.version).fixed_in_code(&in_force)
         };
         let tenth = Duration::from_millis(100);
         let of_author = AuthorSettings {
@@ -232,7 +232,7 @@ mod tests {
             sample_size,
             warm_up_time: Duration::from_nanos(100_000_001).into(),
         };
-        let said = SAID.to(Some(CriterionVersion(0, 8, 2)));
+        let said = SAID.for_version(Some(CriterionVersion(0, 8, 2)));
         let ours = in_force(10, Duration::from_millis(1_400), 0.01);
         assert_eq!(said.fixed_in_code(&ours), AuthorSettings::default());
         let theirs = in_force(20, Duration::from_secs(8), 0.05);

@@ -15,7 +15,7 @@ use std::time::{Duration, Instant};
 use super::message::{CriterionVersion, Message, MessageError, greet, read_greeting, read_message};
 use super::owner::belongs_to;
 use crate::child::error::ChildError;
-use crate::child::running::Running;
+use crate::child::running::RunningBench;
 use crate::process::start_thread;
 
 /// The environment variables in which Criterion looks for a runner and for its output directory.
@@ -78,7 +78,7 @@ impl Connection {
     }
 
     /// Sets the environment of a bench so that it connects to this port and writes no files.
-    pub(in crate::child) fn invite(&self, command: &mut Command) {
+    pub(in crate::child) fn set_environment(&self, command: &mut Command) {
         command.env(PORT, self.port.to_string()).env(HOME, NOWHERE);
     }
 
@@ -90,21 +90,21 @@ impl Connection {
     }
 
     /// Returns the channel of events on the port.
-    pub(in crate::child) fn incoming(&self) -> &Receiver<PortEvent> {
+    pub(in crate::child) fn events(&self) -> &Receiver<PortEvent> {
         &self.incoming
     }
 
     /// Greets the connected bench and returns its version of Criterion.
-    pub(in crate::child) fn version(
+    pub(in crate::child) fn read_version(
         &self,
         incoming: PortEvent,
-        running: &mut Running<'_>,
+        running: &mut RunningBench<'_>,
         timeout: Duration,
     ) -> Result<CriterionVersion, ChildError> {
         if let PortEvent::Connected(mut socket) = incoming
             && greet_bench(&mut socket).is_ok()
         {
-            match running.answer(&self.incoming, GREET, (Instant::now(), timeout))? {
+            match running.wait_for_answer(&self.incoming, GREET, (Instant::now(), timeout))? {
                 Some(PortEvent::Greeted(version)) => return Ok(version),
                 Some(PortEvent::Wrong(error)) => {
                     return Err(ChildError::protocol(error.to_string()));
@@ -112,7 +112,7 @@ impl Connection {
                 Some(_) | None => {}
             }
         }
-        Err(running.exited(GREET))
+        Err(running.exit_error(GREET))
     }
 }
 
@@ -136,7 +136,7 @@ fn accept(
         if closing.load(Ordering::SeqCst) {
             break;
         }
-        let incoming = match admit(stream, peer, port, group) {
+        let incoming = match accept_from_group(stream, peer, port, group) {
             None => continue,
             Some(_) if connected.is_some() => PortEvent::Again,
             Some(stream) => {
@@ -165,7 +165,12 @@ fn accept(
 }
 
 /// Returns the stream if its peer belongs to the process group; otherwise drops and so closes it.
-fn admit(stream: TcpStream, peer: SocketAddr, port: u16, group: u32) -> Option<TcpStream> {
+fn accept_from_group(
+    stream: TcpStream,
+    peer: SocketAddr,
+    port: u16,
+    group: u32,
+) -> Option<TcpStream> {
     belongs_to(peer, port, group).then_some(stream)
 }
 
@@ -173,9 +178,9 @@ fn admit(stream: TcpStream, peer: SocketAddr, port: u16, group: u32) -> Option<T
 ///
 /// Criterion sends the length of a message and its body in two writes, and the body waits until the length is
 /// acknowledged (RFC 896, Nagle's algorithm). With delayed acknowledgements each small message would take 40 ms.
-struct Prompt(TcpStream);
+struct QuickAckStream(TcpStream);
 
-impl Read for Prompt {
+impl Read for QuickAckStream {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
         let length = self.0.read(buffer)?;
         // The option is reset by each send, so it is set again for each read. A failure costs only time.
@@ -186,7 +191,7 @@ impl Read for Prompt {
 }
 
 fn read(stream: TcpStream, sender: &Sender<PortEvent>) {
-    let mut stream = BufReader::new(Prompt(stream));
+    let mut stream = BufReader::new(QuickAckStream(stream));
     let first = match read_greeting(&mut stream) {
         Ok(Some(version)) => PortEvent::Greeted(version),
         Ok(None) => PortEvent::Closed,

@@ -6,7 +6,7 @@ use std::fmt;
 use std::io::{self, Read, Write};
 use std::time::Duration;
 
-use perfcheck_analysis::model::{Declared, Throughput, limits};
+use perfcheck_analysis::model::{DeclaredThroughput, Throughput, limits};
 
 /// The runner's greeting: its name, and the version of the cargo-criterion that uses this protocol.
 const RUNNER_GREETING: &[u8; 18] = b"cargo-criterion\x01\x01\x00";
@@ -198,7 +198,7 @@ pub(in crate::child) struct RawId {
     pub(super) value_str: Option<String>,
     /// At most one entry; later versions may extend its format.
     #[serde(default)]
-    pub(super) throughput: Vec<Declared>,
+    pub(super) throughput: Vec<DeclaredThroughput>,
 }
 
 /// How the iteration counts of the samples were chosen.
@@ -257,7 +257,7 @@ impl RawId {
             return (Throughput::default(), None);
         };
         declared.throughput().map_or_else(
-            || (Throughput::default(), Some(declared.in_words())),
+            || (Throughput::default(), Some(declared.describe())),
             |throughput| (throughput, None),
         )
     }

@@ -14,14 +14,14 @@ mod scale;
 mod session;
 
 pub use arguments::{
-    Config, CriterionRequest, FEWEST_SAMPLES, Said, USUAL_MEASUREMENT, USUAL_WARM_UP,
-    in_whole_seconds,
+    CriterionConfig, CriterionRequest, CriterionSettings, FEWEST_SAMPLES, USUAL_MEASUREMENT,
+    USUAL_WARM_UP, round_up_to_seconds,
 };
-pub(super) use arguments::{enough, without_count};
+pub(super) use arguments::{at_least_fewest_samples, strip_count};
 pub(super) use connection::Connection;
-pub(super) use filter::{beginning, exactly};
+pub(super) use filter::{filter_exactly, filter_prefix};
 pub use message::CriterionVersion;
-pub(super) use quiet::Quiet;
-pub use rehearsal::{Rehearsal, Rehearsed};
+pub(super) use quiet::OutputFilter;
+pub use rehearsal::{Rehearsal, RehearsalMode};
 pub(super) use scale::UnitScale;
-pub use session::{CriterionSession, Measured, Reported, TooLong};
+pub use session::{CriterionMeasurement, CriterionReport, CriterionSession, ExcessiveDuration};

@@ -12,16 +12,17 @@ pub(super) fn belongs_to(peer: SocketAddr, port: u16, group: u32) -> bool {
     let Ok(table) = fs::read_to_string("/proc/net/tcp") else {
         return true;
     };
-    let Some(inode) = inode_of(&table, peer.port(), port) else {
+    let Some(inode) = find_inode(&table, peer.port(), port) else {
         return false;
     };
     let name = format!("socket:[{inode}]");
     // The owner is nearly always the group's leader, and searching all processes takes milliseconds.
-    holds(group, &name) || processes_of(group).any(|process| holds(process, &name))
+    has_open_socket(group, &name)
+        || processes_in_group(group).any(|process| has_open_socket(process, &name))
 }
 
 /// Returns the inode of the socket with these local and remote ports; `table` has the format of proc(5).
-fn inode_of(table: &str, local: u16, remote: u16) -> Option<&str> {
+fn find_inode(table: &str, local: u16, remote: u16) -> Option<&str> {
     let port = |address: &str| u16::from_str_radix(address.split(':').nth(1)?, 16).ok();
     table.lines().skip(1).find_map(|line| {
         let mut words = line.split_ascii_whitespace().skip(1);
@@ -32,21 +33,21 @@ fn inode_of(table: &str, local: u16, remote: u16) -> Option<&str> {
     })
 }
 
-fn processes_of(group: u32) -> impl Iterator<Item = u32> {
+fn processes_in_group(group: u32) -> impl Iterator<Item = u32> {
     let entries = fs::read_dir("/proc").into_iter().flatten().flatten();
     entries
         .filter_map(|entry| entry.file_name().to_str()?.parse::<u32>().ok())
-        .filter(move |process| group_of(*process) == Some(group))
+        .filter(move |process| process_group(*process) == Some(group))
 }
 
 /// Returns the process group of a process: the third word after its name, which may contain any character.
-fn group_of(process: u32) -> Option<u32> {
+fn process_group(process: u32) -> Option<u32> {
     let stat = fs::read_to_string(format!("/proc/{process}/stat")).ok()?;
     let (_, after_name) = stat.rsplit_once(')')?;
     after_name.split_ascii_whitespace().nth(2)?.parse().ok()
 }
 
-fn holds(process: u32, name: &str) -> bool {
+fn has_open_socket(process: u32, name: &str) -> bool {
     let entries = fs::read_dir(format!("/proc/{process}/fd"));
     let mut entries = entries.into_iter().flatten().flatten();
     entries.any(|entry| fs::read_link(entry.path()).is_ok_and(|target| target.as_os_str() == name))
@@ -61,8 +62,8 @@ mod tests {
         let table = "  sl  local_address rem_address   st tx_queue rx_queue tr tm->when retrnsmt   uid  timeout inode\n   \
              0: 0100007F:1F90 00000000:0000 0A 00000000:00000000 00:00000000 00000000  1000        0 111 1\n   \
              1: 0100007F:C001 0100007F:1F90 01 00000000:00000000 00:00000000 00000000  1000        0 222 1\n";
-        assert_eq!(inode_of(table, 0xC001, 0x1F90), Some("222"));
-        assert_eq!(inode_of(table, 0xC002, 0x1F90), None);
+        assert_eq!(find_inode(table, 0xC001, 0x1F90), Some("222"));
+        assert_eq!(find_inode(table, 0xC002, 0x1F90), None);
     }
 
     #[test]
@@ -73,7 +74,7 @@ mod tests {
         let address = listener.local_addr().expect("bound");
         let stream = TcpStream::connect(address).expect("it listens");
         let peer = stream.local_addr().expect("connected");
-        let ours = group_of(std::process::id()).expect("proc is there");
+        let ours = process_group(std::process::id()).expect("proc is there");
         assert!(belongs_to(peer, address.port(), ours));
         assert!(!belongs_to(peer, address.port(), 1));
     }

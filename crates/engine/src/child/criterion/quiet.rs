@@ -12,7 +12,7 @@ const LEFT_OUT: [&[u8]; 2] = [
 
 /// A reader without these lines. All other output passes unchanged; the beginning of a possible match is held back
 /// until it is known not to match.
-pub(in crate::child) struct Quiet<R> {
+pub(in crate::child) struct OutputFilter<R> {
     pipe: R,
     /// The matched part of the line in `of`. Once all of `of` is matched, the rest of the line is dropped.
     matched: &'static [u8],
@@ -22,7 +22,7 @@ pub(in crate::child) struct Quiet<R> {
     ready: Vec<u8>,
 }
 
-impl<R: Read> Quiet<R> {
+impl<R: Read> OutputFilter<R> {
     pub(in crate::child) fn new(pipe: R) -> Self {
         Self {
             pipe,
@@ -33,7 +33,7 @@ impl<R: Read> Quiet<R> {
         }
     }
 
-    fn take(&mut self, byte: u8) {
+    fn push_byte(&mut self, byte: u8) {
         if self.matched.is_empty() {
             self.of = LEFT_OUT
                 .into_iter()
@@ -52,35 +52,35 @@ impl<R: Read> Quiet<R> {
             return;
         }
         if !self.matched.is_empty() {
-            self.give_back();
+            self.release_match();
             // This byte may begin another match.
-            return self.take(byte);
+            return self.push_byte(byte);
         }
         self.at_line_start = byte == b'\n';
         self.ready.push(byte);
     }
 
     /// Passes on the held bytes, which did not match after all.
-    fn give_back(&mut self) {
+    fn release_match(&mut self) {
         self.ready.extend(self.matched);
         self.at_line_start = self.matched == b"\n";
         self.matched = &[];
     }
 }
 
-impl<R: Read> Read for Quiet<R> {
+impl<R: Read> Read for OutputFilter<R> {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
         while self.ready.is_empty() {
             let length = self.pipe.read(buffer)?;
             if length == 0 {
                 if (1..self.of.len()).contains(&self.matched.len()) {
-                    self.give_back();
+                    self.release_match();
                     break;
                 }
                 return Ok(0);
             }
             for byte in &buffer[..length] {
-                self.take(*byte);
+                self.push_byte(*byte);
             }
         }
         let length = self.ready.len().min(buffer.len());
@@ -103,7 +103,7 @@ mod tests {
                 Box::new(before.chain(piece))
             });
             let mut shown = String::new();
-            let read = Quiet::new(pipe).read_to_string(&mut shown);
+            let read = OutputFilter::new(pipe).read_to_string(&mut shown);
             read.expect("text");
             assert_eq!(shown, expected, "in pieces of {size}");
         }

@@ -12,14 +12,14 @@ use crossbeam_channel::{Receiver, bounded};
 use std::process::Stdio;
 use std::time::{Duration, Instant};
 
-use super::arguments::without_count;
+use super::arguments::strip_count;
 use super::connection::{HOME, NOWHERE};
-use super::filter::exactly;
+use super::filter::filter_exactly;
 use crate::child::error::ChildError;
-use crate::child::launch_spec::{LaunchSpec, Spawned, bench_command};
-use crate::child::launcher::Launcher;
-use crate::child::pipes::read_pieces_of;
-use crate::child::running::{Running, Wait};
+use crate::child::launch_spec::{ProcessSpec, SpawnedProcess, bench_command};
+use crate::child::launcher::ProcessContext;
+use crate::child::pipes::read_pieces_from_all;
+use crate::child::running::{RunningBench, WaitOutcome};
 use perfcheck_analysis::model::{Event, Observer};
 
 /// Time for which many iterations run before the process is stopped.
@@ -35,7 +35,7 @@ const OF_CRITERION: &[u8] = b"Benchmarking ";
 
 /// The iterations that a rehearsed benchmark runs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Rehearsed {
+pub enum RehearsalMode {
     /// One iteration.
     Once,
     /// As many iterations as fit into a fixed time.
@@ -47,10 +47,10 @@ pub enum Rehearsed {
     WarmUp,
 }
 
-impl Rehearsed {
+impl RehearsalMode {
     /// Returns the time after which the process is stopped, counted from the announcement of the benchmark, which
     /// precedes its set-up. `None`: the process ends by itself.
-    fn enough_after(self) -> Option<Duration> {
+    fn time_limit(self) -> Option<Duration> {
         match self {
             Self::Once => Some(Duration::ZERO),
             Self::ForAWhile { set_up } => Some(set_up + LONG_ENOUGH),
@@ -72,16 +72,16 @@ const LONGEST_LINE: usize = 1 << 16;
 
 /// The output of a process. Output is passed on only once the benchmark has begun, without Criterion's own lines.
 #[derive(Default)]
-struct Heard {
+struct RehearsalOutput {
     has_begun: bool,
     /// Before the benchmark begins: the last bytes, which may be a prefix of [`BEGINS`]. Afterwards: the line that
     /// has not ended.
     rest: Vec<u8>,
 }
 
-impl Heard {
+impl RehearsalOutput {
     /// Adds a piece of output and returns the benchmark's complete lines.
-    fn take(&mut self, piece: &[u8]) -> Vec<u8> {
+    fn push(&mut self, piece: &[u8]) -> Vec<u8> {
         self.rest.extend(piece);
         if !self.has_begun {
             let mut places = self.rest.windows(BEGINS.len());
@@ -107,7 +107,7 @@ impl Heard {
     }
 
     /// Returns the last line, which has no line feed.
-    fn end(&mut self) -> Vec<u8> {
+    fn finish(&mut self) -> Vec<u8> {
         let rest = std::mem::take(&mut self.rest);
         if self.has_begun && !rest.starts_with(OF_CRITERION) {
             rest
@@ -119,10 +119,10 @@ impl Heard {
 
 /// A process that rehearses a benchmark. Dropping it kills the process.
 pub struct Rehearsal<'a> {
-    running: Running<'a>,
+    running: RunningBench<'a>,
     output: Receiver<Vec<u8>>,
     observer: &'a dyn Observer,
-    what: Rehearsed,
+    what: RehearsalMode,
     patience: Duration,
 }
 
@@ -130,36 +130,36 @@ impl<'a> Rehearsal<'a> {
     /// Starts the executable for the benchmark `id`; `None` if the filter cannot tell the benchmark from others of
     /// the same name.
     pub fn start(
-        spec: &LaunchSpec,
+        spec: &ProcessSpec,
         id: &str,
-        what: Rehearsed,
-        launcher: &Launcher<'a>,
+        what: RehearsalMode,
+        launcher: &ProcessContext<'a>,
     ) -> Result<Option<Self>, ChildError> {
-        let Some(filter) = exactly([id]).filter(|_| without_count(id).is_none()) else {
+        let Some(filter) = filter_exactly([id]).filter(|_| strip_count(id).is_none()) else {
             return Ok(None);
         };
         let mut command = bench_command(spec);
         let told: &[&str] = match what {
-            Rehearsed::Once => &["--test"],
+            RehearsalMode::Once => &["--test"],
             // Criterion accepts no less than a second, and no fractions before 0.4.
-            Rehearsed::ForAWhile { .. } | Rehearsed::WarmUp => &["--profile-time", "1"],
+            RehearsalMode::ForAWhile { .. } | RehearsalMode::WarmUp => &["--profile-time", "1"],
         };
         command
             .args(told)
             .arg(filter)
             .env(HOME, NOWHERE)
             .stdin(Stdio::null());
-        let Spawned {
+        let SpawnedProcess {
             group,
             stdout,
             stderr,
         } = spec.spawn(&mut command, launcher)?;
         Ok(Some(Self {
             // The channel `output` carries both pipes.
-            running: Running::new(group, bounded(0).1, &launcher.quiet()),
+            running: RunningBench::new(group, bounded(0).1, &launcher.without_observer()),
             observer: launcher.observer,
-            output: read_pieces_of([Box::new(stdout), Box::new(stderr)])
-                .map_err(|source| spec.not_started(source))?,
+            output: read_pieces_from_all([Box::new(stdout), Box::new(stderr)])
+                .map_err(|source| spec.spawn_error(source))?,
             what,
             patience: what.patience(launcher.timeout),
         }))
@@ -171,23 +171,23 @@ impl<'a> Rehearsal<'a> {
     }
 
     /// Waits until the process has ended or has iterated for long enough, and reports whether it succeeded.
-    pub fn came_through(&mut self) -> Result<bool, ChildError> {
-        self.came_through_or(&mut |_| false)
+    pub fn wait_for_success(&mut self) -> Result<bool, ChildError> {
+        self.wait_for_success_or(&mut |_| false)
     }
 
     /// Like [`Self::came_through`], but also stops once `is_enough` returns true. It is called repeatedly, with
     /// whether the benchmark has begun.
-    pub fn came_through_or(
+    pub fn wait_for_success_or(
         &mut self,
         is_enough: &mut dyn FnMut(bool) -> bool,
     ) -> Result<bool, ChildError> {
-        let mut heard = Heard::default();
+        let mut heard = RehearsalOutput::default();
         let ended = self.wait(&mut heard, is_enough);
         // Pass on the output that is still in the channel.
         while let Ok(piece) = self.output.try_recv() {
-            self.pass_on(&heard.take(&piece));
+            self.pass_on(&heard.push(&piece));
         }
-        self.pass_on(&heard.end());
+        self.pass_on(&heard.finish());
         ended
     }
 
@@ -199,40 +199,42 @@ impl<'a> Rehearsal<'a> {
 
     fn wait(
         &mut self,
-        heard: &mut Heard,
+        heard: &mut RehearsalOutput,
         is_enough: &mut dyn FnMut(bool) -> bool,
     ) -> Result<bool, ChildError> {
         let mut deadline = Instant::now() + self.patience;
         loop {
             let tick = deadline.min(Instant::now() + TICK);
             match self.running.wait(&self.output, Some(tick)) {
-                Wait::Came(piece) => {
+                WaitOutcome::Came(piece) => {
                     let had_begun = heard.has_begun;
-                    let own = heard.take(&piece);
+                    let own = heard.push(&piece);
                     self.pass_on(&own);
                     if heard.has_begun && !had_begun {
-                        let enough = self.what.enough_after().unwrap_or(self.patience);
+                        let enough = self.what.time_limit().unwrap_or(self.patience);
                         deadline = Instant::now() + enough;
                     }
                     if is_enough(heard.has_begun) {
                         return Ok(true);
                     }
                 }
-                Wait::Closed => {
+                WaitOutcome::Closed => {
                     let went_well = self.running.end().is_ok_and(|status| status.success());
-                    let did_it = self.what == Rehearsed::Once || heard.has_begun;
+                    let did_it = self.what == RehearsalMode::Once || heard.has_begun;
                     return Ok(went_well && did_it);
                 }
-                Wait::Late if is_enough(heard.has_begun) => return Ok(true),
-                Wait::Late if Instant::now() < deadline => {}
-                Wait::Late if heard.has_begun && self.what != Rehearsed::WarmUp => return Ok(true),
-                Wait::Late => {
+                WaitOutcome::Late if is_enough(heard.has_begun) => return Ok(true),
+                WaitOutcome::Late if Instant::now() < deadline => {}
+                WaitOutcome::Late if heard.has_begun && self.what != RehearsalMode::WarmUp => {
+                    return Ok(true);
+                }
+                WaitOutcome::Late => {
                     return Err(ChildError::Timeout {
                         request: "run a benchmark".to_owned(),
                         after: self.patience,
                     });
                 }
-                Wait::Interrupted => return Err(ChildError::Interrupted),
+                WaitOutcome::Interrupted => return Err(ChildError::Interrupted),
             }
         }
     }
@@ -242,34 +244,43 @@ impl<'a> Rehearsal<'a> {
 mod tests {
     use super::*;
     use crate::process::{Interrupt, Supervisor};
-    use perfcheck_analysis::model::{Silence, Skipping};
+    use perfcheck_analysis::model::{NullObserver, SkipSupport};
     use std::collections::BTreeMap;
     use std::sync::LazyLock;
 
     static SUPERVISOR: LazyLock<Supervisor> = LazyLock::new(Supervisor::default);
 
     /// Reports whether a bench that runs `script` succeeds; `None` if its name is not unique.
-    fn comes_through(script: &str, id: &str, what: Rehearsed) -> Result<Option<bool>, ChildError> {
-        let spec = LaunchSpec {
+    fn comes_through(
+        script: &str,
+        id: &str,
+        what: RehearsalMode,
+    ) -> Result<Option<bool>, ChildError> {
+        let spec = ProcessSpec {
             program: "/bin/sh".into(),
             first_arguments: vec!["-c".into(), script.into(), "bench".into()],
             directory: "/".into(),
             variables: BTreeMap::new(),
             launch: 0,
             padding: 0,
-            skipping: Skipping::Works,
+            skipping: SkipSupport::Works,
         };
         let interrupt = Interrupt::never();
-        let launcher = Launcher::new(&SUPERVISOR, &interrupt, &Silence, Duration::from_secs(1));
+        let launcher = ProcessContext::new(
+            &SUPERVISOR,
+            &interrupt,
+            &NullObserver,
+            Duration::from_secs(1),
+        );
         let rehearsal = Rehearsal::start(&spec, id, what, &launcher)?;
         rehearsal
-            .map(|mut rehearsal| rehearsal.came_through())
+            .map(|mut rehearsal| rehearsal.wait_for_success())
             .transpose()
     }
 
     #[test]
     fn one_iteration_comes_through_if_its_process_ends_well() {
-        let of = |script: &str| comes_through(script, "a.b", Rehearsed::Once);
+        let of = |script: &str| comes_through(script, "a.b", RehearsalMode::Once);
         let told = r#"[ "$*" = '--bench --test ^(?:a\.b)$' ]"#;
         assert!(matches!(of(told), Ok(Some(true))));
         assert!(matches!(of("kill -TRAP $$"), Ok(Some(false))));
@@ -282,7 +293,7 @@ mod tests {
             comes_through(
                 script,
                 "a.b",
-                Rehearsed::ForAWhile {
+                RehearsalMode::ForAWhile {
                     set_up: Duration::ZERO,
                 },
             )
@@ -301,27 +312,27 @@ mod tests {
     fn what_a_benchmark_prints_while_it_runs_is_told_from_what_criterion_says() {
         let printed = "of the set-up\nBenchmarking a\nBenchmarking a: Profiling for 1.0000 s\none\n\nBenchmarking a: Complete (Analysis Disabled)\ntwo";
         for size in [1, 7, 1000] {
-            let mut heard = Heard::default();
+            let mut heard = RehearsalOutput::default();
             let pieces = printed.as_bytes().chunks(size);
-            let mut own: Vec<u8> = pieces.flat_map(|piece| heard.take(piece)).collect();
-            own.extend(heard.end());
+            let mut own: Vec<u8> = pieces.flat_map(|piece| heard.push(piece)).collect();
+            own.extend(heard.finish());
             assert_eq!(String::from_utf8_lossy(&own), "one\n\ntwo");
         }
-        let mut heard = Heard::default();
-        assert_eq!(heard.take(b"nothing begins\n"), b"");
-        assert_eq!(heard.end(), b"");
-        let mut heard = Heard {
+        let mut heard = RehearsalOutput::default();
+        assert_eq!(heard.push(b"nothing begins\n"), b"");
+        assert_eq!(heard.finish(), b"");
+        let mut heard = RehearsalOutput {
             has_begun: true,
             rest: Vec::new(),
         };
-        assert_eq!(heard.take(b"a"), b"");
+        assert_eq!(heard.push(b"a"), b"");
         let long = vec![b'a'; LONGEST_LINE];
-        assert_eq!(heard.take(&long).len(), LONGEST_LINE + 1);
+        assert_eq!(heard.push(&long).len(), LONGEST_LINE + 1);
     }
 
     #[test]
     fn what_shares_its_name_with_others_is_not_rehearsed() {
-        let started = comes_through("exit 0", "a #2", Rehearsed::Once);
+        let started = comes_through("exit 0", "a #2", RehearsalMode::Once);
         assert!(matches!(started, Ok(None)));
     }
 }

@@ -22,7 +22,7 @@ impl UnitScale {
     /// Creates the scale for a measured unit that is `size` of `unit`. Times are stored in nanoseconds. Other values
     /// are stored in their unit, or in a decimal fraction of it that is small enough to make a measured unit at least
     /// 1.
-    pub(in crate::child) fn of(size: f64, unit: &str) -> Option<Self> {
+    pub(in crate::child) fn from_unit(size: f64, unit: &str) -> Option<Self> {
         if !(size.is_finite() && size > 0.0) {
             return None;
         }
@@ -76,8 +76,8 @@ impl UnitScale {
         };
         let sample = |(iterations, value): (&f64, &f64)| {
             Some(Sample {
-                iterations: whole(iterations * parts).filter(|count| *count > 0)?,
-                elapsed: Nanos(whole((value * parts).round())?),
+                iterations: to_whole(iterations * parts).filter(|count| *count > 0)?,
+                elapsed: Nanos(to_whole((value * parts).round())?),
             })
         };
         iters.iter().zip(&values).map(sample).collect()
@@ -85,7 +85,7 @@ impl UnitScale {
 }
 
 /// Returns the number if it is whole and fits.
-pub(super) fn whole(number: f64) -> Option<u64> {
+pub(super) fn to_whole(number: f64) -> Option<u64> {
     (number.fract() == 0.0 && (0.0..EXACT).contains(&number)).then_some(number as u64)
 }
 
@@ -100,30 +100,30 @@ mod tests {
 
     #[test]
     fn times_of_any_unit_are_nanoseconds() {
-        let seconds = UnitScale::of(1.0, "s").expect("a size");
+        let seconds = UnitScale::from_unit(1.0, "s").expect("a size");
         assert_eq!(seconds.metric, Metric::Time);
         assert_eq!(taken(&seconds, 2.0, 0.5), Some((2, 500_000_000)));
-        let wall = UnitScale::of(1.0, "ns").expect("a size");
+        let wall = UnitScale::from_unit(1.0, "ns").expect("a size");
         assert_eq!(taken(&wall, 3.0, 7.0), Some((3, 7)));
     }
 
     #[test]
     fn amounts_keep_their_unit_or_a_part_of_it_that_loses_nothing() {
         let amount = |unit: &str| Metric::Amount { unit: unit.into() };
-        let cycles = UnitScale::of(1.0, "cycles").expect("a size");
+        let cycles = UnitScale::from_unit(1.0, "cycles").expect("a size");
         assert_eq!(cycles.metric, amount("cycles"));
         assert_eq!(taken(&cycles, 3.0, 7.0), Some((3, 7)));
         assert_eq!(taken(&cycles, 3.0, 7.25), Some((3_000, 7_250)));
-        let joules = UnitScale::of(1e-9, "J").expect("a size");
+        let joules = UnitScale::from_unit(1e-9, "J").expect("a size");
         assert_eq!(joules.metric, amount("10^-9 J"));
         assert_eq!(taken(&joules, 1.0, 7.0), Some((1, 7)));
-        assert_eq!(UnitScale::of(0.0, "J"), None);
-        assert_eq!(UnitScale::of(f64::NAN, "J"), None);
+        assert_eq!(UnitScale::from_unit(0.0, "J"), None);
+        assert_eq!(UnitScale::from_unit(f64::NAN, "J"), None);
     }
 
     #[test]
     fn numbers_that_no_measurement_has_are_refused() {
-        let wall = UnitScale::of(1.0, "ns").expect("a size");
+        let wall = UnitScale::from_unit(1.0, "ns").expect("a size");
         for (iterations, value) in [
             (1.0, -1.0),
             (1.0, f64::NAN),

@@ -10,25 +10,25 @@ use std::net::TcpStream;
 use std::process::Stdio;
 use std::time::{Duration, Instant};
 
-use super::arguments::{Config, CriterionRequest, Said, arguments};
+use super::arguments::{CriterionConfig, CriterionRequest, CriterionSettings, arguments};
 use super::connection::{Connection, PortEvent, greet_bench};
 use super::message::{
     CriterionVersion, Message, RawConfig, RawId, RunnerOrder, SamplingMethod, send,
 };
-use super::quiet::Quiet;
-use super::scale::{UnitScale, whole};
+use super::quiet::OutputFilter;
+use super::scale::{UnitScale, to_whole};
 use crate::child::error::ChildError;
-use crate::child::launch_spec::{LaunchSpec, Spawned, bench_command};
-use crate::child::launcher::Launcher;
-use crate::child::pipes::read_pieces_of;
-use crate::child::running::{PATIENCE, Running};
+use crate::child::launch_spec::{ProcessSpec, SpawnedProcess, bench_command};
+use crate::child::launcher::ProcessContext;
+use crate::child::pipes::read_pieces_from_all;
+use crate::child::running::{PATIENCE, RunningBench};
 use perfcheck_analysis::model::{
-    AuthorSettings, Metric, Nanos, Sample, SamplingMode, Series, Skipping, Throughput,
+    AuthorSettings, Metric, Nanos, Sample, SamplingMode, Series, SkipSupport, Throughput,
 };
 
 /// A benchmark that the bench skipped or measured.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Reported {
+pub struct CriterionReport {
     /// Criterion's full id, with a suffix such as ` #2` if an earlier benchmark has the same id.
     pub id: String,
     /// Amount that one iteration processes.
@@ -38,12 +38,12 @@ pub struct Reported {
     /// Time from the permission to continue until the benchmark began: the set-up of the bench.
     pub set_up: Duration,
     /// The measurement; `None` if the benchmark was skipped.
-    pub measured: Option<Measured>,
+    pub measured: Option<CriterionMeasurement>,
 }
 
 /// The measurement of one benchmark in one process.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Measured {
+pub struct CriterionMeasurement {
     /// The samples.
     pub series: Series,
     /// Meaning of the samples.
@@ -51,14 +51,14 @@ pub struct Measured {
     /// Settings that the author fixed in code.
     pub settings: AuthorSettings,
     /// Settings in force, from code or the command line.
-    pub in_force: Config,
+    pub in_force: CriterionConfig,
     /// How the iteration counts of the samples were chosen.
     pub mode: SamplingMode,
 }
 
 /// The durations of a benchmark that was stopped because it would take too long.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct TooLong {
+pub struct ExcessiveDuration {
     /// Duration of its warm-up.
     pub warm_up: Duration,
     /// Expected duration of its samples, if it got that far.
@@ -67,14 +67,14 @@ pub struct TooLong {
 
 /// A running Criterion bench. Dropping it kills the process.
 pub struct CriterionSession<'a> {
-    running: Running<'a>,
+    running: RunningBench<'a>,
     connection: Connection,
     socket: Option<TcpStream>,
     version: Option<CriterionVersion>,
     /// Sampling settings on its command line.
-    said: Option<Said>,
+    said: Option<CriterionSettings>,
     longest: Option<Duration>,
-    too_long: Option<TooLong>,
+    too_long: Option<ExcessiveDuration>,
     /// The benchmark that has begun, but not ended.
     under_way: Option<String>,
     /// Number of benchmarks seen so far for each full id.
@@ -94,35 +94,38 @@ pub struct CriterionSession<'a> {
 impl<'a> CriterionSession<'a> {
     /// Starts the executable and waits until it connects to its runner; it then pauses.
     pub fn start(
-        spec: &LaunchSpec,
+        spec: &ProcessSpec,
         request: &CriterionRequest<'_>,
-        launcher: &Launcher<'a>,
+        launcher: &ProcessContext<'a>,
     ) -> Result<Self, ChildError> {
-        let mut connection = Connection::listen().map_err(|source| spec.not_started(source))?;
+        let mut connection = Connection::listen().map_err(|source| spec.spawn_error(source))?;
         let mut command = bench_command(spec);
         let request = CriterionRequest {
-            ids: request.ids.filter(|_| spec.skipping == Skipping::Works),
+            ids: request.ids.filter(|_| spec.skipping == SkipSupport::Works),
             ..*request
         };
         command.args(arguments(&request)).stdin(Stdio::null());
-        connection.invite(&mut command);
-        let Spawned {
+        connection.set_environment(&mut command);
+        let SpawnedProcess {
             mut group,
             stdout,
             stderr,
         } = spec.spawn(&mut command, launcher)?;
         connection.admit(group.leader().id());
         let mut session = Self {
-            running: Running::new(
+            running: RunningBench::new(
                 group,
-                read_pieces_of([Box::new(Quiet::new(stdout)), Box::new(Quiet::new(stderr))])
-                    .map_err(|source| spec.not_started(source))?,
+                read_pieces_from_all([
+                    Box::new(OutputFilter::new(stdout)),
+                    Box::new(OutputFilter::new(stderr)),
+                ])
+                .map_err(|source| spec.spawn_error(source))?,
                 launcher,
             ),
             connection,
             socket: None,
             version: request.version,
-            said: request.said.map(|said| said.to(request.version)),
+            said: request.said.map(|said| said.for_version(request.version)),
             longest: request.longest,
             too_long: None,
             under_way: None,
@@ -141,7 +144,7 @@ impl<'a> CriterionSession<'a> {
 
     /// Returns the next benchmark that was skipped or measured; `None` once the process has succeeded, or if the
     /// current benchmark would take too long.
-    pub fn next_report(&mut self) -> Result<Option<Reported>, ChildError> {
+    pub fn next_report(&mut self) -> Result<Option<CriterionReport>, ChildError> {
         let began = Instant::now();
         let next = self.read_report();
         self.asked += began.elapsed();
@@ -149,12 +152,12 @@ impl<'a> CriterionSession<'a> {
     }
 
     /// Returns the benchmark that has begun, but not ended.
-    pub fn under_way(&self) -> Option<&str> {
+    pub fn current_benchmark(&self) -> Option<&str> {
         self.under_way.as_deref()
     }
 
     /// Returns the durations of the current benchmark, if it would take too long.
-    pub fn too_long(&self) -> Option<TooLong> {
+    pub fn too_long(&self) -> Option<ExcessiveDuration> {
         self.too_long
     }
 
@@ -169,30 +172,30 @@ impl<'a> CriterionSession<'a> {
     }
 
     /// Returns the total time that the bench was allowed to run.
-    pub fn asked(&self) -> Duration {
+    pub fn working_time(&self) -> Duration {
         self.asked
     }
 
     fn wait_for_connection(&mut self) -> Result<(), ChildError> {
-        match self.incoming(CONNECT, self.timeout)? {
+        match self.next_event(CONNECT, self.timeout)? {
             Some(PortEvent::Connected(socket)) => {
                 self.socket = Some(socket);
                 Ok(())
             }
-            Some(PortEvent::Closed) | None => Err(self.running.exited(CONNECT)),
+            Some(PortEvent::Closed) | None => Err(self.running.exit_error(CONNECT)),
             Some(PortEvent::Wrong(error)) => Err(ChildError::protocol(error.to_string())),
             Some(_) => Err(ChildError::protocol("it spoke before it was greeted")),
         }
     }
 
-    fn read_report(&mut self) -> Result<Option<Reported>, ChildError> {
+    fn read_report(&mut self) -> Result<Option<CriterionReport>, ChildError> {
         if self.waits {
-            self.give_leave()?;
+            self.resume()?;
         }
         let mut allowed = self.timeout;
         loop {
-            let Some(incoming) = self.incoming(MEASURE, allowed)? else {
-                return Err(self.running.exited(MEASURE));
+            let Some(incoming) = self.next_event(MEASURE, allowed)? else {
+                return Err(self.running.exit_error(MEASURE));
             };
             allowed = self.timeout;
             match incoming {
@@ -200,7 +203,7 @@ impl<'a> CriterionSession<'a> {
                     self.version = Some(version);
                 }
                 PortEvent::Message(message) => match *message {
-                    Message::SkippingBenchmark { id } => return Ok(Some(self.passed_over(&id))),
+                    Message::SkippingBenchmark { id } => return Ok(Some(self.report_skipped(&id))),
                     Message::MeasurementComplete {
                         id,
                         iters,
@@ -209,31 +212,37 @@ impl<'a> CriterionSession<'a> {
                         benchmark_config,
                     } => {
                         self.waits = true;
-                        let measured =
-                            self.measured(&iters, &times, sampling_method, &benchmark_config)?;
-                        let mut reported = self.passed_over(&id);
+                        let measured = self.parse_measurement(
+                            &iters,
+                            &times,
+                            sampling_method,
+                            &benchmark_config,
+                        )?;
+                        let mut reported = self.report_skipped(&id);
                         reported.measured = Some(measured);
                         return Ok(Some(reported));
                     }
-                    Message::FinishedBenchmarkGroup {} => self.order(&RunnerOrder::Continue)?,
+                    Message::FinishedBenchmarkGroup {} => {
+                        self.send_order(&RunnerOrder::Continue)?
+                    }
                     Message::Warmup { nanos } => {
-                        self.warm_up.elapsed = Nanos(whole(nanos).unwrap_or(0));
+                        self.warm_up.elapsed = Nanos(to_whole(nanos).unwrap_or(0));
                         let warm_up = self.warm_up.elapsed.into();
-                        if self.is_longer(warm_up, |said| said.warm_up) {
+                        if self.exceeds_longest(warm_up, |said| said.warm_up) {
                             let samples = None;
-                            self.too_long = Some(TooLong { warm_up, samples });
+                            self.too_long = Some(ExcessiveDuration { warm_up, samples });
                             return Ok(None);
                         }
-                        allowed = self.allowed(nanos);
+                        allowed = self.timeout_for(nanos);
                     }
                     Message::MeasurementStart {
                         estimate_ns,
                         iter_count,
                         ..
                     } => {
-                        let samples = expected(estimate_ns);
-                        if self.is_longer(samples, |said| said.measurement) {
-                            self.too_long = Some(TooLong {
+                        let samples = duration_from_ns(estimate_ns);
+                        if self.exceeds_longest(samples, |said| said.measurement) {
+                            self.too_long = Some(ExcessiveDuration {
                                 warm_up: self.warm_up.elapsed.into(),
                                 samples: Some(samples),
                             });
@@ -241,11 +250,11 @@ impl<'a> CriterionSession<'a> {
                         }
                         let iteration_ns = estimate_ns / iter_count as f64;
                         let iterations = self.warm_up.elapsed.as_f64() / iteration_ns;
-                        self.warm_up.iterations = whole(iterations.round()).unwrap_or(1).max(1);
-                        allowed = self.allowed(estimate_ns);
+                        self.warm_up.iterations = to_whole(iterations.round()).unwrap_or(1).max(1);
+                        allowed = self.timeout_for(estimate_ns);
                     }
                     Message::BeginningBenchmark { id } => {
-                        self.under_way = Some(self.unique(&id));
+                        self.under_way = Some(self.unique_id(&id));
                         self.set_up = self.leave.elapsed();
                     }
                     Message::BeginningBenchmarkGroup {} => {}
@@ -253,25 +262,29 @@ impl<'a> CriterionSession<'a> {
                         return Err(ChildError::protocol("it answers what it was not asked"));
                     }
                 },
-                PortEvent::Closed => return self.ended(),
+                PortEvent::Closed => return self.finish(),
                 PortEvent::Wrong(error) => return Err(ChildError::protocol(error.to_string())),
-                PortEvent::Connected(_) | PortEvent::Again => return Err(self.connected_twice()),
+                PortEvent::Connected(_) | PortEvent::Again => {
+                    return Err(self.second_connection_error());
+                }
             }
         }
     }
 
     /// Returns the error for a second connection. Another thread reads the first connection, so the benchmark that
     /// has begun may become known only after this event; wait for it.
-    fn connected_twice(&mut self) -> ChildError {
+    fn second_connection_error(&mut self) -> ChildError {
         while self.under_way.is_none() {
-            let Ok(Some(incoming)) = self.incoming(MEASURE, STRAGGLERS) else {
+            let Ok(Some(incoming)) = self.next_event(MEASURE, STRAGGLERS) else {
                 break;
             };
             match incoming {
                 PortEvent::Greeted(_) => {}
                 PortEvent::Message(message) => match *message {
-                    Message::BeginningBenchmark { id } => self.under_way = Some(self.unique(&id)),
-                    Message::SkippingBenchmark { id } => drop(self.passed_over(&id)),
+                    Message::BeginningBenchmark { id } => {
+                        self.under_way = Some(self.unique_id(&id))
+                    }
+                    Message::SkippingBenchmark { id } => drop(self.report_skipped(&id)),
                     _ => break,
                 },
                 _ => break,
@@ -281,7 +294,7 @@ impl<'a> CriterionSession<'a> {
     }
 
     /// Lets the bench continue; the first time by the greeting.
-    fn give_leave(&mut self) -> Result<(), ChildError> {
+    fn resume(&mut self) -> Result<(), ChildError> {
         self.waits = false;
         // Earlier output belongs to the previous benchmark. The bench does not wait again before it begins the next
         // one.
@@ -295,54 +308,58 @@ impl<'a> CriterionSession<'a> {
             };
             return match greet_bench(socket) {
                 Ok(()) => Ok(()),
-                Err(_) => Err(self.running.exited(MEASURE)),
+                Err(_) => Err(self.running.exit_error(MEASURE)),
             };
         }
-        self.order(&RunnerOrder::Continue)
+        self.send_order(&RunnerOrder::Continue)
     }
 
     /// Sends an order. A failed write means that the child has ended.
-    fn order(&mut self, order: &RunnerOrder) -> Result<(), ChildError> {
+    fn send_order(&mut self, order: &RunnerOrder) -> Result<(), ChildError> {
         let sent = self.socket.as_mut().map(|socket| send(socket, order));
         match sent {
             Some(Ok(())) => Ok(()),
-            _ => Err(self.running.exited(MEASURE)),
+            _ => Err(self.running.exit_error(MEASURE)),
         }
     }
 
-    fn incoming(
+    fn next_event(
         &mut self,
         request: &str,
         allowed: Duration,
     ) -> Result<Option<PortEvent>, ChildError> {
         let time = (Instant::now(), allowed);
         self.running
-            .answer(self.connection.incoming(), request, time)
+            .wait_for_answer(self.connection.events(), request, time)
     }
 
     /// Returns the timeout for a phase that should take `expected_ns`.
-    fn allowed(&self, expected_ns: f64) -> Duration {
+    fn timeout_for(&self, expected_ns: f64) -> Duration {
         self.timeout
-            .saturating_add(expected(expected_ns).saturating_mul(PATIENCE))
+            .saturating_add(duration_from_ns(expected_ns).saturating_mul(PATIENCE))
     }
 
     /// Reports whether a duration chosen by the author is too long. Settings of a group override the command line for
     /// the benchmarks of the group.
-    fn is_longer(&self, time: Duration, said: impl Fn(Said) -> Option<Duration>) -> bool {
+    fn exceeds_longest(
+        &self,
+        time: Duration,
+        said: impl Fn(CriterionSettings) -> Option<Duration>,
+    ) -> bool {
         let is_authors = self.said.and_then(said).is_none();
         is_authors && self.longest.is_some_and(|longest| time > longest)
     }
 
     /// Ends the session after the connection was closed; an error if the process fails.
-    fn ended(&mut self) -> Result<Option<Reported>, ChildError> {
+    fn finish(&mut self) -> Result<Option<CriterionReport>, ChildError> {
         match self.running.end() {
             Ok(status) if status.success() => Ok(None),
-            _ => Err(self.running.exited(MEASURE)),
+            _ => Err(self.running.exit_error(MEASURE)),
         }
     }
 
     /// Returns the id, with a count if it has occurred before in this process.
-    fn unique(&self, id: &RawId) -> String {
+    fn unique_id(&self, id: &RawId) -> String {
         let full_id = id.full_id();
         match self.seen.get(&full_id) {
             None => full_id,
@@ -350,12 +367,12 @@ impl<'a> CriterionSession<'a> {
         }
     }
 
-    fn passed_over(&mut self, id: &RawId) -> Reported {
+    fn report_skipped(&mut self, id: &RawId) -> CriterionReport {
         self.under_way = None;
-        let unique = self.unique(id);
+        let unique = self.unique_id(id);
         *self.seen.entry(id.full_id()).or_default() += 1;
         let (throughput, throughput_words) = id.throughput();
-        Reported {
+        CriterionReport {
             id: unique,
             throughput,
             throughput_words,
@@ -364,13 +381,13 @@ impl<'a> CriterionSession<'a> {
         }
     }
 
-    fn measured(
+    fn parse_measurement(
         &mut self,
         iters: &[f64],
         times: &[f64],
         method: SamplingMethod,
         config: &RawConfig,
-    ) -> Result<Measured, ChildError> {
+    ) -> Result<CriterionMeasurement, ChildError> {
         if iters.len() != times.len() || iters.is_empty() {
             return Err(ChildError::protocol(format!(
                 "it reports {} counts of iterations and {} times",
@@ -378,7 +395,7 @@ impl<'a> CriterionSession<'a> {
                 times.len()
             )));
         }
-        let scale = self.scale()?;
+        let scale = self.request_scale()?;
         let samples = scale.samples(iters, times).ok_or_else(|| {
             ChildError::bench("it reports numbers that no measurement has: negative, infinite, or of no iterations")
         })?;
@@ -386,7 +403,7 @@ impl<'a> CriterionSession<'a> {
             SamplingMethod::Linear => (samples, Vec::new(), SamplingMode::Linear),
             SamplingMethod::Flat => (Vec::new(), samples, SamplingMode::Flat),
         };
-        Ok(Measured {
+        Ok(CriterionMeasurement {
             series: Series {
                 warm_up: self.warm_up,
                 linear,
@@ -402,15 +419,15 @@ impl<'a> CriterionSession<'a> {
     }
 
     /// Asks the bench for the unit of its values.
-    fn scale(&mut self) -> Result<UnitScale, ChildError> {
-        self.order(&RunnerOrder::ScaleForMachines { values: vec![1.0] })?;
-        match self.incoming(MEASURE, self.timeout)? {
+    fn request_scale(&mut self) -> Result<UnitScale, ChildError> {
+        self.send_order(&RunnerOrder::ScaleForMachines { values: vec![1.0] })?;
+        match self.next_event(MEASURE, self.timeout)? {
             Some(PortEvent::Message(message)) => match *message {
                 Message::ScaledValues {
                     scaled_values,
                     unit,
                 } => match scaled_values[..] {
-                    [size] => UnitScale::of(size, &unit),
+                    [size] => UnitScale::from_unit(size, &unit),
                     _ => None,
                 }
                 .ok_or_else(|| ChildError::protocol("it cannot say in which unit its values are")),
@@ -421,7 +438,7 @@ impl<'a> CriterionSession<'a> {
             Some(PortEvent::Wrong(error)) => Err(ChildError::protocol(error.to_string())),
             Some(PortEvent::Again | PortEvent::Connected(_)) => Err(ChildError::protocol(TWICE)),
             Some(PortEvent::Greeted(_) | PortEvent::Closed) | None => {
-                Err(self.running.exited(MEASURE))
+                Err(self.running.exit_error(MEASURE))
             }
         }
     }
@@ -433,6 +450,6 @@ const MEASURE: &str = "measure";
 const TWICE: &str = "it connected to its runner twice";
 /// Time to wait for messages that were sent earlier.
 const STRAGGLERS: Duration = Duration::from_secs(1);
-fn expected(ns: f64) -> Duration {
+fn duration_from_ns(ns: f64) -> Duration {
     Duration::try_from_secs_f64(ns * 1e-9).unwrap_or(Duration::ZERO)
 }

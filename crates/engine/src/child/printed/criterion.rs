@@ -15,11 +15,12 @@ use std::time::Duration;
 use serde::de::DeserializeOwned;
 
 use crate::child::criterion::{
-    Config, Measured, Reported, UnitScale, beginning, enough, exactly, in_whole_seconds,
-    without_count,
+    CriterionConfig, CriterionMeasurement, CriterionReport, UnitScale, at_least_fewest_samples,
+    filter_exactly, filter_prefix, round_up_to_seconds, strip_count,
 };
 use perfcheck_analysis::model::{
-    AuthorSettings, CriterionBenchmark, CriterionSamples, Declared, Sample, SamplingMode, Series,
+    AuthorSettings, CriterionBenchmark, CriterionSamples, DeclaredThroughput, Sample, SamplingMode,
+    Series,
 };
 
 /// The beginning of the first line that Criterion prints about a benchmark.
@@ -45,22 +46,26 @@ pub(super) struct Dialect {
 }
 
 /// Reports whether this is the first line about a benchmark.
-pub(super) fn begins(line: &str) -> bool {
+pub(super) fn is_first_line(line: &str) -> bool {
     line.strip_prefix(BEGINS).is_some_and(|id| !id.is_empty())
 }
 
 /// Returns the sampling settings, adjusted to what the command line accepts.
-pub(super) fn config(warm_up: Duration, measurement: Duration, samples: Option<u32>) -> Config {
-    Config {
-        warm_up: in_whole_seconds(warm_up),
-        measurement: in_whole_seconds(measurement),
-        samples: enough(samples.unwrap_or(USUAL_SAMPLES)),
+pub(super) fn adjusted_config(
+    warm_up: Duration,
+    measurement: Duration,
+    samples: Option<u32>,
+) -> CriterionConfig {
+    CriterionConfig {
+        warm_up: round_up_to_seconds(warm_up),
+        measurement: round_up_to_seconds(measurement),
+        samples: at_least_fewest_samples(samples.unwrap_or(USUAL_SAMPLES)),
     }
 }
 
 impl Dialect {
     /// Returns the arguments that measure the benchmark listed as `title`, and as few others as the filter allows.
-    pub(super) fn arguments(self, title: &str, config: &Config) -> Vec<String> {
+    pub(super) fn arguments(self, title: &str, config: &CriterionConfig) -> Vec<String> {
         let mut arguments = vec!["--noplot".to_owned()];
         if self.has_settings {
             for (flag, value) in [
@@ -77,13 +82,13 @@ impl Dialect {
         }
         // The title is the full id, with two exceptions: a count is appended to the second of two equal ids, and long
         // ids are cut.
-        let counted = without_count(title);
+        let counted = strip_count(title);
         let full_id = counted.unwrap_or(title);
         let names = [title].into_iter().chain(counted);
         let cut = full_id.strip_suffix("...");
         arguments.extend(match cut {
-            Some(cut) if self.has_expressions => Some(beginning(cut)),
-            None if self.has_expressions => exactly(names),
+            Some(cut) if self.has_expressions => Some(filter_prefix(cut)),
+            None if self.has_expressions => filter_exactly(names),
             // A filter that looks like a flag cannot be passed; all benchmarks then run.
             _ => Some(cut.unwrap_or(full_id).to_owned()).filter(|part| !part.starts_with('-')),
         });
@@ -125,16 +130,20 @@ impl ProcessFolder {
     }
 
     /// Reads the result of the benchmark with this title, if there is one.
-    pub(super) fn read(&self, title: &str, config: &Config) -> Result<Option<Reported>, String> {
+    pub(super) fn read(
+        &self,
+        title: &str,
+        config: &CriterionConfig,
+    ) -> Result<Option<CriterionReport>, String> {
         let mut found = Vec::new();
-        newest(&self.home(), 0, &mut found);
+        collect_results(&self.home(), 0, &mut found);
         for directory in found {
             let benchmark: CriterionBenchmark = read_json(&directory.join("benchmark.json"))?;
             let its_title = benchmark.title.as_ref().unwrap_or(&benchmark.full_id);
             if its_title == title {
                 let samples = read_json(&directory.join("sample.json"))?;
-                let scale = scale(&directory.join("raw.csv"), &samples);
-                return reported(title, &benchmark, &samples, &scale, config).map(Some);
+                let scale = read_scale(&directory.join("raw.csv"), &samples);
+                return report_from_files(title, &benchmark, &samples, &scale, config).map(Some);
             }
         }
         Ok(None)
@@ -149,7 +158,7 @@ impl Drop for ProcessFolder {
 }
 
 /// Collects the directories `new` that have the complete result of a benchmark.
-fn newest(directory: &Path, depth: usize, found: &mut Vec<PathBuf>) {
+fn collect_results(directory: &Path, depth: usize, found: &mut Vec<PathBuf>) {
     let entries = fs::read_dir(directory).into_iter().flatten().flatten();
     for entry in entries {
         if !entry.file_type().is_ok_and(|kind| kind.is_dir()) {
@@ -159,7 +168,7 @@ fn newest(directory: &Path, depth: usize, found: &mut Vec<PathBuf>) {
         if entry.file_name() == "new" && path.join("benchmark.json").is_file() {
             found.push(path);
         } else if depth < DEEPEST {
-            newest(&path, depth + 1, found);
+            collect_results(&path, depth + 1, found);
         }
     }
 }
@@ -167,11 +176,11 @@ fn newest(directory: &Path, depth: usize, found: &mut Vec<PathBuf>) {
 fn read_json<T: DeserializeOwned>(path: &Path) -> Result<T, String> {
     let name = path.file_name().unwrap_or_default().to_string_lossy();
     let failed = |why: &dyn std::fmt::Display| format!("its `{name}` cannot be read: {why}");
-    let text = bounded(path).map_err(|error| failed(&error))?;
+    let text = read_bounded(path).map_err(|error| failed(&error))?;
     serde_json::from_str(&text).map_err(|error| failed(&error))
 }
 
-fn bounded(path: &Path) -> io::Result<String> {
+fn read_bounded(path: &Path) -> io::Result<String> {
     let mut text = String::new();
     File::open(path)?
         .take(MOST_BYTES)
@@ -181,26 +190,26 @@ fn bounded(path: &Path) -> io::Result<String> {
 
 /// Finds the unit of the values. The last row of `raw.csv` repeats the last value with a named unit. Without this
 /// file (0.2 measures only times, and later versions write it only with a feature) values are nanoseconds.
-fn scale(table: &Path, samples: &CriterionSamples) -> UnitScale {
-    let named = bounded(table).ok().and_then(|table| {
+fn read_scale(table: &Path, samples: &CriterionSamples) -> UnitScale {
+    let named = read_bounded(table).ok().and_then(|table| {
         let (head, last) = (table.lines().next()?, table.lines().next_back()?);
         head.ends_with(",sample_measured_value,unit,iteration_count")
             .then_some(())?;
         let mut cells = last.rsplit(',');
         let unit = cells.nth(1)?.trim_matches('"');
         let value: f64 = cells.next()?.parse().ok()?;
-        UnitScale::of(value / samples.times.last()?, unit)
+        UnitScale::from_unit(value / samples.times.last()?, unit)
     });
     named.unwrap_or_else(UnitScale::nanoseconds)
 }
 
-fn reported(
+fn report_from_files(
     title: &str,
     benchmark: &CriterionBenchmark,
     samples: &CriterionSamples,
     scale: &UnitScale,
-    config: &Config,
-) -> Result<Reported, String> {
+    config: &CriterionConfig,
+) -> Result<CriterionReport, String> {
     let (counts, times) = (&samples.iters, &samples.times);
     if counts.len() != times.len() || counts.is_empty() {
         return Err(format!(
@@ -212,7 +221,7 @@ fn reported(
     let taken = scale.samples(counts, times).ok_or(
         "it wrote numbers that no measurement has: negative, infinite, or of no iterations",
     )?;
-    let in_force = Config {
+    let in_force = CriterionConfig {
         samples: u32::try_from(taken.len()).unwrap_or(u32::MAX),
         ..*config
     };
@@ -221,15 +230,15 @@ fn reported(
         _ => (taken, Vec::new(), SamplingMode::Linear),
     };
     let declared = benchmark.throughput.as_ref();
-    let throughput = declared.and_then(Declared::throughput);
-    Ok(Reported {
+    let throughput = declared.and_then(DeclaredThroughput::throughput);
+    Ok(CriterionReport {
         id: title.to_owned(),
         throughput: throughput.unwrap_or_default(),
         throughput_words: declared
             .filter(|_| throughput.is_none())
-            .map(Declared::in_words),
+            .map(DeclaredThroughput::describe),
         set_up: Duration::ZERO,
-        measured: Some(Measured {
+        measured: Some(CriterionMeasurement {
             series: Series {
                 warm_up: Sample::UNTIMED,
                 linear,
@@ -255,7 +264,7 @@ mod tests {
             has_settings,
             has_expressions,
         };
-        let config = config(SECOND / 10, SECOND * 3 / 2, None);
+        let config = adjusted_config(SECOND / 10, SECOND * 3 / 2, None);
         assert_eq!(dialect.arguments(title, &config).join(" "), expected);
     }
 
@@ -286,7 +295,7 @@ mod tests {
         let write = |name: &str, text: &str| {
             fs::write(directory.join(name), text).expect("it can be written");
         };
-        let config = config(SECOND, SECOND, None);
+        let config = adjusted_config(SECOND, SECOND, None);
         write(
             "sample.json",
             r#"{"sampling_mode":"Flat","iters":[2.0],"times":[9.0]}"#,
@@ -305,7 +314,7 @@ mod tests {
         assert!(!target.exists());
     }
 
-    fn declared(json: &str) -> Declared {
+    fn declared(json: &str) -> DeclaredThroughput {
         serde_json::from_str(json).expect("JSON")
     }
 
@@ -331,7 +340,7 @@ mod tests {
             ),
         ] {
             assert_eq!(read(json), None, "{json}");
-            assert_eq!(declared(json).in_words(), words);
+            assert_eq!(declared(json).describe(), words);
         }
     }
 
@@ -356,7 +365,7 @@ mod tests {
         let [(_, home), _] = folder.variables();
         let directory = home.join("group/new");
         fs::create_dir_all(&directory).expect("a directory");
-        let config = config(SECOND, SECOND, None);
+        let config = adjusted_config(SECOND, SECOND, None);
         let files = [
             (
                 "benchmark.json",

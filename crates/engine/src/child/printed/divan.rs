@@ -12,7 +12,7 @@ const DECIMALS: u32 = 3;
 
 /// Reports whether this is the first line of divan's standard output: the name of a crate, then the heads of the
 /// table.
-pub(super) fn begins(line: &str) -> bool {
+pub(super) fn is_first_line(line: &str) -> bool {
     let mut columns = line.rsplitn(HEADS.len(), BETWEEN).map(str::trim);
     let rest = HEADS.iter().skip(1).rev();
     rest.zip(columns.by_ref())
@@ -25,7 +25,7 @@ pub(super) fn begins(line: &str) -> bool {
 }
 
 /// Parses a list in the format that nextest requests: full paths, arguments included.
-pub(super) fn benchmarks(list: &str) -> impl Iterator<Item = &str> {
+pub(super) fn parse_list(list: &str) -> impl Iterator<Item = &str> {
     list.lines()
         .filter_map(|line| line.strip_suffix(": benchmark"))
 }
@@ -48,7 +48,7 @@ impl Node {
 
 /// Parses the tree of a list, or of a run in which each benchmark ran once. `is_root` distinguishes roots from lines
 /// that benchmarks print.
-pub(super) fn tree(text: &str, is_root: &dyn Fn(&str) -> bool) -> Vec<Node> {
+pub(super) fn parse_tree(text: &str, is_root: &dyn Fn(&str) -> bool) -> Vec<Node> {
     let mut path: Vec<String> = Vec::new();
     let mut nodes = Vec::new();
     for line in text.lines() {
@@ -101,13 +101,13 @@ pub(super) struct DivanRow {
 
 /// Parses the rows of benchmarks. Rows below them, about throughput and allocations, have no number of samples and
 /// are left out.
-pub(super) fn rows(table: &str) -> Vec<DivanRow> {
+pub(super) fn parse_rows(table: &str) -> Vec<DivanRow> {
     let row = |line: &str| {
         // Split from the end, because names and lines that benchmarks print can contain anything.
         let mut columns = line.rsplitn(HEADS.len(), BETWEEN).map(str::trim);
         let [iterations, samples] = [columns.next()?, columns.next()?];
         let count = |text: &str| text.parse::<u64>().ok();
-        let mut times = columns.map(time);
+        let mut times = columns.map(parse_time);
         let [_mean, median, _slowest] = [times.next()??, times.next()??, times.next()??];
         let (iterations, _) = (count(iterations)?, count(samples)?);
         Some(DivanRow { median, iterations })
@@ -116,8 +116,8 @@ pub(super) fn rows(table: &str) -> Vec<DivanRow> {
 }
 
 /// Returns the time in units of the smallest printed step.
-pub(super) fn steps(time: PrintedTime) -> f64 {
-    let steps = time.steps_of(DECIMALS);
+pub(super) fn printed_steps(time: PrintedTime) -> f64 {
+    let steps = time.steps_at(DECIMALS);
     if time.unit_ns() == 1 {
         steps
     } else {
@@ -126,7 +126,7 @@ pub(super) fn steps(time: PrintedTime) -> f64 {
 }
 
 /// Parses a time such as `1.323 µs`.
-fn time(text: &str) -> Option<PrintedTime> {
+fn parse_time(text: &str) -> Option<PrintedTime> {
     let (number, unit) = text.split_once(' ')?;
     let unit_ns = match unit {
         "ns" => 1,
@@ -139,7 +139,7 @@ fn time(text: &str) -> Option<PrintedTime> {
         "d" => 86_400_000_000_000,
         _ => return None,
     };
-    PrintedTime::read(number, unit_ns)
+    PrintedTime::parse(number, unit_ns)
 }
 
 #[cfg(test)]
@@ -147,7 +147,7 @@ mod tests {
     use super::*;
 
     fn medians(table: &str) -> Vec<PrintedTime> {
-        rows(table).iter().map(|row| row.median).collect()
+        parse_rows(table).iter().map(|row| row.median).collect()
     }
 
     /// Output of divan 0.1.21.
@@ -171,14 +171,14 @@ div             fastest       │ slowest       │ median        │ mean      
 
     #[test]
     fn the_median_of_each_row_is_read_and_no_other_line() {
-        let expected = ["14.57", "17.95", "47.32"].map(|number| PrintedTime::read(number, 1));
+        let expected = ["14.57", "17.95", "47.32"].map(|number| PrintedTime::parse(number, 1));
         let expected: Vec<PrintedTime> = expected
             .into_iter()
-            .chain([PrintedTime::read("1.651", 1000)])
+            .chain([PrintedTime::parse("1.651", 1000)])
             .flatten()
             .collect();
         assert_eq!(medians(TABLE), expected);
-        let iterations: Vec<u64> = rows(TABLE).iter().map(|row| row.iterations).collect();
+        let iterations: Vec<u64> = parse_rows(TABLE).iter().map(|row| row.iterations).collect();
         assert_eq!(iterations, [250_176, 735_808, 162_944, 38_124]);
     }
 
@@ -187,24 +187,24 @@ div             fastest       │ slowest       │ median        │ mean      
         let row = "╰─ a    hello │ you 1 ns │ 4 ns │ 2.5 ms │ 3 ns │ 100 │ 51200";
         assert_eq!(
             medians(row),
-            [PrintedTime::read("2.5", 1_000_000).expect("a time")]
+            [PrintedTime::parse("2.5", 1_000_000).expect("a time")]
         );
     }
 
     #[test]
     fn its_first_line_is_known_from_others() {
-        assert!(begins(TABLE.lines().next().expect("a line")));
-        assert!(begins(
+        assert!(is_first_line(TABLE.lines().next().expect("a line")));
+        assert!(is_first_line(
             "d fastest │ slowest │ median │ mean │ samples │ iters"
         ));
-        assert!(!begins(TABLE.lines().nth(1).expect("a line")));
-        assert!(!begins("fastest first"));
+        assert!(!is_first_line(TABLE.lines().nth(1).expect("a line")));
+        assert!(!is_first_line("fastest first"));
     }
 
     #[test]
     fn a_tree_becomes_paths_whatever_benchmarks_print_between() {
         let text = "div\n├─ a name\nhello\n├─ skipped      (ignored)\n├─ grp\n│  ├─ deep\n│  │  ╰─ empty\n│  ╰─ konst\n│     ╰─ 1\n╰─ last\n\nother\n╰─ x\n";
-        let nodes = tree(text, &|name| ["div", "other"].contains(&name));
+        let nodes = parse_tree(text, &|name| ["div", "other"].contains(&name));
         let names: Vec<String> = nodes.iter().map(Node::name).collect();
         let expected = [
             "div",
@@ -230,7 +230,7 @@ div             fastest       │ slowest       │ median        │ mean      
 
     #[test]
     fn a_time_of_few_steps_is_told_from_one_that_only_ends_in_zeros() {
-        let steps = |text: &str| steps(time(text).expect("a time"));
+        let steps = |text: &str| printed_steps(parse_time(text).expect("a time"));
         assert!(steps("0.003 ns") < 100.0);
         assert!(steps("4.9 ns") >= 1000.0);
         assert!(steps("1 µs") >= 1000.0);
@@ -245,10 +245,10 @@ div             fastest       │ slowest       │ median        │ mean      
         let corpus = corpus.map(|text| text.as_bytes().to_vec());
         crate::mutations::attack("divan", &corpus, |bytes| {
             let text = String::from_utf8_lossy(bytes);
-            let _ = (begins(&text), benchmarks(&text).count());
-            let nodes = tree(&text, &|root| root == "costs");
+            let _ = (is_first_line(&text), parse_list(&text).count());
+            let nodes = parse_tree(&text, &|root| root == "costs");
             let names: Vec<String> = nodes.iter().map(Node::name).collect();
-            let of_times: Vec<f64> = medians(&text).into_iter().map(steps).collect();
+            let of_times: Vec<f64> = medians(&text).into_iter().map(printed_steps).collect();
             drop((names, of_times));
         });
     }

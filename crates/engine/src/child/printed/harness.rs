@@ -4,15 +4,15 @@ use std::collections::BTreeMap;
 use std::ffi::OsStr;
 use std::time::Duration;
 
-use super::process::{Call, Printed, run};
+use super::process::{Invocation, ProcessOutput, run};
 use super::value::PrintedTime;
 use super::{criterion, divan, libtest};
-use crate::child::criterion::{Config, Reported, in_whole_seconds};
+use crate::child::criterion::{CriterionConfig, CriterionReport, round_up_to_seconds};
 use crate::child::error::ChildError;
-use crate::child::launch_spec::LaunchSpec;
-use crate::child::launcher::Launcher;
+use crate::child::launch_spec::ProcessSpec;
+use crate::child::launcher::ProcessContext;
 use crate::child::running::{PATIENCE, panic_message, quote};
-use crate::process::Usage;
+use crate::process::UsageSnapshot;
 use perfcheck_analysis::model::{Sample, worded};
 
 /// Smallest number of printed steps of a time that can be compared at 1 %.
@@ -80,11 +80,11 @@ pub struct PrintedRequest<'r> {
 
 /// The report of one process about one benchmark.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Report {
+pub struct PrintedReport {
     /// The result.
     pub reported: PrintedValue,
     /// Resources that the process used, if the system tells.
-    pub usage: Option<Usage>,
+    pub usage: Option<UsageSnapshot>,
     /// Duration of the process.
     pub took: Duration,
 }
@@ -95,20 +95,20 @@ pub enum PrintedValue {
     /// A single value that summarizes the process.
     Value(Sample),
     /// All samples of the process.
-    Samples(Box<Reported>),
+    Samples(Box<CriterionReport>),
     /// No comparable result, with the reason.
     Nothing(String),
 }
 
 impl PrintedRequest<'_> {
     /// Returns the corresponding settings of Criterion.
-    pub(super) fn config(&self) -> Config {
-        criterion::config(self.warm_up, self.measurement, self.samples)
+    pub(super) fn config(&self) -> CriterionConfig {
+        criterion::adjusted_config(self.warm_up, self.measurement, self.samples)
     }
 }
 
 /// Reads the result that Criterion wrote for the benchmark.
-fn written(
+fn read_criterion_result(
     folder: &criterion::ProcessFolder,
     request: &PrintedRequest<'_>,
 ) -> Result<PrintedValue, ChildError> {
@@ -122,13 +122,13 @@ fn written(
 }
 
 /// Returns the harness whose output begins with this line, if any.
-pub(in crate::child) fn printer_of(line: &[u8]) -> Option<Printer> {
+pub(in crate::child) fn identify_printer(line: &[u8]) -> Option<Printer> {
     let line = std::str::from_utf8(line).ok()?;
-    if libtest::begins(line) {
+    if libtest::is_first_line(line) {
         Some(Printer::Libtest)
-    } else if divan::begins(line) {
+    } else if divan::is_first_line(line) {
         Some(Printer::Divan)
-    } else if criterion::begins(line) {
+    } else if criterion::is_first_line(line) {
         Some(Printer::Criterion)
     } else {
         None
@@ -140,8 +140,8 @@ impl Printer {
     pub fn list(
         self,
         target: &str,
-        spec: &LaunchSpec,
-        launcher: &Launcher<'_>,
+        spec: &ProcessSpec,
+        launcher: &ProcessContext<'_>,
     ) -> Result<PrintedHarness, ChildError> {
         let mut harness = PrintedHarness {
             printer: self,
@@ -178,16 +178,16 @@ impl PrintedHarness {
     pub fn measure(
         &self,
         request: &PrintedRequest<'_>,
-        spec: &LaunchSpec,
-        launcher: &Launcher<'_>,
-    ) -> Result<Report, ChildError> {
-        let launched = self.launch(request, "measure", spec, launcher, None)?;
+        spec: &ProcessSpec,
+        launcher: &ProcessContext<'_>,
+    ) -> Result<PrintedReport, ChildError> {
+        let launched = self.run_benchmark(request, "measure", spec, launcher, None)?;
         // Without a callback the process is not stopped early.
         let (printed, folder) = launched.ok_or(ChildError::Interrupted)?;
-        Ok(Report {
+        Ok(PrintedReport {
             reported: match folder {
-                Some(folder) => written(&folder, request)?,
-                None => self.reported(&printed)?,
+                Some(folder) => read_criterion_result(&folder, request)?,
+                None => self.parse_result(&printed)?,
             },
             usage: printed.usage,
             took: printed.took,
@@ -212,16 +212,16 @@ impl PrintedHarness {
     }
 
     /// Returns the longest duration allowed for a process.
-    pub(super) fn allowed(
+    pub(super) fn time_limit(
         &self,
         request: &PrintedRequest<'_>,
-        launcher: &Launcher<'_>,
+        launcher: &ProcessContext<'_>,
     ) -> Duration {
         let told = match self.printer {
             Printer::Libtest => Duration::ZERO,
             Printer::Divan => request.measurement,
             Printer::Criterion => {
-                in_whole_seconds(request.warm_up) + in_whole_seconds(request.measurement)
+                round_up_to_seconds(request.warm_up) + round_up_to_seconds(request.measurement)
             }
         };
         (launcher.timeout.saturating_mul(UNKNOWN)).saturating_add(told.saturating_mul(PATIENCE))
@@ -233,15 +233,15 @@ impl PrintedHarness {
         address.ok_or_else(|| ChildError::bench("the executable has no such benchmark"))
     }
 
-    fn reported(&self, printed: &Printed) -> Result<PrintedValue, ChildError> {
+    fn parse_result(&self, printed: &ProcessOutput) -> Result<PrintedValue, ChildError> {
         let found = match self.printer {
-            Printer::Libtest => libtest::result(&printed.stdout),
-            Printer::Divan => divan_row(printed)?.map(|row| row.median),
+            Printer::Libtest => libtest::parse_result(&printed.stdout),
+            Printer::Divan => single_divan_row(printed)?.map(|row| row.median),
             // Criterion prints only a summary.
             Printer::Criterion => None,
         };
-        let time = found.ok_or_else(|| no_result(printed))?;
-        Ok(match time.sample() {
+        let time = found.ok_or_else(|| no_result_error(printed))?;
+        Ok(match time.to_sample() {
             None => PrintedValue::Nothing(
                 "it took no time at all: the loop was not run, or nothing is left of its body"
                     .to_owned(),
@@ -256,16 +256,16 @@ impl PrintedHarness {
 
     fn steps(&self, time: PrintedTime) -> f64 {
         match self.printer {
-            Printer::Libtest => libtest::steps(time),
-            Printer::Divan => divan::steps(time),
+            Printer::Libtest => libtest::printed_steps(time),
+            Printer::Divan => divan::printed_steps(time),
             Printer::Criterion => f64::INFINITY,
         }
     }
 
     /// Creates the error for a failed process, from the message of the panic or from its exit status.
-    pub(super) fn failure(&self, printed: Printed) -> ChildError {
+    pub(super) fn error_from_failure(&self, printed: ProcessOutput) -> ChildError {
         let captured = match self.printer {
-            Printer::Libtest => libtest::failure(&printed.stdout),
+            Printer::Libtest => libtest::captured_output(&printed.stdout),
             Printer::Divan | Printer::Criterion => None,
         };
         let panic = captured
@@ -285,21 +285,21 @@ impl PrintedHarness {
 
     fn list_libtest(
         &mut self,
-        spec: &LaunchSpec,
-        launcher: &Launcher<'_>,
+        spec: &ProcessSpec,
+        launcher: &ProcessContext<'_>,
     ) -> Result<(), ChildError> {
         let list = |more: &[&str]| {
             let arguments = ["--list", "--format", "terse"].iter().chain(more);
             let arguments: Vec<String> = arguments.map(|word| (*word).to_owned()).collect();
-            listed(&arguments, &[], spec, launcher)
+            run_list(&arguments, &[], spec, launcher)
         };
         let all = list(&[])?;
-        let mut benchmarks = libtest::benchmarks(&all).peekable();
+        let mut benchmarks = libtest::parse_list(&all).peekable();
         if benchmarks.peek().is_none() {
             return Ok(());
         }
         let ignored = list(&["--ignored"])?;
-        let ignored: Vec<&str> = libtest::benchmarks(&ignored).collect();
+        let ignored: Vec<&str> = libtest::parse_list(&ignored).collect();
         for name in benchmarks.filter(|name| !ignored.contains(name)) {
             let address = Address {
                 name: name.to_owned(),
@@ -313,16 +313,16 @@ impl PrintedHarness {
     /// Lists the benchmarks, and finds out which options the executable supports.
     fn list_criterion(
         &mut self,
-        spec: &LaunchSpec,
-        launcher: &Launcher<'_>,
+        spec: &ProcessSpec,
+        launcher: &ProcessContext<'_>,
     ) -> Result<(), ChildError> {
-        let list = |more: &[&str], launcher: &Launcher<'_>| {
+        let list = |more: &[&str], launcher: &ProcessContext<'_>| {
             let arguments = [&["--list"], more].concat();
             let arguments: Vec<String> = arguments.into_iter().map(str::to_owned).collect();
-            listed(&arguments, &[], spec, launcher)
+            run_list(&arguments, &[], spec, launcher)
         };
         let all = list(&[], launcher)?;
-        for title in libtest::benchmarks(&all) {
+        for title in libtest::parse_list(&all) {
             let address = Address {
                 name: title.to_owned(),
                 threads: None,
@@ -336,10 +336,10 @@ impl PrintedHarness {
             });
         }
         // Rejected probes are of no interest to the user.
-        let quiet = launcher.quiet();
-        let has_expressions = libtest::benchmarks(&list(&["^"], &quiet)?).next().is_some();
+        let quiet = launcher.without_observer();
+        let has_expressions = libtest::parse_list(&list(&["^"], &quiet)?).next().is_some();
         let has_settings = match list(&["--sample-size", "10"], &quiet) {
-            Ok(listed) => libtest::benchmarks(&listed).next().is_some(),
+            Ok(listed) => libtest::parse_list(&listed).next().is_some(),
             Err(ChildError::Interrupted) => return Err(ChildError::Interrupted),
             Err(_) => false,
         };
@@ -355,13 +355,13 @@ impl PrintedHarness {
     fn list_divan(
         &mut self,
         target: &str,
-        spec: &LaunchSpec,
-        launcher: &Launcher<'_>,
+        spec: &ProcessSpec,
+        launcher: &ProcessContext<'_>,
     ) -> Result<(), ChildError> {
-        let functions = listed(&["--list".to_owned()], &[], spec, launcher)?;
-        let functions = divan::tree(&functions, &|_| true);
+        let functions = run_list(&["--list".to_owned()], &[], spec, launcher)?;
+        let functions = divan::parse_tree(&functions, &|_| true);
         let terse = ["--list", "--format", "terse"].map(str::to_owned);
-        let names = listed(&terse, &[("NEXTEST", OsStr::new("1"))], spec, launcher).map_err(|error| match error {
+        let names = run_list(&terse, &[("NEXTEST", OsStr::new("1"))], spec, launcher).map_err(|error| match error {
             ChildError::Interrupted => error,
             _ => ChildError::bench(format!("it cannot name its benchmarks ({error})\n  help: update the crate divan to 0.1.19 or later")),
         })?;
@@ -373,17 +373,17 @@ impl PrintedHarness {
             });
             owners.max_by_key(|node| node.path.len())
         };
-        let names = divan::benchmarks(&names);
+        let names = divan::parse_list(&names);
         let wanted: Vec<(&str, String)> = names
             .filter_map(|name| match owner(name) {
                 Some(node) if node.is_ignored => None,
-                node => Some((name, id(name, node, &root))),
+                node => Some((name, benchmark_id(name, node, &root))),
             })
             .collect();
         let roots = functions.iter().filter(|node| node.path.len() == 1);
         let roots: Vec<&str> = roots.map(|node| node.path[0].as_str()).collect();
         let names: Vec<&str> = wanted.iter().map(|(name, _)| *name).collect();
-        let ran = try_out(&names, &roots, spec, launcher)?;
+        let ran = find_thread_counts(&names, &roots, spec, launcher)?;
         for (name, id) in wanted {
             let address = |threads| Address {
                 name: name.to_owned(),
@@ -403,7 +403,7 @@ impl PrintedHarness {
 
 /// Returns the id of a divan benchmark: its path, without the crate if the crate has the name of the target, and `/`
 /// before an argument.
-fn id(name: &str, function: Option<&divan::Node>, root: &str) -> String {
+fn benchmark_id(name: &str, function: Option<&divan::Node>, root: &str) -> String {
     let (path, argument) = match function {
         Some(node) => {
             let path = node.name();
@@ -428,11 +428,11 @@ fn id(name: &str, function: Option<&divan::Node>, root: &str) -> String {
 /// that have several.
 ///
 /// A panicking benchmark ends its process; the benchmarks after it run in a new one.
-fn try_out(
+fn find_thread_counts(
     names: &[&str],
     roots: &[&str],
-    spec: &LaunchSpec,
-    launcher: &Launcher<'_>,
+    spec: &ProcessSpec,
+    launcher: &ProcessContext<'_>,
 ) -> Result<BTreeMap<String, Vec<usize>>, ChildError> {
     let mut branches: BTreeMap<String, Vec<usize>> = BTreeMap::new();
     let mut left: Vec<&str> = names.to_vec();
@@ -441,7 +441,7 @@ fn try_out(
         if left.len() < names.len() {
             arguments.extend(left.iter().map(|name| (*name).to_owned()));
         }
-        let call = Call {
+        let call = Invocation {
             arguments: &arguments,
             variables: &[],
             purpose: "run each benchmark once",
@@ -449,13 +449,13 @@ fn try_out(
             dropped: &[OF_THE_CLOCK],
         };
         // A benchmark that panics here panics again when it is measured, and is reported then.
-        let quiet = launcher.quiet();
+        let quiet = launcher.without_observer();
         let printed = match run(spec, &call, &quiet) {
             Ok(printed) => printed,
             Err(ChildError::Interrupted) => return Err(ChildError::Interrupted),
             Err(_) => break,
         };
-        let nodes = divan::tree(&printed.stdout, &|name| roots.contains(&name));
+        let nodes = divan::parse_tree(&printed.stdout, &|name| roots.contains(&name));
         for node in &nodes {
             let Some((last, above)) = node.path.split_last() else {
                 continue;
@@ -479,8 +479,10 @@ fn try_out(
 }
 
 /// Returns the single row of the table that divan printed.
-pub(super) fn divan_row(printed: &Printed) -> Result<Option<divan::DivanRow>, ChildError> {
-    match divan::rows(&printed.stdout)[..] {
+pub(super) fn single_divan_row(
+    printed: &ProcessOutput,
+) -> Result<Option<divan::DivanRow>, ChildError> {
+    match divan::parse_rows(&printed.stdout)[..] {
         [] => Ok(None),
         [row] => Ok(Some(row)),
         // Before 0.1.19, divan lists benchmarks without their arguments.
@@ -491,7 +493,7 @@ pub(super) fn divan_row(printed: &Printed) -> Result<Option<divan::DivanRow>, Ch
 }
 
 /// The error for a process that printed no result.
-pub(super) fn no_result(printed: &Printed) -> ChildError {
+pub(super) fn no_result_error(printed: &ProcessOutput) -> ChildError {
     let mut said = printed.stdout.lines().chain(printed.stderr.lines()).rev();
     let said = said
         .find(|line| !line.trim().is_empty())
@@ -503,13 +505,13 @@ pub(super) fn no_result(printed: &Printed) -> ChildError {
 }
 
 /// Returns the output of an executable that is asked for a list.
-fn listed(
+fn run_list(
     arguments: &[String],
     variables: &[(&str, &OsStr)],
-    spec: &LaunchSpec,
-    launcher: &Launcher<'_>,
+    spec: &ProcessSpec,
+    launcher: &ProcessContext<'_>,
 ) -> Result<String, ChildError> {
-    let call = Call {
+    let call = Invocation {
         arguments,
         variables,
         purpose: "list its benchmarks",
@@ -536,13 +538,13 @@ mod tests {
         let with_args = node("my_bench::grp::with_args");
         let name = "my_bench::grp::with_args::a::b";
         assert_eq!(
-            id(name, Some(&with_args), "my_bench"),
+            benchmark_id(name, Some(&with_args), "my_bench"),
             "grp::with_args/a::b"
         );
         assert_eq!(
-            id("lib::plain", Some(&node("lib::plain")), "my_bench"),
+            benchmark_id("lib::plain", Some(&node("lib::plain")), "my_bench"),
             "lib::plain"
         );
-        assert_eq!(id("my_bench::plain", None, "my_bench"), "plain");
+        assert_eq!(benchmark_id("my_bench::plain", None, "my_bench"), "plain");
     }
 }

@@ -2,16 +2,16 @@
 
 use std::time::Duration;
 
-use super::harness::{OF_THE_CLOCK, PrintedHarness, Printer, divan_row, no_result};
-use super::process::{Call, run};
+use super::harness::{OF_THE_CLOCK, PrintedHarness, Printer, no_result_error, single_divan_row};
+use super::process::{Invocation, run};
 use crate::child::error::ChildError;
-use crate::child::launch_spec::LaunchSpec;
-use crate::child::launcher::Launcher;
+use crate::child::launch_spec::ProcessSpec;
+use crate::child::launcher::ProcessContext;
 use crate::child::running::PATIENCE;
 
 /// A sample of a benchmark that is counted rather than timed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct IteratedSample<'r> {
+pub struct UntimedSampleRequest<'r> {
     /// The id of the benchmark.
     pub id: &'r str,
     /// Iterations of each thread.
@@ -22,7 +22,7 @@ pub struct IteratedSample<'r> {
 
 /// The result of such a sample.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Iterated {
+pub struct UntimedSample {
     /// Process id.
     pub process: u32,
     /// Total number of iterations of all threads.
@@ -36,19 +36,19 @@ impl PrintedHarness {
     }
 
     /// Runs this number of iterations of one benchmark, as one sample on each of its threads, in its own process.
-    pub fn iterate(
+    pub fn run_iterations(
         &self,
-        sample: &IteratedSample<'_>,
-        spec: &LaunchSpec,
-        launcher: &Launcher<'_>,
-    ) -> Result<Iterated, ChildError> {
+        sample: &UntimedSampleRequest<'_>,
+        spec: &ProcessSpec,
+        launcher: &ProcessContext<'_>,
+    ) -> Result<UntimedSample, ChildError> {
         let mut arguments = self.address(sample.id)?.arguments();
         let size = sample.iterations.to_string();
         // Take one sample, even if the author set minimum or maximum times.
         let told = ["--sample-count", "1", "--sample-size", &size];
         let whatever = ["--min-time", "0", "--max-time", "1"];
         arguments.extend(told.iter().chain(&whatever).map(|word| (*word).to_owned()));
-        let call = Call {
+        let call = Invocation {
             arguments: &arguments,
             variables: &[],
             purpose: "iterate",
@@ -57,10 +57,10 @@ impl PrintedHarness {
         };
         let printed = run(spec, &call, launcher)?;
         if !printed.is_well {
-            return Err(self.failure(printed));
+            return Err(self.error_from_failure(printed));
         }
-        let row = divan_row(&printed)?.ok_or_else(|| no_result(&printed))?;
-        Ok(Iterated {
+        let row = single_divan_row(&printed)?.ok_or_else(|| no_result_error(&printed))?;
+        Ok(UntimedSample {
             process: printed.process,
             iterations: row.iterations,
         })

@@ -5,36 +5,36 @@ use std::path::PathBuf;
 
 use super::criterion::{OF_EVERY_PROCESS, ProcessFolder};
 use super::harness::{OF_THE_CLOCK, PrintedHarness, PrintedRequest};
-use super::process::{Call, IsEnough, Printed, run_until};
+use super::process::{Invocation, IsEnough, ProcessOutput, run_until};
 use crate::child::error::ChildError;
-use crate::child::launch_spec::LaunchSpec;
-use crate::child::launcher::Launcher;
+use crate::child::launch_spec::ProcessSpec;
+use crate::child::launcher::ProcessContext;
 
 impl PrintedHarness {
     /// Runs one benchmark as if to measure it, to its end or until `is_enough` returns true. `is_enough` is called as
     /// soon as the process has started, and then repeatedly. The output of the process is ignored.
-    pub fn observe(
+    pub fn run_observed(
         &self,
         request: &PrintedRequest<'_>,
-        spec: &LaunchSpec,
-        launcher: &Launcher<'_>,
+        spec: &ProcessSpec,
+        launcher: &ProcessContext<'_>,
         is_enough: IsEnough<'_>,
     ) -> Result<(), ChildError> {
         let purpose = "run a benchmark";
-        self.launch(request, purpose, spec, launcher, Some(is_enough))?;
+        self.run_benchmark(request, purpose, spec, launcher, Some(is_enough))?;
         Ok(())
     }
 
     /// Runs one benchmark, to its end or until `is_enough` returns true; `None` in the second case. The folder has
     /// Criterion's results.
-    pub(super) fn launch(
+    pub(super) fn run_benchmark(
         &self,
         request: &PrintedRequest<'_>,
         purpose: &str,
-        spec: &LaunchSpec,
-        launcher: &Launcher<'_>,
+        spec: &ProcessSpec,
+        launcher: &ProcessContext<'_>,
         is_enough: Option<IsEnough<'_>>,
-    ) -> Result<Option<(Printed, Option<ProcessFolder>)>, ChildError> {
+    ) -> Result<Option<(ProcessOutput, Option<ProcessFolder>)>, ChildError> {
         let (arguments, folder) = match self.dialect {
             None => (self.arguments(request)?, None),
             Some(dialect) => {
@@ -56,15 +56,15 @@ impl PrintedHarness {
             Some(_) => &OF_EVERY_PROCESS,
             None => &[OF_THE_CLOCK],
         };
-        let call = Call {
+        let call = Invocation {
             arguments: &arguments,
             variables: &variables,
             purpose,
-            allowed: self.allowed(request, launcher),
+            allowed: self.time_limit(request, launcher),
             dropped,
         };
         match run_until(spec, &call, launcher, is_enough)? {
-            Some(printed) if !printed.is_well => Err(self.failure(printed)),
+            Some(printed) if !printed.is_well => Err(self.error_from_failure(printed)),
             printed => Ok(printed.map(|printed| (printed, folder))),
         }
     }

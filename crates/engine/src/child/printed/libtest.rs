@@ -3,7 +3,7 @@
 use super::value::PrintedTime;
 
 /// Reports whether this is the first line of libtest's output, such as `running 3 tests`.
-pub(super) fn begins(line: &str) -> bool {
+pub(super) fn is_first_line(line: &str) -> bool {
     let mut words = line.split(' ');
     words.next() == Some("running")
         && words
@@ -14,7 +14,7 @@ pub(super) fn begins(line: &str) -> bool {
 }
 
 /// Returns the names of the benchmarks in a list. Harnesses that imitate libtest use one of two suffixes.
-pub(super) fn benchmarks(list: &str) -> impl Iterator<Item = &str> {
+pub(super) fn parse_list(list: &str) -> impl Iterator<Item = &str> {
     list.lines().filter_map(|line| {
         line.strip_suffix(": benchmark")
             .or_else(|| line.strip_suffix(": bench"))
@@ -23,26 +23,26 @@ pub(super) fn benchmarks(list: &str) -> impl Iterator<Item = &str> {
 
 /// Finds the result in the output: `test NAME ... bench:       1,234.56 ns/iter (+/- 12.34) = 829 MB/s`, or whole
 /// nanoseconds before Rust 1.80. The benchmark's own output can precede the result in its line.
-pub(super) fn result(stdout: &str) -> Option<PrintedTime> {
+pub(super) fn parse_result(stdout: &str) -> Option<PrintedTime> {
     stdout.lines().rev().find_map(|line| {
         let (_, result) = line.rsplit_once("bench: ")?;
         let (number, rest) = result.trim_start().split_once(' ')?;
         let spread = rest.strip_prefix("ns/iter (+/- ")?;
         spread.contains(')').then_some(())?;
-        PrintedTime::read(number, 1)
+        PrintedTime::parse(number, 1)
     })
 }
 
 /// Returns the time in units of the smallest printed step.
-pub(super) fn steps(time: PrintedTime) -> f64 {
-    time.steps_of(DECIMALS)
+pub(super) fn printed_steps(time: PrintedTime) -> f64 {
+    time.steps_at(DECIMALS)
 }
 
 /// Number of decimals that libtest prints.
 const DECIMALS: u32 = 2;
 
 /// Returns the output of a failed benchmark, as captured by libtest.
-pub(super) fn failure(stdout: &str) -> Option<&str> {
+pub(super) fn captured_output(stdout: &str) -> Option<&str> {
     let (_, captured) = stdout.split_once(" stdout ----\n")?;
     Some(captured.split("\n\n\nfailures:").next().unwrap_or(captured))
 }
@@ -54,7 +54,7 @@ mod tests {
     #[test]
     fn the_line_of_a_bench_is_read_as_all_versions_print_it() {
         let value = |line: &str| {
-            let sample = result(line)?.sample()?;
+            let sample = parse_result(line)?.to_sample()?;
             Some((sample.iterations, sample.elapsed.0))
         };
         let line = "test m::one ... bench:       1,234.56 ns/iter (+/- 12.34)\n\ntest result: ok.";
@@ -77,16 +77,16 @@ mod tests {
     #[test]
     fn only_benchmarks_of_a_list_are_taken() {
         let list = "m::one: benchmark\nold: bench\na::test: test\n\n1 test, 2 benchmarks\n";
-        let names: Vec<&str> = benchmarks(list).collect();
+        let names: Vec<&str> = parse_list(list).collect();
         assert_eq!(names, ["m::one", "old"]);
     }
 
     #[test]
     fn its_first_line_is_known_from_others() {
-        assert!(begins("running 1 test"));
-        assert!(begins("running 0 tests"));
-        assert!(!begins("running 3 tests in parallel"));
-        assert!(!begins("running out of tests"));
+        assert!(is_first_line("running 1 test"));
+        assert!(is_first_line("running 0 tests"));
+        assert!(!is_first_line("running 3 tests in parallel"));
+        assert!(!is_first_line("running out of tests"));
     }
 
     #[test]
@@ -98,8 +98,12 @@ mod tests {
         let corpus = corpus.map(|text| text.as_bytes().to_vec());
         crate::mutations::attack("libtest", &corpus, |bytes| {
             let text = String::from_utf8_lossy(bytes);
-            let _ = (begins(&text), benchmarks(&text).count(), failure(&text));
-            let _ = result(&text).map(|time| (time.sample(), steps(time)));
+            let _ = (
+                is_first_line(&text),
+                parse_list(&text).count(),
+                captured_output(&text),
+            );
+            let _ = parse_result(&text).map(|time| (time.to_sample(), printed_steps(time)));
         });
     }
 }

@@ -14,6 +14,6 @@ mod libtest;
 mod process;
 mod value;
 
-pub(super) use harness::printer_of;
-pub use harness::{PrintedHarness, PrintedRequest, PrintedValue, Printer, Report};
-pub use iterated::{Iterated, IteratedSample};
+pub(super) use harness::identify_printer;
+pub use harness::{PrintedHarness, PrintedReport, PrintedRequest, PrintedValue, Printer};
+pub use iterated::{UntimedSample, UntimedSampleRequest};

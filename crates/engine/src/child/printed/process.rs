@@ -11,11 +11,11 @@ use std::process::Stdio;
 use std::time::{Duration, Instant};
 
 use crate::child::error::ChildError;
-use crate::child::launch_spec::{LaunchSpec, Spawned, bench_command};
-use crate::child::launcher::Launcher;
-use crate::child::pipes::{Incoming, read_lines, read_pieces};
-use crate::child::running::{Running, Wait};
-use crate::process::Usage;
+use crate::child::launch_spec::{ProcessSpec, SpawnedProcess, bench_command};
+use crate::child::launcher::ProcessContext;
+use crate::child::pipes::{IncomingLine, read_lines, read_pieces};
+use crate::child::running::{RunningBench, WaitOutcome};
+use crate::process::UsageSnapshot;
 use perfcheck_analysis::model::{Event, Observer};
 
 /// Largest accepted output; lists and tables are shorter.
@@ -24,7 +24,7 @@ const MOST_TEXT: usize = 16 << 20;
 const MOST_ERRORS: usize = 64 << 10;
 
 /// A process that has ended.
-pub(super) struct Printed {
+pub(super) struct ProcessOutput {
     /// Process id.
     pub(super) process: u32,
     pub(super) stdout: String,
@@ -34,13 +34,13 @@ pub(super) struct Printed {
     /// The error, if it did not succeed.
     pub(super) error: Option<ChildError>,
     /// Resources that the process had used when it last printed something.
-    pub(super) usage: Option<Usage>,
+    pub(super) usage: Option<UsageSnapshot>,
     /// Duration of the process.
     pub(super) took: Duration,
 }
 
 /// The task of a process.
-pub(super) struct Call<'c> {
+pub(super) struct Invocation<'c> {
     /// Arguments after `--bench`.
     pub(super) arguments: &'c [String],
     /// Environment variables in addition to those of the specification.
@@ -59,10 +59,10 @@ const FIRST_TICK: Duration = Duration::from_millis(1);
 
 /// Runs the process to its end.
 pub(super) fn run(
-    spec: &LaunchSpec,
-    call: &Call<'_>,
-    launcher: &Launcher<'_>,
-) -> Result<Printed, ChildError> {
+    spec: &ProcessSpec,
+    call: &Invocation<'_>,
+    launcher: &ProcessContext<'_>,
+) -> Result<ProcessOutput, ChildError> {
     let printed = run_until(spec, call, launcher, None)?;
     // Without a callback the process is not stopped early.
     printed.ok_or(ChildError::Interrupted)
@@ -74,18 +74,18 @@ pub(super) type IsEnough<'e> = &'e mut dyn FnMut(u32) -> bool;
 
 /// Runs the process to its end or until `is_enough` returns true; `None` in the second case.
 pub(super) fn run_until(
-    spec: &LaunchSpec,
-    call: &Call<'_>,
-    launcher: &Launcher<'_>,
+    spec: &ProcessSpec,
+    call: &Invocation<'_>,
+    launcher: &ProcessContext<'_>,
     mut is_enough: Option<IsEnough<'_>>,
-) -> Result<Option<Printed>, ChildError> {
+) -> Result<Option<ProcessOutput>, ChildError> {
     let mut command = bench_command(spec);
     command
         .args(call.arguments)
         .envs(call.variables.iter().copied())
         .stdin(Stdio::null());
     let began = Instant::now();
-    let Spawned {
+    let SpawnedProcess {
         mut group,
         stdout,
         stderr,
@@ -94,19 +94,19 @@ pub(super) fn run_until(
     if is_enough.as_mut().is_some_and(|ask| ask(process)) {
         return Ok(None);
     }
-    let not_started = |source| spec.not_started(source);
+    let not_started = |source| spec.spawn_error(source);
     let lines = read_lines(stdout).map_err(not_started)?;
-    let errors = Errors {
+    let errors = StderrFilter {
         kept: RefCell::default(),
         line: RefCell::default(),
         dropped: call.dropped,
         observer: launcher.observer,
     };
-    let heard = Launcher {
+    let heard = ProcessContext {
         observer: &errors,
         ..*launcher
     };
-    let mut running = Running::new(group, read_pieces(stderr).map_err(not_started)?, &heard);
+    let mut running = RunningBench::new(group, read_pieces(stderr).map_err(not_started)?, &heard);
     let deadline = began.checked_add(call.allowed);
     let mut text = String::new();
     let mut usage = None;
@@ -116,35 +116,37 @@ pub(super) fn run_until(
         let tick = is_enough.as_ref().map(|_| Instant::now() + soon);
         let until = tick.into_iter().chain(deadline).min();
         match running.wait(&lines, until) {
-            Wait::Came(Incoming::Line(line)) => {
-                usage = Usage::of(running.id()).or(usage);
+            WaitOutcome::Came(IncomingLine::Line(line)) => {
+                usage = UsageSnapshot::read(running.id()).or(usage);
                 text.push_str(&String::from_utf8_lossy(&line));
                 text.push('\n');
             }
-            Wait::Came(Incoming::TooLong(_)) => return Err(too_much()),
-            Wait::Closed => break,
-            Wait::Late if is_enough.as_mut().is_some_and(|ask| ask(process)) => return Ok(None),
-            Wait::Late if deadline.is_none_or(|deadline| Instant::now() < deadline) => {}
-            Wait::Late => {
+            WaitOutcome::Came(IncomingLine::TooLong(_)) => return Err(output_too_long()),
+            WaitOutcome::Closed => break,
+            WaitOutcome::Late if is_enough.as_mut().is_some_and(|ask| ask(process)) => {
+                return Ok(None);
+            }
+            WaitOutcome::Late if deadline.is_none_or(|deadline| Instant::now() < deadline) => {}
+            WaitOutcome::Late => {
                 return Err(ChildError::Timeout {
                     request: call.purpose.to_owned(),
                     after: call.allowed,
                 });
             }
-            Wait::Interrupted => return Err(ChildError::Interrupted),
+            WaitOutcome::Interrupted => return Err(ChildError::Interrupted),
         }
         if text.len() > MOST_TEXT {
-            return Err(too_much());
+            return Err(output_too_long());
         }
     }
     let took = began.elapsed();
     let is_well = running.end().is_ok_and(|status| status.success());
-    let error = (!is_well).then(|| running.exited(call.purpose));
+    let error = (!is_well).then(|| running.exit_error(call.purpose));
     drop(running);
-    Ok(Some(Printed {
+    Ok(Some(ProcessOutput {
         process,
         stdout: text,
-        stderr: String::from_utf8_lossy(&errors.end()).into_owned(),
+        stderr: String::from_utf8_lossy(&errors.finish()).into_owned(),
         is_well,
         error,
         usage,
@@ -154,14 +156,14 @@ pub(super) fn run_until(
 
 /// The standard error of a process. Keeps its beginning, and passes it on line by line, except for lines that occur
 /// in every process.
-struct Errors<'c> {
+struct StderrFilter<'c> {
     kept: RefCell<Vec<u8>>,
     line: RefCell<Vec<u8>>,
     dropped: &'c [&'c [u8]],
     observer: &'c dyn Observer,
 }
 
-impl Observer for Errors<'_> {
+impl Observer for StderrFilter<'_> {
     fn observe(&self, event: &Event<'_>) {
         let Event::Output(piece) = event else { return };
         let mut kept = self.kept.borrow_mut();
@@ -184,9 +186,9 @@ impl Observer for Errors<'_> {
     }
 }
 
-impl Errors<'_> {
+impl StderrFilter<'_> {
     /// Passes on the last line, and returns the kept beginning.
-    fn end(self) -> Vec<u8> {
+    fn finish(self) -> Vec<u8> {
         let mut line = self.line.into_inner();
         if !line.is_empty() {
             line.push(b'\n');
@@ -196,6 +198,6 @@ impl Errors<'_> {
     }
 }
 
-fn too_much() -> ChildError {
+fn output_too_long() -> ChildError {
     ChildError::protocol(format!("it printed more than {} MiB", MOST_TEXT >> 20))
 }

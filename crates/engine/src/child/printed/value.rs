@@ -19,7 +19,7 @@ pub(super) struct PrintedTime {
 
 impl PrintedTime {
     /// Parses a number such as `1,234.56`, in a unit of `unit_ns` nanoseconds.
-    pub(super) fn read(number: &str, unit_ns: u64) -> Option<Self> {
+    pub(super) fn parse(number: &str, unit_ns: u64) -> Option<Self> {
         let (whole, fraction) = number.split_once('.').unwrap_or((number, ""));
         let mut steps: u64 = 0;
         let mut digits = 0;
@@ -39,7 +39,7 @@ impl PrintedTime {
     }
 
     /// Returns the same time as a sample, without loss; `None` if it is zero or overflows.
-    pub(super) fn sample(self) -> Option<Sample> {
+    pub(super) fn to_sample(self) -> Option<Sample> {
         let mut iterations = 10_u64.checked_pow(self.decimals)?;
         let mut elapsed = self.steps.checked_mul(self.unit_ns)?;
         while iterations > 1 && elapsed > 0 && elapsed.is_multiple_of(10) {
@@ -57,7 +57,7 @@ impl PrintedTime {
     }
 
     /// Returns the time in steps of the given number of decimals of its unit.
-    pub(super) fn steps_of(self, decimals: u32) -> f64 {
+    pub(super) fn steps_at(self, decimals: u32) -> f64 {
         self.steps as f64 * 10_f64.powf(f64::from(decimals) - f64::from(self.decimals))
     }
 
@@ -72,7 +72,7 @@ mod tests {
     use super::*;
 
     fn sample(number: &str, unit_ns: u64) -> Option<(u64, u64)> {
-        let sample = PrintedTime::read(number, unit_ns)?.sample()?;
+        let sample = PrintedTime::parse(number, unit_ns)?.to_sample()?;
         Some((sample.iterations, sample.elapsed.0))
     }
 
@@ -102,7 +102,7 @@ mod tests {
             "1.2,3",
             "99999999999999999999",
         ] {
-            assert_eq!(PrintedTime::read(number, 1), None, "{number}");
+            assert_eq!(PrintedTime::parse(number, 1), None, "{number}");
         }
         assert_eq!(sample("0.00", 1), None);
         assert_eq!(sample("18446744073709551615", 1), None);

@@ -5,9 +5,9 @@
 use std::collections::BTreeMap;
 
 use super::files::SystemFiles;
-use super::limits::out_of_quota;
+use super::limits::quota_waits;
 use super::processors::online;
-use perfcheck_analysis::model::{BusyProgram, Happenings};
+use perfcheck_analysis::model::{BusyProgram, HostActivity};
 
 /// Largest number of programs in the list, and the smallest number of processors that a listed program keeps busy.
 const MOST_NAMED: usize = 3;
@@ -15,9 +15,9 @@ const WORTH_A_NAME: f64 = 0.05;
 
 /// A snapshot of counters since the machine was started.
 #[derive(Debug, Clone, PartialEq, Default)]
-pub struct Activity {
+pub struct ActivitySnapshot {
     /// Clock ticks of all processors together.
-    times: Option<Times>,
+    times: Option<CpuTimes>,
     /// Ticks of this process and of those that it has waited for.
     own: Option<u64>,
     /// Name and ticks of each process, without the ticks of processes that it has waited for.
@@ -32,30 +32,31 @@ pub struct Activity {
 type ProcessIdentity = (u32, u64);
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-struct Times {
+struct CpuTimes {
     all: u64,
     idle: u64,
     stolen: u64,
 }
 
-impl Activity {
+impl ActivitySnapshot {
     /// Takes a snapshot; `own_id` is the id of this process.
-    pub fn look(files: &dyn SystemFiles, own_id: u32) -> Self {
+    pub fn read(files: &dyn SystemFiles, own_id: u32) -> Self {
         let own = files.text("/proc/self/stat");
         let processes = files.names("/proc").into_iter().filter_map(|name| {
             let id: u32 = name.parse().ok()?;
             let stat = files.text(&format!("/proc/{id}/stat"))?;
-            let (name, ticks) = of_process(&stat)?;
+            let (name, ticks) = parse_process(&stat)?;
             (id != own_id).then(|| ((id, ticks.began), (name.to_owned(), ticks.own)))
         });
         Self {
             times: files
                 .text("/proc/stat")
-                .and_then(|text| times(text.lines().next()?)),
-            own: own.and_then(|stat| of_process(&stat).map(|(_, ticks)| ticks.own + ticks.waited)),
+                .and_then(|text| parse_times(text.lines().next()?)),
+            own: own
+                .and_then(|stat| parse_process(&stat).map(|(_, ticks)| ticks.own + ticks.waited)),
             processes: processes.collect(),
-            slowed_by_heat: slowed_by_heat(files),
-            out_of_quota: out_of_quota(files),
+            slowed_by_heat: throttle_count(files),
+            out_of_quota: quota_waits(files),
             swapped_pages: files
                 .text("/proc/vmstat")
                 .and_then(|text| swapped_pages(&text)),
@@ -63,7 +64,7 @@ impl Activity {
     }
 
     /// Returns the activity between two snapshots that are `seconds` apart.
-    pub fn until(&self, later: &Self, seconds: f64) -> Happenings {
+    pub fn difference_to(&self, later: &Self, seconds: f64) -> HostActivity {
         let times = self.times.zip(later.times);
         let all = times.map(|(before, after)| after.all.saturating_sub(before.all) as f64);
         let all = all.filter(|ticks| *ticks > 0.0);
@@ -72,12 +73,12 @@ impl Activity {
             times.and_then(|(before, after)| share(after.stolen.saturating_sub(before.stolen)));
         let others = || {
             let (before, after) = times?;
-            let busy = |times: Times| times.all - times.idle - times.stolen;
+            let busy = |times: CpuTimes| times.all - times.idle - times.stolen;
             let own = later.own?.saturating_sub(self.own?);
             share(busy(after).saturating_sub(busy(before)).saturating_sub(own))
         };
         let since = |pick: fn(&Self) -> Option<u64>| Some(pick(later)?.saturating_sub(pick(self)?));
-        Happenings {
+        HostActivity {
             seconds,
             stolen_share: stolen,
             others_share: others(),
@@ -120,20 +121,20 @@ impl Activity {
 
 /// Parses the line for all processors: user, nice, system, idle, iowait, irq, softirq, steal. The times of guests are
 /// included in the first two.
-fn times(line: &str) -> Option<Times> {
+fn parse_times(line: &str) -> Option<CpuTimes> {
     let mut words = line.split_whitespace();
     if words.next() != Some("cpu") {
         return None;
     }
     let ticks: Vec<u64> = words.take(8).filter_map(|word| word.parse().ok()).collect();
-    Some(Times {
+    Some(CpuTimes {
         all: ticks.iter().sum(),
         idle: ticks.get(3)? + ticks.get(4)?,
         stolen: ticks.get(7).copied().unwrap_or(0),
     })
 }
 
-struct Ticks {
+struct ProcessTicks {
     /// Start of the process in ticks since the machine was started.
     began: u64,
     own: u64,
@@ -142,7 +143,7 @@ struct Ticks {
 }
 
 /// Parses the name and ticks. The name is in parentheses and can contain any character, even parentheses.
-fn of_process(stat: &str) -> Option<(&str, Ticks)> {
+fn parse_process(stat: &str) -> Option<(&str, ProcessTicks)> {
     let (head, rest) = stat.rsplit_once(')')?;
     let (_, name) = head.split_once('(')?;
     let fields: Vec<&str> = rest.split_whitespace().collect();
@@ -157,7 +158,7 @@ fn of_process(stat: &str) -> Option<(&str, Ticks)> {
     };
     Some((
         name,
-        Ticks {
+        ProcessTicks {
             began: fields.get(19).and_then(|field| field.parse().ok())?,
             own: sum(11..13)?,
             waited: sum(13..15)?,
@@ -167,7 +168,7 @@ fn of_process(stat: &str) -> Option<(&str, Ticks)> {
 
 /// Returns the number of times that processors and packages were throttled. A counter shared by several cores is
 /// counted more than once, but zero remains zero.
-fn slowed_by_heat(files: &dyn SystemFiles) -> Option<u64> {
+fn throttle_count(files: &dyn SystemFiles) -> Option<u64> {
     let counts = online(files).into_iter().flat_map(|cpu| {
         ["core_throttle_count", "package_throttle_count"].map(|name| {
             let path = format!("/sys/devices/system/cpu/cpu{cpu}/thermal_throttle/{name}");
@@ -191,7 +192,7 @@ fn swapped_pages(text: &str) -> Option<u64> {
 
 #[cfg(test)]
 mod tests {
-    use super::super::files::tests::Texts;
+    use super::super::files::tests::TestFiles;
     use super::*;
 
     const STAT: &str = "7 (a) b (c) R 1 7 7 0 -1 0 0 0 0 0 TICKS 40 5 20 20 0 1 0 900";
@@ -199,14 +200,14 @@ mod tests {
     #[test]
     fn what_others_used_is_what_was_busy_less_our_own_time() {
         let look = |all: &'static str, own: &'static str, other: &'static str| {
-            let texts = Texts::of([
+            let texts = TestFiles::from_texts([
                 ("/proc/stat", all),
                 ("/proc/self/stat", own),
                 ("/proc/50/stat", own),
                 ("/proc/60/stat", other),
                 ("/proc/vmstat", "pgfault 5\npswpin 1\npswpout 2\n"),
             ]);
-            Activity::look(&texts, 50)
+            ActivitySnapshot::read(&texts, 50)
         };
         let before = look(
             "cpu  100 0 0 900 0 0 0 0 0 0\ncpu0 1 1 1 1\n",
@@ -219,7 +220,7 @@ mod tests {
             "50 (perfcheck) S 1 1 1 0 -1 0 0 0 0 0 60 0 100 0 20 0 1 0 500",
             "60 (rustc) R 1 1 1 0 -1 0 0 0 0 0 300 50 0 0 20 0 1 0 600",
         );
-        let found = before.until(&after, 5.0);
+        let found = before.difference_to(&after, 5.0);
         assert_eq!(found.stolen_share, Some(0.1));
         assert_eq!(found.others_share, Some(0.25));
         assert_eq!(found.swapped_pages, Some(0));
@@ -233,14 +234,14 @@ mod tests {
     #[test]
     fn a_process_that_changes_its_name_has_not_done_in_a_moment_what_it_did_since_it_began() {
         let look = |stat: &'static str| {
-            let texts = Texts::of([("/proc/60/stat", stat)]);
-            Activity::look(&texts, 50)
+            let texts = TestFiles::from_texts([("/proc/60/stat", stat)]);
+            ActivitySnapshot::read(&texts, 50)
         };
         let worker = "60 (kworker/u8:3-flush) I 2 0 0 0 -1 0 0 0 0 0 0 90000 0 0 20 0 1 0 600";
         let renamed = "60 (kworker/u8:3-mm) I 2 0 0 0 -1 0 0 0 0 0 0 90002 0 0 20 0 1 0 600";
         let busier = "60 (kworker/u8:3-mm) I 2 0 0 0 -1 0 0 0 0 0 0 99000 0 0 20 0 1 0 600";
         let another = "60 (kworker/u8:3-flush) I 2 0 0 0 -1 0 0 0 0 0 0 90000 0 0 20 0 1 0 700";
-        let named = |later: &'static str| look(worker).until(&look(later), 10.0).busiest;
+        let named = |later: &'static str| look(worker).difference_to(&look(later), 10.0).busiest;
         assert_eq!(named(renamed), []);
         assert_eq!(named(busier)[0].name, "kworker");
         let per_second = rustix::param::clock_ticks_per_second() as f64;
@@ -255,16 +256,16 @@ mod tests {
     #[test]
     fn a_program_may_have_brackets_and_blanks_in_its_name() {
         let stat = STAT.replace("TICKS", "30");
-        let (name, ticks) = of_process(&stat).unwrap();
+        let (name, ticks) = parse_process(&stat).unwrap();
         assert_eq!(name, "a) b (c");
         assert_eq!((ticks.own, ticks.waited), (70, 25));
-        assert!(of_process("7 (a").is_none());
-        assert!(of_process("7 (a) R 1").is_none());
+        assert!(parse_process("7 (a").is_none());
+        assert!(parse_process("7 (a) R 1").is_none());
     }
 
     #[test]
     fn slowing_down_by_heat_is_summed_over_processors() {
-        let texts = Texts::of([
+        let texts = TestFiles::from_texts([
             ("/sys/devices/system/cpu/online", "0-1"),
             (
                 "/sys/devices/system/cpu/cpu0/thermal_throttle/core_throttle_count",
@@ -275,16 +276,16 @@ mod tests {
                 "3",
             ),
         ]);
-        assert_eq!(slowed_by_heat(&texts), Some(5));
+        assert_eq!(throttle_count(&texts), Some(5));
     }
 
     #[test]
     fn where_nothing_can_be_read_nothing_is_known_of_what_happened() {
-        let nothing = Activity::look(&Texts::of([]), 1);
-        let found = nothing.until(&nothing, 1.0);
-        let expected = Happenings {
+        let nothing = ActivitySnapshot::read(&TestFiles::from_texts([]), 1);
+        let found = nothing.difference_to(&nothing, 1.0);
+        let expected = HostActivity {
             seconds: 1.0,
-            ..Happenings::default()
+            ..HostActivity::default()
         };
         assert_eq!(found, expected);
     }

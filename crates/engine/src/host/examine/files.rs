@@ -44,7 +44,7 @@ impl SystemFiles for RealFiles {
 }
 
 /// Parses a list such as `0-3,8`; `None` if it is invalid.
-pub(super) fn numbers(list: &str) -> Option<Vec<u32>> {
+pub(super) fn parse_number_list(list: &str) -> Option<Vec<u32>> {
     /// More than any machine has. The limit keeps an invalid list from exhausting the memory.
     const MOST: u32 = 1 << 16;
     let mut found = Vec::new();
@@ -79,17 +79,17 @@ pub(super) mod tests {
     use super::*;
 
     /// The texts of a test, by path.
-    pub(in super::super) struct Texts(BTreeMap<&'static str, &'static str>);
+    pub(in super::super) struct TestFiles(BTreeMap<&'static str, &'static str>);
 
-    impl Texts {
-        pub(in super::super) fn of<const N: usize>(
+    impl TestFiles {
+        pub(in super::super) fn from_texts<const N: usize>(
             texts: [(&'static str, &'static str); N],
         ) -> Self {
             Self(texts.into_iter().collect())
         }
     }
 
-    impl SystemFiles for Texts {
+    impl SystemFiles for TestFiles {
         fn text(&self, path: &str) -> Option<String> {
             self.0.get(path).map(|text| (*text).to_owned())
         }
@@ -107,18 +107,18 @@ pub(super) mod tests {
 
     #[test]
     fn a_list_of_processors_is_numbers_and_ranges_and_anything_else_is_none() {
-        assert_eq!(numbers("0-3,8\n"), Some(vec![0, 1, 2, 3, 8]));
-        assert_eq!(numbers(" 5 "), Some(vec![5]));
-        assert_eq!(numbers("\n"), Some(vec![]));
-        assert_eq!(numbers("a-b"), None);
-        assert_eq!(numbers("0-4000000000"), None);
+        assert_eq!(parse_number_list("0-3,8\n"), Some(vec![0, 1, 2, 3, 8]));
+        assert_eq!(parse_number_list(" 5 "), Some(vec![5]));
+        assert_eq!(parse_number_list("\n"), Some(vec![]));
+        assert_eq!(parse_number_list("a-b"), None);
+        assert_eq!(parse_number_list("0-4000000000"), None);
     }
 
     #[test]
     fn what_cannot_be_read_is_nothing() {
         assert_eq!(RealFiles.text("/no such directory/file"), None);
         assert_eq!(RealFiles.names("/no such directory"), [""; 0]);
-        let texts = Texts::of([("/a/b", "\n"), ("/a/c", "12\n"), ("/a/d/e", "x")]);
+        let texts = TestFiles::from_texts([("/a/b", "\n"), ("/a/c", "12\n"), ("/a/d/e", "x")]);
         assert_eq!(texts.line("/a/b"), None);
         assert_eq!(texts.number("/a/c"), Some(12));
         assert_eq!(texts.number("/a/d/e"), None);

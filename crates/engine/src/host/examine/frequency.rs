@@ -48,12 +48,12 @@ fn boost(files: &dyn SystemFiles) -> (Option<bool>, Option<&'static str>) {
 
 #[cfg(test)]
 mod tests {
-    use super::super::files::tests::Texts;
+    use super::super::files::tests::TestFiles;
     use super::*;
 
     #[test]
     fn governors_of_all_processors_are_named_once_and_limits_span_them() {
-        let texts = Texts::of([
+        let texts = TestFiles::from_texts([
             (
                 "/sys/devices/system/cpu/cpu0/cpufreq/scaling_governor",
                 "powersave\n",
@@ -95,10 +95,19 @@ mod tests {
 
     #[test]
     fn boost_is_on_unless_the_switch_says_otherwise_and_unknown_without_a_switch() {
-        assert_eq!(boost(&Texts::of([(NO_TURBO, "1")])).0, Some(false));
-        assert_eq!(boost(&Texts::of([(BOOST, "1")])), (Some(true), Some(BOOST)));
-        assert_eq!(boost(&Texts::of([(BOOST, "0")])).0, Some(false));
-        assert_eq!(boost(&Texts::of([])), (None, None));
-        assert_eq!(frequency(&Texts::of([]), &[0]), FrequencyState::default());
+        assert_eq!(
+            boost(&TestFiles::from_texts([(NO_TURBO, "1")])).0,
+            Some(false)
+        );
+        assert_eq!(
+            boost(&TestFiles::from_texts([(BOOST, "1")])),
+            (Some(true), Some(BOOST))
+        );
+        assert_eq!(boost(&TestFiles::from_texts([(BOOST, "0")])).0, Some(false));
+        assert_eq!(boost(&TestFiles::from_texts([])), (None, None));
+        assert_eq!(
+            frequency(&TestFiles::from_texts([]), &[0]),
+            FrequencyState::default()
+        );
     }
 }

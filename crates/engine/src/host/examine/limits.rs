@@ -2,17 +2,17 @@
 //! both versions).
 
 use super::files::{SystemFiles, field};
-use perfcheck_analysis::model::Surroundings;
+use perfcheck_analysis::model::SystemEnvironment;
 
 const GROUPS: &str = "/sys/fs/cgroup";
 /// Larger values mean no limit: version 1 writes a huge number.
 const UNLIMITED_BYTES: u64 = 1 << 60;
 
 /// Reads the environment; `ci` is whether this is a CI runner.
-pub(super) fn surroundings(files: &dyn SystemFiles, ci: bool) -> Surroundings {
-    let groups = Groups::of(files);
+pub(super) fn surroundings(files: &dyn SystemFiles, ci: bool) -> SystemEnvironment {
+    let groups = ControlGroups::read(files);
     let quota = groups.quota();
-    Surroundings {
+    SystemEnvironment {
         virtual_machine: virtual_machine(files),
         hypervisor: hypervisor(files),
         container: container(files),
@@ -25,8 +25,8 @@ pub(super) fn surroundings(files: &dyn SystemFiles, ci: bool) -> Surroundings {
 }
 
 /// Returns how often the control group had to wait for the next period of its quota.
-pub(super) fn out_of_quota(files: &dyn SystemFiles) -> Option<u64> {
-    Groups::of(files).out_of_quota()
+pub(super) fn quota_waits(files: &dyn SystemFiles) -> Option<u64> {
+    ControlGroups::read(files).quota_waits()
 }
 
 /// Detects a virtual machine by the flag that guests see in `/proc/cpuinfo`, or on other architectures by the vendor.
@@ -74,15 +74,15 @@ fn container(files: &dyn SystemFiles) -> Option<String> {
 }
 
 /// The directories of this process's control groups, from its own group up to the root.
-struct Groups<'f> {
+struct ControlGroups<'f> {
     files: &'f dyn SystemFiles,
     unified: Vec<String>,
     processor: Vec<String>,
     memory: Vec<String>,
 }
 
-impl<'f> Groups<'f> {
-    fn of(files: &'f dyn SystemFiles) -> Self {
+impl<'f> ControlGroups<'f> {
+    fn read(files: &'f dyn SystemFiles) -> Self {
         let text = files.text("/proc/self/cgroup").unwrap_or_default();
         let mut groups = Self {
             files,
@@ -98,11 +98,11 @@ impl<'f> Groups<'f> {
             };
             let has = |name| controllers.split(',').any(|word| word == name);
             if controllers.is_empty() {
-                groups.unified = upwards(GROUPS, path);
+                groups.unified = with_ancestors(GROUPS, path);
             } else if has("cpu") {
-                groups.processor = upwards(&format!("{GROUPS}/cpu"), path);
+                groups.processor = with_ancestors(&format!("{GROUPS}/cpu"), path);
             } else if has("memory") {
-                groups.memory = upwards(&format!("{GROUPS}/memory"), path);
+                groups.memory = with_ancestors(&format!("{GROUPS}/memory"), path);
             }
         }
         groups
@@ -154,7 +154,7 @@ impl<'f> Groups<'f> {
     }
 
     /// Returns the largest count of all groups. Each group counts only the effects of its own quota.
-    fn out_of_quota(&self) -> Option<u64> {
+    fn quota_waits(&self) -> Option<u64> {
         let groups = self.unified.iter().chain(&self.processor);
         let counts = groups.filter_map(|group| {
             let text = self.files.text(&format!("{group}/cpu.stat"))?;
@@ -169,7 +169,7 @@ impl<'f> Groups<'f> {
 
 /// Returns `root` joined with `path` and all its parents. In a container the path may be that of the host, of which
 /// the last components are not visible here.
-fn upwards(root: &str, path: &str) -> Vec<String> {
+fn with_ancestors(root: &str, path: &str) -> Vec<String> {
     let mut found = Vec::new();
     let mut rest = path.trim_end_matches('/');
     while !rest.is_empty() {
@@ -182,12 +182,12 @@ fn upwards(root: &str, path: &str) -> Vec<String> {
 
 #[cfg(test)]
 mod tests {
-    use super::super::files::tests::Texts;
+    use super::super::files::tests::TestFiles;
     use super::*;
 
     #[test]
     fn the_smallest_quota_above_us_holds() {
-        let texts = Texts::of([
+        let texts = TestFiles::from_texts([
             ("/proc/self/cgroup", "0::/pods/one/job\n"),
             ("/sys/fs/cgroup/pods/one/job/cpu.max", "max 100000\n"),
             ("/sys/fs/cgroup/pods/one/cpu.max", "150000 100000\n"),
@@ -203,12 +203,12 @@ mod tests {
         assert_eq!(found.processor_quota, Some(1.5));
         assert_eq!(found.quota_period_us, Some(100_000));
         assert_eq!(found.memory_limit_bytes, Some(1 << 30));
-        assert_eq!(out_of_quota(&texts), Some(7));
+        assert_eq!(quota_waits(&texts), Some(7));
     }
 
     #[test]
     fn groups_of_the_first_version_say_the_same_in_other_words() {
-        let texts = Texts::of([
+        let texts = TestFiles::from_texts([
             (
                 "/proc/self/cgroup",
                 "4:memory:/job\n1:cpu,cpuacct:/job\n0::/\n",
@@ -229,7 +229,7 @@ mod tests {
 
     #[test]
     fn virtual_machines_and_containers_are_named_where_they_name_themselves() {
-        let texts = Texts::of([
+        let texts = TestFiles::from_texts([
             ("/proc/cpuinfo", "flags\t\t: fpu hypervisor lahf_lm\n"),
             ("/sys/class/dmi/id/sys_vendor", "QEMU\n"),
             ("/.dockerenv", ""),
@@ -238,32 +238,35 @@ mod tests {
         assert_eq!(found.virtual_machine, Some(true));
         assert_eq!(found.hypervisor.as_deref(), Some("QEMU/KVM"));
         assert_eq!(found.container.as_deref(), Some("Docker"));
-        let metal = Texts::of([("/proc/cpuinfo", "flags\t\t: fpu\n")]);
+        let metal = TestFiles::from_texts([("/proc/cpuinfo", "flags\t\t: fpu\n")]);
         assert_eq!(virtual_machine(&metal), Some(false));
-        let arm = Texts::of([("/proc/cpuinfo", "CPU part\t: 0xd0c\n")]);
+        let arm = TestFiles::from_texts([("/proc/cpuinfo", "CPU part\t: 0xd0c\n")]);
         assert_eq!(virtual_machine(&arm), None);
-        assert_eq!(surroundings(&Texts::of([]), false), Surroundings::default());
+        assert_eq!(
+            surroundings(&TestFiles::from_texts([]), false),
+            SystemEnvironment::default()
+        );
     }
 
     #[test]
     fn lines_that_are_no_limits_are_passed_over() {
-        let texts = Texts::of([
+        let texts = TestFiles::from_texts([
             ("/proc/self/cgroup", "nonsense\n0::/a\n"),
             ("/sys/fs/cgroup/a/cpu.max", "100000 0\n"),
             ("/sys/fs/cgroup/cpu.max", "100000\n"),
         ]);
-        let expected = Surroundings {
+        let expected = SystemEnvironment {
             limits_readable: true,
-            ..Surroundings::default()
+            ..SystemEnvironment::default()
         };
         assert_eq!(surroundings(&texts, false), expected);
     }
 
     #[test]
     fn groups_that_cannot_be_read_are_not_groups_without_limits() {
-        let unmounted = Texts::of([("/proc/self/cgroup", "0::/job\n")]);
+        let unmounted = TestFiles::from_texts([("/proc/self/cgroup", "0::/job\n")]);
         assert!(!surroundings(&unmounted, false).limits_readable);
-        let root = Texts::of([
+        let root = TestFiles::from_texts([
             ("/proc/self/cgroup", "0::/\n"),
             ("/sys/fs/cgroup/cgroup.controllers", "cpu memory\n"),
         ]);

@@ -24,12 +24,12 @@ pub(super) fn memory(files: &dyn SystemFiles) -> MemoryState {
             .map(|(total, free)| total.saturating_sub(free)),
         huge_pages: files
             .line("/sys/kernel/mm/transparent_hugepage/enabled")
-            .and_then(|line| chosen(&line)),
+            .and_then(|line| bracketed_word(&line)),
     }
 }
 
 /// Returns the word in brackets.
-fn chosen(line: &str) -> Option<String> {
+fn bracketed_word(line: &str) -> Option<String> {
     let (_, rest) = line.split_once('[')?;
     let (word, _) = rest.split_once(']')?;
     Some(word.to_owned())
@@ -37,12 +37,12 @@ fn chosen(line: &str) -> Option<String> {
 
 #[cfg(test)]
 mod tests {
-    use super::super::files::tests::Texts;
+    use super::super::files::tests::TestFiles;
     use super::*;
 
     #[test]
     fn sizes_are_bytes_and_used_swap_is_what_is_not_free() {
-        let texts = Texts::of([
+        let texts = TestFiles::from_texts([
             (
                 "/proc/meminfo",
                 "MemTotal:       1000 kB\nMemAvailable:    250 kB\nSwapTotal:  64 kB\nSwapFree:  60 kB\nHugePages_Total:       0\n",
@@ -60,12 +60,12 @@ mod tests {
             huge_pages: Some("madvise".to_owned()),
         };
         assert_eq!(memory(&texts), expected);
-        assert_eq!(memory(&Texts::of([])), MemoryState::default());
+        assert_eq!(memory(&TestFiles::from_texts([])), MemoryState::default());
     }
 
     #[test]
     fn a_size_that_is_none_is_unknown() {
-        let texts = Texts::of([(
+        let texts = TestFiles::from_texts([(
             "/proc/meminfo",
             "MemTotal: much kB\nSwapTotal: 18446744073709551615 kB\n",
         )]);

@@ -13,7 +13,7 @@ mod processors;
 mod state;
 mod timer;
 
-pub use activity::Activity;
+pub use activity::ActivitySnapshot;
 pub use files::{RealFiles, SystemFiles};
 pub use processors::last_level_cache;
 pub use state::machine_state;

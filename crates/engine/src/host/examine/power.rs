@@ -79,12 +79,12 @@ fn on_battery(files: &dyn SystemFiles) -> Option<bool> {
 
 #[cfg(test)]
 mod tests {
-    use super::super::files::tests::Texts;
+    use super::super::files::tests::TestFiles;
     use super::*;
 
     #[test]
     fn the_zone_nearest_to_its_limit_is_named() {
-        let texts = Texts::of([
+        let texts = TestFiles::from_texts([
             ("/sys/class/thermal/cooling_device0/type", "Processor"),
             ("/sys/class/thermal/thermal_zone0/type", "acpitz"),
             ("/sys/class/thermal/thermal_zone0/temp", "27800"),
@@ -123,7 +123,7 @@ mod tests {
     #[test]
     fn a_laptop_runs_from_its_battery_when_it_is_unplugged_and_a_mouse_s_battery_is_none() {
         let laptop = |online, status| {
-            Texts::of([
+            TestFiles::from_texts([
                 ("/sys/class/power_supply/AC/type", "Mains"),
                 ("/sys/class/power_supply/AC/online", online),
                 ("/sys/class/power_supply/BAT0/type", "Battery"),
@@ -136,11 +136,11 @@ mod tests {
         assert_eq!(on_battery(&laptop("1", "Charging")), Some(false));
         assert_eq!(on_battery(&laptop("0", "Discharging")), Some(true));
         assert_eq!(on_battery(&laptop("0", "Full")), Some(false));
-        assert_eq!(on_battery(&Texts::of([])), None);
+        assert_eq!(on_battery(&TestFiles::from_texts([])), None);
     }
 
     #[test]
     fn without_sensors_nothing_is_known() {
-        assert_eq!(power(&Texts::of([])), PowerState::default());
+        assert_eq!(power(&TestFiles::from_texts([])), PowerState::default());
     }
 }

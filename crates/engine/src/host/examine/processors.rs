@@ -1,6 +1,6 @@
 //! Reads the processors: their number, those that this process may use, sharing of cores, and whether they are alike.
 
-use super::files::{SystemFiles, field, numbers};
+use super::files::{SystemFiles, field, parse_number_list};
 use perfcheck_analysis::model::ProcessorState;
 
 const CPU: &str = "/sys/devices/system/cpu";
@@ -11,16 +11,17 @@ const ALIKE: f64 = 1.2;
 /// Returns the numbers of the online processors.
 pub(super) fn online(files: &dyn SystemFiles) -> Vec<u32> {
     let list = files.line(&format!("{CPU}/online"));
-    list.and_then(|list| numbers(&list)).unwrap_or_default()
+    list.and_then(|list| parse_number_list(&list))
+        .unwrap_or_default()
 }
 
 /// Reads the state of the processors.
 pub(super) fn processors(files: &dyn SystemFiles, online: &[u32]) -> ProcessorState {
     let status = files.text("/proc/self/status").unwrap_or_default();
-    let allowed = field(&status, "Cpus_allowed_list").and_then(numbers);
+    let allowed = field(&status, "Cpus_allowed_list").and_then(parse_number_list);
     let siblings = online.iter().filter_map(|cpu| {
         let list = files.line(&format!("{CPU}/cpu{cpu}/topology/thread_siblings_list"))?;
-        let all = numbers(&list)?;
+        let all = parse_number_list(&list)?;
         Some(all.iter().filter(|other| online.contains(other)).count())
     });
     let isolated = files.line(&format!("{CPU}/isolated"));
@@ -32,10 +33,12 @@ pub(super) fn processors(files: &dyn SystemFiles, online: &[u32]) -> ProcessorSt
             allowed.iter().filter(usable).count()
         }),
         threads_per_core: siblings.max().filter(|threads| *threads > 0),
-        isolated: isolated.and_then(|list| numbers(&list)).unwrap_or_default(),
+        isolated: isolated
+            .and_then(|list| parse_number_list(&list))
+            .unwrap_or_default(),
         hybrid: hybrid(files, online),
         nodes: nodes
-            .and_then(|list| numbers(&list))
+            .and_then(|list| parse_number_list(&list))
             .map(|nodes| nodes.len()),
     }
 }
@@ -78,24 +81,28 @@ fn hybrid(files: &dyn SystemFiles, online: &[u32]) -> Option<bool> {
 
 #[cfg(test)]
 mod tests {
-    use super::super::files::tests::Texts;
+    use super::super::files::tests::TestFiles;
     use super::*;
 
     #[test]
     fn the_last_cache_is_the_largest() {
-        let texts = Texts::of([
+        let texts = TestFiles::from_texts([
             ("/sys/devices/system/cpu/cpu0/cache/index0/size", "48K\n"),
             ("/sys/devices/system/cpu/cpu0/cache/index2/size", "1024K\n"),
             ("/sys/devices/system/cpu/cpu0/cache/index3/size", "32M\n"),
             ("/sys/devices/system/cpu/cpu0/cache/index4/size", "many\n"),
         ]);
         assert_eq!(last_level_cache(&texts), Some(32 << 20));
-        assert_eq!(last_level_cache(&Texts::of([])), None, "it is not told");
+        assert_eq!(
+            last_level_cache(&TestFiles::from_texts([])),
+            None,
+            "it is not told"
+        );
     }
 
     #[test]
     fn what_a_cpuset_leaves_and_what_shares_a_core_are_counted() {
-        let texts = Texts::of([
+        let texts = TestFiles::from_texts([
             ("/sys/devices/system/cpu/online", "0-3\n"),
             ("/sys/devices/system/cpu/isolated", "3\n"),
             (
@@ -125,24 +132,24 @@ mod tests {
     #[test]
     fn cores_are_of_different_kinds_where_capacity_or_frequency_says_so() {
         let capacities = |second| {
-            Texts::of([
+            TestFiles::from_texts([
                 ("/sys/devices/system/cpu/cpu0/cpu_capacity", "1024"),
                 ("/sys/devices/system/cpu/cpu1/cpu_capacity", second),
             ])
         };
         assert_eq!(hybrid(&capacities("446"), &[0, 1]), Some(true));
         assert_eq!(hybrid(&capacities("1000"), &[0, 1]), Some(false));
-        let intel = Texts::of([
+        let intel = TestFiles::from_texts([
             ("/sys/devices/cpu_core/cpus", "0-7"),
             ("/sys/devices/cpu_atom/cpus", "8-15"),
         ]);
         assert_eq!(hybrid(&intel, &[0, 1]), Some(true));
-        assert_eq!(hybrid(&Texts::of([]), &[0, 1]), None);
+        assert_eq!(hybrid(&TestFiles::from_texts([]), &[0, 1]), None);
     }
 
     #[test]
     fn without_the_system_s_files_nothing_is_known() {
-        let nothing = Texts::of([]);
+        let nothing = TestFiles::from_texts([]);
         assert_eq!(online(&nothing), [0; 0]);
         assert_eq!(processors(&nothing, &[]), ProcessorState::default());
     }

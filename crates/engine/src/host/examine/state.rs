@@ -39,13 +39,13 @@ fn nice(stat: &str) -> Option<i32> {
 
 #[cfg(test)]
 mod tests {
-    use super::super::files::tests::Texts;
+    use super::super::files::tests::TestFiles;
     use super::*;
     use crate::host::RealFiles;
 
     #[test]
     fn load_randomisation_and_our_nice_value_are_read() {
-        let texts = Texts::of([
+        let texts = TestFiles::from_texts([
             ("/proc/loadavg", "1.50 0.80 0.40 1/200 999\n"),
             ("/proc/sys/kernel/randomize_va_space", "2\n"),
             (
@@ -61,7 +61,7 @@ mod tests {
 
     #[test]
     fn on_a_system_that_tells_nothing_only_the_timer_is_known() {
-        let found = machine_state(&Texts::of([]), false);
+        let found = machine_state(&TestFiles::from_texts([]), false);
         let expected = MachineState {
             timer: found.timer.clone(),
             ..MachineState::default()

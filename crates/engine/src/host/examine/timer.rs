@@ -23,13 +23,13 @@ const BATCHES: usize = 10;
 /// Reads the names of clock sources, and runs two short measurements.
 pub(super) fn timer(files: &dyn SystemFiles) -> TimerState {
     TimerState {
-        step_ns: step(),
-        reading_ns: reading(),
-        ..named(files)
+        step_ns: measure_step(),
+        reading_ns: measure_reading(),
+        ..read_sources(files)
     }
 }
 
-fn named(files: &dyn SystemFiles) -> TimerState {
+fn read_sources(files: &dyn SystemFiles) -> TimerState {
     let available = files.line(&format!("{SOURCES}/available_clocksource"));
     let words = available.iter().flat_map(|line| line.split_whitespace());
     TimerState {
@@ -40,7 +40,7 @@ fn named(files: &dyn SystemFiles) -> TimerState {
 }
 
 /// Returns the smallest nonzero difference between successive readings.
-fn step() -> Option<Nanos> {
+fn measure_step() -> Option<Nanos> {
     let mut found = Vec::with_capacity(DIFFERENCES);
     let mut before = Instant::now();
     for _ in 0..MOST_READINGS {
@@ -57,7 +57,7 @@ fn step() -> Option<Nanos> {
     found.into_iter().min()
 }
 
-fn reading() -> Option<f64> {
+fn measure_reading() -> Option<f64> {
     let batch = || {
         let start = Instant::now();
         for _ in 0..BATCH {
@@ -70,12 +70,12 @@ fn reading() -> Option<f64> {
 
 #[cfg(test)]
 mod tests {
-    use super::super::files::tests::Texts;
+    use super::super::files::tests::TestFiles;
     use super::*;
 
     #[test]
     fn the_source_and_its_alternatives_are_named_where_the_system_names_them() {
-        let texts = Texts::of([
+        let texts = TestFiles::from_texts([
             (
                 "/sys/devices/system/clocksource/clocksource0/current_clocksource",
                 "hpet\n",
@@ -85,15 +85,18 @@ mod tests {
                 "tsc hpet acpi_pm \n",
             ),
         ]);
-        let found = named(&texts);
+        let found = read_sources(&texts);
         assert_eq!(found.source.as_deref(), Some("hpet"));
         assert_eq!(found.available, ["tsc", "hpet", "acpi_pm"]);
-        assert_eq!(named(&Texts::of([])), TimerState::default());
+        assert_eq!(
+            read_sources(&TestFiles::from_texts([])),
+            TimerState::default()
+        );
     }
 
     #[test]
     fn a_reading_takes_time_and_the_timer_moves() {
-        assert!(reading().is_some_and(|nanoseconds| nanoseconds > 0.0));
-        assert!(step().is_some_and(|step| step > Nanos(0)));
+        assert!(measure_reading().is_some_and(|nanoseconds| nanoseconds > 0.0));
+        assert!(measure_step().is_some_and(|step| step > Nanos(0)));
     }
 }

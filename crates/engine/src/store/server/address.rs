@@ -27,22 +27,25 @@ pub(super) struct TeamAddress {
 
 impl TeamAddress {
     /// Parses `postgres://USER:PASSWORD@HOST:PORT/DATABASE?PARAMETERS`. Missing parts are read from the environment.
-    pub(super) fn read(text: &str) -> Result<Self, StoreError> {
-        Self::with(text, &ServerVariables::read())
+    pub(super) fn parse(text: &str) -> Result<Self, StoreError> {
+        Self::parse_with(text, &ServerVariables::read())
     }
 
-    fn with(text: &str, variables: &ServerVariables) -> Result<Self, StoreError> {
-        let (plain, said) = taken_out(text);
-        let mut config = Config::from_str(&plain).map_err(|error| bad(error.to_string()))?;
-        fill_in(&mut config, variables).map_err(bad)?;
+    fn parse_with(text: &str, variables: &ServerVariables) -> Result<Self, StoreError> {
+        let (plain, said) = split_encryption_parameters(text);
+        let mut config =
+            Config::from_str(&plain).map_err(|error| bad_address(error.to_string()))?;
+        fill_in(&mut config, variables).map_err(bad_address)?;
         if config.get_hosts().is_empty() {
-            return Err(bad("it names no host, and neither does PGHOST".into()));
+            return Err(bad_address(
+                "it names no host, and neither does PGHOST".into(),
+            ));
         }
         // Modes of the environment that do not require encryption are ignored in favor of the default here.
         let is_lenient = |mode: &String| ["allow", "prefer"].contains(&mode.as_str());
         let mode = variables.ssl_mode.clone().filter(|mode| !is_lenient(mode));
         let said_roots = said.roots.is_some();
-        let asked = AskedEncryption {
+        let asked = EncryptionParameters {
             mode: said.mode.or(mode),
             roots: said.roots.or_else(|| variables.ssl_roots.clone()),
         };
@@ -55,7 +58,7 @@ impl TeamAddress {
             Some("require" | "verify-ca" | "verify-full") => true,
             None => said_roots || !is_local(&config),
             Some(other) => {
-                return Err(bad(format!(
+                return Err(bad_address(format!(
                     "`sslmode={other}` is neither `verify-full` nor `disable`"
                 )));
             }
@@ -73,20 +76,20 @@ impl TeamAddress {
     }
 }
 
-fn bad(detail: String) -> StoreError {
+fn bad_address(detail: String) -> StoreError {
     StoreError::BadAddress(detail)
 }
 
 /// The parameters of an address about encryption.
 #[derive(Debug, Default, PartialEq)]
-struct AskedEncryption {
+struct EncryptionParameters {
     mode: Option<String>,
     roots: Option<PathBuf>,
 }
 
 /// Splits the parameters about encryption from the address.
-fn taken_out(text: &str) -> (String, AskedEncryption) {
-    let mut asked = AskedEncryption::default();
+fn split_encryption_parameters(text: &str) -> (String, EncryptionParameters) {
+    let mut asked = EncryptionParameters::default();
     let Some((before, parameters)) = text.split_once('?') else {
         return (text.to_owned(), asked);
     };
@@ -132,11 +135,14 @@ fn is_local(config: &Config) -> bool {
 fn encryption(roots: Option<&Path>) -> Result<MakeRustlsConnect, StoreError> {
     let Some(path) = roots else {
         let (made, _) = MakeRustlsConnect::with_native_certs().map_err(|_| {
-            bad("this system trusts no authority; name the server's with `sslrootcert=PATH`".into())
+            bad_address(
+                "this system trusts no authority; name the server's with `sslrootcert=PATH`".into(),
+            )
         })?;
         return Ok(made);
     };
-    let unreadable = |detail: String| bad(format!("`sslrootcert={}`: {detail}", path.display()));
+    let unreadable =
+        |detail: String| bad_address(format!("`sslrootcert={}`: {detail}", path.display()));
     let found =
         CertificateDer::pem_file_iter(path).map_err(|error| unreadable(error.to_string()))?;
     let mut trusted = RootCertStore::empty();
@@ -173,7 +179,7 @@ mod tests {
                 false,
             ),
         ] {
-            let address = TeamAddress::with(text, &ServerVariables::default());
+            let address = TeamAddress::parse_with(text, &ServerVariables::default());
             // If the system trusts no authority, an encrypted connection must fail rather than fall back to an
             // unencrypted one.
             match address {
@@ -191,7 +197,7 @@ mod tests {
         ] {
             assert!(
                 matches!(
-                    TeamAddress::with(text, &ServerVariables::default()),
+                    TeamAddress::parse_with(text, &ServerVariables::default()),
                     Err(StoreError::BadAddress(_))
                 ),
                 "{text}"
@@ -206,7 +212,7 @@ mod tests {
                 ssl_mode: Some(mode.into()),
                 ..ServerVariables::default()
             };
-            TeamAddress::with(address, &variables).map(|found| found.encryption.is_some())
+            TeamAddress::parse_with(address, &variables).map(|found| found.encryption.is_some())
         };
         let far = "postgres://a@db.example/d";
         assert!(matches!(with("disable", far), Ok(false)));
@@ -232,10 +238,10 @@ mod tests {
     #[test]
     fn parameters_on_encryption_are_taken_out_and_the_others_stay() {
         assert_eq!(
-            taken_out("postgres://h/d?a=1&sslrootcert=%2Fa%20b&c=2"),
+            split_encryption_parameters("postgres://h/d?a=1&sslrootcert=%2Fa%20b&c=2"),
             (
                 "postgres://h/d?a=1&c=2".to_owned(),
-                AskedEncryption {
+                EncryptionParameters {
                     mode: None,
                     roots: Some("/a b".into())
                 }

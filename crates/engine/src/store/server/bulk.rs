@@ -7,19 +7,19 @@ use std::hash::Hash;
 use tokio_postgres::types::{ToSql, Type};
 
 use super::session::TeamSession;
-use super::values::Held;
+use super::values::SqlValue;
 use crate::store::codec;
 use crate::store::columns::{FlagColumn, Json, word};
-use crate::store::conclusion::packed;
+use crate::store::conclusion::pack;
 use crate::store::conditions::Conditions;
-use crate::store::counts::rows_of;
+use crate::store::counts::count_rows;
 use crate::store::error::{Attempt, Fault};
 use crate::store::extras::{AllocationsColumn, LatenciesColumn};
 use crate::store::transfer::{KnownRun, TransferredRun, number_runs};
 use crate::store::{StoreError, WorkspaceId};
 use perfcheck_analysis::model::{
-    Acceptance, BenchmarkKey, LaunchOutcome, RunEnd, RunId, RunStatus, RunVerdict, Side, Timestamp,
-    Work,
+    Acceptance, BenchmarkKey, ProcessOutcome, ProgressReporter, RunEnd, RunId, RunStatus,
+    RunVerdict, Side, Timestamp,
 };
 use rusqlite::types::Value;
 
@@ -32,7 +32,7 @@ impl<T: Clone + Eq + Hash> Interned<T> {
     }
 
     /// Returns the index of a value, and adds it if it is new.
-    fn place(&mut self, thing: &T) -> usize {
+    fn intern(&mut self, thing: &T) -> usize {
         if let Some(place) = self.0.get(thing) {
             return *place;
         }
@@ -43,7 +43,7 @@ impl<T: Clone + Eq + Hash> Interned<T> {
 }
 
 /// The rows that the transferred runs share, by index.
-struct Shared {
+struct TransferRows {
     environments: Interned<String>,
     conditions: Interned<String>,
     benchmarks: Interned<BenchmarkKey>,
@@ -54,8 +54,8 @@ struct Shared {
     launches: usize,
 }
 
-impl Shared {
-    fn of(runs: &[TransferredRun]) -> Attempt<Self> {
+impl TransferRows {
+    fn from_runs(runs: &[TransferredRun]) -> Attempt<Self> {
         let mut shared = Self {
             environments: Interned::new(),
             conditions: Interned::new(),
@@ -65,18 +65,18 @@ impl Shared {
             launches: 0,
         };
         for (place, run) in runs.iter().enumerate() {
-            shared.environments.place(&json(&run.head.environment)?);
+            shared.environments.intern(&json(&run.head.environment)?);
             for launch in &run.launches {
                 shared.launches += 1;
                 for launched in &launch.benchmarks {
-                    let conditions = Conditions::of(&launch.target_facts, launched);
-                    let conditions = shared.conditions.place(&conditions.facts()?);
-                    let benchmark = shared.benchmarks.place(&launched.benchmark.key);
-                    let at = shared.run_benchmarks.place(&(place, benchmark));
+                    let conditions = Conditions::from_launched(&launch.target_facts, launched);
+                    let conditions = shared.conditions.intern(&conditions.facts()?);
+                    let benchmark = shared.benchmarks.intern(&launched.benchmark.key);
+                    let at = shared.run_benchmarks.intern(&(place, benchmark));
                     match shared.measured_under.get_mut(at) {
                         None => shared.measured_under.push(conditions),
                         // The last process that measured the benchmark determines the conditions, as in a file.
-                        Some(under) if matches!(launched.outcome, LaunchOutcome::Measured(_)) => {
+                        Some(under) if matches!(launched.outcome, ProcessOutcome::Measured(_)) => {
                             *under = conditions;
                         }
                         Some(_) => {}
@@ -89,9 +89,9 @@ impl Shared {
 }
 
 /// The row ids that the server assigned.
-struct GivenNumbers([Vec<i64>; 6]);
+struct AssignedIds([Vec<i64>; 6]);
 
-impl GivenNumbers {
+impl AssignedIds {
     fn environment(&self, place: usize) -> i64 {
         self.0[0][place]
     }
@@ -164,14 +164,14 @@ impl TeamSession {
         &self,
         workspace: WorkspaceId,
         runs: &[TransferredRun],
-        told: &Work<'_>,
+        told: &ProgressReporter<'_>,
     ) -> Attempt<Vec<(RunId, Timestamp)>> {
-        let mut shared = Shared::of(runs)?;
+        let mut shared = TransferRows::from_runs(runs)?;
         let numbers = self.begin_transfer(workspace, &mut shared, runs)?;
         let ids: Vec<RunId> = (0..runs.len()).map(|at| RunId(numbers.run(at))).collect();
         let ends: Vec<RunEnd> = runs.iter().map(|run| (run.end)(&ids)).collect();
         self.insert_heads(workspace, runs, &shared, &numbers, (&ids, &ends))?;
-        FoundVerdicts::of(&ends, &shared).insert(self, &shared, &numbers)?;
+        VerdictRows::from_ends(&ends, &shared).insert(self, &shared, &numbers)?;
         self.insert_launches(runs, &shared, &numbers, told)?;
         let finished = ends.iter().map(|end| end.finished);
         Ok(ids.into_iter().zip(finished).collect())
@@ -218,13 +218,13 @@ impl TeamSession {
     fn begin_transfer(
         &self,
         workspace: WorkspaceId,
-        shared: &mut Shared,
+        shared: &mut TransferRows,
         runs: &[TransferredRun],
-    ) -> Attempt<GivenNumbers> {
+    ) -> Attempt<AssignedIds> {
         // Benchmarks with a verdict may have no measurement.
         for run in runs {
             for found in (run.end)(&[]).verdicts {
-                shared.benchmarks.place(&found.key);
+                shared.benchmarks.intern(&found.key);
             }
         }
         let column = |part: fn(&BenchmarkKey) -> &String| -> Vec<String> {
@@ -235,7 +235,10 @@ impl TeamSession {
         let launches: Vec<i64> = (runs.iter())
             .flat_map(|run| run.launches.iter().map(|_| run.head.started.0))
             .collect();
-        let bases = runs.iter().filter_map(TransferredRun::candidate).count();
+        let bases = runs
+            .iter()
+            .filter_map(TransferredRun::candidate_index)
+            .count();
         let counts = [runs.len() - bases, shared.run_benchmarks.1.len()];
         let [new_runs, run_benchmarks] =
             counts.map(|count| i64::try_from(count).unwrap_or(i64::MAX));
@@ -286,15 +289,15 @@ impl TeamSession {
             number.ok_or_else(|| Fault::Content("it gave too few numbers of runs".into()))
         })?;
         numbers[3] = run_numbers.into_iter().map(|run| run.0).collect();
-        Ok(GivenNumbers(numbers))
+        Ok(AssignedIds(numbers))
     }
 
     fn insert_heads(
         &self,
         workspace: WorkspaceId,
         runs: &[TransferredRun],
-        shared: &Shared,
-        numbers: &GivenNumbers,
+        shared: &TransferRows,
+        numbers: &AssignedIds,
         (ids, ends): (&[RunId], &[RunEnd]),
     ) -> Attempt<()> {
         let pairs = || runs.iter().map(|run| run.pair.as_ref());
@@ -310,7 +313,7 @@ impl TeamSession {
         columns.numbers(environments);
         columns.texts(runs.iter().map(|_| word(RunStatus::Complete)));
         columns.texts(runs.iter().zip(ends).map(|(run, end)| {
-            let acceptance = if run.candidate().is_some() {
+            let acceptance = if run.candidate_index().is_some() {
                 Acceptance::Pending
             } else {
                 end.acceptance
@@ -339,7 +342,7 @@ impl TeamSession {
             .collect::<Result<_, _>>()?;
         columns.texts(sources);
         let conclusions: Vec<Option<Vec<u8>>> = (ends.iter())
-            .map(|end| end.conclusion.as_deref().map(packed).transpose())
+            .map(|end| end.conclusion.as_deref().map(pack).transpose())
             .collect::<Result<_, _>>()?;
         columns.blobs(conclusions);
         let stored = columns.insert(
@@ -357,9 +360,9 @@ impl TeamSession {
     fn insert_launches(
         &self,
         runs: &[TransferredRun],
-        shared: &Shared,
-        numbers: &GivenNumbers,
-        told: &Work<'_>,
+        shared: &TransferRows,
+        numbers: &AssignedIds,
+        told: &ProgressReporter<'_>,
     ) -> Attempt<()> {
         let mut heads = Columns::default();
         let launches = || runs.iter().flat_map(|run| &run.launches);
@@ -397,9 +400,9 @@ impl TeamSession {
     fn insert_outcomes(
         &self,
         runs: &[TransferredRun],
-        shared: &Shared,
-        numbers: &GivenNumbers,
-        told: &Work<'_>,
+        shared: &TransferRows,
+        numbers: &AssignedIds,
+        told: &ProgressReporter<'_>,
     ) -> Attempt<()> {
         let mut measured = [Vec::new(), Vec::new(), Vec::new()];
         let (mut samples, mut led) = (Vec::new(), Vec::new());
@@ -413,7 +416,7 @@ impl TeamSession {
         for (at, run) in runs.iter().enumerate() {
             for launch in &run.launches {
                 for (position, launched) in (0_i64..).zip(&launch.benchmarks) {
-                    told.reached(done, all);
+                    told.report(done, all);
                     done += 1;
                     let benchmark = shared.benchmarks.0[&launched.benchmark.key];
                     let place = [
@@ -422,8 +425,8 @@ impl TeamSession {
                         position,
                     ];
                     match &launched.outcome {
-                        LaunchOutcome::Measured(series) => {
-                            put(&mut measured, place);
+                        ProcessOutcome::Measured(series) => {
+                            push_row(&mut measured, place);
                             samples.push(Some(codec::encode(series)));
                             led.push(text(&FlagColumn(&launched.extras.led))?);
                             allocations
@@ -431,8 +434,8 @@ impl TeamSession {
                             let found = LatenciesColumn(launched.extras.latencies.as_ref());
                             latencies.push(blob(&found)?);
                         }
-                        LaunchOutcome::Failed(message) => {
-                            put(&mut failed, place);
+                        ProcessOutcome::Failed(message) => {
+                            push_row(&mut failed, place);
                             messages.push(message.clone());
                         }
                     }
@@ -467,8 +470,8 @@ impl TeamSession {
     fn insert_counts(
         &self,
         runs: &[TransferredRun],
-        shared: &Shared,
-        numbers: &GivenNumbers,
+        shared: &TransferRows,
+        numbers: &AssignedIds,
     ) -> Attempt<()> {
         let mut places: [Vec<i64>; 2] = Default::default();
         let (mut iterations, mut totals, mut functions) = (Vec::new(), Vec::new(), Vec::new());
@@ -479,8 +482,8 @@ impl TeamSession {
                 else {
                     continue;
                 };
-                for (position, row) in (0_i64..).zip(rows_of(&found.counts)) {
-                    put(&mut places, [numbers.run_benchmark(*place), position]);
+                for (position, row) in (0_i64..).zip(count_rows(&found.counts)) {
+                    push_row(&mut places, [numbers.run_benchmark(*place), position]);
                     iterations.push(row.iterations);
                     totals.push(row.total);
                     functions.push(json(&row.functions)?);
@@ -508,10 +511,10 @@ impl TeamSession {
 }
 
 /// The verdicts of the runs, by index of the run and index of the benchmark.
-struct FoundVerdicts(Vec<((usize, usize), RunVerdict)>);
+struct VerdictRows(Vec<((usize, usize), RunVerdict)>);
 
-impl FoundVerdicts {
-    fn of(ends: &[RunEnd], shared: &Shared) -> Self {
+impl VerdictRows {
+    fn from_ends(ends: &[RunEnd], shared: &TransferRows) -> Self {
         let all = ends.iter().enumerate().flat_map(|(at, end)| {
             let found = end.verdicts.iter();
             found.map(move |found| ((at, shared.benchmarks.0[&found.key]), found.clone()))
@@ -520,7 +523,12 @@ impl FoundVerdicts {
     }
 
     /// Inserts the benchmarks that the runs measured, and those for which they only have a verdict.
-    fn insert(self, session: &TeamSession, shared: &Shared, numbers: &GivenNumbers) -> Attempt<()> {
+    fn insert(
+        self,
+        session: &TeamSession,
+        shared: &TransferRows,
+        numbers: &AssignedIds,
+    ) -> Attempt<()> {
         let finite = |value: Option<f64>| value.filter(|value| value.is_finite());
         let places = &shared.run_benchmarks.1;
         let found: HashMap<(usize, usize), _> = self.0.into_iter().collect();
@@ -575,7 +583,7 @@ impl FoundVerdicts {
     }
 }
 
-fn put<const N: usize>(columns: &mut [Vec<i64>; N], row: [i64; N]) {
+fn push_row<const N: usize>(columns: &mut [Vec<i64>; N], row: [i64; N]) {
     for (column, value) in columns.iter_mut().zip(row) {
         column.push(value);
     }
@@ -586,14 +594,14 @@ fn json<T: serde::Serialize>(facts: &T) -> Attempt<String> {
 }
 
 fn text(value: &dyn rusqlite::ToSql) -> Attempt<Option<String>> {
-    match Held::of(value)?.0 {
+    match SqlValue::from_sqlite(value)?.0 {
         Value::Text(text) => Ok(Some(text)),
         _ => Ok(None),
     }
 }
 
 fn blob(value: &dyn rusqlite::ToSql) -> Attempt<Option<Vec<u8>>> {
-    match Held::of(value)?.0 {
+    match SqlValue::from_sqlite(value)?.0 {
         Value::Blob(bytes) => Ok(Some(bytes)),
         _ => Ok(None),
     }

@@ -22,9 +22,9 @@ use tokio_postgres::{Client, Config, NoTls, SimpleQueryMessage, Socket};
 
 use super::address::TeamAddress;
 use super::scripts::VERSION;
-use super::values::Held;
+use super::values::SqlValue;
 use crate::store::StoreError;
-use crate::store::error::{Attempt, Fault, said};
+use crate::store::error::{Attempt, Fault, message_with_causes};
 
 /// The beginning of a transaction. The lock keeps the schema unchanged until the end, because an upgrade waits for
 /// it. The version is read under the lock.
@@ -63,26 +63,26 @@ impl fmt::Debug for TeamSession {
 impl TeamSession {
     /// Checks that the address is valid.
     pub(in crate::store) fn check_address(address: &str) -> Result<(), StoreError> {
-        TeamAddress::read(address).map(|_| ())
+        TeamAddress::parse(address).map(|_| ())
     }
 
     /// Connects to the store at this address, and checks its version.
     pub(in crate::store) fn open(address: &str) -> Result<Self, StoreError> {
-        Self::opened(address, SETTINGS)
+        Self::open_with_settings(address, SETTINGS)
     }
 
     /// Like [`Self::open`], for reading only.
     pub(in crate::store) fn open_to_read(address: &str) -> Result<Self, StoreError> {
-        Self::opened(address, SETTINGS_OF_READERS)
+        Self::open_with_settings(address, SETTINGS_OF_READERS)
     }
 
-    fn opened(address: &str, settings: &'static str) -> Result<Self, StoreError> {
+    fn open_with_settings(address: &str, settings: &'static str) -> Result<Self, StoreError> {
         let session = Self::connect(address, settings)?;
-        let found = match session.told_version() {
-            Err(Fault::Server(error)) if is_not_there(&error) => session.version(),
+        let found = match session.read_version() {
+            Err(Fault::Server(error)) if is_undefined(&error) => session.find_version(),
             found => found,
         };
-        let found = found.map_err(|fault| session.complete(fault))?;
+        let found = found.map_err(|fault| session.into_error(fault))?;
         let Some(version) = found else {
             return Err(StoreError::NoTeamStore(session.place.clone()));
         };
@@ -112,7 +112,7 @@ impl TeamSession {
         let TeamAddress {
             mut config,
             encryption,
-        } = TeamAddress::read(address)?;
+        } = TeamAddress::parse(address)?;
         let place = PathBuf::from(public_name(&config));
         if config.get_connect_timeout().is_none() {
             config.connect_timeout(REACHED_WITHIN);
@@ -129,8 +129,8 @@ impl TeamSession {
             .build()
             .map_err(|error| unreachable(error.to_string()))?;
         let client = match encryption {
-            Some(encryption) => reach(&runtime, &config, encryption),
-            None => reach(&runtime, &config, NoTls),
+            Some(encryption) => connect_within_timeout(&runtime, &config, encryption),
+            None => connect_within_timeout(&runtime, &config, NoTls),
         };
         let client = client.map_err(unreachable)?;
         Ok(Self {
@@ -143,10 +143,10 @@ impl TeamSession {
     }
 
     /// Returns the version of the store in this database; `None` if there is none.
-    pub(super) fn version(&self) -> Attempt<Option<u32>> {
+    pub(super) fn find_version(&self) -> Attempt<Option<u32>> {
         let there = "SELECT to_regclass('perfcheck.made_by') IS NOT NULL, to_regnamespace('perfcheck') IS NOT NULL";
         match self.query(there, &[])?.first().map(Vec::as_slice) {
-            Some([Value::Integer(1), _]) => self.told_version(),
+            Some([Value::Integer(1), _]) => self.read_version(),
             Some([_, Value::Integer(1)]) => {
                 Err(Fault::Store(StoreError::ForeignSchema(self.place.clone())))
             }
@@ -155,7 +155,7 @@ impl TeamSession {
     }
 
     /// Returns the version of a store that exists.
-    fn told_version(&self) -> Attempt<Option<u32>> {
+    fn read_version(&self) -> Attempt<Option<u32>> {
         let rows = self.query("SELECT version FROM perfcheck.made_by", &[])?;
         match rows.first().and_then(|row| row.first()) {
             Some(Value::Integer(version)) => Ok(u32::try_from(*version).ok()),
@@ -173,8 +173,8 @@ impl TeamSession {
         &self,
         query: impl FnOnce(&Self) -> Attempt<T>,
     ) -> Result<T, StoreError> {
-        self.within(READ, query, |session| {
-            session.say("COMMIT");
+        self.in_transaction(READ, query, |session| {
+            session.send_without_waiting("COMMIT");
             Ok(())
         })
     }
@@ -184,7 +184,7 @@ impl TeamSession {
         &mut self,
         statements: impl FnOnce(&Self) -> Attempt<T>,
     ) -> Result<T, StoreError> {
-        self.within(WRITE, statements, |session| session.batch("COMMIT"))
+        self.in_transaction(WRITE, statements, |session| session.batch("COMMIT"))
     }
 
     /// Like [`Self::write`], for statements that create a store or change its version.
@@ -192,17 +192,18 @@ impl TeamSession {
         &mut self,
         statements: impl FnOnce(&Self) -> Attempt<T>,
     ) -> Result<T, StoreError> {
-        self.within("BEGIN", statements, |session| session.batch("COMMIT"))
+        self.in_transaction("BEGIN", statements, |session| session.batch("COMMIT"))
     }
 
-    fn within<T>(
+    fn in_transaction<T>(
         &self,
         begin: &'static str,
         statements: impl FnOnce(&Self) -> Attempt<T>,
         end: impl FnOnce(&Self) -> Attempt<()>,
     ) -> Result<T, StoreError> {
         if let Some(earlier) = self.unsaid.take() {
-            self.batch(earlier).map_err(|fault| self.complete(fault))?;
+            self.batch(earlier)
+                .map_err(|fault| self.into_error(fault))?;
         }
         self.unsaid.set(Some(begin));
         let outcome = match statements(self) {
@@ -210,11 +211,11 @@ impl TeamSession {
             outcome if self.unsaid.take().is_some() => outcome,
             Ok(value) => end(self).map(|()| value),
             Err(fault) => {
-                self.say("ROLLBACK");
+                self.send_without_waiting("ROLLBACK");
                 Err(fault)
             }
         };
-        outcome.map_err(|fault| self.complete(fault))
+        outcome.map_err(|fault| self.into_error(fault))
     }
 
     /// Returns the rows of a query written for SQLite.
@@ -223,11 +224,14 @@ impl TeamSession {
         query: &str,
         values: &[&dyn ToSql],
     ) -> Attempt<Vec<Vec<Value>>> {
-        let rows = self.rows(&translated(query), &typed(&held(values)?))?;
+        let rows = self.rows(
+            &translate_statement(query),
+            &with_types(&to_sql_values(values)?),
+        )?;
         rows.iter()
             .map(|row| {
                 (0..row.len())
-                    .map(|column| Ok(row.try_get::<_, Held>(column).map_err(server)?.0))
+                    .map(|column| Ok(row.try_get::<_, SqlValue>(column).map_err(server_fault)?.0))
                     .collect()
             })
             .collect()
@@ -239,7 +243,10 @@ impl TeamSession {
         statement: &str,
         values: &[&dyn ToSql],
     ) -> Attempt<usize> {
-        self.change(&translated(statement), &typed(&held(values)?))
+        self.change(
+            &translate_statement(statement),
+            &with_types(&to_sql_values(values)?),
+        )
     }
 
     /// Returns the rows of a query in PostgreSQL's syntax and types.
@@ -268,7 +275,7 @@ impl TeamSession {
 
     /// Sends a statement without waiting for its answer. If the statement fails, the connection and its transaction
     /// are lost anyway.
-    fn say(&self, statement: &'static str) {
+    fn send_without_waiting(&self, statement: &'static str) {
         let client = Arc::clone(&self.client);
         self.runtime
             .spawn(async move { client.batch_execute(statement).await });
@@ -287,14 +294,14 @@ impl TeamSession {
             None => self.in_time(answer)?,
             Some(before) => {
                 let before = self.client.simple_query(before);
-                let (before, answered) = self.in_time(both(before, answer))?;
-                if let Some(found) = version_in(&before.map_err(server)?) {
+                let (before, answered) = self.in_time(send_both(before, answer))?;
+                if let Some(found) = find_version_row(&before.map_err(server_fault)?) {
                     self.check(found)?;
                 }
                 answered
             }
         };
-        answered.map_err(server)
+        answered.map_err(server_fault)
     }
 
     fn in_time<T>(&self, answer: impl Future<Output = T>) -> Attempt<T> {
@@ -307,13 +314,17 @@ impl TeamSession {
         })
     }
 
-    pub(super) fn complete(&self, fault: Fault) -> StoreError {
-        fault.at(&self.place, LOCKED_FOR)
+    pub(super) fn into_error(&self, fault: Fault) -> StoreError {
+        fault.into_error(&self.place, LOCKED_FOR)
     }
 }
 
 /// Connects, or describes why that is not possible.
-fn reach<T>(runtime: &Runtime, config: &Config, encryption: T) -> Result<Client, String>
+fn connect_within_timeout<T>(
+    runtime: &Runtime,
+    config: &Config,
+    encryption: T,
+) -> Result<Client, String>
 where
     T: MakeTlsConnect<Socket>,
     T::Stream: Send + 'static,
@@ -324,14 +335,17 @@ where
     let (client, connection) = runtime
         .block_on(connecting)
         .map_err(|_| format!("no answer within {} s", within.as_secs()))?
-        .map_err(|error| said(&error))?;
+        .map_err(|error| message_with_causes(&error))?;
     // Later errors are returned by the requests that wait for an answer.
     runtime.spawn(async move { drop(connection.await) });
     Ok(client)
 }
 
 /// Sends two requests one after the other, and waits for both answers.
-async fn both<A, B>(first: impl Future<Output = A>, second: impl Future<Output = B>) -> (A, B) {
+async fn send_both<A, B>(
+    first: impl Future<Output = A>,
+    second: impl Future<Output = B>,
+) -> (A, B) {
     let (mut first, mut second) = (pin!(first), pin!(second));
     let (mut of_first, mut of_second) = (None, None);
     poll_fn(move |context| {
@@ -357,30 +371,30 @@ async fn both<A, B>(first: impl Future<Output = A>, second: impl Future<Output =
 }
 
 /// Returns the version that was read at the beginning of a transaction.
-fn version_in(answer: &[SimpleQueryMessage]) -> Option<u32> {
+fn find_version_row(answer: &[SimpleQueryMessage]) -> Option<u32> {
     answer.iter().find_map(|message| match message {
         SimpleQueryMessage::Row(row) => row.get(0)?.parse().ok(),
         _ => None,
     })
 }
 
-fn is_not_there(error: &tokio_postgres::Error) -> bool {
+fn is_undefined(error: &tokio_postgres::Error) -> bool {
     let code = error.code();
     [SqlState::UNDEFINED_TABLE, SqlState::INVALID_SCHEMA_NAME]
         .iter()
         .any(|state| code == Some(state))
 }
 
-fn server(error: tokio_postgres::Error) -> Fault {
+fn server_fault(error: tokio_postgres::Error) -> Fault {
     Fault::Server(error)
 }
 
-fn held(values: &[&dyn ToSql]) -> Attempt<Vec<Held>> {
-    let held = values.iter().map(|value| Held::of(*value));
+fn to_sql_values(values: &[&dyn ToSql]) -> Attempt<Vec<SqlValue>> {
+    let held = values.iter().map(|value| SqlValue::from_sqlite(*value));
     Ok(held.collect::<Result<_, _>>()?)
 }
 
-fn typed(held: &[Held]) -> Vec<(&(dyn ServerToSql + Sync), Type)> {
+fn with_types(held: &[SqlValue]) -> Vec<(&(dyn ServerToSql + Sync), Type)> {
     let typed = held.iter();
     typed
         .map(|value| (value as &(dyn ServerToSql + Sync), value.r#type()))
@@ -406,7 +420,7 @@ fn public_name(config: &Config) -> String {
 }
 
 /// Translates a statement from SQLite to PostgreSQL: `$1` for `?1`, and no hints for indexes and the order of joins.
-fn translated(statement: &str) -> String {
+fn translate_statement(statement: &str) -> String {
     let mut text = String::with_capacity(statement.len());
     let mut rest = statement;
     while let Some(at) = rest.find(" INDEXED BY ") {
@@ -427,7 +441,7 @@ mod tests {
     #[test]
     fn a_statement_is_told_in_the_server_s_words() {
         assert_eq!(
-            translated(
+            translate_statement(
                 "SELECT a FROM runs r INDEXED BY runs_by_branch\nCROSS JOIN b ON b.id = ?1 WHERE c = ?12"
             ),
             "SELECT a FROM runs r\nJOIN b ON b.id = $1 WHERE c = $12"

@@ -97,7 +97,7 @@ pub(super) fn fill_in(config: &mut Config, variables: &ServerVariables) -> Resul
         let found = variables.password.clone();
         let found = found.or_else(|| {
             let text = private_text(variables.password_file.as_deref()?)?;
-            password_in(&text, &wanted(config, variables))
+            find_password(&text, &password_file_fields(config, variables))
         });
         if let Some(password) = found {
             config.password(password);
@@ -107,7 +107,7 @@ pub(super) fn fill_in(config: &mut Config, variables: &ServerVariables) -> Resul
 }
 
 /// Returns the fields that a line of the password file must match: host, port, database, user.
-fn wanted(config: &Config, variables: &ServerVariables) -> [String; 4] {
+fn password_file_fields(config: &Config, variables: &ServerVariables) -> [String; 4] {
     let host = match config.get_hosts().first() {
         Some(Host::Tcp(name)) => name.clone(),
         #[cfg(unix)]
@@ -140,25 +140,25 @@ fn private_text(path: &Path) -> Option<String> {
 
 /// Returns the password of the first matching line `host:port:database:user:password`. `*` matches everything, and
 /// `\` escapes the next character.
-fn password_in(text: &str, wanted: &[String; 4]) -> Option<String> {
+fn find_password(text: &str, wanted: &[String; 4]) -> Option<String> {
     text.lines().find_map(|line| {
         if line.starts_with('#') {
             return None;
         }
         let mut rest = line;
         for wanted in wanted {
-            let (field, is_quoted, after) = field(rest)?;
+            let (field, is_quoted, after) = split_field(rest)?;
             if field != *wanted && (field != "*" || is_quoted) {
                 return None;
             }
             rest = after;
         }
-        Some(unquoted(rest))
+        Some(unescape(rest))
     })
 }
 
 /// Returns the text before the next colon, whether it has escapes, and the text after the colon.
-fn field(text: &str) -> Option<(String, bool, &str)> {
+fn split_field(text: &str) -> Option<(String, bool, &str)> {
     let mut quoted = false;
     for (at, character) in text.char_indices() {
         match character {
@@ -166,7 +166,7 @@ fn field(text: &str) -> Option<(String, bool, &str)> {
             '\\' => quoted = true,
             ':' => {
                 let raw = &text[..at];
-                return Some((unquoted(raw), raw.contains('\\'), &text[at + 1..]));
+                return Some((unescape(raw), raw.contains('\\'), &text[at + 1..]));
             }
             _ => {}
         }
@@ -174,7 +174,7 @@ fn field(text: &str) -> Option<(String, bool, &str)> {
     None
 }
 
-fn unquoted(text: &str) -> String {
+fn unescape(text: &str) -> String {
     let mut characters = text.chars();
     let mut plain = String::new();
     while let Some(character) = characters.next() {

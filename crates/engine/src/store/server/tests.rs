@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use super::scripts::SCRIPTS;
 use super::session::{SETTINGS, TeamSession};
-use crate::store::{FoundStore, StoreError};
+use crate::store::{ExistingStore, StoreError};
 use postgres::Server;
 
 #[allow(dead_code, reason = "other tests use the rest")]
@@ -18,7 +18,7 @@ const SECOND: [&str; 2] = [
     "ALTER TABLE perfcheck.workspaces ADD COLUMN note TEXT; SELECT pg_sleep(0.2)",
 ];
 
-fn upgrade(address: &str, scripts: &[&str]) -> Result<FoundStore, StoreError> {
+fn upgrade(address: &str, scripts: &[&str]) -> Result<ExistingStore, StoreError> {
     let mut session = TeamSession::connect(address, SETTINGS).expect("connects");
     session.upgrade(scripts, false)
 }
@@ -53,7 +53,7 @@ fn a_store_is_brought_up_to_date_once_and_an_older_program_is_told_so() {
         )
     });
     assert_eq!(upgraded.as_deref(), Some("2"));
-    let mut found = found.map(|found| found == FoundStore::Older(1));
+    let mut found = found.map(|found| found == ExistingStore::Older(1));
     found.sort_unstable();
     assert_eq!(found, [false, true], "one of them upgraded");
     reads

@@ -3,7 +3,7 @@
 
 use super::scripts::SCRIPTS;
 use super::session::{SETTINGS, TeamSession};
-use crate::store::{FoundStore, StoreError};
+use crate::store::{ExistingStore, StoreError};
 
 const ROLES: &str = include_str!("roles.sql");
 
@@ -16,7 +16,7 @@ impl TeamSession {
     pub(in crate::store) fn create(
         address: &str,
         with_roles: bool,
-    ) -> Result<FoundStore, StoreError> {
+    ) -> Result<ExistingStore, StoreError> {
         let mut session = Self::connect(address, SETTINGS)?;
         session.upgrade(&SCRIPTS, with_roles)
     }
@@ -26,22 +26,22 @@ impl TeamSession {
         &mut self,
         scripts: &[&str],
         with_roles: bool,
-    ) -> Result<FoundStore, StoreError> {
+    ) -> Result<ExistingStore, StoreError> {
         self.change_schema(|session| {
             session.batch(TAKE_TURNS)?;
-            let found = session.version()?;
+            let found = session.find_version()?;
             let done = found.unwrap_or(0) as usize;
             let state = match found {
-                None => FoundStore::None,
-                Some(version) if done < scripts.len() => FoundStore::Older(version),
+                None => ExistingStore::None,
+                Some(version) if done < scripts.len() => ExistingStore::Older(version),
                 Some(version) => {
                     if done > scripts.len() {
                         session.check(version)?;
                     }
-                    FoundStore::Present
+                    ExistingStore::Present
                 }
             };
-            if let FoundStore::Older(_) = state {
+            if let ExistingStore::Older(_) = state {
                 // Wait for open transactions to end. Transactions that begin later find the new version.
                 session.batch("LOCK TABLE perfcheck.made_by IN ACCESS EXCLUSIVE MODE")?;
             }

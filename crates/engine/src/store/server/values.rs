@@ -8,11 +8,11 @@ use tokio_postgres::types::{FromSql, IsNull, ToSql, Type, to_sql_checked};
 
 /// A parameter of a statement, or a value of a row.
 #[derive(Debug)]
-pub(super) struct Held(pub(super) Value);
+pub(super) struct SqlValue(pub(super) Value);
 
-impl Held {
+impl SqlValue {
     /// Returns the value that SQLite would get.
-    pub(super) fn of(value: &dyn rusqlite::ToSql) -> rusqlite::Result<Self> {
+    pub(super) fn from_sqlite(value: &dyn rusqlite::ToSql) -> rusqlite::Result<Self> {
         match value.to_sql()? {
             ToSqlOutput::Borrowed(borrowed) => match borrowed {
                 ValueRef::Null => Ok(Self(Value::Null)),
@@ -42,7 +42,7 @@ impl Held {
     }
 }
 
-impl ToSql for Held {
+impl ToSql for SqlValue {
     fn to_sql(
         &self,
         r#type: &Type,
@@ -72,7 +72,7 @@ impl ToSql for Held {
     to_sql_checked!();
 }
 
-impl<'a> FromSql<'a> for Held {
+impl<'a> FromSql<'a> for SqlValue {
     fn from_sql(r#type: &Type, raw: &'a [u8]) -> Result<Self, Box<dyn Error + Sync + Send>> {
         Ok(Self(match *r#type {
             Type::BOOL => Value::Integer(i64::from(bool::from_sql(r#type, raw)?)),

@@ -2,38 +2,38 @@
 
 use std::collections::BTreeMap;
 
-use super::gathered::{gathered, places};
+use super::gathered::{place_benchmarks, read_run};
 use super::pattern::GroupPattern;
-use super::split::split_by;
-use crate::app::commands::compare::asked::Asked;
+use super::split::draw_groups;
+use crate::app::commands::compare::asked::CompareCall;
 use crate::app::context::World;
-use crate::app::deliver::reports::WantedKind;
+use crate::app::deliver::reports::RequestedReportKind;
 use crate::app::error::AppError;
 use crate::app::options::StoreOptions;
-use crate::report::{Grouped, GroupedCell, GroupedRow, write_grouped};
-use perfcheck_analysis::compare::{LaunchMedians, against_fastest, left_out_of};
+use crate::report::{GroupComparison, GroupedCell, GroupedRow, write_grouped};
+use perfcheck_analysis::compare::{ProcessMedians, rank_against_fastest, sum_left_out};
 use perfcheck_analysis::exit_code::ExitCode;
 use perfcheck_analysis::findings::Order;
-use perfcheck_analysis::model::{Measurement, in_natural_order};
+use perfcheck_analysis::model::{Measurement, natural_cmp};
 use perfcheck_stats::GeometricMean;
 
 /// Groups the benchmarks of the selected run.
 pub(in crate::app) fn group_by(
-    asked: &Asked<'_>,
+    asked: &CompareCall<'_>,
     pattern: &GroupPattern,
     common: &StoreOptions,
     world: &mut World<'_>,
 ) -> Result<ExitCode, AppError> {
     let options = asked.options;
-    let gathered = gathered(asked, world)?;
+    let gathered = read_run(asked, world)?;
     for wanted in &options.reports.wanted {
-        if wanted.kind == WantedKind::Picture {
-            split_by(&gathered, pattern, wanted.file.as_deref(), world)?;
+        if wanted.kind == RequestedReportKind::Picture {
+            draw_groups(&gathered, pattern, wanted.file.as_deref(), world)?;
         }
     }
     let measurements = &gathered.measurements;
     let run = gathered.run;
-    let (columns, rows, left_out) = places(run, measurements, pattern)?;
+    let (columns, rows, left_out) = place_benchmarks(run, measurements, pattern)?;
     let settings = options
         .comparison
         .decision(&asked.stored.context.tables.workspace);
@@ -69,16 +69,16 @@ pub(in crate::app) fn group_by(
     };
     match common.output.order() {
         Order::Name => rows.sort_by(|a, b| {
-            in_natural_order(&a.package, &b.package)
-                .then_with(|| in_natural_order(&a.target, &b.target))
-                .then_with(|| in_natural_order(&a.name, &b.name))
+            natural_cmp(&a.package, &b.package)
+                .then_with(|| natural_cmp(&a.target, &b.target))
+                .then_with(|| natural_cmp(&a.name, &b.name))
         }),
         Order::Change | Order::WorstFirst => {
             rows.sort_by(|a, b| spread(b).total_cmp(&spread(a)));
         }
         Order::Time => rows.sort_by(|a, b| slowest(b).total_cmp(&slowest(a))),
     }
-    let grouped = Grouped {
+    let grouped = GroupComparison {
         run,
         name: asked.base.to_owned(),
         pattern: pattern.as_str().to_owned(),
@@ -87,7 +87,7 @@ pub(in crate::app) fn group_by(
         rows,
         left_out,
         without_value,
-        filtered: left_out_of(measurements),
+        filtered: sum_left_out(measurements),
         level,
         terms: options.terms,
     };
@@ -110,7 +110,7 @@ fn geometric_means(rows: &[GroupedRow], columns: usize) -> Option<Vec<f64>> {
         .map(|at| {
             let cells = whole.iter().filter_map(|row| row.cells[at].as_ref());
             let ratios: Vec<f64> = cells.map(|cell| cell.contender.ratio).collect();
-            GeometricMean::of(&ratios).map(|found| found.mean)
+            GeometricMean::compute(&ratios).map(|found| found.mean)
         })
         .collect()
 }
@@ -126,10 +126,14 @@ fn cells(
         let one = found.get(&at)?;
         (Some(&one.benchmark.metric) == metric).then_some(*one)
     };
-    let values: Vec<LaunchMedians> = (0..columns)
-        .map(|at| alike(at).map(LaunchMedians::of).unwrap_or_default())
+    let values: Vec<ProcessMedians> = (0..columns)
+        .map(|at| {
+            alike(at)
+                .map(ProcessMedians::from_measurement)
+                .unwrap_or_default()
+        })
         .collect();
-    let contenders = against_fastest(&values, level).into_iter().enumerate();
+    let contenders = rank_against_fastest(&values, level).into_iter().enumerate();
     contenders
         .map(|(at, contender)| {
             Some(GroupedCell {

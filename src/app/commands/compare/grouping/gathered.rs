@@ -2,16 +2,17 @@
 
 use std::collections::BTreeMap;
 
-use super::pattern::{GroupPattern, Place};
-use crate::app::commands::compare::asked::Asked;
+use super::pattern::{GroupPattern, GroupPlace};
+use crate::app::commands::compare::asked::CompareCall;
 use crate::app::context::{World, resolve_run};
 use crate::app::error::AppError;
-use crate::app::stored::imported::absurdities;
+use crate::app::stored::imported::describe_absurdities;
 use crate::report::write_warning;
-use perfcheck_analysis::model::{Measurement, RunId, in_natural_order};
+use perfcheck_analysis::model::{Measurement, RunId, natural_cmp};
 
 /// Benchmarks by row name (package and target, then the rest of the id) and column.
-pub(super) type Rows<'m> = BTreeMap<(String, String, String), BTreeMap<usize, &'m Measurement>>;
+pub(super) type GroupedRows<'m> =
+    BTreeMap<(String, String, String), BTreeMap<usize, &'m Measurement>>;
 
 /// The selected measurements of a run.
 pub(super) struct GroupedRun {
@@ -20,26 +21,29 @@ pub(super) struct GroupedRun {
 }
 
 /// Reads the selected run and warns of absurd values.
-pub(super) fn gathered(asked: &Asked<'_>, world: &mut World<'_>) -> Result<GroupedRun, AppError> {
+pub(super) fn read_run(
+    asked: &CompareCall<'_>,
+    world: &mut World<'_>,
+) -> Result<GroupedRun, AppError> {
     let run = resolve_run(asked.stored.store, asked.stored.workspace, asked.base)?;
-    let measurements = asked.described(&asked.stored.store.run(run)?)?;
+    let measurements = asked.read_measurements(&asked.stored.store.run(run)?)?;
     if measurements.is_empty() {
-        return Err(asked.stored.nothing_to_compare(run, run));
+        return Err(asked.stored.nothing_to_compare_error(run, run));
     }
     let thresholds = &asked.stored.context.tables.workspace.thresholds;
-    for said in absurdities(asked.base, &measurements, thresholds) {
+    for said in describe_absurdities(asked.base, &measurements, thresholds) {
         write_warning(world.stderr, &said)?;
     }
     Ok(GroupedRun { run, measurements })
 }
 
 /// Returns column names, rows, and the number of unmatched benchmarks. Fails if two benchmarks share a cell, since one would hide the other.
-pub(super) fn places<'m>(
+pub(super) fn place_benchmarks<'m>(
     run: RunId,
     measurements: &'m [Measurement],
     pattern: &GroupPattern,
-) -> Result<(Vec<String>, Rows<'m>, usize), AppError> {
-    let found: Vec<(Place, &Measurement)> = measurements
+) -> Result<(Vec<String>, GroupedRows<'m>, usize), AppError> {
+    let found: Vec<(GroupPlace, &Measurement)> = measurements
         .iter()
         .filter_map(|one| Some((pattern.place(&one.benchmark.key.id)?, one)))
         .collect();
@@ -47,9 +51,9 @@ pub(super) fn places<'m>(
         .iter()
         .map(|(place, _)| place.column.clone())
         .collect();
-    columns.sort_by(|a, b| in_natural_order(a, b));
+    columns.sort_by(|a, b| natural_cmp(a, b));
     columns.dedup();
-    let mut rows = Rows::new();
+    let mut rows = GroupedRows::new();
     let left_out = measurements.len() - found.len();
     for (place, measurement) in found {
         let key = &measurement.benchmark.key;

@@ -12,7 +12,7 @@ pub struct GroupPattern(Regex);
 
 /// The cell of a benchmark.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct Place {
+pub(super) struct GroupPlace {
     pub(super) row: String,
     pub(super) column: String,
 }
@@ -27,7 +27,7 @@ impl GroupPattern {
     ///
     /// The column consists of the captures of all named groups, joined by `/`; without named groups of the first group; without groups of the whole
     /// match.
-    pub(super) fn place(&self, id: &str) -> Option<Place> {
+    pub(super) fn place(&self, id: &str) -> Option<GroupPlace> {
         let captures = self.0.captures(id)?;
         let named: Vec<usize> = self
             .0
@@ -53,7 +53,7 @@ impl GroupPattern {
             }
         }
         row += &id[end..];
-        Some(Place {
+        Some(GroupPlace {
             row,
             column: column.join("/"),
         })

@@ -2,22 +2,22 @@
 
 use std::path::Path;
 
-use super::gathered::{GroupedRun, places};
+use super::gathered::{GroupedRun, place_benchmarks};
 use super::pattern::GroupPattern;
 use crate::app::context::World;
-use crate::app::deliver::place::write_to;
+use crate::app::deliver::place::write_result;
 use crate::app::error::AppError;
 use crate::report::{SplitPicture, SplitRow, write_split};
-use perfcheck_analysis::compare::{Shape, ShapeDetail, left_out_of};
+use perfcheck_analysis::compare::{Shape, ShapeDetail, sum_left_out};
 
 /// Draws the groups of a run, two benchmarks per row, into `file`, or to stdout if it is `None`.
-pub(super) fn split_by(
+pub(super) fn draw_groups(
     gathered: &GroupedRun,
     pattern: &GroupPattern,
     file: Option<&Path>,
     world: &mut World<'_>,
 ) -> Result<(), AppError> {
-    let (columns, rows, _) = places(gathered.run, &gathered.measurements, pattern)?;
+    let (columns, rows, _) = place_benchmarks(gathered.run, &gathered.measurements, pattern)?;
     let [first, second] = &columns[..] else {
         return Err(AppError::Usage(format!(
             "split violins have two series a row, and `{}` captures {}: {}\n  help: an expression that captures two alternatives, e.g. (ser|deser)$",
@@ -27,7 +27,7 @@ pub(super) fn split_by(
         )));
     };
     let rows = rows.iter().filter_map(|((_, _, name), found)| {
-        let shape = |at: usize| Shape::of(found.get(&at)?, &ShapeDetail::FULL);
+        let shape = |at: usize| Shape::from_measurement(found.get(&at)?, &ShapeDetail::FULL);
         let metric = &found.values().next()?.benchmark.metric;
         let is_alike = found.values().all(|one| one.benchmark.metric == *metric);
         let halves = [shape(0), shape(1)];
@@ -42,7 +42,7 @@ pub(super) fn split_by(
         run: gathered.run,
         series: [first, second],
         rows: rows.collect(),
-        note: left_out_of(&gathered.measurements).map(|left_out| left_out.in_words()),
+        note: sum_left_out(&gathered.measurements).map(|left_out| left_out.describe()),
     };
-    write_to(file, world, |writer| write_split(writer, &picture))
+    write_result(file, world, |writer| write_split(writer, &picture))
 }

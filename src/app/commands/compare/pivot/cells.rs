@@ -9,7 +9,7 @@ use super::request::PivotRequest;
 use super::value::{PivotValue, Versus};
 use crate::app::error::AppError;
 use crate::report::{PivotCell, PivotKind, in_percent};
-use perfcheck_analysis::compare::{Circumstances, Difference, Fact, Readings, differences};
+use perfcheck_analysis::compare::{Comparability, Difference, Fact, Readings, find_differences};
 use perfcheck_analysis::model::{
     Measurement, Metric, Observations, Run, Statistic, TargetFacts, Thresholds,
 };
@@ -26,7 +26,7 @@ pub(super) struct PivotRun {
 }
 
 /// A benchmark of a run.
-pub(super) struct Entry<'a> {
+pub(super) struct PivotEntry<'a> {
     pub(super) run: usize,
     pub(super) measurement: &'a Measurement,
     pub(super) readings: Readings<'a>,
@@ -53,11 +53,11 @@ pub(super) struct Layout<'a> {
     pub(super) rows: Vec<Vec<String>>,
     pub(super) columns: Vec<Vec<String>>,
     /// Benchmarks by row and column
-    pub(super) places: BTreeMap<(usize, usize), Vec<Entry<'a>>>,
+    pub(super) places: BTreeMap<(usize, usize), Vec<PivotEntry<'a>>>,
 }
 
 /// The values of a layout, with notes and warnings.
-pub(super) struct Filled {
+pub(super) struct PivotValues {
     /// Cells by row, column and value
     pub(super) cells: Vec<Vec<Vec<PivotCell>>>,
     pub(super) versus: Option<String>,
@@ -66,7 +66,7 @@ pub(super) struct Filled {
 }
 
 impl<'a> Layout<'a> {
-    fn entries(&self, at: (usize, usize)) -> &[Entry<'a>] {
+    fn entries(&self, at: (usize, usize)) -> &[PivotEntry<'a>] {
         self.places.get(&at).map_or(&[], Vec::as_slice)
     }
 
@@ -76,7 +76,7 @@ impl<'a> Layout<'a> {
         request: &PivotRequest,
         sides: &[PivotRun],
         rules: &CellRules<'_>,
-    ) -> Result<Filled, AppError> {
+    ) -> Result<PivotValues, AppError> {
         let seed = rules.seed;
         self.refuse_several(request)?;
         let versus = request.reference();
@@ -89,14 +89,14 @@ impl<'a> Layout<'a> {
                 let reference = self.reference(here, versus, seed);
                 let against = reference.map(|at| (at == here, self.entries(at)));
                 let differing = against.map_or_else(Vec::new, |(_, base)| {
-                    incomparable(self.entries(here), base, sides, rules.allowed)
+                    find_blocking_differences(self.entries(here), base, sides, rules.allowed)
                 });
                 let cell = |value: &PivotValue| {
                     let entries = self.entries(here);
                     let mut cell = match against {
-                        _ if !value.is_relative() => descriptive(*value, entries, seed),
+                        _ if !value.is_relative() => descriptive_cell(*value, entries, seed),
                         Some((is_reference, base)) if differing.is_empty() => {
-                            relative(*value, entries, base, is_reference, rules)
+                            relative_cell(*value, entries, base, is_reference, rules)
                         }
                         _ => PivotCell {
                             is_incomparable: !differing.is_empty(),
@@ -117,7 +117,7 @@ impl<'a> Layout<'a> {
         }
         adjust(request, &mut cells, rules);
         let relative = request.values.iter().any(|value| value.is_relative());
-        Ok(Filled {
+        Ok(PivotValues {
             cells,
             versus: relative.then(|| versus.to_string()),
             notes: self.notes(request, versus, rules),
@@ -168,7 +168,7 @@ impl<'a> Layout<'a> {
     fn reference(&self, here: (usize, usize), versus: Versus, seed: u64) -> Option<(usize, usize)> {
         let fastest = |places: &mut dyn Iterator<Item = (usize, usize)>| {
             places
-                .filter_map(|at| Some((at, cost(self.entries(at), seed)?)))
+                .filter_map(|at| Some((at, mean_cost(self.entries(at), seed)?)))
                 .min_by(|a, b| a.1.total_cmp(&b.1))
                 .map(|(at, _)| at)
         };
@@ -245,7 +245,7 @@ impl<'a> Layout<'a> {
 }
 
 /// Returns the mean of a cell, transformed so that less is better; `None` without benchmarks or with mixed metrics.
-fn cost(entries: &[Entry<'_>], seed: u64) -> Option<f64> {
+fn mean_cost(entries: &[PivotEntry<'_>], seed: u64) -> Option<f64> {
     let metric = common_metric(entries)?;
     let mean = geometric(
         entries
@@ -258,7 +258,7 @@ fn cost(entries: &[Entry<'_>], seed: u64) -> Option<f64> {
     })
 }
 
-fn common_metric<'a>(entries: &[Entry<'a>]) -> Option<&'a Metric> {
+fn common_metric<'a>(entries: &[PivotEntry<'a>]) -> Option<&'a Metric> {
     let first = entries.first()?.readings.metric();
     let same = entries.iter().all(|entry| entry.readings.metric() == first);
     same.then_some(first)
@@ -270,11 +270,11 @@ fn geometric(values: impl Iterator<Item = Option<f64>>) -> Option<f64> {
     if let [only] = values[..] {
         return Some(only);
     }
-    let mean = GeometricMean::of(&values)?;
+    let mean = GeometricMean::compute(&values)?;
     (mean.excluded == 0).then_some(mean.mean)
 }
 
-fn descriptive(value: PivotValue, entries: &[Entry<'_>], seed: u64) -> PivotCell {
+fn descriptive_cell(value: PivotValue, entries: &[PivotEntry<'_>], seed: u64) -> PivotCell {
     let Some(metric) = common_metric(entries) else {
         return PivotCell::default();
     };
@@ -289,7 +289,7 @@ fn descriptive(value: PivotValue, entries: &[Entry<'_>], seed: u64) -> PivotCell
         let times = *metric == Metric::Time;
         let rates = entries
             .iter()
-            .map(|entry| OperationRates::of(&entry.readings.costs()).map(pick));
+            .map(|entry| OperationRates::from_times(&entry.readings.costs()).map(pick));
         if times { geometric(rates) } else { None }
     };
     let (number, kind) = match value {
@@ -332,10 +332,10 @@ fn descriptive(value: PivotValue, entries: &[Entry<'_>], seed: u64) -> PivotCell
 }
 
 /// Computes a value relative to the reference. The reference's difference to itself is zero.
-fn relative(
+fn relative_cell(
     value: PivotValue,
-    candidate: &[Entry<'_>],
-    base: &[Entry<'_>],
+    candidate: &[PivotEntry<'_>],
+    base: &[PivotEntry<'_>],
     is_reference: bool,
     rules: &CellRules<'_>,
 ) -> PivotCell {
@@ -348,10 +348,10 @@ fn relative(
         return PivotCell::default();
     }
     let ratio = || {
-        let ratio = cost(candidate, seed)? / cost(base, seed)?;
+        let ratio = mean_cost(candidate, seed)? / mean_cost(base, seed)?;
         ratio.is_finite().then_some(ratio)
     };
-    let samples = |entries: &[Entry<'_>]| -> Vec<f64> {
+    let samples = |entries: &[PivotEntry<'_>]| -> Vec<f64> {
         entries
             .iter()
             .flat_map(|entry| entry.readings.costs())
@@ -362,7 +362,7 @@ fn relative(
         PivotValue::Change => (ratio().map(|ratio| ratio - 1.0), PivotKind::Change),
         PivotValue::OpsRatio => (ratio().map(f64::recip), PivotKind::Ratio),
         PivotValue::StatisticRatio(statistic) => {
-            let ratio = ratio_of(statistic, candidate, base, seed);
+            let ratio = statistic_ratio(statistic, candidate, base, seed);
             (ratio, PivotKind::Ratio)
         }
         PivotValue::CliffsDelta => (
@@ -375,15 +375,15 @@ fn relative(
         ),
         PivotValue::PValue if is_reference => (None, PivotKind::PValue),
         PivotValue::PValue => {
-            let tested = |entries: &[Entry<'_>]| match rules.observations {
+            let tested = |entries: &[PivotEntry<'_>]| match rules.observations {
                 Observations::Samples => {
                     let all = entries.iter().map(|entry| entry.readings.all_costs());
                     all.collect::<Vec<_>>().concat()
                 }
                 Observations::Launches | Observations::Filtered => samples(entries),
             };
-            let test = MannWhitney::of(&tested(candidate), &tested(base));
-            let p = test.and_then(|test| test.p(rules.rank_p));
+            let test = MannWhitney::from_groups(&tested(candidate), &tested(base));
+            let p = test.and_then(|test| test.p_value(rules.rank_p));
             (p, PivotKind::PValue)
         }
         _ => (None, PivotKind::default()),
@@ -395,7 +395,7 @@ fn relative(
         thresholds.cliff_medium,
     ];
     let word = (value == PivotValue::CliffsDelta)
-        .then(|| number.map(|delta| EffectSize::within(delta, bounds).label()));
+        .then(|| number.map(|delta| EffectSize::classify(delta, bounds).label()));
     PivotCell {
         number,
         kind,
@@ -406,13 +406,13 @@ fn relative(
 }
 
 /// Returns the ratio of a statistic to that of the reference, inverted for rates.
-fn ratio_of(
+fn statistic_ratio(
     statistic: Statistic,
-    candidate: &[Entry<'_>],
-    base: &[Entry<'_>],
+    candidate: &[PivotEntry<'_>],
+    base: &[PivotEntry<'_>],
     seed: u64,
 ) -> Option<f64> {
-    let value = |entries: &[Entry<'_>]| {
+    let value = |entries: &[PivotEntry<'_>]| {
         let entries = entries.iter();
         geometric(entries.map(|entry| entry.readings.value(statistic, seed)))
     };
@@ -442,16 +442,16 @@ fn adjust(request: &PivotRequest, cells: &mut [Vec<Vec<PivotCell>>], rules: &Cel
         .filter(|cell| cell.number.is_some())
         .collect();
     let p: Vec<f64> = tested.iter().filter_map(|cell| cell.number).collect();
-    for (cell, adjusted) in tested.iter_mut().zip(rules.correction.adjusted(&p)) {
+    for (cell, adjusted) in tested.iter_mut().zip(rules.correction.adjust(&p)) {
         cell.number = Some(adjusted);
         cell.word = (adjusted < rules.thresholds.test_level).then_some("significant");
     }
 }
 
 /// Returns the differences that make two cells incomparable.
-fn incomparable(
-    candidate: &[Entry<'_>],
-    base: &[Entry<'_>],
+fn find_blocking_differences(
+    candidate: &[PivotEntry<'_>],
+    base: &[PivotEntry<'_>],
     sides: &[PivotRun],
     allowed: &[Fact],
 ) -> Vec<Difference> {
@@ -463,7 +463,7 @@ fn incomparable(
     }
     let same_benchmark = candidate.measurement.benchmark.key == base.measurement.benchmark.key;
     // Features and versions are facts of one benchmark, so they cannot be compared between two.
-    let target = |entry: &Entry<'_>| {
+    let target = |entry: &PivotEntry<'_>| {
         if same_benchmark {
             entry.measurement.target_facts.clone()
         } else {
@@ -471,19 +471,19 @@ fn incomparable(
         }
     };
     let (candidate_target, base_target) = (target(candidate), target(base));
-    let version = |entry: &Entry<'_>| {
+    let version = |entry: &PivotEntry<'_>| {
         let version = entry.measurement.benchmark.version.clone();
         version.filter(|_| same_benchmark)
     };
     let (candidate_version, base_version) = (version(candidate), version(base));
-    differences(
-        &Circumstances {
+    find_differences(
+        &Comparability {
             environment: &sides[candidate.run].head.begun.environment,
             target: &candidate_target,
             version: candidate_version.as_deref(),
             metric: &candidate.measurement.benchmark.metric,
         },
-        &Circumstances {
+        &Comparability {
             environment: &sides[base.run].head.begun.environment,
             target: &base_target,
             version: base_version.as_deref(),

@@ -3,32 +3,32 @@
 use std::cmp::Ordering;
 use std::collections::BTreeMap;
 
-use super::cells::{CellRules, Entry, Layout, PivotRun};
+use super::cells::{CellRules, Layout, PivotEntry, PivotRun};
 use super::dimension::Dimension;
 use super::request::PivotRequest;
 use super::value::PivotValue;
-use crate::app::commands::compare::asked::Asked;
+use crate::app::commands::compare::asked::CompareCall;
 use crate::app::context::{World, resolve_run};
 use crate::app::error::AppError;
 use crate::app::options::StoreOptions;
-use crate::app::stored::imported::absurdities;
+use crate::app::stored::imported::describe_absurdities;
 use crate::report::{PivotFilter, PivotRow, PivotTable, write_pivot};
-use perfcheck_analysis::compare::{Readings, left_out_of};
+use perfcheck_analysis::compare::{Readings, sum_left_out};
 use perfcheck_analysis::exit_code::ExitCode;
 use perfcheck_analysis::findings::Order;
 use perfcheck_analysis::model::{
-    MannWhitneyMethod, Quantile, RunId, Source, System, Thresholds, in_natural_order,
+    MannWhitneyMethod, Quantile, RunId, Source, System, Thresholds, natural_cmp,
 };
 
 /// Lays out the selected runs.
-pub(in crate::app) fn pivot(
-    asked: &Asked<'_>,
+pub(in crate::app) fn show_pivot(
+    asked: &CompareCall<'_>,
     request: &PivotRequest,
     common: &StoreOptions,
     world: &mut World<'_>,
 ) -> Result<ExitCode, AppError> {
     let options = asked.options;
-    let sorted_by = sorted_by(common.output.order(), &request.values)?;
+    let sorted_by = sort_value(common.output.order(), &request.values)?;
     let mut sides: Vec<PivotRun> = Vec::new();
     for word in std::iter::once(&asked.base).chain(&asked.candidates) {
         let run: RunId = resolve_run(asked.stored.store, asked.stored.workspace, word)?;
@@ -40,7 +40,7 @@ pub(in crate::app) fn pivot(
         }
         let head = asked.stored.store.run(run)?;
         sides.push(PivotRun {
-            measurements: asked.described(&head)?,
+            measurements: asked.read_measurements(&head)?,
             name: (*word).to_owned(),
             head,
         });
@@ -52,12 +52,12 @@ pub(in crate::app) fn pivot(
     if layout.rows.is_empty() {
         return Err(asked
             .stored
-            .nothing_to_compare(sides[0].head.id, sides[0].head.id));
+            .nothing_to_compare_error(sides[0].head.id, sides[0].head.id));
     }
     let allowed = &options.comparison.allow_different;
     let seed = options.comparison.seed.unwrap_or(sides[0].head.begun.seed);
     let thresholds = &decision.thresholds;
-    let of_method = comparison.analysis.method.map(System::decision);
+    let of_method = comparison.analysis.method.map(System::decision_settings);
     let filled = layout.fill(
         request,
         &sides,
@@ -92,7 +92,7 @@ pub(in crate::app) fn pivot(
         rows.sort_by(|a, b| largest(b).total_cmp(&largest(a)));
     }
     let filter = |side: &PivotRun| {
-        let left_out = left_out_of(&side.measurements)?;
+        let left_out = sum_left_out(&side.measurements)?;
         Some(PivotFilter {
             run: side.head.id,
             name: side.name.clone(),
@@ -109,13 +109,13 @@ pub(in crate::app) fn pivot(
         rows,
         versus: filled.versus,
         notes: (filled.notes.into_iter())
-            .chain(described(&sides, &filters))
+            .chain(describe_runs(&sides, &filters))
             .collect(),
         filters,
         warnings: filled
             .warnings
             .into_iter()
-            .chain(absurd(&sides, thresholds))
+            .chain(absurd_values(&sides, thresholds))
             .collect(),
     };
     asked.write(&common.output, world, |writer, format, form, view| {
@@ -125,7 +125,7 @@ pub(in crate::app) fn pivot(
 }
 
 /// Returns the value to sort rows by, largest first; `None` to sort by labels.
-fn sorted_by(order: Order, values: &[PivotValue]) -> Result<Option<usize>, AppError> {
+fn sort_value(order: Order, values: &[PivotValue]) -> Result<Option<usize>, AppError> {
     let (word, what, suits): (_, _, fn(PivotValue) -> bool) = match order {
         Order::Name => return Ok(None),
         Order::Change => ("change", "change", PivotValue::is_a_change),
@@ -146,13 +146,13 @@ fn sorted_by(order: Order, values: &[PivotValue]) -> Result<Option<usize>, AppEr
 }
 
 /// Returns the names that an import gave to parts of ids and to other dimensions.
-fn names_of(source: &Source) -> impl Iterator<Item = &String> {
+fn imported_names(source: &Source) -> impl Iterator<Item = &String> {
     let dimensions = source.dimensions.iter();
     (source.id_parts.iter()).chain(dimensions.map(|dimension| &dimension.name))
 }
 
 /// Describes the origin of imported runs and the effect of filters.
-fn described(sides: &[PivotRun], filters: &[PivotFilter]) -> Vec<String> {
+fn describe_runs(sides: &[PivotRun], filters: &[PivotFilter]) -> Vec<String> {
     let imports = sides.iter().filter_map(|side| {
         let source = side.head.source.as_ref()?;
         Some(format!(
@@ -163,14 +163,14 @@ fn described(sides: &[PivotRun], filters: &[PivotFilter]) -> Vec<String> {
     });
     let filters = filters
         .iter()
-        .map(|filter| format!("{}: {}.", filter.name, filter.left_out.in_words()));
+        .map(|filter| format!("{}: {}.", filter.name, filter.left_out.describe()));
     imports.chain(filters).collect()
 }
 
 /// Refuses unknown dimensions and lists the known ones.
 fn refuse_unknown_names(request: &PivotRequest, sides: &[PivotRun]) -> Result<(), AppError> {
     let sources = sides.iter().filter_map(|side| side.head.source.as_ref());
-    let known: Vec<&String> = sources.flat_map(names_of).collect();
+    let known: Vec<&String> = sources.flat_map(imported_names).collect();
     for dimension in request.rows.iter().chain(&request.cols) {
         if let Dimension::Named(name) = dimension
             && !known.contains(&name)
@@ -199,10 +199,10 @@ fn refuse_unknown_names(request: &PivotRequest, sides: &[PivotRun]) -> Result<()
 type Label = (usize, String);
 
 /// Compares labels; equal only for equal labels.
-fn order_of(a: &[Label], b: &[Label]) -> Ordering {
+fn compare_labels(a: &[Label], b: &[Label]) -> Ordering {
     let pairs = a.iter().zip(b);
     pairs
-        .map(|((run_a, a), (run_b, b))| run_a.cmp(run_b).then_with(|| in_natural_order(a, b)))
+        .map(|((run_a, a), (run_b, b))| run_a.cmp(run_b).then_with(|| natural_cmp(a, b)))
         .find(|order| order.is_ne())
         .unwrap_or(Ordering::Equal)
 }
@@ -212,11 +212,11 @@ fn lay_out<'a>(
     sides: &'a [PivotRun],
     quantile: Option<Quantile>,
 ) -> Layout<'a> {
-    let mut places: BTreeMap<(usize, usize), Vec<Entry<'a>>> = BTreeMap::new();
-    let mut found: Vec<(Vec<Label>, Vec<Label>, Entry<'a>)> = Vec::new();
+    let mut places: BTreeMap<(usize, usize), Vec<PivotEntry<'a>>> = BTreeMap::new();
+    let mut found: Vec<(Vec<Label>, Vec<Label>, PivotEntry<'a>)> = Vec::new();
     for (run, side) in sides.iter().enumerate() {
         for measurement in &side.measurements {
-            let Some(readings) = Readings::of(measurement) else {
+            let Some(readings) = Readings::from_measurement(measurement) else {
                 continue;
             };
             let readings = readings.with_quantile(quantile);
@@ -231,7 +231,7 @@ fn lay_out<'a>(
                     })
                     .collect()
             };
-            let entry = Entry {
+            let entry = PivotEntry {
                 run,
                 measurement,
                 readings,
@@ -240,7 +240,7 @@ fn lay_out<'a>(
         }
     }
     let distinct = |labels: &mut Vec<Vec<Label>>| {
-        labels.sort_by(|a, b| order_of(a, b));
+        labels.sort_by(|a, b| compare_labels(a, b));
         labels.dedup();
     };
     let mut rows: Vec<Vec<Label>> = found.iter().map(|(row, ..)| row.clone()).collect();
@@ -248,7 +248,9 @@ fn lay_out<'a>(
     distinct(&mut rows);
     distinct(&mut columns);
     let place = |labels: &[Vec<Label>], wanted: &[Label]| {
-        labels.binary_search_by(|at| order_of(at, wanted)).ok()
+        labels
+            .binary_search_by(|at| compare_labels(at, wanted))
+            .ok()
     };
     for (row, column, entry) in found {
         if let (Some(row), Some(column)) = (place(&rows, &row), place(&columns, &column)) {
@@ -269,9 +271,9 @@ fn lay_out<'a>(
 }
 
 /// Returns warnings about absurd values, whose samples the user should inspect.
-fn absurd(sides: &[PivotRun], thresholds: &Thresholds) -> Vec<String> {
+fn absurd_values(sides: &[PivotRun], thresholds: &Thresholds) -> Vec<String> {
     let sides = sides.iter();
     sides
-        .flat_map(|side| absurdities(&side.name, &side.measurements, thresholds))
+        .flat_map(|side| describe_absurdities(&side.name, &side.measurements, thresholds))
         .collect()
 }

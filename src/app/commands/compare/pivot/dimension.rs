@@ -101,7 +101,7 @@ impl Dimension {
             Self::From(_) => NO_PART.to_owned(),
             Self::Named(name) => match (named(name), source) {
                 (Some(at), _) => part(at),
-                (None, Some(source)) => said_of(key, name, source),
+                (None, Some(source)) => imported_label(key, name, source),
                 (None, None) => NO_PART.to_owned(),
             },
         }
@@ -109,7 +109,7 @@ impl Dimension {
 }
 
 /// Returns the value of an import's column that is not part of the ids.
-fn said_of(key: &BenchmarkKey, name: &str, source: &Source) -> String {
+fn imported_label(key: &BenchmarkKey, name: &str, source: &Source) -> String {
     let mut dimensions = source.dimensions.iter();
     let found = dimensions.find(|dimension| dimension.name == name);
     let label = found.and_then(|dimension| dimension.labels.get(&key.id));

@@ -8,7 +8,7 @@ mod dimension;
 mod request;
 mod value;
 
-pub(super) use command::pivot;
+pub(super) use command::show_pivot;
 pub use dimension::Dimension;
 pub use request::PivotRequest;
 pub use value::{PivotValue, Versus};

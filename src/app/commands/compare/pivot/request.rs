@@ -40,9 +40,9 @@ impl FromStr for PivotRequest {
                 return Err(format!("`{part}` is no KEY=VALUE; {EXPECTED}"));
             };
             let again = match key.trim() {
-                "rows" => rows.replace(read(list)?).is_some(),
-                "cols" | "columns" => cols.replace(read(list)?).is_some(),
-                "value" | "values" => values.replace(read(list)?).is_some(),
+                "rows" => rows.replace(parse_list(list)?).is_some(),
+                "cols" | "columns" => cols.replace(parse_list(list)?).is_some(),
+                "value" | "values" => values.replace(parse_list(list)?).is_some(),
                 "versus" => versus.replace(list.trim().parse()?).is_some(),
                 other => return Err(format!("`{other}` is no part of a pivot; {EXPECTED}")),
             };
@@ -66,7 +66,7 @@ impl FromStr for PivotRequest {
 
 const EXPECTED: &str = "a pivot is rows=DIMENSION[+DIMENSION...][,cols=...][,value=VALUE[+VALUE...]][,versus=REFERENCE]";
 
-fn read<T: FromStr<Err = String>>(list: &str) -> Result<Vec<T>, String> {
+fn parse_list<T: FromStr<Err = String>>(list: &str) -> Result<Vec<T>, String> {
     list.split('+').map(str::parse).collect()
 }
 

@@ -115,15 +115,15 @@ impl FromStr for PivotValue {
             return Ok(*value);
         }
         Ok(match text.strip_prefix("ratio-") {
-            Some(statistic) => Self::StatisticRatio(statistic_of(statistic, text)?),
-            None => Self::Statistic(statistic_of(text, text)?),
+            Some(statistic) => Self::StatisticRatio(parse_statistic(statistic, text)?),
+            None => Self::Statistic(parse_statistic(text, text)?),
         })
     }
 }
 
 /// Parses a statistic. `value` is the text that errors quote, of which `word` is a part.
-fn statistic_of(word: &str, value: &str) -> Result<Statistic, String> {
-    Statistic::read(word, StatisticSet::Columns).map_err(|_| {
+fn parse_statistic(word: &str, value: &str) -> Result<Statistic, String> {
+    Statistic::parse(word, StatisticSet::Columns).map_err(|_| {
         format!(
             "`{value}` is no value of a pivot; there are time, ops, min-ops, max-ops, samples, ratio, change, ratio-ops, ratio-STATISTIC, cliffs-delta, hedges-g, p-value, {}",
             StatisticSet::Columns.words().join(", ")

@@ -26,8 +26,8 @@ fn the_percentile_needs_twenty_controls_and_counts_both_directions() {
     let changes: Vec<f64> = (0..=100)
         .map(|i| f64::from(i) / 1000.0 * if i % 2 == 0 { 1.0 } else { -1.0 })
         .collect();
-    assert_eq!(HostNoise::of(&changes[..19]), None);
-    let noise = HostNoise::of(&changes).expect("enough");
+    assert_eq!(HostNoise::from_changes(&changes[..19]), None);
+    let noise = HostNoise::from_changes(&changes).expect("enough");
     assert_eq!(noise.controls, 101);
     assert!((noise.change - 0.095).abs() < 1e-12, "{noise:?}");
 }
@@ -71,8 +71,8 @@ fn beyond_three_times_the_threshold_nothing_is_unchanged_and_large_changes_are_s
         ..plan
     };
     assert_eq!(
-        standing(&series, &plan),
-        Standing::Settled(Verdict::Inconclusive),
+        check_settled(&series, &plan),
+        LookStatus::Settled(Verdict::Inconclusive),
         "no more rounds would change that"
     );
 }

@@ -70,7 +70,9 @@ fn constant_sides_have_the_exact_change_and_the_least_standard_error() {
         floor_share: 1.0,
         ..PairedMethod::default()
     };
-    let by_floors = judge_by(&[series], &plan(&[10]), &floors).remove(0).change;
+    let by_floors = judge_with_method(&[series], &plan(&[10]), &floors)
+        .remove(0)
+        .change;
     // stats.t.ppf(1 - .008, 9) = 2.958440: nine degrees of freedom, a standard error of 0.02 %.
     let expected = 1.1_f64.ln() - 2.958_440_453 * 2e-4;
     assert!((by_floors.unwrap().lower.ln_1p() - expected).abs() < 1e-9);
@@ -134,7 +136,7 @@ fn samples_of_no_or_hardly_any_time_are_never_no_change() {
             &comparison,
             |note| matches!(note, Note::SamplesTooShort { side: s, .. } if *s == side)
         ));
-        assert_eq!(standing_of(&rounds), Standing::Open);
+        assert_eq!(standing_of(&rounds), LookStatus::Open);
     }
 }
 
@@ -219,7 +221,7 @@ fn a_few_counts_of_an_amount_are_enough() {
     assert!((found.change.unwrap().estimate - 1.0 / 3.0).abs() < 1e-9);
 }
 
-fn standing_of(rounds: &[Round]) -> Standing {
+fn standing_of(rounds: &[Round]) -> LookStatus {
     let key = key("b");
     let series = PairedSeries {
         key: &key,
@@ -227,7 +229,7 @@ fn standing_of(rounds: &[Round]) -> Standing {
         rounds,
         noise_threshold: 0.01,
     };
-    standing(&series, &plan(&[10, 20]))
+    check_settled(&series, &plan(&[10, 20]))
 }
 
 #[test]

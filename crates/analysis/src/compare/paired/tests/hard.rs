@@ -1,19 +1,19 @@
 //! Benchmarks that are hard to decide about, and the notes on them.
 
 use super::*;
-use crate::compare::Basis;
+use crate::compare::Decision;
 use crate::compare::paired::rank_test::differences_of_round;
-use crate::compare::paired::series::Neighbours;
+use crate::compare::paired::series::PairedSamples;
 
 #[test]
 fn the_quickest_of_two_quads_stand_for_them() {
-    let round = Neighbours {
+    let round = PairedSamples {
         base: vec![3.0, 4.0, 1.0, 2.0, 7.0, 9.0],
         candidate: vec![2.0, 5.0, 6.0, 1.5, 7.5, 8.0],
     };
     // The third quad has no partner.
     assert_eq!(differences_of_round(&round), [0.5, 0.5]);
-    assert!(differences_of_round(&Neighbours::default()).is_empty());
+    assert!(differences_of_round(&PairedSamples::default()).is_empty());
 }
 
 /// A cost of the position in ABBA does not look like a change if BAAB follows.
@@ -182,7 +182,7 @@ fn the_threshold_that_would_do_holds_the_whole_interval() {
     assert_eq!(beyond.sufficient_threshold(), None);
     // A suspected slow path prevents `unchanged` at any threshold.
     let mut suspected = undecided;
-    let Basis::Look(look) = &mut suspected.basis else {
+    let Decision::Look(look) = &mut suspected.basis else {
         unreachable!("it was judged at a look");
     };
     look.slow_path.p = look.slow_path.suspicion;

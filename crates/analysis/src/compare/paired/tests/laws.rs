@@ -155,9 +155,9 @@ proptest! {
         let rounds = noisy(seed, 30, factor, spread);
         let key = key("b");
         let series = |count: usize| PairedSeries { key: &key, metric: &Metric::Time, rounds: &rounds[..count], noise_threshold: 0.01 };
-        let stop = [10, 20, 30].into_iter().find_map(|count| match standing(&series(count), &plan) {
-            Standing::Settled(verdict) => Some((count, verdict)),
-            Standing::Open | Standing::Searching => None,
+        let stop = [10, 20, 30].into_iter().find_map(|count| match check_settled(&series(count), &plan) {
+            LookStatus::Settled(verdict) => Some((count, verdict)),
+            LookStatus::Open | LookStatus::Searching => None,
         });
         let (count, verdict) = stop.expect("the last look settles");
         let comparison = judge(&[series(count)], &plan).remove(0);

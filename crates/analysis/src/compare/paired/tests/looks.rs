@@ -5,7 +5,7 @@ use super::*;
 
 const LOOKS: [u32; 3] = [10, 20, 30];
 
-fn standing_at(rounds: &[Round], plan: &Plan) -> Standing {
+fn standing_at(rounds: &[Round], plan: &Plan) -> LookStatus {
     let key = key("b");
     let series = PairedSeries {
         key: &key,
@@ -13,17 +13,17 @@ fn standing_at(rounds: &[Round], plan: &Plan) -> Standing {
         rounds,
         noise_threshold: 0.01,
     };
-    standing(&series, plan)
+    check_settled(&series, plan)
 }
 
 #[test]
 fn a_plain_change_stops_at_the_first_look_and_only_there_or_later() {
     let rounds = quiet(30, 1.05);
     let plan = plan(&LOOKS);
-    assert_eq!(standing_at(&rounds[..9], &plan), Standing::Open);
+    assert_eq!(standing_at(&rounds[..9], &plan), LookStatus::Open);
     assert_eq!(
         standing_at(&rounds[..10], &plan),
-        Standing::Settled(Verdict::Regressed)
+        LookStatus::Settled(Verdict::Regressed)
     );
     let comparison = judge_one(&rounds, 0.01, &plan);
     let extent = comparison.extent;
@@ -37,15 +37,15 @@ fn a_plain_change_stops_at_the_first_look_and_only_there_or_later() {
 fn unchanged_waits_for_the_slow_path_test() {
     let rounds = quiet(30, 1.0);
     let plan = plan(&[10, 20, 30, 45, 60]);
-    assert_eq!(standing_at(&rounds[..10], &plan), Standing::Searching);
-    assert_eq!(standing_at(&rounds[..20], &plan), Standing::Searching);
+    assert_eq!(standing_at(&rounds[..10], &plan), LookStatus::Searching);
+    assert_eq!(standing_at(&rounds[..20], &plan), LookStatus::Searching);
     assert_eq!(
         standing_at(&rounds, &plan),
-        Standing::Settled(Verdict::Unchanged)
+        LookStatus::Settled(Verdict::Unchanged)
     );
     // While the speed is uncertain, the search is not only for slow paths.
     let in_doubt = quiet(30, 1.01);
-    assert_eq!(standing_at(&in_doubt[..20], &plan), Standing::Open);
+    assert_eq!(standing_at(&in_doubt[..20], &plan), LookStatus::Open);
     let short = judged(&rounds[..10]);
     assert_eq!(short.verdict, Verdict::Unchanged);
     assert!(has(&short, |note| *note
@@ -59,7 +59,7 @@ fn the_last_look_ends_it_whatever_is_known() {
     for count in [30, 35] {
         assert_eq!(
             standing_at(&rounds[..count], &plan),
-            Standing::Settled(Verdict::Inconclusive)
+            LookStatus::Settled(Verdict::Inconclusive)
         );
     }
 }
@@ -77,10 +77,10 @@ fn what_can_no_longer_be_settled_is_given_up_when_most_of_the_rounds_are_done() 
     });
     let plan = plan(&[10, 20, 30, 45, 60]);
     // Less than .45 of the rounds, then half of them.
-    assert_eq!(standing_at(&rounds[..20], &plan), Standing::Open);
+    assert_eq!(standing_at(&rounds[..20], &plan), LookStatus::Open);
     assert_eq!(
         standing_at(&rounds[..30], &plan),
-        Standing::Settled(Verdict::Inconclusive)
+        LookStatus::Settled(Verdict::Inconclusive)
     );
 }
 
@@ -109,8 +109,8 @@ fn what_a_benchmark_alone_could_still_settle_is_given_up_in_a_large_family() {
             ..alone.clone()
         };
         let look = Look::interim(&series, &alone, &PairedMethod::default()).expect("a look");
-        let [alone, in_family] = [alone, family].map(|plan| look.standing(&plan));
-        alone == Standing::Open && in_family == Standing::Settled(Verdict::Inconclusive)
+        let [alone, in_family] = [alone, family].map(|plan| look.status(&plan));
+        alone == LookStatus::Open && in_family == LookStatus::Settled(Verdict::Inconclusive)
     };
     assert!((0..20).any(|seed| is_given_up_in_a_family_alone(&seed)));
 }
@@ -124,14 +124,14 @@ fn the_looks_together_spend_the_level_for_any_list() {
         let last = plan.last_look();
         let mut spent = 0.0;
         for look in interim.into_iter().chain([last]) {
-            let share = plan.spent(look, &method) - spent;
+            let share = plan.spent_share(look, &method) - spent;
             assert!(share > 0.0, "{looks:?} {look}");
             spent += share;
         }
         assert!((spent - 1.0).abs() < 1e-12, "{looks:?}");
     }
     // 10 of 30 rounds: a ninth of the level.
-    assert!((plan(&[10, 20, 30]).spent(10, &method) - 1.0 / 9.0).abs() < 1e-12);
+    assert!((plan(&[10, 20, 30]).spent_share(10, &method) - 1.0 / 9.0).abs() < 1e-12);
 }
 
 #[test]

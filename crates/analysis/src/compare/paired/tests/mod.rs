@@ -189,13 +189,13 @@ fn a_faster_layout_that_a_few_processes_of_one_side_happen_to_have_is_no_change(
         noise_threshold: 0.01,
     };
     let lower = |guard| {
-        judge_by(&[series], &plan(&[20]), &by_floors(guard))
+        judge_with_method(&[series], &plan(&[20]), &by_floors(guard))
             .remove(0)
             .change
             .unwrap()
             .lower
     };
-    assert!(lower(Guard::Everywhere) < 0.01 && lower(Guard::Nowhere) > 0.01);
+    assert!(lower(FloorGuard::Everywhere) < 0.01 && lower(FloorGuard::Nowhere) > 0.01);
 }
 
 #[test]
@@ -261,7 +261,7 @@ fn a_benchmark_that_was_given_up_is_not_advised_to_have_rounds_that_it_could_hav
             rounds: &rounds,
             noise_threshold: 0.01,
         };
-        if standing(&series, &plan) != Standing::Settled(Verdict::Inconclusive) {
+        if check_settled(&series, &plan) != LookStatus::Settled(Verdict::Inconclusive) {
             continue;
         }
         given_up += 1;

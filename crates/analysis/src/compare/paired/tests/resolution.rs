@@ -2,7 +2,7 @@
 
 use super::*;
 
-const DEMAND: Demand = Demand {
+const DEMAND: PowerTarget = PowerTarget {
     noise_threshold: 0.01,
     significance_level: 0.01,
     power: 0.9,
@@ -22,7 +22,7 @@ fn noisy(count: usize, of_round: f64, factor: f64, seed: u64) -> Vec<Round> {
     })
 }
 
-fn resolution(rounds: &[Round]) -> Resolution {
+fn resolution(rounds: &[Round]) -> HostResolution {
     let key = key("b");
     let series = PairedSeries {
         key: &key,
@@ -30,7 +30,7 @@ fn resolution(rounds: &[Round]) -> Resolution {
         rounds,
         noise_threshold: 0.01,
     };
-    Resolution::of(&series, 0.95, 5).unwrap()
+    HostResolution::estimate(&series, 0.95, 5).unwrap()
 }
 
 #[test]
@@ -40,13 +40,13 @@ fn identical_code_differs_by_nothing_within_the_interval_and_more_noise_needs_mo
     assert_eq!(quiet.rounds, 60);
     let loud = resolution(&noisy(60, 0.02, 1.0, 1));
     for change in [0.02, 0.05, 0.1] {
-        let rounds = |host: &Resolution| {
+        let rounds = |host: &HostResolution| {
             let needed = host.rounds_needed(change, &DEMAND);
             needed.map_or(u32::MAX, |needed| needed.rounds)
         };
         assert!(rounds(&quiet) <= rounds(&loud), "{change}");
     }
-    let smallest = |host: &Resolution| host.smallest_change(200, &DEMAND).unwrap();
+    let smallest = |host: &HostResolution| host.smallest_change(200, &DEMAND).unwrap();
     assert!(smallest(&quiet) > 0.01 && smallest(&quiet) < smallest(&loud));
 }
 
@@ -85,9 +85,9 @@ fn verdicts_find_what_was_promised_after_the_rounds_that_were_promised() {
                 rounds: &rounds[..count],
                 noise_threshold: 0.01,
             };
-            match standing(&series, &plan) {
-                Standing::Settled(verdict) => Some(verdict),
-                Standing::Open | Standing::Searching => None,
+            match check_settled(&series, &plan) {
+                LookStatus::Settled(verdict) => Some(verdict),
+                LookStatus::Open | LookStatus::Searching => None,
             }
         });
         standing == Some(Verdict::Regressed)
@@ -108,6 +108,6 @@ fn too_few_rounds_or_none_promise_nothing() {
             rounds: &rounds,
             noise_threshold: 0.01,
         };
-        assert_eq!(Resolution::of(&series, 0.95, 5), None, "{count}");
+        assert_eq!(HostResolution::estimate(&series, 0.95, 5), None, "{count}");
     }
 }

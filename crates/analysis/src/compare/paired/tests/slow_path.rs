@@ -1,6 +1,6 @@
 //! Slowdowns of some samples only.
 
-use super::super::series::{Neighbours, UsableRounds};
+use super::super::series::{PairedSamples, UsableRounds};
 use super::super::slow_path::SlowPathTest;
 use super::*;
 
@@ -117,7 +117,7 @@ fn a_round_counts_by_the_balance_of_its_neighbors_over_their_number_and_one() {
         let mut candidate = vec![0.0; SAMPLES];
         candidate[..slower].fill(1.0);
         candidate[slower..slower + faster].fill(-1.0);
-        Neighbours {
+        PairedSamples {
             base: vec![0.0; SAMPLES],
             candidate,
         }
@@ -129,7 +129,7 @@ fn a_round_counts_by_the_balance_of_its_neighbors_over_their_number_and_one() {
             too_short: None,
         };
         // Half of the p at the better of two excesses.
-        SlowPathTest::of(&usable, 0.01).p_slower / 2.0
+        SlowPathTest::test(&usable, 0.01).p_slower / 2.0
     };
     // Balances of 1/2 and -4/15: two sign patterns have at least this sum.
     let disturbed = [(1, 0), (1, 0), (1, 0), (1, 0), (1, 0), (5, 9)];
