@@ -11,8 +11,8 @@ use crate::batch::BatchSize;
 use crate::counting::Window;
 use crate::driver::Measure;
 use crate::executor::AsyncExecutor;
-use crate::latencies::LatencyNotes;
-use crate::timing::{Batches, noted};
+use crate::latencies::LatencyRecorder;
+use crate::timing::{Batches, record_operation};
 
 /// A [`Bencher`](crate::Bencher) for routines that return futures, made by [`Bencher::to_async`](crate::Bencher::to_async).
 ///
@@ -140,7 +140,7 @@ impl<'b, E: AsyncExecutor> AsyncBencher<'b, E> {
         mut routine: impl AsyncFnMut() -> Result<O, F>,
     ) {
         let executor = &self.executor;
-        let latencies = RefCell::new(LatencyNotes::new());
+        let latencies = RefCell::new(LatencyRecorder::new());
         self.bencher.measure_noting(
             &mut |iterations| {
                 executor.block_on(async {
@@ -151,7 +151,7 @@ impl<'b, E: AsyncExecutor> AsyncBencher<'b, E> {
                         let result = black_box(routine().await);
                         let end = Instant::now();
                         window.close();
-                        elapsed += noted(&latencies, start, end, &result);
+                        elapsed += record_operation(&latencies, start, end, &result);
                     }
                     elapsed
                 })
@@ -191,7 +191,7 @@ mod tests {
         fn measure_noting(
             &mut self,
             sampler: &mut crate::sampler::Sampler<'_>,
-            _: Option<&RefCell<LatencyNotes>>,
+            _: Option<&RefCell<LatencyRecorder>>,
         ) {
             sampler(4);
             sampler(4);

@@ -11,14 +11,14 @@ use crate::batch::BatchSize;
 use crate::counting::Window;
 use crate::driver::{Measure, SampleDriver};
 use crate::executor::AsyncExecutor;
-use crate::latencies::LatencyNotes;
+use crate::latencies::LatencyRecorder;
 use crate::sampler::Sampler;
 use crate::throughput::Throughput;
 use crate::timing::{self, Batches};
 
 /// The state of a bencher: whether its closure has already measured or skipped.
 #[derive(Debug, Clone, PartialEq, Eq)]
-enum Use {
+enum BencherState {
     Nothing,
     Measuring,
     Measured,
@@ -45,7 +45,7 @@ pub(crate) enum RoutineEnding {
 pub struct Bencher<'d> {
     driver: &'d mut dyn SampleDriver,
     throughput: Throughput,
-    used: Use,
+    used: BencherState,
 }
 
 impl<'d> Bencher<'d> {
@@ -58,16 +58,16 @@ impl<'d> Bencher<'d> {
         let mut bencher = Self {
             driver,
             throughput,
-            used: Use::Nothing,
+            used: BencherState::Nothing,
         };
         body(&mut bencher);
         match bencher.used {
-            Use::Measured => RoutineEnding::Measured,
-            Use::Skipped(reason) => RoutineEnding::Skipped(reason),
-            Use::Nothing => RoutineEnding::Misused(
+            BencherState::Measured => RoutineEnding::Measured,
+            BencherState::Skipped(reason) => RoutineEnding::Skipped(reason),
+            BencherState::Nothing => RoutineEnding::Misused(
                 "the benchmark's closure measured nothing: it must call one of the methods `iter*`, or `skip`",
             ),
-            Use::Measuring => RoutineEnding::Misused(
+            BencherState::Measuring => RoutineEnding::Misused(
                 "the benchmark's closure caught the panic of its own routine",
             ),
         }
@@ -148,7 +148,7 @@ impl<'d> Bencher<'d> {
     /// and the percentiles cover successful operations only.
     #[track_caller]
     pub fn try_iter_latency<O, E: Display>(&mut self, mut routine: impl FnMut() -> Result<O, E>) {
-        let latencies = RefCell::new(LatencyNotes::new());
+        let latencies = RefCell::new(LatencyRecorder::new());
         self.measure_noting(
             &mut |iterations| timing::time_operations(iterations, &latencies, &mut routine),
             Some(&latencies),
@@ -167,7 +167,7 @@ impl<'d> Bencher<'d> {
     #[track_caller]
     pub fn skip(&mut self, reason: impl Into<String>) {
         self.assert_unused("skip");
-        self.used = Use::Skipped(reason.into());
+        self.used = BencherState::Skipped(reason.into());
     }
 
     /// Sets the amount of work of one iteration, in place of the group's setting. Use it if the amount depends on the input, and call it before
@@ -185,7 +185,7 @@ impl<'d> Bencher<'d> {
     #[track_caller]
     fn assert_unused(&self, method: &str) {
         assert!(
-            self.used == Use::Nothing,
+            self.used == BencherState::Nothing,
             "`{method}` was called after `iter*` or `skip`: a benchmark's closure calls exactly one of these, and calls it last"
         );
     }
@@ -196,12 +196,12 @@ impl Measure for Bencher<'_> {
     fn measure_noting(
         &mut self,
         sampler: &mut Sampler<'_>,
-        latencies: Option<&RefCell<LatencyNotes>>,
+        latencies: Option<&RefCell<LatencyRecorder>>,
     ) {
         self.assert_unused("iter*");
-        self.used = Use::Measuring;
+        self.used = BencherState::Measuring;
         self.driver.drive(self.throughput, sampler, latencies);
-        self.used = Use::Measured;
+        self.used = BencherState::Measured;
     }
 }
 
@@ -219,7 +219,7 @@ mod tests {
             &mut self,
             throughput: Throughput,
             sampler: &mut Sampler<'_>,
-            _: Option<&RefCell<LatencyNotes>>,
+            _: Option<&RefCell<LatencyRecorder>>,
         ) {
             self.0 = Some(throughput);
             sampler(3);

@@ -8,12 +8,12 @@ use std::process::{self, ExitCode};
 
 use crate::bencher::{Bencher, RoutineEnding};
 use crate::clock::{self, saturating_nanos};
-use crate::count::count;
+use crate::count::count_allocations;
 use crate::driver::SampleDriver;
 use crate::frame::{ADDRESSABLE, Frames, HarnessIdentity};
 use crate::histogram::LatencyDigits;
-use crate::latencies::{self, LatencyNotes};
-use crate::output::fail;
+use crate::latencies::{self, LatencyRecorder};
+use crate::output::fail_with;
 use crate::request::{ParentRequest, Schedule};
 use crate::reservoir::Reservoir;
 use crate::sampler::Sampler;
@@ -22,7 +22,7 @@ use crate::settings::AnnouncedBenchmark;
 use crate::slowdown::{self, Slowdown};
 use crate::suite::Visitor;
 use crate::throughput::Throughput;
-use crate::walk::{BenchFunction, Catalogue, DeclaredId, walk};
+use crate::walk::{BenchFunction, Catalogue, DeclaredId, walk_function};
 use crate::warm_up::warm_up;
 use crate::{counting, descriptors, panics, shift};
 
@@ -38,7 +38,7 @@ const LONGEST_USUAL_REQUEST: usize = 64 * 1024;
 
 /// Serves the parent until it sends `bye` or ends.
 pub(crate) fn run(functions: &[BenchFunction], parent_speaks: &str) -> ExitCode {
-    forget_the_parent();
+    clear_parent_variable();
     let serve = || -> Result<(), String> {
         let Some(opened) = open(parent_speaks, &ADDRESSABLE)? else {
             return Ok(());
@@ -53,27 +53,27 @@ pub(crate) fn run(functions: &[BenchFunction], parent_speaks: &str) -> ExitCode 
     };
     match serve() {
         Ok(()) => ExitCode::SUCCESS,
-        Err(error) => fail(2, &format!("cannot serve cargo perfcheck: {error}")),
+        Err(error) => fail_with(2, &format!("cannot serve cargo perfcheck: {error}")),
     }
 }
 
 /// An open connection to the parent, with the options that the parent has set.
-pub(crate) struct Conversation {
+pub(crate) struct ParentConnection {
     script: Script,
     slowdown: Slowdown,
     launch: usize,
     counts_allocations: bool,
     latency_digits: LatencyDigits,
-    pub(crate) wire: Wire,
+    pub(crate) wire: ProtocolStream,
 }
 
-impl Conversation {
+impl ParentConnection {
     /// Returns the driver for the benchmark `id`, which starts now.
-    pub(crate) fn starter<'s>(&'s mut self, id: &'s str) -> Starter<'s> {
-        Starter {
+    pub(crate) fn start_driver<'s>(&'s mut self, id: &'s str) -> RemoteDriver<'s> {
+        RemoteDriver {
             id,
             stopwatch: self.script.stopwatch(id, self.launch, self.slowdown),
-            seed: Reservoir::seed_of(id, self.launch as u64),
+            seed: Reservoir::derive_seed(id, self.launch as u64),
             counts_allocations: self.counts_allocations,
             latency_digits: self.latency_digits,
             samples: 0,
@@ -87,7 +87,7 @@ impl Conversation {
 pub(crate) fn open(
     parent_speaks: &str,
     harness: &HarnessIdentity,
-) -> Result<Option<Conversation>, String> {
+) -> Result<Option<ParentConnection>, String> {
     let launch = std::env::var("PERFCHECK_LAUNCH").map_or(Ok(0), |text| {
         text.parse()
             .map_err(|_| format!("PERFCHECK_LAUNCH: {text:?} is no ordinal"))
@@ -98,20 +98,20 @@ pub(crate) fn open(
     let latency_digits = LatencyDigits::parse(&digits)?;
     let wires = descriptors::take_over().map_err(|error| error.to_string())?;
     let mut frames = Frames::new(wires.frames);
-    panics::record(&frames).map_err(|error| error.to_string())?;
-    frames.empty_line();
+    panics::install_hook(&frames).map_err(|error| error.to_string())?;
+    frames.send_empty_line();
     let counts_allocations = counting::is_installed();
-    let quantum_ns = saturating_nanos(clock::quantum());
-    frames.hello(harness, PROTOCOL, counts_allocations, quantum_ns);
-    if !speaks(parent_speaks, PROTOCOL) {
+    let quantum_ns = saturating_nanos(clock::measure_quantum());
+    frames.send_hello(harness, PROTOCOL, counts_allocations, quantum_ns);
+    if !includes_version(parent_speaks, PROTOCOL) {
         return Ok(None);
     }
-    let wire = Wire {
+    let wire = ProtocolStream {
         requests: BufReader::new(wires.requests),
         line: Vec::with_capacity(LONGEST_USUAL_REQUEST),
         frames,
     };
-    Ok(Some(Conversation {
+    Ok(Some(ParentConnection {
         script,
         slowdown,
         launch,
@@ -123,29 +123,29 @@ pub(crate) fn open(
 
 /// Removes the variable, so that programs started by a bench do not act as children of the parent.
 #[expect(unsafe_code, reason = "changing the environment is unsafe")]
-pub(crate) fn forget_the_parent() {
+pub(crate) fn clear_parent_variable() {
     // SAFETY: `main` has just begun; there is no other thread that could read the environment.
     unsafe { std::env::remove_var(VARIABLE) }
 }
 
-fn speaks(versions: &str, version: u32) -> bool {
+fn includes_version(versions: &str, version: u32) -> bool {
     versions
         .split(',')
         .any(|word| word.trim().parse() == Ok(version))
 }
 
 /// The two directions of the protocol: requests in, frames out.
-pub(crate) struct Wire {
+pub(crate) struct ProtocolStream {
     requests: BufReader<File>,
     line: Vec<u8>,
     pub(crate) frames: Frames,
 }
 
-impl Wire {
+impl ProtocolStream {
     /// Returns the next valid request. Answers invalid ones with an error.
-    fn next(&mut self) -> ParentRequest {
+    fn next_request(&mut self) -> ParentRequest {
         loop {
-            let request = self.line().and_then(ParentRequest::parse);
+            let request = self.next_line().and_then(ParentRequest::parse);
             match request {
                 Ok(request) => return request,
                 Err(message) => self.frames.error(None, &message),
@@ -154,7 +154,7 @@ impl Wire {
     }
 
     /// Returns the next line. Ends the process if the parent is gone.
-    pub(crate) fn line(&mut self) -> Result<&str, String> {
+    pub(crate) fn next_line(&mut self) -> Result<&str, String> {
         self.line.clear();
         let read = self.requests.read_until(b'\n', &mut self.line);
         if read.is_err() || self.line.pop() != Some(b'\n') {
@@ -173,13 +173,13 @@ impl Wire {
 struct Child<'f> {
     functions: &'f [BenchFunction],
     catalogue: Option<Catalogue>,
-    opened: Conversation,
+    opened: ParentConnection,
 }
 
 impl Child<'_> {
     fn serve(&mut self) {
         loop {
-            match self.opened.wire.next() {
+            match self.opened.wire.next_request() {
                 ParentRequest::List => self.list(),
                 ParentRequest::Start(id) => self.start(&id),
                 ParentRequest::Bye => return self.opened.wire.frames.bye(),
@@ -189,7 +189,7 @@ impl Child<'_> {
     }
 
     fn list(&mut self) {
-        let catalogue = listed_once(&mut self.catalogue, self.functions);
+        let catalogue = catalogue_or_list(&mut self.catalogue, self.functions);
         let frames = &mut self.opened.wire.frames;
         for entry in &catalogue.entries {
             frames.benchmark(&entry.announcement);
@@ -202,7 +202,7 @@ impl Child<'_> {
 
     /// Calls the function that declares `id` and runs the benchmark's closure.
     fn start(&mut self, id: &str) {
-        let catalogue = listed_once(&mut self.catalogue, self.functions);
+        let catalogue = catalogue_or_list(&mut self.catalogue, self.functions);
         let Some(entry) = catalogue.find(id) else {
             let message = [format!("there is no benchmark {id:?}")]
                 .iter()
@@ -214,16 +214,16 @@ impl Child<'_> {
         };
         let function = self.functions[entry.function];
         let declaration = entry.declaration.clone();
-        panics::set_under_way(Some(id));
-        let mut addressed = AddressedBenchmark {
+        panics::set_current_benchmark(Some(id));
+        let mut addressed = DeclarationFinder {
             declaration,
-            starter: self.opened.starter(id),
+            starter: self.opened.start_driver(id),
         };
-        let result = walk(function, &mut addressed);
+        let result = walk_function(function, &mut addressed);
         let outcome = addressed.starter.outcome;
         let frames = &mut self.opened.wire.frames;
         match (result, outcome) {
-            (Err(payload), _) => frames.error(Some(id), &panics::message(&*payload)),
+            (Err(payload), _) => frames.error(Some(id), &panics::take_message(&*payload)),
             (Ok(()), Some(RoutineEnding::Measured)) => frames.finished(id),
             (Ok(()), Some(RoutineEnding::Skipped(reason))) => frames.skipped(id, &reason),
             (Ok(()), Some(RoutineEnding::Misused(message))) => frames.error(Some(id), message),
@@ -232,24 +232,24 @@ impl Child<'_> {
                 "the benchmark was listed, but its function did not declare it again: what a function declares must not change",
             ),
         }
-        panics::set_under_way(None);
+        panics::set_current_benchmark(None);
     }
 }
 
 /// Returns the benchmarks, listed on the first call. Every child lists them, even if it is only asked to start one, so that all children do the
 /// same work.
-fn listed_once<'c>(
+fn catalogue_or_list<'c>(
     catalogue: &'c mut Option<Catalogue>,
     functions: &[BenchFunction],
 ) -> &'c Catalogue {
     catalogue.get_or_insert_with(|| {
-        panics::set_under_way(None);
+        panics::set_current_benchmark(None);
         Catalogue::list(functions)
     })
 }
 
 /// Runs the closure of one benchmark and lets the parent drive it.
-pub(crate) struct Starter<'s> {
+pub(crate) struct RemoteDriver<'s> {
     id: &'s str,
     pub(crate) stopwatch: Stopwatch,
     seed: u64,
@@ -257,18 +257,18 @@ pub(crate) struct Starter<'s> {
     latency_digits: LatencyDigits,
     /// Number of samples taken so far
     samples: usize,
-    wire: &'s mut Wire,
+    wire: &'s mut ProtocolStream,
     outcome: Option<RoutineEnding>,
 }
 
 /// Looks for a benchmark while its function declares all of them. Several may have the same id.
-struct AddressedBenchmark<'s> {
+struct DeclarationFinder<'s> {
     /// The benchmark looked for; `before` counts down to 0 as earlier benchmarks with its id pass
     declaration: DeclaredId,
-    starter: Starter<'s>,
+    starter: RemoteDriver<'s>,
 }
 
-impl Visitor for AddressedBenchmark<'_> {
+impl Visitor for DeclarationFinder<'_> {
     fn visit(&mut self, announcement: AnnouncedBenchmark, body: &mut dyn FnMut(&mut Bencher<'_>)) {
         if announcement.id != self.declaration.id || self.starter.outcome.is_some() {
             return;
@@ -283,15 +283,15 @@ impl Visitor for AddressedBenchmark<'_> {
     }
 }
 
-impl SampleDriver for Starter<'_> {
+impl SampleDriver for RemoteDriver<'_> {
     fn drive(
         &mut self,
         throughput: Throughput,
         sampler: &mut Sampler<'_>,
-        latencies: Option<&RefCell<LatencyNotes>>,
+        latencies: Option<&RefCell<LatencyRecorder>>,
     ) {
         if let Some(latencies) = latencies {
-            let clock = self.stopwatch.of_operations();
+            let clock = self.stopwatch.operation_clock();
             latencies
                 .borrow_mut()
                 .prepare(clock, self.seed, self.latency_digits);
@@ -299,7 +299,7 @@ impl SampleDriver for Starter<'_> {
         let is_latency = latencies.is_some();
         self.wire.frames.started(self.id, throughput, is_latency);
         loop {
-            match (self.wire.next(), latencies) {
+            match (self.wire.next_request(), latencies) {
                 (ParentRequest::WarmUp(time), _) => {
                     let limit_ns = saturating_nanos(time);
                     let warm_up = warm_up(
@@ -310,7 +310,7 @@ impl SampleDriver for Starter<'_> {
                 }
                 (ParentRequest::Sample(schedule), _) => self.sample(&schedule, sampler, latencies),
                 (ParentRequest::Count(limit), _) if self.counts_allocations => {
-                    let counts = count(sampler, limit);
+                    let counts = count_allocations(sampler, limit);
                     self.wire.frames.counted(&counts);
                 }
                 (ParentRequest::Latencies(times), Some(latencies)) => {
@@ -330,12 +330,12 @@ impl SampleDriver for Starter<'_> {
     }
 }
 
-impl Starter<'_> {
+impl RemoteDriver<'_> {
     fn sample(
         &mut self,
         schedule: &Schedule,
         sampler: &mut Sampler<'_>,
-        latencies: Option<&RefCell<LatencyNotes>>,
+        latencies: Option<&RefCell<LatencyRecorder>>,
     ) {
         // Allocate all memory before the first sample.
         let mut iterations = Vec::with_capacity(schedule.len());
@@ -344,9 +344,11 @@ impl Starter<'_> {
         for count in schedule.iterations() {
             let index = self.samples;
             self.samples += 1;
-            let sampler = &mut |iterations| shift::sample(index, sampler, iterations);
+            let sampler = &mut |iterations| shift::sample_at_position(index, sampler, iterations);
             elapsed_ns.push(match latencies {
-                Some(latencies) => saturating_nanos(latencies::sample(latencies, sampler, count)),
+                Some(latencies) => {
+                    saturating_nanos(latencies::sample_operations(latencies, sampler, count))
+                }
                 None => self.stopwatch.sample(sampler, count),
             });
             iterations.push(count);
@@ -361,10 +363,10 @@ mod tests {
 
     #[test]
     fn a_version_is_found_among_those_of_the_parent() {
-        assert!(speaks("1", 1));
-        assert!(speaks("1,2", 1));
-        assert!(speaks("3,2,1", 1));
-        assert!(!speaks("2,11", 1));
-        assert!(!speaks("", 1));
+        assert!(includes_version("1", 1));
+        assert!(includes_version("1,2", 1));
+        assert!(includes_version("3,2,1", 1));
+        assert!(!includes_version("2,11", 1));
+        assert!(!includes_version("", 1));
     }
 }

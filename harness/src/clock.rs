@@ -4,7 +4,7 @@ use std::time::{Duration, Instant};
 
 /// Returns the smallest nonzero difference between two clock readings in 32 tries. This is the effective resolution: the larger of the counter's
 /// step and the cost of a reading.
-pub(crate) fn quantum() -> Duration {
+pub(crate) fn measure_quantum() -> Duration {
     (0..32)
         .map(|_| {
             let start = Instant::now();
@@ -30,7 +30,7 @@ mod tests {
 
     #[test]
     fn the_quantum_is_never_zero() {
-        assert!(!quantum().is_zero());
+        assert!(!measure_quantum().is_zero());
     }
 
     #[test]

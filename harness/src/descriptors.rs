@@ -6,7 +6,7 @@ use std::io;
 
 /// The files for the two directions of the protocol.
 #[derive(Debug)]
-pub(crate) struct Wires {
+pub(crate) struct ProtocolFiles {
     pub(crate) requests: File,
     pub(crate) frames: File,
 }
@@ -18,7 +18,7 @@ pub(crate) use windows::take_over;
 
 /// Fails: this system is not supported.
 #[cfg(not(any(unix, windows)))]
-pub(crate) fn take_over() -> io::Result<Wires> {
+pub(crate) fn take_over() -> io::Result<ProtocolFiles> {
     Err(io::Error::new(
         io::ErrorKind::Unsupported,
         "this system has no descriptors that a bench executable could speak the protocol on",
@@ -27,7 +27,7 @@ pub(crate) fn take_over() -> io::Result<Wires> {
 
 #[cfg(unix)]
 mod unix {
-    use super::{File, Wires, io};
+    use super::{File, ProtocolFiles, io};
     use std::ffi::c_int;
     use std::io::Write as _;
     use std::os::fd::{AsFd, AsRawFd};
@@ -38,10 +38,10 @@ mod unix {
     }
 
     /// Takes over the standard streams and makes the child die with its parent.
-    pub(crate) fn take_over() -> io::Result<Wires> {
+    pub(crate) fn take_over() -> io::Result<ProtocolFiles> {
         die_with_parent()?;
         // std sets close-on-exec on its duplicates, so grandchildren cannot hold the protocol open.
-        let wires = Wires {
+        let wires = ProtocolFiles {
             requests: io::stdin().as_fd().try_clone_to_owned()?.into(),
             frames: io::stdout().as_fd().try_clone_to_owned()?.into(),
         };
@@ -114,9 +114,9 @@ mod windows {
 
     /// Takes over the standard streams for Rust's std, which asks for the handle on each use. A C runtime in the same process keeps its own
     /// descriptor 1.
-    pub(crate) fn take_over() -> io::Result<Wires> {
+    pub(crate) fn take_over() -> io::Result<ProtocolFiles> {
         // Child processes do not inherit duplicates made by std.
-        let wires = Wires {
+        let wires = ProtocolFiles {
             requests: io::stdin().as_handle().try_clone_to_owned()?.into(),
             frames: io::stdout().as_handle().try_clone_to_owned()?.into(),
         };

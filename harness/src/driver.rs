@@ -2,19 +2,19 @@
 
 use std::cell::RefCell;
 
-use crate::latencies::LatencyNotes;
+use crate::latencies::LatencyRecorder;
 use crate::sampler::Sampler;
 use crate::throughput::Throughput;
 
 /// Takes the samples of a benchmark: `cargo perfcheck` through the protocol, the table of `cargo bench`, or a test that runs the body once.
 pub(crate) trait SampleDriver {
     /// Called when set-up is done. Takes as many samples as it wants; for a latency benchmark through
-    /// [`latencies::sample`](crate::latencies::sample).
+    /// [`latencies::sample_operations`](crate::latencies::sample_operations).
     fn drive(
         &mut self,
         throughput: Throughput,
         sampler: &mut Sampler<'_>,
-        latencies: Option<&RefCell<LatencyNotes>>,
+        latencies: Option<&RefCell<LatencyRecorder>>,
     );
 }
 
@@ -25,7 +25,7 @@ pub(crate) trait Measure {
     fn measure_noting(
         &mut self,
         sampler: &mut Sampler<'_>,
-        latencies: Option<&RefCell<LatencyNotes>>,
+        latencies: Option<&RefCell<LatencyRecorder>>,
     );
 
     /// Hands `sampler` to the driver.

@@ -8,7 +8,7 @@ use std::process;
 
 use crate::allocations::Counts;
 use crate::clock::saturating_nanos;
-use crate::latencies::{LatencyNotes, Second};
+use crate::latencies::{LatencyRecorder, RecordedWindow};
 use crate::settings::{AnnouncedBenchmark, Settings};
 use crate::throughput::Throughput;
 use crate::warm_up::WarmUpTotals;
@@ -56,12 +56,12 @@ impl Frames {
     }
 
     /// Ends a line that may have been begun on stdout before the protocol.
-    pub(crate) fn empty_line(&mut self) {
+    pub(crate) fn send_empty_line(&mut self) {
         self.line.clear();
         self.send();
     }
 
-    pub(crate) fn hello(
+    pub(crate) fn send_hello(
         &mut self,
         harness: &HarnessIdentity,
         protocol: u32,
@@ -83,44 +83,44 @@ impl Frames {
     pub(crate) fn benchmark(&mut self, announcement: &AnnouncedBenchmark) {
         let AnnouncedBenchmark { id, settings } = announcement;
         self.begin("benchmark");
-        self.member("id");
+        self.begin_member("id");
         push_string(&mut self.line, id);
-        self.member("version");
+        self.begin_member("version");
         match &settings.version {
             Some(version) => push_string(&mut self.line, version),
             None => self.line.push_str("null"),
         }
-        self.throughput(settings.throughput);
+        self.push_throughput(settings.throughput);
         if let Some(unit) = &settings.unit {
-            self.member("metric");
+            self.begin_member("metric");
             self.line.push_str(r#"{"kind":"amount","unit":"#);
             push_string(&mut self.line, unit);
             self.line.push('}');
         }
-        self.member("settings");
+        self.begin_member("settings");
         push_settings(&mut self.line, settings);
         self.end();
     }
 
     pub(crate) fn broken(&mut self, message: &str) {
         self.begin("broken");
-        self.member("message");
+        self.begin_member("message");
         push_string(&mut self.line, message);
         self.end();
     }
 
     pub(crate) fn listed(&mut self, count: usize) {
         self.begin("listed");
-        self.member("count");
+        self.begin_member("count");
         push(&mut self.line, count);
         self.end();
     }
 
     pub(crate) fn started(&mut self, id: &str, throughput: Throughput, is_latency: bool) {
         self.begin("started");
-        self.member("id");
+        self.begin_member("id");
         push_string(&mut self.line, id);
-        self.throughput(throughput);
+        self.push_throughput(throughput);
         if is_latency {
             self.line.push_str(r#","kind":"latency""#);
         }
@@ -129,11 +129,11 @@ impl Frames {
 
     pub(crate) fn warmed_up(&mut self, warm_up: &WarmUpTotals) {
         self.begin("warmed-up");
-        self.member("iterations");
+        self.begin_member("iterations");
         push(&mut self.line, warm_up.iterations);
-        self.member("elapsed_ns");
+        self.begin_member("elapsed_ns");
         push(&mut self.line, warm_up.elapsed_ns);
-        self.member("total_ns");
+        self.begin_member("total_ns");
         push(&mut self.line, warm_up.total_ns);
         self.end();
     }
@@ -147,9 +147,9 @@ impl Frames {
 
     pub(crate) fn samples(&mut self, iterations: &[u64], elapsed_ns: &[u64]) {
         self.begin("samples");
-        self.member("iterations");
+        self.begin_member("iterations");
         push_array(&mut self.line, iterations);
-        self.member("elapsed_ns");
+        self.begin_member("elapsed_ns");
         push_array(&mut self.line, elapsed_ns);
         self.end();
     }
@@ -167,7 +167,7 @@ impl Frames {
         for (name, part) in parts {
             self.begin_array(name);
             for counts in all {
-                self.item();
+                self.begin_item();
                 push(&mut self.line, part(counts));
             }
             self.line.push(']');
@@ -176,46 +176,46 @@ impl Frames {
     }
 
     /// Sends the results of a latency benchmark, with at most `times` single times.
-    pub(crate) fn latencies(&mut self, latencies: &LatencyNotes, times: usize) {
+    pub(crate) fn latencies(&mut self, latencies: &LatencyRecorder, times: usize) {
         let histogram = latencies.histogram();
         self.begin("latencies");
-        self.member("digits");
+        self.begin_member("digits");
         push(&mut self.line, histogram.digits().get());
         self.begin_array("counts");
         let (first, counts) = histogram.counts();
         for (index, &count) in counts.iter().enumerate() {
             if count > 0 {
-                self.item();
+                self.begin_item();
                 push(&mut self.line, format_args!("[{},{count}]", first + index));
             }
         }
         self.line.push(']');
-        self.member("clamped");
+        self.begin_member("clamped");
         push(&mut self.line, histogram.clamped());
-        self.member("errors");
+        self.begin_member("errors");
         push(&mut self.line, latencies.errors());
         self.begin_array("messages");
         for message in latencies.messages() {
-            self.item();
+            self.begin_item();
             push_string(&mut self.line, message);
         }
         self.line.push(']');
-        self.member("reservoir_ns");
+        self.begin_member("reservoir_ns");
         push_array(&mut self.line, &latencies.reservoir_ns(times));
         self.begin_array("windows");
         let (closed, open) = latencies.windows();
         for window in closed {
-            self.window(window);
+            self.push_window(window);
         }
         if let Some(open) = open {
-            self.window(&open);
+            self.push_window(&open);
         }
         self.line.push(']');
         self.end();
     }
 
-    fn window(&mut self, window: &Second) {
-        self.item();
+    fn push_window(&mut self, window: &RecordedWindow) {
+        self.begin_item();
         push(
             &mut self.line,
             format_args!(
@@ -223,24 +223,24 @@ impl Frames {
                 window.operations, window.errors
             ),
         );
-        self.optional("p50_ns", window.p50_ns);
-        self.optional("p95_ns", window.p95_ns);
-        self.optional("p99_ns", window.p99_ns);
+        self.push_optional("p50_ns", window.p50_ns);
+        self.push_optional("p95_ns", window.p95_ns);
+        self.push_optional("p99_ns", window.p99_ns);
         self.line.push('}');
     }
 
     pub(crate) fn finished(&mut self, id: &str) {
         self.begin("finished");
-        self.member("id");
+        self.begin_member("id");
         push_string(&mut self.line, id);
         self.end();
     }
 
     pub(crate) fn skipped(&mut self, id: &str, reason: &str) {
         self.begin("skipped");
-        self.member("id");
+        self.begin_member("id");
         push_string(&mut self.line, id);
-        self.member("reason");
+        self.begin_member("reason");
         push_string(&mut self.line, reason);
         self.end();
     }
@@ -259,12 +259,12 @@ impl Frames {
 
     fn push_error(&mut self, id: Option<&str>, message: &str) {
         self.begin("error");
-        self.member("id");
+        self.begin_member("id");
         match id {
             Some(id) => push_string(&mut self.line, id),
             None => self.line.push_str("null"),
         }
-        self.member("message");
+        self.begin_member("message");
         push_string(&mut self.line, message);
     }
 
@@ -285,18 +285,18 @@ impl Frames {
         self.line.push('"');
     }
 
-    fn member(&mut self, name: &str) {
+    fn begin_member(&mut self, name: &str) {
         self.line.push_str(",\"");
         self.line.push_str(name);
         self.line.push_str("\":");
     }
 
-    fn optional(&mut self, name: &str, number: Option<u64>) {
-        self.member(name);
-        self.number_or_null(number);
+    fn push_optional(&mut self, name: &str, number: Option<u64>) {
+        self.begin_member(name);
+        self.push_number_or_null(number);
     }
 
-    fn number_or_null(&mut self, number: Option<u64>) {
+    fn push_number_or_null(&mut self, number: Option<u64>) {
         match number {
             Some(number) => push(&mut self.line, number),
             None => self.line.push_str("null"),
@@ -305,21 +305,21 @@ impl Frames {
 
     /// Begins an array as the next member. The caller writes the items and the closing bracket.
     fn begin_array(&mut self, name: &str) {
-        self.member(name);
+        self.begin_member(name);
         self.line.push('[');
     }
 
     /// Separates the next item of an array from the previous one.
-    fn item(&mut self) {
+    fn begin_item(&mut self) {
         if !self.line.ends_with('[') {
             self.line.push(',');
         }
     }
 
-    fn throughput(&mut self, throughput: Throughput) {
+    fn push_throughput(&mut self, throughput: Throughput) {
         self.line.push_str(r#","throughput":{"bytes":"#);
-        self.number_or_null(throughput.bytes_per_iteration());
-        self.optional("elements", throughput.elements_per_iteration());
+        self.push_number_or_null(throughput.bytes_per_iteration());
+        self.push_optional("elements", throughput.elements_per_iteration());
         self.line.push('}');
     }
 

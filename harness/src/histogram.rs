@@ -59,7 +59,7 @@ struct Geometry {
 impl TimeCounts {
     /// Makes an empty histogram.
     pub(crate) fn new(digits: LatencyDigits) -> Self {
-        let geometry = Geometry::of(digits);
+        let geometry = Geometry::from_digits(digits);
         let length = geometry.index_of(HIGHEST_NS.next_power_of_two() - 1) + 1;
         let mut counters = Vec::with_capacity(length);
         // `black_box` hides the zero, so that the memory is really written: its pages exist before the first value is recorded.
@@ -131,13 +131,13 @@ impl TimeCounts {
 }
 
 impl Geometry {
-    fn of(digits: LatencyDigits) -> Self {
+    fn from_digits(digits: LatencyDigits) -> Self {
         let exact = (2 * 10_u64.pow(digits.0.into())).next_power_of_two();
         Self { digits, exact }
     }
 
     /// Returns the number of counters for each power of two.
-    fn half(self) -> u64 {
+    fn counters_per_power(self) -> u64 {
         self.exact / 2
     }
 
@@ -146,8 +146,8 @@ impl Geometry {
         if ns < self.exact {
             return ns as usize;
         }
-        let shift = u64::from(ns.ilog2()) - u64::from(self.half().ilog2());
-        (self.half() * shift + (ns >> shift)) as usize
+        let shift = u64::from(ns.ilog2()) - u64::from(self.counters_per_power().ilog2());
+        (self.counters_per_power() * shift + (ns >> shift)) as usize
     }
 
     /// Returns the smallest time that a counter counts.
@@ -156,8 +156,8 @@ impl Geometry {
         if index < self.exact {
             return index;
         }
-        let shift = index / self.half() - 1;
-        (index - self.half() * shift) << shift
+        let shift = index / self.counters_per_power() - 1;
+        (index - self.counters_per_power() * shift) << shift
     }
 }
 
@@ -189,9 +189,12 @@ mod tests {
 
     #[test]
     fn b5_counters_are_2048_and_then_1024_for_each_power_of_two_up_to_an_hour() {
-        let usual = Geometry::of(LatencyDigits::default());
+        let usual = Geometry::from_digits(LatencyDigits::default());
         let counters = TimeCounts::new(LatencyDigits::default()).counters.len();
-        assert_eq!((usual.exact, usual.half(), counters), (2048, 1024, 33_792));
+        assert_eq!(
+            (usual.exact, usual.counters_per_power(), counters),
+            (2048, 1024, 33_792)
+        );
         let (index_of, lower_bound) = (|ns| usual.index_of(ns), |at| usual.lower_bound(at));
         assert_eq!(index_of(2047), 2047);
         assert_eq!(index_of(2048), 2048);
@@ -219,7 +222,7 @@ mod tests {
 
     #[test]
     fn b6_a_counter_is_within_one_1024th_of_its_values() {
-        let usual = Geometry::of(LatencyDigits::default());
+        let usual = Geometry::from_digits(LatencyDigits::default());
         let bound_of = |ns| usual.lower_bound(usual.index_of(ns));
         assert_eq!((bound_of(4099), bound_of(1_234_567)), (4096, 1_233_920));
         for ns in 0..=2047 {
@@ -258,7 +261,7 @@ mod tests {
             ("4", 32_768),
             ("5", 262_144),
         ] {
-            let geometry = Geometry::of(LatencyDigits::parse(digits).unwrap());
+            let geometry = Geometry::from_digits(LatencyDigits::parse(digits).unwrap());
             assert_eq!(geometry.exact, exact);
             let mut ns = 1;
             while ns <= HIGHEST_NS {

@@ -23,7 +23,7 @@ const LONGEST_MESSAGE: usize = 1000;
 
 /// The results of one second of a latency benchmark.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub(crate) struct Second {
+pub(crate) struct RecordedWindow {
     /// Successful operations
     pub(crate) operations: u64,
     pub(crate) errors: u64,
@@ -34,7 +34,7 @@ pub(crate) struct Second {
 
 /// Records operations while a sample is taken, and ignores them at other times.
 #[derive(Debug)]
-pub(crate) struct LatencyNotes {
+pub(crate) struct LatencyRecorder {
     clock: OperationClock,
     recording: bool,
     /// Start of the first sample
@@ -44,12 +44,12 @@ pub(crate) struct LatencyNotes {
     errors: u64,
     messages: Vec<String>,
     /// Windows that have ended; the current one is not among them
-    windows: Vec<Second>,
+    windows: Vec<RecordedWindow>,
     in_window: TimeCounts,
     errors_in_window: u64,
 }
 
-impl LatencyNotes {
+impl LatencyRecorder {
     /// Makes an empty record.
     pub(crate) fn new() -> Self {
         Self {
@@ -78,7 +78,7 @@ impl LatencyNotes {
 
     /// Records an operation that ran between two clock readings, and returns its reported time. A scripted clock or a slowdown makes it differ
     /// from the measured one.
-    pub(crate) fn note(
+    pub(crate) fn record(
         &mut self,
         start: Instant,
         end: Instant,
@@ -90,7 +90,7 @@ impl LatencyNotes {
         };
         let (elapsed_ns, ended_ns) = self
             .clock
-            .read(measured, end.saturating_duration_since(began));
+            .reported_times(measured, end.saturating_duration_since(began));
         self.close_windows_before(ended_ns / NS_PER_WINDOW);
         match error {
             None => {
@@ -102,7 +102,7 @@ impl LatencyNotes {
                 self.errors += 1;
                 self.errors_in_window += 1;
                 if self.messages.len() < MESSAGES {
-                    self.messages.push(cut(error));
+                    self.messages.push(truncated_message(error));
                 }
             }
         }
@@ -118,8 +118,8 @@ impl LatencyNotes {
         }
     }
 
-    fn open_window(&self) -> Second {
-        Second {
+    fn open_window(&self) -> RecordedWindow {
+        RecordedWindow {
             operations: self.in_window.total(),
             errors: self.errors_in_window,
             p50_ns: self.in_window.percentile(500),
@@ -145,19 +145,19 @@ impl LatencyNotes {
 
     /// Returns at most `wanted` single times, chosen at random.
     pub(crate) fn reservoir_ns(&self, wanted: usize) -> Vec<u64> {
-        self.reservoir.choice(wanted)
+        self.reservoir.draw_sample(wanted)
     }
 
     /// Returns the seconds that have ended since the first sample began, and the current one.
-    pub(crate) fn windows(&self) -> (&[Second], Option<Second>) {
+    pub(crate) fn windows(&self) -> (&[RecordedWindow], Option<RecordedWindow>) {
         let open = self.began.map(|_| self.open_window());
         (&self.windows, open)
     }
 }
 
 /// Takes one sample and records its operations. The sample's time is their sum.
-pub(crate) fn sample(
-    latencies: &RefCell<LatencyNotes>,
+pub(crate) fn sample_operations(
+    latencies: &RefCell<LatencyRecorder>,
     sampler: &mut Sampler<'_>,
     iterations: u64,
 ) -> Duration {
@@ -174,7 +174,7 @@ pub(crate) fn sample(
 }
 
 /// Returns the message of an error, cut if it is long.
-fn cut(error: &dyn Display) -> String {
+fn truncated_message(error: &dyn Display) -> String {
     let mut text = String::new();
     let written = write!(text, "{error}");
     if written.is_err() {

@@ -13,19 +13,19 @@ pub fn print(text: &str) {
         Ok(()) => {}
         Err(error) if error.kind() == io::ErrorKind::BrokenPipe => process::exit(0),
         Err(error) => {
-            note(&format!("error: cannot write the results: {error}"));
+            print_note(&format!("error: cannot write the results: {error}"));
             process::exit(2);
         }
     }
 }
 
 /// Prints a line to stderr, ignoring errors: there may be no stderr.
-pub fn note(line: &str) {
+pub fn print_note(line: &str) {
     let _ = writeln!(io::stderr(), "{line}");
 }
 
 /// Prints an error message and returns the exit code.
-pub(crate) fn fail(code: u8, message: &str) -> ExitCode {
-    note(&format!("error: {message}"));
+pub(crate) fn fail_with(code: u8, message: &str) -> ExitCode {
+    print_note(&format!("error: {message}"));
     ExitCode::from(code)
 }

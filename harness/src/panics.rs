@@ -21,7 +21,7 @@ static OUTSIDE: Mutex<Option<String>> = Mutex::new(None);
 
 /// Installs a hook that records panics of the calling thread and does not print them. Panics of other threads are printed as usual, and so is
 /// every panic if `RUST_BACKTRACE` asks for a backtrace. If panics abort, the hook itself sends the frame.
-pub(crate) fn record(frames: &Frames) -> std::io::Result<()> {
+pub(crate) fn install_hook(frames: &Frames) -> std::io::Result<()> {
     let frames = Mutex::new(frames.try_clone()?);
     let bench_thread = thread::current().id();
     let print = panic::take_hook();
@@ -47,7 +47,7 @@ pub(crate) fn record(frames: &Frames) -> std::io::Result<()> {
 }
 
 /// Sets the running benchmark, to which later panics belong, and clears recorded panics.
-pub(crate) fn set_under_way(id: Option<&str>) {
+pub(crate) fn set_current_benchmark(id: Option<&str>) {
     LAST.set(None);
     if let Ok(mut outside) = OUTSIDE.lock() {
         *outside = None;
@@ -58,18 +58,18 @@ pub(crate) fn set_under_way(id: Option<&str>) {
 }
 
 /// Returns the message of a panic outside any benchmark, since the last benchmark ended.
-pub(crate) fn outside() -> Option<String> {
+pub(crate) fn message_outside_benchmarks() -> Option<String> {
     OUTSIDE.lock().ok().and_then(|outside| outside.clone())
 }
 
 /// Returns the message of a caught panic, with its place if the hook has recorded it.
-pub(crate) fn message(payload: &(dyn Any + Send)) -> String {
+pub(crate) fn take_message(payload: &(dyn Any + Send)) -> String {
     LAST.take()
-        .unwrap_or_else(|| format!("panicked: {}", text(payload)))
+        .unwrap_or_else(|| format!("panicked: {}", payload_text(payload)))
 }
 
 fn describe(info: &PanicHookInfo<'_>) -> String {
-    let text = text(info.payload());
+    let text = payload_text(info.payload());
     match info.location() {
         Some(place) => format!("panicked at {place}: {text}"),
         None => format!("panicked: {text}"),
@@ -77,7 +77,7 @@ fn describe(info: &PanicHookInfo<'_>) -> String {
 }
 
 /// Returns the text of a panic's payload.
-pub(crate) fn text(payload: &(dyn Any + Send)) -> &str {
+pub(crate) fn payload_text(payload: &(dyn Any + Send)) -> &str {
     if let Some(text) = payload.downcast_ref::<&str>() {
         text
     } else if let Some(text) = payload.downcast_ref::<String>() {

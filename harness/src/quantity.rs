@@ -3,15 +3,15 @@
 use crate::throughput::Throughput;
 
 /// Formats a time given in nanoseconds.
-pub fn time(ns: f64) -> String {
-    scaled(ns, &[(1.0, "ns"), (1e3, "µs"), (1e6, "ms"), (1e9, "s")])
+pub fn format_time(ns: f64) -> String {
+    format_scaled(ns, &[(1.0, "ns"), (1e3, "µs"), (1e6, "ms"), (1e9, "s")])
 }
 
 /// Formats the work per second of an iteration that takes `ns` nanoseconds; empty if `throughput` is unknown.
-pub fn per_second(throughput: Throughput, ns: f64) -> String {
+pub fn format_rate(throughput: Throughput, ns: f64) -> String {
     let bytes = throughput.bytes_per_iteration().map(|bytes| {
         let units = [(1.0, "B/s"), (1e3, "kB/s"), (1e6, "MB/s"), (1e9, "GB/s")];
-        scaled(bytes as f64 / ns * 1e9, &units)
+        format_scaled(bytes as f64 / ns * 1e9, &units)
     });
     let elements = throughput.elements_per_iteration().map(|elements| {
         let units = [
@@ -20,7 +20,7 @@ pub fn per_second(throughput: Throughput, ns: f64) -> String {
             (1e6, "Melem/s"),
             (1e9, "Gelem/s"),
         ];
-        scaled(elements as f64 / ns * 1e9, &units)
+        format_scaled(elements as f64 / ns * 1e9, &units)
     });
     match (bytes, elements) {
         (Some(bytes), Some(elements)) => format!("{bytes}, {elements}"),
@@ -29,7 +29,7 @@ pub fn per_second(throughput: Throughput, ns: f64) -> String {
 }
 
 /// Formats the mean number of allocations and of bytes.
-pub(crate) fn allocated(allocations: f64, bytes: f64) -> String {
+pub(crate) fn format_allocations(allocations: f64, bytes: f64) -> String {
     if allocations == 0.0 {
         return "no allocations".to_owned();
     }
@@ -39,13 +39,13 @@ pub(crate) fn allocated(allocations: f64, bytes: f64) -> String {
     let bytes = if bytes < 1000.0 && bytes.fract() == 0.0 {
         format!("{bytes} B")
     } else {
-        scaled(bytes, &[(1.0, "B"), (1e3, "kB"), (1e6, "MB"), (1e9, "GB")])
+        format_scaled(bytes, &[(1.0, "B"), (1e3, "kB"), (1e6, "MB"), (1e9, "GB")])
     };
     format!("{allocations:.decimals$} allocation{plural}, {bytes}")
 }
 
 /// Formats `value` in the largest of the ascending `units` in which it is at least 1.
-fn scaled(value: f64, units: &[(f64, &str)]) -> String {
+fn format_scaled(value: f64, units: &[(f64, &str)]) -> String {
     let (factor, unit) = units
         .iter()
         .rev()
@@ -67,7 +67,7 @@ mod tests {
 
     #[test]
     fn times_have_four_digits_in_every_unit() {
-        let texts = [0.25, 1.5, 99.999, 999.96, 1234.0, 5e6, 61e9].map(time);
+        let texts = [0.25, 1.5, 99.999, 999.96, 1234.0, 5e6, 61e9].map(format_time);
         assert_eq!(
             texts,
             [
@@ -84,15 +84,18 @@ mod tests {
 
     #[test]
     fn allocations_are_whole_numbers_where_iterations_agree() {
-        assert_eq!(allocated(0.0, 0.0), "no allocations");
-        assert_eq!(allocated(1.0, 64.0), "1 allocation, 64 B");
-        assert_eq!(allocated(2.0625, 65_536.5), "2.06 allocations, 65.54 kB");
+        assert_eq!(format_allocations(0.0, 0.0), "no allocations");
+        assert_eq!(format_allocations(1.0, 64.0), "1 allocation, 64 B");
+        assert_eq!(
+            format_allocations(2.0625, 65_536.5),
+            "2.06 allocations, 65.54 kB"
+        );
     }
 
     #[test]
     fn rates_name_what_is_counted() {
         let both = Throughput::bytes(2048).and_elements(3);
-        assert_eq!(per_second(both, 1e9), "2.048 kB/s, 3.000 elem/s");
-        assert_eq!(per_second(Throughput::default(), 1.0), "");
+        assert_eq!(format_rate(both, 1e9), "2.048 kB/s, 3.000 elem/s");
+        assert_eq!(format_rate(Throughput::default(), 1.0), "");
     }
 }

@@ -29,12 +29,12 @@ pub(crate) enum ParentRequest {
 /// The samples of one request, in order.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(crate) struct Schedule {
-    specs: Vec<Spec>,
+    specs: Vec<ScheduleItem>,
 }
 
 /// `samples` samples of `iterations` iterations each.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-struct Spec {
+struct ScheduleItem {
     iterations: u64,
     samples: u64,
 }
@@ -55,7 +55,7 @@ impl Schedule {
     fn parse(specs: &str) -> Result<Self, String> {
         let specs = specs
             .split(' ')
-            .map(Spec::parse)
+            .map(ScheduleItem::parse)
             .collect::<Result<Vec<_>, _>>()?;
         let samples = specs
             .iter()
@@ -69,12 +69,12 @@ impl Schedule {
     }
 }
 
-impl Spec {
+impl ScheduleItem {
     fn parse(spec: &str) -> Result<Self, String> {
         let (iterations, samples) = spec.split_once('*').unwrap_or((spec, "1"));
         let spec = Self {
-            iterations: number(iterations)?,
-            samples: number(samples)?,
+            iterations: parse_number(iterations)?,
+            samples: parse_number(samples)?,
         };
         if spec.iterations == 0 || spec.samples == 0 {
             return Err("a sample has at least one iteration, and a SPEC one sample".to_owned());
@@ -91,15 +91,19 @@ impl ParentRequest {
             None if line == "finish" => Ok(Self::Finish),
             None if line == "bye" => Ok(Self::Bye),
             Some(("start", id)) => unescape(id).map(Self::Start),
-            Some(("warm-up", time)) => number(time).map(Duration::from_nanos).map(Self::WarmUp),
+            Some(("warm-up", time)) => parse_number(time)
+                .map(Duration::from_nanos)
+                .map(Self::WarmUp),
             Some(("sample", specs)) => Schedule::parse(specs).map(Self::Sample),
-            Some(("count", limit)) => match number(limit)? {
+            Some(("count", limit)) => match parse_number(limit)? {
                 limit @ 1..=MAX_COUNTED => Ok(Self::Count(limit as usize)),
                 limit => Err(format!(
                     "{limit} iterations to count; 1 to {MAX_COUNTED} are allowed"
                 )),
             },
-            Some(("latencies", most)) => number(most).map(|most| Self::Latencies(most as usize)),
+            Some(("latencies", most)) => {
+                parse_number(most).map(|most| Self::Latencies(most as usize))
+            }
             _ => Err(format!("{line:?} is no request of an addressable harness")),
         }
     }
@@ -119,7 +123,7 @@ impl ParentRequest {
     }
 }
 
-fn number(word: &str) -> Result<u64, String> {
+fn parse_number(word: &str) -> Result<u64, String> {
     // `parse` alone would accept a leading `+`.
     let digits = !word.is_empty() && word.bytes().all(|byte| byte.is_ascii_digit());
     word.parse()

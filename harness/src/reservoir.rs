@@ -52,7 +52,7 @@ impl Reservoir {
     }
 
     /// Returns the seed for a benchmark in a process.
-    pub(crate) fn seed_of(id: &str, launch: u64) -> u64 {
+    pub(crate) fn derive_seed(id: &str, launch: u64) -> u64 {
         // FNV-1a.
         let hash = id.bytes().fold(0xCBF2_9CE4_8422_2325, |hash: u64, byte| {
             (hash ^ u64::from(byte)).wrapping_mul(0x0000_0100_0000_01B3)
@@ -78,7 +78,7 @@ impl Reservoir {
 
     /// Returns at most `wanted` of the kept times; each subset of that size has the same chance (Knuth 1997, algorithm 3.4.2 S). Taking the first
     /// ones instead would favor the oldest times.
-    pub(crate) fn choice(&self, wanted: usize) -> Vec<u64> {
+    pub(crate) fn draw_sample(&self, wanted: usize) -> Vec<u64> {
         let mut draws = self.draws;
         let mut needed = wanted.min(self.kept_ns.len()) as u64;
         let mut left = self.kept_ns.len() as u64;
@@ -100,7 +100,7 @@ mod tests {
 
     fn seeded(id: &str, launch: u64) -> Reservoir {
         let mut reservoir = Reservoir::new();
-        reservoir.seed(Reservoir::seed_of(id, launch));
+        reservoir.seed(Reservoir::derive_seed(id, launch));
         reservoir
     }
 
@@ -120,7 +120,10 @@ mod tests {
     fn b9_the_first_ten_thousand_are_kept_and_no_more() {
         let mut reservoir = seeded("read", 1);
         (0..10_000).for_each(|ns| reservoir.offer(ns));
-        assert_eq!(reservoir.choice(20_000), (0..10_000).collect::<Vec<_>>());
+        assert_eq!(
+            reservoir.draw_sample(20_000),
+            (0..10_000).collect::<Vec<_>>()
+        );
         reservoir.offer(10_000);
         assert_eq!(reservoir.kept_ns.len(), 10_000);
     }
@@ -132,10 +135,10 @@ mod tests {
         for launch in 0..5 {
             let mut reservoir = seeded("read", launch);
             (0..1_000_000).for_each(|ns| reservoir.offer(ns));
-            let all = reservoir.choice(PLACES);
+            let all = reservoir.draw_sample(PLACES);
             assert_eq!(all.len(), PLACES);
             assert!(chi_square(&all, 1_000_000) < 148.23);
-            let some = reservoir.choice(1000);
+            let some = reservoir.draw_sample(1000);
             assert_eq!(some.len(), 1000);
             assert!(chi_square(&some, 1_000_000) < 148.23);
         }
@@ -146,7 +149,7 @@ mod tests {
         let kept = |id, launch| {
             let mut reservoir = seeded(id, launch);
             (0..20_000).for_each(|ns| reservoir.offer(ns));
-            reservoir.choice(100)
+            reservoir.draw_sample(100)
         };
         assert_eq!(kept("a", 3), kept("a", 3));
         assert_ne!(kept("a", 3), kept("a", 4));

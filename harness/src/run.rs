@@ -3,7 +3,7 @@
 use std::process::ExitCode;
 
 use crate::args::{Args, ExecutableMode};
-use crate::output::{note, print};
+use crate::output::{print, print_note};
 use crate::walk::{BenchFunction, Catalogue, DeclaredBenchmark};
 use crate::{child, listing, smoke, table};
 
@@ -42,13 +42,13 @@ pub fn run(functions: &[BenchFunction]) -> ExitCode {
         return ExitCode::SUCCESS;
     }
     for argument in &args.ignored {
-        note(&format!(
+        print_note(&format!(
             "warning: `{argument}` has no effect on benchmarks of the crate perfcheck; see `cargo perfcheck --help`"
         ));
     }
     let catalogue = Catalogue::list(functions);
     for message in &catalogue.broken {
-        note(&format!("error: {message}"));
+        print_note(&format!("error: {message}"));
     }
     let broken = !catalogue.broken.is_empty();
     let all = catalogue.entries.len();

@@ -17,18 +17,18 @@ const TAIL_EVERY: u64 = 50;
 #[derive(Debug, Clone, Default, PartialEq)]
 pub(crate) struct Script {
     /// Ids with the times of processes 0, 1, ...; the times repeat cyclically
-    items: Vec<(String, Vec<LaunchPace>)>,
+    items: Vec<(String, Vec<ScriptedTimes>)>,
 }
 
 /// The scripted times of one process.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub(crate) struct LaunchPace {
+pub(crate) struct ScriptedTimes {
     ns_per_iteration: f64,
     /// Time of the slow operations of a latency benchmark
     tail_ns: f64,
 }
 
-impl LaunchPace {
+impl ScriptedTimes {
     /// Parses `NS` or `NS~TAIL`.
     fn parse(text: &str) -> Result<Self, String> {
         let number = |text: &str| {
@@ -44,7 +44,7 @@ impl LaunchPace {
         })
     }
 
-    fn times(self, factor: f64) -> Self {
+    fn scaled_by(self, factor: f64) -> Self {
         Self {
             ns_per_iteration: self.ns_per_iteration * factor,
             tail_ns: self.tail_ns * factor,
@@ -64,7 +64,7 @@ impl Script {
                     .ok_or_else(|| format!("{VARIABLE}: {item:?} is not ID=NS/NS/..."))?;
                 let times = times
                     .split('/')
-                    .map(LaunchPace::parse)
+                    .map(ScriptedTimes::parse)
                     .collect::<Result<_, _>>()?;
                 Ok((id.to_owned(), times))
             })
@@ -73,7 +73,7 @@ impl Script {
     }
 
     /// Returns the scripted times of `id` in the given process, if the script has this id.
-    fn pace(&self, id: &str, launch: usize) -> Option<LaunchPace> {
+    fn process_times(&self, id: &str, launch: usize) -> Option<ScriptedTimes> {
         self.items
             .iter()
             .find(|(scripted, _)| scripted == id)
@@ -82,9 +82,9 @@ impl Script {
 
     /// Returns the stopwatch for a benchmark that is about to start.
     pub(crate) fn stopwatch(&self, id: &str, launch: usize, slowdown: Slowdown) -> Stopwatch {
-        match self.pace(id, launch) {
+        match self.process_times(id, launch) {
             Some(pace) => Stopwatch::Scripted {
-                pace: pace.times(slowdown.factor()),
+                pace: pace.scaled_by(slowdown.factor()),
                 sample: 0,
             },
             None => Stopwatch::Real(slowdown),
@@ -100,7 +100,7 @@ pub(crate) enum Stopwatch {
     /// A sampler that measures something other than time. Only warm-ups are timed here.
     Amounts,
     /// The script. `sample` is the index of the next sample since the benchmark started.
-    Scripted { pace: LaunchPace, sample: u32 },
+    Scripted { pace: ScriptedTimes, sample: u32 },
 }
 
 impl Stopwatch {
@@ -139,7 +139,7 @@ impl Stopwatch {
     }
 
     /// Returns the corresponding clock for single operations.
-    pub(crate) fn of_operations(&self) -> OperationClock {
+    pub(crate) fn operation_clock(&self) -> OperationClock {
         match self {
             Self::Real(slowdown) => OperationClock::Real {
                 factor: slowdown.factor(),
@@ -168,7 +168,7 @@ pub(crate) enum OperationClock {
     Real { factor: f64, carry: f64 },
     /// The script. `sample` and `operations` count from the start of the benchmark; `passed_ns` is the sum of the times so far.
     Scripted {
-        pace: LaunchPace,
+        pace: ScriptedTimes,
         sample: u32,
         operations: u64,
         passed_ns: u64,
@@ -177,13 +177,13 @@ pub(crate) enum OperationClock {
 
 impl Default for OperationClock {
     fn default() -> Self {
-        Stopwatch::Real(Slowdown::default()).of_operations()
+        Stopwatch::Real(Slowdown::default()).operation_clock()
     }
 }
 
 impl OperationClock {
     /// Returns the time of an operation, and its end counted from the beginning of the first sample, both in nanoseconds.
-    pub(crate) fn read(&mut self, measured: Duration, ended: Duration) -> (u64, u64) {
+    pub(crate) fn reported_times(&mut self, measured: Duration, ended: Duration) -> (u64, u64) {
         match self {
             Self::Real { factor, carry } => {
                 let mut elapsed_ns = saturating_nanos(measured);
@@ -235,7 +235,7 @@ mod tests {
     #[test]
     fn the_launch_chooses_in_turn_among_the_times() {
         let script = Script::parse("a=b=10/20.5;g/c d=3").unwrap();
-        let ns = |id, launch| Some(script.pace(id, launch)?.ns_per_iteration);
+        let ns = |id, launch| Some(script.process_times(id, launch)?.ns_per_iteration);
         assert_eq!(ns("a=b", 0), Some(10.0));
         assert_eq!(ns("a=b", 1), Some(20.5));
         assert_eq!(ns("a=b", 2), Some(10.0));
@@ -262,9 +262,10 @@ mod tests {
         let script = Script::parse("a=10/10.4~500").unwrap();
         let clock = |launch| {
             let stopwatch = script.stopwatch("a", launch, Slowdown::default());
-            stopwatch.of_operations()
+            stopwatch.operation_clock()
         };
-        let read = |clock: &mut OperationClock| clock.read(Duration::ZERO, Duration::ZERO);
+        let read =
+            |clock: &mut OperationClock| clock.reported_times(Duration::ZERO, Duration::ZERO);
         let mut steady = clock(0);
         assert!((1..=100).all(|n| read(&mut steady) == (10, 10 * n)));
         let mut tailed = clock(1);
@@ -275,8 +276,9 @@ mod tests {
     #[test]
     fn what_rounding_leaves_of_a_slower_operation_is_carried_on() {
         let slowdown = Slowdown::parse("0050000").unwrap();
-        let mut clock = Stopwatch::Real(slowdown).of_operations();
-        let times = (0..4).map(|_| clock.read(Duration::from_nanos(10), Duration::from_secs(3)));
+        let mut clock = Stopwatch::Real(slowdown).operation_clock();
+        let times =
+            (0..4).map(|_| clock.reported_times(Duration::from_nanos(10), Duration::from_secs(3)));
         let times: Vec<_> = times.collect();
         assert_eq!(times.iter().map(|(ns, _)| ns).sum::<u64>(), 42);
         assert!(times.iter().all(|&(_, ended)| ended == 3_000_000_000));

@@ -7,7 +7,7 @@ use crate::driver::SampleDriver;
 use crate::panics;
 use crate::settings::{AnnouncedBenchmark, Settings};
 use crate::suite::Visitor;
-use crate::walk::{BenchFunction, DeclaredBenchmark, DeclaredId, walk};
+use crate::walk::{BenchFunction, DeclaredBenchmark, DeclaredId, walk_function};
 
 /// The outcome of one benchmark.
 pub(crate) enum Ending {
@@ -20,15 +20,15 @@ pub(crate) enum Ending {
 }
 
 /// Supplies the driver of each benchmark and receives its outcome.
-pub(crate) trait Caller {
+pub(crate) trait BenchmarkRunner {
     /// The driver of one benchmark.
     type Driver: SampleDriver;
 
     /// Called before the benchmark `id` runs, to make its driver.
-    fn driver(&mut self, id: &str, settings: &Settings) -> Self::Driver;
+    fn make_driver(&mut self, id: &str, settings: &Settings) -> Self::Driver;
 
     /// Called when the benchmark has ended.
-    fn ended(&mut self, id: &str, driver: Self::Driver, ending: Ending);
+    fn finish_benchmark(&mut self, id: &str, driver: Self::Driver, ending: Ending);
 }
 
 /// Runs the selected benchmarks in program order. Functions that declare none of them are not called. Fails if a function panics outside its
@@ -36,31 +36,31 @@ pub(crate) trait Caller {
 pub(crate) fn run_selected(
     functions: &[BenchFunction],
     wanted: &[DeclaredBenchmark],
-    caller: &mut impl Caller,
+    caller: &mut impl BenchmarkRunner,
 ) -> Result<(), String> {
     let mut result = Ok(());
     for (index, function) in functions.iter().enumerate() {
         if !wanted.iter().any(|entry| entry.function == index) {
             continue;
         }
-        let mut selected = Selected {
+        let mut selected = SelectedWalk {
             wanted,
             caller,
             function: index,
             declared: Vec::new(),
         };
-        if let Err(payload) = walk(*function, &mut selected) {
+        if let Err(payload) = walk_function(*function, &mut selected) {
             result = Err(format!(
                 "the function `{}` panicked outside its benchmarks: {}",
                 function.name(),
-                panics::text(&*payload)
+                panics::payload_text(&*payload)
             ));
         }
     }
     result
 }
 
-struct Selected<'s, C> {
+struct SelectedWalk<'s, C> {
     wanted: &'s [DeclaredBenchmark],
     caller: &'s mut C,
     function: usize,
@@ -68,7 +68,7 @@ struct Selected<'s, C> {
     declared: Vec<String>,
 }
 
-impl<C: Caller> Visitor for Selected<'_, C> {
+impl<C: BenchmarkRunner> Visitor for SelectedWalk<'_, C> {
     fn visit(&mut self, announcement: AnnouncedBenchmark, body: &mut dyn FnMut(&mut Bencher<'_>)) {
         let AnnouncedBenchmark { id, settings } = announcement;
         let before = self.declared.iter().filter(|other| **other == id).count();
@@ -81,7 +81,7 @@ impl<C: Caller> Visitor for Selected<'_, C> {
             return;
         };
         let id = &entry.announcement.id;
-        let mut driver = self.caller.driver(id, &settings);
+        let mut driver = self.caller.make_driver(id, &settings);
         let throughput = settings.throughput;
         let result = catch_unwind(AssertUnwindSafe(|| {
             Bencher::run(body, throughput, &mut driver)
@@ -90,8 +90,10 @@ impl<C: Caller> Visitor for Selected<'_, C> {
             Ok(RoutineEnding::Measured) => Ending::Measured,
             Ok(RoutineEnding::Skipped(reason)) => Ending::Skipped(reason),
             Ok(RoutineEnding::Misused(message)) => Ending::Failed(message.to_owned()),
-            Err(payload) => Ending::Failed(format!("panicked: {}", panics::text(&*payload))),
+            Err(payload) => {
+                Ending::Failed(format!("panicked: {}", panics::payload_text(&*payload)))
+            }
         };
-        self.caller.ended(id, driver, ending);
+        self.caller.finish_benchmark(id, driver, ending);
     }
 }

@@ -6,10 +6,10 @@ use std::process::ExitCode;
 use std::time::Duration;
 
 use crate::bencher::{Bencher, RoutineEnding};
-use crate::child::{self, Conversation};
+use crate::child::{self, ParentConnection};
 use crate::driver::{Measure, SampleDriver};
 use crate::frame::HarnessIdentity;
-use crate::output::fail;
+use crate::output::fail_with;
 use crate::panics;
 use crate::scripted::Stopwatch;
 use crate::settings::{AnnouncedBenchmark, SamplingMode, Settings};
@@ -17,8 +17,8 @@ use crate::table::TableSampling;
 use crate::throughput::Throughput;
 
 pub use crate::counting::Window;
-pub use crate::output::{note, print};
-pub use crate::quantity::{per_second, time};
+pub use crate::output::{print, print_note};
+pub use crate::quantity::{format_rate, format_time};
 pub use crate::request::escape;
 pub use crate::timing::Batches;
 
@@ -60,7 +60,7 @@ impl Declaration {
 
 /// The parent's decision whether the declaring code may continue.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Flow {
+pub enum DeclarationFlow {
     /// The next benchmark may be declared.
     GoOn,
     /// The parent has sent `bye`: the process ends with status 0.
@@ -69,14 +69,14 @@ pub enum Flow {
 
 /// The connection to `cargo perfcheck`, if it has started this executable.
 pub struct Parent {
-    opened: Conversation,
+    opened: ParentConnection,
     /// Whether a request is open that the next announcement, or the end, will answer
     owes_announcement: bool,
 }
 
 /// The time at which the connection is opened: it decides whether other threads may be running.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Moment {
+pub enum ConnectTime {
     /// `main` has just begun, so there is no other thread.
     StartOfMain,
     /// Code of the author has run already and may have started threads.
@@ -88,13 +88,13 @@ impl Parent {
     pub fn connect(
         name: &'static str,
         version: &'static str,
-        moment: Moment,
+        moment: ConnectTime,
     ) -> Result<Option<Self>, ExitCode> {
         let Ok(speaks) = std::env::var(child::VARIABLE) else {
             return Ok(None);
         };
-        if moment == Moment::StartOfMain {
-            child::forget_the_parent();
+        if moment == ConnectTime::StartOfMain {
+            child::clear_parent_variable();
         }
         let harness = HarnessIdentity {
             name,
@@ -107,7 +107,10 @@ impl Parent {
                 owes_announcement: false,
             })),
             Ok(None) => Err(ExitCode::SUCCESS),
-            Err(error) => Err(fail(2, &format!("cannot serve cargo perfcheck: {error}"))),
+            Err(error) => Err(fail_with(
+                2,
+                &format!("cannot serve cargo perfcheck: {error}"),
+            )),
         }
     }
 
@@ -116,11 +119,11 @@ impl Parent {
         &mut self,
         declaration: &Declaration,
         sampler: &mut dyn FnMut(u64) -> Duration,
-    ) -> Flow {
+    ) -> DeclarationFlow {
         if !self.owes_announcement
             && self.wait_for(&["begin"], "nothing has begun") == RequestWord::Bye
         {
-            return Flow::Bye;
+            return DeclarationFlow::Bye;
         }
         self.opened.wire.frames.benchmark(&AnnouncedBenchmark {
             id: declaration.id.clone(),
@@ -128,21 +131,21 @@ impl Parent {
         });
         self.owes_announcement = true;
         match self.wait_for(&["run", "skip"], "a benchmark is announced") {
-            RequestWord::Bye => return Flow::Bye,
-            RequestWord::Other("skip") => return Flow::GoOn,
+            RequestWord::Bye => return DeclarationFlow::Bye,
+            RequestWord::Other("skip") => return DeclarationFlow::GoOn,
             RequestWord::Other(_) => {}
         }
         self.run(declaration, sampler);
         match self.wait_for(&["next"], "a benchmark has ended") {
-            RequestWord::Bye => Flow::Bye,
-            RequestWord::Other(_) => Flow::GoOn,
+            RequestWord::Bye => DeclarationFlow::Bye,
+            RequestWord::Other(_) => DeclarationFlow::GoOn,
         }
     }
 
     fn run(&mut self, declaration: &Declaration, sampler: &mut dyn FnMut(u64) -> Duration) {
         let id = declaration.id.as_str();
-        panics::set_under_way(Some(id));
-        let mut starter = self.opened.starter(id);
+        panics::set_current_benchmark(Some(id));
+        let mut starter = self.opened.start_driver(id);
         if declaration.unit.is_some() && matches!(starter.stopwatch, Stopwatch::Real(_)) {
             starter.stopwatch = Stopwatch::Amounts;
         }
@@ -152,16 +155,16 @@ impl Parent {
         }));
         let frames = &mut self.opened.wire.frames;
         match result {
-            Err(payload) => frames.error(Some(id), &panics::message(&*payload)),
+            Err(payload) => frames.error(Some(id), &panics::take_message(&*payload)),
             Ok(RoutineEnding::Measured) => frames.finished(id),
             Ok(RoutineEnding::Skipped(reason)) => frames.skipped(id, &reason),
             Ok(RoutineEnding::Misused(message)) => frames.error(Some(id), message),
         }
-        panics::set_under_way(None);
+        panics::set_current_benchmark(None);
     }
 
     /// Reports that no benchmark is left.
-    pub fn end(&mut self) {
+    pub fn report_end(&mut self) {
         if !self.owes_announcement
             && self.wait_for(&["begin"], "nothing has begun") == RequestWord::Bye
         {
@@ -172,20 +175,20 @@ impl Parent {
     }
 
     /// Reports that the declaring code has panicked and cannot continue.
-    pub fn broken(&mut self) {
-        let said = panics::outside().unwrap_or_else(|| "panicked".to_owned());
-        self.tell_fatal(&said);
+    pub fn report_panic(&mut self) {
+        let said = panics::message_outside_benchmarks().unwrap_or_else(|| "panicked".to_owned());
+        self.send_fatal_error(&said);
     }
 
     /// Reports that the declaring thread has ended, whether normally or by a panic.
-    pub fn end_of_thread(&mut self) {
-        match panics::outside() {
-            Some(said) => self.tell_fatal(&said),
-            None => self.end(),
+    pub fn report_thread_end(&mut self) {
+        match panics::message_outside_benchmarks() {
+            Some(said) => self.send_fatal_error(&said),
+            None => self.report_end(),
         }
     }
 
-    fn tell_fatal(&mut self, said: &str) {
+    fn send_fatal_error(&mut self, said: &str) {
         if self.owes_announcement
             || self.wait_for(&["begin"], "nothing has begun") != RequestWord::Bye
         {
@@ -198,7 +201,7 @@ impl Parent {
     fn wait_for(&mut self, words: &[&'static str], state: &str) -> RequestWord {
         let wire = &mut self.opened.wire;
         loop {
-            let message = match wire.line() {
+            let message = match wire.next_line() {
                 Ok("bye") => {
                     wire.frames.bye();
                     return RequestWord::Bye;

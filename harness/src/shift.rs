@@ -18,34 +18,38 @@ const STEP: usize = 272;
 type Shifted = fn(&mut Sampler<'_>, u64) -> Duration;
 
 const SHIFTED: [Shifted; PLACES] = [
-    lower::<0>,
-    lower::<STEP>,
-    lower::<{ 2 * STEP }>,
-    lower::<{ 3 * STEP }>,
-    lower::<{ 4 * STEP }>,
-    lower::<{ 5 * STEP }>,
-    lower::<{ 6 * STEP }>,
-    lower::<{ 7 * STEP }>,
-    lower::<{ 8 * STEP }>,
-    lower::<{ 9 * STEP }>,
-    lower::<{ 10 * STEP }>,
-    lower::<{ 11 * STEP }>,
-    lower::<{ 12 * STEP }>,
-    lower::<{ 13 * STEP }>,
-    lower::<{ 14 * STEP }>,
-    lower::<{ 15 * STEP }>,
-    lower::<{ 16 * STEP }>,
+    sample_below::<0>,
+    sample_below::<STEP>,
+    sample_below::<{ 2 * STEP }>,
+    sample_below::<{ 3 * STEP }>,
+    sample_below::<{ 4 * STEP }>,
+    sample_below::<{ 5 * STEP }>,
+    sample_below::<{ 6 * STEP }>,
+    sample_below::<{ 7 * STEP }>,
+    sample_below::<{ 8 * STEP }>,
+    sample_below::<{ 9 * STEP }>,
+    sample_below::<{ 10 * STEP }>,
+    sample_below::<{ 11 * STEP }>,
+    sample_below::<{ 12 * STEP }>,
+    sample_below::<{ 13 * STEP }>,
+    sample_below::<{ 14 * STEP }>,
+    sample_below::<{ 15 * STEP }>,
+    sample_below::<{ 16 * STEP }>,
 ];
 
 /// Takes the sample with this index at its position on the stack.
-pub(crate) fn sample(index: usize, sampler: &mut Sampler<'_>, iterations: u64) -> Duration {
+pub(crate) fn sample_at_position(
+    index: usize,
+    sampler: &mut Sampler<'_>,
+    iterations: u64,
+) -> Duration {
     // Successive samples are far apart, so a ramp of iterations is not also a ramp of positions.
     SHIFTED[index * 7 % PLACES](sampler, iterations)
 }
 
 /// Takes a sample below an unused block of `BYTES` on the stack.
 #[inline(never)]
-fn lower<const BYTES: usize>(sampler: &mut Sampler<'_>, iterations: u64) -> Duration {
+fn sample_below<const BYTES: usize>(sampler: &mut Sampler<'_>, iterations: u64) -> Duration {
     let room = [MaybeUninit::<u8>::uninit(); BYTES];
     black_box(room.as_ptr());
     let elapsed = sampler(iterations);
@@ -69,7 +73,7 @@ mod tests {
                     places.insert((address % 4096, iterations));
                     Duration::ZERO
                 };
-                sample(index, &mut sampler, 3);
+                sample_at_position(index, &mut sampler, 3);
             }
             places
         };

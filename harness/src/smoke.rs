@@ -6,11 +6,11 @@ use std::time::{Duration, Instant};
 
 use crate::args::PrintedDetail;
 use crate::driver::SampleDriver;
-use crate::latencies::{self, LatencyNotes};
-use crate::output::{note, print};
+use crate::latencies::{self, LatencyRecorder};
+use crate::output::{print, print_note};
 use crate::request::escape;
 use crate::sampler::Sampler;
-use crate::selected::{Caller, Ending, run_selected};
+use crate::selected::{BenchmarkRunner, Ending, run_selected};
 use crate::settings::Settings;
 use crate::throughput::Throughput;
 use crate::walk::{BenchFunction, DeclaredBenchmark};
@@ -31,28 +31,28 @@ pub(crate) fn run(
     };
     let walked = run_selected(functions, wanted, &mut tests);
     if let Err(message) = &walked {
-        note(&format!("error: {message}"));
+        print_note(&format!("error: {message}"));
     }
     let failed = !tests.failures.is_empty() || walked.is_err();
-    print(&tests.summary(failed, filtered_out, start.elapsed()));
+    print(&tests.format_summary(failed, filtered_out, start.elapsed()));
     ExitCode::from(if failed { 101 } else { 0 })
 }
 
 /// Takes a single iteration.
-struct Once;
+struct SingleIteration;
 
-impl SampleDriver for Once {
+impl SampleDriver for SingleIteration {
     fn drive(
         &mut self,
         _: Throughput,
         sampler: &mut Sampler<'_>,
-        latencies: Option<&RefCell<LatencyNotes>>,
+        latencies: Option<&RefCell<LatencyRecorder>>,
     ) {
         let Some(latencies) = latencies else {
             sampler(1);
             return;
         };
-        latencies::sample(latencies, sampler, 1);
+        latencies::sample_operations(latencies, sampler, 1);
         // Release the borrow before panicking.
         let message = latencies.borrow().messages().first().cloned();
         if let Some(message) = message {
@@ -70,18 +70,18 @@ struct SmokeTests {
     failures: Vec<(String, String)>,
 }
 
-impl Caller for SmokeTests {
-    type Driver = Once;
+impl BenchmarkRunner for SmokeTests {
+    type Driver = SingleIteration;
 
-    fn driver(&mut self, id: &str, _: &Settings) -> Once {
+    fn make_driver(&mut self, id: &str, _: &Settings) -> SingleIteration {
         if self.verbosity == PrintedDetail::Normal {
             // Print the name before the run: if the benchmark aborts or hangs, its name is the last text printed.
             print(&format!("test {} ... ", escape(id)));
         }
-        Once
+        SingleIteration
     }
 
-    fn ended(&mut self, id: &str, _: Once, ending: Ending) {
+    fn finish_benchmark(&mut self, id: &str, _: SingleIteration, ending: Ending) {
         let result = match ending {
             Ending::Measured => {
                 self.passed += 1;
@@ -103,7 +103,7 @@ impl Caller for SmokeTests {
 }
 
 impl SmokeTests {
-    fn summary(&self, failed: bool, filtered_out: usize, elapsed: Duration) -> String {
+    fn format_summary(&self, failed: bool, filtered_out: usize, elapsed: Duration) -> String {
         let verdict = if failed { "FAILED" } else { "ok" };
         format!(
             "{}\ntest result: {verdict}. {} passed; {} failed; {} ignored; 0 measured; {filtered_out} filtered out; finished in {:.2}s\n\n",

@@ -42,7 +42,7 @@ macro_rules! declaring_methods {
             body: impl FnOnce(&mut Bencher<'_>),
         ) -> &mut Self {
             let announcement = AnnouncedBenchmark {
-                id: self.id(name.as_ref()),
+                id: self.full_id(name.as_ref()),
                 settings: self.settings.clone(),
             };
             let mut body = Some(body);
@@ -99,7 +99,7 @@ impl<'w> Suite<'w> {
     }
 
     #[expect(clippy::unused_self, reason = "the counterpart of a group's prefix")]
-    fn id(&self, name: &str) -> String {
+    fn full_id(&self, name: &str) -> String {
         name.to_owned()
     }
 
@@ -108,14 +108,14 @@ impl<'w> Suite<'w> {
 }
 
 impl Group<'_> {
-    fn id(&self, name: &str) -> String {
+    fn full_id(&self, name: &str) -> String {
         format!("{}/{name}", self.prefix)
     }
 
     /// Starts a group within this group: its ids are `outer/inner/name`.
     pub fn group(&mut self, name: impl AsRef<str>) -> Group<'_> {
         Group {
-            prefix: self.id(name.as_ref()),
+            prefix: self.full_id(name.as_ref()),
             visitor: &mut *self.visitor,
             settings: self.settings.clone(),
         }

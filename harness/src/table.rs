@@ -9,16 +9,16 @@ use std::time::Duration;
 use crate::allocations::Counts;
 use crate::args::PrintedDetail;
 use crate::clock::saturating_nanos;
-use crate::count::count;
+use crate::count::count_allocations;
 use crate::counting;
 use crate::driver::SampleDriver;
-use crate::latencies::{self, LatencyNotes};
-use crate::output::{fail, print};
-use crate::quantity::{allocated, per_second, time};
+use crate::latencies::{self, LatencyRecorder};
+use crate::output::{fail_with, print};
+use crate::quantity::{format_allocations, format_rate, format_time};
 use crate::request::escape;
 use crate::sampler::Sampler;
 use crate::scripted::Stopwatch;
-use crate::selected::{Caller, Ending, run_selected};
+use crate::selected::{BenchmarkRunner, Ending, run_selected};
 use crate::settings::{SamplingMode, Settings};
 use crate::shift;
 use crate::slowdown::Slowdown;
@@ -66,7 +66,7 @@ pub(crate) fn run(
     }
     let walked = run_selected(functions, wanted, &mut table);
     if let Err(message) = walked {
-        return fail(101, &message);
+        return fail_with(101, &message);
     }
     if table.failed > 0 {
         let message = format!(
@@ -75,7 +75,7 @@ pub(crate) fn run(
             wanted.len(),
             table.failures
         );
-        return fail(101, &message);
+        return fail_with(101, &message);
     }
     ExitCode::SUCCESS
 }
@@ -88,17 +88,17 @@ struct ResultTable {
     failures: String,
 }
 
-impl Caller for ResultTable {
+impl BenchmarkRunner for ResultTable {
     type Driver = TableSampling;
 
-    fn driver(&mut self, _: &str, settings: &Settings) -> TableSampling {
+    fn make_driver(&mut self, _: &str, settings: &Settings) -> TableSampling {
         TableSampling::new(settings, self.counts_allocations)
     }
 
-    fn ended(&mut self, id: &str, sampling: TableSampling, ending: Ending) {
+    fn finish_benchmark(&mut self, id: &str, sampling: TableSampling, ending: Ending) {
         let id = escape(id);
         let result = match ending {
-            Ending::Measured => sampling.row(),
+            Ending::Measured => sampling.format_row(),
             Ending::Skipped(reason) => format!("skipped: {}", escape(&reason)),
             Ending::Failed(message) => {
                 let separator = if self.failed == 0 { "" } else { ", " };
@@ -128,7 +128,7 @@ impl SampleDriver for TableSampling {
         &mut self,
         throughput: Throughput,
         sampler: &mut Sampler<'_>,
-        latencies: Option<&RefCell<LatencyNotes>>,
+        latencies: Option<&RefCell<LatencyRecorder>>,
     ) {
         self.throughput = throughput;
         let limit_ns = saturating_nanos(self.settings.warm_up.unwrap_or(WARM_UP));
@@ -138,31 +138,33 @@ impl SampleDriver for TableSampling {
         };
         let warm_up = warm_up(|round| stopwatch.warm_up(sampler, round), limit_ns);
         let estimate_ns = warm_up.planned_ns();
-        let schedule = schedule(&self.settings, estimate_ns);
+        let schedule = plan_schedule(&self.settings, estimate_ns);
         self.ns_per_iteration = Vec::with_capacity(schedule.len());
         for (index, iterations) in schedule.into_iter().enumerate() {
-            let sampler = &mut |iterations| shift::sample(index, sampler, iterations);
+            let sampler = &mut |iterations| shift::sample_at_position(index, sampler, iterations);
             let elapsed = match latencies {
-                Some(latencies) => latencies::sample(latencies, sampler, iterations),
+                Some(latencies) => latencies::sample_operations(latencies, sampler, iterations),
                 None => sampler(iterations),
             };
             let ns = elapsed.as_nanos() as f64 / iterations as f64;
             self.ns_per_iteration.push(ns);
         }
         if let Some(latencies) = latencies {
-            self.extras.push(percentiles(&latencies.borrow()));
+            self.extras.push(format_percentiles(&latencies.borrow()));
         }
         if self.counts_allocations {
-            self.extras.push(allocations(&count(sampler, COUNTED)));
+            self.extras.push(format_mean_allocations(&count_allocations(
+                sampler, COUNTED,
+            )));
         }
     }
 }
 
 /// Formats the percentiles of a latency benchmark's operations.
-fn percentiles(latencies: &LatencyNotes) -> String {
+fn format_percentiles(latencies: &LatencyRecorder) -> String {
     let histogram = latencies.histogram();
     let percentile = |thousandths| match histogram.percentile(thousandths) {
-        Some(ns) => time(ns as f64),
+        Some(ns) => format_time(ns as f64),
         None => "-".to_owned(),
     };
     let (p50, p99, longest) = (percentile(500), percentile(990), percentile(1000));
@@ -179,17 +181,17 @@ fn percentiles(latencies: &LatencyNotes) -> String {
 }
 
 /// Formats the means over the counted iterations.
-fn allocations(counts: &[Counts]) -> String {
+fn format_mean_allocations(counts: &[Counts]) -> String {
     let mean = |part: fn(&Counts) -> u64| {
         counts.iter().map(part).sum::<u64>() as f64 / counts.len() as f64
     };
     let other = mean(|counts| counts.other_allocations);
-    let own = allocated(
+    let own = format_allocations(
         mean(|counts| counts.allocations),
         mean(|counts| counts.bytes),
     );
     if other > 0.0 {
-        let other = allocated(other, mean(|counts| counts.other_bytes));
+        let other = format_allocations(other, mean(|counts| counts.other_bytes));
         format!("{own}, other threads {other}")
     } else {
         own
@@ -197,7 +199,7 @@ fn allocations(counts: &[Counts]) -> String {
 }
 
 /// Returns the iteration count of each sample.
-fn schedule(settings: &Settings, estimate_ns: f64) -> Vec<u64> {
+fn plan_schedule(settings: &Settings, estimate_ns: f64) -> Vec<u64> {
     let estimate_ns = estimate_ns.max(1e-3);
     let total_ns = settings.measurement.unwrap_or(MEASUREMENT).as_nanos() as f64;
     let samples = settings.samples.map(u64::from);
@@ -238,7 +240,7 @@ impl TableSampling {
         bits.into_iter().map(f64::from_bits).collect()
     }
 
-    fn row(&self) -> String {
+    fn format_row(&self) -> String {
         let sorted = self.sorted();
         let (Some(&lowest), Some(&highest)) = (sorted.first(), sorted.last()) else {
             return "no samples".to_owned();
@@ -251,10 +253,10 @@ impl TableSampling {
         };
         let mut row = format!(
             "{:>9}  {:>9} .. {:<9}  {}",
-            time(median),
-            time(lowest),
-            time(highest),
-            per_second(self.throughput, median)
+            format_time(median),
+            format_time(lowest),
+            format_time(highest),
+            format_rate(self.throughput, median)
         );
         for note in &self.extras {
             if !row.ends_with(' ') {
@@ -272,9 +274,9 @@ mod tests {
 
     #[test]
     fn flat_samples_of_a_millisecond_fill_the_time() {
-        assert_eq!(schedule(&Settings::default(), 1000.0), vec![1000; 400]);
-        assert_eq!(schedule(&Settings::default(), 30e6), vec![1; 13]);
-        assert_eq!(schedule(&Settings::default(), 5e9), vec![1; 2]);
+        assert_eq!(plan_schedule(&Settings::default(), 1000.0), vec![1000; 400]);
+        assert_eq!(plan_schedule(&Settings::default(), 30e6), vec![1; 13]);
+        assert_eq!(plan_schedule(&Settings::default(), 5e9), vec![1; 2]);
     }
 
     #[test]
@@ -284,20 +286,20 @@ mod tests {
             measurement: Some(Duration::from_millis(1)),
             ..Settings::default()
         };
-        assert_eq!(schedule(&settings, 1000.0), vec![100; 10]);
+        assert_eq!(plan_schedule(&settings, 1000.0), vec![100; 10]);
         let linear = Settings {
             sampling_mode: Some(SamplingMode::Linear),
             samples: Some(4),
             measurement: Some(Duration::from_micros(20)),
             ..Settings::default()
         };
-        assert_eq!(schedule(&linear, 1000.0), [2, 4, 6, 8]);
+        assert_eq!(plan_schedule(&linear, 1000.0), [2, 4, 6, 8]);
     }
 
     #[test]
     fn a_routine_that_takes_no_time_ends_all_the_same() {
         let warm_up = warm_up(|_| (0, 0), 100);
-        assert!(!schedule(&Settings::default(), warm_up.planned_ns()).is_empty());
+        assert!(!plan_schedule(&Settings::default(), warm_up.planned_ns()).is_empty());
     }
 
     #[test]
@@ -310,7 +312,7 @@ mod tests {
             extras: vec!["p50 20.00 ns".to_owned()],
         };
         assert_eq!(
-            sampling.row(),
+            sampling.format_row(),
             " 25.00 ns   10.00 ns .. 1.000 µs   80.00 Melem/s; p50 20.00 ns"
         );
     }

@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 
 use crate::batch::BatchSize;
 use crate::counting::Window;
-use crate::latencies::LatencyNotes;
+use crate::latencies::LatencyRecorder;
 
 /// Runs `routine` `iterations` times and times it with the drop of each output.
 #[inline(never)]
@@ -81,7 +81,7 @@ fn time_references<I, O>(
 #[inline(never)]
 pub(crate) fn time_operations<O, E: Display>(
     iterations: u64,
-    latencies: &RefCell<LatencyNotes>,
+    latencies: &RefCell<LatencyRecorder>,
     routine: &mut impl FnMut() -> Result<O, E>,
 ) -> Duration {
     let mut elapsed = Duration::ZERO;
@@ -91,20 +91,20 @@ pub(crate) fn time_operations<O, E: Display>(
         let result = black_box(routine());
         let end = Instant::now();
         window.close();
-        elapsed += noted(latencies, start, end, &result);
+        elapsed += record_operation(latencies, start, end, &result);
     }
     elapsed
 }
 
 /// Records one operation and returns its reported time.
-pub(crate) fn noted<O, E: Display>(
-    latencies: &RefCell<LatencyNotes>,
+pub(crate) fn record_operation<O, E: Display>(
+    latencies: &RefCell<LatencyRecorder>,
     start: Instant,
     end: Instant,
     result: &Result<O, E>,
 ) -> Duration {
     let error = result.as_ref().err().map(|error| error as &dyn Display);
-    latencies.borrow_mut().note(start, end, error)
+    latencies.borrow_mut().record(start, end, error)
 }
 
 /// Buffers for the inputs and outputs of batches. They are allocated before the first window of a sample and reused by later samples, so that only

@@ -26,7 +26,7 @@ impl Window {
 }
 
 /// Runs `body` and counts nothing.
-pub(crate) fn counted(body: impl FnOnce()) -> Counts {
+pub(crate) fn count_in_windows(body: impl FnOnce()) -> Counts {
     body();
     Counts::NONE
 }

@@ -29,7 +29,10 @@ impl BenchFunction {
 pub(crate) type PanicPayload = Box<dyn Any + Send>;
 
 /// Walks one function. Returns the payload of a panic outside the benchmarks' closures, or of one that `visitor` did not catch.
-pub(crate) fn walk(function: BenchFunction, visitor: &mut dyn Visitor) -> Result<(), PanicPayload> {
+pub(crate) fn walk_function(
+    function: BenchFunction,
+    visitor: &mut dyn Visitor,
+) -> Result<(), PanicPayload> {
     catch_unwind(AssertUnwindSafe(|| {
         (function.function)(&mut Suite::new(visitor));
     }))
@@ -90,21 +93,21 @@ impl Catalogue {
                 function: index,
                 entries: Vec::new(),
             };
-            match walk(function, &mut lister) {
+            match walk_function(function, &mut lister) {
                 Ok(()) => catalogue.entries.append(&mut lister.entries),
                 Err(payload) => catalogue.broken.push(format!(
                     "the function `{}`, outside its benchmarks, {}",
                     function.name,
-                    panics::message(&*payload)
+                    panics::take_message(&*payload)
                 )),
             }
         }
-        catalogue.number_equal_ids();
+        catalogue.number_duplicate_ids();
         catalogue
     }
 
     /// Gives the second benchmark with the id `x` the id `x #2`, as Criterion does.
-    fn number_equal_ids(&mut self) {
+    fn number_duplicate_ids(&mut self) {
         // Use a heap sort: a hash table or a slice sort would each add a tenth to the code that every bench crate compiles.
         let ids = self.entries.iter().enumerate();
         let ids: BinaryHeap<(&str, usize)> = ids

@@ -145,7 +145,7 @@ impl Context {
         Ok(store.find_workspace(&self.key())?.map(|id| (store, id)))
     }
 
-    /// Like [`Self::stored`], but fails if nothing of this workspace is stored.
+    /// Like [`Self::open_stored`], but fails if nothing of this workspace is stored.
     pub(super) fn open_required(&self) -> Result<(Store, WorkspaceId), AppError> {
         self.open_stored()?
             .ok_or_else(|| self.nothing_stored_error())
@@ -163,7 +163,7 @@ impl Context {
         Store::open(&self.store_path)
     }
 
-    /// Like [`Self::store`], but fails if nothing of this workspace is stored.
+    /// Like [`Self::open_store`], but fails if nothing of this workspace is stored.
     pub(super) fn open_required_for_writing(&self) -> Result<(Store, WorkspaceId), AppError> {
         let (reader, _) = self.open_required()?;
         drop(reader);

@@ -39,7 +39,7 @@ pub(super) fn similar_keys<'k>(word: &str, all: &[&'k BenchmarkKey]) -> Vec<&'k 
     most_similar(word, all.iter().copied(), |key| &key.id)
 }
 
-/// Like [`alike`], for any items with a name.
+/// Like [`similar_keys`], for any items with a name.
 pub(super) fn most_similar<T: Copy + Ord>(
     word: &str,
     all: impl Iterator<Item = T>,

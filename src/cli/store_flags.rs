@@ -45,7 +45,7 @@ impl<O: Args> WithStore<O> {
     }
 }
 
-/// Like [`OnStore`], for commands that print rows with verdicts.
+/// Like [`WithStore`], for commands that print rows with verdicts.
 #[derive(Debug, Args)]
 pub(super) struct WithRows<O: Args> {
     #[command(flatten)]

@@ -135,7 +135,7 @@ pub(super) fn wrap_words(text: &str, columns: usize) -> Vec<String> {
     lines
 }
 
-/// Returns `text` unchanged if it fits into `columns`, else [`filled`].
+/// Returns `text` unchanged if it fits into `columns`, else [`wrap_words`].
 pub(super) fn wrap_if_needed(text: &str, columns: usize) -> Vec<String> {
     if width(text) <= columns {
         vec![text.to_owned()]

@@ -95,7 +95,7 @@ impl View {
     }
 }
 
-/// Like [`View::prose`], for a given number of columns.
+/// Like [`View::wrap_prose`], for a given number of columns.
 pub(super) fn wrap_prose(text: &str, columns: usize, indent: &str) -> String {
     if columns == usize::MAX {
         return text.replace('\n', &format!("\n{indent}"));

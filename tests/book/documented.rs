@@ -112,7 +112,7 @@ fn every_key_of_the_guide_is_one_that_the_tool_knows() {
     for key in keys {
         // An object is the wrong value for most keys, so the parser complains about the value of a key that it knows.
         let table = json!({ key: { "no": "value" } });
-        let read = Tables::read(
+        let read = Tables::parse(
             Path::new("Cargo.toml"),
             &table,
             None::<(&str, &Path, &Value)>,

@@ -4,7 +4,7 @@
 //! side by side.
 //!
 //! The crate does no I/O and reads no clock. It understands position-independent x86-64 ELF executables with symbols; for others it returns
-//! [`Unknown`] with the reason.
+//! [`UnsupportedExecutable`] with the reason.
 
 mod body;
 mod comparison;

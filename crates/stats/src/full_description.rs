@@ -16,7 +16,7 @@ pub enum TailSource {
     TreatedSample,
 }
 
-/// The parameters of [`FullDescription::of`].
+/// The parameters of [`FullDescription::compute`].
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct FullDescriptionRules {
     /// Treatment of outliers before mean, deviation and median are computed

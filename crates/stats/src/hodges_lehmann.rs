@@ -152,7 +152,7 @@ impl HodgesLehmann {
         self.shift_at(self.pairs() as f64 / 2.0)
     }
 
-    /// Returns the interval of [`HodgesLehmann::estimate_between_ties`] at `level`: the shifts at which U is not far enough from half of the pairs
+    /// Returns the interval of [`HodgesLehmann::estimate_mid_distribution`] at `level`: the shifts at which U is not far enough from half of the pairs
     /// for the asymptotic p by `method` to be below 1 - level. It therefore excludes 0 exactly if that p is below 1 - level, with any ties, and is
     /// a single point only if all differences are equal. `None` if the groups are too small for `level`, or for a level outside 0..1.
     pub fn interval_mid_distribution(

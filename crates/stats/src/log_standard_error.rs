@@ -53,7 +53,7 @@ impl LogStandardError {
 
     /// Estimates the standard error of the logarithm of the ratio of two independent statistics, with the degrees of freedom of Welch (1947), but
     /// at most (k - 1)(1 + k / K), where k is the number of clusters of the side with fewer. Welch's degrees of freedom are estimates: a few
-    /// values that happen to be close together would attribute nearly all variance to the other side. `None` as for [`Self::of`].
+    /// values that happen to be close together would attribute nearly all variance to the other side. `None` as for [`Self::estimate`].
     pub fn estimate_ratio(
         new: &impl ClusterStatistic,
         base: &impl ClusterStatistic,

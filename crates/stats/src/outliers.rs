@@ -54,7 +54,7 @@ impl TukeyFences {
         Self::from_samples_at(values, 1.5, 3.0)
     }
 
-    /// Like [`Self::of`], with fences at `mild` and `severe` IQR.
+    /// Like [`Self::from_samples`], with fences at `mild` and `severe` IQR.
     pub fn from_samples_at(values: &[f64], mild: f64, severe: f64) -> Option<Self> {
         let mut values = values.to_vec();
         let q1 = Quantile::Linear.select(&mut values, 0.25)?;

@@ -20,7 +20,7 @@ pub enum BatchSize {
 impl BatchSize {
     /// Returns the batches of a sample of `iterations`, with room for the first one.
     #[track_caller]
-    pub(crate) fn batches<I, O>(self, iterations: u64) -> Batches<I, O> {
+    pub(crate) fn to_batches<I, O>(self, iterations: u64) -> Batches<I, O> {
         let per_batch = self.iterations_per_batch(iterations);
         let mut batches = Batches::new(perfcheck::BatchSize::NumIterations(per_batch));
         batches.begin(iterations);

@@ -17,7 +17,7 @@ pub struct Bencher<'a, M: Measurement = WallTime> {
 impl<'a, M: Measurement> Bencher<'a, M> {
     /// Takes one sample: returns the measured value of `iterations` iterations.
     #[track_caller]
-    pub(crate) fn sample(
+    pub(crate) fn take_sample(
         measurement: &'a M,
         iterations: u64,
         closure: impl FnOnce(&mut Bencher<'a, M>),
@@ -101,7 +101,7 @@ impl<'a, M: Measurement> Bencher<'a, M> {
         size: BatchSize,
         mut window: impl FnMut(&mut Vec<I>, &mut Vec<O>),
     ) {
-        let mut batches = size.batches(self.sample.iterations);
+        let mut batches = size.to_batches(self.sample.iterations);
         let mut sum = self.sample.measurement.zero();
         while let Some((inputs, outputs)) = batches.next(&mut setup) {
             let counted = Window::open();
@@ -200,7 +200,7 @@ mod tests {
     fn set_up_and_drops_lie_outside_the_windows() {
         let windows = Windows::default();
         let log = &windows.log;
-        let value = Bencher::sample(&windows, 3, |b| {
+        let value = Bencher::take_sample(&windows, 3, |b| {
             b.iter_batched(
                 || log.borrow_mut().push('s'),
                 |()| {
@@ -211,7 +211,7 @@ mod tests {
             );
         });
         assert_eq!((value, log.take().as_str()), (2.0, "ss[rr]dds[r]d"));
-        Bencher::sample(&windows, 2, |b| {
+        Bencher::take_sample(&windows, 2, |b| {
             b.iter_batched_ref(
                 || Noted(log),
                 |_| log.borrow_mut().push('r'),
@@ -219,36 +219,36 @@ mod tests {
             );
         });
         assert_eq!(log.take(), "[r]d[r]d");
-        Bencher::sample(&windows, 2, |b| b.iter_with_large_drop(|| Noted(log)));
+        Bencher::take_sample(&windows, 2, |b| b.iter_with_large_drop(|| Noted(log)));
         assert_eq!(log.take(), "[]d[]d");
-        Bencher::sample(&windows, 2, |b| b.iter(|| Noted(log)));
+        Bencher::take_sample(&windows, 2, |b| b.iter(|| Noted(log)));
         assert_eq!(log.take(), "[dd]");
     }
 
     #[test]
     fn every_way_to_iterate_runs_the_routine_as_often_as_the_sample_has_iterations() {
         let mut count = 0;
-        Bencher::sample(&WallTime, 25, |b| b.iter(|| count += 1));
-        Bencher::sample(&WallTime, 25, |b| {
+        Bencher::take_sample(&WallTime, 25, |b| b.iter(|| count += 1));
+        Bencher::take_sample(&WallTime, 25, |b| {
             b.iter_with_setup(|| 1, |one| count += one)
         });
-        Bencher::sample(&WallTime, 25, |b| {
+        Bencher::take_sample(&WallTime, 25, |b| {
             b.iter_with_large_setup(|| 1, |one| count += one)
         });
-        Bencher::sample(&WallTime, 25, |b| {
+        Bencher::take_sample(&WallTime, 25, |b| {
             b.iter_batched(|| 1, |one| count += one, BatchSize::SmallInput)
         });
-        Bencher::sample(&WallTime, 25, |b| {
+        Bencher::take_sample(&WallTime, 25, |b| {
             b.iter_batched_ref(|| 1, |one| count += *one, BatchSize::LargeInput);
         });
         assert_eq!(count, 125);
-        let value = Bencher::sample(&WallTime, 25, |b| b.iter_custom(Duration::from_nanos));
+        let value = Bencher::take_sample(&WallTime, 25, |b| b.iter_custom(Duration::from_nanos));
         assert_eq!(value, 25.0);
     }
 
     #[test]
     #[should_panic(expected = "must call one of the methods `iter*`")]
     fn a_closure_that_measures_nothing_is_refused() {
-        Bencher::sample(&WallTime, 1, |_| ());
+        Bencher::take_sample(&WallTime, 1, |_| ());
     }
 }

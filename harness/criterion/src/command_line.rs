@@ -4,7 +4,7 @@
 use std::sync::OnceLock;
 use std::time::Duration;
 
-use perfcheck::sequence::{note, print};
+use perfcheck::sequence::{print, print_note};
 
 use crate::configuration::Configuration;
 use crate::filter::BenchmarkFilter;
@@ -138,7 +138,7 @@ pub(crate) fn command_line() -> &'static CommandLine {
         match CommandLine::parse(arguments) {
             Ok(Some(line)) => {
                 for argument in &line.ignored {
-                    note(&format!("warning: `{argument}` has no effect here: see the chapter *Coming from Criterion* of cargo-perfcheck's guide"));
+                    print_note(&format!("warning: `{argument}` has no effect here: see the chapter *Coming from Criterion* of cargo-perfcheck's guide"));
                 }
                 line
             }
@@ -147,7 +147,7 @@ pub(crate) fn command_line() -> &'static CommandLine {
                 std::process::exit(0)
             }
             Err(message) => {
-                note(&format!("error: {message}; see --help"));
+                print_note(&format!("error: {message}; see --help"));
                 std::process::exit(2)
             }
         }
@@ -235,7 +235,7 @@ impl CommandLine {
             }
         }
         line.mode = flags.mode();
-        line.stored = flags.stored()?;
+        line.stored = flags.store_request()?;
         line.filter = match &line.filters[..] {
             _ if flags.ignored => BenchmarkFilter::RejectAll,
             [] => BenchmarkFilter::AcceptAll,
@@ -281,7 +281,7 @@ impl ModeFlags {
         }
     }
 
-    fn stored(&self) -> Result<Option<StoreRequest>, String> {
+    fn store_request(&self) -> Result<Option<StoreRequest>, String> {
         Ok(match (&self.save, &self.compare, &self.load) {
             (None, None, None) => None,
             (Some(name), None, None) => Some(StoreRequest::Save(name.clone())),

@@ -54,7 +54,7 @@ impl<M> BenchmarkConditions<M> {
 
     /// Returns the settings of a benchmark whose group has the settings `above`.
     pub(crate) fn settings(&self, above: &Configuration) -> Configuration {
-        let mut settings = above.over(&self.configuration);
+        let mut settings = above.merged_over(&self.configuration);
         if self.is_quick {
             settings.warm_up_time = Some(QUICK.0);
             settings.measurement_time = Some(QUICK.1);

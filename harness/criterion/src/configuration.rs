@@ -30,7 +30,7 @@ pub(crate) struct Configuration {
 
 impl Configuration {
     /// Returns these settings, completed by those of `below`.
-    pub(crate) fn over(&self, below: &Self) -> Self {
+    pub(crate) fn merged_over(&self, below: &Self) -> Self {
         Self {
             sample_size: self.sample_size.or(below.sample_size),
             warm_up_time: self.warm_up_time.or(below.warm_up_time),
@@ -56,7 +56,7 @@ impl Configuration {
             measurement: self.measurement_time,
             sampling_mode: self.sampling_mode,
             noise_threshold: self.noise_threshold,
-            throughput: throughput.map(Throughput::known).unwrap_or_default(),
+            throughput: throughput.map(Throughput::to_perfcheck).unwrap_or_default(),
             unit,
         }
     }
@@ -176,9 +176,10 @@ mod tests {
             sampling_mode: Some(SamplingMode::Flat.into()),
             ..Configuration::default()
         };
-        let declared = above
-            .over(&below)
-            .declare("g/f".into(), Some(&Throughput::Bytes(8)), None);
+        let declared =
+            above
+                .merged_over(&below)
+                .declare("g/f".into(), Some(&Throughput::Bytes(8)), None);
         assert_eq!(declared.samples, Some(20));
         assert_eq!(declared.noise_threshold, Some(0.1));
         assert_eq!(declared.sampling_mode, Some(perfcheck::SamplingMode::Flat));

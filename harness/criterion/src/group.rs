@@ -12,7 +12,7 @@ use crate::presentation::PlotConfiguration;
 use crate::session;
 use crate::throughput::Throughput;
 use crate::visit::{Profiling, Visit};
-use perfcheck::sequence::{escape, note};
+use perfcheck::sequence::{escape, print_note};
 
 /// Benchmarks whose ids begin with the same name, created by [`Criterion::benchmark_group`](crate::Criterion::benchmark_group).
 pub struct BenchmarkGroup<'a, M: Measurement> {
@@ -87,7 +87,7 @@ impl<'a, M: Measurement> BenchmarkGroup<'a, M> {
 
     #[track_caller]
     fn declare(&mut self, id: BenchmarkId, closure: &mut dyn FnMut(&mut Bencher<'_, M>)) {
-        let full_id = id.within(&self.name);
+        let full_id = id.full_id(&self.name);
         assert!(
             self.ids.insert(id),
             "two benchmarks of a group have the id `{full_id}`"
@@ -96,9 +96,9 @@ impl<'a, M: Measurement> BenchmarkGroup<'a, M> {
         let throughput = self.throughput.as_ref();
         let measurement = &conditions.measurement;
         let formatter = measurement.formatter();
-        let scale = StoredScale::of(formatter);
+        let scale = StoredScale::from_formatter(formatter);
         let show = |stored: f64| {
-            let value = scale.restore(stored);
+            let value = scale.from_stored(stored);
             let rate = throughput.map(|of| formatter.format_throughput(of, value));
             let value = formatter.format_value(value);
             (
@@ -107,15 +107,15 @@ impl<'a, M: Measurement> BenchmarkGroup<'a, M> {
             )
         };
         let settings = conditions.settings(&self.configuration);
-        self.has_wanted |= session::visit(Visit {
+        self.has_wanted |= session::visit_benchmark(Visit {
             declaration: settings.declare(full_id, throughput, scale.unit.clone()),
             mode: conditions.mode,
             accepts: &|id| conditions.filter.accepts(id, &escape(id)),
             sampler: &mut |iterations| {
-                scale.store(Bencher::sample(measurement, iterations, &mut *closure))
+                scale.to_stored(Bencher::take_sample(measurement, iterations, &mut *closure))
             },
             show: &show,
-            profile: &|moment, id| profile(conditions, moment, id),
+            profile: &|moment, id| call_profiler(conditions, moment, id),
         });
     }
 
@@ -123,13 +123,13 @@ impl<'a, M: Measurement> BenchmarkGroup<'a, M> {
     pub fn finish(self) {}
 }
 
-fn profile<M>(conditions: &BenchmarkConditions<M>, moment: Profiling, id: &str) {
+fn call_profiler<M>(conditions: &BenchmarkConditions<M>, moment: Profiling, id: &str) {
     let directory = conditions.profile_directory(id);
     let mut profiler = conditions.profiler.borrow_mut();
     match moment {
         Profiling::Starts => {
             if let Err(error) = std::fs::create_dir_all(&directory) {
-                note(&format!(
+                print_note(&format!(
                     "warning: cannot make {}: {error}",
                     directory.display()
                 ));
@@ -143,7 +143,7 @@ fn profile<M>(conditions: &BenchmarkConditions<M>, moment: Profiling, id: &str) 
 impl<M: Measurement> Drop for BenchmarkGroup<'_, M> {
     fn drop(&mut self) {
         if self.has_wanted && !std::thread::panicking() && !session::is_driven() {
-            output::group_ended(self.conditions.mode);
+            output::print_group_end(self.conditions.mode);
         }
     }
 }

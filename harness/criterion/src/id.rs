@@ -27,7 +27,7 @@ impl BenchmarkId {
     }
 
     /// Creates an empty id: the group's name is the whole id.
-    pub(crate) fn of_group() -> Self {
+    pub(crate) fn group_only() -> Self {
         Self {
             function: None,
             parameter: None,
@@ -35,7 +35,7 @@ impl BenchmarkId {
     }
 
     /// Returns the full id within `group`.
-    pub(crate) fn within(&self, group: &str) -> String {
+    pub(crate) fn full_id(&self, group: &str) -> String {
         let mut id = group.to_owned();
         for part in [&self.function, &self.parameter].into_iter().flatten() {
             id.push('/');
@@ -78,10 +78,10 @@ mod tests {
 
     #[test]
     fn an_id_has_the_parts_that_there_are() {
-        assert_eq!(BenchmarkId::new("f", 5).within("g"), "g/f/5");
-        assert_eq!(BenchmarkId::from_parameter(5).within("g"), "g/5");
-        assert_eq!(BenchmarkId::of_group().within("g"), "g");
-        assert_eq!("f".into_benchmark_id().within("g"), "g/f");
-        assert_eq!(String::from("f").into_benchmark_id().within("g"), "g/f");
+        assert_eq!(BenchmarkId::new("f", 5).full_id("g"), "g/f/5");
+        assert_eq!(BenchmarkId::from_parameter(5).full_id("g"), "g/5");
+        assert_eq!(BenchmarkId::group_only().full_id("g"), "g");
+        assert_eq!("f".into_benchmark_id().full_id("g"), "g/f");
+        assert_eq!(String::from("f").into_benchmark_id().full_id("g"), "g/f");
     }
 }

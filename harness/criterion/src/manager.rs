@@ -24,7 +24,7 @@ pub struct Criterion<M: Measurement = WallTime> {
 impl Default for Criterion {
     /// Creates a `Criterion` without settings of its own, so those of `cargo perfcheck` or of the plain call apply.
     fn default() -> Self {
-        session::begin();
+        session::connect_if_needed();
         Self {
             conditions: BenchmarkConditions::default(),
         }
@@ -135,10 +135,12 @@ impl<M: Measurement> Criterion<M> {
             return self;
         }
         let line = command_line();
-        stored::hand_over(line);
+        stored::delegate_to_cargo_perfcheck(line);
         self.conditions.mode = line.mode;
         self.conditions.filter = line.filter.clone();
-        self.conditions.configuration = line.configuration.over(&self.conditions.configuration);
+        self.conditions.configuration = line
+            .configuration
+            .merged_over(&self.conditions.configuration);
         self.conditions.is_quick = line.is_quick;
         self
     }
@@ -161,7 +163,7 @@ impl<M: Measurement> Criterion<M> {
         F: FnMut(&mut Bencher<'_, M>),
     {
         self.benchmark_group(id)
-            .bench_function(BenchmarkId::of_group(), f);
+            .bench_function(BenchmarkId::group_only(), f);
         self
     }
 

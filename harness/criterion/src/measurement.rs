@@ -101,7 +101,7 @@ struct Nanoseconds;
 
 impl ValueFormatter for Nanoseconds {
     fn format_value(&self, value: f64) -> String {
-        sequence::time(value)
+        sequence::format_time(value)
     }
 
     fn format_throughput(&self, throughput: &Throughput, value: f64) -> String {
@@ -111,7 +111,7 @@ impl ValueFormatter for Nanoseconds {
                 let unit = self.scale_throughputs(value, throughput, &mut values);
                 format!("{} {unit}", four_digits(values[0]))
             }
-            known => sequence::per_second(known.known(), value),
+            known => sequence::format_rate(known.to_perfcheck(), value),
         }
     }
 
@@ -205,7 +205,7 @@ pub(crate) struct StoredScale {
 impl StoredScale {
     /// Chooses the stored unit of a measurement: nanoseconds if its unit for machines is a time. Otherwise that unit, divided by powers of 1000 until
     /// a measured unit is at least one stored unit.
-    pub(crate) fn of(formatter: &dyn ValueFormatter) -> Self {
+    pub(crate) fn from_formatter(formatter: &dyn ValueFormatter) -> Self {
         let mut one = [1.0];
         let name = formatter.scale_for_machines(&mut one);
         let size = if one[0].is_finite() && one[0] > 0.0 {
@@ -243,13 +243,13 @@ impl StoredScale {
     }
 
     /// Converts a measured value to stored units.
-    pub(crate) fn store(&self, value: f64) -> Duration {
+    pub(crate) fn to_stored(&self, value: f64) -> Duration {
         // The conversion saturates: negative values and NaN become 0.
         Duration::from_nanos((value * self.factor).round() as u64)
     }
 
     /// Converts a number of stored units to a measured value.
-    pub(crate) fn restore(&self, stored: f64) -> f64 {
+    pub(crate) fn from_stored(&self, stored: f64) -> f64 {
         stored / self.factor
     }
 }
@@ -279,30 +279,30 @@ mod tests {
     #[test]
     fn times_are_stored_in_nanoseconds() {
         assert_eq!(
-            StoredScale::of(WallTime.formatter()),
+            StoredScale::from_formatter(WallTime.formatter()),
             StoredScale {
                 factor: 1.0,
                 unit: None
             }
         );
-        let milliseconds = StoredScale::of(&Unit(1.0, "ms"));
-        assert_eq!(milliseconds.store(2.5), Duration::from_micros(2500));
-        assert_eq!(milliseconds.restore(2.5e6), 2.5);
+        let milliseconds = StoredScale::from_formatter(&Unit(1.0, "ms"));
+        assert_eq!(milliseconds.to_stored(2.5), Duration::from_micros(2500));
+        assert_eq!(milliseconds.from_stored(2.5e6), 2.5);
     }
 
     #[test]
     fn amounts_are_stored_in_parts_that_lose_nothing() {
-        let cycles = StoredScale::of(&Unit(1.0, "cycles"));
+        let cycles = StoredScale::from_formatter(&Unit(1.0, "cycles"));
         assert_eq!(
-            (cycles.store(7.0).as_nanos(), cycles.unit.as_deref()),
+            (cycles.to_stored(7.0).as_nanos(), cycles.unit.as_deref()),
             (7, Some("cycles"))
         );
-        let halves = StoredScale::of(&Unit(2e-9, "s/2"));
+        let halves = StoredScale::from_formatter(&Unit(2e-9, "s/2"));
         assert_eq!(
-            (halves.store(7.0).as_nanos(), halves.unit.as_deref()),
+            (halves.to_stored(7.0).as_nanos(), halves.unit.as_deref()),
             (14, Some("10^-9 s/2"))
         );
-        assert_eq!(cycles.store(-1.0), Duration::ZERO);
+        assert_eq!(cycles.to_stored(-1.0), Duration::ZERO);
     }
 
     #[test]

@@ -12,7 +12,7 @@ use crate::presentation::PlotConfiguration;
 use crate::throughput::Throughput;
 
 /// Returns the amount that an iteration processes for a parameter.
-type Processed<T> = Box<dyn Fn(&T) -> Throughput>;
+type ThroughputOf<T> = Box<dyn Fn(&T) -> Throughput>;
 
 type Body<T, M> = Box<dyn FnMut(&mut Bencher<'_, M>, &T)>;
 
@@ -32,7 +32,7 @@ pub struct ParameterizedBenchmark<T: Debug, M: Measurement = WallTime> {
     configuration: Configuration,
     bodies: Vec<(String, Body<T, M>)>,
     parameters: Vec<T>,
-    throughput: Option<Processed<T>>,
+    throughput: Option<ThroughputOf<T>>,
     has_parameters: bool,
 }
 
@@ -174,7 +174,7 @@ impl<T: Debug + 'static, M: Measurement + 'static> BenchmarkDefinition<M>
 {
     fn run(mut self, group_id: &str, c: &mut Criterion<M>) {
         let mut group = c.benchmark_group(group_id);
-        group.lay(self.configuration);
+        group.add_settings(self.configuration);
         // Criterion 0.3 omits the name of a single function if it is the group's name, and a single parameter.
         let is_alone = self.bodies.len() == 1;
         let names_parameters = self.has_parameters && self.parameters.len() != 1;
@@ -195,8 +195,8 @@ impl<T: Debug + 'static, M: Measurement + 'static> BenchmarkDefinition<M>
 
 impl<M: Measurement> BenchmarkGroup<'_, M> {
     /// Adds settings, which take precedence over the group's existing ones.
-    fn lay(&mut self, above: Configuration) {
-        self.set(|configuration| *configuration = above.over(configuration));
+    fn add_settings(&mut self, above: Configuration) {
+        self.set(|configuration| *configuration = above.merged_over(configuration));
     }
 }
 

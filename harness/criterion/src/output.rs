@@ -66,7 +66,7 @@ impl Output {
 }
 
 /// Prints the failure of the benchmark `id`; the panic message was printed before.
-pub(crate) fn failed(id: &str, mode: VisitMode) {
+pub(crate) fn print_failure(id: &str, mode: VisitMode) {
     match mode {
         VisitMode::Bench(_) => print(&format!("{:<ID_WIDTH$}  FAILED\n", escape(id))),
         _ => print("FAILED\n"),
@@ -74,7 +74,7 @@ pub(crate) fn failed(id: &str, mode: VisitMode) {
 }
 
 /// Prints the end of a group of which at least one benchmark was selected.
-pub(crate) fn group_ended(mode: VisitMode) {
+pub(crate) fn print_group_end(mode: VisitMode) {
     if matches!(
         mode,
         VisitMode::Test | VisitMode::List(ListingFormat::Pretty)

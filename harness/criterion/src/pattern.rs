@@ -32,7 +32,7 @@ struct Set {
 }
 
 impl Set {
-    fn of(ranges: &[(char, char)], is_negated: bool) -> Self {
+    fn from_ranges(ranges: &[(char, char)], is_negated: bool) -> Self {
         Self {
             ranges: ranges.to_vec(),
             is_negated,
@@ -61,7 +61,7 @@ impl Pattern {
         let mut parser = Parser {
             rest: text.chars().peekable(),
         };
-        let alternatives = parser.alternatives()?;
+        let alternatives = parser.parse_alternatives()?;
         match parser.rest.next() {
             None => Ok(Self { alternatives }),
             Some(_) => Err("`)` closes nothing".to_owned()),
@@ -71,7 +71,7 @@ impl Pattern {
     /// Reports whether there is a match anywhere in `text`.
     pub fn is_match(&self, text: &str) -> bool {
         let text: Vec<char> = text.chars().collect();
-        (0..=text.len()).any(|start| any_of(&self.alternatives, &text, start, &mut |_| true))
+        (0..=text.len()).any(|start| match_any(&self.alternatives, &text, start, &mut |_| true))
     }
 }
 
@@ -84,7 +84,7 @@ impl FromStr for Pattern {
 }
 
 /// Reports whether one of the sequences matches at `at`, and `then` accepts the end of the match.
-fn any_of(
+fn match_any(
     alternatives: &Alternatives,
     text: &[char],
     at: usize,
@@ -92,10 +92,10 @@ fn any_of(
 ) -> bool {
     alternatives
         .iter()
-        .any(|pieces| all_of(pieces, text, at, then))
+        .any(|pieces| match_all(pieces, text, at, then))
 }
 
-fn all_of(
+fn match_all(
     pieces: &[PatternPiece],
     text: &[char],
     at: usize,
@@ -103,11 +103,13 @@ fn all_of(
 ) -> bool {
     match pieces.split_first() {
         None => then(at),
-        Some((piece, rest)) => one(piece, text, at, &mut |end| all_of(rest, text, end, then)),
+        Some((piece, rest)) => {
+            match_piece(piece, text, at, &mut |end| match_all(rest, text, end, then))
+        }
     }
 }
 
-fn one(
+fn match_piece(
     piece: &PatternPiece,
     text: &[char],
     at: usize,
@@ -118,7 +120,7 @@ fn one(
         PatternPiece::Start => at == 0 && then(at),
         PatternPiece::End => at == text.len() && then(at),
         PatternPiece::Boundary(wanted) => {
-            let word = Set::of(&WORD, false);
+            let word = Set::from_ranges(&WORD, false);
             let is_word = |index: Option<usize>| {
                 index
                     .and_then(|index| text.get(index))
@@ -127,12 +129,14 @@ fn one(
             let found = is_word(at.checked_sub(1)) != is_word(Some(at));
             found == *wanted && then(at)
         }
-        PatternPiece::Group(alternatives) => any_of(alternatives, text, at, then),
-        PatternPiece::Repeat(piece, least, most) => repeat(piece, *least, *most, text, at, then),
+        PatternPiece::Group(alternatives) => match_any(alternatives, text, at, then),
+        PatternPiece::Repeat(piece, least, most) => {
+            match_repeated(piece, *least, *most, text, at, then)
+        }
     }
 }
 
-fn repeat(
+fn match_repeated(
     piece: &PatternPiece,
     least: usize,
     most: usize,
@@ -141,10 +145,10 @@ fn repeat(
     then: &mut dyn FnMut(usize) -> bool,
 ) -> bool {
     let again = most > 0
-        && one(piece, text, at, &mut |end| {
+        && match_piece(piece, text, at, &mut |end| {
             // Stop after an empty repetition, which could be repeated forever, and count it as the minimum number of repetitions.
             let left = if end == at { 0 } else { most - 1 };
-            repeat(
+            match_repeated(
                 piece,
                 least.saturating_sub(1).min(left),
                 left,
@@ -161,7 +165,7 @@ struct Parser<'t> {
 }
 
 impl Parser<'_> {
-    fn alternatives(&mut self) -> Result<Alternatives, String> {
+    fn parse_alternatives(&mut self) -> Result<Alternatives, String> {
         let mut alternatives = vec![Vec::new()];
         while let Some(&next) = self.rest.peek() {
             match next {
@@ -171,7 +175,7 @@ impl Parser<'_> {
                     alternatives.push(Vec::new());
                 }
                 _ => {
-                    let piece = self.repeated()?;
+                    let piece = self.parse_repeated()?;
                     if let Some(pieces) = alternatives.last_mut() {
                         pieces.push(piece);
                     }
@@ -181,8 +185,8 @@ impl Parser<'_> {
         Ok(alternatives)
     }
 
-    fn repeated(&mut self) -> Result<PatternPiece, String> {
-        let mut piece = self.piece()?;
+    fn parse_repeated(&mut self) -> Result<PatternPiece, String> {
+        let mut piece = self.parse_piece()?;
         while let Some(&next) = self.rest.peek() {
             let (least, most) = match next {
                 '*' => (0, MOST_REPETITIONS),
@@ -190,7 +194,7 @@ impl Parser<'_> {
                 '?' => (0, 1),
                 '{' => {
                     self.rest.next();
-                    let (least, most) = self.bounds()?;
+                    let (least, most) = self.parse_bounds()?;
                     piece = PatternPiece::Repeat(Box::new(piece), least, most);
                     self.skip_laziness();
                     continue;
@@ -210,7 +214,7 @@ impl Parser<'_> {
     }
 
     /// Parses the part of a repetition after `{`.
-    fn bounds(&mut self) -> Result<(usize, usize), String> {
+    fn parse_bounds(&mut self) -> Result<(usize, usize), String> {
         let inner: String = self.rest.by_ref().take_while(|c| *c != '}').collect();
         let number = |text: &str| {
             text.parse()
@@ -229,18 +233,19 @@ impl Parser<'_> {
         Ok((least, most))
     }
 
-    fn piece(&mut self) -> Result<PatternPiece, String> {
-        let exactly = |character| PatternPiece::One(Set::of(&[(character, character)], false));
+    fn parse_piece(&mut self) -> Result<PatternPiece, String> {
+        let exactly =
+            |character| PatternPiece::One(Set::from_ranges(&[(character, character)], false));
         Ok(match self.rest.next() {
-            Some('.') => PatternPiece::One(Set::of(&[('\n', '\n')], true)),
+            Some('.') => PatternPiece::One(Set::from_ranges(&[('\n', '\n')], true)),
             Some('^') => PatternPiece::Start,
             Some('$') => PatternPiece::End,
-            Some('[') => PatternPiece::One(self.class()?),
-            Some('(') => self.group()?,
+            Some('[') => PatternPiece::One(self.parse_class()?),
+            Some('(') => self.parse_group()?,
             Some('\\') => match self.rest.next() {
                 Some('b') => PatternPiece::Boundary(true),
                 Some('B') => PatternPiece::Boundary(false),
-                escaped => PatternPiece::One(escape(escaped)?),
+                escaped => PatternPiece::One(parse_escape(escaped)?),
             },
             Some(character @ ('*' | '+' | '?' | '{')) => {
                 return Err(format!("`{character}` repeats nothing"));
@@ -250,11 +255,11 @@ impl Parser<'_> {
         })
     }
 
-    fn group(&mut self) -> Result<PatternPiece, String> {
+    fn parse_group(&mut self) -> Result<PatternPiece, String> {
         if self.rest.next_if_eq(&'?').is_some() && self.rest.next() != Some(':') {
             return Err("flags, named groups and look-around need the feature `regex`".to_owned());
         }
-        let alternatives = self.alternatives()?;
+        let alternatives = self.parse_alternatives()?;
         match self.rest.next() {
             Some(')') => Ok(PatternPiece::Group(alternatives)),
             _ => Err("`(` is never closed".to_owned()),
@@ -262,7 +267,7 @@ impl Parser<'_> {
     }
 
     /// Parses the part of a class after `[`.
-    fn class(&mut self) -> Result<Set, String> {
+    fn parse_class(&mut self) -> Result<Set, String> {
         let is_negated = self.rest.next_if_eq(&'^').is_some();
         let mut ranges = Vec::new();
         loop {
@@ -271,7 +276,7 @@ impl Parser<'_> {
                 Some(']') if !ranges.is_empty() => return Ok(Set { ranges, is_negated }),
                 Some('[') => return Err("`[` within a class needs the feature `regex`".to_owned()),
                 Some('\\') => {
-                    let set = escape(self.rest.next())?;
+                    let set = parse_escape(self.rest.next())?;
                     match set.ranges[..] {
                         [(only, last)] if only == last && !set.is_negated => only,
                         _ if set.is_negated => {
@@ -302,15 +307,15 @@ impl Parser<'_> {
 }
 
 /// Parses the character after a backslash.
-fn escape(escaped: Option<char>) -> Result<Set, String> {
-    let exactly = |character| Ok(Set::of(&[(character, character)], false));
+fn parse_escape(escaped: Option<char>) -> Result<Set, String> {
+    let exactly = |character| Ok(Set::from_ranges(&[(character, character)], false));
     match escaped {
-        Some('d') => Ok(Set::of(&DIGIT, false)),
-        Some('D') => Ok(Set::of(&DIGIT, true)),
-        Some('w') => Ok(Set::of(&WORD, false)),
-        Some('W') => Ok(Set::of(&WORD, true)),
-        Some('s') => Ok(Set::of(&SPACE, false)),
-        Some('S') => Ok(Set::of(&SPACE, true)),
+        Some('d') => Ok(Set::from_ranges(&DIGIT, false)),
+        Some('D') => Ok(Set::from_ranges(&DIGIT, true)),
+        Some('w') => Ok(Set::from_ranges(&WORD, false)),
+        Some('W') => Ok(Set::from_ranges(&WORD, true)),
+        Some('s') => Ok(Set::from_ranges(&SPACE, false)),
+        Some('S') => Ok(Set::from_ranges(&SPACE, true)),
         Some('n') => exactly('\n'),
         Some('t') => exactly('\t'),
         Some('r') => exactly('\r'),

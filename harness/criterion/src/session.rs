@@ -8,7 +8,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::process::ExitCode;
 use std::sync::{Mutex, MutexGuard, PoisonError, TryLockError};
 
-use perfcheck::sequence::{Flow, Moment, Parent, note};
+use perfcheck::sequence::{ConnectTime, DeclarationFlow, Parent, print_note};
 
 use crate::command_line::command_line;
 use crate::output::{self, Output};
@@ -27,23 +27,23 @@ struct ExecutableSession {
 }
 
 /// The payload of the unwinding that ends the process at the parent's request, so that the author's values are dropped.
-struct Farewell;
+struct ByeUnwind;
 
 thread_local! {
     /// Ends the conversation when the thread that began it ends, if there is no `criterion_main!`.
-    static AT_EXIT: RefCell<Option<AtExit>> = const { RefCell::new(None) };
+    static AT_EXIT: RefCell<Option<EndOfThread>> = const { RefCell::new(None) };
 }
 
-struct AtExit;
+struct EndOfThread;
 
-impl Drop for AtExit {
+impl Drop for EndOfThread {
     fn drop(&mut self) {
         if let Some(ExecutableSession {
             parent: Some(parent),
             ..
         }) = &mut *session()
         {
-            parent.end_of_thread();
+            parent.report_thread_end();
         }
     }
 }
@@ -58,12 +58,12 @@ fn session() -> MutexGuard<'static, Option<ExecutableSession>> {
 }
 
 impl ExecutableSession {
-    fn connect(moment: Moment) -> Result<Self, ExitCode> {
+    fn connect(moment: ConnectTime) -> Result<Self, ExitCode> {
         let name = env!("CARGO_PKG_NAME");
         let parent = Parent::connect(name, env!("CARGO_PKG_VERSION"), moment)?;
         Ok(Self {
             parent,
-            is_guarded: moment == Moment::StartOfMain,
+            is_guarded: moment == ConnectTime::StartOfMain,
             ids: BTreeSet::new(),
             failed: 0,
             output: Output::default(),
@@ -72,14 +72,14 @@ impl ExecutableSession {
 }
 
 /// Connects unless connected already. Without `criterion_main!`, the first `Criterion` does this.
-pub(crate) fn begin() {
+pub(crate) fn connect_if_needed() {
     let mut session = session();
     if session.is_none() {
-        match ExecutableSession::connect(Moment::Later) {
+        match ExecutableSession::connect(ConnectTime::Later) {
             Ok(connected) => *session = Some(connected),
             Err(status) => std::process::exit(i32::from(status != ExitCode::SUCCESS) * 2),
         }
-        AT_EXIT.set(Some(AtExit));
+        AT_EXIT.set(Some(EndOfThread));
     }
 }
 
@@ -92,13 +92,13 @@ pub(crate) fn is_driven() -> bool {
 
 /// Runs the groups of `criterion_main!`.
 pub(crate) fn run(groups: &[&dyn Fn()]) -> ExitCode {
-    match ExecutableSession::connect(Moment::StartOfMain) {
+    match ExecutableSession::connect(ConnectTime::StartOfMain) {
         Ok(connected) => *session() = Some(connected),
         Err(status) => return status,
     }
     if !is_driven() {
         // Do this before any code of the author runs, so that a request for help or a mistake costs nothing.
-        crate::stored::hand_over(command_line());
+        crate::stored::delegate_to_cargo_perfcheck(command_line());
     }
     for group in groups {
         if let Err(payload) = catch_unwind(AssertUnwindSafe(group)) {
@@ -110,9 +110,9 @@ pub(crate) fn run(groups: &[&dyn Fn()]) -> ExitCode {
         return ExitCode::SUCCESS;
     };
     if let Some(parent) = &mut session.parent {
-        parent.end();
+        parent.report_end();
     } else if session.failed > 0 {
-        note(&format!(
+        print_note(&format!(
             "error: {} of {} benchmarks failed",
             session.failed,
             session.ids.len()
@@ -123,7 +123,7 @@ pub(crate) fn run(groups: &[&dyn Fn()]) -> ExitCode {
 }
 
 fn ended_early(payload: &(dyn Any + Send)) -> ExitCode {
-    if payload.is::<Farewell>() {
+    if payload.is::<ByeUnwind>() {
         return ExitCode::SUCCESS;
     }
     if let Some(ExecutableSession {
@@ -131,13 +131,13 @@ fn ended_early(payload: &(dyn Any + Send)) -> ExitCode {
         ..
     }) = &mut *session()
     {
-        parent.broken();
+        parent.report_panic();
     }
     ExitCode::from(101)
 }
 
 /// Treats a benchmark according to the mode or the parent's request. Returns whether it was selected.
-pub(crate) fn visit(mut visit: Visit<'_>) -> bool {
+pub(crate) fn visit_benchmark(mut visit: Visit<'_>) -> bool {
     let Ok(mut guard) = SESSION.try_lock().or_else(|error| match error {
         TryLockError::Poisoned(poisoned) => Ok(poisoned.into_inner()),
         TryLockError::WouldBlock => Err(()),
@@ -153,12 +153,12 @@ pub(crate) fn visit(mut visit: Visit<'_>) -> bool {
     }
     if let Some(parent) = &mut session.parent {
         let flow = parent.visit(&visit.declaration, visit.sampler);
-        if flow == Flow::Bye {
+        if flow == DeclarationFlow::Bye {
             let is_guarded = session.is_guarded;
             // The conversation has ended, so the end of the thread must not end it again.
             session.parent = None;
             drop(guard);
-            leave(is_guarded);
+            end_process(is_guarded);
         }
         return true;
     }
@@ -170,14 +170,14 @@ pub(crate) fn visit(mut visit: Visit<'_>) -> bool {
     let result = catch_unwind(AssertUnwindSafe(|| output.visit(&mut visit)));
     if result.is_err() {
         session.failed += 1;
-        output::failed(&visit.declaration.id, visit.mode);
+        output::print_failure(&visit.declaration.id, visit.mode);
     }
     true
 }
 
-fn leave(is_guarded: bool) -> ! {
+fn end_process(is_guarded: bool) -> ! {
     if is_guarded && cfg!(panic = "unwind") {
-        resume_unwind(Box::new(Farewell))
+        resume_unwind(Box::new(ByeUnwind))
     }
     std::process::exit(0)
 }

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::time::Duration;
 
-use perfcheck::sequence::note;
+use perfcheck::sequence::print_note;
 
 use crate::command_line::{CommandLine, StoreRequest, VisitMode};
 
@@ -19,7 +19,7 @@ const EXECUTABLE: &str = if cfg!(windows) {
 };
 
 /// If the command line refers to stored runs, runs `cargo perfcheck` and exits with its status.
-pub(crate) fn hand_over(line: &CommandLine) {
+pub(crate) fn delegate_to_cargo_perfcheck(line: &CommandLine) {
     let Some(stored) = &line.stored else {
         return;
     };
@@ -29,16 +29,16 @@ pub(crate) fn hand_over(line: &CommandLine) {
     if std::env::var_os(HANDED_OVER).is_some() {
         fail("cargo perfcheck has started this with a flag of baselines, which it must not");
     }
-    let Some(executable) = find() else {
+    let Some(executable) = find_executable() else {
         fail(
             "baselines are kept by `cargo perfcheck`, which is not installed: `cargo install cargo-perfcheck`",
         );
     };
-    let arguments = match arguments(stored, line) {
+    let arguments = match perfcheck_arguments(stored, line) {
         Ok(arguments) => arguments,
         Err(message) => fail(&message),
     };
-    note(&format!("running `cargo {}`", arguments.join(" ")));
+    print_note(&format!("running `cargo {}`", arguments.join(" ")));
     let status = Command::new(&executable)
         .args(&arguments)
         .env(HANDED_OVER, "1")
@@ -50,12 +50,12 @@ pub(crate) fn hand_over(line: &CommandLine) {
 }
 
 fn fail(message: &str) -> ! {
-    note(&format!("error: {message}"));
+    print_note(&format!("error: {message}"));
     std::process::exit(2)
 }
 
 /// Finds `cargo-perfcheck` where cargo would find it.
-fn find() -> Option<PathBuf> {
+fn find_executable() -> Option<PathBuf> {
     let path = std::env::var_os("PATH").unwrap_or_default();
     let cargo_home = std::env::var_os("CARGO_HOME").map(PathBuf::from);
     let home = std::env::home_dir().map(|home| home.join(".cargo"));
@@ -67,7 +67,7 @@ fn find() -> Option<PathBuf> {
 }
 
 /// Returns the arguments for `cargo`.
-fn arguments(stored: &StoreRequest, line: &CommandLine) -> Result<Vec<String>, String> {
+fn perfcheck_arguments(stored: &StoreRequest, line: &CommandLine) -> Result<Vec<String>, String> {
     let mut arguments = vec!["perfcheck".to_owned()];
     let mut push = |words: &[&str]| arguments.extend(words.iter().map(|word| (*word).to_owned()));
     if let StoreRequest::Both(base, new) = stored {
@@ -82,7 +82,7 @@ fn arguments(stored: &StoreRequest, line: &CommandLine) -> Result<Vec<String>, S
         StoreRequest::Compare(name) => push(&["--baseline", name]),
     }
     let executable = std::env::args_os().next().unwrap_or_default();
-    if let Some(target) = target(Path::new(&executable)) {
+    if let Some(target) = bench_target_pattern(Path::new(&executable)) {
         push(&["--bench", &target]);
     }
     let configuration = &line.configuration;
@@ -124,7 +124,7 @@ fn is_literal(filter: &str) -> bool {
 }
 
 /// Returns the bench target of an executable that cargo built, as a pattern: the file's name has `_` where the target's name may have `-`.
-fn target(executable: &Path) -> Option<String> {
+fn bench_target_pattern(executable: &Path) -> Option<String> {
     let stem = executable.file_stem()?.to_str()?;
     let (name, hash) = stem.rsplit_once('-')?;
     let is_hash = hash.len() == 16 && hash.bytes().all(|byte| byte.is_ascii_hexdigit());
@@ -135,10 +135,10 @@ fn target(executable: &Path) -> Option<String> {
 mod tests {
     use super::*;
 
-    fn told(line: &str) -> Result<Vec<String>, String> {
+    fn arguments_for(line: &str) -> Result<Vec<String>, String> {
         let words = line.split_whitespace().map(ToOwned::to_owned);
         let line = CommandLine::parse(words).unwrap().unwrap();
-        arguments(line.stored.as_ref().unwrap(), &line).map(|mut arguments| {
+        perfcheck_arguments(line.stored.as_ref().unwrap(), &line).map(|mut arguments| {
             // Remove the flags that depend on this test's own executable and package.
             for flag in ["--manifest-path", "--bench"] {
                 if let Some(at) = arguments.iter().position(|argument| argument == flag) {
@@ -152,25 +152,29 @@ mod tests {
     #[test]
     fn flags_of_criterion_become_those_of_cargo_perfcheck() {
         assert_eq!(
-            told("--save-baseline old --sample-size 20 --measurement-time 0.5 parse --bench")
-                .unwrap()
-                .join(" "),
+            arguments_for(
+                "--save-baseline old --sample-size 20 --measurement-time 0.5 parse --bench"
+            )
+            .unwrap()
+            .join(" "),
             "perfcheck --save-baseline old --samples 20 --measurement-time 0.5 -- parse"
         );
         assert_eq!(
-            told("--baseline old --warm-up-time 1 --noise-threshold 0.05 --exact a|b --bench")
-                .unwrap()
-                .join(" "),
+            arguments_for(
+                "--baseline old --warm-up-time 1 --noise-threshold 0.05 --exact a|b --bench"
+            )
+            .unwrap()
+            .join(" "),
             "perfcheck --baseline old --warm-up-time 1 --noise-threshold 0.05 --exact -- a|b"
         );
         assert_eq!(
-            told("--baseline old --load-baseline new --bench")
+            arguments_for("--baseline old --load-baseline new --bench")
                 .unwrap()
                 .join(" "),
             "perfcheck compare old new"
         );
         assert!(
-            told("-s old ^a --bench")
+            arguments_for("-s old ^a --bench")
                 .unwrap_err()
                 .contains("`^a` is an expression")
         );
@@ -178,7 +182,7 @@ mod tests {
 
     #[test]
     fn the_target_is_read_off_the_executable() {
-        let of = |path: &str| target(Path::new(path));
+        let of = |path: &str| bench_target_pattern(Path::new(path));
         assert_eq!(
             of("target/release/deps/my_bench-0123456789abcdef").as_deref(),
             Some("my[-_]bench")

@@ -22,7 +22,7 @@ pub enum Throughput {
 
 impl Throughput {
     /// Converts to the type that `cargo perfcheck` knows. Bits are converted to bytes if they are divisible by 8, and are unknown otherwise.
-    pub(crate) fn known(&self) -> perfcheck::Throughput {
+    pub(crate) fn to_perfcheck(&self) -> perfcheck::Throughput {
         match *self {
             Self::Bits(bits) if bits % 8 == 0 => perfcheck::Throughput::bytes(bits / 8),
             Self::Bits(_) => perfcheck::Throughput::default(),
@@ -42,19 +42,19 @@ mod tests {
     #[test]
     fn every_variant_is_known_but_bits_that_fill_no_byte() {
         let bytes = perfcheck::Throughput::bytes(8);
-        assert_eq!(Throughput::Bits(64).known(), bytes);
+        assert_eq!(Throughput::Bits(64).to_perfcheck(), bytes);
         assert_eq!(
-            Throughput::Bits(65).known(),
+            Throughput::Bits(65).to_perfcheck(),
             perfcheck::Throughput::default()
         );
-        assert_eq!(Throughput::Bytes(8).known(), bytes);
-        assert_eq!(Throughput::BytesDecimal(8).known(), bytes);
+        assert_eq!(Throughput::Bytes(8).to_perfcheck(), bytes);
+        assert_eq!(Throughput::BytesDecimal(8).to_perfcheck(), bytes);
         let elements = perfcheck::Throughput::elements(3);
-        assert_eq!(Throughput::Elements(3).known(), elements);
+        assert_eq!(Throughput::Elements(3).to_perfcheck(), elements);
         let both = Throughput::ElementsAndBytes {
             elements: 3,
             bytes: 8,
         };
-        assert_eq!(both.known(), elements.and_bytes(8));
+        assert_eq!(both.to_perfcheck(), elements.and_bytes(8));
     }
 }

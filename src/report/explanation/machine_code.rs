@@ -213,7 +213,7 @@ fn side_by_side_table(code: &MachineCode, pair: &MachineCodePair, rows: &[Output
     ])
 }
 
-/// Explains the marks of [`below`].
+/// Explains the marks of [`unified_table`].
 fn describe_marks(code: &MachineCode, pair: &MachineCodePair, shape: CodeArrangement) -> String {
     let base = heading("base", code.base_run, pair.bytes.base);
     let candidate = heading("candidate", code.run, pair.bytes.candidate);

@@ -109,7 +109,7 @@ struct Samples {
 }
 
 impl<'a> BenchmarkMeasured<'a> {
-    /// Creates the message about `measurement`, which belongs to `row`; `latencies` are computed by [`LatencySummary::of`].
+    /// Creates the message about `measurement`, which belongs to `row`; `latencies` are computed by [`LatencySummary::from_summary`].
     pub fn from_measurement(
         findings: &'a Findings<'a>,
         row: &'a Row<'a>,

@@ -75,7 +75,7 @@ pub(crate) struct BenchmarkStatisticsMessage<'a> {
 }
 
 impl<'a> BenchmarkStatisticsMessage<'a> {
-    /// Creates the message about `one`; `latencies` are computed by [`LatencySummary::of`] at `confidence_level`.
+    /// Creates the message about `one`; `latencies` are computed by [`LatencySummary::from_statistics`] at `confidence_level`.
     pub fn from_statistics(
         run: RunId,
         one: &'a BenchmarkStatistics<'a>,

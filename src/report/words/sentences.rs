@@ -333,7 +333,7 @@ pub(crate) fn summarize_unmeasured(findings: &Findings<'_>) -> Option<String> {
     summarize_same_code(same, rows.len())
 }
 
-/// Like [`unmeasured`], for counts of benchmarks.
+/// Like [`summarize_unmeasured`], for counts of benchmarks.
 pub(super) fn summarize_same_code(same: usize, of: usize) -> Option<String> {
     let all = units::counted(of, "benchmark");
     let counted = if same == of {

@@ -80,7 +80,7 @@ impl RunLevel {
     /// Computes `s^2 = (nu0 s0^2 + (m - 1) s_runs^2) / (nu0 + m - 1)` over the m runs of `spread`, with df = nu0 + m - 1. The runs of each level in
     /// `earlier` add their squares about the mean of that level, and one degree of freedom less than their number.
     /// `SE^2 = max(s^2 (1 + 1 / averaged), w^2)`, where w^2 is the uncertainty within runs: for floors `u_new^2 + mean of u_base^2 / averaged` with
-    /// [`Gaps`], for means `s_new^2 / k_new + s_base^2 / k_base`.
+    /// [`FloorGaps`], for means `s_new^2 / k_new + s_base^2 / k_base`.
     ///
     /// Returns `None` if the new run or the reference has no process.
     pub(super) fn estimate(

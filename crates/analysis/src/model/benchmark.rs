@@ -19,7 +19,7 @@ pub struct BenchmarkKey {
 }
 
 impl BenchmarkKey {
-    /// Compares two benchmarks for listings: by package, target and id, each in [natural order](in_natural_order).
+    /// Compares two benchmarks for listings: by package, target and id, each in [natural order](natural_cmp).
     pub fn cmp_natural(&self, other: &Self) -> Ordering {
         natural_cmp(&self.package, &other.package)
             .then_with(|| natural_cmp(&self.target, &other.target))

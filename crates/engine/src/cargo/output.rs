@@ -1,6 +1,6 @@
 //! The results of a build as reported by cargo's messages: enough to start its bench executables later, from another place.
 //!
-//! Plain data that can be written to a file. The paths are cargo's until [`BuildOutput::relocated`] replaces those of copied files. The environment
+//! Plain data that can be written to a file. The paths are cargo's until [`BuildOutput::relocate`] replaces those of copied files. The environment
 //! of a process is computed anew for each start, because it depends on ours.
 
 use cargo_metadata::{Artifact, BuildScript, CrateType, Package, TargetKind};

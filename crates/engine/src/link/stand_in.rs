@@ -52,7 +52,7 @@ pub(crate) struct LinkRecorder {
 }
 
 impl LinkRecorder {
-    /// Installs `program`, which calls [`stand_in`], in `folder` as the stand-in of `linker`.
+    /// Installs `program`, which calls [`run_as_linker`], in `folder` as the stand-in of `linker`.
     pub(crate) fn install(folder: &Path, linker: &Path, program: &Path) -> Result<Self, LinkError> {
         let stand_ins = folder.join(STAND_INS);
         std::fs::create_dir_all(&stand_ins).map_err(file_error("cannot make", &stand_ins))?;

@@ -101,7 +101,7 @@ impl RoundSettings {
 }
 
 /// Lays out the samples of a benchmark's rounds, for both sides alike. `sides_ns` is the time of an iteration of each side; samples of the quicker
-/// side have the target length. The number of samples comes from [`quads`].
+/// side have the target length. The number of samples comes from [`compute_quads`].
 pub(super) fn compute_round_layout(settings: &RoundSettings, sides_ns: [f64; 2]) -> LaunchLayout {
     let quicker_ns = sides_ns[0].min(sides_ns[1]).max(1e-3);
     let slower_ns = sides_ns[0].max(sides_ns[1]).max(1e-3);

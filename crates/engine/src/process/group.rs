@@ -169,7 +169,7 @@ impl ProcessGroup {
         let _ = self.end(Duration::ZERO);
     }
 
-    /// Waits up to `grace` for the leader to end by itself, and otherwise kills the group. Treats [`Leftovers`] as
+    /// Waits up to `grace` for the leader to end by itself, and otherwise kills the group. Treats [`LeftoverPolicy`] as
     /// chosen at the start. Returns the status of the leader.
     pub fn end(&mut self, grace: Duration) -> io::Result<ExitStatus> {
         if let Some(status) = self.status {

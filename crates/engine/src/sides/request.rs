@@ -29,7 +29,7 @@ pub struct SidesRequest<'a> {
     pub room: u64,
     /// The names of builds that are never removed, regardless of size.
     pub spared: &'a [String],
-    /// A program that calls [`crate::link::stand_in`], which makes it possible to link executables again.
+    /// A program that calls [`crate::link::run_as_linker`], which makes it possible to link executables again.
     pub stand_in: Option<&'a Path>,
     /// Starts processes and knows whether the user has asked to stop.
     pub supervisor: &'a Supervisor,

@@ -95,7 +95,7 @@ impl FolderCache {
         open_for_use(directory)
     }
 
-    /// Creates a new folder, which [`Self::put`] moves to its final path.
+    /// Creates a new folder, which [`Self::finish`] moves to its final path.
     pub(super) fn create_unfinished(&self) -> Result<PathBuf, SidesError> {
         let directory = self.root.join(UNFINISHED);
         remove_directory(&directory)?;

@@ -81,7 +81,7 @@ pub struct PastMeasurement {
 pub struct RunLinks {
     /// The runs, newest first.
     pub links: Vec<RunLink>,
-    /// Machine and build of all runs that occur, by [`CodeState::environment`].
+    /// Machine and build of all runs that occur, by [`MeasuredCode::environment`].
     pub environments: BTreeMap<i64, Environment>,
 }
 
@@ -421,7 +421,7 @@ pub(super) fn accepted_steps_sql(benchmark: &str, branch: BranchFilter<'_>) -> S
     )
 }
 
-/// The columns that [`past_at`] reads, with `run_benchmarks` as `rb`.
+/// The columns that [`read_past`] reads, with `run_benchmarks` as `rb`.
 const PAST_COLUMNS: &str = "rb.run, rb.conditions, rb.verdict, rb.typical_ns, rb.change, rb.reference, \
      EXISTS (SELECT 1 FROM accepted_steps a WHERE a.benchmark = rb.benchmark AND a.run = rb.run) AS accepted, rb.benchmark";
 

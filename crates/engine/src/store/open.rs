@@ -24,7 +24,7 @@ use super::{StoreError, schema};
 #[derive(Debug)]
 pub struct Store {
     pub(super) database: Database,
-    /// The lock held while a run is measured; see [`Store::hold_for_measuring`].
+    /// The lock held while a run is measured; see [`Store::lock_for_measuring`].
     measuring: Option<File>,
 }
 

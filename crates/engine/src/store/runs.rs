@@ -304,7 +304,7 @@ pub(super) fn read_key(row: &StoredRow<'_>, first: usize) -> rusqlite::Result<Be
     })
 }
 
-/// The columns that [`run_at`] reads, with `runs` as `r` and `environments` as `e`.
+/// The columns that [`read_run`] reads, with `runs` as `r` and `environments` as `e`.
 pub(super) const RUN_COLUMNS: &str = "r.id, r.started, r.finished, r.status, r.acceptance, r.git_commit, r.git_branch, \
      r.git_dirty, r.load, r.seed, r.decision, r.tool_version, e.facts, r.partner, r.role, r.plan, \
      r.source, r.build, r.part";

@@ -66,9 +66,9 @@ fn samples(c: &mut Criterion) {
 }
 
 /// A measurement that counts widgets.
-struct Widgets;
+struct WidgetMeasurement;
 
-impl ValueFormatter for Widgets {
+impl ValueFormatter for WidgetMeasurement {
     fn scale_values(&self, _: f64, _: &mut [f64]) -> &'static str {
         "widgets"
     }
@@ -80,7 +80,7 @@ impl ValueFormatter for Widgets {
     }
 }
 
-impl Measurement for Widgets {
+impl Measurement for WidgetMeasurement {
     type Intermediate = ();
     type Value = u64;
     fn start(&self) {}
@@ -97,18 +97,18 @@ impl Measurement for Widgets {
         *value as f64
     }
     fn formatter(&self) -> &dyn ValueFormatter {
-        &Widgets
+        &WidgetMeasurement
     }
 }
 
-fn custom(c: &mut Criterion<Widgets>) {
+fn custom(c: &mut Criterion<WidgetMeasurement>) {
     c.bench_function("widgets", |b| b.iter_custom(|iterations| 42 * iterations));
 }
 
 /// A profiler that prints its calls.
-struct Telling;
+struct PrintingProfiler;
 
-impl Profiler for Telling {
+impl Profiler for PrintingProfiler {
     fn start_profiling(&mut self, id: &str, directory: &std::path::Path) {
         eprintln!("profiling {id}: {}", directory.is_dir());
     }
@@ -120,12 +120,12 @@ impl Profiler for Telling {
 criterion_group!(benches, simple, grouped);
 criterion_group! {
     name = configured;
-    config = Criterion::default().sample_size(10).with_profiler(Telling);
+    config = Criterion::default().sample_size(10).with_profiler(PrintingProfiler);
     targets = samples
 }
 criterion_group! {
     name = measured;
-    config = Criterion::default().with_measurement(Widgets);
+    config = Criterion::default().with_measurement(WidgetMeasurement);
     targets = custom,
 }
 criterion_main!(benches, configured, measured);

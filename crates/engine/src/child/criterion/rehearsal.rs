@@ -175,7 +175,7 @@ impl<'a> Rehearsal<'a> {
         self.wait_for_success_or(&mut |_| false)
     }
 
-    /// Like [`Self::came_through`], but also stops once `is_enough` returns true. It is called repeatedly, with
+    /// Like [`Self::wait_for_success`], but also stops once `is_enough` returns true. It is called repeatedly, with
     /// whether the benchmark has begun.
     pub fn wait_for_success_or(
         &mut self,
