@@ -1,5 +1,7 @@
 //! The bencher's methods for asynchronous routines. A sample is one `block_on`. The clock is read inside it, so entering and leaving the executor
 //! is not timed, and set-up may use the executor's context.
+//!
+//! Executors for the futures of asynchronous benchmarks.
 
 use std::cell::RefCell;
 use std::convert::Infallible;
@@ -7,12 +9,10 @@ use std::fmt::Display;
 use std::hint::black_box;
 use std::time::{Duration, Instant};
 
-use crate::batch::BatchSize;
 use crate::counting::Window;
 use crate::driver::Measure;
-use crate::executor::AsyncExecutor;
 use crate::latencies::LatencyRecorder;
-use crate::timing::{Batches, record_operation};
+use crate::timing::{BatchSize, Batches, record_operation};
 
 /// A [`Bencher`](crate::Bencher) for routines that return futures, made by [`Bencher::to_async`](crate::Bencher::to_async).
 ///
@@ -161,11 +161,83 @@ impl<'b, E: AsyncExecutor> AsyncBencher<'b, E> {
     }
 }
 
-#[cfg(test)]
+/// An executor: runs a future to its end on the calling thread. With the feature `tokio`, tokio's `Runtime` and `Handle` implement it.
+///
+/// ```
+/// use std::pin::pin;
+/// use std::task::{Context, Poll, Waker};
+///
+/// /// For futures that are never pending for long.
+/// struct Spin;
+///
+/// impl perfcheck::AsyncExecutor for Spin {
+///     fn block_on<T>(&self, future: impl Future<Output = T>) -> T {
+///         let mut future = pin!(future);
+///         let mut context = Context::from_waker(Waker::noop());
+///         loop {
+///             if let Poll::Ready(output) = future.as_mut().poll(&mut context) {
+///                 return output;
+///             }
+///         }
+///     }
+/// }
+///
+/// fn ready(suite: &mut perfcheck::Suite) {
+///     suite.bench("ready", |b| b.to_async(Spin).iter(|| async { 1 + 1 }));
+/// }
+/// ```
+pub trait AsyncExecutor {
+    /// Runs `future` until it is ready.
+    fn block_on<T>(&self, future: impl Future<Output = T>) -> T;
+}
+
+impl<E: AsyncExecutor> AsyncExecutor for &E {
+    fn block_on<T>(&self, future: impl Future<Output = T>) -> T {
+        (**self).block_on(future)
+    }
+}
+
+#[cfg(feature = "tokio")]
+impl AsyncExecutor for tokio::runtime::Runtime {
+    fn block_on<T>(&self, future: impl Future<Output = T>) -> T {
+        self.block_on(future)
+    }
+}
+
+#[cfg(feature = "tokio")]
+impl AsyncExecutor for tokio::runtime::Handle {
+    fn block_on<T>(&self, future: impl Future<Output = T>) -> T {
+        self.block_on(future)
+    }
+}
+
+#[cfg(all(test, feature = "tokio"))]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_tokio_runtime_its_reference_and_its_handle_are_executors() {
+        fn answer(executor: impl AsyncExecutor) -> u32 {
+            executor.block_on(async {
+                tokio::task::yield_now().await;
+                42
+            })
+        }
+        let runtime = tokio::runtime::Builder::new_current_thread()
+            .build()
+            .unwrap();
+        assert_eq!(answer(&runtime), 42);
+        assert_eq!(answer(runtime.handle().clone()), 42);
+        assert_eq!(answer(runtime), 42);
+    }
+}
+
+#[cfg(test)]
+mod tests {
     use std::pin::pin;
     use std::task::{Context, Poll, Waker};
+
+    use super::*;
 
     /// Counts its calls of `block_on`.
     #[derive(Default)]
@@ -190,7 +262,7 @@ mod tests {
     impl Measure for TwoOfFour {
         fn measure_noting(
             &mut self,
-            sampler: &mut crate::sampler::Sampler<'_>,
+            sampler: &mut crate::driver::Sampler<'_>,
             _: Option<&RefCell<LatencyRecorder>>,
         ) {
             sampler(4);

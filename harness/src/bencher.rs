@@ -7,13 +7,13 @@ use std::fmt::Display;
 use std::time::Duration;
 
 use crate::async_bencher::AsyncBencher;
-use crate::batch::BatchSize;
+use crate::async_bencher::AsyncExecutor;
 use crate::counting::Window;
+use crate::driver::Sampler;
 use crate::driver::{Measure, SampleDriver};
-use crate::executor::AsyncExecutor;
 use crate::latencies::LatencyRecorder;
-use crate::sampler::Sampler;
-use crate::throughput::Throughput;
+use crate::suite::Throughput;
+use crate::timing::BatchSize;
 use crate::timing::{self, Batches};
 
 /// The state of a bencher: whether its closure has already measured or skipped.

@@ -1,30 +1,28 @@
 //! The child's side of the protocol with `cargo perfcheck` (the bench protocol). The parent is in command: this file answers each request with
 //! exactly one final frame, then waits. While a benchmark is started, its closure is on the stack and requests are read inside its `iter*`.
+//!
+//! Moves the protocol from the standard streams to descriptors of its own before any code of the bench author runs. Output of a bench then goes to
+//! stderr, and its stdin is empty. Also makes sure that the child does not outlive its parent (the bench protocol, section 1).
 
 use std::cell::RefCell;
 use std::fs::File;
+use std::io;
 use std::io::{BufRead, BufReader};
 use std::process::{self, ExitCode};
 
+use crate::allocations::count_allocations;
 use crate::bencher::{Bencher, RoutineEnding};
-use crate::clock::{self, saturating_nanos};
-use crate::count::count_allocations;
-use crate::driver::SampleDriver;
-use crate::frame::{ADDRESSABLE, Frames, HarnessIdentity};
-use crate::histogram::LatencyDigits;
-use crate::latencies::{self, LatencyRecorder};
+use crate::clock::{self, Script, Slowdown, Stopwatch, saturating_nanos};
+use crate::driver::{SampleDriver, Sampler, warm_up};
+use crate::latencies::{self, LatencyDigits, LatencyRecorder, Reservoir};
 use crate::output::fail_with;
-use crate::request::{ParentRequest, Schedule};
-use crate::reservoir::Reservoir;
-use crate::sampler::Sampler;
-use crate::scripted::{self, Script, Stopwatch};
-use crate::settings::AnnouncedBenchmark;
-use crate::slowdown::{self, Slowdown};
+use crate::protocol::{ADDRESSABLE, Frames, HarnessIdentity};
+use crate::protocol::{ParentRequest, Schedule};
+use crate::suite::AnnouncedBenchmark;
+use crate::suite::Throughput;
 use crate::suite::Visitor;
-use crate::throughput::Throughput;
 use crate::walk::{BenchFunction, Catalogue, DeclaredId, walk_function};
-use crate::warm_up::warm_up;
-use crate::{counting, descriptors, panics, shift};
+use crate::{counting, timing, walk};
 
 /// The environment variable that announces a parent. It lists the protocol versions that the parent speaks.
 pub(crate) const VARIABLE: &str = "PERFCHECK_PROTOCOL";
@@ -92,13 +90,13 @@ pub(crate) fn open(
         text.parse()
             .map_err(|_| format!("PERFCHECK_LAUNCH: {text:?} is no ordinal"))
     })?;
-    let script = Script::parse(&std::env::var(scripted::VARIABLE).unwrap_or_default())?;
-    let slowdown = Slowdown::parse(&std::env::var(slowdown::VARIABLE).unwrap_or_default())?;
+    let script = Script::parse(&std::env::var(clock::SCRIPT_VARIABLE).unwrap_or_default())?;
+    let slowdown = Slowdown::parse(&std::env::var(clock::SLOWDOWN_VARIABLE).unwrap_or_default())?;
     let digits = std::env::var(LatencyDigits::VARIABLE).unwrap_or_default();
     let latency_digits = LatencyDigits::parse(&digits)?;
-    let wires = descriptors::take_over().map_err(|error| error.to_string())?;
+    let wires = take_over().map_err(|error| error.to_string())?;
     let mut frames = Frames::new(wires.frames);
-    panics::install_hook(&frames).map_err(|error| error.to_string())?;
+    walk::install_hook(&frames).map_err(|error| error.to_string())?;
     frames.send_empty_line();
     let counts_allocations = counting::is_installed();
     let quantum_ns = saturating_nanos(clock::measure_quantum());
@@ -214,7 +212,7 @@ impl Child<'_> {
         };
         let function = self.functions[entry.function];
         let declaration = entry.declaration.clone();
-        panics::set_current_benchmark(Some(id));
+        walk::set_current_benchmark(Some(id));
         let mut addressed = DeclarationFinder {
             declaration,
             starter: self.opened.start_driver(id),
@@ -223,7 +221,7 @@ impl Child<'_> {
         let outcome = addressed.starter.outcome;
         let frames = &mut self.opened.wire.frames;
         match (result, outcome) {
-            (Err(payload), _) => frames.error(Some(id), &panics::take_message(&*payload)),
+            (Err(payload), _) => frames.error(Some(id), &walk::take_message(&*payload)),
             (Ok(()), Some(RoutineEnding::Measured)) => frames.finished(id),
             (Ok(()), Some(RoutineEnding::Skipped(reason))) => frames.skipped(id, &reason),
             (Ok(()), Some(RoutineEnding::Misused(message))) => frames.error(Some(id), message),
@@ -232,7 +230,7 @@ impl Child<'_> {
                 "the benchmark was listed, but its function did not declare it again: what a function declares must not change",
             ),
         }
-        panics::set_current_benchmark(None);
+        walk::set_current_benchmark(None);
     }
 }
 
@@ -243,7 +241,7 @@ fn catalogue_or_list<'c>(
     functions: &[BenchFunction],
 ) -> &'c Catalogue {
     catalogue.get_or_insert_with(|| {
-        panics::set_current_benchmark(None);
+        walk::set_current_benchmark(None);
         Catalogue::list(functions)
     })
 }
@@ -344,7 +342,7 @@ impl RemoteDriver<'_> {
         for count in schedule.iterations() {
             let index = self.samples;
             self.samples += 1;
-            let sampler = &mut |iterations| shift::sample_at_position(index, sampler, iterations);
+            let sampler = &mut |iterations| timing::sample_at_position(index, sampler, iterations);
             elapsed_ns.push(match latencies {
                 Some(latencies) => {
                     saturating_nanos(latencies::sample_operations(latencies, sampler, count))
@@ -354,6 +352,140 @@ impl RemoteDriver<'_> {
             iterations.push(count);
         }
         self.wire.frames.samples(&iterations, &elapsed_ns);
+    }
+}
+
+/// The files for the two directions of the protocol.
+#[derive(Debug)]
+pub(crate) struct ProtocolFiles {
+    pub(crate) requests: File,
+    pub(crate) frames: File,
+}
+
+#[cfg(unix)]
+pub(crate) use unix::take_over;
+#[cfg(windows)]
+pub(crate) use windows::take_over;
+
+/// Fails: this system is not supported.
+#[cfg(not(any(unix, windows)))]
+pub(crate) fn take_over() -> io::Result<ProtocolFiles> {
+    Err(io::Error::new(
+        io::ErrorKind::Unsupported,
+        "this system has no descriptors that a bench executable could speak the protocol on",
+    ))
+}
+
+#[cfg(unix)]
+mod unix {
+    use super::{File, ProtocolFiles, io};
+    use std::ffi::c_int;
+    use std::io::Write as _;
+    use std::os::fd::{AsFd, AsRawFd};
+
+    #[expect(unsafe_code, reason = "std has no dup2")]
+    unsafe extern "C" {
+        fn dup2(from: c_int, to: c_int) -> c_int;
+    }
+
+    /// Takes over the standard streams and makes the child die with its parent.
+    pub(crate) fn take_over() -> io::Result<ProtocolFiles> {
+        die_with_parent()?;
+        // std sets close-on-exec on its duplicates, so grandchildren cannot hold the protocol open.
+        let wires = ProtocolFiles {
+            requests: io::stdin().as_fd().try_clone_to_owned()?.into(),
+            frames: io::stdout().as_fd().try_clone_to_owned()?.into(),
+        };
+        io::stdout().flush()?;
+        let null = File::open("/dev/null")?;
+        replace(null.as_raw_fd(), io::stdin().as_raw_fd())?;
+        replace(io::stderr().as_raw_fd(), io::stdout().as_raw_fd())?;
+        Ok(wires)
+    }
+
+    /// Makes the standard stream `to` a duplicate of `from`.
+    fn replace(from: c_int, to: c_int) -> io::Result<()> {
+        // SAFETY: dup2 touches no memory of ours; `to` is descriptor 0 or 1, which std never closes and nobody owns.
+        #[expect(unsafe_code, reason = "std has no dup2")]
+        let result = unsafe { dup2(from, to) };
+        if result == -1 {
+            return Err(io::Error::last_os_error());
+        }
+        Ok(())
+    }
+
+    /// Asks the kernel to kill this process when its parent dies.
+    #[cfg(target_os = "linux")]
+    fn die_with_parent() -> io::Result<()> {
+        use std::ffi::c_ulong;
+        use std::os::unix::process::parent_id;
+
+        #[expect(unsafe_code, reason = "std has no prctl")]
+        unsafe extern "C" {
+            fn prctl(option: c_int, ...) -> c_int;
+        }
+        const PR_SET_PDEATHSIG: c_int = 1;
+        const SIGKILL: c_ulong = 9;
+
+        let parent = parent_id();
+        // SAFETY: PR_SET_PDEATHSIG takes one argument, an unsigned long, and touches no memory of ours.
+        #[expect(unsafe_code, reason = "std has no prctl")]
+        let result = unsafe { prctl(PR_SET_PDEATHSIG, SIGKILL) };
+        if result == -1 {
+            return Err(io::Error::last_os_error());
+        }
+        // A parent that died before the call sends no signal. (If it died even before `parent_id` above, it has closed the request stream, whose
+        // end of file ends the child.)
+        if parent_id() != parent {
+            std::process::exit(0);
+        }
+        Ok(())
+    }
+
+    /// Does nothing: on other systems, only the end of the request stream ends the child.
+    #[cfg(not(target_os = "linux"))]
+    #[expect(clippy::unnecessary_wraps, reason = "fallible on Linux")]
+    fn die_with_parent() -> io::Result<()> {
+        Ok(())
+    }
+}
+
+#[cfg(windows)]
+mod windows {
+    use super::{File, Wires, io};
+    use std::io::Write as _;
+    use std::os::windows::io::{AsHandle, AsRawHandle, IntoRawHandle, RawHandle};
+
+    #[expect(unsafe_code, reason = "std cannot set the standard handles")]
+    unsafe extern "system" {
+        fn SetStdHandle(stream: u32, handle: RawHandle) -> i32;
+    }
+    const STD_INPUT_HANDLE: u32 = -10_i32 as u32;
+    const STD_OUTPUT_HANDLE: u32 = -11_i32 as u32;
+
+    /// Takes over the standard streams for Rust's std, which asks for the handle on each use. A C runtime in the same process keeps its own
+    /// descriptor 1.
+    pub(crate) fn take_over() -> io::Result<ProtocolFiles> {
+        // Child processes do not inherit duplicates made by std.
+        let wires = ProtocolFiles {
+            requests: io::stdin().as_handle().try_clone_to_owned()?.into(),
+            frames: io::stdout().as_handle().try_clone_to_owned()?.into(),
+        };
+        io::stdout().flush()?;
+        // Leak the handle of the null device: it must stay open as long as the process lives.
+        replace(STD_INPUT_HANDLE, File::open("NUL")?.into_raw_handle())?;
+        replace(STD_OUTPUT_HANDLE, io::stderr().as_raw_handle())?;
+        Ok(wires)
+    }
+
+    fn replace(stream: u32, handle: RawHandle) -> io::Result<()> {
+        // SAFETY: the handle is open and never closed: it is leaked, or it is that of stderr.
+        #[expect(unsafe_code, reason = "std cannot set the standard handles")]
+        let result = unsafe { SetStdHandle(stream, handle) };
+        if result == 0 {
+            return Err(io::Error::last_os_error());
+        }
+        Ok(())
     }
 }
 

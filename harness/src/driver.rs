@@ -1,10 +1,15 @@
 //! The interface between a bencher and its driver: the bencher hands over a sampler, and the driver takes samples until it has enough.
+//!
+//! The *sampler*: a function from an iteration count to a time. Code that takes samples sees nothing else of a routine.
+//!
+//! The warm-up: passes of 1, 2, 4, ... iterations. It ends when the body has used up the time limit, or when body, set-up and drops together have
+//! used up a multiple of it: set-up and drops may take nearly all the time.
 
 use std::cell::RefCell;
+use std::time::Duration;
 
 use crate::latencies::LatencyRecorder;
-use crate::sampler::Sampler;
-use crate::throughput::Throughput;
+use crate::suite::Throughput;
 
 /// Takes the samples of a benchmark: `cargo perfcheck` through the protocol, the table of `cargo bench`, or a test that runs the body once.
 pub(crate) trait SampleDriver {
@@ -32,5 +37,93 @@ pub(crate) trait Measure {
     #[track_caller]
     fn measure(&mut self, sampler: &mut Sampler<'_>) {
         self.measure_noting(sampler, None);
+    }
+}
+
+/// Takes one sample of the given number of iterations.
+pub(crate) type Sampler<'s> = dyn FnMut(u64) -> Duration + 's;
+
+/// The factor by which set-up and drops may lengthen a warm-up and its samples, compared with the body alone.
+const TOTAL_FACTOR: u64 = 4;
+
+/// The most iterations of one pass: a routine that reports no time at all must not run forever.
+const LONGEST_ROUND: u64 = 1 << 40;
+
+/// Totals over the passes of a warm-up.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub(crate) struct WarmUpTotals {
+    pub(crate) iterations: u64,
+    /// Time in the body
+    pub(crate) elapsed_ns: u64,
+    /// Time in the body, in set-up and in drops
+    pub(crate) total_ns: u64,
+}
+
+impl WarmUpTotals {
+    /// Returns the planned time of an iteration in nanoseconds: the time of the body, unless set-up and drops take so much longer that the samples
+    /// would take far too long.
+    pub(crate) fn planned_ns(&self) -> f64 {
+        let limited_ns = self.total_ns / TOTAL_FACTOR;
+        self.elapsed_ns.max(limited_ns) as f64 / self.iterations as f64
+    }
+}
+
+/// Runs passes of 1, 2, 4, ... iterations, until the body has taken more than the limit or everything together more than a multiple of it. `round`
+/// runs the given number of iterations and returns the time of the body and the time of everything, in nanoseconds.
+pub(crate) fn warm_up(mut round: impl FnMut(u64) -> (u64, u64), limit_ns: u64) -> WarmUpTotals {
+    let limit_of_total_ns = limit_ns.saturating_mul(TOTAL_FACTOR);
+    let (mut sum, mut iterations) = (WarmUpTotals::default(), 1);
+    loop {
+        let (elapsed_ns, total_ns) = round(iterations);
+        sum.iterations += iterations;
+        sum.elapsed_ns += elapsed_ns;
+        sum.total_ns += total_ns;
+        let enough = sum.elapsed_ns > limit_ns || sum.total_ns > limit_of_total_ns;
+        if enough || iterations >= LONGEST_ROUND {
+            return sum;
+        }
+        iterations *= 2;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_warm_up_ends_after_its_time_in_the_body() {
+        let sum = warm_up(|iterations| (10 * iterations, 20 * iterations), 70);
+        assert_eq!(
+            sum,
+            WarmUpTotals {
+                iterations: 15,
+                elapsed_ns: 150,
+                total_ns: 300
+            }
+        );
+    }
+
+    #[test]
+    fn a_warm_up_ends_where_set_up_takes_nearly_all_the_time() {
+        let sum = warm_up(|iterations| (iterations, 1000 * iterations), 1000);
+        assert_eq!(
+            sum,
+            WarmUpTotals {
+                iterations: 7,
+                elapsed_ns: 7,
+                total_ns: 7000
+            }
+        );
+    }
+
+    #[test]
+    fn a_body_is_planned_for_unless_its_set_up_takes_far_longer() {
+        let warm_up = |total_ns| WarmUpTotals {
+            iterations: 10,
+            elapsed_ns: 1000,
+            total_ns,
+        };
+        assert_eq!(warm_up(4000).planned_ns(), 100.0);
+        assert_eq!(warm_up(40_000).planned_ns(), 1000.0);
     }
 }

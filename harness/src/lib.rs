@@ -142,58 +142,39 @@
 //! - On Windows, text printed by C code may end up between the frames of the protocol, because the C runtime has its own standard output.
 
 mod allocations;
-mod args;
 mod async_bencher;
-mod batch;
 mod bencher;
 mod child;
 mod clock;
-mod count;
 #[cfg_attr(not(feature = "allocations"), path = "uncounted.rs")]
 mod counting;
-mod descriptors;
 mod driver;
-mod executor;
-mod frame;
-mod histogram;
 mod inputs;
 mod latencies;
-mod listing;
 mod output;
-mod panics;
-mod quantity;
-mod request;
-mod reservoir;
+mod protocol;
 mod run;
-mod sampler;
-mod scripted;
-mod selected;
 #[doc(hidden)]
 pub mod sequence;
-mod settings;
-mod shift;
-mod slowdown;
 mod smoke;
 mod suite;
 mod table;
-mod throughput;
 mod timing;
 mod walk;
-mod warm_up;
 
 pub use std::hint::black_box;
 
 pub use async_bencher::AsyncBencher;
-pub use batch::BatchSize;
+pub use async_bencher::AsyncExecutor;
 pub use bencher::Bencher;
 #[cfg(feature = "allocations")]
 pub use counting::CountingAllocator;
-pub use executor::AsyncExecutor;
 pub use inputs::{Inputs, IntoInputs, labelled, matrix};
 pub use run::run;
-pub use settings::SamplingMode;
+pub use suite::SamplingMode;
+pub use suite::Throughput;
 pub use suite::{Group, Suite};
-pub use throughput::Throughput;
+pub use timing::BatchSize;
 pub use walk::BenchFunction;
 
 /// Defines the `main` function of a bench executable from functions that take `&mut Suite`.

@@ -7,19 +7,19 @@ use std::time::Duration;
 
 use crate::bencher::{Bencher, RoutineEnding};
 use crate::child::{self, ParentConnection};
+use crate::clock::Stopwatch;
 use crate::driver::{Measure, SampleDriver};
-use crate::frame::HarnessIdentity;
 use crate::output::fail_with;
-use crate::panics;
-use crate::scripted::Stopwatch;
-use crate::settings::{AnnouncedBenchmark, SamplingMode, Settings};
+use crate::protocol::HarnessIdentity;
+use crate::suite::Throughput;
+use crate::suite::{AnnouncedBenchmark, SamplingMode, Settings};
 use crate::table::TableSampling;
-use crate::throughput::Throughput;
+use crate::walk;
 
 pub use crate::counting::Window;
+pub use crate::output::{format_rate, format_time};
 pub use crate::output::{print, print_note};
-pub use crate::quantity::{format_rate, format_time};
-pub use crate::request::escape;
+pub use crate::protocol::escape;
 pub use crate::timing::Batches;
 
 /// The id and settings of a declared benchmark.
@@ -144,7 +144,7 @@ impl Parent {
 
     fn run(&mut self, declaration: &Declaration, sampler: &mut dyn FnMut(u64) -> Duration) {
         let id = declaration.id.as_str();
-        panics::set_current_benchmark(Some(id));
+        walk::set_current_benchmark(Some(id));
         let mut starter = self.opened.start_driver(id);
         if declaration.unit.is_some() && matches!(starter.stopwatch, Stopwatch::Real(_)) {
             starter.stopwatch = Stopwatch::Amounts;
@@ -155,12 +155,12 @@ impl Parent {
         }));
         let frames = &mut self.opened.wire.frames;
         match result {
-            Err(payload) => frames.error(Some(id), &panics::take_message(&*payload)),
+            Err(payload) => frames.error(Some(id), &walk::take_message(&*payload)),
             Ok(RoutineEnding::Measured) => frames.finished(id),
             Ok(RoutineEnding::Skipped(reason)) => frames.skipped(id, &reason),
             Ok(RoutineEnding::Misused(message)) => frames.error(Some(id), message),
         }
-        panics::set_current_benchmark(None);
+        walk::set_current_benchmark(None);
     }
 
     /// Reports that no benchmark is left.
@@ -176,13 +176,13 @@ impl Parent {
 
     /// Reports that the declaring code has panicked and cannot continue.
     pub fn report_panic(&mut self) {
-        let said = panics::message_outside_benchmarks().unwrap_or_else(|| "panicked".to_owned());
+        let said = walk::message_outside_benchmarks().unwrap_or_else(|| "panicked".to_owned());
         self.send_fatal_error(&said);
     }
 
     /// Reports that the declaring thread has ended, whether normally or by a panic.
     pub fn report_thread_end(&mut self) {
-        match panics::message_outside_benchmarks() {
+        match walk::message_outside_benchmarks() {
             Some(said) => self.send_fatal_error(&said),
             None => self.report_end(),
         }

@@ -4,16 +4,16 @@ use std::cell::RefCell;
 use std::process::ExitCode;
 use std::time::{Duration, Instant};
 
-use crate::args::PrintedDetail;
 use crate::driver::SampleDriver;
+use crate::driver::Sampler;
 use crate::latencies::{self, LatencyRecorder};
 use crate::output::{print, print_note};
-use crate::request::escape;
-use crate::sampler::Sampler;
-use crate::selected::{BenchmarkRunner, Ending, run_selected};
-use crate::settings::Settings;
-use crate::throughput::Throughput;
+use crate::protocol::escape;
+use crate::run::PrintedDetail;
+use crate::suite::Settings;
+use crate::suite::Throughput;
 use crate::walk::{BenchFunction, DeclaredBenchmark};
+use crate::walk::{BenchmarkRunner, Ending, run_selected};
 
 /// Runs the body of each selected benchmark once.
 pub(crate) fn run(

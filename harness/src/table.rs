@@ -7,24 +7,24 @@ use std::process::ExitCode;
 use std::time::Duration;
 
 use crate::allocations::Counts;
-use crate::args::PrintedDetail;
+use crate::allocations::count_allocations;
+use crate::clock::Slowdown;
+use crate::clock::Stopwatch;
 use crate::clock::saturating_nanos;
-use crate::count::count_allocations;
 use crate::counting;
 use crate::driver::SampleDriver;
+use crate::driver::Sampler;
+use crate::driver::warm_up;
 use crate::latencies::{self, LatencyRecorder};
 use crate::output::{fail_with, print};
-use crate::quantity::{format_allocations, format_rate, format_time};
-use crate::request::escape;
-use crate::sampler::Sampler;
-use crate::scripted::Stopwatch;
-use crate::selected::{BenchmarkRunner, Ending, run_selected};
-use crate::settings::{SamplingMode, Settings};
-use crate::shift;
-use crate::slowdown::Slowdown;
-use crate::throughput::Throughput;
+use crate::output::{format_allocations, format_rate, format_time};
+use crate::protocol::escape;
+use crate::run::PrintedDetail;
+use crate::suite::Throughput;
+use crate::suite::{SamplingMode, Settings};
+use crate::timing;
 use crate::walk::{BenchFunction, DeclaredBenchmark};
-use crate::warm_up::warm_up;
+use crate::walk::{BenchmarkRunner, Ending, run_selected};
 
 const WARM_UP: Duration = Duration::from_millis(100);
 const MEASUREMENT: Duration = Duration::from_millis(400);
@@ -141,7 +141,7 @@ impl SampleDriver for TableSampling {
         let schedule = plan_schedule(&self.settings, estimate_ns);
         self.ns_per_iteration = Vec::with_capacity(schedule.len());
         for (index, iterations) in schedule.into_iter().enumerate() {
-            let sampler = &mut |iterations| shift::sample_at_position(index, sampler, iterations);
+            let sampler = &mut |iterations| timing::sample_at_position(index, sampler, iterations);
             let elapsed = match latencies {
                 Some(latencies) => latencies::sample_operations(latencies, sampler, iterations),
                 None => sampler(iterations),

@@ -1,14 +1,21 @@
 //! The timed windows. Between the two clock readings there is only the loop over the author's routine: inputs are made, memory for outputs is
 //! reserved, and values are dropped outside. The window in which allocations are counted encloses both readings. `inline(never)` keeps the machine
 //! code of a window the same for all its callers.
+//!
+//! Sizes of the batches of prepared inputs into which a sample is divided.
+//!
+//! Moves the stack for each sample. The position of the stack decides which addresses of a routine collide in the caches, and it stays the same
+//! for the life of a process, so without this a process would see one case of many. The padding of the environment likewise moves the stack from
+//! process to process.
 
 use std::cell::RefCell;
 use std::fmt::Display;
 use std::hint::black_box;
+use std::mem::MaybeUninit;
 use std::time::{Duration, Instant};
 
-use crate::batch::BatchSize;
 use crate::counting::Window;
+use crate::driver::Sampler;
 use crate::latencies::LatencyRecorder;
 
 /// Runs `routine` `iterations` times and times it with the drop of each output.
@@ -169,10 +176,93 @@ impl<I, O> Batches<I, O> {
     }
 }
 
+/// The number of inputs that [`Bencher::iter_batched`](crate::Bencher::iter_batched) prepares at a time. If unsure, take `SmallInput`.
+///
+/// Larger batches read the clock less often but hold more inputs in memory at once. The time of a sample is the sum over its batches, and each
+/// batch adds the cost of two clock readings.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum BatchSize {
+    /// For small inputs: ten batches per sample.
+    SmallInput,
+    /// For large inputs: a thousand batches per sample.
+    LargeInput,
+    /// One input at a time, with two clock readings around each iteration. For bodies that take 10 µs or more.
+    PerIteration,
+    /// This many batches per sample (at least one).
+    NumBatches(u64),
+    /// This many iterations per batch (at least one).
+    NumIterations(u64),
+}
+
+impl BatchSize {
+    /// Returns the number of iterations per batch in a sample of `iterations`. The last batch may be shorter.
+    pub(crate) fn iterations_per_batch(self, iterations: u64) -> u64 {
+        let size = match self {
+            Self::SmallInput => iterations.div_ceil(10),
+            Self::LargeInput => iterations.div_ceil(1000),
+            Self::PerIteration => 1,
+            Self::NumBatches(batches) => iterations.div_ceil(batches.max(1)),
+            Self::NumIterations(size) => size,
+        };
+        size.clamp(1, iterations.max(1))
+    }
+}
+
+/// The number of positions. It is prime, so that samples at any regular interval, such as every second or third one, reach all positions.
+const PLACES: usize = 17;
+
+/// The distance between positions: a multiple of a cache line plus sixteen bytes, so that positions differ in their offsets within a page and
+/// within a cache line.
+const STEP: usize = 272;
+
+type Shifted = fn(&mut Sampler<'_>, u64) -> Duration;
+
+const SHIFTED: [Shifted; PLACES] = [
+    sample_below::<0>,
+    sample_below::<STEP>,
+    sample_below::<{ 2 * STEP }>,
+    sample_below::<{ 3 * STEP }>,
+    sample_below::<{ 4 * STEP }>,
+    sample_below::<{ 5 * STEP }>,
+    sample_below::<{ 6 * STEP }>,
+    sample_below::<{ 7 * STEP }>,
+    sample_below::<{ 8 * STEP }>,
+    sample_below::<{ 9 * STEP }>,
+    sample_below::<{ 10 * STEP }>,
+    sample_below::<{ 11 * STEP }>,
+    sample_below::<{ 12 * STEP }>,
+    sample_below::<{ 13 * STEP }>,
+    sample_below::<{ 14 * STEP }>,
+    sample_below::<{ 15 * STEP }>,
+    sample_below::<{ 16 * STEP }>,
+];
+
+/// Takes the sample with this index at its position on the stack.
+pub(crate) fn sample_at_position(
+    index: usize,
+    sampler: &mut Sampler<'_>,
+    iterations: u64,
+) -> Duration {
+    // Successive samples are far apart, so a ramp of iterations is not also a ramp of positions.
+    SHIFTED[index * 7 % PLACES](sampler, iterations)
+}
+
+/// Takes a sample below an unused block of `BYTES` on the stack.
+#[inline(never)]
+fn sample_below<const BYTES: usize>(sampler: &mut Sampler<'_>, iterations: u64) -> Duration {
+    let room = [MaybeUninit::<u8>::uninit(); BYTES];
+    black_box(room.as_ptr());
+    let elapsed = sampler(iterations);
+    black_box(room.as_ptr());
+    elapsed
+}
+
 #[cfg(test)]
 mod tests {
-    use super::*;
     use std::cell::{Cell, RefCell};
+    use std::collections::BTreeSet;
+
+    use super::*;
 
     #[test]
     fn a_loop_runs_its_routine_as_often_as_asked() {
@@ -261,5 +351,46 @@ mod tests {
             let sum = timed + untimed.take();
             assert!(sum <= whole, "{timed:?}: {sum:?} > {whole:?}");
         }
+    }
+
+    #[test]
+    fn a_sample_is_divided_as_the_batch_size_says() {
+        let sizes = |size: BatchSize| {
+            [1, 10, 11, 5000].map(|iterations| size.iterations_per_batch(iterations))
+        };
+        assert_eq!(sizes(BatchSize::SmallInput), [1, 1, 2, 500]);
+        assert_eq!(sizes(BatchSize::LargeInput), [1, 1, 1, 5]);
+        assert_eq!(sizes(BatchSize::PerIteration), [1, 1, 1, 1]);
+        assert_eq!(sizes(BatchSize::NumBatches(2)), [1, 5, 6, 2500]);
+        assert_eq!(sizes(BatchSize::NumIterations(7)), [1, 7, 7, 7]);
+    }
+
+    #[test]
+    fn a_size_of_zero_counts_as_one() {
+        assert_eq!(BatchSize::NumBatches(0).iterations_per_batch(9), 9);
+        assert_eq!(BatchSize::NumIterations(0).iterations_per_batch(9), 1);
+    }
+
+    #[test]
+    fn c_x10_samples_meet_every_place_on_the_stack() {
+        let places_of = |indices: &mut dyn Iterator<Item = usize>| {
+            let mut places = BTreeSet::new();
+            for index in indices {
+                let mut sampler = |iterations| {
+                    let local = black_box(0_u8);
+                    let address = black_box(&raw const local).addr();
+                    places.insert((address % 4096, iterations));
+                    Duration::ZERO
+                };
+                sample_at_position(index, &mut sampler, 3);
+            }
+            places
+        };
+        let all = places_of(&mut (0..PLACES));
+        assert_eq!(all.len(), PLACES);
+        let phases: BTreeSet<_> = all.iter().map(|(address, _)| address % 64).collect();
+        assert_eq!(phases.len(), 4, "every place in a cache line");
+        assert_eq!(places_of(&mut (1..100).step_by(2)), all);
+        assert_eq!(places_of(&mut [0, PLACES].into_iter()).len(), 1);
     }
 }

@@ -1,14 +1,23 @@
 //! Walks of the bench functions. A walk is one call of a function, and there are as many as needed: a listing runs no closure, and a measurement
 //! runs only the closure of its benchmark. Set-up inside other closures therefore never runs, and closures may borrow locals of their function.
 //! Callers of the executable differ only in their [`Visitor`].
+//!
+//! Runs the selected benchmarks one after another in one process. A panic ends only the benchmark in which it happens.
+//!
+//! Records the message and place of a panic for the `error` frame.
 
 use std::any::Any;
+use std::cell::RefCell;
 use std::collections::BinaryHeap;
-use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::panic::{self, AssertUnwindSafe, PanicHookInfo, catch_unwind};
+use std::sync::Mutex;
+use std::thread;
 
-use crate::bencher::Bencher;
-use crate::panics;
-use crate::settings::AnnouncedBenchmark;
+use crate::bencher::{Bencher, RoutineEnding};
+use crate::driver::SampleDriver;
+
+use crate::protocol::Frames;
+use crate::suite::{AnnouncedBenchmark, Settings};
 use crate::suite::{Suite, Visitor};
 
 /// A function that declares benchmarks, with its name. Made by [`main!`](crate::main).
@@ -98,7 +107,7 @@ impl Catalogue {
                 Err(payload) => catalogue.broken.push(format!(
                     "the function `{}`, outside its benchmarks, {}",
                     function.name,
-                    panics::take_message(&*payload)
+                    take_message(&*payload)
                 )),
             }
         }
@@ -144,10 +153,176 @@ impl BenchFunction {
     }
 }
 
+/// The outcome of one benchmark.
+pub(crate) enum Ending {
+    /// The driver has taken its samples.
+    Measured,
+    /// The benchmark called `skip` with this reason.
+    Skipped(String),
+    /// The benchmark panicked or did not use its bencher as required; the text says how.
+    Failed(String),
+}
+
+/// Supplies the driver of each benchmark and receives its outcome.
+pub(crate) trait BenchmarkRunner {
+    /// The driver of one benchmark.
+    type Driver: SampleDriver;
+
+    /// Called before the benchmark `id` runs, to make its driver.
+    fn make_driver(&mut self, id: &str, settings: &Settings) -> Self::Driver;
+
+    /// Called when the benchmark has ended.
+    fn finish_benchmark(&mut self, id: &str, driver: Self::Driver, ending: Ending);
+}
+
+/// Runs the selected benchmarks in program order. Functions that declare none of them are not called. Fails if a function panics outside its
+/// benchmarks: the rest of its benchmarks are lost, but later functions still run.
+pub(crate) fn run_selected(
+    functions: &[BenchFunction],
+    wanted: &[DeclaredBenchmark],
+    caller: &mut impl BenchmarkRunner,
+) -> Result<(), String> {
+    let mut result = Ok(());
+    for (index, function) in functions.iter().enumerate() {
+        if !wanted.iter().any(|entry| entry.function == index) {
+            continue;
+        }
+        let mut selected = SelectedWalk {
+            wanted,
+            caller,
+            function: index,
+            declared: Vec::new(),
+        };
+        if let Err(payload) = walk_function(*function, &mut selected) {
+            result = Err(format!(
+                "the function `{}` panicked outside its benchmarks: {}",
+                function.name(),
+                payload_text(&*payload)
+            ));
+        }
+    }
+    result
+}
+
+struct SelectedWalk<'s, C> {
+    wanted: &'s [DeclaredBenchmark],
+    caller: &'s mut C,
+    function: usize,
+    /// Ids that the function has declared so far
+    declared: Vec<String>,
+}
+
+impl<C: BenchmarkRunner> Visitor for SelectedWalk<'_, C> {
+    fn visit(&mut self, announcement: AnnouncedBenchmark, body: &mut dyn FnMut(&mut Bencher<'_>)) {
+        let AnnouncedBenchmark { id, settings } = announcement;
+        let before = self.declared.iter().filter(|other| **other == id).count();
+        self.declared.push(id.clone());
+        let declaration = DeclaredId { id, before };
+        let mut wanted = self.wanted.iter();
+        let Some(entry) = wanted
+            .find(|entry| entry.function == self.function && entry.declaration == declaration)
+        else {
+            return;
+        };
+        let id = &entry.announcement.id;
+        let mut driver = self.caller.make_driver(id, &settings);
+        let throughput = settings.throughput;
+        let result = catch_unwind(AssertUnwindSafe(|| {
+            Bencher::run(body, throughput, &mut driver)
+        }));
+        let ending = match result {
+            Ok(RoutineEnding::Measured) => Ending::Measured,
+            Ok(RoutineEnding::Skipped(reason)) => Ending::Skipped(reason),
+            Ok(RoutineEnding::Misused(message)) => Ending::Failed(message.to_owned()),
+            Err(payload) => Ending::Failed(format!("panicked: {}", payload_text(&*payload))),
+        };
+        self.caller.finish_benchmark(id, driver, ending);
+    }
+}
+
+thread_local! {
+    /// The message of this thread's last panic.
+    static LAST: RefCell<Option<String>> = const { RefCell::new(None) };
+}
+
+/// The id of the running benchmark. The hook needs it if a panic aborts the process.
+static UNDER_WAY: Mutex<Option<String>> = Mutex::new(None);
+
+/// The last panic outside any benchmark, since the last benchmark ended. Kept apart from [`LAST`], which disappears when its thread ends.
+static OUTSIDE: Mutex<Option<String>> = Mutex::new(None);
+
+/// Installs a hook that records panics of the calling thread and does not print them. Panics of other threads are printed as usual, and so is
+/// every panic if `RUST_BACKTRACE` asks for a backtrace. If panics abort, the hook itself sends the frame.
+pub(crate) fn install_hook(frames: &Frames) -> std::io::Result<()> {
+    let frames = Mutex::new(frames.try_clone()?);
+    let bench_thread = thread::current().id();
+    let print = panic::take_hook();
+    panic::set_hook(Box::new(move |info| {
+        if thread::current().id() == bench_thread {
+            let message = describe(info);
+            if cfg!(panic = "abort") {
+                if let (Ok(mut frames), Ok(id)) = (frames.lock(), UNDER_WAY.lock()) {
+                    frames.fatal_error(id.as_deref(), &message);
+                }
+            }
+            if let (Ok(None), Ok(mut outside)) = (UNDER_WAY.lock().as_deref(), OUTSIDE.lock()) {
+                *outside = Some(message.clone());
+            }
+            LAST.set(Some(message));
+            if std::env::var_os("RUST_BACKTRACE").is_none_or(|value| value == "0") {
+                return;
+            }
+        }
+        print(info);
+    }));
+    Ok(())
+}
+
+/// Sets the running benchmark, to which later panics belong, and clears recorded panics.
+pub(crate) fn set_current_benchmark(id: Option<&str>) {
+    LAST.set(None);
+    if let Ok(mut outside) = OUTSIDE.lock() {
+        *outside = None;
+    }
+    if let Ok(mut under_way) = UNDER_WAY.lock() {
+        *under_way = id.map(ToOwned::to_owned);
+    }
+}
+
+/// Returns the message of a panic outside any benchmark, since the last benchmark ended.
+pub(crate) fn message_outside_benchmarks() -> Option<String> {
+    OUTSIDE.lock().ok().and_then(|outside| outside.clone())
+}
+
+/// Returns the message of a caught panic, with its place if the hook has recorded it.
+pub(crate) fn take_message(payload: &(dyn Any + Send)) -> String {
+    LAST.take()
+        .unwrap_or_else(|| format!("panicked: {}", payload_text(payload)))
+}
+
+fn describe(info: &PanicHookInfo<'_>) -> String {
+    let text = payload_text(info.payload());
+    match info.location() {
+        Some(place) => format!("panicked at {place}: {text}"),
+        None => format!("panicked: {text}"),
+    }
+}
+
+/// Returns the text of a panic's payload.
+pub(crate) fn payload_text(payload: &(dyn Any + Send)) -> &str {
+    if let Some(text) = payload.downcast_ref::<&str>() {
+        text
+    } else if let Some(text) = payload.downcast_ref::<String>() {
+        text
+    } else {
+        "(a payload that is not text)"
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::settings::Settings;
+    use crate::suite::Settings;
 
     fn declares(suite: &mut Suite<'_>) {
         suite.bench("a", |_| panic!("must not run"));

@@ -4,22 +4,20 @@
 //! that its reader (a terminal, a browser, a spreadsheet, a CI system) treats as mere text. This is the lowest of all modules: every module that
 //! writes may use it. Invariant: harmless text stays unchanged, and harmful text stays visible.
 
-mod json;
 mod markdown;
 mod markup;
 mod shell;
 mod spreadsheet;
 mod terminal;
-mod visible;
 mod workflow;
 
-pub use json::{in_script as json_in_script, json};
 pub use markdown::{code as markdown_code, prose as markdown};
 pub use markup::{html, openmetrics_label, xml};
+pub use markup::{in_script as json_in_script, json};
 pub use shell::{format_command as shell_command, quote as shell_quoted};
 pub use spreadsheet::{cell as csv_cell, text as csv_text};
+pub use terminal::EscapedStream;
 pub use terminal::{is_harmful, lines as terminal_lines, one_line};
-pub use visible::EscapedStream;
 pub use workflow::{
     CommandGuard, LogCommands, data as workflow_data, property as workflow_property,
 };

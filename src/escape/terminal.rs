@@ -1,4 +1,11 @@
 //! Text for terminals, without characters that a terminal obeys or hides.
+//!
+//! The last safeguard for all output to people: a stream that escapes everything that a terminal would obey except colors and line ends.
+//!
+//! Writers escape foreign text where they insert it; this stream catches forgotten cases. It leaves text that JSON or XML has escaped unchanged,
+//! so the same stream also carries results for machines.
+
+use std::io::{self, Write};
 
 /// Escapes all characters that a terminal would obey or hide, except line ends.
 pub fn lines(text: &str) -> String {
@@ -59,6 +66,123 @@ fn is_noncharacter(c: char) -> bool {
     matches!(c, '\u{fdd0}'..='\u{fdef}') || u32::from(c) & 0xfffe == 0xfffe
 }
 
+/// The most bytes of an incomplete character or color code that are held back until it is complete.
+const MOST_PENDING: usize = 32;
+
+/// A stream for text that may be read in a terminal.
+#[derive(Debug)]
+pub struct EscapedStream<W> {
+    writer: W,
+    pending: Vec<u8>,
+}
+
+/// The piece at the beginning of a byte slice.
+enum BytePiece {
+    /// This many bytes pass unchanged.
+    Harmless(usize),
+    /// This many bytes must be escaped.
+    Harmful(usize),
+    /// More bytes are needed to decide.
+    Unfinished,
+}
+
+impl<W: Write> EscapedStream<W> {
+    /// Makes a stream that writes to `writer`.
+    pub fn new(writer: W) -> Self {
+        Self {
+            writer,
+            pending: Vec::new(),
+        }
+    }
+
+    fn write_escaped(&mut self, bytes: &[u8]) -> io::Result<()> {
+        let mut passed = Vec::with_capacity(bytes.len());
+        let mut rest = bytes;
+        while !rest.is_empty() {
+            match classify_first_piece(rest) {
+                BytePiece::Harmless(length) => {
+                    passed.extend_from_slice(&rest[..length]);
+                    rest = &rest[length..];
+                }
+                BytePiece::Harmful(length) => {
+                    let shown = String::from_utf8_lossy(&rest[..length]);
+                    passed.extend_from_slice(one_line(&shown).as_bytes());
+                    rest = &rest[length..];
+                }
+                BytePiece::Unfinished if rest.len() > MOST_PENDING => {
+                    let shown = String::from_utf8_lossy(&rest[..1]);
+                    passed.extend_from_slice(one_line(&shown).as_bytes());
+                    rest = &rest[1..];
+                }
+                BytePiece::Unfinished => {
+                    self.pending = rest.to_vec();
+                    break;
+                }
+            }
+        }
+        self.writer.write_all(&passed)
+    }
+}
+
+/// Classifies the first piece.
+fn classify_first_piece(bytes: &[u8]) -> BytePiece {
+    match bytes {
+        [b'\n' | b'\t' | b' '..=b'~', ..] => {
+            let plain = |byte: &&u8| matches!(byte, b'\n' | b'\t' | b' '..=b'~');
+            BytePiece::Harmless(bytes.iter().take_while(plain).count())
+        }
+        // Allow the line end of tables of separated values.
+        [b'\r', b'\n', ..] => BytePiece::Harmless(2),
+        [] | [b'\r' | 0x1b] | [0x1b, b'['] => BytePiece::Unfinished,
+        [0x1b, b'[', parameters @ ..] => {
+            let is_parameter = |byte: &&u8| matches!(byte, b'0'..=b'9' | b';' | b':');
+            let length = parameters.iter().take_while(is_parameter).count();
+            match parameters.get(length) {
+                Some(b'm') => BytePiece::Harmless(length + 3),
+                Some(_) => BytePiece::Harmful(1),
+                None => BytePiece::Unfinished,
+            }
+        }
+        [0x00..=0x7f, ..] => BytePiece::Harmful(1),
+        [first, ..] => {
+            let length = match first {
+                0xc2..=0xdf => 2,
+                0xe0..=0xef => 3,
+                0xf0..=0xf4 => 4,
+                _ => return BytePiece::Harmful(1),
+            };
+            let Some(encoded) = bytes.get(..length) else {
+                return BytePiece::Unfinished;
+            };
+            match std::str::from_utf8(encoded)
+                .ok()
+                .and_then(|text| text.chars().next())
+            {
+                Some(c) if is_harmful(c) => BytePiece::Harmful(length),
+                Some(_) => BytePiece::Harmless(length),
+                None => BytePiece::Harmful(1),
+            }
+        }
+    }
+}
+
+impl<W: Write> Write for EscapedStream<W> {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        if self.pending.is_empty() {
+            self.write_escaped(bytes)?;
+        } else {
+            let mut all = std::mem::take(&mut self.pending);
+            all.extend_from_slice(bytes);
+            self.write_escaped(&all)?;
+        }
+        Ok(bytes.len())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        self.writer.flush()
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -87,5 +211,38 @@ mod tests {
         for text in ["größe/長さ=10", "עברית", "a \\ \"b\" 'c'", "🦀 e\u{301}"] {
             assert_eq!(one_line(text), text);
         }
+    }
+
+    fn seen(pieces: &[&[u8]]) -> String {
+        let mut written = Vec::new();
+        let mut stream = EscapedStream::new(&mut written);
+        for piece in pieces {
+            stream.write_all(piece).expect("memory");
+        }
+        drop(stream);
+        String::from_utf8(written).expect("text")
+    }
+
+    #[test]
+    fn colours_line_ends_and_text_pass() {
+        let text = "\u{1b}[1;31mred\u{1b}[0m größe\t長い 🦀\r\nnext\n";
+        assert_eq!(seen(&[text.as_bytes()]), text);
+    }
+
+    #[test]
+    fn everything_else_that_a_terminal_obeys_is_shown() {
+        assert_eq!(
+            seen(&["\u{1b}[2Ja\u{1b}]0;title\u{7}\u{9b}5m\rb\u{202e}c\u{8}".as_bytes()]),
+            "\\u{1b}[2Ja\\u{1b}]0;title\\u{7}\\u{9b}5m\\rb\\u{202e}c\\u{8}"
+        );
+        assert_eq!(seen(&[b"\xff\xfeok"]), "\u{fffd}\u{fffd}ok");
+    }
+
+    #[test]
+    fn pieces_make_no_difference() {
+        let text = "\u{1b}[1mö\u{1b}[0m\u{202e}\r\n\u{1b}[2K🦀\n";
+        let whole = seen(&[text.as_bytes()]);
+        let bytes: Vec<&[u8]> = text.as_bytes().chunks(1).collect();
+        assert_eq!(seen(&bytes), whole);
     }
 }

@@ -6,11 +6,10 @@
 
 mod layer;
 mod table;
-mod values;
 
 pub use layer::{Layer, Layers};
 pub use table::{SettingsError, Tables, WorkspaceSettings};
-pub use values::{
+pub use table::{
     parse_confidence_level, parse_fraction_below_one, parse_positive_duration, parse_shared_host,
     parse_significance_level,
 };

@@ -3,10 +3,10 @@
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 use crate::image::Image;
-use crate::names::readable_name;
+use crate::image::UnsupportedExecutable;
+use crate::image::readable_name;
 use crate::pairs::{AddressPair, PairDependency, PairKind, Pairs};
 use crate::program::Program;
-use crate::unknown::UnsupportedExecutable;
 
 /// A function that differs between the executables: its code or data differ, or only one side has it.
 #[derive(Debug, Clone, PartialEq, Eq)]

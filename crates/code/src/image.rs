@@ -1,6 +1,8 @@
 //! An executable as loaded into memory: sections, functions, sized data, and the addresses that the loader writes.
-
-use std::collections::BTreeMap;
+//!
+//! Reasons why the machine code of an executable cannot be compared.
+//!
+//! Readable names of functions, without the parts that depend on the build.
 
 use object::elf::{
     DT_NEEDED, PT_TLS, R_X86_64_64, R_X86_64_GLOB_DAT, R_X86_64_IRELATIVE, R_X86_64_JUMP_SLOT,
@@ -11,8 +13,7 @@ use object::{
     Architecture, LittleEndian, Object, ObjectKind, ObjectSection, ObjectSymbol, ObjectSymbolTable,
     RelocationFlags, RelocationTarget, SectionFlags, SectionKind, SymbolKind,
 };
-
-use crate::unknown::UnsupportedExecutable;
+use std::collections::BTreeMap;
 
 /// The content of a section.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -360,4 +361,65 @@ fn fill_gaps(
         fill(&mut units, at, section.end);
     }
     units
+}
+
+/// The reason why nothing is known of the machine code.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum UnsupportedExecutable {
+    /// The executable is for another processor or system.
+    #[error("machine code is compared for x86-64 ELF executables alone")]
+    Format,
+    /// Its code contains absolute addresses, which cannot be distinguished from numbers.
+    #[error("it is not position-independent")]
+    FixedAddresses,
+    /// Its functions have no names.
+    #[error("its symbols are stripped (`strip = false` in the profile keeps them)")]
+    Stripped,
+    /// It uses a feature of the linker that is not supported.
+    #[error("its {0} are not understood")]
+    Feature(&'static str),
+    /// Its contents are inconsistent.
+    #[error("it is damaged: {0}")]
+    Damaged(String),
+}
+
+impl From<object::Error> for UnsupportedExecutable {
+    fn from(error: object::Error) -> Self {
+        Self::Damaged(error.to_string())
+    }
+}
+
+/// Returns the name without hashes. Instances of a generic function may share one.
+pub fn readable_name(symbol: &str) -> String {
+    // A compiler that moves functions between codegen units appends numbers.
+    let mut symbol = symbol.split(".llvm.").next().unwrap_or(symbol);
+    while let Some((rest, number)) = symbol.rsplit_once('.')
+        && !number.is_empty()
+        && number.bytes().all(|byte| byte.is_ascii_digit())
+    {
+        symbol = rest;
+    }
+    format!("{:#}", rustc_demangle::demangle(symbol))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::readable_name;
+
+    #[test]
+    fn hashes_and_numbers_of_units_are_no_part_of_a_name() {
+        assert_eq!(
+            readable_name("_ZN5words4scan17h0123456789abcdefE.llvm.17524289698165623984"),
+            "words::scan"
+        );
+        assert_eq!(
+            readable_name("_RNvCs15kBYyAo9fc_7mycrate7example"),
+            "mycrate::example"
+        );
+        assert_eq!(
+            readable_name("_ZN4core3fmt5write17h0123456789abcdefE.4138"),
+            "core::fmt::write"
+        );
+        assert_eq!(readable_name("memcpy"), "memcpy");
+    }
 }

@@ -6,18 +6,13 @@
 //! The crate does no I/O and reads no clock. It understands position-independent x86-64 ELF executables with symbols; for others it returns
 //! [`UnsupportedExecutable`] with the reason.
 
-mod body;
 mod comparison;
-mod disassembly;
 mod image;
-mod location;
-mod names;
+mod listing;
 mod pairs;
 mod program;
-mod side_by_side;
-mod unknown;
 
 pub use comparison::{CodeComparison, EntryOffsets, FunctionChange, Reach, compare, insert_traps};
-pub use names::readable_name;
-pub use side_by_side::{CodeRow, FunctionPair, FunctionReader};
-pub use unknown::UnsupportedExecutable;
+pub use image::UnsupportedExecutable;
+pub use image::readable_name;
+pub use listing::{CodeRow, FunctionPair, FunctionReader};

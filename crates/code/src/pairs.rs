@@ -5,11 +5,11 @@
 
 use std::collections::HashMap;
 
-use crate::body::AccessSize;
+use crate::image::readable_name;
 use crate::image::{LoaderWrite, SectionUse};
-use crate::location::{self, is_location};
-use crate::names::readable_name;
+use crate::program::AccessSize;
 use crate::program::Program;
+use crate::program::{self, is_location};
 
 /// The kind of items in a pair.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -486,8 +486,8 @@ impl<'p, 'd> Pairs<'p, 'd> {
             } else {
                 image.objects.contains_key(&neighbour)
             };
-            let is_place = is_location(image, neighbour)
-                && !(beside.before && of < neighbour + location::SIZE);
+            let is_place =
+                is_location(image, neighbour) && !(beside.before && of < neighbour + program::SIZE);
             has_size || is_place || program.tables.contains_key(&neighbour)
         };
         // The neighbor of one side was paired with an address other than the neighbor of the other side.

@@ -1,7 +1,12 @@
 //! Checks of a series: whether its samples are independent, and whether their level drifts.
+//!
+//! Two methods that detect several modes of a sample.
 
-use super::description::{deviations, mean, mean_difference, squared_deviations, standard_error};
-use super::mann_whitney::{MannWhitney, MannWhitneyMethod};
+use super::description::{
+    Description, deviations, mean, mean_difference, squared_deviations, standard_error,
+};
+use super::quantile::{Quantile, median};
+use super::rank_tests::{MannWhitney, MannWhitneyMethod};
 use super::sums::sum;
 
 /// Returns the lag-1 autocorrelation of `values` in the order taken, from -1 to 1: `sum (x_i - m)(x_{i+1} - m) / sum (x_i - m)^2` (Box and Jenkins
@@ -59,6 +64,114 @@ impl SplitHalves {
     }
 }
 
+/// The most bins of a histogram: a far outlier would otherwise need millions.
+const MOST_BINS: f64 = 10_000.0;
+
+/// Returns Gregg's mvalue of `values`, given in any order, without a unit: `sum |h_i - h_{i-1}| / max h` over the bins of a histogram with an
+/// empty bin at each end (Gregg 2014, "Frequency Trails: Modes and Modality"). It is 2 for one mode, about 4 for two equal ones.
+///
+/// The bins are those of Freedman and Diaconis (1981): width 2 IQR / n^(1/3), `ceil(range / width)` of them over the range, at most 10,000.
+/// Without interquartile range, or below two values, there is one mode: 2. `None` without values or with a value that is not finite.
+pub fn mvalue(values: &[f64]) -> Option<f64> {
+    let described = Description::compute(values)?;
+    let mut sorted = values.to_vec();
+    let q1 = Quantile::Linear.select(&mut sorted, 0.25)?;
+    let q3 = Quantile::Linear.select(&mut sorted, 0.75)?;
+    let width = 2.0 * (q3 - q1) / (values.len() as f64).cbrt();
+    let range = described.max - described.min;
+    if width <= 0.0 || !range.is_finite() {
+        return Some(2.0);
+    }
+    let bins = (range / width).ceil().clamp(1.0, MOST_BINS);
+    let mut heights = vec![0_u32; bins as usize + 2];
+    for value in values {
+        let bin = ((value - described.min) / range * bins)
+            .floor()
+            .min(bins - 1.0);
+        heights[bin as usize + 1] += 1;
+    }
+    let highest = heights.iter().copied().max()?;
+    let steps: u32 = heights
+        .windows(2)
+        .map(|pair| pair[0].abs_diff(pair[1]))
+        .sum();
+    Some(f64::from(steps) / f64::from(highest))
+}
+
+/// Returns the medians of the two groups into which `values`, given in any order, divide, the smaller first. Of all cuts that leave each group at
+/// least `least_share` of the values, it takes the one with the smallest sum of distances from the medians of the groups (one-dimensional
+/// 2-medians, Vinod 1969).
+///
+/// `None` if no cut lies between two different values, or for a value that is not finite.
+pub fn two_groups(values: &[f64], least_share: f64) -> Option<[f64; 2]> {
+    if values.iter().any(|value| !value.is_finite()) {
+        return None;
+    }
+    let mut sorted = values.to_vec();
+    sorted.sort_by(f64::total_cmp);
+    let count = sorted.len();
+    let mut sums = vec![0.0];
+    sums.extend(sorted.iter().scan(0.0, |sum, value| {
+        *sum += value - sorted[0];
+        Some(*sum)
+    }));
+    // The sum of distances from a median is the sum of the upper half minus that of the lower half.
+    let distances = |from: usize, to: usize| {
+        let half = (to - from) / 2;
+        sums[to] - sums[to - half] - (sums[from + half] - sums[from])
+    };
+    let fewest = ((count as f64 * least_share).ceil() as usize).max(1);
+    let cuts = (fewest..count).take_while(|at| count - at >= fewest);
+    let best = cuts
+        .filter(|at| sorted[at - 1] < sorted[*at])
+        .min_by(|a, b| {
+            let [a, b] = [a, b].map(|at| distances(0, *at) + distances(*at, count));
+            a.total_cmp(&b)
+        })?;
+    let (fast, slow) = sorted.split_at(best);
+    Some([median(fast)?, median(slow)?])
+}
+
+/// A second mode above the bulk of a sample: large outliers so close together that they are not noise (`NBenchmark`).
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct SlowMode {
+    /// Number of values in the mode
+    pub count: usize,
+    /// Share of all values, as a fraction
+    pub share: f64,
+    /// Mean of the mode, in the unit of the values
+    pub mean: f64,
+    /// Coefficient of variation within the mode, as a fraction
+    pub cv: f64,
+}
+
+impl SlowMode {
+    /// Examines the values above the upper fence of `values` (Q3 + 1.5 IQR, nearest-rank quartiles), given in any order. They form a mode if there
+    /// are at least `fewest`, at least `least_share` of all, and if their coefficient of variation is at most `highest_cv`. `None` if they do not,
+    /// without spread, or for a value that is not finite.
+    pub fn detect(
+        values: &[f64],
+        fewest: usize,
+        least_share: f64,
+        highest_cv: f64,
+    ) -> Option<Self> {
+        use super::outliers::{IqrFence, OutlierPolicy};
+        let (_, fence) = OutlierPolicy::IqrFence(IqrFence::NEAREST_RANK)
+            .apply(values)?
+            .bounds?;
+        let slow: Vec<f64> = values.iter().copied().filter(|x| *x > fence).collect();
+        let share = slow.len() as f64 / values.len() as f64;
+        let described = Description::compute(&slow)?;
+        let cv = described.cv()?;
+        (slow.len() >= fewest && share >= least_share && cv <= highest_cv).then_some(Self {
+            count: slow.len(),
+            share,
+            mean: described.mean,
+            cv,
+        })
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -97,5 +210,44 @@ mod tests {
             SplitHalves::compare(&[0.0, 0.0, 1.0, 1.0]).unwrap().change,
             None
         );
+    }
+
+    fn around(centre: f64, count: u32) -> Vec<f64> {
+        (0..count).map(|i| centre + f64::from(i * 7 % 11)).collect()
+    }
+
+    #[test]
+    fn one_hill_has_modal_value_two_and_two_hills_more() {
+        assert_eq!(mvalue(&[1.0, 2.0, 2.0, 2.0, 3.0]), Some(2.0));
+        let mut two = around(100.0, 40);
+        two.extend(around(300.0, 40));
+        assert!(mvalue(&two).unwrap() > 2.4);
+    }
+
+    #[test]
+    fn two_groups_are_cut_where_distances_are_least_and_a_few_values_are_none() {
+        // The cut is between 3 and 10, not between 1 and 2.
+        let values = [12.0, 1.0, 3.0, 10.0, 2.0, 11.0];
+        assert_eq!(two_groups(&values, 0.1), Some([2.0, 11.0]));
+        // The far value is farthest from all others, but it is only one of eleven: less than a fifth.
+        let mut far = vec![1.0, 2.0, 3.0, 1.0, 2.0, 3.0, 10.0, 11.0, 12.0, 11.0];
+        far.push(1e3);
+        assert_eq!(two_groups(&far, 0.05), Some([3.0, 1e3]));
+        assert_eq!(two_groups(&far, 0.2), Some([2.0, 11.0]));
+        assert_eq!(two_groups(&[5.0; 9], 0.1), None);
+        assert_eq!(two_groups(&[], 0.1), None);
+        assert_eq!(two_groups(&[1.0, f64::INFINITY], 0.1), None);
+    }
+
+    #[test]
+    fn without_spread_there_is_one_mode_and_without_values_none() {
+        assert_eq!(mvalue(&[5.0; 9]), Some(2.0));
+        assert_eq!(mvalue(&[5.0]), Some(2.0));
+        assert_eq!(mvalue(&[]), None);
+        assert_eq!(mvalue(&[f64::INFINITY]), None);
+        // The value lies far beyond the most bins, and still counts.
+        let mut far = around(0.0, 50);
+        far.push(1e12);
+        assert!(mvalue(&far).is_some());
     }
 }

@@ -2,9 +2,9 @@
 //! and Chicken 2014, section 4.3). Tied values are handled by the mid-distribution function (Ma, Genton and Parzen 2011).
 
 use super::interval::Interval;
-use super::mann_whitney::{MannWhitney, MannWhitneyMethod};
 use super::quantile::median;
-use super::{normal, u_distribution};
+use super::rank_tests::{MannWhitney, MannWhitneyMethod};
+use super::{normal, rank_tests};
 
 /// The rule for the ranks of the bounds of [`HodgesLehmann::interval`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -110,10 +110,8 @@ impl HodgesLehmann {
         }
         let rank = match ranks {
             // Find the largest k with 2 P(U <= k - 1) <= 1 - level.
-            HodgesLehmannRanks::Exact => {
-                u_distribution::distribution(self.new.len(), self.base.len())?
-                    .partition_point(|chance| *chance <= (1.0 - level) / 2.0 + ROUNDING)
-            }
+            HodgesLehmannRanks::Exact => rank_tests::distribution(self.new.len(), self.base.len())?
+                .partition_point(|chance| *chance <= (1.0 - level) / 2.0 + ROUNDING),
             HodgesLehmannRanks::Normal => {
                 let (m, n) = (self.new.len() as f64, self.base.len() as f64);
                 let sd = (m * n * (m + n + 1.0) / 12.0).sqrt();

@@ -44,124 +44,94 @@
 #[doc = include_str!("../README.md")]
 mod readme {}
 
-mod bca;
-mod better;
 pub mod binomial;
 mod bootstrap;
 mod change_points;
 pub mod chi_squared;
-mod cleaned_sample;
-mod cluster_function;
-mod cluster_means;
 mod cluster_ranks;
 mod cluster_statistic;
-mod correction;
-mod density;
 mod dependence;
 mod description;
-mod effect_size;
 mod fisher;
-mod full_description;
-mod geometric_mean;
-mod harmonic_mean;
 mod histogram;
 mod hodges_lehmann;
 mod interval;
-mod interval_distance;
 mod jackknife;
-mod kruskal_wallis;
-mod log_standard_error;
-mod low_quantile;
-mod mann_whitney;
-mod mean_ratio;
-mod median_interval;
-mod modality;
+mod means;
 pub mod normal;
-mod operation_rate;
-mod outlier_policy;
 mod outliers;
-mod paired_log_ratio;
-mod permutation;
-mod pooled_t_score;
 mod quantile;
-mod quotient;
 mod random;
-mod ranks;
-mod ratio_verdict;
+mod rank_tests;
+mod ratio;
 mod regression;
-mod sign_flip;
 mod signed_rank;
 mod significance;
 mod special;
 pub mod student_t;
-mod subsampling;
 mod sums;
-mod t_interval;
 mod t_score;
-mod trimmed_mean;
-mod u_distribution;
-mod weighted_ecdf;
 mod welch_test;
 mod words;
 
-pub use bca::{bca_bounds, bca_interval};
-pub use better::Better;
 pub use bootstrap::{
     PercentileRule, Resampling, distinct_resamples, percentile_interval, percentile_interval_with,
     relative_change_interval, relative_change_resamples, resample,
 };
+pub use bootstrap::{bca_bounds, bca_interval};
 pub use change_points::{ChangePoint, ChangePointRules, change_points};
-pub use cleaned_sample::{CleanedSample, CleaningCounts, FirstSampleTreatment};
-pub use cluster_function::ClusterFunction;
-pub use cluster_means::{between_to_within_ratio, describe_cluster_means};
 pub use cluster_ranks::{ClusterMad, ClusterMedian};
+pub use cluster_statistic::ClusterFunction;
+pub use cluster_statistic::{
+    BootstrapSpread, ClusterLowQuantile, paired_difference_standard_error,
+};
 pub use cluster_statistic::{ClusterMean, ClusterSd, ClusterSlope, ClusterStatistic, PairedRatio};
-pub use correction::Correction;
-pub use density::{density_curve, silverman_bandwidth};
+pub use cluster_statistic::{between_to_within_ratio, describe_cluster_means};
+pub use dependence::{SlowMode, mvalue, two_groups};
 pub use dependence::{SplitHalves, lag_one_autocorrelation};
 pub use description::{
     Description, MAD_TO_SD, Variability, mean, mean_difference, sample_variance, standard_error,
 };
-pub use effect_size::{EffectSize, cliffs_delta, cohens_d, hedges_g};
+pub use description::{FullDescription, FullDescriptionRules, TailSource};
+pub use description::{density_curve, silverman_bandwidth};
 pub use fisher::FisherExact;
-pub use full_description::{FullDescription, FullDescriptionRules, TailSource};
-pub use geometric_mean::GeometricMean;
-pub use harmonic_mean::HarmonicMean;
 pub use histogram::{HdrHistogram, HdrPrecision};
 pub use hodges_lehmann::{HodgesLehmann, HodgesLehmannRanks};
+pub use interval::IntervalDistance;
+pub use interval::MedianInterval;
+pub use interval::TInterval;
 pub use interval::{Interval, IntervalEstimate};
-pub use interval_distance::IntervalDistance;
 pub use jackknife::{
     FEWEST_FOR_BOOTSTRAP, IntervalMethod, IntervalScale, jackknife_t_interval,
     jackknife_t_relative_change_interval,
 };
-pub use kruskal_wallis::KruskalWallis;
-pub use log_standard_error::{LogStandardError, Smoothness};
-pub use low_quantile::{BootstrapSpread, ClusterLowQuantile, paired_difference_standard_error};
-pub use mann_whitney::{MannWhitney, MannWhitneyMethod};
-pub use mean_ratio::{mean_ratio, paired_mean_ratio};
-pub use median_interval::MedianInterval;
-pub use modality::{SlowMode, mvalue, two_groups};
-pub use operation_rate::OperationRates;
-pub use outlier_policy::{
-    IqrFence, OutlierPolicy, TreatedSample, TreatmentSkipped, ZeroSpreadTreatment,
-};
+pub use jackknife::{LogStandardError, Smoothness};
+pub use means::GeometricMean;
+pub use means::HarmonicMean;
+pub use means::OperationRates;
+pub use means::{Replacement, SubsampledCentre, Subsampling};
+pub use means::{TrimmedError, TrimmedMean};
+pub use outliers::{CleanedSample, CleaningCounts, FirstSampleTreatment};
+pub use outliers::{IqrFence, OutlierPolicy, TreatedSample, TreatmentSkipped, ZeroSpreadTreatment};
 pub use outliers::{OutlierCounts, OutlierLabel, TukeyFences};
-pub use paired_log_ratio::PairedLogRatio;
-pub use pooled_t_score::PooledTScore;
+pub use quantile::Better;
+pub use quantile::WeightedEcdf;
 pub use quantile::{Quantile, median};
-pub use quotient::quotient;
 pub use random::{Draws, Stream, derived_seed};
-pub use ratio_verdict::{RatioBounds, RatioVerdict, positive_ratio, quantile_ratio};
+pub use rank_tests::KruskalWallis;
+pub use rank_tests::{MannWhitney, MannWhitneyMethod};
+pub use ratio::PairedLogRatio;
+pub use ratio::{RatioBounds, RatioVerdict, positive_ratio, quantile_ratio};
+pub use ratio::{mean_ratio, paired_mean_ratio};
 pub use regression::{LinearFit, r_squared_through_origin, slope_through_origin};
-pub use sign_flip::sign_flip_upper_tail;
 pub use signed_rank::SignedRank;
+pub use signed_rank::sign_flip_upper_tail;
+pub use significance::Correction;
 pub use significance::Significance;
-pub use subsampling::{Replacement, SubsampledCentre, Subsampling};
+pub use significance::{EffectSize, cliffs_delta, cohens_d, hedges_g};
+pub use sums::quotient;
 pub use sums::sum;
-pub use t_interval::TInterval;
+pub use t_score::PooledTScore;
 pub use t_score::TScore;
-pub use trimmed_mean::{TrimmedError, TrimmedMean};
-pub use weighted_ecdf::WeightedEcdf;
 pub use welch_test::{WelchDf, WelchTest};
 pub use words::WordMeanings;

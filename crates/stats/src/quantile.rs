@@ -1,4 +1,15 @@
 //! Quantiles. Benchmark tools use three definitions; each caller names the one that it needs.
+//!
+//! Summaries of values in order of preference, best first, for values of which the smaller or the larger are better (mmtests).
+//!
+//! A 95th percentile of rates is then the rate that 95 % of the samples reach, and a best-95 % mean leaves out the slowest times or the lowest rates.
+//!
+//! The empirical distribution of several random samples that represent unequal numbers of operations.
+//!
+//! A reservoir holds the same number of values whether they were drawn from ten thousand operations or from ten million. If they were simply
+//! pooled, the values of a short measurement would have too much weight. Here each value represents the number of operations measured per value.
+
+use super::description::mean;
 
 crate::words! {
     /// Definition of a sample quantile
@@ -71,10 +82,133 @@ pub fn median(values: &[f64]) -> Option<f64> {
     Quantile::Linear.select(&mut values.to_vec(), 0.5)
 }
 
+/// The direction of preference for means of the best values, percentiles and improvements.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Better {
+    /// Smaller values are better, as for times and sizes.
+    Lower,
+    /// Larger values are better, as for rates.
+    Higher,
+}
+
+impl Better {
+    /// Returns `values`, best first.
+    fn best_first(self, values: &[f64]) -> Vec<f64> {
+        let mut sorted = values.to_vec();
+        match self {
+            Self::Lower => sorted.sort_unstable_by(f64::total_cmp),
+            Self::Higher => sorted.sort_unstable_by(|a, b| b.total_cmp(a)),
+        }
+        sorted
+    }
+
+    /// Returns the mean of the best `percent` of `values`, given in any order, in their unit: of the first max(1, floor(n percent / 100)) in order
+    /// of preference (mmtests). `None` without values, with a value that is not finite, or beyond 100.
+    pub fn best_mean(self, values: &[f64], percent: u32) -> Option<f64> {
+        let best = self.best_first(values);
+        mean(&best[..rank(&best, percent)?]).filter(|mean| mean.is_finite())
+    }
+
+    /// Returns the value of rank max(1, floor(n percent / 100)) in order of preference (mmtests); `None` as for [`Self::best_mean`].
+    ///
+    /// The rank is computed in integers: in floating point, 0.29 times 100 is less than 29.
+    pub fn percentile(self, values: &[f64], percent: u32) -> Option<f64> {
+        let best = self.best_first(values);
+        Some(best[rank(&best, percent)? - 1])
+    }
+
+    /// Returns how much `new` is better than `base`, as a fraction: 1 - new / base if lower is better, new / base - 1 if higher is (mmtests).
+    /// Positive is always better.
+    ///
+    /// Equal values, including two zeros, give 0. `None` for a base of 0 and a different `new`, or for values that are negative or not finite.
+    pub fn improvement(self, new: f64, base: f64) -> Option<f64> {
+        if !(new >= 0.0 && base >= 0.0 && new.is_finite() && base.is_finite()) {
+            return None;
+        }
+        if new == base {
+            return Some(0.0);
+        }
+        let change = (new - base) / base;
+        let better = match self {
+            Self::Lower => -change,
+            Self::Higher => change,
+        };
+        better.is_finite().then_some(better)
+    }
+}
+
+/// Returns max(1, floor(n percent / 100)); `None` unless all values are finite.
+fn rank(sorted: &[f64], percent: u32) -> Option<usize> {
+    let valid = !sorted.is_empty() && percent <= 100 && sorted.iter().all(|x| x.is_finite());
+    valid.then(|| (sorted.len() * percent as usize / 100).max(1))
+}
+
+/// The weighted empirical distribution function of several random samples: the share of all operations with at most a given value.
+#[derive(Debug, Clone, PartialEq)]
+pub struct WeightedEcdf {
+    /// (value, share of operations at or below it), ascending in both, each value once
+    steps: Vec<(f64, f64)>,
+}
+
+impl WeightedEcdf {
+    /// Merges `samples`, each a number of operations and the values drawn from them, in any order and in one unit; n log n steps. Samples without
+    /// values or operations are left out. `None` if none is left or a value is not finite.
+    pub fn from_samples(samples: &[(u64, &[f64])]) -> Option<Self> {
+        let mut weighted: Vec<(f64, f64)> = samples
+            .iter()
+            .flat_map(|(operations, values)| {
+                let weight = *operations as f64 / values.len() as f64;
+                values.iter().map(move |value| (*value, weight))
+            })
+            .filter(|(_, weight)| *weight > 0.0)
+            .collect();
+        if weighted.is_empty() || weighted.iter().any(|(value, _)| !value.is_finite()) {
+            return None;
+        }
+        weighted.sort_unstable_by(|a, b| a.0.total_cmp(&b.0));
+        let total: f64 = weighted.iter().map(|(_, weight)| weight).sum();
+        let mut sum = 0.0;
+        let mut steps: Vec<(f64, f64)> = Vec::new();
+        for (value, weight) in weighted {
+            sum += weight;
+            match steps.last_mut() {
+                Some((last, share)) if *last == value => *share = sum / total,
+                _ => steps.push((value, sum / total)),
+            }
+        }
+        // Remove the rounding error of the last share.
+        if let Some((_, share)) = steps.last_mut() {
+            *share = 1.0;
+        }
+        Some(Self { steps })
+    }
+
+    /// Returns each value with the share of operations at or below it, ascending in both.
+    pub fn steps(&self) -> &[(f64, f64)] {
+        &self.steps
+    }
+
+    /// Returns the share of operations with at most `value`, from 0 to 1; log n steps.
+    pub fn share_at(&self, value: f64) -> f64 {
+        let below = self.steps.partition_point(|(step, _)| *step <= value);
+        below.checked_sub(1).map_or(0.0, |last| self.steps[last].1)
+    }
+
+    /// Returns the smallest value that at least the share `p` of operations did not exceed; log n steps. `None` for `p` outside 0..=1.
+    pub fn quantile(&self, p: f64) -> Option<f64> {
+        if !(0.0..=1.0).contains(&p) {
+            return None;
+        }
+        let index = self.steps.partition_point(|(_, share)| *share < p);
+        self.steps.get(index).map(|(value, _)| *value)
+    }
+}
+
 #[cfg(test)]
 mod tests {
-    use super::*;
     use proptest::prelude::*;
+
+    use super::*;
 
     fn up_to(n: u32) -> Vec<f64> {
         (1..=n).map(f64::from).collect()
@@ -152,6 +286,55 @@ mod tests {
                 x.sort_by(f64::total_cmp);
                 prop_assert_eq!(selected, kind.select_sorted(&x, p));
             }
+        }
+    }
+
+    #[test]
+    fn nothing_and_nonsense_have_no_best() {
+        for preference in [Better::Lower, Better::Higher] {
+            assert_eq!(preference.best_mean(&[], 95), None);
+            assert_eq!(preference.best_mean(&[1.0], 101), None);
+            assert_eq!(preference.percentile(&[1.0, f64::NAN], 50), None);
+            assert_eq!(preference.percentile(&[7.0], 0), Some(7.0));
+        }
+    }
+
+    #[test]
+    fn whole_percents_are_not_lost_to_rounding() {
+        let values: Vec<f64> = (1..=100).map(f64::from).collect();
+        assert_eq!(Better::Lower.percentile(&values, 29), Some(29.0));
+        assert_eq!(Better::Higher.percentile(&values, 29), Some(72.0));
+    }
+
+    #[test]
+    fn a_change_from_zero_has_no_size() {
+        assert_eq!(Better::Lower.improvement(0.0, 0.0), Some(0.0));
+        assert_eq!(Better::Lower.improvement(1.0, 0.0), None);
+        assert_eq!(Better::Higher.improvement(1.0, 0.0), None);
+        assert_eq!(Better::Lower.improvement(f64::NAN, 1.0), None);
+        assert_eq!(Better::Lower.improvement(-1.0, 1.0), None);
+    }
+
+    #[test]
+    fn samples_without_values_say_nothing() {
+        assert_eq!(WeightedEcdf::from_samples(&[]), None);
+        assert_eq!(WeightedEcdf::from_samples(&[(5, &[]), (0, &[1.0])]), None);
+        assert_eq!(WeightedEcdf::from_samples(&[(1, &[f64::NAN])]), None);
+        let one = WeightedEcdf::from_samples(&[(5, &[]), (3, &[2.0])]).unwrap();
+        assert_eq!((one.share_at(1.9), one.share_at(2.0)), (0.0, 1.0));
+        assert_eq!((one.quantile(0.0), one.quantile(1.1)), (Some(2.0), None));
+    }
+
+    proptest! {
+        #[test]
+        fn it_rises_from_nothing_to_all_and_quantiles_invert_it(
+            a in prop::collection::vec(0.0..9.0_f64, 1..30), b in prop::collection::vec(0.0..9.0_f64, 1..30), p in 0.001..1.0_f64,
+        ) {
+            let ecdf = WeightedEcdf::from_samples(&[(1_000, &a), (10, &b)]).unwrap();
+            prop_assert!(ecdf.steps.windows(2).all(|pair| pair[0].0 < pair[1].0 && pair[0].1 < pair[1].1));
+            prop_assert_eq!((ecdf.share_at(-1.0), ecdf.share_at(9.0)), (0.0, 1.0));
+            let value = ecdf.quantile(p).unwrap();
+            prop_assert!(ecdf.share_at(value) >= p);
         }
     }
 }

@@ -1,10 +1,10 @@
 //! Welch's t-test of two means (Welch 1947), two-sided.
 
 use super::description::{mean_difference, sample_variance};
-use super::harmonic_mean::HarmonicMean;
 use super::interval::Interval;
+use super::interval::TInterval;
+use super::means::HarmonicMean;
 use super::student_t;
-use super::t_interval::TInterval;
 
 /// The treatment of fractional degrees of freedom in a [`WelchTest`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

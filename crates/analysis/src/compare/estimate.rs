@@ -1,11 +1,24 @@
 //! An estimated value with its interval, in the one form that is used outside the statistics crate.
+//!
+//! The uncertainty of a relative change, from which bounds at any level can be computed. Limits, and verdicts about other metrics than the time,
+//! decide by it.
+//!
+//! It is kept as standard errors of the logarithm, because the level of a bound is known only after all benchmarks that share it.
+//!
+//! Descriptive differences of both sides, independent of the test that decides: means, medians, effect sizes, and the requested summary.
 
 use serde::{Deserialize, Deserializer, Serialize};
 
-use crate::model::Thresholds;
+use super::alternative::{Centers, Effects};
+use super::comparison::{Question, TestPolicy};
+use super::record::used_launches;
+use super::run_level::pool_run_variance;
+use super::summary::{described_times, resampling_units};
+use crate::model::{DecisionSettings, Measurement, Observations, Thresholds};
 use perfcheck_stats::{
-    ClusterStatistic, FEWEST_FOR_BOOTSTRAP, Interval, IntervalMethod, IntervalScale,
-    LogStandardError, PairedRatio, Resampling, Smoothness,
+    ClusterMean, ClusterMedian, ClusterStatistic, FEWEST_FOR_BOOTSTRAP, Interval, IntervalMethod,
+    IntervalScale, LogStandardError, PairedRatio, Resampling, Smoothness, Stream, derived_seed,
+    mean, median,
 };
 
 /// A value with its interval. A bound that the data cannot give is infinite here and null in messages.
@@ -147,9 +160,263 @@ impl Estimate {
     }
 }
 
+/// A relative change with its standard errors.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+pub struct Uncertainty {
+    /// The change, a fraction.
+    estimate: f64,
+    /// Standard error from process to process, or round to round; `None` if it is not known.
+    within: Option<LogStandardError>,
+    /// Standard error from run to run; `None` if both sides were measured side by side.
+    between: Option<LogStandardError>,
+}
+
+impl Uncertainty {
+    /// Creates a change without a known uncertainty.
+    pub fn unknown(estimate: f64) -> Self {
+        Self {
+            estimate,
+            within: None,
+            between: None,
+        }
+    }
+
+    /// Computes the ratio of independent clusters. `None` if the change has no finite value.
+    pub(super) fn from_independent(
+        candidate: &impl ClusterStatistic,
+        base: &impl ClusterStatistic,
+        smoothness: Smoothness,
+    ) -> Option<Self> {
+        let estimate = candidate.observed() / base.observed() - 1.0;
+        estimate.is_finite().then(|| Self {
+            estimate,
+            within: LogStandardError::estimate_ratio(candidate, base, smoothness),
+            between: None,
+        })
+    }
+
+    /// Computes the ratio of rounds that were measured side by side: cluster i of one side is paired with cluster i of the other.
+    pub(super) fn from_pairs(
+        ratio: &PairedRatio<impl ClusterStatistic>,
+        smoothness: Smoothness,
+    ) -> Option<Self> {
+        let estimate = ratio.observed() - 1.0;
+        estimate.is_finite().then(|| Self {
+            estimate,
+            within: LogStandardError::estimate(ratio, smoothness),
+            between: None,
+        })
+    }
+
+    /// Adds the drift between stored runs.
+    #[must_use]
+    pub(super) fn with_drift(self, between: Option<LogStandardError>) -> Self {
+        Self { between, ..self }
+    }
+
+    /// Returns the change with its two-sided interval: the wider of those from processes and from runs.
+    pub fn interval_at(&self, level: f64) -> Estimate {
+        let Some(within) = self.within else {
+            return Estimate::unbounded(self.estimate);
+        };
+        // All processes are equal to the clock step: drift between runs would not cancel a change so exactly.
+        let is_identical = self.estimate == 0.0 && within.standard_error == 0.0;
+        let between = self.between.filter(|_| !is_identical);
+        let between = between.map_or(0.0, |found| found.margin(level));
+        let margin = within.margin(level).max(between);
+        if margin == 0.0 {
+            return Estimate {
+                estimate: self.estimate,
+                lower: self.estimate,
+                upper: self.estimate,
+            };
+        }
+        let centre = self.estimate.ln_1p();
+        Estimate {
+            estimate: self.estimate,
+            lower: (centre - margin).exp_m1(),
+            upper: (centre + margin).exp_m1(),
+        }
+    }
+}
+
+/// Estimates how far the new run and the reference may have drifted apart: docs/internals/src/statistics/stored.md, steps 1 to 3, with the mean of
+/// the logarithms of the processes' values as the value of a run. `None` if no run of the reference has a value.
+pub(super) fn estimate_drift(
+    question: &Question<'_>,
+    rules: &TestPolicy,
+    launches: impl Fn(&Measurement) -> Vec<f64>,
+) -> Option<LogStandardError> {
+    let value = |run: &Measurement| {
+        let logarithms: Vec<f64> = launches(run).into_iter().map(f64::ln).collect();
+        mean(&logarithms).filter(|value| value.is_finite())
+    };
+    let values =
+        |runs: &[&Measurement]| -> Vec<f64> { runs.iter().filter_map(|run| value(run)).collect() };
+    let reference = question.reference;
+    let averaged = values(&reference.averaged).len();
+    let levels = std::iter::once(values(&reference.spread))
+        .chain(reference.earlier.iter().map(|level| values(level)));
+    let (variance, df) = pool_run_variance(levels, rules.host);
+    (averaged > 0).then(|| LogStandardError {
+        standard_error: (variance * (1.0 + 1.0 / averaged as f64)).sqrt(),
+        df,
+    })
+}
+
+/// Descriptive differences of both sides. A part is `None` if it has no finite value or was not requested.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+pub struct ChangeDescription {
+    /// The change of the mean of all samples.
+    pub mean: Option<DescribedChange>,
+    /// The change of the median of all samples.
+    pub median: Option<DescribedChange>,
+    /// How large the difference is; `None` for side-by-side measurements and if a side has no samples.
+    pub effects: Option<Effects>,
+    /// The requested summary.
+    pub centers: Option<Centers>,
+}
+
+/// A descriptive change, which does not decide about the time.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+pub struct DescribedChange {
+    /// The change with its interval at the confidence level.
+    pub estimate: Estimate,
+    /// The uncertainty of the change, for bounds at any level.
+    pub uncertainty: Uncertainty,
+}
+
+impl ChangeDescription {
+    /// Describes the changes of mean and median of stored runs, from the described samples of each process, or from the filtered ones if the test
+    /// uses those.
+    pub(super) fn from_stored_runs(question: &Question<'_>, rules: &TestPolicy) -> Self {
+        let times = |runs: &[&Measurement]| -> Vec<Vec<f64>> {
+            let launches = runs
+                .iter()
+                .flat_map(|run| described_samples(run, &rules.decision));
+            launches.collect()
+        };
+        let candidate = times(&[question.candidate]);
+        let base = times(&question.reference.averaged);
+        let (candidate, base) = (
+            &resampling_units(&candidate)[..],
+            &resampling_units(&base)[..],
+        );
+        let drift = |of_launch: fn(&[f64]) -> Option<f64>| {
+            estimate_drift(question, rules, |run| {
+                let launches = described_samples(run, &rules.decision);
+                let values = launches.iter().filter_map(|times| of_launch(times));
+                values.collect()
+            })
+        };
+        let resampling = |name| Resampling {
+            resamples: rules.decision.resamples as usize,
+            stream: Stream {
+                seed: derived_seed(rules.seed, &question.candidate.benchmark.key.to_string()),
+                name,
+            },
+        };
+        let rule = |name, smoothness| ChangeInterval {
+            level: rules.decision.confidence_level,
+            resampling: resampling(name),
+            smoothness,
+            thresholds: &rules.decision.thresholds,
+        };
+        let means = (ClusterMean::new(candidate), ClusterMean::new(base));
+        let medians = (ClusterMedian::new(candidate), ClusterMedian::new(base));
+        Self {
+            mean: DescribedChange::from_parts(
+                Estimate::relative_change(
+                    &means.0,
+                    &means.1,
+                    rule(OF_THE_MEAN, Smoothness::Smooth),
+                ),
+                Uncertainty::from_independent(&means.0, &means.1, Smoothness::Smooth)
+                    .map(|found| found.with_drift(drift(mean))),
+            ),
+            median: DescribedChange::from_parts(
+                Estimate::relative_change(
+                    &medians.0,
+                    &medians.1,
+                    rule(OF_THE_MEDIAN, Smoothness::Median),
+                ),
+                Uncertainty::from_independent(&medians.0, &medians.1, Smoothness::Median)
+                    .map(|found| found.with_drift(drift(median))),
+            ),
+            ..Self::default()
+        }
+    }
+
+    /// Describes the changes of mean and median of rounds, resampling the two sides of a round together.
+    pub(super) fn from_rounds(
+        candidate: &[&[f64]],
+        base: &[&[f64]],
+        level: f64,
+        resamples: usize,
+        seed: u64,
+    ) -> Self {
+        let thresholds = Thresholds::default();
+        let rule = |name, smoothness| ChangeInterval {
+            level,
+            resampling: Resampling {
+                resamples,
+                stream: Stream { seed, name },
+            },
+            smoothness,
+            thresholds: &thresholds,
+        };
+        let means = PairedRatio::new(ClusterMean::new(candidate), ClusterMean::new(base));
+        let medians = PairedRatio::new(ClusterMedian::new(candidate), ClusterMedian::new(base));
+        Self {
+            mean: means.and_then(|ratio| {
+                DescribedChange::from_pairs(&ratio, rule(OF_THE_MEAN, Smoothness::Smooth))
+            }),
+            median: medians.and_then(|ratio| {
+                DescribedChange::from_pairs(&ratio, rule(OF_THE_MEDIAN, Smoothness::Median))
+            }),
+            ..Self::default()
+        }
+    }
+}
+
+fn described_samples(run: &Measurement, decision: &DecisionSettings) -> Vec<Vec<f64>> {
+    match decision.analysis.observations {
+        Observations::Filtered => used_launches(run, decision),
+        Observations::Launches | Observations::Samples => described_times(run),
+    }
+}
+
+impl DescribedChange {
+    /// Combines both parts. They exist under the same condition: the change must have a finite value.
+    fn from_parts(estimate: Option<Estimate>, uncertainty: Option<Uncertainty>) -> Option<Self> {
+        let (estimate, uncertainty) = estimate.zip(uncertainty)?;
+        Some(Self {
+            estimate,
+            uncertainty,
+        })
+    }
+
+    fn from_pairs(
+        ratio: &PairedRatio<impl ClusterStatistic>,
+        rule: ChangeInterval<'_>,
+    ) -> Option<Self> {
+        Self::from_parts(
+            Estimate::relative_change_of_pairs(ratio, rule),
+            Uncertainty::from_pairs(ratio, rule.smoothness),
+        )
+    }
+}
+
+/// Names of the random streams.
+const OF_THE_MEAN: &str = "change of the mean";
+const OF_THE_MEDIAN: &str = "change of the median";
+
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::compare::fixtures::floors;
+    use crate::compare::{HostClass, Reference};
+    use crate::model::DecisionSettings;
     use perfcheck_stats::{ClusterMedian, Stream};
 
     #[test]
@@ -191,5 +458,39 @@ mod tests {
             found.lower >= 0.1 && found.upper <= 110.0 / 90.0 - 1.0,
             "{found:?}"
         );
+    }
+
+    #[test]
+    fn the_drift_of_a_run_comes_on_top_of_that_of_the_mean_of_its_reference() {
+        let run = floors(&[100.0; 5], 10);
+        let rules = TestPolicy {
+            decision: DecisionSettings::default(),
+            host: HostClass::Dedicated,
+            seed: 1,
+        };
+        let error = |averaged: usize| {
+            let reference = Reference {
+                averaged: vec![&run; averaged],
+                spread: vec![&run],
+                earlier: vec![],
+            };
+            let question = Question {
+                candidate: &run,
+                reference: &reference,
+                noise_threshold: 0.01,
+            };
+            estimate_drift(&question, &rules, |_| vec![100.0; 5])
+        };
+        // The prior is 1 % with four degrees of freedom: 0.01 sqrt(1 + 1 / m), for m = 1, 2 and 4 in Python.
+        for (averaged, expected) in [
+            (1, 0.014_142_135_623_730_95),
+            (2, 0.012_247_448_713_915_89),
+            (4, 0.011_180_339_887_498_95),
+        ] {
+            let found = error(averaged).unwrap();
+            assert!((found.standard_error - expected).abs() < 1e-15, "{found:?}");
+            assert_eq!(found.df, 4.0);
+        }
+        assert_eq!(error(0), None);
     }
 }

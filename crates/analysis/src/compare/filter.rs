@@ -1,13 +1,21 @@
 //! Filters the samples of a run for descriptions. Tests never use filtered samples.
+//!
+//! Translates the outlier settings into policies of `perfcheck-stats`.
+//!
+//! The summary of the values of an imported benchmark.
 
+use serde::Serialize;
 use std::collections::BTreeMap;
 
-use super::outliers::to_outlier_policy;
+use super::diagnostics::Diagnostic;
 use super::summary::times_with_first;
 use crate::model::{
-    FilterReport, FilteredSamples, Measurement, SampleCounts, SampleFilter, Source, Thresholds,
+    FilterReport, FilteredSamples, Measurement, Outliers, SampleCounts, SampleFilter, Source,
+    Thresholds,
 };
-use perfcheck_stats::{CleanedSample, FirstSampleTreatment, OutlierPolicy, Quantile};
+use perfcheck_stats::{
+    CleanedSample, FirstSampleTreatment, IqrFence, OutlierPolicy, Quantile, ZeroSpreadTreatment,
+};
 
 /// Returns the outlier policy of a filter. Quartiles are interpolated, as in the serializer methodology.
 pub fn filter_policy(filter: &SampleFilter) -> OutlierPolicy {
@@ -122,6 +130,81 @@ pub fn sample_counts(cleaned: &CleanedSample) -> SampleCounts {
         outliers_removed: counts.outliers_removed as u64,
         runs: counts.used as u64,
     }
+}
+
+/// Translates `outliers` into a policy with these thresholds and this definition of quartiles.
+pub fn to_outlier_policy(
+    outliers: Outliers,
+    quartiles: Quantile,
+    thresholds: &Thresholds,
+) -> OutlierPolicy {
+    match outliers {
+        Outliers::Keep => OutlierPolicy::Keep,
+        Outliers::Top5 => OutlierPolicy::TopFivePercent,
+        Outliers::Both5 => OutlierPolicy::BothFivePercent,
+        Outliers::Iqr => OutlierPolicy::IqrFence(IqrFence {
+            quartiles,
+            multiple: thresholds.iqr_fence,
+            fewest: thresholds.iqr_min_samples as usize,
+            without_spread: ZeroSpreadTreatment::KeepAll,
+        }),
+        Outliers::IqrUnguarded => OutlierPolicy::IqrFence(IqrFence::NEAREST_RANK),
+        Outliers::Mad => OutlierPolicy::Mad {
+            multiple: thresholds.mad_fence,
+        },
+        Outliers::Winsorized => OutlierPolicy::Winsorise5To95,
+    }
+}
+
+/// The summary of one column of values.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct ValueSummary {
+    /// How many values were read, skipped, removed and used.
+    #[serde(flatten)]
+    pub counts: SampleCounts,
+    /// How many values the outlier policy replaced.
+    pub replaced: usize,
+    /// The bounds beyond which values are outliers; null if the policy has none.
+    #[serde(rename = "fences_ns")]
+    pub fences: Option<ValueBounds>,
+    /// The mean of the values in the summary, per iteration: in nanoseconds, or in the unit of an amount.
+    pub mean: f64,
+    /// The interval of the mean, of the kind that `interval` of the `source` names; null for fewer than five values.
+    pub mean_interval: Option<ValueBounds>,
+    /// The median of the values in the summary.
+    pub median: f64,
+    /// How often the operation runs per second.
+    pub per_second: PerSecond,
+    /// Absurd values, by the thresholds `mean-over-median` and `absurd-seconds`.
+    pub absurd: Vec<Diagnostic>,
+    /// How many values are 0, that is, below the resolution of the clock.
+    pub zeros: usize,
+}
+
+/// A lower and an upper bound.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct ValueBounds {
+    /// The lower bound.
+    pub lower: f64,
+    /// The upper bound.
+    pub upper: f64,
+}
+
+/// Operations per second: 1e9 over a time in nanoseconds.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct PerSecond {
+    /// Computed from the mean.
+    #[cfg_attr(feature = "schema", schemars(with = "Option<f64>"))]
+    pub mean: f64,
+    /// Computed from the longest value.
+    #[cfg_attr(feature = "schema", schemars(with = "Option<f64>"))]
+    pub min: f64,
+    /// Computed from the shortest value; null if that is 0.
+    #[cfg_attr(feature = "schema", schemars(with = "Option<f64>"))]
+    pub max: f64,
 }
 
 #[cfg(test)]

@@ -1,9 +1,13 @@
 //! Notes: what a reader must know about a comparison besides its numbers.
+//!
+//! Notes on how the host disturbed a comparison of stored runs.
+//!
+//! Checks whether the fastest processes of a side agree. If they do not, the host was disturbed and their minimum (the floor) is an accident, so no
+//! change is called.
 
 use serde::{Deserialize, Serialize};
 use std::fmt;
 
-use super::host_note::HostNote;
 use crate::model::{Side, Statistic};
 
 /// Beyond this gap (a fraction) the floor of a side is an accident of a disturbed host.
@@ -449,5 +453,98 @@ impl fmt::Display for Note {
             ),
             Self::FewRounds { .. } | Self::SecondFastestOfFewSamples { .. } | Self::SlowPath { .. } | Self::SlowPathSuspected | Self::SlowPathsNotSearched { .. } | Self::ThresholdRaised { .. } | Self::ChangeDrifts | Self::PositionMatters { .. } | Self::RoundsDependOnTheirNeighbours { .. } | Self::LongIterations { .. } | Self::ProcessesDiffer { .. } | Self::SamplesDiffer { .. } | Self::SeveralProcessors { .. } | Self::SeveralModes { .. } => self.fmt_paired(f),
         }
+    }
+}
+
+/// A note on how the host disturbed a comparison of stored runs. `Display` gives a sentence without a full stop.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(tag = "note", rename_all = "kebab-case")]
+pub enum HostNote {
+    /// The speed of the control workload changed in the direction of the measured change, and by more.
+    HostMoved {
+        /// The change of the control workload, a fraction.
+        change: f64,
+    },
+    /// At least half of the processes of a side became faster or slower while they were sampled.
+    LaunchesDrift {
+        /// The side that this is about.
+        side: Side,
+        /// How many processes drifted.
+        drifting: usize,
+        /// How many processes the side has.
+        launches: usize,
+    },
+    /// The processor was often taken away while a side was sampled.
+    SamplesInterrupted {
+        /// The side that this is about.
+        side: Side,
+        /// The largest share of its samples that can have been interrupted.
+        share: f64,
+    },
+}
+
+impl fmt::Display for HostNote {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::HostMoved { change } => write!(
+                f,
+                "the control workload, which no change of code touches, ran {:.1} % {} too: the host moved by more than this change (measured in turn, it would not matter)",
+                change.abs() * 100.0,
+                if *change < 0.0 { "faster" } else { "slower" }
+            ),
+            Self::LaunchesDrift {
+                side,
+                drifting,
+                launches,
+            } => write!(
+                f,
+                "{drifting} of {launches} launches of {side} changed their speed while they were sampled (a longer warm-up, or a quieter host)"
+            ),
+            Self::SamplesInterrupted { side, share } => write!(
+                f,
+                "the processor was taken away in up to {:.0} % of the samples of {side}: other work ran on the machine",
+                share * 100.0
+            ),
+        }
+    }
+}
+
+/// Returns a note if the floor of a side is too far below its other fast processes to call a change. The floor is compared with the slowest of the
+/// fastest tenth of the processes, or with the second fastest of few. `launches` holds one logarithm of the time of an iteration for each process.
+pub(super) fn note_lone_floor(side: Side, launches: &[f64]) -> Option<Note> {
+    let mut sorted = launches.to_vec();
+    sorted.sort_by(f64::total_cmp);
+    let next = sorted.get((sorted.len().saturating_sub(1) / 10).max(1))?;
+    let gap = (next - sorted[0]).exp_m1();
+    let note = Note::LoneFloor { side, gap };
+    note.withholds_changes().then_some(note)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn gap(times: &[f64]) -> Option<f64> {
+        let logarithms: Vec<f64> = times.iter().map(|time| time.ln()).collect();
+        match note_lone_floor(Side::Base, &logarithms)? {
+            Note::LoneFloor { gap, .. } => Some(gap),
+            _ => None,
+        }
+    }
+
+    #[test]
+    fn a_floor_is_an_accident_where_no_tenth_of_the_launches_comes_near_it() {
+        let found = gap(&[500.0, 125.0, 100.0, 99_000.0]);
+        assert!((found.unwrap() - 0.25).abs() < 1e-9, "{found:?}");
+        // However slow the other processes are, only the second fastest counts here.
+        assert_eq!(gap(&[100.0, 119.0, 500.0, 900.0, 99_000.0]), None);
+        assert_eq!(gap(&[100.0]), None);
+        // Two of twenty-one processes may be fast by accident; three are a floor.
+        let mut many = vec![160.0; 21];
+        many[..2].fill(100.0);
+        assert!(gap(&many).is_some());
+        many[..3].fill(100.0);
+        assert_eq!(gap(&many), None);
     }
 }

@@ -1,7 +1,7 @@
 //! The evidence of a run, and the one way from evidence to a conclusion.
 
-use super::conclude::{Conclusion, GatePolicy, conclude};
-use super::in_turn::PairedEvidence;
+use super::conclusion::{Conclusion, GatePolicy, conclude};
+use super::paired::PairedEvidence;
 use super::remark::RunNote;
 use super::row::{ComparisonContext, Row};
 use super::stored::StoredEvidence;

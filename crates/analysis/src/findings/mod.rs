@@ -2,26 +2,21 @@
 //!
 //! Must not print, read a store or measure. Invariant: findings are data; the output layers turn them into sentences.
 
-mod check_limits;
-mod code;
-mod conclude;
+mod conclusion;
 mod evidence;
-mod in_turn;
 mod limit;
-mod order;
-mod references;
+mod paired;
 mod remark;
-mod renumber;
 mod row;
 mod stored;
 
-pub use code::{ChangedFunction, CodeChange, ComparedBuilds, Sameness};
-pub use conclude::{Conclusion, ConclusionError, Coverage, GatePolicy, conclude};
+pub use conclusion::{Conclusion, ConclusionError, Coverage, GatePolicy, conclude};
 pub use evidence::Evidence;
-pub use in_turn::{PairedEvidence, RoundsCost};
 pub use limit::{Ceiling, ExceededLimit, Limit, LimitNote, LimitReport, Scope};
-pub use order::{Order, SortKey};
-pub use references::{ReferenceChoice, References};
+pub use paired::{PairedEvidence, RoundsCost};
 pub use remark::{BenchmarkNote, RunNote};
+pub use remark::{ChangedFunction, CodeChange, ComparedBuilds, Sameness};
 pub use row::{ComparisonContext, FailedTarget, Findings, Method, Row};
+pub use row::{Order, SortKey};
+pub use stored::{ReferenceChoice, References};
 pub use stored::{StoredEvidence, summarize_all};

@@ -1,15 +1,22 @@
 //! A run: all processes of one invocation.
+//!
+//! One process of a bench executable, with its measurements of each benchmark.
+//!
+//! Counts for each function of a benchmark, from separate processes: instructions of an iteration, which do not depend on a clock or on the load of
+//! the machine, or the number of times that sampling found the benchmark in the function.
+//!
+//! Facts about the machine, the build and the checkout of a run.
 
-use std::cmp::Ordering;
+use serde::{Deserialize, Serialize};
+use std::cmp::{Ordering, Reverse};
+use std::collections::BTreeMap;
 use std::fmt;
 use std::num::ParseIntError;
 use std::str::FromStr;
 
-use serde::{Deserialize, Serialize};
-
 use super::{
-    Benchmark, BenchmarkCounts, BenchmarkKey, DecisionSettings, Environment, Extras,
-    FilteredSamples, GitState, Nanos, SamplingSettings, Series, Shard, Side, Source, Verdict,
+    Benchmark, BenchmarkKey, DecisionSettings, Extras, FilteredSamples, Nanos, SamplingSettings,
+    Series, Shard, Side, Source, Verdict, limits,
 };
 
 /// Number of a run in its store. Two sides that were measured side by side share a number: the candidate is N, and its base is -N, written `N/base`.
@@ -325,9 +332,256 @@ pub struct RunPoint {
     pub median: Option<f64>,
 }
 
+/// A process of a bench executable, with its measurements.
+#[derive(Debug, Clone, PartialEq)]
+pub struct ProcessRecord {
+    /// The process without its measurements.
+    pub head: ProcessHead,
+    /// Facts of its bench target.
+    pub target_facts: TargetFacts,
+    /// The benchmarks that the process was to run, in the order of the requests.
+    pub benchmarks: Vec<BenchmarkInProcess>,
+}
+
+/// A process without its measurements.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct ProcessHead {
+    /// Name of the cargo package.
+    pub package: String,
+    /// Name of the bench target.
+    pub target: String,
+    /// Ordinal of the process in the run, from 0.
+    pub ordinal: u32,
+    /// Number of processes that died before this one took over the rest of their work.
+    pub attempt: u32,
+    /// Time at which the process was started.
+    pub started: Timestamp,
+    /// Bytes of padding in the environment of the process.
+    pub padding_bytes: u32,
+    /// The code layout of the executable, from 0; `None` if it ran as built.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub layout: Option<u32>,
+    /// The harness that the executable reported; `None` if it reported none.
+    pub harness: Option<Harness>,
+    /// Resources that the process used, if the system reports them.
+    pub conduct: Option<ProcessUsage>,
+    /// Why the process as a whole failed.
+    pub failure: Option<String>,
+}
+
+/// The harness of a bench executable, as reported by it.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Harness {
+    /// Name of the harness.
+    pub name: String,
+    /// Its version.
+    pub version: String,
+    /// Smallest step of its clock.
+    #[serde(rename = "quantum_ns")]
+    pub quantum: Nanos,
+}
+
+/// One benchmark in one process.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct BenchmarkInProcess {
+    /// The benchmark as the executable announced it.
+    pub benchmark: Benchmark,
+    /// The settings with which it was sampled.
+    pub sampling: SamplingSettings,
+    /// Noise threshold in force for the benchmark, a fraction.
+    pub noise_threshold: f64,
+    /// The samples, or the reason why there are none.
+    pub outcome: ProcessOutcome,
+    /// Measurements besides the samples.
+    #[serde(default, skip_serializing_if = "Extras::is_empty")]
+    pub extras: Extras,
+}
+
+/// The outcome of a benchmark in a process.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum ProcessOutcome {
+    /// It was measured.
+    Measured(Series),
+    /// It failed, for the reason given.
+    Failed(String),
+}
+
+/// The counts of a benchmark.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct CountedBenchmark {
+    /// The benchmark.
+    pub benchmark: BenchmarkKey,
+    /// Its counts.
+    pub counts: BenchmarkCounts,
+}
+
+/// Counts of a benchmark; empty unless requested.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct BenchmarkCounts {
+    /// Instruction counts, one for each process, in the order counted.
+    pub instructions: Vec<InstructionCount>,
+    /// Samples of its time, if instructions could not be counted.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub time: Option<TimeSamples>,
+}
+
+/// The instructions that one process counted for a benchmark.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct InstructionCount {
+    /// Number of iterations with these instructions, at least 1.
+    pub iterations: u64,
+    /// Instructions in user space, of all threads, without those of the harness.
+    pub instructions: u64,
+    /// The functions with most of the instructions, most first; readable names, without hashes.
+    pub functions: Vec<FunctionCount>,
+}
+
+/// The instructions that one process counted for a benchmark, by call stack. They are not stored, because stacks are many.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct StackCounts {
+    /// Number of iterations with these instructions, at least 1.
+    pub iterations: u64,
+    /// Instructions of a function, without those of the functions that it calls, by call stack: readable names, the outermost caller first.
+    pub instructions: BTreeMap<Vec<String>, u64>,
+}
+
+/// The functions in which a benchmark spends its time, found by sampling after equal amounts of CPU time.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct TimeSamples {
+    /// Samples in user space, of all threads; at least 1.
+    pub samples: u64,
+    /// The functions with most of the samples, most first; readable names, without hashes.
+    pub functions: Vec<FunctionCount>,
+}
+
+/// The count of a function, without the functions that it calls.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct FunctionCount {
+    /// Readable name of the function.
+    pub name: String,
+    /// Instructions in all iterations of the count, or samples.
+    pub count: u64,
+}
+
+impl FunctionCount {
+    /// Returns the functions with the highest counts, most first, as many as a run keeps.
+    pub fn top_functions(counts: impl IntoIterator<Item = (String, u64)>) -> Vec<Self> {
+        let counts = counts.into_iter();
+        let mut functions: Vec<Self> = counts.map(|(name, count)| Self { name, count }).collect();
+        functions.sort_by_key(|one| Reverse(one.count));
+        functions.truncate(limits::MOST_COUNTED_FUNCTIONS);
+        functions
+    }
+}
+
+impl InstructionCount {
+    /// Returns the instructions per iteration.
+    pub fn per_iteration(&self) -> f64 {
+        self.instructions as f64 / self.iterations as f64
+    }
+}
+
+/// The machine. A different `cpu` or `architecture` makes runs incomparable; other differences cause warnings.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct HostFacts {
+    /// CPU model, as reported by the system.
+    pub cpu: String,
+    /// Instruction set, e.g. `x86_64`.
+    pub architecture: String,
+    /// Operating system, e.g. `linux`.
+    pub os: String,
+    /// Logical processors that this process may use.
+    pub cores: u32,
+    /// Kernel release.
+    pub kernel: String,
+    /// Frequency governor of the first processor, if any.
+    pub governor: Option<String>,
+    /// Microcode revision, if known.
+    pub microcode: Option<String>,
+    /// Whether the machine is shared with others: a virtual machine, a container host or a CI runner. `None` if an import does not say so.
+    pub shared: Option<bool>,
+}
+
+/// The build of the executables. Any difference makes runs incomparable.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct BuildFacts {
+    /// First line of `rustc -vV`, e.g. `rustc 1.95.0 (59807616e 2026-04-14)`.
+    pub rustc: String,
+    /// Target triple.
+    pub target: String,
+    /// Cargo profile.
+    pub profile: String,
+    /// Effective flags, separated by spaces.
+    pub rustflags: String,
+}
+
+/// The environment of a run.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct Environment {
+    /// The machine.
+    pub host: HostFacts,
+    /// The build.
+    pub build: BuildFacts,
+}
+
+/// Returns the first digits of a commit hash, for people.
+pub fn shorten_hash(hash: &str, digits: usize) -> &str {
+    hash.get(..digits).unwrap_or(hash)
+}
+
+/// A commit, described for people.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct Commit {
+    /// Full hash.
+    pub hash: String,
+    /// Name of the author.
+    pub author: String,
+    /// Time at which it was authored, RFC 3339.
+    pub authored: String,
+    /// First line of the message.
+    pub subject: String,
+}
+
+impl Commit {
+    /// Returns the first digits of the hash.
+    pub fn short(&self) -> &str {
+        shorten_hash(&self.hash, 10)
+    }
+}
+
+/// The state of the checkout.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct GitState {
+    /// Full hash of `HEAD`.
+    pub commit: String,
+    /// Branch; `None` for a detached `HEAD`.
+    pub branch: Option<String>,
+    /// Whether tracked files differ from `HEAD`.
+    pub dirty: bool,
+}
+
+impl GitState {
+    /// Returns the first digits of the commit.
+    pub fn short(&self) -> &str {
+        shorten_hash(&self.commit, 10)
+    }
+}
+
 #[cfg(test)]
 mod tests {
-    use super::RunId;
+    use super::{RunId, *};
 
     #[test]
     fn a_pair_has_one_number_and_its_base_stands_just_before_its_candidate() {
@@ -355,5 +609,19 @@ mod tests {
         ] {
             assert!(word.parse::<RunId>().is_err(), "{word}");
         }
+    }
+
+    #[test]
+    fn a_commit_is_called_by_its_first_ten_digits() {
+        let hash = "59807616e1a2b3c4d5e6f708192a3b4c5d6e7f80";
+        let commit = Commit {
+            hash: hash.to_owned(),
+            ..Commit::default()
+        };
+        let state = GitState {
+            commit: "59807".to_owned(),
+            ..GitState::default()
+        };
+        assert_eq!((commit.short(), state.short()), ("59807616e1", "59807"));
     }
 }

@@ -1,18 +1,22 @@
 //! The decision about a family of questions by one of the published tests.
+//!
+//! Several runs of one benchmark at once: the Kruskal-Wallis test of all of them is a gate. Behind it each run is compared by the Mann-Whitney test.
 
-use super::observations::SideSamples;
+use serde::Serialize;
+
+use super::procedures::SideSamples;
 use super::procedures::{
     PublishedDecision, PublishedTest, TestDecision, TestFinding, judge_significance,
 };
-use crate::compare::comparison::{Comparison, Decision, Extent};
-use crate::compare::description::ChangeDescription;
-use crate::compare::each::map_with_progress;
-use crate::compare::estimate::Estimate;
+use crate::compare::comparison::{Comparison, Decision, Extent, Question, TestPolicy};
+use crate::compare::decide::map_with_progress;
+use crate::compare::estimate::{ChangeDescription, Estimate};
 use crate::compare::note::Note;
-use crate::compare::question::{Question, TestPolicy};
 use crate::compare::summary::sample_times;
-use crate::model::{Analysis, ProgressReporter, Side, Verdict};
-use perfcheck_stats::{RatioVerdict, Significance, derived_seed};
+use crate::model::{
+    Analysis, DecisionSettings, Measurement, ProgressReporter, Side, Test, Verdict,
+};
+use perfcheck_stats::{KruskalWallis, RatioVerdict, Significance, derived_seed};
 
 /// The test of one question, before the decision about the family.
 pub(super) struct TestedBenchmark {
@@ -243,6 +247,89 @@ fn explain_no_change(
         }
         _ => None,
     }
+}
+
+/// A test of all runs together, before each is compared with the reference.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct GateGroup {
+    /// The H statistic of the Kruskal-Wallis test of all runs together.
+    pub h: f64,
+    /// The p-value of H.
+    pub p_value: f64,
+    /// Whether the p-value is below the level, so that single differences count.
+    pub open: bool,
+}
+
+/// The results for several runs of a benchmark: the gate and the single comparisons behind it.
+#[derive(Debug, Clone, PartialEq)]
+pub struct AcrossRuns {
+    /// The test of all runs together.
+    pub gate: GateGroup,
+    /// Comparisons of the candidates, in order, by the Mann-Whitney test. p is corrected over the candidates; it is 1 if the gate is closed.
+    pub comparisons: Vec<Comparison>,
+}
+
+/// Compares the candidates of `questions`, which share a benchmark and its reference. `None` unless the reference and at least two candidates have as
+/// many observations as a rank test needs.
+pub fn compare_across_runs(questions: &[Question<'_>], rules: &TestPolicy) -> Option<AcrossRuns> {
+    let analysis = Analysis {
+        test: Test::MannWhitney,
+        ..rules.decision.analysis
+    };
+    let decision = DecisionSettings {
+        analysis,
+        ..rules.decision
+    };
+    let setting = PublishedTest::from_decision(&decision);
+    let gate = test_gate(questions, rules, &setting)?;
+    let found: Vec<_> = (questions.iter())
+        .map(|question| test_question(question, rules, &setting))
+        .collect();
+    let adjusted = if gate.open {
+        adjust_p_values(&found, &analysis)
+    } else {
+        vec![1.0; found.len()]
+    };
+    let comparisons = found.into_iter().zip(questions).zip(adjusted);
+    Some(AcrossRuns {
+        gate,
+        comparisons: comparisons
+            .map(|((found, question), adjusted)| {
+                build_comparison(found, question, adjusted, &setting)
+            })
+            .collect(),
+    })
+}
+
+/// Tests all runs that have enough observations.
+fn test_gate(
+    questions: &[Question<'_>],
+    rules: &TestPolicy,
+    setting: &PublishedTest<'_>,
+) -> Option<GateGroup> {
+    let first = questions.first()?;
+    let seed = derived_seed(rules.seed, &first.candidate.benchmark.key.to_string());
+    let observed = |runs: &[&Measurement]| {
+        SideSamples::from_runs(runs, setting.decision, seed).observations(setting.analysis)
+    };
+    let base = observed(&first.reference.averaged);
+    let candidates: Vec<Vec<f64>> = (questions.iter())
+        .map(|question| observed(&[question.candidate]))
+        .filter(|observed| observed.len() >= setting.fewest())
+        .collect();
+    if base.len() < setting.fewest() || candidates.len() < 2 {
+        return None;
+    }
+    let groups: Vec<&[f64]> = (std::iter::once(&base).chain(&candidates))
+        .map(Vec::as_slice)
+        .collect();
+    let test = KruskalWallis::test(&groups)?;
+    Some(GateGroup {
+        h: test.h,
+        p_value: test.p,
+        open: test.p < setting.level,
+    })
 }
 
 #[cfg(test)]

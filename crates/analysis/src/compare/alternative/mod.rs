@@ -4,22 +4,19 @@
 //! Observations come from all samples; an outlier policy affects only the summary. A change counts if its test shows it *and* its interval is
 //! entirely beyond the noise threshold. Formulas and sources: docs/internals/src/statistics/other-tests.md.
 
-mod centers;
 mod decide;
 mod effects;
-mod gate;
-mod observations;
 mod procedures;
 mod subject;
 
-pub use centers::{Centers, SideCenter};
+pub use decide::{AcrossRuns, GateGroup, compare_across_runs};
 pub use effects::Effects;
-pub use gate::{AcrossRuns, GateGroup, compare_across_runs};
+pub use effects::{Centers, SideCenter};
 pub use procedures::PublishedDecision;
 pub use subject::estimate_metric;
 
-pub(super) use centers::compute_centers;
 pub(super) use decide::compare;
+pub(super) use effects::compute_centers;
 pub(super) use effects::compute_effects;
 
 #[cfg(test)]

@@ -4,9 +4,9 @@
 //! places move to where they explain most. All places of a level are tried in one sweep over its edges (the score test of one more parameter: Rao
 //! 1948).
 
-use super::fit::{Fit, NodeGroups};
 use super::network::{Component, Edge, Network};
-use crate::compare::course::TrendRules;
+use super::network::{Fit, NodeGroups};
+use crate::compare::trend::TrendRules;
 use perfcheck_stats::normal;
 
 /// p of a level that begins somewhere in a history without changes, equal to that of a change point. Trends and disagreements of machines use it,

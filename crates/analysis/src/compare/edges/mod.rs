@@ -5,14 +5,12 @@
 //! levels, so that the errors of many small changes do not add up to a change that nobody measured. docs/internals/src/statistics/history.md
 //! describes the method.
 
-mod classes;
-mod fit;
 mod levels;
 mod network;
 mod placement;
 
-pub use classes::{ClassChange, Disagreement};
 pub use network::{Edge, Network};
+pub use placement::{ClassChange, Disagreement};
 pub use placement::{LevelEstimate, LevelTrend};
 
 #[cfg(test)]

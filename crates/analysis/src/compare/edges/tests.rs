@@ -1,10 +1,10 @@
 //! Networks solved by hand and by brute force, and simulated histories.
 
-use super::fit::NodeGroups;
 use super::levels::{LEVEL_P, Search};
+use super::network::NodeGroups;
 use super::network::{Component, Weighted};
 use super::*;
-use crate::compare::course::TrendRules;
+use crate::compare::trend::TrendRules;
 use perfcheck_stats::{Draws, Stream};
 
 const RULES: TrendRules = TrendRules {

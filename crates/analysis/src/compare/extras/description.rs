@@ -40,10 +40,9 @@ pub struct AllocationSummary {
 impl AllocationSummary {
     /// Returns `None` if nothing was counted.
     pub fn from_measurement(measurement: &Measurement) -> Option<Self> {
-        let launches = super::allocations::allocation_counts(measurement);
-        let of = |pick: fn(&Allocations) -> u64| {
-            mean(&super::allocations::launch_means(&launches, pick))
-        };
+        let launches = super::counts::allocation_counts(measurement);
+        let of =
+            |pick: fn(&Allocations) -> u64| mean(&super::counts::launch_means(&launches, pick));
         let mut all = launches.iter().copied().flatten();
         let first = all.next()?;
         Some(Self {

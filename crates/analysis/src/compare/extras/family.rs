@@ -1,12 +1,23 @@
 //! Verdicts about other metrics than the time: as for the time, all benchmarks of a comparison form one family and share its level.
 //!
 //! Intervals share the level by Bonferroni, rank tests by Holm's procedure. Counts that do not vary are certain and take no share.
+//!
+//! The level of one verdict of a family: that of its interval, or that of all rank tests together.
+//!
+//! The rules for comparing allocations and latencies, taken from those of the comparison that holds them.
+//!
+//! Adds the extras to a comparison of times: allocations, instructions, sampled time and latencies, compared by rules that follow from its own.
 
-use super::shared_level::{LevelShare, SharedLevel};
-use super::{CountChange, PercentileChange};
-use crate::compare::comparison::{Comparison, Decision};
+use serde::{Deserialize, Serialize};
+
+use super::{
+    AllocationComparison, CountChange, InstructionComparison, LatencyComparison, PercentileChange,
+    SampledTime,
+};
+use crate::compare::comparison::{Comparison, Decision, Question, TestPolicy};
 use crate::compare::note::Note;
-use crate::model::{BySide, DecisionSettings, Statistic, Verdict};
+use crate::compare::paired::Plan;
+use crate::model::{BySide, DecisionSettings, Measurement, Statistic, Verdict};
 use perfcheck_stats::Correction;
 
 impl Comparison {
@@ -106,5 +117,146 @@ impl Comparison {
             candidate: found.candidate_ns,
         });
         self.basis = Decision::OtherMetric(Some(shared));
+    }
+}
+
+/// The level of a verdict about another metric than the time.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct SharedLevel {
+    /// How many intervals or tests share the level.
+    pub family: usize,
+    /// How it is shared.
+    #[serde(flatten)]
+    pub share: LevelShare,
+}
+
+/// The share of one benchmark in the level.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(untagged)]
+pub enum LevelShare {
+    /// The verdict is from an interval.
+    Interval {
+        /// The level of all intervals together, two-sided.
+        confidence_level: f64,
+        /// The level of this interval.
+        interval_level: f64,
+    },
+    /// The verdict is from a test that shares the level by Holm's procedure.
+    Ranks {
+        /// The level of all tests together, two-sided.
+        significance_level: f64,
+        /// The p-value of this test before adjustment.
+        unadjusted_p_value: f64,
+    },
+}
+
+impl SharedLevel {
+    /// Computes the level of each of `family` two-sided intervals that together have `confidence_level` (Bonferroni).
+    pub fn bonferroni(confidence_level: f64, family: usize) -> Self {
+        let interval_level = 1.0 - (1.0 - confidence_level) / family.max(1) as f64;
+        Self {
+            family,
+            share: LevelShare::Interval {
+                confidence_level,
+                interval_level,
+            },
+        }
+    }
+
+    /// Returns the level of this interval, or of all tests.
+    pub fn effective_level(&self) -> f64 {
+        match self.share {
+            LevelShare::Interval { interval_level, .. } => interval_level,
+            LevelShare::Ranks {
+                significance_level, ..
+            } => significance_level,
+        }
+    }
+}
+
+/// How the processes of the two sides belong together.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum ProcessPairing {
+    /// Processes are independent.
+    Independent,
+    /// Processes with the same number belong to one round of a side-by-side measurement.
+    ByRound,
+}
+
+/// The rules for comparing extras.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct ExtrasPolicy {
+    /// Relative change that counts as noise, a fraction.
+    pub(super) noise_threshold: f64,
+    /// Level of the permutation test, two-sided, for each number separately.
+    pub(super) significance_level: f64,
+    /// Level of the intervals, for each percentile separately.
+    pub(super) confidence_level: f64,
+    pub(super) resamples: u32,
+    /// Seed of all random numbers.
+    pub(super) seed: u64,
+}
+
+impl Comparison {
+    /// Adds the extras of two builds that were measured side by side by this plan.
+    #[must_use]
+    pub fn with_paired_extras(
+        self,
+        base: &Measurement,
+        candidate: &Measurement,
+        plan: &Plan,
+    ) -> Self {
+        let rules = ExtrasPolicy {
+            noise_threshold: self.noise_threshold,
+            significance_level: plan.significance_level,
+            confidence_level: plan.confidence_level,
+            resamples: plan.resamples,
+            seed: plan.benchmark_seed(&candidate.benchmark.key),
+        };
+        self.with_extras(&[base], candidate, ProcessPairing::ByRound, &rules)
+    }
+
+    /// Adds the extras of stored runs.
+    pub(in crate::compare) fn with_stored_extras(
+        self,
+        question: &Question<'_>,
+        rules: &TestPolicy,
+    ) -> Self {
+        let extras = ExtrasPolicy {
+            noise_threshold: question.noise_threshold,
+            significance_level: rules.decision.significance_level,
+            confidence_level: rules.decision.confidence_level,
+            resamples: rules.decision.resamples,
+            seed: rules.seed,
+        };
+        let base = &question.reference.averaged;
+        let mut found = self.with_extras(
+            base,
+            question.candidate,
+            ProcessPairing::Independent,
+            &extras,
+        );
+        found.latencies = found
+            .latencies
+            .map(|latencies| latencies.with_drift(question, rules));
+        found
+    }
+
+    fn with_extras(
+        mut self,
+        base: &[&Measurement],
+        candidate: &Measurement,
+        pairing: ProcessPairing,
+        rules: &ExtrasPolicy,
+    ) -> Self {
+        self.allocations = AllocationComparison::compare(base, candidate, rules);
+        self.instructions = InstructionComparison::compare(base, candidate, rules);
+        // Use the change of the time, even if the verdict will be about another metric.
+        let sampled = |ns| SampledTime::compare(base, candidate, ns);
+        self.sampled_time = self.compared.and_then(sampled);
+        self.latencies = LatencyComparison::compare(base, candidate, pairing, rules);
+        self
     }
 }

@@ -1,13 +1,13 @@
 //! Notes on a side-by-side comparison besides its verdict.
 
-use super::look::Look;
+use super::judge::Look;
 use super::plan::Plan;
-use super::rank_test::{RankTest, differences_of_round};
 use super::series::{PairedSamples, PairedSeries, UsableRounds};
 use super::speed_test::SpeedTest;
-use crate::compare::description::ChangeDescription;
-use crate::compare::launch_values::Location;
+use super::speed_test::{RankTest, differences_of_round};
+use crate::compare::estimate::ChangeDescription;
 use crate::compare::note::Note;
+use crate::compare::process_values::Location;
 use crate::model::{Round, Sample, Side, Verdict};
 use perfcheck_stats::{Description, derived_seed, mean, median, sample_variance};
 

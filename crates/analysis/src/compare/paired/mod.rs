@@ -6,19 +6,15 @@
 //! docs/internals/src/statistics/side-by-side.md describes the procedure with its figures.
 
 mod diagnostics;
-mod floor_test;
 mod judge;
-mod look;
 mod plan;
-mod rank_test;
-mod refusal;
 mod resolution;
 mod series;
 mod slow_path;
 mod speed_test;
 
+pub use judge::LookStatus;
 pub use judge::{check_settled, judge, judge_with_method};
-pub use look::LookStatus;
 pub use plan::{FloorGuard, HostNoise, PairedMethod, Plan};
 pub use resolution::{HostResolution, PowerTarget, RoundsNeeded};
 pub use series::PairedSeries;

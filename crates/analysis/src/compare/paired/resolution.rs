@@ -2,11 +2,11 @@
 //!
 //! The power of a paired test, for each of the two speed tests at each look of the plan: docs/internals/src/statistics/host.md.
 
-use super::floor_test::FloorTest;
 use super::plan::{PairedMethod, Plan};
-use super::rank_test::RankTest;
-use super::refusal::find_refusal;
+use super::series::find_refusal;
 use super::series::{PairedSeries, UsableRounds};
+use super::speed_test::FloorTest;
+use super::speed_test::RankTest;
 use super::speed_test::{ONE_DEVIATION, SpeedTest};
 use crate::compare::estimate::Estimate;
 use perfcheck_stats::{normal, student_t};

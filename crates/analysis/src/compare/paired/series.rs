@@ -1,8 +1,11 @@
 //! The measured rounds of one benchmark, and the part of them that can be compared.
+//!
+//! Reasons why a side-by-side comparison is impossible.
 
-use crate::compare::floor_gap::note_lone_floor;
-use crate::compare::note::Note;
-use crate::compare::sample_length::{ASSUMED_CLOCK_STEP_NS, ProcessSampling, typical_iteration_ns};
+use crate::compare::note::{Note, note_lone_floor};
+use crate::compare::process_values::{
+    ASSUMED_CLOCK_STEP_NS, ProcessSampling, shortest_sample_ns, typical_iteration_ns,
+};
 use crate::model::{BenchmarkKey, Metric, Round, Sample, Side};
 
 /// The rounds of one benchmark.
@@ -134,4 +137,29 @@ impl UsableRounds {
             .map(|round| &round.candidate[..])
             .collect()
     }
+}
+
+/// Returns the reason why a series cannot be tested, or `None` if it can.
+pub(super) fn find_refusal(series: &PairedSeries<'_>, usable: &UsableRounds) -> Option<Note> {
+    for side in [Side::Candidate, Side::Base] {
+        if series
+            .rounds
+            .iter()
+            .all(|round| round.samples(side).is_empty())
+        {
+            return Some(Note::NoSamples { side });
+        }
+    }
+    if !usable.rounds.is_empty() {
+        return None;
+    }
+    Some(match usable.too_short {
+        Some(side) => Note::SamplesTooShort {
+            side,
+            needed_ns: shortest_sample_ns(ASSUMED_CLOCK_STEP_NS),
+        },
+        None => Note::NoSamples {
+            side: Side::Candidate,
+        },
+    })
 }

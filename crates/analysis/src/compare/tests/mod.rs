@@ -1,6 +1,5 @@
 //! Verdicts of whole comparisons: the decision procedure.
 
-mod calibration;
 mod degenerate;
 mod floor;
 mod laws;

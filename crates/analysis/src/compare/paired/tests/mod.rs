@@ -1,10 +1,6 @@
 //! Decisions about side-by-side measurements, situation by situation.
 
-mod calibration;
-mod controls;
 mod degenerate;
-mod family;
-mod hard;
 mod laws;
 mod looks;
 mod resolution;

@@ -1,0 +1,299 @@
+//! Reduces the samples of a process to one value.
+//!
+//! Only samples that are long enough for the clock count, by a length that their own times cannot influence. Both sides use the same statistic and
+//! the same number of samples per process (the first ones in the order taken), because a low quantile depends on the number of samples.
+//!
+//! The length of samples, which decides whether the clock can time them.
+//!
+//! A sample's own time must not decide whether it counts: every disturbance makes samples longer, so if all samples of a run were too short, only the
+//! disturbed ones would remain. The length of a sample is therefore its number of iterations (fixed before it began) times the time of an iteration
+//! that is typical of all processes of the benchmark.
+
+use serde::{Deserialize, Serialize};
+use std::fmt;
+
+use super::run_level::RunValue;
+use crate::model::{MIN_LAUNCHES, Measurement, Metric, Nanos, ProcessSeries, Sample};
+use perfcheck_stats::{Quantile, median};
+
+/// The quantile that is compared if there are enough samples. It was chosen by measurement, see docs/internals/src/statistics/.
+pub const LOW_QUANTILE: f64 = 0.01;
+
+/// With fewer samples than this on a side, the median is compared.
+pub const MIN_SAMPLES_FOR_LOW_QUANTILE: usize = 100;
+
+/// The statistic that is computed from the samples of a process.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(rename_all = "kebab-case")]
+pub enum Location {
+    /// The quantile [`LOW_QUANTILE`], by nearest rank.
+    LowQuantile,
+    /// The second fastest sample.
+    SecondFastest,
+    /// The median.
+    Median,
+}
+
+impl fmt::Display for Location {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::LowQuantile => "1st percentile",
+            Self::SecondFastest => "second fastest sample",
+            Self::Median => "median",
+        })
+    }
+}
+
+impl Location {
+    /// Returns the logarithm of the statistic of positive `times` in nanoseconds per iteration; `None` without times.
+    pub(super) fn logarithm(self, times: &[f64]) -> Option<f64> {
+        let value = match self {
+            Self::LowQuantile => Quantile::InvertedCdf.select(&mut times.to_vec(), LOW_QUANTILE),
+            Self::SecondFastest => {
+                let mut times = times.to_vec();
+                times.sort_by(f64::total_cmp);
+                times.get(1).copied()
+            }
+            Self::Median => median(times),
+        };
+        value.map(f64::ln)
+    }
+
+    /// Returns how the value of a run follows from process values of this kind. Noise only lengthens low quantiles, so the smallest one is the best;
+    /// medians vary in both directions, and so do those of whole runs: see docs/internals/src/statistics/.
+    pub(super) fn run_value(self) -> RunValue {
+        match self {
+            Self::LowQuantile | Self::SecondFastest => RunValue::Floor,
+            Self::Median => RunValue::Mean,
+        }
+    }
+}
+
+/// The usable samples of one process.
+#[derive(Debug, Clone)]
+pub(super) struct ProcessTimes {
+    /// Nanoseconds per iteration, in the order taken.
+    pub times: Vec<f64>,
+    /// Typical length of a sample, in nanoseconds.
+    pub sample_ns: f64,
+    /// Smallest step of the clock, in nanoseconds; 0 without a clock.
+    pub quantum_ns: f64,
+    /// Whether the samples come from the linear phase.
+    pub from_ramp: bool,
+}
+
+/// Returns the step of the clock that timed `launch`, in nanoseconds. It is 0 for amounts, which no clock measures, and if no clock is known
+/// (imported values, for which another program is responsible).
+fn clock_step_ns(metric: &Metric, launch: &ProcessSeries) -> f64 {
+    if metric.is_timed() {
+        launch.quantum.as_f64()
+    } else {
+        0.0
+    }
+}
+
+impl ProcessTimes {
+    /// Returns `None` if most samples of a ramp, or all flat ones, are shorter than `least` or too short for the clock at `typical_ns`, the typical
+    /// time of an iteration.
+    fn from_launch(
+        launch: &ProcessSeries,
+        quantum_ns: f64,
+        typical_ns: f64,
+        least: Nanos,
+    ) -> Option<Self> {
+        let from_ramp = launch.series.flat.is_empty();
+        let mut samples = launch.series.comparable_samples();
+        samples.retain(|sample| sample.iterations > 0);
+        let candidates = samples.len();
+        let needed_ns = shortest_sample_ns(quantum_ns);
+        samples.retain(|sample| {
+            sample.elapsed >= least && sample.iterations as f64 * typical_ns >= needed_ns
+        });
+        if samples.len() * 2 < candidates {
+            return None;
+        }
+        let sample_ns = ProcessSampling::from_samples(&samples)?.length_ns(typical_ns);
+        Some(Self {
+            times: samples.into_iter().map(Sample::per_iteration).collect(),
+            sample_ns,
+            quantum_ns,
+            from_ramp,
+        })
+    }
+}
+
+/// The usable processes of one run.
+#[derive(Debug, Clone)]
+pub(super) struct RunTimes {
+    /// Processes with samples that count.
+    pub launches: Vec<ProcessTimes>,
+    /// Processes that have samples, but too few that count.
+    pub left_out: usize,
+}
+
+impl RunTimes {
+    /// Collects the usable processes of `measurement`. If some are left out and fewer than [`MIN_LAUNCHES`] remain, none is used.
+    pub(super) fn from_measurement(measurement: &Measurement) -> Self {
+        let launches = || measurement.launches.iter().filter(|one| has_samples(one));
+        let samplings = launches()
+            .filter_map(|one| ProcessSampling::from_samples(&one.series.comparable_samples()));
+        let typical_ns = typical_iteration_ns(samplings).unwrap_or(0.0);
+        let metric = &measurement.benchmark.metric;
+        // A clock that reads 0 is too coarse, so such samples do not count. Without a clock, values that are all 0 are real and count.
+        let is_nothing = launches().all(|one| {
+            let samples = one.series.comparable_samples();
+            clock_step_ns(metric, one) == 0.0 && samples.iter().all(|sample| sample.elapsed.0 == 0)
+        });
+        let least = if is_nothing { Nanos(0) } else { Nanos(1) };
+        let mut usable: Vec<ProcessTimes> = launches()
+            .filter_map(|one| {
+                let step_ns = clock_step_ns(metric, one);
+                ProcessTimes::from_launch(one, step_ns, typical_ns, least)
+            })
+            .collect();
+        let left_out = launches().count() - usable.len();
+        if left_out > 0 && usable.len() < MIN_LAUNCHES {
+            usable.clear();
+        }
+        Self {
+            launches: usable,
+            left_out,
+        }
+    }
+
+    /// Reports whether any process took time: without time there is no logarithm, and no change relative to it.
+    pub(super) fn takes_time(&self) -> bool {
+        self.launches.iter().any(|launch| launch.sample_ns > 0.0)
+    }
+
+    /// Returns the number of samples of the shortest process; `None` without processes.
+    pub(super) fn fewest_samples(&self) -> Option<usize> {
+        self.launches.iter().map(|launch| launch.times.len()).min()
+    }
+
+    /// Returns one value per process, from its first `count` samples.
+    pub(super) fn values(&self, location: Location, count: usize) -> Vec<f64> {
+        self.launches
+            .iter()
+            .filter_map(|launch| location.logarithm(first_samples(&launch.times, count)))
+            .collect()
+    }
+}
+
+/// Returns the first `count` of `times`, or all if there are fewer.
+pub(super) fn first_samples(times: &[f64], count: usize) -> &[f64] {
+    &times[..count.min(times.len())]
+}
+
+/// Reports whether a process has any samples.
+pub(super) fn has_samples(launch: &ProcessSeries) -> bool {
+    !launch.series.deciding_samples().is_empty()
+}
+
+/// Returns the length of the shortest sample that would count for every process of `measurement`, in nanoseconds.
+pub(super) fn shortest_usable_sample_ns(measurement: &Measurement) -> f64 {
+    let metric = &measurement.benchmark.metric;
+    let steps = measurement.launches.iter();
+    shortest_sample_ns(
+        steps
+            .map(|one| clock_step_ns(metric, one))
+            .fold(0.0, f64::max),
+    )
+}
+
+/// A sample must last this long, and this many steps of the clock.
+const MIN_SAMPLE_NS: f64 = 100_000.0;
+const MIN_SAMPLE_QUANTA: f64 = 512.0;
+
+/// Returns the shortest length of a sample that counts with a clock of this step, in nanoseconds. Without a clock (a step of 0) every sample counts.
+pub(super) fn shortest_sample_ns(clock_step_ns: f64) -> f64 {
+    if clock_step_ns == 0.0 {
+        0.0
+    } else {
+        MIN_SAMPLE_NS.max(MIN_SAMPLE_QUANTA * clock_step_ns)
+    }
+}
+
+/// The step that is assumed for a clock of unknown step, in nanoseconds. A coarser clock shows by samples that fall on few distinct values.
+pub const ASSUMED_CLOCK_STEP_NS: f64 = 50.0;
+
+/// How a process sampled a benchmark.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct ProcessSampling {
+    /// Iterations of its median sample.
+    pub iterations: f64,
+    /// Median time of an iteration, in nanoseconds.
+    pub iteration_ns: f64,
+}
+
+impl ProcessSampling {
+    /// Computes the medians; `None` if no sample has iterations.
+    pub fn from_samples(samples: &[Sample]) -> Option<Self> {
+        let samples = || samples.iter().filter(|sample| sample.iterations > 0);
+        let iterations: Vec<f64> = samples().map(|sample| sample.iterations as f64).collect();
+        let times: Vec<f64> = samples().map(|sample| sample.per_iteration()).collect();
+        Some(Self {
+            iterations: median(&iterations)?,
+            iteration_ns: median(&times)?,
+        })
+    }
+
+    /// Reports whether the median sample is too short for a clock of this step, given the typical time of an iteration.
+    pub fn is_too_short(self, typical_ns: f64, clock_step_ns: f64) -> bool {
+        self.length_ns(typical_ns) < shortest_sample_ns(clock_step_ns)
+    }
+
+    /// Returns how long the median sample takes if an iteration takes `typical_ns`.
+    pub fn length_ns(self, typical_ns: f64) -> f64 {
+        self.iterations * typical_ns
+    }
+}
+
+/// Returns the typical time of an iteration of a benchmark, in nanoseconds: the median over its processes. For an even number it is the lower middle
+/// value, because disturbances make processes slower. `None` without processes.
+pub fn typical_iteration_ns(processes: impl IntoIterator<Item = ProcessSampling>) -> Option<f64> {
+    let mut times: Vec<f64> = processes.into_iter().map(|one| one.iteration_ns).collect();
+    times.sort_by(f64::total_cmp);
+    times.get(times.len().checked_sub(1)? / 2).copied()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::compare::fixtures::{ITERATIONS, flat_launch, measurement};
+
+    #[test]
+    fn three_launches_stand_for_a_run_of_which_others_are_left_out_and_two_do_not() {
+        let of_launches = |good: u32| {
+            let mut launches: Vec<ProcessSeries> = (0..good)
+                .map(|k| flat_launch(k, ITERATIONS, &[100.0; 9]))
+                .collect();
+            // A single iteration of 100 ns is far too short for the clock.
+            launches.push(flat_launch(good, 1, &[100.0; 9]));
+            let found = RunTimes::from_measurement(&measurement(launches));
+            (found.launches.len(), found.left_out)
+        };
+        assert_eq!(of_launches(4), (4, 1));
+        assert_eq!(of_launches(3), (3, 1));
+        assert_eq!(of_launches(2), (0, 1));
+        let two = (0..2).map(|k| flat_launch(k, ITERATIONS, &[100.0; 9]));
+        let whole = RunTimes::from_measurement(&measurement(two.collect()));
+        assert_eq!((whole.launches.len(), whole.left_out), (2, 0));
+    }
+
+    #[test]
+    fn one_disturbed_process_does_not_move_the_typical_time() {
+        let typical = |times: &[f64]| {
+            let processes = times.iter().map(|ns| ProcessSampling {
+                iterations: 1.0,
+                iteration_ns: *ns,
+            });
+            typical_iteration_ns(processes)
+        };
+        assert_eq!(typical(&[]), None);
+        assert_eq!(typical(&[5.0, 300.0]), Some(5.0));
+        assert_eq!(typical(&[300.0, 5.6, 5.5]), Some(5.6));
+        assert_eq!(typical(&[5.6, 300.0, 5.5, 5.4]), Some(5.5));
+    }
+}

@@ -1,0 +1,621 @@
+//! The history of a benchmark over runs: its levels, where they changed, and the expected range of the next value.
+//!
+//! Pure: it takes values in the order of their runs, from any source. It describes a history and decides no verdict.
+//! docs/internals/src/statistics/history.md describes the method.
+//!
+//! The values of one benchmark over many runs, all computed in the same way so that they can be compared.
+
+use serde::Serialize;
+use std::ops::RangeInclusive;
+
+use super::estimate::Estimate;
+use super::process_values::{Location, MIN_SAMPLES_FOR_LOW_QUANTILE, RunTimes};
+use super::run_level::RunValues;
+use crate::model::{Measurement, RunPoint};
+use perfcheck_stats::{ChangePointRules, Stream, TukeyFences, change_points, mean, student_t};
+
+/// A band uses at most this many runs of a level, the newest ones.
+const MOST_RUNS: usize = 30;
+/// There is no band with fewer degrees of freedom: ten runs of one level.
+const FEWEST_DF: usize = 9;
+/// If a level has fewer values, none of them counts as an outlier.
+const FEWEST_FOR_FENCES: usize = 8;
+/// Probability of a value beyond one side of the band.
+const BAND_LEVEL: f64 = 0.001;
+
+/// The value of a run.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct TrendPoint {
+    /// The logarithm of the nanoseconds per iteration, or of the amount that the benchmark measures.
+    pub value: f64,
+    /// Whether the user accepted the run's level as a new one.
+    pub accepted: bool,
+    /// Whether side-by-side measurements determine its place in the history. Such a value is ignored in the search for level changes.
+    pub is_placed: bool,
+    /// Half the width of the interval of the change (logarithms) if side-by-side measurements show that a level begins here.
+    pub shown: Option<f64>,
+}
+
+/// The rules for describing a history.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct TrendRules {
+    /// Steps up to this size do not count, a fraction.
+    pub noise_threshold: f64,
+    /// Level of the intervals of steps.
+    pub confidence_level: f64,
+    /// Seed of the permutations, combined with a name.
+    pub seed: u64,
+}
+
+/// The levels of a history, the expected range, and the position of the newest value.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Trend {
+    /// Levels, oldest first; they leave no gaps. Empty only if there are no values.
+    pub levels: Vec<Level>,
+    /// The expected range of the newest value; `None` before ten runs are known.
+    pub band: Option<Band>,
+    /// The position of the newest value relative to the band.
+    pub newest: Position,
+    /// Indices of disturbed runs: their values are so far from the others of their level that level and noise are computed without them.
+    pub strays: Vec<usize>,
+    /// Standard deviation between the runs of a level, in logarithms; `None` if each level has only one run.
+    pub run_sd: Option<f64>,
+    #[serde(skip)]
+    df: usize,
+}
+
+/// Consecutive runs without a change between them.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+pub struct Level {
+    /// Index of its first value.
+    pub first: usize,
+    /// Index of its last value.
+    pub last: usize,
+    /// The geometric mean of its values.
+    pub value: f64,
+    /// The step with which it began; `None` for the first level.
+    pub step: Option<Step>,
+}
+
+/// The beginning of a level.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct Step {
+    /// The change from the level before, a fraction with its interval.
+    pub change: Estimate,
+    /// p of the change point; `None` if a side-by-side measurement showed the step, or if the user accepted a step that the series alone does not
+    /// show.
+    pub p_value: Option<f64>,
+    /// Whether the user accepted it.
+    pub accepted: bool,
+}
+
+/// The range in which a value is expected if nothing has changed.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct Band {
+    /// The middle of the range: the value of the level without the run in question.
+    pub value: f64,
+    /// Lower end.
+    pub lower: f64,
+    /// Upper end.
+    pub upper: f64,
+    /// Number of runs of the level that it was computed from.
+    pub runs: usize,
+}
+
+/// The position of the newest value. A value is outside only if it also differs from the middle by more than the noise threshold.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(rename_all = "kebab-case")]
+pub enum Position {
+    /// There is no band.
+    Unknown,
+    /// The value is within the band.
+    Within,
+    /// The value is above the band; the value before was not.
+    AboveOnce,
+    /// This value and the one before are above the band.
+    AboveTwice,
+    /// The value is below the band; the value before was not.
+    BelowOnce,
+    /// This value and the one before are below the band.
+    BelowTwice,
+}
+
+/// The beginning of a level.
+#[derive(Debug, Clone, Copy)]
+struct Border {
+    at: usize,
+    p_value: Option<f64>,
+    accepted: bool,
+    shown: Option<f64>,
+}
+
+impl Trend {
+    /// Computes the history of `points`, oldest first. `name` gives each benchmark its own random numbers. The time grows with the square of the
+    /// number of points: a hundred take a tenth of a second at most.
+    pub fn from_points(points: &[TrendPoint], rules: &TrendRules, name: &str) -> Self {
+        let values: Vec<f64> = points.iter().map(|point| point.value).collect();
+        let borders = find_level_starts(points, &values, rules, name);
+        let spans = level_spans(&borders, values.len());
+        let tolerance = rules.noise_threshold.ln_1p();
+        let noise = Noise::from_levels(
+            spans.iter().map(|span| slice_span(&values, *span)),
+            tolerance,
+        );
+        let mut levels: Vec<Level> = Vec::new();
+        for (place, (first, last)) in spans.iter().copied().enumerate() {
+            let here = without_outliers(&values[first..=last], tolerance);
+            let step = borders.get(place.wrapping_sub(1)).map(|border| {
+                let before = without_outliers(slice_span(&values, spans[place - 1]), tolerance);
+                let half = border.shown.unwrap_or_else(|| {
+                    noise.half_width(
+                        1.0 / before.len() as f64 + 1.0 / here.len() as f64,
+                        (1.0 - rules.confidence_level) / 2.0,
+                    )
+                });
+                Step {
+                    change: change_with_margin(level_mean(&here) - level_mean(&before), half),
+                    p_value: border.p_value,
+                    accepted: border.accepted,
+                }
+            });
+            levels.push(Level {
+                first,
+                last,
+                value: level_mean(&here).exp(),
+                step,
+            });
+        }
+        let (band, newest) = locate_newest(&values, &spans, tolerance);
+        let mut strays = Vec::new();
+        for span in &spans {
+            let fences = outlier_fences(slice_span(&values, *span), tolerance);
+            strays.extend((span.0..=span.1).filter(|place| !fences.contains(&values[*place])));
+        }
+        Self {
+            levels,
+            band,
+            newest,
+            strays,
+            run_sd: noise.run_sd,
+            df: noise.df,
+        }
+    }
+
+    /// Returns how far the present level has moved from the value of one earlier run (such as a baseline), with the interval at `confidence_level`.
+    /// This shows creeping change, which no single run does. It uses the newest 30 runs of the level after that run. `points` must be those of this
+    /// history; `None` if the value of that run is unknown or no later run counts.
+    pub fn change_since(
+        &self,
+        points: &[TrendPoint],
+        place: usize,
+        confidence_level: f64,
+    ) -> Option<Estimate> {
+        let present = self.levels.last()?;
+        let then = points.get(place)?.value;
+        let runs: Vec<f64> = (present.first..=present.last)
+            .rev()
+            .filter(|other| *other > place && !self.strays.contains(other))
+            .take(MOST_RUNS)
+            .map(|other| points[other].value)
+            .collect();
+        let noise = Noise {
+            run_sd: self.run_sd,
+            df: self.df,
+        };
+        let half = noise.half_width(
+            1.0 + 1.0 / runs.len() as f64,
+            (1.0 - confidence_level) / 2.0,
+        );
+        Some(change_with_margin(mean(&runs)? - then, half))
+    }
+}
+
+/// The drift between runs, as far as it is known.
+#[derive(Debug, Clone, Copy)]
+struct Noise {
+    run_sd: Option<f64>,
+    df: usize,
+}
+
+impl Noise {
+    /// Pools the drift over levels: a step does not change the noise.
+    fn from_levels<'v>(levels: impl Iterator<Item = &'v [f64]>, tolerance: f64) -> Self {
+        let (mut squares, mut df) = (0.0, 0);
+        for level in levels {
+            let values = without_outliers(level, tolerance);
+            let middle = level_mean(&values);
+            squares += values.iter().map(|y| (y - middle).powi(2)).sum::<f64>();
+            df += values.len().saturating_sub(1);
+        }
+        Self {
+            run_sd: (df > 0).then(|| (squares / df as f64).sqrt()),
+            df,
+        }
+    }
+
+    /// Returns t s sqrt(`variances`), with the variances in units of the variance of one run; infinite if the drift is unknown.
+    fn half_width(self, variances: f64, one_sided: f64) -> f64 {
+        let t = student_t::upper_quantile(one_sided, self.df as f64);
+        match (t, self.run_sd) {
+            (Some(t), Some(sd)) => t * sd * variances.sqrt(),
+            _ => f64::INFINITY,
+        }
+    }
+}
+
+fn change_with_margin(difference: f64, half: f64) -> Estimate {
+    Estimate::from_logarithms(difference, difference - half, difference + half)
+}
+
+fn level_mean(values: &[f64]) -> f64 {
+    mean(values).unwrap_or(f64::NAN)
+}
+
+/// Finds where levels begin: at steps that the series shows or the user accepted, except steps that are too small to count.
+fn find_level_starts(
+    points: &[TrendPoint],
+    values: &[f64],
+    rules: &TrendRules,
+    name: &str,
+) -> Vec<Border> {
+    let search = ChangePointRules::default();
+    let stream = Stream {
+        seed: rules.seed,
+        name,
+    };
+    let alone: Vec<usize> = (0..points.len())
+        .filter(|at| !points[*at].is_placed)
+        .collect();
+    let of_alone: Vec<f64> = alone.iter().map(|at| values[*at]).collect();
+    let mut borders: Vec<Border> = change_points(&of_alone, &search, stream)
+        .into_iter()
+        .map(|found| Border {
+            at: alone[found.index],
+            p_value: Some(found.p_value),
+            accepted: false,
+            shown: None,
+        })
+        .collect();
+    let known = |point: &TrendPoint| point.accepted || point.shown.is_some();
+    for (at, point) in points
+        .iter()
+        .enumerate()
+        .skip(1)
+        .filter(|(_, point)| known(point))
+    {
+        // The index of a change point is uncertain by a run or two; acceptances and side-by-side measurements are exact.
+        let near = |border: &Border| border.at.abs_diff(at) < search.least;
+        let p_value = borders
+            .iter()
+            .find(|border| near(border))
+            .and_then(|border| border.p_value);
+        borders.retain(|border| !near(border) || border.accepted || border.shown.is_some());
+        borders.push(Border {
+            at,
+            p_value: p_value.filter(|_| point.shown.is_none()),
+            accepted: point.accepted,
+            shown: point.shown,
+        });
+    }
+    borders.sort_by_key(|border| border.at);
+    let tolerance = rules.noise_threshold.ln_1p();
+    loop {
+        let spans = level_spans(&borders, values.len());
+        let level = |place: usize| {
+            level_mean(&without_outliers(
+                slice_span(values, spans[place]),
+                tolerance,
+            ))
+        };
+        let step = |place: usize| (level(place + 1) - level(place)).abs();
+        let smallest = (0..borders.len()).min_by(|a, b| step(*a).total_cmp(&step(*b)));
+        match smallest.filter(|place| step(*place) <= tolerance) {
+            None => return borders,
+            Some(place) => {
+                let gone = borders.remove(place);
+                // The user accepted the level some runs after it had begun.
+                if let (true, Some(before)) = (gone.accepted, place.checked_sub(1)) {
+                    borders[before].accepted = true;
+                }
+            }
+        }
+    }
+}
+
+/// Returns the first and the last index of each level.
+fn level_spans(borders: &[Border], count: usize) -> Vec<(usize, usize)> {
+    let firsts = std::iter::once(0).chain(borders.iter().map(|border| border.at));
+    let ends = borders.iter().map(|border| border.at).chain([count]);
+    firsts
+        .zip(ends)
+        .filter(|(first, end)| first < end)
+        .map(|(first, end)| (first, end - 1))
+        .collect()
+}
+
+fn slice_span(values: &[f64], (first, last): (usize, usize)) -> &[f64] {
+    &values[first..=last]
+}
+
+/// Returns the range in which values of a level are trusted: Tukey's outer fences (1977), three interquartile ranges beyond the quartiles, and at
+/// least `tolerance` beyond them. With fewer than [`FEWEST_FOR_FENCES`] values all are trusted.
+fn outlier_fences(values: &[f64], tolerance: f64) -> RangeInclusive<f64> {
+    let outer = TukeyFences::from_samples(values).filter(|_| values.len() >= FEWEST_FOR_FENCES);
+    outer.map_or(f64::NEG_INFINITY..=f64::INFINITY, |fences| {
+        let beyond = (tolerance - (fences.high_severe - fences.low_severe) * 3.0 / 7.0).max(0.0);
+        fences.low_severe - beyond..=fences.high_severe + beyond
+    })
+}
+
+/// Returns the values of a level without outliers.
+fn without_outliers(values: &[f64], tolerance: f64) -> Vec<f64> {
+    let fences = outlier_fences(values, tolerance);
+    let believed = values.iter().copied();
+    believed.filter(|value| fences.contains(value)).collect()
+}
+
+/// Computes the band for the value at `place` from the runs before it: m +- t(df, .999) s sqrt(1 + 1 / runs), in logarithms.
+fn compute_band(
+    place: usize,
+    values: &[f64],
+    spans: &[(usize, usize)],
+    tolerance: f64,
+) -> Option<Band> {
+    let (first, _) = *spans
+        .iter()
+        .find(|(first, last)| (*first..=*last).contains(&place))?;
+    let runs = without_outliers(
+        &values[first.max(place.saturating_sub(MOST_RUNS))..place],
+        tolerance,
+    );
+    let before = spans
+        .iter()
+        .filter(|(first, _)| *first < place)
+        .map(|(first, last)| &values[*first..=(*last).min(place - 1)]);
+    let noise = Noise::from_levels(before, tolerance);
+    if noise.df < FEWEST_DF {
+        return None;
+    }
+    let half = noise.half_width(1.0 + 1.0 / runs.len() as f64, BAND_LEVEL);
+    let middle = mean(&runs)?;
+    Some(Band {
+        value: middle.exp(),
+        lower: (middle - half).exp(),
+        upper: (middle + half).exp(),
+        runs: runs.len(),
+    })
+}
+
+/// Returns the band of the newest value, and the value's position.
+fn locate_newest(
+    values: &[f64],
+    spans: &[(usize, usize)],
+    tolerance: f64,
+) -> (Option<Band>, Position) {
+    // Returns 1 above, -1 below and 0 within the band.
+    let side = |place: usize, band: &Band| {
+        let value = values[place].exp();
+        if value > band.upper.max(band.value * tolerance.exp()) {
+            1
+        } else if value < band.lower.min(band.value / tolerance.exp()) {
+            -1
+        } else {
+            0
+        }
+    };
+    let Some(newest) = values.len().checked_sub(1) else {
+        return (None, Position::Unknown);
+    };
+    let band_at = |place| compute_band(place, values, spans, tolerance);
+    // A value outside of the band must not widen the band of the next value.
+    if let Some(band) = newest.checked_sub(1).and_then(band_at) {
+        match (side(newest - 1, &band), side(newest, &band)) {
+            (1, 1) => return (Some(band), Position::AboveTwice),
+            (-1, -1) => return (Some(band), Position::BelowTwice),
+            _ => {}
+        }
+    }
+    match band_at(newest) {
+        None => (None, Position::Unknown),
+        Some(band) => {
+            let position = match side(newest, &band) {
+                1 => Position::AboveOnce,
+                -1 => Position::BelowOnce,
+                _ => Position::Within,
+            };
+            (Some(band), position)
+        }
+    }
+}
+
+#[cfg(test)]
+#[path = "trend_tests.rs"]
+mod trend_tests;
+
+/// The run values of one benchmark.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct RunSeries {
+    /// The statistic of each process; `None` if no run has usable samples.
+    pub location: Option<Location>,
+    /// The logarithm of the nanoseconds per iteration of each run, in order. `None` for a run without usable samples, with only those of a ramp, or
+    /// with less than half as many per process as the newest run: a low quantile depends on the number of samples.
+    pub values: Vec<Option<f64>>,
+}
+
+impl RunSeries {
+    /// Computes the values of `runs`, oldest first. The last run with usable samples determines how all values are computed.
+    pub fn from_runs(runs: &[Option<&Measurement>]) -> Self {
+        let runs: Vec<Option<RunEvidence>> = runs
+            .iter()
+            .map(|run| run.and_then(RunEvidence::from_measurement))
+            .collect();
+        let Some(newest) = runs.iter().rev().flatten().next() else {
+            return Self {
+                location: None,
+                values: vec![None; runs.len()],
+            };
+        };
+        let from_ramp = newest.is_from_ramp();
+        let most = newest.fewest_samples();
+        let fits = |run: &&RunEvidence| {
+            run.is_from_ramp() == from_ramp && run.fewest_samples() * 2 >= most
+        };
+        let fitting = runs.iter().flatten().filter(fits);
+        let count = fitting.map(RunEvidence::fewest_samples).min();
+        let count = count.unwrap_or(most);
+        let location = if from_ramp || count * newest.launches() < MIN_SAMPLES_FOR_LOW_QUANTILE {
+            Location::Median
+        } else {
+            Location::LowQuantile
+        };
+        let value = |run: &RunEvidence| run.value(location, count);
+        Self {
+            location: Some(location),
+            values: runs
+                .iter()
+                .map(|run| run.as_ref().filter(fits).and_then(value))
+                .collect(),
+        }
+    }
+}
+
+/// The data from which the value of a run is computed.
+enum RunEvidence {
+    /// Its samples.
+    Samples(RunTimes),
+    /// The values kept after the samples were removed, computed from all of them.
+    Point(RunPoint),
+}
+
+impl RunEvidence {
+    /// Returns `None` if no samples count.
+    fn from_measurement(measurement: &Measurement) -> Option<Self> {
+        let samples = RunTimes::from_measurement(measurement);
+        if samples.takes_time() {
+            return Some(Self::Samples(samples));
+        }
+        let point = measurement.expired.filter(|point| point.launches > 0);
+        point.map(Self::Point)
+    }
+
+    fn launches(&self) -> usize {
+        match self {
+            Self::Samples(run) => run.launches.len(),
+            Self::Point(point) => point.launches,
+        }
+    }
+
+    fn fewest_samples(&self) -> usize {
+        match self {
+            Self::Samples(run) => run.fewest_samples().unwrap_or(0),
+            Self::Point(point) => point.samples,
+        }
+    }
+
+    fn is_from_ramp(&self) -> bool {
+        match self {
+            Self::Samples(run) => run.launches.iter().any(|launch| launch.from_ramp),
+            Self::Point(point) => point.from_ramp,
+        }
+    }
+
+    /// Returns the value from the first `count` samples of each process.
+    fn value(&self, location: Location, count: usize) -> Option<f64> {
+        match self {
+            Self::Samples(run) => {
+                let launches = run.values(location, count);
+                RunValues { launches }.value(location.run_value())
+            }
+            Self::Point(point) => match location {
+                Location::Median => point.median,
+                Location::LowQuantile | Location::SecondFastest => point.low_quantile,
+            },
+        }
+    }
+}
+
+/// Returns the values to keep of a measurement whose samples are removed.
+pub fn run_point(measurement: &Measurement) -> RunPoint {
+    match RunEvidence::from_measurement(measurement) {
+        Some(RunEvidence::Point(point)) => point,
+        Some(run @ RunEvidence::Samples(_)) => RunPoint {
+            launches: run.launches(),
+            samples: run.fewest_samples(),
+            from_ramp: run.is_from_ramp(),
+            low_quantile: run.value(Location::LowQuantile, run.fewest_samples()),
+            median: run.value(Location::Median, run.fewest_samples()),
+        },
+        None => RunPoint {
+            launches: 0,
+            samples: 0,
+            from_ramp: false,
+            low_quantile: None,
+            median: None,
+        },
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::compare::fixtures::{floors, measurement};
+
+    #[test]
+    fn the_value_of_a_run_is_its_floor_and_runs_without_samples_have_none() {
+        let runs = [
+            floors(&[100.0, 110.0, 105.0], 120),
+            floors(&[200.0; 3], 120),
+        ];
+        let nothing = measurement(vec![]);
+        let series = RunSeries::from_runs(&[Some(&runs[0]), None, Some(&nothing), Some(&runs[1])]);
+        assert_eq!(series.location, Some(Location::LowQuantile));
+        let ns: Vec<Option<f64>> = (series.values.iter())
+            .map(|value| value.map(|value| value.exp().round()))
+            .collect();
+        assert_eq!(ns, [Some(100.0), None, None, Some(200.0)]);
+    }
+
+    #[test]
+    fn a_run_with_far_fewer_samples_does_not_count_and_one_with_a_few_less_shortens_all() {
+        let run = |samples| floors(&[100.0; 3], samples);
+        let series = RunSeries::from_runs(&[Some(&run(40)), Some(&run(90)), Some(&run(120))]);
+        let counts: Vec<bool> = series.values.iter().map(Option::is_some).collect();
+        assert_eq!(counts, [false, true, true]);
+    }
+
+    #[test]
+    fn what_is_left_of_removed_samples_gives_the_value_that_they_gave() {
+        for (samples, floor) in [(120, 100.0), (10, 100.0)] {
+            let old = floors(&[floor, 110.0, 105.0], samples);
+            let new = floors(&[200.0; 3], samples);
+            let mut removed = measurement(vec![]);
+            removed.expired = Some(run_point(&old));
+            let whole = RunSeries::from_runs(&[Some(&old), Some(&new)]);
+            assert!(whole.values[0].is_some());
+            assert_eq!(RunSeries::from_runs(&[Some(&removed), Some(&new)]), whole);
+            assert_eq!(run_point(&removed), run_point(&old));
+        }
+    }
+
+    #[test]
+    fn of_few_samples_the_median_is_taken_and_of_none_nothing() {
+        let run = floors(&[100.0; 3], 10);
+        assert_eq!(
+            RunSeries::from_runs(&[Some(&run)]).location,
+            Some(Location::Median)
+        );
+        let empty = RunSeries::from_runs(&[None, None]);
+        assert_eq!((empty.location, empty.values.len()), (None, 2));
+    }
+
+    #[test]
+    fn a_hundred_samples_in_all_launches_together_are_enough_for_a_low_quantile() {
+        let location =
+            |samples| RunSeries::from_runs(&[Some(&floors(&[100.0; 5], samples))]).location;
+        assert_eq!(location(20), Some(Location::LowQuantile));
+        assert_eq!(location(19), Some(Location::Median));
+    }
+}

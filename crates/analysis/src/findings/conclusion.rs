@@ -1,0 +1,488 @@
+//! The conclusion of a comparison, made in this one place: from rows to limits, remarks on the whole run, and the exit code.
+//!
+//! New numbers for the runs that a conclusion names, when it moves to another store.
+
+use serde::{Deserialize, Serialize};
+use std::collections::{BTreeMap, BTreeSet};
+
+use super::limit::{Limit, check_limits};
+use super::remark::CodeChange;
+use super::remark::RunNote;
+use super::row::{ComparisonContext, FailedTarget, Findings, Method, Row};
+use super::stored::summarize_all;
+use crate::compare::Comparison;
+use crate::exit_code::ExitCode;
+use crate::model::{Measurement, ProgressReporter, Run, RunId, Tally, Verdict};
+
+/// Changes below this fraction were seen between different layouts of the same code.
+const SMALL_CHANGE: f64 = 0.03;
+
+/// The part of a suite that the rows cover.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Coverage {
+    /// The whole suite.
+    Whole,
+    /// One part, which may have no benchmarks.
+    Part,
+    /// The suite without some parts that are missing.
+    Gaps,
+}
+
+/// The conditions under which a command fails.
+pub struct GatePolicy<'a> {
+    /// The part of the suite that the rows cover.
+    pub coverage: Coverage,
+    /// The limits that benchmarks must keep.
+    pub limits: Vec<&'a Limit>,
+    /// The verdicts that make the exit status 1.
+    pub fail_on: &'a [Verdict],
+    /// Whether the user named the reference: then the command fails if nothing is comparable.
+    pub is_named: bool,
+    /// Bench targets with unknown benchmarks.
+    pub failed_targets: Vec<FailedTarget>,
+    /// Whether the run measured nothing at all.
+    pub measured_nothing: bool,
+}
+
+impl<'a> GatePolicy<'a> {
+    /// Returns terms under which only these verdicts decide.
+    pub fn verdicts_only(fail_on: &'a [Verdict]) -> Self {
+        Self {
+            coverage: Coverage::Whole,
+            limits: Vec::new(),
+            fail_on,
+            is_named: true,
+            failed_targets: Vec::new(),
+            measured_nothing: false,
+        }
+    }
+}
+
+/// The conclusion of a run. It is stored with the run, so that every later reader gets the same results.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Conclusion<'m> {
+    /// The benchmarks, by key.
+    pub rows: Vec<Row<'m>>,
+    /// The basis of the verdicts, and remarks on the comparison as a whole.
+    pub verdicts: ComparisonContext,
+    /// Bench targets with benchmarks that have no row.
+    pub failed_targets: Vec<FailedTarget>,
+    /// The exit code of the command.
+    pub exit_code: ExitCode,
+}
+
+/// Concludes a comparison. `basis` describes the basis of the verdicts in `rows`.
+pub fn conclude<'m>(
+    rows: Vec<Row<'m>>,
+    mut basis: ComparisonContext,
+    terms: GatePolicy<'_>,
+) -> Conclusion<'m> {
+    basis.limits = check_limits(&rows, terms.limits.into_iter(), &basis.decision);
+    if basis.method == Method::Paired && rows.iter().any(is_small_change) {
+        basis.remarks.push(RunNote::SmallChanges);
+    }
+    // Drop remarks about builds that measured nothing: they explain no change.
+    basis.remarks.retain(|remark| {
+        remark.builds().is_none_or(|builds| {
+            rows.iter().any(|row| {
+                let is_measured = row.comparison.is_some() || row.verdict == Some(Verdict::Failed);
+                is_measured && builds.covers(&row.key, &row.reference)
+            })
+        })
+    });
+    // Without a reference, nobody misses the build of one.
+    let has_reference = |row: &Row<'_>| row.comparison.is_some() || !row.blocking.is_empty();
+    basis.remarks.retain(|remark| {
+        !matches!(remark, RunNote::StoredAlone { .. }) || rows.iter().any(has_reference)
+    });
+    put_counted_functions_first(&rows, &mut basis.remarks);
+    let tally: Tally = rows.iter().filter_map(|row| row.verdict).collect();
+    let mut exit_code = match terms.coverage {
+        Coverage::Part if rows.is_empty() => ExitCode::Clean,
+        _ => ExitCode::from_tally(&tally, terms.fail_on, terms.is_named),
+    };
+    exit_code = exit_code.worst_of(basis.limits.exit_code());
+    let has_gaps = terms.coverage == Coverage::Gaps;
+    if !terms.failed_targets.is_empty() || terms.measured_nothing || has_gaps {
+        exit_code = exit_code.worst_of(ExitCode::BenchmarkFailed);
+    }
+    Conclusion {
+        rows,
+        verdicts: basis,
+        failed_targets: terms.failed_targets,
+        exit_code,
+    }
+}
+
+/// Lists those functions first whose cost changed, in instructions or sampled time.
+fn put_counted_functions_first(rows: &[Row<'_>], remarks: &mut [RunNote]) {
+    let compared = rows.iter().filter_map(|row| row.comparison.as_ref());
+    let named = compared.flat_map(Comparison::functions);
+    let named: BTreeSet<&str> = named.map(|function| &*function.name).collect();
+    for remark in remarks {
+        if let RunNote::CodeDiffers(change) = remark {
+            change.put_first(&named);
+        }
+    }
+}
+
+/// Reports whether a row has a change that another layout of the same code could cause.
+fn is_small_change(row: &Row<'_>) -> bool {
+    let is_called = matches!(row.verdict, Some(Verdict::Regressed | Verdict::Improved));
+    let layouts = row.comparison.as_ref().map(|found| found.extent.layouts());
+    is_called
+        && layouts == Some(0)
+        && row
+            .change()
+            .is_some_and(|change| change.abs() < SMALL_CHANGE)
+}
+
+impl Conclusion<'_> {
+    /// Reports whether a benchmark became slower, looks slower, or changed more than a limit allows. Such a run is no reference for later runs.
+    pub fn is_worse(&self) -> bool {
+        self.rows.iter().any(Row::looks_slower) || self.verdicts.limits.has_worsened()
+    }
+
+    /// Reports whether the run succeeded and nothing looks slower.
+    pub fn is_good(&self) -> bool {
+        self.exit_code == ExitCode::Clean && !self.rows.iter().any(Row::looks_slower)
+    }
+
+    /// Returns the conclusion as bytes that the store keeps without reading them. The format is CBOR, because bounds may be infinite.
+    pub fn to_bytes(&self) -> Vec<u8> {
+        let mut bytes = Vec::new();
+        ciborium::into_writer(self, &mut bytes).expect("a vector takes everything");
+        bytes
+    }
+}
+
+/// The error for stored bytes that cannot be read: another version of the tool wrote them.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ConclusionError(pub String);
+
+impl Conclusion<'static> {
+    /// Reads the bytes of [`Conclusion::to_bytes`]. The rows have no measurements.
+    pub fn from_bytes(bytes: &[u8]) -> Result<Self, ConclusionError> {
+        ciborium::from_reader(bytes).map_err(|error| ConclusionError(error.to_string()))
+    }
+
+    /// Adds the measurements of the run and their descriptions, computed with the run's own settings.
+    pub fn with_measurements<'m>(
+        self,
+        measurements: &'m [Measurement],
+        run: &Run,
+        told: &ProgressReporter<'_>,
+    ) -> Conclusion<'m> {
+        let summaries = summarize_all(measurements, &run.begun.decision, run.begun.seed, told);
+        let mut known: BTreeMap<_, _> = measurements
+            .iter()
+            .zip(summaries)
+            .map(|(measurement, summary)| (&measurement.benchmark.key, (measurement, summary)))
+            .collect();
+        let mut concluded: Conclusion<'m> = self;
+        for row in &mut concluded.rows {
+            if let Some((measurement, summary)) = known.remove(&row.key) {
+                row.measurement = Some(measurement);
+                row.summary = summary;
+            }
+        }
+        concluded
+    }
+}
+
+impl<'a> Findings<'a> {
+    /// Returns the findings of `run` for output.
+    pub fn new(run: &'a Run, concluded: Conclusion<'a>) -> Self {
+        Self {
+            run,
+            rows: concluded.rows,
+            verdicts: Some(concluded.verdicts),
+            failed_targets: concluded.failed_targets,
+            exit_code: concluded.exit_code.number(),
+        }
+    }
+}
+
+impl Conclusion<'_> {
+    /// Replaces the number of each run that is named by the one that `number` returns. `None` marks a run that the other store does not have.
+    pub fn renumber(&mut self, number: &mut dyn FnMut(RunId) -> Option<RunId>) {
+        let mut again = |run: &mut Option<RunId>| *run = run.and_then(&mut *number);
+        for row in &mut self.rows {
+            row.reference.iter_mut().for_each(&mut again);
+            row.spread.iter_mut().for_each(&mut again);
+        }
+        let remarks = &mut self.verdicts.remarks;
+        remarks.retain_mut(|remark| renumber_remark(remark, &mut again).is_some());
+    }
+
+    /// Returns the runs that finished sentences name. These sentences keep the old numbers: `run 3`.
+    pub fn runs_in_sentences(&self) -> BTreeSet<RunId> {
+        let of_run = self.verdicts.remarks.iter();
+        let of_run = of_run.filter_map(|remark| match remark {
+            RunNote::StoredAlone { reason } => Some(reason),
+            _ => None,
+        });
+        let named = |text: &str| {
+            let digits = text.split(|c: char| !c.is_ascii_digit()).next()?;
+            digits.parse().ok().map(RunId)
+        };
+        std::iter::once(&self.verdicts.reference)
+            .chain(of_run)
+            .flat_map(|text| text.split("run ").skip(1).filter_map(named))
+            .collect()
+    }
+
+    /// Adds a remark on the comparison as a whole, once.
+    pub fn add_remark(&mut self, remark: RunNote) {
+        if !self.verdicts.remarks.contains(&remark) {
+            self.verdicts.remarks.push(remark);
+        }
+    }
+}
+
+/// Renumbers the run that a remark names. Returns `None` if the other store does not have it: the remark is then meaningless.
+fn renumber_remark(remark: &mut RunNote, again: &mut dyn FnMut(&mut Option<RunId>)) -> Option<()> {
+    let mut known = |run: &mut RunId| {
+        let mut found = Some(*run);
+        again(&mut found);
+        *run = found?;
+        Some(())
+    };
+    match remark {
+        RunNote::SampledDifferently { in_turn, alone } => {
+            known(in_turn)?;
+            known(alone)
+        }
+        RunNote::CodeDiffers(CodeChange { reference, .. })
+        | RunNote::CodeUnknown { reference, .. } => {
+            again(reference);
+            Some(())
+        }
+        RunNote::Incomplete { run } | RunNote::LeftOut { run, .. } => known(run),
+        RunNote::StoredAlone { .. }
+        | RunNote::BenchDiffers { .. }
+        | RunNote::NotCounted { .. }
+        | RunNote::NotSampled { .. }
+        | RunNote::Skipped { .. }
+        | RunNote::DependencyDiffers { .. }
+        | RunNote::NotForRounds { .. }
+        | RunNote::Stolen { .. }
+        | RunNote::Imported
+        | RunNote::LaunchesUnknown
+        | RunNote::HostUnknown
+        | RunNote::RoundsAsLaunches
+        | RunNote::AsBuilt { .. }
+        | RunNote::SmallChanges
+        | RunNote::PartsMissing { .. }
+        | RunNote::HostsDiffer { .. }
+        | RunNote::ConcludedElsewhere => Some(()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::compare::{Estimate, HostClass};
+    use crate::exit_code::ExitCode;
+    use crate::findings::limit::{Ceiling, ExceededLimit};
+    use crate::findings::remark::CodeChange;
+    use crate::findings::row::{ComparisonContext, Method, Row};
+    use crate::model::{BenchmarkKey, DecisionSettings, Statistic, Verdict};
+
+    #[test]
+    fn remarks_name_the_builds_of_no_bench_target_that_was_not_measured() {
+        let of = |package: &str, target: &str| {
+            let (package, target) = (package.to_owned(), target.to_owned());
+            [
+                RunNote::CodeDiffers(CodeChange::new(
+                    package.clone(),
+                    target.clone(),
+                    std::iter::empty(),
+                )),
+                RunNote::CodeUnknown {
+                    package: package.clone(),
+                    target: target.clone(),
+                    reference: None,
+                    reason: "stripped".to_owned(),
+                },
+                RunNote::BenchDiffers {
+                    package,
+                    target,
+                    files: Vec::new(),
+                    current_does_not_build: false,
+                },
+            ]
+        };
+        let key = |package: &str, target: &str| BenchmarkKey {
+            package: package.to_owned(),
+            target: target.to_owned(),
+            id: "id".to_owned(),
+        };
+        let rows = vec![
+            Row::unmeasured(key("p", "measured"), Verdict::Failed, None),
+            Row::unmeasured(key("p", "same"), Verdict::Unchanged, None),
+        ];
+        let decision = DecisionSettings::default();
+        let mut basis = ComparisonContext::new(
+            String::new(),
+            Method::Paired,
+            decision,
+            HostClass::Dedicated,
+        );
+        basis.remarks = [of("p", "measured"), of("p", "same"), of("q", "measured")].concat();
+        let concluded = conclude(rows, basis, GatePolicy::verdicts_only(&[]));
+        assert_eq!(concluded.verdicts.remarks, of("p", "measured"));
+    }
+
+    #[test]
+    fn any_one_thing_that_was_not_measured_is_a_failure() {
+        let status = |terms: GatePolicy<'_>| {
+            let rows = vec![Row::unmeasured(
+                BenchmarkKey {
+                    package: "p".to_owned(),
+                    target: "t".to_owned(),
+                    id: "id".to_owned(),
+                },
+                Verdict::Unchanged,
+                None,
+            )];
+            let basis = ComparisonContext::new(
+                String::new(),
+                Method::Paired,
+                DecisionSettings::default(),
+                HostClass::Dedicated,
+            );
+            conclude(rows, basis, terms).exit_code
+        };
+        let terms = || GatePolicy::verdicts_only(&[]);
+        assert_eq!(status(terms()), ExitCode::Clean);
+        let failed_target = FailedTarget {
+            package: "p".to_owned(),
+            target: "u".to_owned(),
+            message: "it died".to_owned(),
+        };
+        for incomplete in [
+            GatePolicy {
+                coverage: Coverage::Gaps,
+                ..terms()
+            },
+            GatePolicy {
+                failed_targets: vec![failed_target],
+                ..terms()
+            },
+            GatePolicy {
+                measured_nothing: true,
+                ..terms()
+            },
+        ] {
+            assert_eq!(status(incomplete), ExitCode::BenchmarkFailed);
+        }
+    }
+
+    #[test]
+    fn a_conclusion_with_an_infinite_bound_is_read_as_it_was_written() {
+        let key = BenchmarkKey {
+            package: "p".to_owned(),
+            target: "t".to_owned(),
+            id: "id".to_owned(),
+        };
+        let basis = ComparisonContext::new(
+            "run 3".to_owned(),
+            Method::Paired,
+            DecisionSettings::default(),
+            HostClass::Shared,
+        );
+        let rows = vec![Row::unmeasured(key.clone(), Verdict::Missing, None)];
+        let mut concluded = conclude(rows, basis, GatePolicy::verdicts_only(&[]));
+        concluded.verdicts.limits.exceeded.push(ExceededLimit {
+            key,
+            text: "mean:5%".to_owned(),
+            statistic: Statistic::Mean,
+            ceiling: Ceiling::Change(0.05),
+            found: Estimate {
+                estimate: 0.2,
+                lower: 0.1,
+                upper: f64::INFINITY,
+            },
+            shared_level: None,
+        });
+        let read = Conclusion::from_bytes(&concluded.to_bytes());
+        assert_eq!(read, Ok(concluded));
+        assert!(Conclusion::from_bytes(&[1]).is_err());
+    }
+
+    fn concluded(reference: &str, remarks: Vec<RunNote>) -> Conclusion<'static> {
+        let key = BenchmarkKey {
+            package: "p".to_owned(),
+            target: "t".to_owned(),
+            id: "b".to_owned(),
+        };
+        Conclusion {
+            rows: vec![Row {
+                reference: vec![Some(RunId(1)), Some(RunId(2)), None],
+                spread: vec![Some(RunId(2)), Some(RunId(1))],
+                ..Row::unmeasured(key, Verdict::Unchanged, None)
+            }],
+            verdicts: ComparisonContext {
+                remarks,
+                ..ComparisonContext::new(
+                    reference.to_owned(),
+                    Method::Paired,
+                    DecisionSettings::default(),
+                    HostClass::Dedicated,
+                )
+            },
+            failed_targets: Vec::new(),
+            exit_code: ExitCode::Clean,
+        }
+    }
+
+    #[test]
+    fn runs_get_the_numbers_of_the_other_store_and_remarks_about_an_unknown_run_go() {
+        let incomplete = |run| RunNote::Incomplete { run: RunId(run) };
+        let unknown = |run: Option<i64>| RunNote::CodeUnknown {
+            package: "p".to_owned(),
+            target: "t".to_owned(),
+            reference: run.map(RunId),
+            reason: "stripped".to_owned(),
+        };
+        let sampled = |in_turn, alone| RunNote::SampledDifferently {
+            in_turn: RunId(in_turn),
+            alone: RunId(alone),
+        };
+        let remarks = vec![
+            incomplete(1),
+            incomplete(2),
+            unknown(Some(1)),
+            unknown(Some(2)),
+            sampled(1, 1),
+            sampled(1, 2),
+            RunNote::SmallChanges,
+        ];
+        let mut moved = concluded("run 1", remarks);
+        moved.renumber(&mut |run| (run == RunId(1)).then_some(RunId(11)));
+        let other = Some(RunId(11));
+        assert_eq!(moved.rows[0].reference, [other, None, None]);
+        assert_eq!(moved.rows[0].spread, [None, other]);
+        let left = [
+            incomplete(11),
+            unknown(Some(11)),
+            unknown(None),
+            sampled(11, 11),
+            RunNote::SmallChanges,
+        ];
+        assert_eq!(moved.verdicts.remarks, left);
+    }
+
+    #[test]
+    fn sentences_name_the_runs_that_they_were_written_with() {
+        let alone = RunNote::StoredAlone {
+            reason: "the build of run 12 is not kept".to_owned(),
+        };
+        let mut found = concluded("run 3 and run 45 (main)", vec![alone.clone()]);
+        assert_eq!(found.runs_in_sentences(), [3, 12, 45].map(RunId).into());
+        found.add_remark(alone.clone());
+        found.add_remark(RunNote::Imported);
+        assert_eq!(found.verdicts.remarks, [alone, RunNote::Imported]);
+    }
+}

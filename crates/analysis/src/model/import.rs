@@ -1,0 +1,397 @@
+//! The origin of the numbers of an imported run: another program measured them.
+//!
+//! Filters for descriptions of a run (statistics, pivots, columns, pictures). All samples are stored, and tests use all of them unless
+//! `Observations::Filtered` is chosen.
+//!
+//! The data that Criterion writes about a benchmark, both in its files and in its messages to a runner (criterion 0.2 to 0.8).
+//!
+//! Only types: their users decide which file or message to read. A throughput of an unknown kind is kept as text.
+
+use serde::de::IgnoredAny;
+use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
+
+use super::{Outliers, Thresholds, Throughput};
+
+/// Everything needed to understand and to repeat an import.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct Source {
+    /// The format that was read, e.g. `csv`.
+    pub format: String,
+    /// The files, in the order given.
+    pub files: Vec<SourceFile>,
+    /// The column map as it was declared.
+    pub columns: String,
+    /// Names of the parts of each id, in order. An id is its parts with `/` between them; a `/` within a part is written `%2F`.
+    pub id_parts: Vec<String>,
+    /// Further labels of benchmarks, by column.
+    pub dimensions: Vec<SourceDimension>,
+    /// The columns that were read as values, with their units.
+    pub values: Vec<SourceValue>,
+    /// Whether a column or the file tells the processes apart. Otherwise the run counts as one process, and its repetitions are not independent
+    /// evidence.
+    pub launches_known: bool,
+    /// Samples that descriptions of the run leave out. If it drops the first repetitions, they are stored as the warm-up of their processes.
+    pub filter: SampleFilter,
+    /// Parameters of the intervals of the import's means.
+    pub interval: SourceInterval,
+    /// Numbers of values that were read, left out and kept.
+    pub counts: SampleCounts,
+    /// Rows that could not be read and were skipped (`--lenient`).
+    pub rows_skipped: u64,
+}
+
+/// Returns an imported id, or a part of one, as its cells contained it: each `%2F` becomes a `/` again.
+pub fn as_in_cells(id: &str) -> String {
+    id.replace("%2F", "/").replace("%252", "%2")
+}
+
+/// Parameters of the percentile bootstrap intervals of means.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct SourceInterval {
+    /// The confidence level.
+    pub confidence_level: f64,
+    /// The number of resamples.
+    pub resamples: u32,
+    /// The seed from which the seed of each benchmark is derived.
+    pub seed: u64,
+}
+
+/// A column that labels benchmarks without being part of their ids, such as the language of an implementation.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct SourceDimension {
+    /// Name of the column, or its number as `#3`.
+    pub name: String,
+    /// The label of each id.
+    pub labels: BTreeMap<String, String>,
+}
+
+/// A file that was read.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct SourceFile {
+    /// Name of the file without directories; `-` for the standard input.
+    pub name: String,
+    /// BLAKE3 hash of the content, in hexadecimal digits.
+    pub blake3: String,
+    /// Size of the file.
+    pub bytes: u64,
+}
+
+/// A column that was read as values.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct SourceValue {
+    /// The part of the id that the column provides, if any.
+    pub label: Option<String>,
+    /// Name of the column, or its number as `#3`.
+    pub column: String,
+    /// Unit of the values: declared, `by row`, or `guessed`.
+    pub unit: String,
+}
+
+impl Source {
+    /// Describes the source for people: `csv: a.csv, b.csv`.
+    pub fn summary(&self) -> String {
+        let names: Vec<&str> = self.files.iter().map(|file| file.name.as_str()).collect();
+        match names[..] {
+            [first, second, third, _, ..] => format!(
+                "{}: {first}, {second}, {third} and {} more",
+                self.format,
+                names.len() - 3
+            ),
+            _ => format!("{}: {}", self.format, names.join(", ")),
+        }
+    }
+}
+
+/// A filter that leaves samples out. The filter that an import was given belongs to its run.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct SampleFilter {
+    /// Whether the first sample of each process is left out, before anything else. A process with one sample keeps it.
+    pub drop_first: bool,
+    /// The definition of outliers, applied to the samples of all processes of a benchmark together.
+    pub outliers: Outliers,
+    /// Distance of the fence from the quartile or median, in interquartile ranges or scaled MADs; null if `outliers` has no fence.
+    pub fence: Option<f64>,
+    /// With fewer samples, no sample is beyond the fence of interquartile ranges.
+    pub min_samples: u32,
+    /// Whether a row with an outlier in one value is left out for all its values.
+    pub paired: bool,
+}
+
+impl Default for SampleFilter {
+    /// Returns a filter that keeps everything.
+    fn default() -> Self {
+        Self {
+            drop_first: false,
+            outliers: Outliers::Keep,
+            fence: None,
+            min_samples: 1,
+            paired: false,
+        }
+    }
+}
+
+impl SampleFilter {
+    /// Fills in the fence from these thresholds, unless the filter has its own.
+    #[must_use]
+    pub fn with_fence_from(self, thresholds: &Thresholds) -> Self {
+        Self {
+            fence: match self.outliers {
+                Outliers::Iqr => Some(self.fence.unwrap_or(thresholds.iqr_fence)),
+                Outliers::Mad => Some(self.fence.unwrap_or(thresholds.mad_fence)),
+                _ => None,
+            },
+            min_samples: thresholds.iqr_min_samples as u32,
+            ..self
+        }
+    }
+
+    /// Reports whether the filter can leave samples out.
+    pub fn leaves_out(&self) -> bool {
+        self.drop_first || self.outliers != Outliers::Keep
+    }
+
+    /// Returns the serializer methodology's name of the policy, with its fence: `iqr_1.5`.
+    pub fn policy_name(&self) -> String {
+        let paired = if self.paired { ", paired" } else { "" };
+        match self.fence {
+            Some(fence) => format!("{}_{fence}{paired}", self.outliers),
+            None => format!("{}{paired}", self.outliers),
+        }
+    }
+}
+
+/// Numbers of samples that were kept and left out: `runs_raw = runs + warmup_skipped + outliers_removed`.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct SampleCounts {
+    /// Samples before filtering.
+    pub runs_raw: u64,
+    /// Samples left out as warm-up: the first of each process.
+    pub warmup_skipped: u64,
+    /// Samples left out as outliers. They are stored, too.
+    pub outliers_removed: u64,
+    /// Samples that are left.
+    pub runs: u64,
+}
+
+impl SampleCounts {
+    /// Writes the counts as an equation.
+    pub fn describe(&self) -> String {
+        format!(
+            "runs_raw {} = runs {} + warmup_skipped {} + outliers_removed {}",
+            self.runs_raw, self.runs, self.warmup_skipped, self.outliers_removed
+        )
+    }
+}
+
+impl std::iter::Sum for SampleCounts {
+    fn sum<I: Iterator<Item = Self>>(each: I) -> Self {
+        each.fold(Self::default(), |sum, one| Self {
+            runs_raw: sum.runs_raw + one.runs_raw,
+            warmup_skipped: sum.warmup_skipped + one.warmup_skipped,
+            outliers_removed: sum.outliers_removed + one.outliers_removed,
+            runs: sum.runs + one.runs,
+        })
+    }
+}
+
+/// A filter and the number of samples that it left out.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct FilterReport {
+    /// The filter.
+    pub filter: SampleFilter,
+    /// Numbers of samples that were kept and left out.
+    pub counts: SampleCounts,
+}
+
+impl FilterReport {
+    /// Writes the counts as an equation, with the name of the policy.
+    pub fn describe(&self) -> String {
+        format!("{} ({})", self.counts.describe(), self.filter.policy_name())
+    }
+}
+
+/// The samples of a measurement that a filter keeps.
+#[derive(Debug, Clone, PartialEq)]
+pub struct FilteredSamples {
+    /// The filter and its counts.
+    pub left_out: FilterReport,
+    /// Remaining values of each process, per iteration.
+    pub launches: Vec<Vec<f64>>,
+    /// Whether the import stored the first sample of each process as its warm-up, outside the samples that decide.
+    pub first_apart: bool,
+}
+
+/// The content of `benchmark.json`, which Criterion writes last.
+#[derive(Debug, Clone, PartialEq, Deserialize)]
+pub struct CriterionBenchmark {
+    /// The full id: group, function and parameter.
+    pub full_id: String,
+    /// The full id, cut if it is long, and with ` #2` if it occurred before.
+    #[serde(default)]
+    pub title: Option<String>,
+    /// The work of one iteration.
+    #[serde(default)]
+    pub throughput: Option<DeclaredThroughput>,
+}
+
+/// The content of `sample.json`: an object; before 0.3.3, an array of the two columns.
+#[derive(Debug, Clone, PartialEq, Deserialize)]
+pub struct CriterionSamples {
+    /// Iterations of each sample.
+    pub iters: Vec<f64>,
+    /// The measured value of each sample, in the unit of the measurement.
+    pub times: Vec<f64>,
+    /// The sampling mode: how iterations were distributed over samples.
+    #[serde(default = "default_sampling_mode")]
+    pub sampling_mode: String,
+}
+
+/// Before 0.3.3 there was only this mode.
+fn default_sampling_mode() -> String {
+    "Linear".to_owned()
+}
+
+/// A throughput that an author declared, in a format that later versions extend.
+#[derive(Debug, Clone, PartialEq, Deserialize)]
+#[serde(untagged)]
+pub enum DeclaredThroughput {
+    /// A whole number.
+    Count(u64),
+    /// Another number.
+    Number(f64),
+    /// A text.
+    Text(String),
+    /// A kind with its content, or named parts.
+    Members(BTreeMap<String, DeclaredThroughput>),
+    /// Any other value.
+    Other(IgnoredAny),
+}
+
+impl DeclaredThroughput {
+    /// Returns the throughput if its kind is known: `{"Bytes":10}`, `{"ElementsAndBytes":{"elements":3,"bytes":9}}`.
+    pub fn throughput(&self) -> Option<Throughput> {
+        let (kind, content) = match self {
+            Self::Members(members) if members.len() == 1 => members.first_key_value()?,
+            _ => return None,
+        };
+        let mut throughput = Throughput::default();
+        match (kind.as_str(), content) {
+            ("Bytes" | "BytesDecimal", Self::Count(bytes)) => throughput.bytes = Some(*bytes),
+            ("Bits", Self::Count(bits)) if bits % 8 == 0 => throughput.bytes = Some(bits / 8),
+            ("Elements", Self::Count(elements)) => throughput.elements = Some(*elements),
+            ("ElementsAndBytes", Self::Members(parts)) => {
+                for (name, part) in parts {
+                    match (name.as_str(), part) {
+                        ("elements", Self::Count(elements)) => {
+                            throughput.elements = Some(*elements);
+                        }
+                        ("bytes", Self::Count(bytes)) => throughput.bytes = Some(*bytes),
+                        _ => return None,
+                    }
+                }
+            }
+            _ => return None,
+        }
+        Some(throughput)
+    }
+
+    /// Describes the value as its author would recognize it, e.g. `Frames(3)`.
+    pub fn describe(&self) -> String {
+        match self {
+            Self::Count(count) => count.to_string(),
+            Self::Number(number) => number.to_string(),
+            Self::Text(text) => text.clone(),
+            Self::Members(members) => {
+                let words = members
+                    .iter()
+                    .map(|(name, content)| format!("{name}({})", content.describe()));
+                words.collect::<Vec<_>>().join(", ")
+            }
+            Self::Other(_) => "?".to_owned(),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_filter_has_the_fence_of_its_kind_of_outliers_unless_it_says_its_own() {
+        let mut thresholds = Thresholds::default();
+        for (name, value) in [("iqr-fence", 2.0), ("mad-fence", 4.0)] {
+            thresholds.set(name, value).expect("in range");
+        }
+        let fence = |outliers, fence| {
+            let filter = SampleFilter {
+                outliers,
+                fence,
+                ..SampleFilter::default()
+            };
+            filter.with_fence_from(&thresholds).fence
+        };
+        assert_eq!(fence(Outliers::Iqr, None), Some(2.0));
+        assert_eq!(fence(Outliers::Mad, None), Some(4.0));
+        assert_eq!(fence(Outliers::Iqr, Some(3.0)), Some(3.0));
+        assert_eq!(fence(Outliers::Mad, Some(3.0)), Some(3.0));
+        assert_eq!(fence(Outliers::Keep, Some(3.0)), None);
+    }
+
+    #[test]
+    fn counts_of_samples_add_up() {
+        let counts = |runs_raw, warmup_skipped, outliers_removed, runs| SampleCounts {
+            runs_raw,
+            warmup_skipped,
+            outliers_removed,
+            runs,
+        };
+        let sum: SampleCounts = [counts(10, 1, 2, 7), counts(30, 3, 5, 22)]
+            .into_iter()
+            .sum();
+        assert_eq!(sum, counts(40, 4, 7, 29));
+    }
+
+    #[test]
+    fn throughputs_that_criterion_knows_are_numbers_and_others_are_none() {
+        let members = |parts: &[(&str, DeclaredThroughput)]| {
+            let parts = parts.iter().cloned();
+            DeclaredThroughput::Members(parts.map(|(name, part)| (name.to_owned(), part)).collect())
+        };
+        let count = DeclaredThroughput::Count;
+        let found = |parts: &[(&str, DeclaredThroughput)]| {
+            let throughput = members(parts).throughput()?;
+            Some((throughput.bytes, throughput.elements))
+        };
+        assert_eq!(found(&[("Bytes", count(10))]), Some((Some(10), None)));
+        assert_eq!(
+            found(&[("BytesDecimal", count(10))]),
+            Some((Some(10), None))
+        );
+        assert_eq!(found(&[("Bits", count(24))]), Some((Some(3), None)));
+        assert_eq!(found(&[("Bits", count(25))]), None);
+        assert_eq!(found(&[("Elements", count(7))]), Some((None, Some(7))));
+        let both = members(&[("elements", count(3)), ("bytes", count(9))]);
+        assert_eq!(
+            found(&[("ElementsAndBytes", both)]),
+            Some((Some(9), Some(3)))
+        );
+        let other = members(&[("elements", count(3)), ("frames", count(9))]);
+        assert_eq!(found(&[("ElementsAndBytes", other)]), None);
+        assert_eq!(found(&[("Frames", count(3))]), None);
+        assert_eq!(
+            found(&[("Bytes", count(10)), ("Elements", count(7))]),
+            None,
+            "a kind is one member"
+        );
+        assert_eq!(count(10).throughput(), None);
+    }
+}

@@ -1,0 +1,283 @@
+//! Events during a measurement, for the code that shows its progress.
+//!
+//! Progress of long work other than measuring, such as storing many benchmarks.
+
+use std::cell::{Cell, RefCell};
+use std::time::Duration;
+
+use super::{BenchmarkKey, Nanos};
+
+/// The planned number of visits of each benchmark.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum VisitPlan {
+    /// A planned number of processes visits each benchmark; this is the largest number.
+    Launches(u32),
+    /// Rounds visit each benchmark until it is decided; this is the largest number.
+    Rounds(u32),
+}
+
+/// The kind of an estimate of the remaining time.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum EstimateKind {
+    /// All benchmarks were visited before: the rest takes about this time.
+    About,
+    /// Some benchmarks were never visited, and a single iteration of one may take longer than planned for all.
+    AtLeast,
+    /// All benchmarks were visited before; those that are decided early save time.
+    AtMost,
+    /// Some benchmarks were never visited; those that are decided early save time.
+    UsuallyAtMost,
+}
+
+/// An event.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Event<'a> {
+    /// The benchmarks are known and about to be measured.
+    Planned {
+        /// Number of benchmarks.
+        benchmarks: usize,
+        /// Number of planned visits: benchmarks times their processes.
+        visits: usize,
+        /// Expected duration of all visits.
+        expected: Duration,
+        /// The kind of this estimate.
+        bound: EstimateKind,
+        /// The plan of the visits.
+        plan: VisitPlan,
+    },
+    /// A benchmark is about to be visited.
+    Visiting {
+        /// The benchmark.
+        benchmark: &'a BenchmarkKey,
+        /// Ordinal of the process, from 0.
+        launch: u32,
+        /// Number of visits that have ended.
+        done: usize,
+        /// Number of planned visits.
+        visits: usize,
+        /// Estimated duration of the remaining visits, based on those that have ended.
+        left: Duration,
+        /// The kind of this estimate.
+        bound: EstimateKind,
+        /// Number of benchmarks that need no more visits.
+        settled: usize,
+    },
+    /// All visits have ended, or the user asked to stop.
+    Measured,
+    /// Work other than measuring makes progress; it may take long.
+    Working {
+        /// Name of the work.
+        what: &'a str,
+        /// Number of benchmarks concerned; 0 while it is unknown.
+        benchmarks: usize,
+        /// Number of parts that are done.
+        done: usize,
+        /// Number of parts; the work ends when all are done.
+        of: usize,
+    },
+    /// A bench process printed these bytes.
+    Output(&'a [u8]),
+    /// A visit failed; the other visits continue.
+    VisitFailed {
+        /// The benchmark.
+        benchmark: &'a BenchmarkKey,
+        /// Ordinal of the process, from 0.
+        launch: u32,
+        /// Description of the failure.
+        message: &'a str,
+    },
+    /// A bench target could not be driven at all.
+    TargetFailed {
+        /// Name of the package.
+        package: &'a str,
+        /// Name of the target.
+        target: &'a str,
+        /// Name of the reference, if the target belongs to it.
+        reference: Option<&'a str>,
+        /// Description of the failure.
+        message: &'a str,
+    },
+    /// A bench declined to run a benchmark.
+    Skipped {
+        /// The benchmark.
+        benchmark: &'a BenchmarkKey,
+        /// The reason, in the bench's words.
+        reason: &'a str,
+    },
+    /// The largest clock step of the benches is known.
+    ClockStep(Nanos),
+    /// A warning for the user.
+    Warning(&'a str),
+}
+
+/// A receiver of events.
+pub trait Observer {
+    /// Handles an event. All events except [`Event::Output`] are sent between samples.
+    fn observe(&self, event: &Event<'_>);
+}
+
+/// An observer that ignores all events.
+pub struct NullObserver;
+
+impl Observer for NullObserver {
+    fn observe(&self, _: &Event<'_>) {}
+}
+
+/// The largest number of output bytes that are buffered.
+const MOST_HELD_BACK: usize = 16 << 20;
+
+/// An observer that buffers output and warnings for later. It drops all other events: progress would be out of date by then.
+#[derive(Debug)]
+pub struct EventBuffer {
+    events: RefCell<Vec<BufferedEvent>>,
+    /// Bytes of output for which there is still room.
+    room: Cell<usize>,
+    /// Bytes of output that were dropped for lack of room.
+    left_out: Cell<usize>,
+}
+
+impl Default for EventBuffer {
+    fn default() -> Self {
+        Self {
+            events: RefCell::default(),
+            room: Cell::new(MOST_HELD_BACK),
+            left_out: Cell::new(0),
+        }
+    }
+}
+
+/// A buffered event.
+#[derive(Debug)]
+enum BufferedEvent {
+    Output(Vec<u8>),
+    Warning(String),
+}
+
+impl EventBuffer {
+    /// Sends the buffered events to `observer`, in the order in which they occurred.
+    pub fn replay(self, observer: &dyn Observer) {
+        for event in self.events.into_inner() {
+            match event {
+                BufferedEvent::Output(bytes) => observer.observe(&Event::Output(&bytes)),
+                BufferedEvent::Warning(text) => observer.observe(&Event::Warning(&text)),
+            }
+        }
+        if let surplus @ 1.. = self.left_out.get() {
+            let text = format!("{surplus} bytes of output are left out");
+            observer.observe(&Event::Warning(&text));
+        }
+    }
+}
+
+impl Observer for EventBuffer {
+    fn observe(&self, event: &Event<'_>) {
+        let mut events = self.events.borrow_mut();
+        match (event, events.last_mut()) {
+            (Event::Output(bytes), before) => {
+                let (kept, surplus) = bytes.split_at(bytes.len().min(self.room.get()));
+                self.room.set(self.room.get() - kept.len());
+                self.left_out.set(self.left_out.get() + surplus.len());
+                match before {
+                    Some(BufferedEvent::Output(before)) => before.extend(kept),
+                    _ => events.push(BufferedEvent::Output(kept.to_vec())),
+                }
+            }
+            (Event::Warning(text), _) => events.push(BufferedEvent::Warning((*text).to_owned())),
+            _ => {}
+        }
+    }
+}
+
+/// Work on benchmarks that reports its progress. Dropping it reports the end.
+pub struct ProgressReporter<'a> {
+    observer: &'a dyn Observer,
+    what: String,
+    benchmarks: usize,
+}
+
+impl<'a> ProgressReporter<'a> {
+    /// Begins the work and reports that. `what` is a word such as `Storing`, which the output puts before the number of benchmarks; 0 `benchmarks`
+    /// means that the number is not yet known.
+    pub fn begin(observer: &'a dyn Observer, what: impl Into<String>, benchmarks: usize) -> Self {
+        let work = Self {
+            observer,
+            what: what.into(),
+            benchmarks,
+        };
+        work.report(0, 1);
+        work
+    }
+
+    /// Returns work that reports to no observer.
+    pub fn silent() -> Self {
+        Self::begin(&NullObserver, "", 0)
+    }
+
+    /// Reports that `done` of `of` parts are done; the size of a part does not matter.
+    pub fn report(&self, done: usize, of: usize) {
+        self.observer.observe(&Event::Working {
+            what: &self.what,
+            benchmarks: self.benchmarks,
+            done,
+            of,
+        });
+    }
+}
+
+impl Drop for ProgressReporter<'_> {
+    fn drop(&mut self) {
+        self.report(1, 1);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Records events as text.
+    #[derive(Default)]
+    struct Heard(RefCell<Vec<String>>);
+
+    impl Observer for Heard {
+        fn observe(&self, event: &Event<'_>) {
+            self.0.borrow_mut().push(format!("{event:?}"));
+        }
+    }
+
+    #[test]
+    fn what_is_held_back_comes_whole_and_in_its_order() {
+        let held_back = EventBuffer::default();
+        for event in [
+            Event::Output(b"a"),
+            Event::Output(b"b\n"),
+            Event::Measured,
+            Event::Warning("careful"),
+            Event::Output(b"c"),
+        ] {
+            held_back.observe(&event);
+        }
+        let heard = Heard::default();
+        held_back.replay(&heard);
+        let expected = [
+            Event::Output(b"ab\n"),
+            Event::Warning("careful"),
+            Event::Output(b"c"),
+        ];
+        let expected = expected.map(|event| format!("{event:?}"));
+        assert_eq!(*heard.0.borrow(), expected);
+    }
+
+    #[test]
+    fn output_without_end_is_cut_and_that_is_said() {
+        let held_back = EventBuffer::default();
+        held_back.observe(&Event::Output(&vec![b'a'; MOST_HELD_BACK - 1]));
+        held_back.observe(&Event::Output(b"bcd"));
+        held_back.observe(&Event::Output(b"e"));
+        let heard = Heard::default();
+        held_back.replay(&heard);
+        let heard = heard.0.into_inner();
+        assert_eq!(heard.len(), 2);
+        let said = format!("{:?}", Event::Warning("3 bytes of output are left out"));
+        assert_eq!(heard[1], said);
+    }
+}

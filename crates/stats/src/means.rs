@@ -1,0 +1,417 @@
+//! The geometric mean of ratios: one summary of the changes of many benchmarks.
+//!
+//! The harmonic mean: the mean of rates over equal amounts of work.
+//!
+//! Operations per second, from times of single operations.
+//!
+//! The mean of the values that an outlier policy kept, with a standard error that accounts for the removed ones (Yuen 1974).
+//!
+//! A center by subsampling, the "subselection" of mmtests: the median of the means of many random parts of a cluster, averaged over clusters.
+//!
+//! The parts dampen single outliers without a definition of an outlier (Kalibera, Bulej and Tuma 2005).
+
+use super::description::{
+    Description, deviations, mean, mean_distance, sample_variance, squared_deviations,
+};
+use super::interval::Interval;
+use super::interval::TInterval;
+use super::normal;
+use super::outliers::TreatedSample;
+use super::quantile::median;
+use super::random::{Draws, Stream};
+use super::sums::sum;
+
+/// A geometric mean of ratios, with the number of ratios used.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct GeometricMean {
+    /// Geometric mean of the ratios used, exp(mean of ln ratio)
+    pub mean: f64,
+    /// Number of ratios used
+    pub used: usize,
+    /// Number of ratios left out because they are zero, negative or not finite
+    pub excluded: usize,
+}
+
+impl GeometricMean {
+    /// Computes the mean of `ratios`, given in any order. Ratios without a logarithm are left out and counted. `None` if none is left.
+    pub fn compute(ratios: &[f64]) -> Option<Self> {
+        let logs: Vec<f64> = ratios
+            .iter()
+            .filter(|ratio| **ratio > 0.0 && ratio.is_finite())
+            .map(|ratio| ratio.ln())
+            .collect();
+        let mean = super::description::mean(&logs)?;
+        Some(Self {
+            mean: mean.exp(),
+            used: logs.len(),
+            excluded: ratios.len() - logs.len(),
+        })
+    }
+}
+
+/// The harmonic mean of rates, with its deviation, in their unit.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct HarmonicMean {
+    /// Harmonic mean, H = n / sum(1 / x)
+    pub mean: f64,
+    /// Deviation, sqrt(sum (1 / x - 1 / H)^2 H^4 / n): by the delta method, from the population deviation of 1 / x, as in mmtests
+    pub deviation: f64,
+}
+
+impl HarmonicMean {
+    /// Computes the mean of `rates`, given in any order. The deviation of a single rate is 0. `None` without rates, or with a rate that is not
+    /// positive and finite.
+    pub fn compute(rates: &[f64]) -> Option<Self> {
+        if rates.is_empty() || !rates.iter().all(|rate| *rate > 0.0 && rate.is_finite()) {
+            return None;
+        }
+        let n = rates.len() as f64;
+        // Scale to the largest rate: reciprocals of tiny rates would overflow.
+        let largest = rates.iter().copied().fold(0.0, f64::max);
+        let reciprocals: Vec<f64> = rates.iter().map(|rate| largest / rate).collect();
+        let centre = mean(&reciprocals)?;
+        let squares = squared_deviations(&reciprocals);
+        let harmonic = largest / centre;
+        // The deviation is H^2 times that of the reciprocals, with the scale removed.
+        let deviation = harmonic * (squares / n).sqrt() / centre;
+        (harmonic.is_finite() && deviation.is_finite()).then_some(Self {
+            mean: harmonic,
+            deviation,
+        })
+    }
+}
+
+/// Operations per second, computed from times of single operations.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct OperationRates {
+    /// Rate at the mean time, 1e9 / ns
+    pub mean: f64,
+    /// Rate at the longest time
+    pub least: f64,
+    /// Rate at the shortest time
+    pub most: f64,
+}
+
+impl OperationRates {
+    /// Converts `times_ns`, nanoseconds in any order, into rates. A time of 0 is below the clock's resolution, and gets the rate 0. `None` without
+    /// values, with a negative value or one that is not finite.
+    pub fn from_times(times_ns: &[f64]) -> Option<Self> {
+        let times = Description::compute(times_ns).filter(|times| times.min >= 0.0)?;
+        Some(Self {
+            mean: per_second(times.mean),
+            least: per_second(times.max),
+            most: per_second(times.min),
+        })
+    }
+}
+
+fn per_second(time_ns: f64) -> f64 {
+    if time_ns > 0.0 { 1e9 / time_ns } else { 0.0 }
+}
+
+/// The trimmed or winsorized mean of a [`TreatedSample`] (Yuen 1974), in the unit of the values.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct TrimmedMean {
+    /// Mean of the treated values
+    pub mean: f64,
+    /// Standard error, `s_w sqrt(n) / h`: `s_w` is the deviation of all n values with removed ones replaced by the nearest kept value, h the
+    /// number of unchanged values; it is s / sqrt(n) if nothing was changed
+    pub standard_error: f64,
+    /// Degrees of freedom, h - 1
+    pub df: f64,
+}
+
+crate::words! {
+    /// Standard error of a mean after the removal of outliers
+    TrimmedError {
+        Winsorized = "winsorized": "It knows of the values that were taken away (Yuen 1974)",
+        Plain = "plain": "s / sqrt(n) of the values left, as if they were all (NBenchmark)",
+    }
+}
+
+impl TrimmedMean {
+    /// Computes the mean of `treated`; `None` if fewer than two values are unchanged.
+    pub fn compute(treated: &TreatedSample<'_>) -> Option<Self> {
+        let untouched = treated.raw.len() - treated.low - treated.high;
+        if untouched < 2 {
+            return None;
+        }
+        let smallest = treated.values.iter().copied().fold(f64::INFINITY, f64::min);
+        let largest = treated
+            .values
+            .iter()
+            .copied()
+            .fold(f64::NEG_INFINITY, f64::max);
+        let winsorised: Vec<f64> = treated
+            .raw
+            .iter()
+            .map(|value| value.clamp(smallest, largest))
+            .collect();
+        let (n, h) = (treated.raw.len() as f64, untouched as f64);
+        Some(Self {
+            mean: mean(&treated.values)?,
+            standard_error: (sample_variance(&winsorised)? * n).sqrt() / h,
+            df: h - 1.0,
+        })
+    }
+
+    /// Computes the mean of the kept values as if they were the whole sample, with the standard error s / sqrt(n) and n - 1 degrees of freedom;
+    /// `None` for fewer than two. This error is too small, because the removed values widen the whole sample.
+    pub fn compute_plain(treated: &TreatedSample<'_>) -> Option<Self> {
+        let n = treated.values.len() as f64;
+        Some(Self {
+            mean: mean(&treated.values)?,
+            standard_error: (sample_variance(&treated.values)? / n).sqrt(),
+            df: n - 1.0,
+        })
+    }
+
+    /// Returns Student's interval of the mean at `level`; `None` for a level outside 0..1.
+    pub fn t_interval(&self, level: f64) -> Option<TInterval> {
+        TInterval::from_standard_error(self.mean, self.standard_error, self.df, level)
+    }
+}
+
+/// Whether a part may contain a sample more than once.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Replacement {
+    /// A part contains each sample at most once, as mmtests documents it.
+    Without,
+    /// A part may contain a sample several times, as in the script of mmtests: a bootstrap of a smaller size.
+    With,
+}
+
+/// The rule by which the parts of a [`SubsampledCentre`] are drawn.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Subsampling {
+    /// Number of parts drawn from a cluster
+    pub parts: usize,
+    /// Size of a part as a share of the cluster's n samples: max(1, floor(share n)) of them
+    pub share: f64,
+    /// Whether a part may contain a sample more than once
+    pub replacement: Replacement,
+}
+
+impl Subsampling {
+    /// The documented rule of mmtests: 100 parts of 80 %, without replacement.
+    pub const DOCUMENTED: Self = Self {
+        parts: 100,
+        share: 0.8,
+        replacement: Replacement::Without,
+    };
+    /// The rule in the script of mmtests: 1000 parts of 80 %, with replacement.
+    pub const SCRIPTED: Self = Self {
+        parts: 1_000,
+        share: 0.8,
+        replacement: Replacement::With,
+    };
+
+    /// Returns the number of samples in a part of a cluster of `count`.
+    pub fn size(&self, count: usize) -> usize {
+        // The addition compensates for rounding that would push an integer just below itself.
+        ((self.share * count as f64 + 1e-9) as usize).clamp(1, count.max(1))
+    }
+}
+
+/// A center by subsampling, in the unit of the samples.
+#[derive(Debug, Clone, PartialEq)]
+pub struct SubsampledCentre {
+    /// Mean of the clusters' medians
+    pub centre: f64,
+    /// For each cluster, the median of the means of its parts
+    pub medians: Vec<f64>,
+    /// Unrounded medians minus a common center
+    distances: Vec<f64>,
+    /// For each cluster, the median of the population variances of its parts
+    variances: Vec<f64>,
+    /// For each cluster, its number of samples
+    counts: Vec<usize>,
+}
+
+impl SubsampledCentre {
+    /// Draws the parts of all `clusters` from `stream`, with one block per cluster. The order of samples only affects which ones are drawn. `None`
+    /// without clusters, with an empty one, with a value that is not finite, or for a rule without parts or with a share outside 0..=1.
+    pub fn compute(clusters: &[&[f64]], rule: Subsampling, stream: Stream<'_>) -> Option<Self> {
+        let valid = rule.parts > 0 && rule.share > 0.0 && rule.share <= 1.0;
+        let usable =
+            |cluster: &&[f64]| !cluster.is_empty() && cluster.iter().all(|x| x.is_finite());
+        if clusters.is_empty() || !valid || !clusters.iter().all(usable) {
+            return None;
+        }
+        let all = mean(&clusters.concat())?;
+        let (distances, variances): (Vec<f64>, Vec<f64>) = clusters
+            .iter()
+            .zip(0..)
+            .map(|(cluster, block)| {
+                subsample_cluster(cluster, all, rule, &mut Draws::new(stream, block))
+            })
+            .collect::<Option<Vec<_>>>()?
+            .into_iter()
+            .unzip();
+        Some(Self {
+            centre: all + mean(&distances)?,
+            medians: distances.iter().map(|distance| all + distance).collect(),
+            distances,
+            variances,
+            counts: clusters.iter().map(|cluster| cluster.len()).collect(),
+        })
+    }
+
+    /// Returns the interval of the center at `level` as in mmtests, `centre -+ z sqrt((s + v) / N)`, with s the sum of `n_j (median_j - centre)^2`
+    /// over k - 1, v the mean of the variances, and N the number of all samples. `None` below two clusters or for a level outside 0..1.
+    pub fn interval(&self, level: f64) -> Option<Interval> {
+        let z = normal::two_sided(level)?;
+        if self.medians.len() < 2 {
+            return None;
+        }
+        let squares = deviations(&self.distances)
+            .zip(&self.counts)
+            .map(|(deviation, count)| deviation.powi(2) * *count as f64);
+        let between = sum(squares) / (self.medians.len() - 1) as f64;
+        let samples = self.counts.iter().sum::<usize>() as f64;
+        let margin = z * ((between + mean(&self.variances)?) / samples).sqrt();
+        Some(Interval::around(self.centre, margin))
+    }
+}
+
+/// Returns the median of the means of a cluster's parts, minus `centre`, and the median of their variances.
+fn subsample_cluster(
+    cluster: &[f64],
+    centre: f64,
+    rule: Subsampling,
+    draws: &mut Draws,
+) -> Option<(f64, f64)> {
+    let size = rule.size(cluster.len());
+    // Use deviations from the cluster's mean, so that the sums of a part keep their digits in a single pass.
+    let distance = mean_distance(cluster, centre)?;
+    let mut pool: Vec<f64> = deviations(cluster).collect();
+    let (mut means, mut variances) = (Vec::new(), Vec::new());
+    for _ in 0..rule.parts {
+        let (mut sum, mut squares) = (0.0, 0.0);
+        for at in 0..size {
+            let drawn = match rule.replacement {
+                Replacement::With => pool[draws.index(pool.len() as u32)],
+                // Fisher and Yates: drawn samples move to the front; the order of the rest does not matter.
+                Replacement::Without => {
+                    let drawn = at + draws.index((pool.len() - at) as u32);
+                    pool.swap(at, drawn);
+                    pool[at]
+                }
+            };
+            sum += drawn;
+            squares += drawn * drawn;
+        }
+        let n = size as f64;
+        means.push(sum / n);
+        variances.push((squares - sum * sum / n).max(0.0) / n);
+    }
+    Some((distance + median(&means)?, median(&variances)?))
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+    use crate::OutlierPolicy;
+
+    #[test]
+    fn doubled_and_halved_is_unchanged_and_zeros_are_counted() {
+        let found =
+            GeometricMean::compute(&[2.0, 0.5, 0.0, -1.0, f64::NAN, f64::INFINITY]).unwrap();
+        assert!((found.mean - 1.0).abs() < 1e-15);
+        assert_eq!((found.used, found.excluded), (2, 4));
+        assert_eq!(GeometricMean::compute(&[0.0]), None);
+        assert_eq!(GeometricMean::compute(&[]), None);
+    }
+
+    #[test]
+    fn rates_that_are_no_rates_have_no_harmonic_mean() {
+        for rates in [
+            &[][..],
+            &[1.0, 0.0],
+            &[1.0, -2.0],
+            &[f64::NAN],
+            &[f64::INFINITY],
+        ] {
+            assert_eq!(HarmonicMean::compute(rates), None);
+        }
+    }
+
+    #[test]
+    fn one_rate_is_its_own_mean_without_deviation_at_any_scale() {
+        for rate in [1e-300, 3.0, 1e300] {
+            let one = HarmonicMean::compute(&[rate]).unwrap();
+            assert_eq!((one.mean, one.deviation), (rate, 0.0));
+        }
+    }
+
+    #[test]
+    fn negative_times_have_no_rate() {
+        assert_eq!(OperationRates::from_times(&[1.0, -1.0]), None);
+        assert_eq!(OperationRates::from_times(&[]), None);
+    }
+
+    #[test]
+    fn a_single_value_left_has_no_error() {
+        let treated = OutlierPolicy::TopFivePercent.apply(&[1.0, 2.0]).unwrap();
+        assert_eq!(treated.values, [1.0]);
+        assert_eq!(TrimmedMean::compute(&treated), None);
+    }
+
+    #[test]
+    fn the_error_is_that_of_the_winsorised_values() {
+        // 1..20 without 1 and 20: replaced by 2 and 19, sum of squares 2 (.5^2 + ... + 8.5^2 + 8.5^2) = 629, h = 18.
+        let raw: Vec<f64> = (1..=20).map(f64::from).collect();
+        let treated = OutlierPolicy::BothFivePercent.apply(&raw).unwrap();
+        let trimmed = TrimmedMean::compute(&treated).unwrap();
+        assert_eq!((trimmed.mean, trimmed.df), (10.5, 17.0));
+        let expected = (629.0_f64 / 19.0 * 20.0).sqrt() / 18.0;
+        assert!((trimmed.standard_error - expected).abs() < 1e-12);
+        assert!(trimmed.t_interval(0.95).unwrap().margin > 2.0 * expected);
+    }
+
+    const STREAM: Stream<'static> = Stream {
+        seed: 9,
+        name: "parts",
+    };
+
+    #[test]
+    fn a_part_has_eighty_percent_of_the_samples_rounded_down_and_never_none() {
+        // max(1, math.floor(fractions.Fraction(8, 10) * n)) in Python
+        let counts = [1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 99, 100, 1_001];
+        let sizes = counts.map(|count| Subsampling::DOCUMENTED.size(count));
+        assert_eq!(sizes, [1, 1, 2, 3, 4, 4, 5, 6, 7, 8, 79, 80, 800]);
+    }
+
+    #[test]
+    fn nothing_and_nonsense_have_no_centre() {
+        let of = |clusters: &[&[f64]], rule| SubsampledCentre::compute(clusters, rule, STREAM);
+        assert_eq!(of(&[], Subsampling::DOCUMENTED), None);
+        assert_eq!(of(&[&[1.0], &[]], Subsampling::DOCUMENTED), None);
+        assert_eq!(of(&[&[f64::NAN]], Subsampling::DOCUMENTED), None);
+        for (parts, share) in [(0, 0.8), (10, 0.0), (10, 1.1), (10, f64::NAN)] {
+            let rule = Subsampling {
+                parts,
+                share,
+                replacement: Replacement::With,
+            };
+            assert_eq!(of(&[&[1.0]], rule), None);
+        }
+        let one = of(&[&[1.0, 2.0]], Subsampling::DOCUMENTED).unwrap();
+        assert_eq!(one.interval(0.95), None);
+    }
+
+    proptest! {
+        #[test]
+        fn the_centre_lies_within_the_values_and_is_drawn_alike_again(x in prop::collection::vec(-9.0..9.0_f64, 1..40)) {
+            for rule in [Subsampling::DOCUMENTED, Subsampling::SCRIPTED] {
+                let found = SubsampledCentre::compute(&[&x], rule, STREAM).unwrap();
+                let low = x.iter().copied().fold(f64::INFINITY, f64::min);
+                let high = x.iter().copied().fold(f64::NEG_INFINITY, f64::max);
+                prop_assert!(low - 1e-12 <= found.centre && found.centre <= high + 1e-12);
+                prop_assert_eq!(found, SubsampledCentre::compute(&[&x], rule, STREAM).unwrap());
+            }
+        }
+    }
+}
