@@ -12,7 +12,6 @@ mod naming;
 mod options;
 mod pipeline;
 mod stored;
-mod words;
 mod workers;
 
 pub use commands::{
@@ -32,5 +31,5 @@ pub use options::{
     AnalysisOptions, ComparisonOptions, CountingMode, Effort, FailOn, FailureOptions,
     OutputOptions, PairedOptions, StoreOptions,
 };
-pub use words::{OutlierWords, clap_range, parse_outliers, word_parser};
+pub use options::{OutlierWords, clap_range, parse_outliers, word_parser};
 pub use workers::start_workers;

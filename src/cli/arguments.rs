@@ -5,19 +5,19 @@ use clap_complete::Shell;
 use std::ffi::OsString;
 use std::time::Duration;
 
-use super::against_flags::AgainstFlags;
-use super::baseline_flags::BaselineCommand;
-use super::bisect_flags::BisectArguments;
-use super::cargo_flags::BuildFlags;
 use super::command::{Command, ParsedCommand};
-use super::doctor_flags::{DoctorArguments, reject_useless_flags};
+use super::flags::AgainstFlags;
+use super::flags::BuildFlags;
+use super::flags::{RowFlags, SamplingFlags};
+use super::flags::{StoreFlags, WithRows, WithStore};
 use super::help::{allow_signed_numbers, with_layout};
-use super::init_flags::InitArguments;
-use super::list_flags::ListArguments;
-use super::mistyped::{reject_command_as_filter, suggest_command};
-use super::run_flags::{RowFlags, SamplingFlags};
-use super::store_commands::StoreCommand;
-use super::store_flags::{StoreFlags, WithRows, WithStore};
+use super::help::{reject_command_as_filter, suggest_command};
+use super::subcommands::BaselineCommand;
+use super::subcommands::BisectArguments;
+use super::subcommands::InitArguments;
+use super::subcommands::ListArguments;
+use super::subcommands::StoreCommand;
+use super::subcommands::{DoctorArguments, reject_useless_flags};
 use crate::app::{
     AcceptOptions, CompareOptions, ComparisonOptions, ExplainOptions, HistoryOptions, MergeOptions,
     OutputOptions, ReportCommandOptions, ReportOptions, RunOptions, ShowOptions, StoreOptions,

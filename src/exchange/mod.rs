@@ -4,9 +4,6 @@
 //! Invariant: every value becomes a fraction of two whole numbers, as exact as 64 bits allow, or an error with line and column.
 //! Malformed rows are never skipped silently.
 
-mod cleaning;
-mod column_map;
-mod decimal;
 mod error;
 mod export;
 mod formats;
@@ -16,16 +13,16 @@ mod portable;
 mod table;
 mod unit;
 
-pub use cleaning::{clean, warm_up_rows};
-pub use column_map::{ColumnMap, InputColumn, ValueColumn};
 pub use error::{ExchangeError, MalformedRow};
 pub use export::{ExportedRun, file_name, write_benchstat, write_bmf, write_criterion, write_csv};
 pub use formats::{FileFormat, ForeignInput, ForeignRun, detect, read_runs};
 pub use groups::{GroupRow, Guess, IdGroup, ImportedGroups, IterationLayout, ReadOptions};
+pub use groups::{clean, warm_up_rows};
 pub use input::{InputContent, read};
 pub use portable::{
     PortableConclusion, PortableHead, PortablePair, PortableRun, PortableRunId, PortableVerdict,
     read_portable, write_portable,
 };
+pub use table::{ColumnMap, InputColumn, ValueColumn};
 pub use table::{TableLayout, read_tables};
 pub use unit::ValueUnit;

@@ -3,7 +3,6 @@
 //! Must not measure, decide or store, and must not depend on where its input came from. Invariants: every number in the table is in the JSON messages
 //! too; a reader that closes the stream causes no error.
 
-mod charset;
 mod charts;
 mod ci;
 mod explanation;
@@ -12,13 +11,12 @@ mod layout;
 mod messages;
 mod page;
 mod scale;
+mod terminal;
 mod text;
-mod theme;
 mod units;
 mod view;
 mod words;
 
-pub use charset::{Charset, CharsetWriter};
 pub use charts::{
     FlameGraph, Picture, SplitPicture, SplitRow, write_flame_graph, write_flame_graph_written,
     write_picture, write_split,
@@ -43,6 +41,8 @@ pub use page::{
     Page, PageBenchmark, PageRun, PageSide, page_file_name, write_page, write_page_written,
     write_run_index,
 };
+pub use terminal::strip_colors;
+pub use terminal::{Charset, CharsetWriter};
 pub use text::{
     BaselineChange, BenchmarkHistory, ColumnCell, ColumnGeometricMean, ColumnsLine, ExcludedRun,
     ExclusionReason, HistoryPoint, ProcessorChange, ProcessorDisagreement, Progress, ProgressMode,
@@ -54,8 +54,7 @@ pub use text::{
     write_self_test, write_statistics, write_table, write_taken_over, write_versions,
     write_warning, write_workspaces,
 };
-pub use theme::strip_colors;
 pub use units::{change as percent_change, counted, percent as in_percent, terminal_width};
 pub use view::{MessageFormat, RowOrder, Verbosity, View};
-pub use words::outcome::write_outcome_of_run;
 pub use words::remarks::describe_run_remark;
+pub use words::sentences::write_outcome_of_run;

@@ -1,17 +1,18 @@
 //! Groups of benchmarks, and the declaration of each benchmark.
+//!
+//! Benchmark ids: `group[/function][/parameter]`.
 
 use std::collections::HashSet;
+use std::fmt::Display;
 
 use crate::bencher::Bencher;
-use crate::conditions::BenchmarkConditions;
-use crate::configuration::{Configuration, SamplingMode, setting_methods};
-use crate::id::{BenchmarkId, IntoBenchmarkId};
+use crate::configuration::{
+    BenchmarkConditions, Configuration, SamplingMode, Throughput, setting_methods,
+};
+use crate::manager::PlotConfiguration;
 use crate::measurement::{Measurement, StoredScale};
-use crate::output;
-use crate::presentation::PlotConfiguration;
-use crate::session;
-use crate::throughput::Throughput;
-use crate::visit::{Profiling, Visit};
+use crate::session::{Profiling, Visit};
+use crate::{output, session};
 use perfcheck::sequence::{escape, print_note};
 
 /// Benchmarks whose ids begin with the same name, created by [`Criterion::benchmark_group`](crate::Criterion::benchmark_group).
@@ -145,5 +146,89 @@ impl<M: Measurement> Drop for BenchmarkGroup<'_, M> {
         if self.has_wanted && !std::thread::panicking() && !session::is_driven() {
             output::print_group_end(self.conditions.mode);
         }
+    }
+}
+
+/// The id of a benchmark within its group.
+#[derive(Clone, PartialEq, Eq, Hash)]
+pub struct BenchmarkId {
+    pub(crate) function: Option<String>,
+    pub(crate) parameter: Option<String>,
+}
+
+impl BenchmarkId {
+    /// Creates the id `function/parameter`.
+    pub fn new<S: Into<String>, P: Display>(function_name: S, parameter: P) -> Self {
+        Self {
+            function: Some(function_name.into()),
+            parameter: Some(parameter.to_string()),
+        }
+    }
+
+    /// Creates the id `parameter`.
+    pub fn from_parameter<P: Display>(parameter: P) -> Self {
+        Self {
+            function: None,
+            parameter: Some(parameter.to_string()),
+        }
+    }
+
+    /// Creates an empty id: the group's name is the whole id.
+    pub(crate) fn group_only() -> Self {
+        Self {
+            function: None,
+            parameter: None,
+        }
+    }
+
+    /// Returns the full id within `group`.
+    pub(crate) fn full_id(&self, group: &str) -> String {
+        let mut id = group.to_owned();
+        for part in [&self.function, &self.parameter].into_iter().flatten() {
+            id.push('/');
+            id.push_str(part);
+        }
+        id
+    }
+}
+
+mod sealed {
+    pub trait Sealed {}
+    impl Sealed for super::BenchmarkId {}
+    impl<S: Into<String>> Sealed for S {}
+}
+
+/// Values that a group accepts as an id: a [`BenchmarkId`], or the name of a function.
+pub trait IntoBenchmarkId: sealed::Sealed {
+    /// Converts the value into an id.
+    fn into_benchmark_id(self) -> BenchmarkId;
+}
+
+impl IntoBenchmarkId for BenchmarkId {
+    fn into_benchmark_id(self) -> BenchmarkId {
+        self
+    }
+}
+
+impl<S: Into<String>> IntoBenchmarkId for S {
+    fn into_benchmark_id(self) -> BenchmarkId {
+        BenchmarkId {
+            function: Some(self.into()),
+            parameter: None,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_id_has_the_parts_that_there_are() {
+        assert_eq!(BenchmarkId::new("f", 5).full_id("g"), "g/f/5");
+        assert_eq!(BenchmarkId::from_parameter(5).full_id("g"), "g/5");
+        assert_eq!(BenchmarkId::group_only().full_id("g"), "g");
+        assert_eq!("f".into_benchmark_id().full_id("g"), "g/f");
+        assert_eq!(String::from("f").into_benchmark_id().full_id("g"), "g/f");
     }
 }

@@ -21,46 +21,37 @@
 #[cfg(feature = "async")]
 mod async_bencher;
 pub mod async_executor;
-mod batch;
 mod bencher;
 mod command_line;
-mod conditions;
 mod configuration;
 mod filter;
 mod group;
-mod id;
 mod macros;
 mod manager;
 pub mod measurement;
 mod old;
 mod output;
-mod pattern;
-mod presentation;
 pub mod profiler;
-mod sample;
 mod session;
-mod stored;
-mod throughput;
-mod visit;
 
 pub use std::hint::black_box;
 
 #[cfg(feature = "async")]
 pub use async_bencher::AsyncBencher;
-pub use batch::BatchSize;
+pub use bencher::BatchSize;
 pub use bencher::Bencher;
 pub use configuration::SamplingMode;
+pub use configuration::Throughput;
 pub use filter::BenchmarkFilter;
+pub use filter::Pattern;
 pub use group::BenchmarkGroup;
-pub use id::BenchmarkId;
+pub use group::BenchmarkId;
 pub use manager::Criterion;
+pub use manager::{AxisScale, Baseline, PlotConfiguration, PlottingBackend};
 #[doc(hidden)]
 pub use old::{Benchmark, BenchmarkDefinition, Fun, ParameterizedBenchmark};
-pub use pattern::Pattern;
 #[cfg(feature = "allocations")]
 pub use perfcheck::CountingAllocator;
-pub use presentation::{AxisScale, Baseline, PlotConfiguration, PlottingBackend};
-pub use throughput::Throughput;
 
 /// Runs the groups of [`criterion_main!`].
 #[doc(hidden)]

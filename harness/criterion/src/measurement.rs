@@ -4,7 +4,7 @@ use std::time::{Duration, Instant};
 
 use perfcheck::sequence;
 
-use crate::throughput::Throughput;
+use crate::configuration::Throughput;
 
 /// Formats measured values for people. Values are those that [`Measurement::to_f64`] returns.
 pub trait ValueFormatter {

@@ -3,13 +3,13 @@
 use std::fmt::Debug;
 
 use crate::bencher::Bencher;
+use crate::configuration::Throughput;
 use crate::configuration::{Configuration, SamplingMode, setting_methods};
 use crate::group::BenchmarkGroup;
-use crate::id::BenchmarkId;
+use crate::group::BenchmarkId;
 use crate::manager::Criterion;
+use crate::manager::PlotConfiguration;
 use crate::measurement::{Measurement, WallTime};
-use crate::presentation::PlotConfiguration;
-use crate::throughput::Throughput;
 
 /// Returns the amount that an iteration processes for a parameter.
 type ThroughputOf<T> = Box<dyn Fn(&T) -> Throughput>;

@@ -4,9 +4,9 @@ use clap::{Args, ValueEnum};
 use std::path::{Path, PathBuf};
 
 use crate::app::context::{Context, World, resolve_run};
-use crate::app::deliver::place::check_destination;
-use crate::app::deliver::whole_file::replace_file;
-use crate::app::deliver::working::with_progress;
+use crate::app::deliver::files::check_destination;
+use crate::app::deliver::files::replace_file;
+use crate::app::deliver::progress::with_progress;
 use crate::app::error::AppError;
 use crate::app::options::StoreOptions;
 use crate::app::stored::transfer::portable_runs;

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use crate::app::context::{Context, World};
 use crate::app::error::AppError;
-use crate::app::measuring::prepare::{list_only, nothing_found_error, timeout};
+use crate::app::measuring::request::{list_only, nothing_found_error, timeout};
 use crate::app::measuring::work_tree::WorkTree;
 use crate::app::options::StoreOptions;
 use perfcheck_analysis::exit_code::ExitCode;

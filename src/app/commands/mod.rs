@@ -3,7 +3,6 @@
 //! A command may use every layer below, but no other command's module.
 
 mod accept;
-mod adopt;
 mod baseline;
 mod bisect;
 mod compare;
@@ -19,12 +18,11 @@ mod prune;
 mod push;
 mod report;
 mod run;
-mod runs;
 mod self_test;
 mod show;
+mod store;
 
 pub use accept::{AcceptOptions, accept};
-pub use adopt::adopt;
 pub use baseline::{BaselineAction, baseline};
 pub use bisect::{BisectOptions, bisect};
 pub use compare::{
@@ -42,6 +40,7 @@ pub use prune::{PruneOptions, prune, remove_runs};
 pub use push::{PushOptions, StoreInitOptions, create, push, run_then_push};
 pub use report::{ReportCommandOptions, report};
 pub use run::{AgainstOptions, RunOptions, run};
-pub use runs::runs;
 pub use self_test::{SelfTestOptions, self_test};
 pub use show::{ShowOptions, show};
+pub use store::adopt;
+pub use store::runs;

@@ -6,10 +6,10 @@ use std::path::Path;
 use clap::Args;
 
 use crate::app::context::{Context, World};
-use crate::app::deliver::working::with_progress;
+use crate::app::deliver::progress::with_progress;
 use crate::app::error::AppError;
 use crate::app::options::StoreOptions;
-use crate::app::stored::team::resolve_team_address;
+use crate::app::stored::transfer::resolve_team_address;
 use crate::app::stored::transfer::{
     ReferencePlace, portable_reference, portable_runs, referenced_runs, to_record,
 };

@@ -3,21 +3,21 @@
 use clap::Args;
 use std::path::{Path, PathBuf};
 
-use super::runs::run_lines;
+use super::store::run_lines;
 use crate::app::context::{Context, World, resolve_run};
+use crate::app::deliver::files::write_whole;
+use crate::app::deliver::files::{is_directory, page_file, workspace_name};
 use crate::app::deliver::page::PageFindings;
-use crate::app::deliver::page_place::{is_directory, page_file, workspace_name};
+use crate::app::deliver::progress::with_progress;
 use crate::app::deliver::reports::{
     ReportOptions, ReportRequest, ReportWriter, RequestedReportKind,
 };
-use crate::app::deliver::whole_file::write_whole;
-use crate::app::deliver::working::with_progress;
 use crate::app::error::AppError;
 use crate::app::measuring::request::git_state;
 use crate::app::options::{ComparisonOptions, FailureOptions, StoreOptions};
 use crate::app::stored::comparison::StoredComparison;
+use crate::app::stored::comparison::run_with_verdicts;
 use crate::app::stored::conclusions::read_findings;
-use crate::app::stored::sides::run_with_verdicts;
 use crate::report::{
     MessageFormat, RunLine, page_file_name, write_page, write_page_written, write_run_index,
     write_warning,

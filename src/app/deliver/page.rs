@@ -5,9 +5,9 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use crate::app::error::AppError;
+use crate::app::stored::comparison::summarize_side;
 use crate::app::stored::conclusions::parse_plan;
 use crate::app::stored::histories::{HistoryRequest, histories};
-use crate::app::stored::sides::summarize_side;
 use crate::report::{
     BenchmarkHistory, Explanation, MeasuredSide, Page, PageBenchmark, PageRun, PageSide,
     labeled_sentences,

@@ -1,26 +1,27 @@
 //! `--report`: findings for CI systems and pull requests. On GitHub Actions, reports are also written without the flag.
+//!
+//! Finds the line that names a benchmark in the source of its bench target.
+//!
+//! Benches of every harness spell the parts of an id as string literals or function names, so the source alone suffices.
+//!
+//! Findings on stdout, in the requested format.
 
 use clap::Args;
-use std::fmt;
-use std::fs;
 use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::str::FromStr;
+use std::{fmt, fs};
 
-use super::job_summary;
+use super::files;
+use super::files::{is_directory, missing_directory, page_file, workspace_name, write_whole};
 use super::page::PageFindings;
-use super::page_place::{is_directory, page_file, workspace_name};
-use super::place::missing_directory;
-use super::source_place::find_line;
-use super::whole_file::write_whole;
-use super::working::with_progress;
-use super::write::write_findings;
+use super::progress::with_progress;
 use crate::app::context::{Context, World};
 use crate::app::error::AppError;
 use crate::app::options::StoreOptions;
 use crate::report::{
-    MessageFormat, ReportContext, ReportKind, SourcePlace, TableFormat, write_page, write_report,
-    write_warning,
+    MessageFormat, ReportContext, ReportKind, SourcePlace, TableFormat, write_json, write_page,
+    write_report, write_table, write_warning,
 };
 use perfcheck_analysis::findings::Findings;
 use perfcheck_analysis::model::{BenchmarkKey, Verdict};
@@ -324,7 +325,7 @@ impl ReportWriter<'_> {
         };
         let mut summary = Vec::new();
         write_report(&mut summary, ReportKind::Markdown, findings, context)?;
-        if let Err(error) = job_summary::append(path, &summary) {
+        if let Err(error) = files::append(path, &summary) {
             write_warning(
                 world.stderr,
                 &format!(
@@ -401,6 +402,47 @@ fn is_same_file(a: &Path, b: &Path) -> bool {
     };
     let is_file = fs::metadata(a).map_or(true, |found| found.is_file());
     is_file && place(a).is_some_and(|place_of_a| place(b) == Some(place_of_a))
+}
+
+/// Returns the number of the line that names the benchmark `id`, for annotations; 1 if no line does.
+///
+/// Searches the parts of the id in order, each from the line of the previous part on: a name may occur in several groups. Skips parts that are not in
+/// the source, such as inputs.
+pub(super) fn find_line(source: &str, id: &str) -> usize {
+    let lines: Vec<&str> = source.lines().collect();
+    let mut place = None;
+    for part in id.split('/').flat_map(|part| part.split("::")) {
+        let from = place.unwrap_or(0);
+        let after = lines[from..].iter().position(|line| line_names(line, part));
+        place = after.map(|after| from + after).or(place);
+    }
+    place.map_or(1, |place| place + 1)
+}
+
+/// Reports whether the line's code contains the name as a string literal or declares a function with it.
+fn line_names(line: &str, name: &str) -> bool {
+    let code = line.trim_start();
+    if name.is_empty() || code.starts_with("//") {
+        return false;
+    }
+    let declares = |declared: &str| {
+        let rest = declared.strip_prefix(name);
+        rest.is_some_and(|rest| rest.trim_start().starts_with(['(', '<']))
+    };
+    code.contains(&format!("\"{name}\"")) || code.split("fn ").skip(1).any(declares)
+}
+
+/// Writes the table or the messages.
+pub(in crate::app) fn write_findings(
+    findings: &Findings<'_>,
+    common: &StoreOptions,
+    world: &mut World<'_>,
+) -> Result<(), AppError> {
+    match common.output.format {
+        MessageFormat::Human => write_table(world.stdout, findings, &common.output.view())?,
+        MessageFormat::Json => write_json(world.stdout, findings)?,
+    }
+    Ok(())
 }
 
 #[cfg(test)]
@@ -500,5 +542,32 @@ mod tests {
             error.ends_with("junit, html, text, csv, markdown-table, svg"),
             "{error}"
         );
+    }
+
+    const SOURCE: &str = r#"// "stable" is named here, too.
+    fn sorts(suite: &mut Suite) {
+    let mut group = suite.group("sort");
+    group.bench_inputs("stable", [10, 1000], |b, n| b.iter(|| sort(n)));
+    suite.group("search").bench("stable", |b| b.iter(|| search()));
+}
+
+#[divan::bench(args = [1, 2])]
+fn fibonacci<const N: usize>(n: u64) -> u64 { fib(n) }
+"#;
+
+    #[test]
+    fn a_benchmark_is_where_its_names_are_one_after_the_other() {
+        for (id, line) in [
+            ("sort/stable/1000", 4),
+            ("search/stable", 5),
+            ("fibonacci/2", 8),
+            ("module::fibonacci", 8),
+            ("fib", 1),
+            ("nowhere", 1),
+            ("", 1),
+        ] {
+            assert_eq!(find_line(SOURCE, id), line, "{id}");
+        }
+        assert_eq!(find_line("", "a"), 1);
     }
 }

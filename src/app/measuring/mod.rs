@@ -3,22 +3,12 @@
 //! Must not print results. Invariant: every measurement is stored before anything is decided about it.
 
 pub(in crate::app) mod builds;
-pub(in crate::app) mod cache_build;
-pub(in crate::app) mod counted;
 pub(in crate::app) mod counting;
-pub(in crate::app) mod layouts;
 pub(in crate::app) mod machine_code;
-pub(in crate::app) mod measuring_lock;
 pub(in crate::app) mod paired;
 pub(in crate::app) mod pairing;
-pub(in crate::app) mod partition;
-pub(in crate::app) mod pins;
-pub(in crate::app) mod prepare;
-pub(in crate::app) mod recorded;
 pub(in crate::app) mod request;
-pub(in crate::app) mod sampling;
 pub(in crate::app) mod single;
-pub(in crate::app) mod trial;
 pub(in crate::app) mod work_tree;
 
 pub use builds::Against;

@@ -4,12 +4,12 @@ use std::collections::BTreeSet;
 
 use crate::app::context::World;
 use crate::app::error::AppError;
+use crate::app::measuring::builds::CacheBuild;
 use crate::app::measuring::builds::{
     Against, BuildPair, discover_both, pair_with_executable, pair_with_revision,
 };
-use crate::app::measuring::cache_build::CacheBuild;
-use crate::app::measuring::prepare::{find_benchmarks, nothing_found_error};
 use crate::app::measuring::request::Request;
+use crate::app::measuring::request::{find_benchmarks, nothing_found_error};
 use crate::app::measuring::work_tree::{EarlierBuild, WorkTree, can_build};
 use crate::app::stored::earlier::{EarlierRun, earlier_runs};
 use perfcheck_analysis::model::{BenchmarkKey, BySide, Run, RunId};

@@ -1,23 +1,29 @@
 //! Comparison of two stored runs: by their rounds if they were measured side by side, else as runs of different times.
+//!
+//! Special rules for comparing imported runs: the suitable test, and notes on their limits.
+//!
+//! The sides of a stored comparison: the run with the verdicts, and summaries of measurements.
 
 use std::collections::BTreeSet;
 
 use super::conclusions::{parse_plan, read_conclusion, read_references, unmeasured_rows};
-use super::imported::{import_notes, suitable_options};
 use super::references::{ReferenceQuery, ReferenceResolver, ReferenceSelector, StoredReferences};
 use crate::app::context::{Context, refuse_shard};
 use crate::app::error::AppError;
 use crate::app::naming::{list_keys, no_match_message, similar_keys};
 use crate::app::options::ComparisonOptions;
-use perfcheck_analysis::compare::TestPolicy;
+use crate::report::MeasuredSide;
+use crate::settings::WorkspaceSettings;
+use perfcheck_analysis::compare::{Readings, TestPolicy, find_absurd};
 use perfcheck_analysis::findings::{
     ComparisonContext, Conclusion, Evidence, GatePolicy, PairedEvidence, Row, RunNote,
     StoredEvidence, conclude,
 };
 use perfcheck_analysis::model::{
-    BenchmarkKey, BySide, DecisionSettings, Measurement, Pair, ProgressReporter, Run, RunId,
-    RunStatus, Side, Test, Verdict,
+    BenchmarkKey, BySide, DecisionSettings, FilterReport, Measurement, Pair, ProgressReporter, Run,
+    RunId, RunStatus, Side, Source, Test, Thresholds, Verdict,
 };
+use perfcheck_engine::host;
 use perfcheck_engine::measure::Filter;
 use perfcheck_engine::store::{Store, StoreError, WorkspaceId};
 
@@ -363,4 +369,110 @@ fn sampling_note(base: &Run, candidate: &Run) -> Option<RunNote> {
         _ => return None,
     };
     Some(RunNote::SampledDifferently { in_turn, alone })
+}
+
+/// Returns the settings for comparing imported runs, if the user chose none.
+///
+/// Without information on processes, each side has a single process-level value, which no test can judge. So imported runs are compared as in their
+/// own methodology: rank tests of single repetitions, with Holm's correction over all benchmarks.
+pub(in crate::app) fn suitable_options(
+    said: &ComparisonOptions,
+    workspace: &WorkspaceSettings,
+    base: &Run,
+    candidate: &Run,
+) -> ComparisonOptions {
+    let mut suited = said.clone();
+    if has_single_process(base)
+        && has_single_process(candidate)
+        && said.decision(workspace).analysis.test == Test::BootstrapT
+    {
+        suited.analysis = said.analysis.by_ranks_of_samples();
+    }
+    suited
+}
+
+fn has_single_process(run: &Run) -> bool {
+    run.source
+        .as_ref()
+        .is_some_and(|source| !source.launches_known)
+}
+
+/// Describes absurd measurements of the run that the user calls `name`, one sentence per benchmark, so that the user inspects them first.
+pub(in crate::app) fn describe_absurdities<'m>(
+    name: &str,
+    measurements: impl IntoIterator<Item = &'m Measurement>,
+    thresholds: &Thresholds,
+) -> Vec<String> {
+    let each = measurements.into_iter().flat_map(|found| {
+        let all = Readings::from_measurement(found)
+            .map_or_else(Vec::new, |readings| readings.all_costs());
+        let said = find_absurd(&all, &found.benchmark.metric, thresholds).into_iter();
+        said.map(|absurd| format!("{} in {name}: {absurd}", found.benchmark.key))
+    });
+    each.collect()
+}
+
+/// Returns notes for readers of a comparison with imported sides.
+pub(in crate::app) fn import_notes(base: &Run, candidate: &Run) -> Vec<RunNote> {
+    let sources: Vec<(&Run, &Source)> = [base, candidate]
+        .into_iter()
+        .filter_map(|run| Some((run, run.source.as_ref()?)))
+        .collect();
+    if sources.is_empty() {
+        return Vec::new();
+    }
+    let unknown = sources.iter().any(|(_, source)| !source.launches_known);
+    let filtered = sources
+        .iter()
+        .filter(|(_, source)| source.filter.leaves_out());
+    let left_out = filtered.map(|(run, source)| RunNote::LeftOut {
+        run: run.id,
+        left_out: FilterReport {
+            filter: source.filter,
+            counts: source.counts,
+        },
+    });
+    std::iter::once(RunNote::Imported)
+        .chain(left_out)
+        .chain(unknown.then_some(RunNote::LaunchesUnknown))
+        .collect()
+}
+
+/// Returns the run with the verdicts: the candidate if `run` is the base of a pair, else `run` itself.
+pub(in crate::app) fn run_with_verdicts(store: &Store, run: RunId) -> Result<Run, StoreError> {
+    let head = store.run(run)?;
+    match head.pair.filter(|pair| pair.side == Side::Base) {
+        Some(pair) => store.run(pair.partner),
+        None => Ok(head),
+    }
+}
+
+/// Summarizes a run's measurement of a benchmark, if it is still stored.
+pub(in crate::app) fn read_side(
+    store: &Store,
+    run: RunId,
+    key: &BenchmarkKey,
+) -> Result<Option<MeasuredSide>, StoreError> {
+    // The run may have been deleted since.
+    let Ok(head) = store.run(run) else {
+        return Ok(None);
+    };
+    let measurements = store.measurements(run, Some(std::slice::from_ref(key)))?;
+    Ok(measurements
+        .first()
+        .map(|found| summarize_side(&head, found)))
+}
+
+/// Summarizes a measurement of a run.
+pub(in crate::app) fn summarize_side(head: &Run, measurement: &Measurement) -> MeasuredSide {
+    let launches = measurement.launches.iter();
+    let samples = launches.map(|launch| launch.series.deciding_samples().len());
+    let counts: Vec<usize> = samples.filter(|samples| *samples > 0).collect();
+    MeasuredSide {
+        run: head.id,
+        started: host::to_rfc3339(head.begun.started),
+        git: head.begun.git.clone(),
+        launches: counts.len(),
+        samples: counts.iter().sum(),
+    }
 }

@@ -2,12 +2,12 @@
 
 use std::collections::HashMap;
 
-use super::super::decimal::{Decimal, DecimalMark};
 use super::super::error::ExchangeError;
 use super::super::groups::{
     GroupRow, IdGroup, ImportedGroups, IterationLayout, MOST_GROUPS, MOST_LAUNCHES,
 };
 use super::super::unit::ValueUnit;
+use super::super::unit::{Decimal, DecimalMark};
 use perfcheck_analysis::model::{Metric, Sample, SourceFile, Throughput, limits};
 
 /// Maximum number of caveats reported.

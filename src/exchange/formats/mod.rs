@@ -5,16 +5,14 @@
 
 mod critcmp;
 mod criterion_tree;
-mod detect;
 mod divan;
 mod gathering;
 mod hyperfine;
-mod json;
 mod libtest;
 mod read;
 #[cfg(test)]
 mod tests;
 
-pub use detect::{FileFormat, detect};
 pub use gathering::ForeignRun;
+pub use read::{FileFormat, detect};
 pub use read::{ForeignInput, read_runs};

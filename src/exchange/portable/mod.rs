@@ -3,7 +3,6 @@
 //! Owns the format and its version. Invariant: a run equals itself after writing and reading, number for number. A file that is truncated,
 //! inconsistent or of a later version is an error with its line.
 
-mod check;
 mod read;
 #[cfg(test)]
 mod tests;

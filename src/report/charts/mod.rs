@@ -3,13 +3,11 @@
 //! Must not compute statistics: `compare` provides all numbers. Invariants: all text is escaped; colors follow the reader's color scheme, light or
 //! dark; each picture has a title and a description for people who cannot see it.
 
-mod axis;
 mod flame_graph;
 mod panels;
 mod picture;
-mod split;
 mod svg;
 
 pub use flame_graph::{FlameGraph, write_flame_graph, write_flame_graph_written};
 pub use picture::{Picture, write_picture};
-pub use split::{SplitPicture, SplitRow, write_split};
+pub use picture::{SplitPicture, SplitRow, write_split};

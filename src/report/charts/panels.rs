@@ -1,8 +1,8 @@
 //! The panels of a picture: density with samples, iterations against time, a violin for each process. Each is drawn from `top` downward and returns
 //! where the next one begins.
 
-use super::axis::{Axis, Quantity};
 use super::svg::{Anchor, Svg, WIDTH};
+use super::svg::{Axis, Quantity};
 use crate::report::units;
 use perfcheck_analysis::compare::{
     Estimate, OutlierLabel, Ramp, Shape, Summary, TukeyFences, WeightedEcdf,

@@ -7,11 +7,11 @@ use std::io::{self, Write};
 
 use super::context::ReportContext;
 use crate::escape;
-use crate::report::words::outcome::RunOutcome;
 use crate::report::words::remarks::describe_run_remark;
+use crate::report::words::sentences::RunOutcome;
 use crate::report::words::sentences::{self, RowSeverity};
-use crate::report::words::{analysis, limits};
-use crate::report::{theme, units};
+use crate::report::words::{analysis, remarks};
+use crate::report::{terminal, units};
 use perfcheck_analysis::findings::{ComparisonContext, Findings, Method, Row, RunNote};
 use perfcheck_analysis::model::{Statistic, Test, Verdict, shorten_hash};
 
@@ -201,7 +201,7 @@ fn add_first_rows(
         add_table(text, &first, findings, MOST_WITH_FIRST);
     }
     let exceeded = &verdicts.limits.exceeded;
-    let sentences = exceeded.iter().map(limits::describe_exceeded);
+    let sentences = exceeded.iter().map(remarks::describe_exceeded);
     let sentences = sentences.map(|sentence| format!("- {}", format_remark(&sentence)));
     let more = add_sentences(text, sentences, MOST_WITH_LIMITS);
     if more > 0 {
@@ -317,7 +317,7 @@ fn format_verdict(row: &Row<'_>, findings: &Findings<'_>) -> String {
     let Some(verdict) = row.verdict else {
         return "-".to_owned();
     };
-    let symbol = escape::markdown(&theme::symbol(verdict).to_string());
+    let symbol = escape::markdown(&terminal::symbol(verdict).to_string());
     let comparison = row.comparison.as_ref();
     let smallest = comparison.and_then(|found| found.smallest_callable);
     let word = match verdict {
@@ -359,7 +359,7 @@ fn add_remarks(text: &mut String, findings: &Findings<'_>, context: &ReportConte
                 .limits
                 .remarks
                 .iter()
-                .map(limits::describe_limit_remark),
+                .map(remarks::describe_limit_remark),
         )
         .collect();
     let paragraphs = warnings

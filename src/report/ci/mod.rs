@@ -5,7 +5,6 @@
 mod context;
 mod github;
 mod gitlab;
-mod gitlab_metrics;
 mod junit;
 mod kind;
 mod markdown;

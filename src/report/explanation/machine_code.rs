@@ -6,9 +6,9 @@ use crate::report::layout::{Cell, Column, Table};
 use crate::report::messages::{
     JsonMessage, MachineCode, MachineCodePair, MachineCodeRow, write_message,
 };
-use crate::report::theme::TextRole;
+use crate::report::terminal::TextRole;
 use crate::report::view::{MessageFormat, wrap_prose};
-use crate::report::{theme, units};
+use crate::report::{terminal, units};
 
 /// The part of the code that people see.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -57,7 +57,7 @@ pub fn write_machine_code(
     writeln!(
         writer,
         "{} {}: {}",
-        theme::heading(format!("{}/{}", key.package, key.target)),
+        terminal::heading(format!("{}/{}", key.package, key.target)),
         units::id_in_prose(&key.id, columns),
         units::escape_line(&code.function),
     )?;
@@ -85,7 +85,7 @@ fn write_pair(
         CodeArrangement::Beside => side_by_side_table(code, pair, &rows),
         CodeArrangement::Below | CodeArrangement::One => {
             for line in wrap_prose(&describe_marks(code, pair, shape), columns, "").lines() {
-                writeln!(writer, "{}", theme::faint(line))?;
+                writeln!(writer, "{}", terminal::faint(line))?;
             }
             unified_table(&rows, shape)
         }
@@ -316,7 +316,7 @@ fn summarize(code: &MachineCode) -> Vec<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::report::theme::strip_colors;
+    use crate::report::terminal::strip_colors;
     use perfcheck_analysis::model::{BenchmarkKey, BySide, RunId};
 
     fn row(label: Option<usize>, base: &str, candidate: &str) -> MachineCodeRow {

@@ -1,12 +1,12 @@
 //! Explains a side-by-side comparison: the interim analysis (look), both halves of the speed test, and the slow-path test.
 
-use super::content::Explanation;
 use super::measured::{failure_statements, format_level, format_p};
-use super::stored::{
+use super::unpaired::{
     describe_open_interval, describe_smallest_callable, finite_or_none, format_bound,
     format_thresholds, improvement_threshold, interval_statement, note_statements,
     threshold_statement, verdict_statement,
 };
+use super::write::Explanation;
 use crate::report::messages::{Numbers, Statement};
 use crate::report::units;
 use crate::report::words::remarks::settlement_of;

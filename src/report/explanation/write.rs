@@ -1,18 +1,26 @@
 //! Orders the statements of an explanation and writes them: a few lines, text that fits 80 columns, or one JSON message.
+//!
+//! Summarizes a verdict in a few lines: the change, the reference, the certainty, the functions behind it, and the next command.
+//!
+//! The input of an explanation.
 
 use std::io::{self, Write};
 
-use super::content::{BenchmarkSelector, Explanation};
-use super::summary::{summary_lines, verdict_meaning};
-use super::{alternative, extras, measured, paired, stored, unmeasured};
+use super::measured::sameness;
+use super::{extras, measured, paired, unpaired};
+use crate::escape::shell_command;
 use crate::report::layout::{Cell, Column, Table};
 use crate::report::messages::{ExplanationMessage, JsonMessage, Numbers, Statement, write_message};
 use crate::report::view::{MessageFormat, wrap_prose};
 use crate::report::words::remarks::describe_code_change;
-use crate::report::words::sentences::capitalize;
-use crate::report::{theme, units};
-use perfcheck_analysis::findings::{CodeChange, Method};
-use perfcheck_analysis::model::{Statistic, Verdict};
+use crate::report::words::sentences::{self, capitalize};
+use crate::report::words::{analysis, remarks};
+use crate::report::{terminal, units};
+use perfcheck_analysis::compare::{Comparison, Difference, HostControls, Plan};
+use perfcheck_analysis::findings::{CodeChange, Method, Row};
+use perfcheck_analysis::model::{
+    BenchmarkKey, Failure, GitState, Metric, Run, RunId, Statistic, Verdict,
+};
 
 /// Width of the text and of its left margin, in columns.
 const WIDTH: usize = 80;
@@ -65,19 +73,17 @@ fn statements(explanation: &Explanation<'_>) -> Vec<Statement> {
     match (explanation.method, explanation.comparison()) {
         (Some(method), Some(comparison)) if explanation.verdict != Verdict::Failed => {
             statements.extend(match method {
-                _ if subject != Statistic::Time => {
-                    alternative::statements_about(subject, comparison)
-                }
+                _ if subject != Statistic::Time => unpaired::statements_about(subject, comparison),
                 Method::Paired => paired::statements(explanation, comparison),
                 Method::Stored(test) if test.is_foreign() => {
-                    alternative::statements(explanation, comparison)
+                    unpaired::alternative_statements(explanation, comparison)
                 }
-                Method::Stored(test) => stored::statements(explanation, comparison, test),
+                Method::Stored(test) => unpaired::statements(explanation, comparison, test),
             });
             statements.extend(extras::statements(comparison, method, subject));
         }
         _ => {
-            let decided = unmeasured::statements(explanation);
+            let decided = measured::statements(explanation);
             let known = decided
                 .iter()
                 .any(|statement| matches!(statement.numbers, Numbers::Decision(_)));
@@ -138,11 +144,11 @@ fn write_summary(
     let columns = units::terminal_width();
     for (subject, text) in summary_lines(explanation, bench) {
         let text = wrap_prose(
-            &theme::escape_terminal_text(&text),
+            &terminal::escape_terminal_text(&text),
             columns,
             &" ".repeat(MARGIN),
         );
-        let subject = theme::faint(format!("{subject:MARGIN$}"));
+        let subject = terminal::faint(format!("{subject:MARGIN$}"));
         writeln!(writer, "{subject}{text}")?;
     }
     let run = explanation.run.id;
@@ -164,7 +170,7 @@ fn write_summary(
         writeln!(
             writer,
             "{}",
-            theme::faint(theme::escape_terminal_text(&line))
+            terminal::faint(terminal::escape_terminal_text(&line))
         )?;
     }
     Ok(())
@@ -175,10 +181,10 @@ fn write_head(writer: &mut dyn Write, explanation: &Explanation<'_>) -> io::Resu
     writeln!(
         writer,
         "{} {}, run {}: {}\n",
-        theme::heading(format!("{}/{}", key.package, key.target)),
+        terminal::heading(format!("{}/{}", key.package, key.target)),
         units::id_in_prose(&key.id, units::terminal_width()),
         explanation.run.id,
-        theme::verdict(explanation.verdict)
+        terminal::verdict(explanation.verdict)
     )
 }
 
@@ -203,4 +209,245 @@ fn write_derivation(
         Column::prose("", texts),
     ])
     .write(writer, WIDTH)
+}
+
+/// Maximum number of functions that the summary names if only their machine code is known to differ.
+const MOST_NAMED: usize = 3;
+
+/// Returns the lines, each with its subject; `bench` serves the commands among them.
+pub(super) fn summary_lines(
+    explanation: &Explanation<'_>,
+    bench: &BenchmarkSelector,
+) -> Vec<(&'static str, String)> {
+    let mut lines = vec![
+        ("change", describe_change(explanation)),
+        ("reference", describe_reference(explanation)),
+        ("certainty", describe_certainty(explanation)),
+    ];
+    lines.extend(describe_functions(explanation).map(|text| ("where", text)));
+    lines.push(("next", next_step(explanation, bench)));
+    lines
+}
+
+/// Names the functions whose instructions or time changed; if no such numbers exist, those whose machine code differs.
+fn describe_functions(explanation: &Explanation<'_>) -> Option<String> {
+    let has_changed = matches!(
+        explanation.verdict,
+        Verdict::Regressed | Verdict::Suspect | Verdict::Improved
+    );
+    let counted = explanation.comparison().and_then(|found| {
+        let counted = found.instructions.as_ref();
+        let sampled = found.sampled_time.as_ref();
+        let sampled = sampled.filter(|found| !found.functions.is_empty());
+        counted
+            .map(crate::report::words::extras::describe_instruction_change)
+            .or_else(|| sampled.map(crate::report::words::extras::describe_sampled_time))
+    });
+    let differs = || Some(remarks::describe_code_change(explanation.code?, MOST_NAMED));
+    let text = counted.or_else(differs).filter(|_| has_changed)?;
+    Some(format!("{}.", capitalize(&text)))
+}
+
+/// Describes the meaning of the verdict.
+pub(super) fn verdict_meaning(explanation: &Explanation<'_>) -> &'static str {
+    match explanation.verdict {
+        Verdict::Regressed => "slower by more than noise",
+        Verdict::Suspect => "it looks slower, and that is not shown",
+        Verdict::Failed => "it could not be measured",
+        Verdict::Incomparable => "measured under conditions that cannot be compared",
+        Verdict::Missing => "the reference has it, this run has not",
+        Verdict::Inconclusive => "neither a change nor its absence could be shown",
+        Verdict::New => "there is nothing to compare it with",
+        Verdict::Unchanged if sameness(explanation).is_some() => {
+            "both builds run the same machine code, so nothing was measured"
+        }
+        Verdict::Unchanged => "no change beyond noise, and that is shown",
+        Verdict::Improved => "faster by more than noise",
+    }
+}
+
+fn describe_change(explanation: &Explanation<'_>) -> String {
+    let subject = explanation.run.begun.decision.analysis.subject;
+    let comparison = explanation.comparison();
+    let values = comparison
+        .and_then(|found| sentences::format_values(found, subject, explanation.metric))
+        .map(|values| format!("{} → {}", values.base, values.candidate));
+    let change = explanation.change.map(units::change);
+    let numbers: Vec<String> = [change, values].into_iter().flatten().collect();
+    if numbers.is_empty() {
+        return format!("{}.", capitalize(verdict_meaning(explanation)));
+    }
+    format!("{}: {}.", numbers.join(", "), verdict_meaning(explanation))
+}
+
+fn describe_reference(explanation: &Explanation<'_>) -> String {
+    let Some(reference) = explanation.reference else {
+        return "Nothing.".to_owned();
+    };
+    let is_in_turn = explanation.comparison().is_some_and(Comparison::is_paired);
+    let mut sides = explanation.base.iter();
+    // A side-by-side run has one base: the reference's build, measured again.
+    let base = sides.find(|side| side.run == reference || is_in_turn);
+    let git = base.and_then(|side| side.git.as_ref());
+    let commit = git.map_or_else(String::new, |git| {
+        let hash = git.short();
+        let branch = git.branch.as_deref();
+        let branch = branch.map_or_else(String::new, |branch| format!(", {branch}"));
+        let changes = if git.dirty {
+            " with uncommitted changes"
+        } else {
+            ""
+        };
+        format!(" (commit {hash}{changes}{branch})")
+    });
+    let comparison = explanation.comparison();
+    let how = match comparison {
+        Some(found) if found.is_paired() => format!(
+            ", measured side by side in {}",
+            units::counted(found.extent.launches_candidate(), "round")
+        ),
+        Some(_) => ", as it was stored".to_owned(),
+        None => String::new(),
+    };
+    format!("Run {reference}{commit}{how}.")
+}
+
+fn describe_certainty(explanation: &Explanation<'_>) -> String {
+    let decision = &explanation.run.begun.decision;
+    let change = explanation.comparison().and_then(|found| found.change);
+    let known = change.filter(|change| change.lower.is_finite() || change.upper.is_finite());
+    if let Some(change) = known {
+        return format!(
+            "The change lies within {} ({} interval); {}.",
+            units::change_interval(change.lower, change.upper),
+            units::percent(analysis::interval_level(decision)),
+            analysis::describe_false_alarm_rate(decision)
+        );
+    }
+    if let Some(same) = sameness(explanation) {
+        return format!("Certain: {}.", remarks::describe_sameness(same));
+    }
+    match explanation.verdict {
+        Verdict::Incomparable => {
+            let blocking = explanation.row.map_or(&[][..], |row| &row.blocking);
+            let differences: Vec<String> = blocking.iter().map(Difference::to_string).collect();
+            if differences.is_empty() {
+                "The two were not compared.".to_owned()
+            } else {
+                format!("The two were not compared: {}.", differences.join("; "))
+            }
+        }
+        Verdict::Failed => {
+            let failures = sentences::group_by_message(explanation.failures);
+            let first = failures.first().map(|(message, _)| format!(": {message}"));
+            format!(
+                "Nothing is known of its speed{}.",
+                first.unwrap_or_default()
+            )
+        }
+        _ => "Nothing was tested.".to_owned(),
+    }
+}
+
+fn next_step(explanation: &Explanation<'_>, bench: &BenchmarkSelector) -> String {
+    let run = explanation.run.id;
+    let again = |flags: &str| bench.command(&format!("cargo perfcheck{flags} --exact"), "");
+    match explanation.verdict {
+        Verdict::Regressed => {
+            let accept = bench.command("cargo perfcheck accept", &format!(" --run {run}"));
+            format!("If the change is intended: {accept}")
+        }
+        Verdict::Suspect => format!("Measure it again: {}", again("")),
+        Verdict::Inconclusive => {
+            let look = explanation.comparison().and_then(|found| found.look());
+            let rounds = look.and_then(|look| look.rounds_needed);
+            let rounds = rounds.map_or_else(String::new, |needed| format!(" --rounds {needed}"));
+            let settles = explanation.row.and_then(remarks::settlement_of);
+            let settles = settles.map_or_else(String::new, |way| format!("{}. ", capitalize(&way)));
+            format!("{settles}Measure it again alone: {}", again(&rounds))
+        }
+        Verdict::Failed => "See what the bench printed: cargo bench".to_owned(),
+        Verdict::Incomparable => {
+            "Measure both builds under the same conditions: cargo perfcheck --against REV"
+                .to_owned()
+        }
+        Verdict::Missing => format!(
+            "If it was removed or renamed: cargo perfcheck accept {run}{}",
+            bench.place
+        ),
+        Verdict::New => "Nothing: later runs are compared with this one.".to_owned(),
+        Verdict::Unchanged | Verdict::Improved => "Nothing.".to_owned(),
+    }
+}
+
+/// The measurement of a benchmark in one run.
+#[derive(Debug, Clone)]
+pub struct MeasuredSide {
+    /// The run
+    pub run: RunId,
+    /// Start of the run, RFC 3339
+    pub started: String,
+    /// The checkout
+    pub git: Option<GitState>,
+    /// Processes with samples; rounds, if measured side by side
+    pub launches: usize,
+    /// Samples that count, of all processes together
+    pub samples: usize,
+}
+
+/// All facts about one verdict.
+#[derive(Debug, Clone)]
+pub struct Explanation<'a> {
+    /// The benchmark
+    pub key: &'a BenchmarkKey,
+    /// Unit and meaning of its samples
+    pub metric: &'a Metric,
+    /// The run that has the verdict
+    pub run: &'a Run,
+    /// The verdict, as stored
+    pub verdict: Verdict,
+    /// The change, as stored, a fraction
+    pub change: Option<f64>,
+    /// The reference run, as stored
+    pub reference: Option<RunId>,
+    /// The measurement of the run, or of the candidate if measured side by side; `None` if the benchmark was not measured
+    pub candidate: Option<MeasuredSide>,
+    /// The measurements of the reference runs that still exist, newest first
+    pub base: Vec<MeasuredSide>,
+    /// Properties of the host that the run measured
+    pub signs: HostControls,
+    /// Processes that failed
+    pub failures: &'a [Failure],
+    /// The stored findings; `None` if they are unknown
+    pub row: Option<&'a Row<'a>>,
+    /// Method of the comparison; `None` if it is unknown
+    pub method: Option<Method>,
+    /// Functions that differ between the executables of both sides, if known
+    pub code: Option<&'a CodeChange>,
+    /// Plan of a side-by-side measurement
+    pub plan: Option<&'a Plan>,
+}
+
+impl Explanation<'_> {
+    /// Returns the comparison behind the verdict, if there was one.
+    pub(crate) fn comparison(&self) -> Option<&Comparison> {
+        self.row?.comparison.as_ref()
+    }
+}
+
+/// The command-line arguments that select the benchmark again.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct BenchmarkSelector {
+    /// Argument that names the benchmark, not quoted
+    pub word: String,
+    /// Flags that select its workspace and store, each after a space
+    pub place: String,
+}
+
+impl BenchmarkSelector {
+    /// Returns `command` for the benchmark, with `flags` that each follow a space.
+    pub(super) fn command(&self, command: &str, flags: &str) -> String {
+        let flags = format!("{flags}{}", self.place);
+        shell_command(command, &[&self.word], &flags)
+    }
 }

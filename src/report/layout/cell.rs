@@ -1,7 +1,8 @@
 //! Cells: colored text, or a number with its text for people.
 
 use crate::escape;
-use crate::report::theme::{self, TextRole};
+use crate::report::terminal;
+use crate::report::terminal::TextRole;
 use crate::report::units::{self, NO_BREAK};
 use perfcheck_analysis::model::Verdict;
 
@@ -129,7 +130,7 @@ impl Cell {
     pub(super) fn colored_text(&self) -> String {
         let pieces = self.pieces.iter();
         pieces
-            .map(|(ink, text)| theme::colorize(*ink, &escape::one_line(text)))
+            .map(|(ink, text)| terminal::colorize(*ink, &escape::one_line(text)))
             .collect()
     }
 
@@ -137,7 +138,7 @@ impl Cell {
     pub(super) fn colored_mark(&self) -> String {
         let mark = self.mark.as_ref();
         mark.map_or_else(String::new, |(ink, text)| {
-            theme::colorize(*ink, &escape::one_line(text))
+            terminal::colorize(*ink, &escape::one_line(text))
         })
     }
 
@@ -148,7 +149,7 @@ impl Cell {
         }
         let ink = self.pieces.first().map_or(TextRole::Plain, |(ink, _)| *ink);
         let plain = escape::one_line(&self.plain());
-        theme::colorize(ink, &units::shorten_middle(&plain, columns))
+        terminal::colorize(ink, &units::shorten_middle(&plain, columns))
     }
 
     /// Breaks the text into lines of `columns`, between words. Words longer than `longest_word` are shortened.
@@ -172,8 +173,9 @@ impl Cell {
                     paragraphs.push(String::new());
                 }
                 let words = text.split(' ');
-                let words = words
-                    .map(|word| theme::colorize(*ink, &units::shorten_middle(word, longest_word)));
+                let words = words.map(|word| {
+                    terminal::colorize(*ink, &units::shorten_middle(word, longest_word))
+                });
                 let words: Vec<String> = words.collect();
                 if let Some(paragraph) = paragraphs.last_mut() {
                     paragraph.push_str(&words.join(" "));

@@ -3,11 +3,8 @@
 //! Callers fill a [`Table`] with columns and cells, and choose for each column how it may become narrower. Must not depend on the content of tables
 //! or on terminals. Invariants: numbers are never shortened; cells contain raw text, which each form escapes for its reader.
 
-mod benchmarks;
 mod cell;
 mod column;
-mod fit;
-mod forms;
 mod table;
 
 #[cfg(test)]
@@ -15,5 +12,5 @@ mod tests;
 
 pub(super) use cell::{Cell, cell_builder};
 pub(super) use column::Column;
-pub use forms::TableFormat;
+pub use table::TableFormat;
 pub(super) use table::{Section, SectionRow, Table};

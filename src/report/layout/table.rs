@@ -1,13 +1,22 @@
 //! Tables, and their output as text.
+//!
+//! Tables with a row for each benchmark, grouped by bench targets and groups.
+//!
+//! Tables as Markdown and as comma-separated values.
 
+use clap::ValueEnum;
+use std::collections::HashMap;
+use std::hash::Hash;
 use std::io::{self, Write};
 
 use super::cell::Cell;
+use super::column;
 use super::column::{Column, Kind, cell_lines, pad};
-use super::fit::{self, FittedColumn, GAP};
-use super::forms::{self, TableFormat};
-use crate::report::view::wrap_prose;
-use crate::report::{theme, units};
+use super::column::{FittedColumn, GAP};
+use crate::escape;
+use crate::report::view::{RowOrder, wrap_prose};
+use crate::report::{terminal, units};
+use perfcheck_analysis::model::BenchmarkKey;
 
 /// The columns of a table, and the sections of its rows.
 #[derive(Debug, Clone)]
@@ -129,16 +138,16 @@ impl Table {
     ) -> io::Result<()> {
         match format {
             TableFormat::Text => self.write(writer, room),
-            TableFormat::Markdown => forms::write_markdown(writer, &self.columns),
-            TableFormat::Csv => forms::write_csv(writer, &self.columns),
+            TableFormat::Markdown => write_markdown(writer, &self.columns),
+            TableFormat::Csv => write_csv(writer, &self.columns),
         }
     }
 
     /// Writes the table as text in lines of `room` columns.
     pub(crate) fn write(&self, writer: &mut dyn Write, room: usize) -> io::Result<()> {
         let blocks = match self.labels {
-            Some(labels) => fit::split_into_blocks(&self.columns, labels, room),
-            None => vec![fit::fit_columns(&self.columns, room)],
+            Some(labels) => column::split_into_blocks(&self.columns, labels, room),
+            None => vec![column::fit_columns(&self.columns, room)],
         };
         for (index, columns) in blocks.into_iter().enumerate() {
             if index > 0 {
@@ -180,7 +189,7 @@ impl Block<'_> {
         };
         let heights = self.columns.iter().map(|column| column.form.heading.len());
         let lines = 0..heights.max().unwrap_or(0);
-        let mut title = title.map(|title| theme::heading(units::escape_line(title)));
+        let mut title = title.map(|title| terminal::heading(units::escape_line(title)));
         let room = self.columns.first().map_or(0, |column| column.width);
         if let Some(long) = title.take_if(|title| units::width(title) > room || !told(&0)) {
             writeln!(writer, "{long}")?;
@@ -208,7 +217,7 @@ impl Block<'_> {
         for remark in &section.remarks {
             let text = format!("  {}", wrap_prose(remark, self.room, "    "));
             for line in text.split('\n') {
-                writeln!(writer, "{}", theme::faint(line))?;
+                writeln!(writer, "{}", terminal::faint(line))?;
             }
         }
         Ok(())
@@ -263,4 +272,157 @@ impl Block<'_> {
         let line = cells.join(&" ".repeat(GAP));
         writeln!(writer, "{}", line.trim_end())
     }
+}
+
+impl Table {
+    /// Creates a table with a row for each of `keys`. Without keys the table is empty.
+    pub(crate) fn from_benchmarks(
+        keys: &[&BenchmarkKey],
+        arrangement: RowOrder,
+        columns: Vec<Column>,
+    ) -> Self {
+        let (names, sections) = rows_of_benchmarks(keys, arrangement);
+        let columns = std::iter::once(names).chain(columns);
+        Self::new(columns.collect()).in_sections(sections)
+    }
+}
+
+/// Arranges the rows of `keys` in sections. Returns their names and the sections; targets and groups are in the order of their first benchmark.
+fn rows_of_benchmarks(keys: &[&BenchmarkKey], arrangement: RowOrder) -> (Column, Vec<Section>) {
+    let mut targets = group_rows_by((0..keys.len()).map(|at| (target(keys[at]), at)));
+    let mut names: Vec<String> = keys.iter().map(|key| indented_id(&key.id)).collect();
+    if arrangement == RowOrder::List && targets.len() > 1 {
+        for (name, key) in names.iter_mut().zip(keys) {
+            *name = format!("  {}: {}", target(key), units::escape_id(&key.id));
+        }
+        targets = vec![(String::new(), (0..keys.len()).collect())];
+    }
+    let sections = targets.into_iter().map(|(title, rows)| Section {
+        title: Some(title).filter(|title| !title.is_empty()),
+        rows: match arrangement {
+            RowOrder::Groups => arrange_by_group(&rows, keys, &mut names),
+            RowOrder::Targets | RowOrder::List => rows.into_iter().map(SectionRow::At).collect(),
+        },
+        remarks: Vec::new(),
+    });
+    let sections = sections.collect();
+    let names = names.into_iter().map(Cell::from).collect();
+    (Column::row_names(names), sections)
+}
+
+fn indented_id(id: &str) -> String {
+    format!("  {}", units::escape_id(id))
+}
+
+fn target(key: &BenchmarkKey) -> String {
+    format!("{}/{}", key.package, key.target)
+}
+
+/// Collects the rows of each name; names are in the order of their first row.
+fn group_rows_by<N: Clone + Eq + Hash>(
+    named: impl Iterator<Item = (N, usize)>,
+) -> Vec<(N, Vec<usize>)> {
+    let mut found: Vec<(N, Vec<usize>)> = Vec::new();
+    let mut places: HashMap<N, usize> = HashMap::new();
+    for (name, row) in named {
+        let place = *places.entry(name).or_insert_with_key(|name| {
+            found.push((name.clone(), Vec::new()));
+            found.len() - 1
+        });
+        found[place].1.push(row);
+    }
+    found
+}
+
+/// Arranges rows by group and shortens their names to the rest of the ids. A benchmark alone in its group gets no heading.
+fn arrange_by_group(
+    rows: &[usize],
+    keys: &[&BenchmarkKey],
+    names: &mut [String],
+) -> Vec<SectionRow> {
+    let group = |at: usize| keys[at].id.rsplit_once('/').map(|(group, _)| group);
+    let found = group_rows_by(rows.iter().map(|at| (group(*at), *at)));
+    // Rows without a heading come first, otherwise they would seem to belong to the group above them.
+    let (named, nameless): (Vec<_>, Vec<_>) = found
+        .into_iter()
+        .partition(|(name, rows)| name.is_some() && rows.len() > 1);
+    let alone = nameless.into_iter().flat_map(|(_, rows)| rows);
+    let mut lines: Vec<SectionRow> = alone.map(SectionRow::At).collect();
+    for (group, rows) in named {
+        let group = group.map(units::escape_id).unwrap_or_default();
+        lines.push(SectionRow::Title(format!("  {group}/")));
+        for at in rows {
+            let id = &keys[at].id;
+            let name = id.rsplit_once('/').map_or(&**id, |(_, name)| name);
+            names[at] = format!("    {}", units::escape_id(name));
+            lines.push(SectionRow::At(at));
+        }
+    }
+    lines
+}
+
+/// The format of a table.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum TableFormat {
+    /// Aligned columns
+    Text,
+    /// A Markdown table
+    Markdown,
+    /// Comma-separated values, exact
+    Csv,
+}
+
+/// Writes columns as a Markdown table. Markup in cells is escaped.
+pub(super) fn write_markdown(writer: &mut dyn Write, columns: &[Column]) -> io::Result<()> {
+    let line = |cells: Vec<String>| format!("| {} |", cells.join(" | "));
+    let heading = headings(columns).map(|text| escape::markdown(&text));
+    writeln!(writer, "{}", line(heading.collect()))?;
+    let sides = columns.iter().map(|column| match column.kind {
+        Kind::Number => "--:",
+        _ => ":--",
+    });
+    writeln!(writer, "{}", line(sides.map(str::to_owned).collect()))?;
+    for row in rows(columns) {
+        let cells = row.map(|cell| {
+            if cell.is_missing() {
+                cell.raw()
+            } else {
+                escape::markdown(cell.raw().trim_end())
+            }
+        });
+        writeln!(writer, "{}", line(cells.collect()))?;
+    }
+    Ok(())
+}
+
+/// Writes columns as CSV. Cells that a spreadsheet would read as formulas are escaped.
+pub(super) fn write_csv(writer: &mut dyn Write, columns: &[Column]) -> io::Result<()> {
+    let heading: Vec<String> = headings(columns)
+        .map(|text| escape::csv_cell(&text))
+        .collect();
+    // RFC 4180 requires these line ends.
+    write!(writer, "{}\r\n", heading.join(","))?;
+    for row in rows(columns) {
+        let cells: Vec<String> = row
+            .map(|cell| match cell.exact() {
+                Some(number) => number.to_string(),
+                None if cell.is_missing() => String::new(),
+                None => escape::csv_cell(&cell.raw()),
+            })
+            .collect();
+        write!(writer, "{}\r\n", cells.join(","))?;
+    }
+    Ok(())
+}
+
+fn headings(columns: &[Column]) -> impl Iterator<Item = String> {
+    columns.iter().map(|column| {
+        let heading = &column.forms[0].heading;
+        heading.iter().map(Cell::raw).collect::<Vec<_>>().join(" ")
+    })
+}
+
+fn rows(columns: &[Column]) -> impl Iterator<Item = impl Iterator<Item = &Cell>> {
+    let count = columns.first().map_or(0, |column| column.cells().len());
+    (0..count).map(move |at| columns.iter().map(move |column| &column.cells()[at]))
 }

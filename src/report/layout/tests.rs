@@ -1,7 +1,7 @@
 //! Tests of tables in all formats and terminal widths.
 
 use super::{Cell, Column, Section, SectionRow, Table, TableFormat};
-use crate::report::theme::{TextRole, strip_colors};
+use crate::report::terminal::{TextRole, strip_colors};
 use crate::report::units::{self, NO_BREAK};
 use perfcheck_analysis::model::Verdict;
 

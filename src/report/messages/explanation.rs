@@ -1,16 +1,22 @@
 //! The message of `explain`: how a verdict was reached, in sentences with their numbers.
+//!
+//! The message of `explain --asm`: the machine code of a function in two builds.
+//!
+//! The message of `explain --flamegraph`.
 
 use serde::Serialize;
 
-use super::compared::decided_by;
-use super::extras::LatencyChanges;
+use super::comparison::decided_by;
+use super::measured::LatencyChanges;
 use crate::report::explanation::Explanation;
 use perfcheck_analysis::compare::{
     AllocationComparison, Centers, Comparison, Difference, Effects, Estimate,
     InstructionComparison, Location, Note, PublishedDecision, SampledTime, SharedLevel,
 };
 use perfcheck_analysis::findings::ChangedFunction;
-use perfcheck_analysis::model::{BenchmarkKey, Nanos, Observations, RunId, Statistic, Verdict};
+use perfcheck_analysis::model::{
+    BenchmarkKey, BySide, Nanos, Observations, RunId, Statistic, Verdict,
+};
 
 /// An explanation of how a verdict was reached.
 #[derive(Debug, Serialize)]
@@ -331,4 +337,67 @@ impl<'a> ExplanationMessage<'a> {
             sentences,
         }
     }
+}
+
+/// The machine code of a function in both builds of a verdict.
+#[derive(Debug, Clone, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+pub struct MachineCode {
+    /// Run that has the verdict; its build is the candidate.
+    pub run: RunId,
+    /// Run whose build is the base.
+    pub base_run: RunId,
+    /// The benchmark.
+    pub benchmark: BenchmarkKey,
+    /// Name of the function, without hashes.
+    pub function: String,
+    /// Functions of this name: all instances of a generic function share it. Contains the functions that differ; if all are the same, only the first
+    /// one.
+    pub pairs: Vec<MachineCodePair>,
+    /// Number of functions left out because they are the same on both sides.
+    pub same_functions: usize,
+    /// Whether the data that the function refers to differ, or may differ, although its code is the same.
+    pub data_differ: bool,
+}
+
+/// A function in the base, in the candidate, or in both.
+#[derive(Debug, Clone, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+pub struct MachineCodePair {
+    /// Size of the code in bytes; null for a side that does not have the function.
+    pub bytes: BySide<Option<u64>>,
+    /// The instructions, in order.
+    pub rows: Vec<MachineCodeRow>,
+}
+
+/// An instruction of the base next to one of the candidate.
+#[derive(Debug, Clone, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+pub struct MachineCodeRow {
+    /// Number of the row as a jump target, which jumps show as `L1`, `L2`; null if no jump leads here.
+    pub label: Option<usize>,
+    /// Instruction of the base in Intel syntax; null if only the candidate has one.
+    pub base: Option<String>,
+    /// Instruction of the candidate in Intel syntax; null if only the base has one.
+    pub candidate: Option<String>,
+    /// Whether the sides differ in this row.
+    pub differs: bool,
+}
+
+/// A differential flame graph was written to a file.
+#[derive(Debug, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+pub(crate) struct FlameGraphWritten<'a> {
+    /// Run that has the verdict; its build is the candidate.
+    pub run: RunId,
+    /// Run whose build is the base.
+    pub base_run: RunId,
+    /// The benchmark.
+    pub benchmark: &'a BenchmarkKey,
+    /// Path of the file.
+    pub path: &'a str,
+    /// Size of the file in bytes.
+    pub bytes: usize,
+    /// Instructions of an iteration in each build, as drawn.
+    pub instructions: BySide<f64>,
 }

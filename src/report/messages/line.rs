@@ -3,26 +3,26 @@
 use serde::Serialize;
 use std::io::{self, Write};
 
-use super::bisect::{BisectFindings, BisectStep};
-use super::columns::{BenchmarkColumns, ColumnsFinished};
-use super::compared::BenchmarkCompared;
+use super::comparison::BenchmarkCompared;
+use super::comparison::{BenchmarkColumns, ColumnsFinished};
+use super::comparison::{GroupComparison, GroupMessage};
+use super::comparison::{PivotRowMessage, PivotTable};
 use super::doctor::{DoctorFinding, DoctorFindings, NoiseFindings};
+use super::doctor::{SelfTestBenchmark, SelfTestFindings};
 use super::explanation::ExplanationMessage;
-use super::flame_graph::FlameGraphWritten;
-use super::grouped::{GroupComparison, GroupMessage};
+use super::explanation::FlameGraphWritten;
+use super::explanation::MachineCode;
+use super::history::{BisectFindings, BisectStep};
 use super::history::{HistoryPointMessage, HistorySummary};
-use super::import::{
+use super::measured::BenchmarkMeasured;
+use super::measured::BenchmarkStatisticsMessage;
+use super::run::MethodExplained;
+use super::run::{LimitExceeded, RunFinished};
+use super::store::{BaselineLine, BenchmarkFound, BenchmarkLine, ListedRun, WorkspaceLine};
+use super::store::{
     BenchmarkImported, ExportFinished, ImportFinished, ImportedRun, PushResult, ReportWritten,
 };
-use super::listing::{BaselineLine, BenchmarkFound, BenchmarkLine, ListedRun, WorkspaceLine};
-use super::machine_code::MachineCode;
-use super::measured::BenchmarkMeasured;
-use super::method::MethodExplained;
-use super::pivot::{PivotRowMessage, PivotTable};
-use super::prune::{PruneFinished, PruneLine};
-use super::run::{LimitExceeded, RunFinished};
-use super::self_test::{SelfTestBenchmark, SelfTestFindings};
-use super::statistics::BenchmarkStatisticsMessage;
+use super::store::{PruneFinished, PruneLine};
 use crate::escape;
 
 /// Version of the message format. It grows when a member is removed or changes its meaning, not when one is added.

@@ -1,15 +1,20 @@
 //! The message about the measurement of one benchmark, with the raw series.
+//!
+//! Message parts about allocations of iterations and latencies of single operations.
+//!
+//! The message of `show --stats`: every statistic of a benchmark.
 
 use serde::Serialize;
 
-use super::extras::{ProcessAllocations, ProcessLatencies};
+use super::run::ChangedThresholds;
 use perfcheck_analysis::compare::{
-    AllocationSummary, Estimate, InstructionSummary, LatencySummary, Summary,
+    AllocationSummary, BenchmarkRecord, Estimate, InstructionSummary, LatencyComparison,
+    LatencyOverTime, LatencySummary, ProcessStatistics, Summary,
 };
 use perfcheck_analysis::findings::{Findings, Row};
 use perfcheck_analysis::model::{
-    Benchmark, BenchmarkKey, Failure, Measurement, Metric, Nanos, ProcessSeries, RunId, Sample,
-    SamplingMode, SamplingSettings, Throughput,
+    Allocations, Benchmark, BenchmarkKey, Failure, Latencies, Measurement, Metric, Nanos,
+    ProcessSeries, RunId, Sample, SamplingMode, SamplingSettings, Thresholds, Throughput, Verdict,
 };
 
 /// The measurement of a benchmark, with the raw series. If two builds were measured side by side, this is the candidate; `show BASE` prints the base.
@@ -199,6 +204,227 @@ impl From<&[Sample]> for Samples {
         Self {
             iterations: samples.iter().map(|sample| sample.iterations).collect(),
             elapsed_ns: samples.iter().map(|sample| sample.elapsed).collect(),
+        }
+    }
+}
+
+/// The allocations that one process counted. All arrays have one entry for each counted iteration.
+#[derive(Debug, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+pub(crate) struct ProcessAllocations {
+    /// Number of times that the thread of the iteration allocated or enlarged memory.
+    count: Vec<u64>,
+    /// Bytes that these allocations requested.
+    bytes: Vec<u64>,
+    /// Peak of live bytes, beyond those that were alive when the iteration began.
+    peak_bytes: Vec<u64>,
+    /// Number of allocations by other threads during the iteration.
+    other_count: Vec<u64>,
+    /// Bytes that other threads requested.
+    other_bytes: Vec<u64>,
+}
+
+/// The latencies of the operations of one process.
+#[derive(Debug, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+pub(crate) struct ProcessLatencies<'a> {
+    /// Nonzero counters of the histogram: pairs of index and number of operations, ascending (docs/internals/src/protocol.md, section 10).
+    counters: &'a [(u32, u64)],
+    /// Precision of the histogram in significant digits, which determines the range of each counter.
+    digits: u8,
+    /// Number of operations that took longer than the histogram's range; its last counter includes them.
+    clamped: u64,
+    /// Number of failed operations; no counter includes them.
+    errors: u64,
+    /// First error messages.
+    error_messages: &'a [String],
+    /// Operations completed in each second, counted from the first sample.
+    windows: Vec<SecondOfLatencies>,
+}
+
+/// The operations that completed within one second of a process.
+#[derive(Debug, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+struct SecondOfLatencies {
+    /// Number of successful operations.
+    operations: u64,
+    /// Number of failed operations.
+    errors: u64,
+    /// Median of the successful operations, in nanoseconds; null if there are none.
+    p50_ns: Option<Nanos>,
+    /// 95th percentile of the successful operations, in nanoseconds; null if there are none.
+    p95_ns: Option<Nanos>,
+    /// 99th percentile of the successful operations, in nanoseconds; null if there are none.
+    p99_ns: Option<Nanos>,
+}
+
+/// The changes of the latencies of single operations.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+pub(crate) struct LatencyChanges {
+    /// Changes of the percentiles 0.5, 0.95, 0.99, 0.999 and 1 (the longest operation).
+    percentiles: Vec<ChangedPercentile>,
+}
+
+/// A percentile on both sides.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+struct ChangedPercentile {
+    /// The percentile, as a fraction; 1 is the longest operation.
+    quantile: f64,
+    /// Mean over the processes of the reference, in nanoseconds.
+    base_ns: f64,
+    /// Mean over the processes of the candidate, in nanoseconds.
+    candidate_ns: f64,
+    /// The change with its interval, as a fraction.
+    change: Estimate,
+    /// Verdict that the interval implies.
+    verdict: Verdict,
+}
+
+impl ProcessAllocations {
+    /// Returns `None` if nothing was counted.
+    pub fn from_allocations(counted: &[Allocations]) -> Option<Self> {
+        let column = |pick: fn(&Allocations) -> u64| counted.iter().map(pick).collect();
+        (!counted.is_empty()).then(|| Self {
+            count: column(|found| found.count),
+            bytes: column(|found| found.bytes),
+            peak_bytes: column(|found| found.peak_bytes),
+            other_count: column(|found| found.other_count),
+            other_bytes: column(|found| found.other_bytes),
+        })
+    }
+}
+
+impl<'a> From<&'a Latencies> for ProcessLatencies<'a> {
+    fn from(found: &'a Latencies) -> Self {
+        let windows = found.windows.iter().map(|window| {
+            let some = |ns| (window.operations > 0).then_some(ns);
+            SecondOfLatencies {
+                operations: window.operations,
+                errors: window.errors,
+                p50_ns: some(window.p50),
+                p95_ns: some(window.p95),
+                p99_ns: some(window.p99),
+            }
+        });
+        Self {
+            counters: &found.counts,
+            digits: found.digits,
+            clamped: found.clamped,
+            errors: found.errors,
+            error_messages: &found.messages,
+            windows: windows.collect(),
+        }
+    }
+}
+
+impl From<&LatencyComparison> for LatencyChanges {
+    fn from(found: &LatencyComparison) -> Self {
+        let percentiles = found.percentiles.iter().map(|one| ChangedPercentile {
+            quantile: one.quantile,
+            base_ns: one.base_ns,
+            candidate_ns: one.candidate_ns,
+            change: one.change,
+            verdict: one.verdict,
+        });
+        Self {
+            percentiles: percentiles.collect(),
+        }
+    }
+}
+
+/// A benchmark of a run with all its statistics.
+#[derive(Debug, Clone)]
+pub struct BenchmarkStatistics<'a> {
+    /// The benchmark.
+    pub key: &'a BenchmarkKey,
+    /// The measurement, process by process.
+    pub measurement: &'a Measurement,
+    /// Summary of the samples; `None` without samples.
+    pub record: Option<BenchmarkRecord>,
+    /// Statistics of processes, over all processes; `None` without samples.
+    pub over_launches: Option<ProcessStatistics>,
+    /// Verdict of the run about the benchmark, if it has one.
+    pub verdict: Option<Verdict>,
+    /// Change that the verdict is based on, as a fraction.
+    pub change: Option<f64>,
+    /// Adjusted p-value that the verdict is based on, if it is stored.
+    pub p_value: Option<f64>,
+    /// Thresholds of the run.
+    pub thresholds: Thresholds,
+}
+
+/// Every statistic of a benchmark.
+#[derive(Debug, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[cfg_attr(test, schemars(rename = "BenchmarkStatistics"))]
+pub(crate) struct BenchmarkStatisticsMessage<'a> {
+    /// Number of the run.
+    run: RunId,
+    /// The benchmark.
+    benchmark: &'a BenchmarkKey,
+    /// Metric of the samples.
+    metric: &'a Metric,
+    /// Amount that one iteration processes.
+    throughput: Throughput,
+    /// Throughput in the author's own unit, if it is not bytes or elements.
+    other_throughput: Option<&'a str>,
+    /// Confidence level of all intervals.
+    confidence_level: f64,
+    /// Statistics of the samples; null without samples.
+    statistics: Option<&'a BenchmarkRecord>,
+    /// Same value as `bytes` of `allocations`.
+    mean_allocated_bytes: Option<f64>,
+    /// Allocations per iteration; null if the bench does not count them.
+    allocations: Option<AllocationSummary>,
+    /// Instructions per iteration; null if they were not counted.
+    instructions: Option<InstructionSummary>,
+    /// Latencies of single operations; null if operations were not timed one by one, or none succeeded.
+    latencies: Option<&'a LatencySummary>,
+    /// Statistics of processes, over all processes, with percentile bootstrap intervals whose bounds are whole order statistics; null without
+    /// samples.
+    over_launches: Option<&'a ProcessStatistics>,
+    /// Latencies over the time of the processes; null without latencies.
+    course: Option<&'a LatencyOverTime>,
+    /// Verdict of the run about the benchmark; null if there is none.
+    verdict: Option<Verdict>,
+    /// Change that the verdict is based on, as a fraction; null without a comparison.
+    change: Option<f64>,
+    /// P-value of the deciding test, as in `benchmark-compared`; null if nothing was compared, or if the derivation of the verdict is not stored.
+    p_value: Option<f64>,
+    /// Thresholds of the run that differ from the default, by name.
+    thresholds: ChangedThresholds,
+}
+
+impl<'a> BenchmarkStatisticsMessage<'a> {
+    /// Creates the message about `one`; `latencies` are computed by [`LatencySummary::from_statistics`] at `confidence_level`.
+    pub fn from_statistics(
+        run: RunId,
+        one: &'a BenchmarkStatistics<'a>,
+        latencies: Option<&'a LatencySummary>,
+        confidence_level: f64,
+    ) -> Self {
+        let benchmark = &one.measurement.benchmark;
+        let allocations = AllocationSummary::from_measurement(one.measurement);
+        Self {
+            run,
+            benchmark: one.key,
+            metric: &benchmark.metric,
+            throughput: benchmark.throughput,
+            other_throughput: benchmark.other_throughput.as_deref(),
+            confidence_level,
+            statistics: one.record.as_ref(),
+            mean_allocated_bytes: allocations.map(|found| found.bytes),
+            allocations,
+            instructions: InstructionSummary::from_measurement(one.measurement),
+            latencies,
+            over_launches: one.over_launches.as_ref(),
+            course: latencies.map(|found| &found.course),
+            verdict: one.verdict,
+            change: one.change,
+            p_value: one.p_value,
+            thresholds: (&one.thresholds).into(),
         }
     }
 }

@@ -1,4 +1,6 @@
 //! Messages about a run as a whole: its end, exceeded limits, counts of verdicts.
+//!
+//! The message of `--method SYSTEM --explain`: the conventions of a published system, as they apply in this workspace.
 
 use serde::Serialize;
 use std::collections::BTreeMap;
@@ -9,7 +11,7 @@ use perfcheck_analysis::compare::{Difference, Estimate, HostControls, SharedLeve
 use perfcheck_analysis::findings::{CodeChange, ExceededLimit, Findings, RunNote};
 use perfcheck_analysis::model::{
     BenchmarkKey, Environment, GitState, Nanos, RunId, RunStatus, ShardId, Source, Statistic,
-    Tally, Thresholds, Verdict,
+    System, Tally, Thresholds, Verdict,
 };
 
 /// A limit (`--limit`, `limit` in Cargo.toml) that a benchmark exceeds.
@@ -200,4 +202,41 @@ impl From<&Thresholds> for ChangedThresholds {
         let changed = thresholds.non_default().into_iter();
         Self(changed.map(|(name, value, _)| (name, value)).collect())
     }
+}
+
+/// The conventions of a published system as they apply here (`--method SYSTEM --explain`).
+#[derive(Debug, Clone, PartialEq, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+pub struct MethodExplained {
+    /// The system.
+    pub method: System,
+    /// All settings of the comparison, with their sources.
+    pub settings: Vec<MethodSetting>,
+}
+
+/// A setting of a comparison.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+pub struct MethodSetting {
+    /// Flag, or key of a threshold.
+    pub setting: String,
+    /// Value in force, in the syntax of the flag; null if the test determines it.
+    pub value: Option<String>,
+    /// Source of the value.
+    pub from: SettingSource,
+}
+
+/// The source of a setting, the strongest first.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[serde(rename_all = "kebab-case")]
+pub enum SettingSource {
+    /// The command line.
+    Flag,
+    /// The conventions of the system.
+    Method,
+    /// A table in Cargo.toml.
+    Table,
+    /// The built-in default.
+    Default,
 }

@@ -3,17 +3,17 @@
 use serde::Serialize;
 use std::io::{self, Write};
 
-use super::benchmark::{BenchmarkData, DifferenceData, PageContext, differences};
 use super::content::{Page, PageRun};
-use super::environment::{FactData, environment_facts};
-use super::history::Timeline;
-use super::phrases::Phrasebook;
+use super::data::Timeline;
+use super::data::{BenchmarkData, DifferenceData, PageContext, differences};
+use super::data::{FactData, environment_facts};
+use super::encoding::Phrasebook;
 use crate::escape::{html, json_in_script, one_line};
 use crate::report::messages::{JsonMessage, PageFormat, ReportWritten, SCHEMA, write_message};
 use crate::report::view::MessageFormat;
 use crate::report::words::remarks::{describe_run_remark, explain_unmeasured};
-use crate::report::words::{analysis, limits, sentences};
-use crate::report::{theme, units};
+use crate::report::words::{analysis, remarks, sentences};
+use crate::report::{terminal, units};
 use perfcheck_analysis::compare::PROBABILITIES;
 use perfcheck_analysis::findings::{BenchmarkNote, Method, Sameness};
 use perfcheck_analysis::model::{RunId, Statistic, Tally, Verdict};
@@ -166,7 +166,7 @@ impl<'a> HeadData<'a> {
             .limits
             .remarks
             .iter()
-            .map(limits::describe_limit_remark)
+            .map(remarks::describe_limit_remark)
             .chain(all_remarks);
         Self {
             schema: SCHEMA,
@@ -190,10 +190,10 @@ impl<'a> HeadData<'a> {
             incomplete: sentences::describe_incomplete_run(page.run),
             how: method_in_words(page),
             symbols: verdicts
-                .map(|verdict| (*verdict, theme::symbol(*verdict)))
+                .map(|verdict| (*verdict, terminal::symbol(*verdict)))
                 .collect(),
             warnings: differences(&page.warnings),
-            exceeded: escape_sentences(page.limits.exceeded.iter().map(limits::describe_exceeded)),
+            exceeded: escape_sentences(page.limits.exceeded.iter().map(remarks::describe_exceeded)),
             remarks: escape_sentences(all_remarks),
             notes: escape_sentences(notes(page).into_iter()),
             code: escape_sentences(code.into_iter().map(describe_run_remark)),

@@ -4,13 +4,10 @@
 //! Invariants: the page loads nothing from elsewhere (a content security policy with the hashes of its own style and script); all text of a benchmark
 //! is data in a block without `<`, and is inserted into the page only as text.
 
-mod benchmark;
 mod content;
+mod data;
 mod document;
-mod environment;
-mod history;
-mod phrases;
-mod quantized;
+mod encoding;
 mod run_index;
 #[cfg(test)]
 mod style_hash;

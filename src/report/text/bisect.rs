@@ -9,7 +9,7 @@ use crate::report::messages::{
     write_message,
 };
 use crate::report::view::MessageFormat;
-use crate::report::{theme, units};
+use crate::report::{terminal, units};
 use perfcheck_analysis::compare::Estimate;
 use perfcheck_analysis::model::Commit;
 
@@ -34,11 +34,11 @@ pub fn write_bisect_step(
         writeln!(
             progress,
             "{} {} ({} of {}) {}: {}{again}",
-            theme::status(word),
+            terminal::status(word),
             step.commit.short(),
             step.place,
             step.of,
-            theme::escape_terminal_text(&step.commit.subject),
+            terminal::escape_terminal_text(&step.commit.subject),
             describe_outcome(&step.found)
         )?;
     }
@@ -63,9 +63,9 @@ fn describe_outcome(found: &CommitOutcome) -> String {
                 ),
             });
         }
-        _ => parts.extend(found.verdict.map(theme::verdict)),
+        _ => parts.extend(found.verdict.map(terminal::verdict)),
     }
-    parts.extend(found.why.as_deref().map(theme::escape_terminal_text));
+    parts.extend(found.why.as_deref().map(terminal::escape_terminal_text));
     parts.join(", ")
 }
 
@@ -131,7 +131,7 @@ fn write_possible(
         writeln!(
             writer,
             "{}",
-            theme::heading(format!(
+            terminal::heading(format!(
                 "{} is the first slow commit, {} of {}:",
                 slow.commit.short(),
                 slow.place,
@@ -142,7 +142,7 @@ fn write_possible(
         writeln!(
             writer,
             "{}",
-            theme::heading(format!(
+            terminal::heading(format!(
                 "The first slow commit is one of {}; the others could not be told:",
                 findings.commits.len()
             ))
@@ -151,11 +151,11 @@ fn write_possible(
             writeln!(
                 writer,
                 "\n  {}",
-                theme::faint(describe_outcome(&step.found))
+                terminal::faint(describe_outcome(&step.found))
             )?;
             write_commit(writer, &step.commit)?;
         }
-        writeln!(writer, "\n  {}", theme::faint("known to be slow"))?;
+        writeln!(writer, "\n  {}", terminal::faint("known to be slow"))?;
     }
     write_commit(writer, &slow.commit)?;
     writeln!(writer)?;

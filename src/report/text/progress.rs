@@ -5,9 +5,9 @@ use std::cell::{Cell, RefCell};
 use std::io::Write;
 use std::time::Duration;
 
-use crate::report::charset::{Charset, to_ascii};
+use crate::report::terminal::{Charset, to_ascii};
 use crate::report::view::wrap_prose;
-use crate::report::{theme, units};
+use crate::report::{terminal, units};
 use perfcheck_analysis::model::{BenchmarkKey, EstimateKind, Event, Observer, VisitPlan};
 
 /// The amount of progress output during a measurement.
@@ -155,7 +155,7 @@ impl<W: Write, B: Write> Progress<W, B> {
         self.bar.set_position(done as u64);
         let is_line = self.mode == ProgressMode::Lines && benchmarks >= MANY && !left.is_empty();
         if is_line && !self.work_told.replace(true) {
-            self.write_line(&format!("{}{with}{left}", theme::status(what)));
+            self.write_line(&format!("{}{with}{left}", terminal::status(what)));
         }
     }
 
@@ -253,7 +253,7 @@ impl<W: Write, B: Write> Observer for Progress<W, B> {
                 let new_launch = self.announced.replace(Some(*launch)) != Some(*launch);
                 let shown = *launch < FIRST_LAUNCHES || launch % SOME_LAUNCHES == 0;
                 if self.mode == ProgressMode::Lines && new_launch && shown {
-                    self.write_line(&format!("{} {reached}", theme::status(word)));
+                    self.write_line(&format!("{} {reached}", terminal::status(word)));
                 }
             }
             Event::Working {
@@ -273,10 +273,10 @@ impl<W: Write, B: Write> Observer for Progress<W, B> {
                 message,
             } => self.write_line(&format!(
                 "{}: {} failed in launch {}: {}",
-                theme::error(),
+                terminal::error(),
                 printable_key(benchmark),
                 launch + 1,
-                theme::escape_terminal_text(message)
+                terminal::escape_terminal_text(message)
             )),
             Event::TargetFailed {
                 package,
@@ -292,9 +292,9 @@ impl<W: Write, B: Write> Observer for Progress<W, B> {
                 if loud {
                     self.write_line(&format!(
                         "{} {}: {}",
-                        theme::status("Skipped"),
+                        terminal::status("Skipped"),
                         printable_key(benchmark),
-                        theme::escape_terminal_text(reason)
+                        terminal::escape_terminal_text(reason)
                     ));
                 }
             }
@@ -305,8 +305,8 @@ impl<W: Write, B: Write> Observer for Progress<W, B> {
             }
             Event::Warning(message) => self.write_line(&format!(
                 "{}: {}",
-                theme::warning(),
-                theme::escape_terminal_text(message)
+                terminal::warning(),
+                terminal::escape_terminal_text(message)
             )),
         }
     }
@@ -334,7 +334,7 @@ fn describe_measurement(benchmarks: usize, bound: EstimateKind, expected: Durati
         bound => format!(", {}", format_bound(bound, expected)),
     };
     let benchmarks = units::counted(benchmarks, "benchmark");
-    format!("{} {benchmarks}{takes}", theme::status("Measuring"))
+    format!("{} {benchmarks}{takes}", terminal::status("Measuring"))
 }
 
 /// Formats the failure of a bench target; `reference` names the reference if the target belongs to it.
@@ -345,7 +345,11 @@ fn describe_target_failure(
 ) -> String {
     let side = reference.map_or_else(String::new, |name| format!(" in {name}"));
     let said = format!("bench target `{target}` of package `{package}`{side}: {why}");
-    format!("{}: {}", theme::error(), theme::escape_terminal_text(&said))
+    format!(
+        "{}: {}",
+        terminal::error(),
+        terminal::escape_terminal_text(&said)
+    )
 }
 
 /// Formats `about 2 minutes`.
@@ -372,7 +376,7 @@ fn printable_key(benchmark: &BenchmarkKey) -> String {
         target,
         id,
     } = benchmark;
-    theme::escape_terminal_text(&format!("{package}/{target}: {}", id.escape_debug()))
+    terminal::escape_terminal_text(&format!("{package}/{target}: {}", id.escape_debug()))
 }
 
 #[cfg(test)]

@@ -1,17 +1,23 @@
 //! Status lines in cargo's style: errors, warnings, and the steps of a build.
+//!
+//! The head above a run's table: where and how the run was measured.
 
 use std::io::{self, Write};
 
-use crate::report::theme;
+use crate::escape;
 use crate::report::view::wrap_prose;
+use crate::report::words::remarks::write_source;
+use crate::report::{terminal, units};
+use perfcheck_analysis::compare::HostControls;
+use perfcheck_analysis::model::{Run, RunStatus, shorten_hash};
 
 /// Writes an error, the last message of a command.
 pub fn write_error(writer: &mut dyn Write, message: &str) -> io::Result<()> {
     writeln!(
         writer,
         "{}: {}",
-        theme::error(),
-        theme::escape_terminal_text(message)
+        terminal::error(),
+        terminal::escape_terminal_text(message)
     )
 }
 
@@ -20,8 +26,8 @@ pub fn write_warning(writer: &mut dyn Write, message: &str) -> io::Result<()> {
     writeln!(
         writer,
         "{}: {}",
-        theme::warning(),
-        theme::escape_terminal_text(message)
+        terminal::warning(),
+        terminal::escape_terminal_text(message)
     )
 }
 
@@ -33,8 +39,8 @@ pub(crate) fn write_warning_within(
 ) -> io::Result<()> {
     let text = format!(
         "{}: {}",
-        theme::warning(),
-        theme::escape_terminal_text(message)
+        terminal::warning(),
+        terminal::escape_terminal_text(message)
     );
     writeln!(writer, "{}", wrap_prose(&text, columns, "  "))
 }
@@ -44,7 +50,66 @@ pub fn write_build_event(writer: &mut dyn Write, event: &(&str, String)) -> io::
     writeln!(
         writer,
         "{} {}",
-        theme::status(event.0),
-        theme::escape_terminal_text(&event.1)
+        terminal::status(event.0),
+        terminal::escape_terminal_text(&event.1)
     )
+}
+
+/// Writes commit, host, compiler, profile and seed of a run.
+pub fn write_run_head(writer: &mut dyn Write, run: &Run, signs: &HostControls) -> io::Result<()> {
+    let git = run.begun.git.as_ref().map_or_else(String::new, |git| {
+        let branch = git.branch.as_deref().unwrap_or("detached");
+        let dirty = if git.dirty { ", modified" } else { "" };
+        let commit = shorten_hash(&git.commit, 12);
+        escape::one_line(&format!(", commit {commit} ({branch}{dirty})"))
+    });
+    let status = match run.status {
+        RunStatus::Complete => "",
+        RunStatus::Incomplete => ", incomplete",
+    };
+    let part = run.begun.partition.as_ref();
+    let part = part.map_or_else(String::new, |found| format!(", part {}", found.part));
+    writeln!(
+        writer,
+        "{}{git}{part}{status}",
+        terminal::heading(format!("run {}", run.id))
+    )?;
+    if let Some(source) = &run.source {
+        return write_source(writer, run, source);
+    }
+    let (host, build) = (&run.begun.environment.host, &run.begun.environment.build);
+    let line = |writer: &mut dyn Write, text: &str| {
+        let text = escape::one_line(text);
+        writeln!(writer, "{}", wrap_prose(&text, units::terminal_width(), ""))
+    };
+    line(writer, &units::host(host))?;
+    let signs = describe_host_signs(signs);
+    if !signs.is_empty() {
+        line(writer, &signs.join("; "))?;
+    }
+    let flags = if build.rustflags.is_empty() {
+        String::new()
+    } else {
+        format!(", flags {}", build.rustflags)
+    };
+    let build = format!(
+        "{}, profile {}, {}{flags}, seed {}",
+        build.rustc, build.profile, build.target, run.begun.seed
+    );
+    line(writer, &build)?;
+    writeln!(writer)
+}
+
+/// Describes measured properties of the host: timer resolution and control workload.
+fn describe_host_signs(signs: &HostControls) -> Vec<String> {
+    let resolution = signs.clock_step.map(units::timer_resolution);
+    let control = signs.control_ns.map(|pass| {
+        let range = signs.control_range.unwrap_or(0.0) * 100.0;
+        let jitter = units::jitter(signs).unwrap_or_default();
+        format!(
+            "control workload {} a pass, {range:.1} % apart between launches, {jitter}",
+            units::time(pass)
+        )
+    });
+    resolution.into_iter().chain(control).collect()
 }

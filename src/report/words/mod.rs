@@ -2,8 +2,5 @@
 
 pub(super) mod analysis;
 pub(super) mod extras;
-pub(super) mod limits;
-pub(super) mod outcome;
 pub(super) mod remarks;
 pub(super) mod sentences;
-pub(super) mod source;

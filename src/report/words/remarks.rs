@@ -1,12 +1,22 @@
 //! Turns the remarks among the findings into sentences. Every output takes them from here.
+//!
+//! Describes the results of limits (`--limit`): which benchmarks exceed them, and which limits could not be checked.
+//!
+//! Describes the source of an imported run.
 
-use super::limits::name_benchmarks;
-use crate::report::units;
-use perfcheck_analysis::compare::Note;
+use std::io::{self, Write};
+
+use crate::report::text::status::write_warning_within;
+use crate::report::view::wrap_prose;
+use crate::report::{terminal, units};
+use perfcheck_analysis::compare::{Estimate, LevelShare, Note, SharedLevel};
 use perfcheck_analysis::findings::{
-    BenchmarkNote, ChangedFunction, CodeChange, Row, RunNote, Sameness,
+    BenchmarkNote, ChangedFunction, CodeChange, ExceededLimit, LimitNote, LimitReport, Row,
+    RunNote, Sameness,
 };
-use perfcheck_analysis::model::{MIN_LAUNCHES, RunId, ShardId};
+use perfcheck_analysis::model::{
+    BenchmarkKey, Environment, MIN_LAUNCHES, Run, RunId, ShardId, Source, Statistic, Unit,
+};
 
 /// Reports whether a note calls for an action. The others explain how a number was obtained.
 pub(crate) fn asks_to_act(note: &Note) -> bool {
@@ -293,9 +303,239 @@ pub(crate) fn describe_incomplete(run: RunId) -> String {
     )
 }
 
+/// Writes limits that benchmarks exceed, and limits without a decision, wrapped at `columns`.
+pub(crate) fn write_limits(
+    writer: &mut dyn Write,
+    limits: &LimitReport,
+    columns: usize,
+) -> io::Result<()> {
+    for found in &limits.exceeded {
+        let text = format!("{}: {}", terminal::error(), describe_exceeded(found));
+        writeln!(writer, "{}", wrap_prose(&text, columns, "  "))?;
+    }
+    for remark in &limits.remarks {
+        write_warning_within(writer, &describe_limit_remark(remark), columns)?;
+    }
+    Ok(())
+}
+
+/// Describes a benchmark's value and the limit that it exceeds.
+pub(crate) fn describe_exceeded(limit: &ExceededLimit) -> String {
+    let number = |value: f64| {
+        if limit.ceiling.is_change() {
+            units::change(value)
+        } else {
+            format_in_unit(value, limit.statistic.unit())
+        }
+    };
+    let Estimate {
+        estimate,
+        lower,
+        upper,
+    } = limit.found;
+    let interval = if lower == upper {
+        String::new()
+    } else {
+        let upper = if upper.is_finite() {
+            number(upper)
+        } else {
+            "?".to_owned()
+        };
+        format!(
+            " [{}, {upper}]{}",
+            number(lower),
+            describe_shared_level(limit.shared_level)
+        )
+    };
+    let found = match (limit.ceiling.is_change(), estimate.is_finite()) {
+        (true, true) => format!("changed by {}{interval}", number(estimate)),
+        // A change from zero is more than any percentage.
+        (true, false) => "changed from none to some".to_owned(),
+        (false, _) => format!("{}{interval}", number(estimate)),
+    };
+    terminal::escape_terminal_text(&format!(
+        "{}: {} {found}, more than `{}` allows",
+        limit.key.id, limit.statistic, limit.text
+    ))
+}
+
+/// Gives the level of an interval that is wider because several numbers share the confidence level.
+fn describe_shared_level(shared: Option<SharedLevel>) -> String {
+    match shared {
+        Some(SharedLevel {
+            family,
+            share:
+                LevelShare::Interval {
+                    confidence_level,
+                    interval_level,
+                },
+        }) if family > 1 => format!(
+            " ({}: {family} numbers share {})",
+            units::percent(interval_level),
+            units::percent(confidence_level)
+        ),
+        _ => String::new(),
+    }
+}
+
+fn format_in_unit(value: f64, unit: Unit) -> String {
+    match unit {
+        Unit::Time => units::time(value),
+        Unit::Bytes => format!("{} B", format_count(value)),
+        Unit::Count => format_count(value),
+    }
+}
+
+/// Formats a mean of counts with at most two decimals.
+fn format_count(value: f64) -> String {
+    let hundredths = (value * 100.0).round() / 100.0;
+    format!("{hundredths}")
+}
+
+/// Explains why a limit decided nothing.
+pub(crate) fn describe_limit_remark(remark: &LimitNote) -> String {
+    match remark {
+        LimitNote::ForNothing(text) => {
+            format!("the limit `{text}` is for no benchmark that was compared")
+        }
+        LimitNote::WithoutStatistic(text, statistic, benchmarks) => format!(
+            "the limit `{text}` says nothing of {}: {}",
+            name_benchmarks(benchmarks),
+            explain_missing_statistic(*statistic)
+        ),
+        LimitNote::Undecided {
+            text,
+            benchmarks,
+            family,
+            is_change,
+        } => {
+            let share = match family {
+                1 => String::new(),
+                _ => format!(" where {family} numbers share the level"),
+            };
+            let way_out = if *is_change {
+                "more processes, or both builds side by side (`--against`), narrow it"
+            } else {
+                "more launches narrow it"
+            };
+            format!(
+                "the limit `{text}` is neither kept nor exceeded by {}: what was seen lies above the limit, the whole interval does not{share}; {way_out}",
+                name_benchmarks(benchmarks)
+            )
+        }
+    }
+}
+
+/// Names the first benchmark and counts the others: `` `parse` and 3 more ``.
+pub(crate) fn name_benchmarks(benchmarks: &[BenchmarkKey]) -> String {
+    let first = benchmarks.first().map_or("", |key| &key.id);
+    match benchmarks.len() {
+        0 | 1 => format!("`{first}`"),
+        several => format!("`{first}` and {} more", several - 1),
+    }
+}
+
+fn explain_missing_statistic(statistic: Statistic) -> &'static str {
+    match statistic {
+        Statistic::Allocations | Statistic::Bytes | Statistic::Peak => {
+            "its allocations were not counted (the bench needs the counting allocator of `perfcheck`)"
+        }
+        Statistic::Instructions => "its instructions were not counted",
+        Statistic::Latency(_) => {
+            "it is no latency benchmark (`iter_latency` times single operations)"
+        }
+        Statistic::Slope => "it has no linear phase",
+        _ => "its samples do not give it, or are no times",
+    }
+}
+
+/// Writes the files, columns and filters of an imported run, and the facts stated about its machine and build.
+pub(crate) fn write_source(writer: &mut dyn Write, run: &Run, source: &Source) -> io::Result<()> {
+    let plain = |text: String| terminal::escape_terminal_text(&text);
+    writeln!(writer, "imported from {}", plain(source.summary()))?;
+    for file in &source.files {
+        let hash = file.blake3.get(..16).unwrap_or(&file.blake3);
+        writeln!(
+            writer,
+            "  {}: {} bytes, blake3 {hash}",
+            plain(file.name.clone()),
+            file.bytes
+        )?;
+    }
+    let units: Vec<String> = (source.values.iter())
+        .map(|value| format!("{} in {}", value.column, value.unit))
+        .collect();
+    let columns = if source.columns.is_empty() {
+        String::new()
+    } else {
+        format!("columns {}; ", source.columns)
+    };
+    writeln!(writer, "{}{}", plain(columns), plain(units.join(", ")))?;
+    let first = if source.filter.drop_first {
+        ", first repetitions kept apart"
+    } else {
+        ""
+    };
+    writeln!(
+        writer,
+        "{} ({}; all are stored){first}",
+        source.counts.describe(),
+        source.filter.policy_name()
+    )?;
+    if source.rows_skipped > 0 {
+        writeln!(
+            writer,
+            "{} rows could not be read and were skipped",
+            source.rows_skipped
+        )?;
+    }
+    writeln!(
+        writer,
+        "{}\n",
+        plain(describe_environment(&run.begun.environment))
+    )
+}
+
+/// Describes the facts known about machine and build of an imported run.
+pub(crate) fn describe_environment(environment: &Environment) -> String {
+    let stated = stated_facts(environment);
+    if stated.is_empty() {
+        "machine and build are not known".to_owned()
+    } else {
+        format!("stated: {}; all else is not known", stated.join(", "))
+    }
+}
+
+/// Returns the facts that the user stated at import.
+fn stated_facts(environment: &Environment) -> Vec<String> {
+    let (host, build) = (&environment.host, &environment.build);
+    let cores = (host.cores > 0).then(|| host.cores.to_string());
+    let text = |text: &String| Some(text.clone()).filter(|text| !text.is_empty());
+    let facts = [
+        ("cpu", text(&host.cpu)),
+        ("architecture", text(&host.architecture)),
+        ("os", text(&host.os)),
+        ("kernel", text(&host.kernel)),
+        ("governor", host.governor.clone()),
+        ("microcode", host.microcode.clone()),
+        ("cores", cores),
+        ("rustc", text(&build.rustc)),
+        ("target", text(&build.target)),
+        ("profile", text(&build.profile)),
+        ("rustflags", text(&build.rustflags)),
+    ];
+    let known = facts
+        .into_iter()
+        .filter_map(|(name, value)| Some((name, value?)));
+    known
+        .map(|(name, value)| format!("{name} {value}"))
+        .collect()
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+    use perfcheck_analysis::findings::Ceiling;
 
     #[test]
     fn what_would_settle_it_is_said_in_rounds_in_time_and_as_a_threshold() {
@@ -332,6 +572,86 @@ mod tests {
         assert_eq!(
             ended,
             "its time ended before it was decided; about 46 rounds, 552 s, would settle it (`--rounds 46`)"
+        );
+    }
+
+    #[test]
+    fn an_exceeded_limit_says_what_was_found_also_where_there_was_nothing_before() {
+        let said = |found: Estimate| {
+            describe_exceeded(&ExceededLimit {
+                key: BenchmarkKey {
+                    package: "crate".into(),
+                    target: "bench".into(),
+                    id: "parse".into(),
+                },
+                text: "allocations:10%".into(),
+                statistic: Statistic::Allocations,
+                ceiling: Ceiling::Change(0.1),
+                found,
+                shared_level: Some(SharedLevel::bonferroni(0.95, 50)),
+            })
+        };
+        let all = |value| Estimate {
+            estimate: value,
+            lower: value,
+            upper: value,
+        };
+        assert_eq!(
+            said(all(0.5)),
+            "parse: allocations changed by +50.0 %, more than `allocations:10%` allows"
+        );
+        assert_eq!(
+            said(all(f64::INFINITY)),
+            "parse: allocations changed from none to some, more than `allocations:10%` allows"
+        );
+        let apart = Estimate {
+            estimate: 0.3,
+            lower: 0.2,
+            upper: 0.4,
+        };
+        assert_eq!(
+            said(apart),
+            "parse: allocations changed by +30.0 % [+20.0 %, +40.0 %] (99.9 %: 50 numbers share 95 %), more than `allocations:10%` allows"
+        );
+    }
+
+    #[test]
+    fn a_limit_that_decides_nothing_says_why() {
+        let key = |id: &str| BenchmarkKey {
+            package: "crate".into(),
+            target: "bench".into(),
+            id: id.into(),
+        };
+        let without = |benchmarks| {
+            describe_limit_remark(&LimitNote::WithoutStatistic(
+                "p99:1ms".into(),
+                Statistic::Latency(990),
+                benchmarks,
+            ))
+        };
+        assert!(
+            without(vec![key("a")]).contains("says nothing of `a`: it is no latency benchmark")
+        );
+        assert!(without(vec![key("a"), key("b"), key("c")]).contains("`a` and 2 more: "));
+        let undecided = |family, is_change| {
+            describe_limit_remark(&LimitNote::Undecided {
+                text: "median:5%".into(),
+                benchmarks: vec![key("a")],
+                family,
+                is_change,
+            })
+        };
+        let among = undecided(50, true);
+        assert!(
+            among.contains("neither kept nor exceeded by `a`")
+                && among.contains("50 numbers share the level")
+                && among.contains("--against"),
+            "{among}"
+        );
+        let alone = undecided(1, false);
+        assert!(
+            !alone.contains("share the level") && !alone.contains("--against"),
+            "{alone}"
         );
     }
 }

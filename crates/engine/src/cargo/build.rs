@@ -7,10 +7,10 @@ use std::path::Path;
 use std::process::{Command, Stdio};
 use std::time::Duration;
 
-use super::bench_target::BenchTarget;
 use super::error::CargoError;
 use super::metadata::{Workspace, has_bench_functions};
 use super::options::CargoOptions;
+use super::output::BenchTarget;
 use super::output::BuildOutput;
 use super::selection::{SelectedTarget, SkippedTarget, TargetSelection, all_targets};
 use super::toolchain::Toolchain;

@@ -3,25 +3,20 @@
 //! Runs the cargo that `$CARGO` names and reads its JSON messages; never guesses at files in the target directory. Must not start a bench. Invariant:
 //! targets come in a stable order, independent of the order in which cargo built them.
 
-mod bench_target;
 mod build;
 mod error;
-mod library_path;
 mod metadata;
 mod options;
 mod output;
-mod overrides;
-mod package_spec;
 mod selection;
-mod sources;
 mod toolchain;
 
-pub use bench_target::BenchTarget;
 pub use build::{BuildOrder, BuiltTargets};
 pub use error::CargoError;
+pub use metadata::has_libtest_benches;
 pub use metadata::{BenchPackage, PackageSettings, Workspace};
 pub use options::CargoOptions;
+pub use output::BenchTarget;
 pub use output::{BenchExecutable, BuildOutput};
 pub use selection::{SkipReason, SkippedTarget};
-pub use sources::has_libtest_benches;
 pub use toolchain::Toolchain;

@@ -4,18 +4,14 @@
 //! Owns the parent's side of docs/internals/src/protocol.md. Must not decide what is measured, and must not print: the output
 //! of benches is passed to the caller. Invariant: every pipe is drained at all times, and every wait has a deadline.
 
-mod answers;
 mod callgrind;
 mod codec;
 mod criterion;
 mod error;
-mod launch_spec;
-mod launcher;
-mod pipes;
 mod printed;
 mod running;
 mod session;
-mod stranger;
+mod spawn;
 
 pub use callgrind::{
     CountBy, MOST_CALLERS, Profile, Recording, TimedWindows, TimedWindowsError, Valgrind,
@@ -30,10 +26,10 @@ pub use criterion::{
     USUAL_MEASUREMENT, USUAL_WARM_UP, round_up_to_seconds,
 };
 pub use error::ChildError;
-pub use launch_spec::{LATENCY_DIGITS, ProcessSpec};
-pub use launcher::ProcessContext;
 pub use printed::{
     PrintedHarness, PrintedReport, PrintedRequest, PrintedValue, Printer, UntimedSample,
     UntimedSampleRequest,
 };
 pub use session::{DetectedHarness, ReadyBenchmark, Session, StartOutcome};
+pub use spawn::ProcessContext;
+pub use spawn::{LATENCY_DIGITS, ProcessSpec};

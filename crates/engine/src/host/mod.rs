@@ -5,11 +5,9 @@
 //! revision, its files) causes errors.
 
 mod clock;
-mod commits;
 mod control;
 mod examine;
 mod git;
-mod git_error;
 mod machine;
 mod revisions;
 mod variables;
@@ -18,8 +16,8 @@ mod viewer;
 pub use clock::{format_ago, now, parse_moment, suspended_time, to_rfc3339};
 pub use control::ControlProbe;
 pub use examine::{ActivitySnapshot, RealFiles, SystemFiles, last_level_cache, machine_state};
+pub use git::GitError;
 pub use git::{Checkout, HOOK_VARIABLES};
-pub use git_error::GitError;
 pub use machine::{load_average, read_host_facts};
 pub use revisions::{PresentFiles, Revision};
 pub use variables::{EnvironmentVariables, build_environment, fresh_seed};

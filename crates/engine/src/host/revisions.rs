@@ -9,8 +9,8 @@ use std::io;
 use std::os::unix::ffi::{OsStrExt, OsStringExt};
 use std::path::{Path, PathBuf};
 
+use super::git::GitError;
 use super::git::{Checkout, path_from_git, run, trim_line_feed};
-use super::git_error::GitError;
 use crate::process::Supervisor;
 use perfcheck_analysis::model::GitState;
 

@@ -15,18 +15,13 @@
 //!
 //! Must not decide when to link an executable again. Invariant: functions are moved only if repeating the original link gave the same bytes.
 
-mod error;
-mod filler;
-mod functions;
+mod executable;
 mod kept;
 mod layouts;
-mod leads;
-mod places;
-mod stand_in;
 
-pub use error::LinkError;
+pub(crate) use executable::{PathRewrite, apply_all};
+pub use kept::LinkError;
+pub(crate) use kept::LinkRecorder;
+pub use kept::run_as_linker;
 pub use kept::{KeptLink, bundled_linker};
 pub use layouts::{CodeLayouts, Relinkable};
-pub(crate) use leads::{PathRewrite, apply_all};
-pub(crate) use stand_in::LinkRecorder;
-pub use stand_in::run_as_linker;

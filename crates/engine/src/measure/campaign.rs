@@ -1,24 +1,31 @@
 //! The measuring loop: rounds of fresh processes over all targets, of one side or of two, until every benchmark has had its rounds or is settled.
+//!
+//! Links the executables with another code layout for each round of two sides, if they can be linked again.
 
 #![expect(
     clippy::disallowed_methods,
     reason = "how long rounds take, for the time left and the time budget"
 )]
+#![expect(
+    clippy::disallowed_methods,
+    reason = "how long links take, for the time left"
+)]
 
 use std::collections::BTreeMap;
 use std::time::{Duration, Instant};
 
-use super::chance;
 use super::discover::DiscoveredTarget;
-use super::driver::Driver;
-use super::launch::{ActiveProcesses, new_record};
-use super::plan::PairedPlan;
-use super::shared_cache::SharedCache;
-use super::sides::CampaignSides;
-use super::subject::{CampaignBenchmark, ResolvedSettings};
+use super::discover::Driver;
+use super::process::SharedCache;
+use super::process::{ActiveProcesses, new_record};
+use super::schedule;
+use super::schedule::PairedPlan;
+use super::target::CampaignSides;
+use super::target::{CampaignBenchmark, ResolvedSettings};
 use super::target::{PairedTarget, ProcessOverlap, Target};
 use crate::child::ProcessContext;
 use crate::host::ControlProbe;
+use crate::link::LinkError;
 use perfcheck_analysis::compare::LookStatus;
 use perfcheck_analysis::model::{
     BASE_FAILED, Benchmark, BenchmarkInProcess, BenchmarkKey, Event, Interleaving, ProcessOutcome,
@@ -295,7 +302,7 @@ impl<'a> Campaign<'a> {
             }
         }
         let bench = &target.executables.candidate;
-        let mut draws = chance::stream(self.seed, "order", bench, u64::from(round));
+        let mut draws = schedule::stream(self.seed, "order", bench, u64::from(round));
         draws.shuffle(&mut wanted);
         // Every benchmark gets its first round, regardless of the time.
         if round > 0 {
@@ -314,7 +321,7 @@ impl<'a> Campaign<'a> {
     ) -> ActiveProcesses {
         let target = &self.targets[index];
         let block = u64::from(round) << 32 | u64::from(attempt);
-        let padding = chance::draw_padding(self.seed, &target.executables.candidate, block);
+        let padding = schedule::draw_padding(self.seed, &target.executables.candidate, block);
         let begun = |executable: &_| new_record(executable, target.layout, round, attempt, padding);
         ActiveProcesses {
             index,
@@ -434,7 +441,7 @@ impl<'a> Campaign<'a> {
         let bound = may_bind && self.subject(launch, place).is_solitary == Some(true);
         bound.then(|| {
             let bench = &self.targets[launch.index].executables.candidate;
-            let mut draws = chance::stream(self.seed, "processor", bench, launch.block);
+            let mut draws = schedule::stream(self.seed, "processor", bench, launch.block);
             move |count| draws.index(count)
         })
     }
@@ -462,11 +469,45 @@ fn comparable_samples(launched: &BenchmarkInProcess) -> Vec<Sample> {
     }
 }
 
+impl Campaign<'_> {
+    /// Links the executables of a target for this round. If that fails, they run as built from now on.
+    pub(super) fn link_layout(&mut self, index: usize, round: u32) {
+        let target = &mut self.targets[index];
+        let Some(layouts) = target.layouts.take() else {
+            return;
+        };
+        let began = Instant::now();
+        if let Err(error) = layouts.link(round) {
+            let bench = &target.executables.candidate;
+            let message = format!(
+                "{}/{}: from this round on it runs as it was built: {error}",
+                bench.package, bench.target
+            );
+            // One of the two may already have the new layout.
+            target.executables = target.built.clone();
+            target.layout = None;
+            target.link_time = Duration::ZERO;
+            if !matches!(error, LinkError::Interrupted) {
+                self.launcher.observer.observe(&Event::Warning(&message));
+            }
+            return;
+        }
+        target.link_time = began.elapsed();
+        target.layout = Some(round);
+        for side in target.executables.sides_in(Side::BOTH) {
+            let place = layouts.executables().get(side).to_path_buf();
+            let executable = target.executables.get_mut(side);
+            *executable = executable.clone().with_executable(place);
+        }
+        target.layouts = Some(layouts);
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::cargo::BenchTarget;
-    use crate::measure::plan::RoundSettings;
+    use crate::measure::schedule::RoundSettings;
     use crate::process::{Interrupt, Supervisor};
     use perfcheck_analysis::model::{
         AuthorSettings, Metric, NullObserver, SamplingSettings, SkipSupport, TargetFacts,

@@ -1,19 +1,23 @@
 //! Discovers the benchmarks of the executables before anything is measured.
+//!
+//! The user's filter for benchmarks.
+//!
+//! The ways to drive a bench executable: by our protocol, as a Criterion bench, or by its printed results.
 
 use std::collections::BTreeSet;
+use std::mem::discriminant;
 use std::sync::Arc;
 
-use super::criterion_config::{all_benchmarks_warning, shortest_sampling};
-use super::driver::Driver;
-use super::launch::launch_spec;
+use super::criterion::{all_benchmarks_warning, shortest_sampling};
+use super::process::launch_spec;
 use crate::cargo::BenchTarget;
 use crate::child::{
     Announcement, Capability, ChildError, CriterionRequest, CriterionSession, CriterionVersion,
-    DetectedHarness, Listing, ProcessContext, Session,
+    DetectedHarness, Listing, PrintedHarness, Printer, ProcessContext, Session,
 };
 use perfcheck_analysis::model::{
-    AuthorSettings, Benchmark, BenchmarkKey, Event, Metric, Nanos, NullObserver, Observer,
-    SkipSupport, Throughput, limits,
+    AuthorSettings, Benchmark, BenchmarkKey, Event, Harness, Metric, Nanos, NullObserver, Observer,
+    SkipSupport, Throughput, as_in_cells, limits,
 };
 
 /// Number of characters to quote of an id that is refused, because it may be too long.
@@ -401,5 +405,156 @@ fn from_announcement(target: &BenchTarget, announcement: Announcement) -> Benchm
         settings: announcement.settings,
         metric: announcement.metric,
         ..benchmark_with_id(target, announcement.id)
+    }
+}
+
+/// `FILTER...` and `--exact`, as in `cargo bench`: selects a benchmark if its id contains (or is) one of the words.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Filter {
+    /// The words. If there are none, every benchmark is selected.
+    pub words: Vec<String>,
+    /// Whether a word must be the whole id.
+    pub exact: bool,
+}
+
+impl Filter {
+    /// Reports whether this benchmark is selected: by its id, or by the form of the id in tables. A word that begins with `package/target: `, like a
+    /// line of `list`, selects only benchmarks of that target.
+    pub fn matches(&self, key: &BenchmarkKey) -> bool {
+        if self.words.is_empty() {
+            return true;
+        }
+        let shown = as_in_cells(&key.id);
+        let target = format!("{}/{}: ", key.package, key.target);
+        let is_wanted = |word: &str| {
+            if self.exact {
+                key.id == word || shown == word
+            } else {
+                key.id.contains(word) || shown.contains(word)
+            }
+        };
+        let mut words = self.words.iter();
+        words.any(|word| is_wanted(word) || word.strip_prefix(&target).is_some_and(is_wanted))
+    }
+}
+
+/// The way to drive a bench executable, which depends on its harness.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub enum Driver {
+    /// Our protocol: the bench carries out requests.
+    #[default]
+    Own,
+    /// Criterion: the bench goes through its benchmarks and waits for our permission before each.
+    Criterion(CriterionVersion),
+    /// The bench prints its results or writes them to files: one process for each benchmark.
+    Printed(Arc<PrintedHarness>),
+}
+
+/// How exactly a harness accepts times for warm-up and measurement.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum TimePrecision {
+    Exactly,
+    InWholeSeconds,
+    NotAtAll,
+}
+
+impl Driver {
+    /// Reports whether two executables are driven in the same way.
+    pub fn is_alike(&self, other: &Self) -> bool {
+        match (self, other) {
+            (Self::Printed(one), Self::Printed(two)) => one.printer() == two.printer(),
+            _ => discriminant(self) == discriminant(other),
+        }
+    }
+
+    /// Returns the version of Criterion, if the bench uses Criterion.
+    pub(super) fn criterion_version(&self) -> Option<CriterionVersion> {
+        match self {
+            Self::Criterion(version) => Some(*version),
+            Self::Own | Self::Printed(_) => None,
+        }
+    }
+
+    /// Returns how exactly the harness accepts times.
+    pub(super) fn time_precision(&self) -> TimePrecision {
+        match self {
+            Self::Criterion(version) if version.takes_whole_seconds() => {
+                TimePrecision::InWholeSeconds
+            }
+            Self::Printed(harness) if harness.takes_no_settings() => TimePrecision::NotAtAll,
+            Self::Printed(harness) if harness.printer() == Printer::Criterion => {
+                TimePrecision::InWholeSeconds
+            }
+            Self::Own | Self::Criterion(_) | Self::Printed(_) => TimePrecision::Exactly,
+        }
+    }
+
+    /// Explains why its times are longer than requested. Returns `None` if they are not.
+    pub(super) fn explain_rounding(&self) -> Option<String> {
+        let who = match self {
+            Self::Criterion(version) => format!("Criterion {version}"),
+            // Without a connection the version is unknown.
+            Self::Own | Self::Printed(_) => {
+                "its Criterion (without a connection, as all before 0.3.3)".to_owned()
+            }
+        };
+        match self.time_precision() {
+            TimePrecision::Exactly => None,
+            TimePrecision::InWholeSeconds => {
+                Some(format!("{who} takes times in whole seconds alone"))
+            }
+            TimePrecision::NotAtAll => Some(format!("{who} keeps to its own times")),
+        }
+    }
+
+    /// Returns the facts known about the harness before its process starts. Our own harness reports them itself.
+    pub(super) fn harness(&self) -> Option<Harness> {
+        match self {
+            Self::Own => None,
+            // It uses the system's clock, whose resolution is not reported.
+            Self::Criterion(version) => Some(Harness {
+                name: "criterion".to_owned(),
+                version: version.to_string(),
+                quantum: Nanos(1),
+            }),
+            // Nothing is known about the clock of harnesses that only print, so every value counts.
+            Self::Printed(harness) => Some(Harness {
+                name: harness.printer().word().to_owned(),
+                version: String::new(),
+                quantum: match harness.printer() {
+                    Printer::Criterion => Nanos(1),
+                    Printer::Libtest | Printer::Divan => Nanos(0),
+                },
+            }),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn any_word_selects_and_none_selects_everything() {
+        let wants = |words: &[&str], exact, id: &str| {
+            let filter = Filter {
+                words: words.iter().map(ToString::to_string).collect(),
+                exact,
+            };
+            filter.matches(&BenchmarkKey {
+                package: "text".to_owned(),
+                target: "all".to_owned(),
+                id: id.to_owned(),
+            })
+        };
+        assert!(wants(&[], false, "sort/10"));
+        assert!(wants(&["parse", "sort"], false, "sort/10"));
+        assert!(!wants(&["parse"], false, "sort/10"));
+        assert!(!wants(&["sort"], true, "sort/10"));
+        assert!(wants(&["sort/10"], true, "sort/10"));
+        // A line copied from `list`.
+        assert!(wants(&["text/all: sort/10"], true, "sort/10"));
+        assert!(wants(&["text/all: sort"], false, "sort/10"));
+        assert!(!wants(&["text/other: sort/10"], false, "sort/10"));
     }
 }

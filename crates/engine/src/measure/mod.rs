@@ -26,47 +26,31 @@
 //! Must not decide what a result means, nor print. Invariant: for the same seed, the processes of a run do the same things in the same order,
 //! independent of later comparisons; both sides get the same requests, independent of what either does.
 
-mod aside;
 mod campaign;
-mod chance;
-mod count_error;
 mod counting;
 mod criterion;
-mod criterion_config;
 mod discover;
-mod driver;
-mod filter;
-mod launch;
-mod laying_out;
-mod lengths;
 mod own;
-mod plan;
 mod printed;
+mod process;
 mod progress;
-mod rehearsal;
-mod sampled_process;
 mod sampling;
 mod schedule;
-mod seat;
-mod shared_cache;
-mod sides;
-mod stacks;
-mod subject;
 mod target;
 mod visit;
 
 pub use campaign::{BenchmarkCost, Campaign, CampaignEnd, CampaignSink};
-pub use count_error::CountError;
+pub use counting::CountError;
 pub use counting::{CountRequest, CountResult, count_instructions, count_stacks};
+pub use criterion::rehearse;
+pub use discover::Driver;
+pub use discover::Filter;
 pub use discover::{
     DiscoveredBenches, DiscoveredTarget, ReferenceContext, TargetFailure, discover,
 };
-pub use driver::Driver;
-pub use filter::Filter;
-pub use lengths::SampleLengths;
-pub use plan::{PairedPlan, RoundSettings};
-pub use rehearsal::rehearse;
 pub use sampling::{SampleResult, sample_time};
 pub use schedule::FlatSchedule;
-pub use subject::{ResolvedSettings, TimeLimit};
+pub use schedule::{PairedPlan, RoundSettings};
 pub use target::PairedTarget;
+pub use target::SampleLengths;
+pub use target::{ResolvedSettings, TimeLimit};

@@ -8,9 +8,9 @@
 use std::time::{Duration, Instant};
 
 use super::campaign::Campaign;
-use super::chance;
-use super::launch::{ActiveProcesses, ProcessObserver};
-use super::seat::{CpuPinning, PinnableChild};
+use super::process::{ActiveProcesses, ProcessObserver};
+use super::process::{CpuPinning, PinnableChild};
+use super::schedule;
 use super::target::ProcessOverlap;
 use super::visit::{
     RoundSampling, Sampling, SideChild, SideError, VisitOutcome, VisitRequest, VisitResult,
@@ -71,11 +71,11 @@ impl Campaign<'_> {
     /// Visits benchmarks while all sides are alive. With two sides, a benchmark stays wanted until it has been measured.
     fn run_together(&mut self, launch: &mut ActiveProcesses) -> Result<(), SideError> {
         let executables = self.targets[launch.index].executables.clone();
-        let mut coin = chance::stream(self.seed, "sides", &executables.candidate, launch.block);
+        let mut coin = schedule::stream(self.seed, "sides", &executables.candidate, launch.block);
         let began = Instant::now();
         let mut watch = ProcessObserver::after_control(self.control.as_ref(), launch.round());
         let mut children = Vec::new();
-        for side in executables.sides_in(chance::draw_order(&mut coin)) {
+        for side in executables.sides_in(schedule::draw_order(&mut coin)) {
             let session = start(executables.get(side), launch, side, &self.launcher);
             children.push((side, session.map_err(|error| (side, error))?));
         }
@@ -192,7 +192,7 @@ impl Campaign<'_> {
         let choice = self.processor_choice(launch, place);
         let mut seen = Vec::new();
         for side in
-            chance::order_of_round(self.seed, "sides", &executables.candidate, launch.round())
+            schedule::order_of_round(self.seed, "sides", &executables.candidate, launch.round())
         {
             let began = Instant::now();
             let mut watch = ProcessObserver::start();
@@ -260,7 +260,7 @@ impl Campaign<'_> {
         let subject = &mut target.subjects[place];
         let id = subject.benchmark.key.id.clone();
         let bench = &target.executables.candidate;
-        let coin = chance::stream(self.seed, &format!("quads/{id}"), bench, launch.block);
+        let coin = schedule::stream(self.seed, &format!("quads/{id}"), bench, launch.block);
         let sampling = match &self.in_turn {
             None => Sampling::Launch(subject.resolved),
             Some(plan) => Sampling::Round(RoundSampling {

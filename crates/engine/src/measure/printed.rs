@@ -9,10 +9,10 @@
 use std::time::{Duration, Instant};
 
 use super::campaign::Campaign;
-use super::chance;
-use super::driver::Driver;
-use super::launch::{ActiveProcesses, ProcessObserver};
-use super::subject::CampaignBenchmark;
+use super::discover::Driver;
+use super::process::{ActiveProcesses, ProcessObserver};
+use super::schedule;
+use super::target::CampaignBenchmark;
 use crate::child::{ChildError, PrintedHarness, PrintedRequest, PrintedValue};
 use perfcheck_analysis::model::{
     BenchmarkInProcess, Interleaving, ProcessOutcome, Sample, Series, Side,
@@ -34,7 +34,7 @@ impl Campaign<'_> {
         let drivers = self.targets[launch.index].drivers.clone();
         let draw = format!("sides/{}", self.subject(launch, place).benchmark.key.id);
         let bench = &self.targets[launch.index].executables.candidate;
-        let order = chance::order_of_round(self.seed, &draw, bench, launch.round());
+        let order = schedule::order_of_round(self.seed, &draw, bench, launch.round());
         let began = Instant::now();
         let mut sides = Vec::new();
         for side in drivers.sides_in(order) {

@@ -1,6 +1,8 @@
 //! Visits a benchmark of our own harness: warms it up and samples it, in the child of one side or alternately in those of both.
 //!
 //! Invariant: both sides get the same requests in the same order, independent of what the other one does.
+//!
+//! Untimed measurements of a benchmark after its samples: the allocations of iterations, and the latencies of single operations.
 
 #![expect(
     clippy::disallowed_methods,
@@ -9,13 +11,15 @@
 
 use std::time::{Duration, Instant};
 
-use super::aside::{UntimedScope, take_untimed};
-use super::chance::{draw_leaders, draw_order};
-use super::plan::{RoundSettings, compute_quads, compute_round_layout};
-use super::schedule::{LaunchLayout, compute_layout, expected_duration, planned_iteration_ns};
-use super::shared_cache::SharedCache;
-use super::subject::ResolvedSettings;
-use crate::child::{Capability, ChildError, SampleSpec, Session, StartOutcome, WarmUp};
+use super::process::SharedCache;
+use super::schedule::{
+    LaunchLayout, RoundSettings, compute_layout, compute_quads, compute_round_layout, draw_leaders,
+    draw_order, expected_duration, planned_iteration_ns,
+};
+use super::target::ResolvedSettings;
+use crate::child::{
+    Capability, ChildError, RequestKind, SampleSpec, Session, StartOutcome, WarmUp,
+};
 use crate::host;
 use perfcheck_analysis::compare::{ASSUMED_CLOCK_STEP_NS, ProcessSampling};
 use perfcheck_analysis::model::{
@@ -455,6 +459,48 @@ fn check_suspension(before: Duration, after: Duration) -> Result<(), ChildError>
         ));
     }
     Ok(())
+}
+
+/// Number of iterations in a process whose allocations are counted.
+const COUNTED: u64 = 16;
+/// Time after which a child stops counting. The current iteration is still completed.
+const COUNTING: Duration = Duration::from_millis(10);
+/// Number of single latencies that are kept from a process.
+const RESERVOIR: u64 = 10_000;
+
+/// The amount of untimed measurements.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum UntimedScope {
+    /// Everything the benchmark offers.
+    InFull,
+    /// As in the many rounds of a side-by-side measurement: no single latencies, and allocations only with `count`.
+    InRounds { count: bool },
+}
+
+/// Takes the untimed measurements of the current benchmark after its samples. `iteration_ns` is the time of an iteration, including setup and drops.
+pub(super) fn take_untimed(
+    session: &mut Session<'_>,
+    kind: RequestKind,
+    aside: UntimedScope,
+    iteration_ns: f64,
+) -> Result<Extras, ChildError> {
+    let mut extras = Extras::default();
+    // Latencies come before counting, which runs operations that are not samples.
+    if kind == RequestKind::Latency {
+        let reservoir = match aside {
+            UntimedScope::InFull => RESERVOIR,
+            UntimedScope::InRounds { .. } => 0,
+        };
+        extras.latencies = Some(session.latencies(reservoir)?);
+    }
+    let count = !matches!(aside, UntimedScope::InRounds { count: false });
+    if count && session.hello().counts_allocations() {
+        extras.allocations = session.count(
+            COUNTED,
+            COUNTING + Duration::from_nanos(iteration_ns as u64),
+        )?;
+    }
+    Ok(extras)
 }
 
 #[cfg(test)]

@@ -5,23 +5,19 @@
 //! run through [`Supervisor::output`]. Invariant: a group is killed when its [`ProcessGroup`] is dropped, and also
 //! when this process dies without dropping anything (see [`reap`]).
 
-mod binding;
-mod core_dumps;
 mod group;
 mod interrupt;
-mod orphans;
-mod output;
 mod reaper;
-mod threads;
+mod resources;
 mod time_samples;
 mod usage;
 
-pub use binding::ThreadPinning;
-pub use core_dumps::without_core_dumps;
+pub use group::RunError;
 pub use group::{LeftoverPolicy, ProcessGroup, Supervisor};
 pub use interrupt::{INTERRUPTED, Interrupt};
-pub use output::RunError;
 pub use reaper::{REAPER_ARGUMENT, reap};
-pub use threads::{start_scoped_work, start_thread};
+pub use resources::ThreadPinning;
+pub use resources::without_core_dumps;
+pub use resources::{start_scoped_work, start_thread};
 pub use time_samples::{TimeSample, TimeSampler, TimeSamplingError, try_time_samples};
 pub use usage::{UsageSnapshot, private_memory, stolen_time};

@@ -14,9 +14,9 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use super::confined::create_parents;
-use super::error::{SidesError, file_error};
-use super::path_text::map;
+use super::key::map;
+use super::mirror::create_parents;
+use super::request::{SidesError, file_error};
 use crate::cargo::BuildOutput;
 use crate::link::{PathRewrite, apply_all};
 

@@ -6,22 +6,14 @@
 //! folder.
 
 mod build;
+mod cache;
 mod configuration;
-mod confined;
-mod dev_dependencies;
-mod error;
-mod folder;
 mod kept;
-mod layout;
-mod lock_file;
-mod measuring_lock;
+mod key;
 mod mirror;
 mod outcome;
 mod overlay;
-mod path_text;
-mod recipe;
 mod request;
-mod shelf;
 mod sources;
 mod stage;
 mod state;
@@ -31,10 +23,10 @@ pub use build::{
     build_commit, build_sides, build_work_tree, find_kept_build, find_kept_builds,
     read_kept_executables,
 };
-pub use error::SidesError;
-pub use folder::default_cache;
-pub use measuring_lock::MeasuringLock;
+pub use cache::MeasuringLock;
+pub use cache::default_cache;
 pub use outcome::{BuildOrigin, BuiltSide, Dependency, PreparedSides, SideTarget, TargetPair};
 pub use perfcheck_analysis::model::BenchesFrom;
+pub use request::SidesError;
 pub use request::{BuildEvent, SidesRequest, UncopiedFile, UncopiedReason};
 pub use stage::StagedExecutables;

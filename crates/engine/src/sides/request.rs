@@ -1,10 +1,12 @@
 //! Requests to build sides, and the events that a build reports.
+//!
+//! Errors of building one side of a comparison.
 
+use std::io;
 use std::path::{Path, PathBuf};
 
-use super::error::SidesError;
-use crate::cargo::{CargoOptions, SkippedTarget, Toolchain, Workspace};
-use crate::host::{Checkout, Revision};
+use crate::cargo::{CargoError, CargoOptions, SkippedTarget, Toolchain, Workspace};
+use crate::host::{Checkout, GitError, Revision};
 use crate::process::Supervisor;
 use perfcheck_analysis::model::BenchesFrom;
 
@@ -88,4 +90,152 @@ pub enum BuildEvent<'a> {
     Building(Option<&'a Revision>),
     /// Cargo skipped these bench targets of the requested state.
     TargetsSkipped(&'a [SkippedTarget]),
+}
+
+/// The reason why a side cannot be built.
+#[derive(Debug, thiserror::Error)]
+pub enum SidesError {
+    /// Git failed.
+    #[error(transparent)]
+    Git(#[from] GitError),
+    /// Cargo failed.
+    #[error(transparent)]
+    Cargo(#[from] CargoError),
+    /// The old state does not build, or cargo cannot read it; the message is cargo's.
+    #[error(
+        "revision {revision} cannot be built as it is: {source}\n  help: the benchmarks of a revision are built with the current toolchain and cargo configuration; another revision may do"
+    )]
+    Revision {
+        /// The revision that was to be built.
+        revision: Revision,
+        /// Cargo's error.
+        source: CargoError,
+    },
+    /// The workspace is in no git repository, so it has no revisions.
+    #[error("the workspace lies in no git repository")]
+    NoRepository,
+    /// The revision does not contain the workspace yet.
+    #[error("revision {revision} has no `{}`: the workspace was not there yet", manifest.display())]
+    NoWorkspace {
+        /// The revision that was to be built.
+        revision: Revision,
+        /// The missing manifest, relative to the top of the repository.
+        manifest: PathBuf,
+    },
+    /// The manifest to build is outside the repository.
+    #[error("`{}` does not lie in the repository at `{}`", manifest.display(), top.display())]
+    Elsewhere {
+        /// The manifest.
+        manifest: PathBuf,
+        /// The repository's top.
+        top: PathBuf,
+    },
+    /// A manifest names a dependency whose directory contains the repository.
+    #[error(
+        "cargo cannot read a copy of the repository `{}`, in which a manifest names a directory above it, `{}`\n{said}\n  help: make the two one repository, or the dependency one by `git` or version",
+        top.display(),
+        path.display()
+    )]
+    Above {
+        /// The directory above.
+        path: PathBuf,
+        /// The repository's top.
+        top: PathBuf,
+        /// Cargo's message.
+        said: String,
+    },
+    /// The old state has none of the packages whose current benchmarks were to be added to it.
+    #[error("revision {revision} has no package {}: there is nothing to lay its benchmarks over", packages.join(", "))]
+    NoPackage {
+        /// The revision that was to be built.
+        revision: Revision,
+        /// The packages with bench targets.
+        packages: Vec<String>,
+    },
+    /// A manifest cannot be changed because it cannot be parsed.
+    #[error("cannot read `{}`: {source}", path.display())]
+    Manifest {
+        /// The manifest.
+        path: PathBuf,
+        /// The parse error.
+        source: toml_edit::TomlError,
+    },
+    /// A file of the user is needed and cannot be read.
+    #[error("{doing} `{}`: {source}\n  help: what is built is a copy of the files that git tracks and of those beside them", path.display())]
+    Source {
+        /// The failed action, as "cannot ...".
+        doing: &'static str,
+        /// The file.
+        path: PathBuf,
+        /// The cause.
+        source: io::Error,
+    },
+    /// A file of the cache cannot be read or written.
+    #[error("{doing} `{}`: {source}\n  help: the cache can be removed at any time; PERFCHECK_CACHE names another place", path.display())]
+    File {
+        /// The failed action, as "cannot ...".
+        doing: &'static str,
+        /// The file.
+        path: PathBuf,
+        /// The cause.
+        source: io::Error,
+    },
+    /// The user has no cache directory.
+    #[error("there is no directory for caches\n  help: PERFCHECK_CACHE names one")]
+    NoCacheDirectory,
+    /// The user asked to stop.
+    #[error("interrupted")]
+    Interrupted,
+}
+
+impl SidesError {
+    /// Reports whether the user asked to stop.
+    pub fn is_interruption(&self) -> bool {
+        matches!(
+            self,
+            Self::Interrupted
+                | Self::Cargo(CargoError::Interrupted)
+                | Self::Revision {
+                    source: CargoError::Interrupted,
+                    ..
+                }
+        )
+    }
+
+    /// Reports whether the revision itself is the cause, so that a search through the history may skip it.
+    pub fn is_caused_by_revision(&self) -> bool {
+        match self {
+            Self::Revision { source, .. } => !matches!(source, CargoError::Interrupted),
+            Self::NoWorkspace { .. }
+            | Self::NoPackage { .. }
+            | Self::Git(GitError::MissingSubmoduleCommit { .. }) => true,
+            _ => false,
+        }
+    }
+}
+
+/// Returns a function that turns an I/O error about a file of the cache into a [`SidesError`].
+pub(super) fn file_error(
+    doing: &'static str,
+    path: &std::path::Path,
+) -> impl FnOnce(io::Error) -> SidesError {
+    let path = path.to_owned();
+    move |source| SidesError::File {
+        doing,
+        path,
+        source,
+    }
+}
+
+/// Returns a function that turns an I/O error about a file of the user into a [`SidesError`].
+pub(super) fn source_error(
+    doing: &'static str,
+    path: &std::path::Path,
+) -> impl FnOnce(io::Error) -> SidesError {
+    let path = path.to_owned();
+    move |source| SidesError::Source {
+        doing,
+        path,
+        source,
+    }
 }

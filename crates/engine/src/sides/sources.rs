@@ -9,9 +9,9 @@ use std::fs::{self, File};
 use std::io::{self, Read};
 use std::path::{Component, Path, PathBuf};
 
-use super::error::{SidesError, file_error};
 use super::kept::{files_below, hash_file};
 use super::mirror::WantedFiles;
+use super::request::{SidesError, file_error};
 use super::request::{SidesRequest, UncopiedFile, UncopiedReason};
 use crate::cargo::BenchExecutable;
 use crate::host::Checkout;

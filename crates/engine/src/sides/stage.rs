@@ -6,8 +6,8 @@ use std::fs::{self, File};
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
-use super::error::{SidesError, file_error};
-use super::folder::create_private_dir;
+use super::cache::create_private_dir;
+use super::request::{SidesError, file_error};
 use perfcheck_analysis::model::BySide;
 
 /// Directory in the cache that holds a directory for each current run.

@@ -10,14 +10,14 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::time::Instant;
 
+use super::cache::WorkspaceFolder;
+use super::cache::{CacheLimit, FolderCache, PrunedFolders, remove_directory};
 use super::configuration;
-use super::error::{SidesError, file_error};
-use super::folder::WorkspaceFolder;
-use super::layout::{DirectoryLayout, OutsidePaths};
 use super::request::{BuildEvent, SidesRequest, UncopiedFile, UncopiedReason};
-use super::shelf::{CacheLimit, FolderCache, PrunedFolders, remove_directory};
+use super::request::{SidesError, file_error};
 use super::sources::{Caches, PresentSources, list_sources};
 use super::state::{CurrentCheckout, State};
+use super::state::{DirectoryLayout, OutsidePaths};
 use crate::host::{Revision, build_environment};
 use crate::link::LinkRecorder;
 

@@ -5,12 +5,12 @@ use std::collections::{BTreeMap, HashMap, HashSet};
 use rayon::prelude::*;
 use rusqlite::types::Value;
 
-use super::codec;
-use super::columns::{FlagValues, Json, RowCount, Unsigned, WordColumn};
-use super::conditions::{KnownConditions, find_benchmarks};
-use super::counts::add_count;
+use super::encoding;
+use super::encoding::{FlagValues, Json, RowCount, Unsigned, WordColumn};
+use super::encoding::{read_allocations, read_latencies};
 use super::error::{Attempt, Fault};
-use super::extras::{read_allocations, read_latencies};
+use super::processes::add_count;
+use super::processes::{KnownConditions, find_benchmarks};
 use super::runs::read_key;
 use super::sql::{AT_ONCE, Sql, StoredRow, join_numbers};
 use super::{Store, StoreError, WorkspaceId};
@@ -388,7 +388,7 @@ impl SeriesRow {
             quantum: launched.quantum,
             conduct: launched.conduct,
             layout: launched.layout,
-            series: codec::decode(&self.samples)?,
+            series: encoding::decode(&self.samples)?,
             extras: Extras {
                 led: self.led.clone(),
                 allocations: read_allocations((&self.allocations).into())?,

@@ -6,27 +6,12 @@
 //! recorded survives a kill, a process is stored as a whole or not at all, samples are read back as the same integers
 //! or as an error, and a file that is foreign or newer than this program is never written to.
 
-mod access;
-mod adopt;
-mod baselines;
-mod check;
-mod codec;
-mod columns;
-mod conclusion;
-mod conditions;
-mod counts;
+mod encoding;
 mod error;
-mod expiry;
-mod extras;
-mod file;
-mod found;
-mod header;
 mod history;
-mod launches;
-mod location;
 mod measurements;
 mod open;
-mod pairs;
+mod processes;
 mod pruning;
 mod runs;
 mod schema;
@@ -40,18 +25,18 @@ mod workspaces;
 #[cfg(test)]
 mod tests;
 
-pub use adopt::AdoptionSummary;
-pub use baselines::{Baseline, check_baseline_name};
-pub use conditions::Conditions;
 pub use error::StoreError;
-pub use found::ExistingStore;
 pub use history::{
     BenchmarkSummary, BranchFilter, History, HistoryQuery, MeasuredCode, PastMeasurement,
     RunFilter, RunLink, RunLinks,
 };
-pub use location::{default_path, is_address, public_location};
+pub use open::ExistingStore;
 pub use open::{OpenOptions, Store};
+pub use open::{default_path, is_address, public_location};
+pub use processes::Conditions;
 pub use pruning::{RemovedRuns, StoredRun};
 pub use runs::RunSummary;
 pub use transfer::{KnownRun, RunEndFn, TransferredPair, TransferredRun};
+pub use workspaces::AdoptionSummary;
+pub use workspaces::{Baseline, check_baseline_name};
 pub use workspaces::{WorkspaceId, WorkspaceSummary};

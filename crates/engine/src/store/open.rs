@@ -1,23 +1,31 @@
 //! Opens stores: SQLite's settings, the journal mode, and reading from media that cannot be written.
 //!
 //! The time of opening does not depend on the amount of stored data.
+//!
+//! Creates the store's file with private permissions, and rejects files of other programs before SQLite opens them.
+//!
+//! Inspects the first bytes of a file before SQLite does, because opening a database can already write to it.
+//!
+//! Offsets are those of "The Database Header" in <https://www.sqlite.org/fileformat2.html>.
+//!
+//! The location of the store.
+//!
+//! The state of the place where a team's store is to be created.
 
-use std::fmt::Write;
-use std::fs::{File, TryLockError};
-use std::io::ErrorKind;
-use std::path::Path;
-use std::time::Duration;
-
-use rusqlite::config::DbConfig;
-use rusqlite::{Connection, OpenFlags, ffi};
-
-use super::error::{Attempt, Fault};
-use super::file::{OpenFile, create_if_absent};
-use super::found::ExistingStore;
-use super::header::FileState;
-use super::location::is_address;
 #[cfg(feature = "postgres")]
 use super::server::TeamSession;
+use rusqlite::config::DbConfig;
+use rusqlite::{Connection, OpenFlags, ffi};
+use std::collections::BTreeMap;
+use std::fmt::Write;
+use std::fs::{DirBuilder, File, TryLockError};
+use std::io::{self, ErrorKind, Read};
+use std::path::{Path, PathBuf};
+use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+
+use super::error::{Attempt, Fault};
+use super::schema::{APPLICATION_ID, VERSION};
 use super::{StoreError, schema};
 
 /// An open store with one connection. Threads do not share it: each opens the store for itself.
@@ -420,4 +428,267 @@ fn immutable_uri(path: &Path) -> String {
         }
     }
     uri + "?immutable=1"
+}
+
+/// Creates directories (0700) and an empty file (0600) if they do not exist. SQLite creates its additional files with
+/// the same permissions as the file.
+pub(super) fn create_if_absent(path: &Path) -> Result<(), StoreError> {
+    let mut directory = DirBuilder::new();
+    let mut file = std::fs::OpenOptions::new();
+    directory.recursive(true);
+    file.write(true).create_new(true);
+    #[cfg(unix)]
+    {
+        use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
+        directory.mode(0o700);
+        file.mode(0o600);
+    }
+    if path.try_exists().unwrap_or(false) {
+        return Ok(());
+    }
+    let failed = |path: &Path, action, source| StoreError::Io {
+        path: path.to_owned(),
+        action,
+        source,
+    };
+    if let Some(parent) = path
+        .parent()
+        .filter(|parent| !parent.as_os_str().is_empty())
+    {
+        directory
+            .create(parent)
+            .map_err(|source| failed(parent, "create the directory", source))?;
+    }
+    // Take the lock, because closing the new file must not coincide with a connection of this process, see
+    // `OpenFile`.
+    let _lock = open_files();
+    match file.open(path) {
+        Ok(_) => Ok(()),
+        Err(error) if error.kind() == ErrorKind::AlreadyExists => Ok(()),
+        Err(error) => Err(failed(path, "create", error)),
+    }
+}
+
+/// The files that this process has open as stores, with the number of stores for each.
+///
+/// POSIX releases all locks of a process on a file when the process closes *any* descriptor of the file ("How To
+/// Corrupt An SQLite Database File", 2.2). Therefore a file is read directly only if no store of this process has it
+/// open.
+static OPEN_FILES: Mutex<BTreeMap<PathBuf, usize>> = Mutex::new(BTreeMap::new());
+
+fn open_files() -> MutexGuard<'static, BTreeMap<PathBuf, usize>> {
+    // The map is always consistent, so a poisoned lock is harmless.
+    OPEN_FILES.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// An entry in the map of open files, by canonical path.
+#[derive(Debug)]
+pub(super) struct OpenFile(PathBuf);
+
+impl OpenFile {
+    /// Adds the file to the map and returns its state; `None` if it does not exist. Rejects files that must not be
+    /// opened.
+    pub(super) fn register(path: &Path) -> Result<Option<(Self, FileState)>, StoreError> {
+        let failed = |source: io::Error| StoreError::Io {
+            path: path.to_owned(),
+            action: "open",
+            source,
+        };
+        let mut files = open_files();
+        let metadata = match std::fs::metadata(path) {
+            Ok(metadata) => metadata,
+            Err(error) if error.kind() == ErrorKind::NotFound => {
+                return match std::fs::read_link(path) {
+                    // SQLite would create the target of the link. That may hide a disk that is not mounted, so ask
+                    // the user.
+                    Ok(target) => Err(StoreError::DanglingLink {
+                        path: path.to_owned(),
+                        target,
+                    }),
+                    Err(_) => Ok(None),
+                };
+            }
+            Err(error) => return Err(failed(error)),
+        };
+        // Check before opening: opening a pipe would block.
+        if !metadata.is_file() {
+            return Err(StoreError::NotAFile(path.to_owned()));
+        }
+        let canonical = path.canonicalize().map_err(failed)?;
+        let found = if files.contains_key(&canonical) {
+            // The file was inspected when it was first opened; SQLite reads the version again in any case.
+            FileState::Store(schema::VERSION)
+        } else {
+            inspect(&canonical)?
+        };
+        *files.entry(canonical.clone()).or_insert(0) += 1;
+        Ok(Some((Self(canonical), found)))
+    }
+
+    /// Returns the canonical path.
+    pub(super) fn path(&self) -> &Path {
+        &self.0
+    }
+}
+
+impl Drop for OpenFile {
+    fn drop(&mut self) {
+        let mut files = open_files();
+        if let Some(stores) = files.get_mut(&self.0) {
+            *stores -= 1;
+            if *stores == 0 {
+                files.remove(&self.0);
+            }
+        }
+    }
+}
+
+const MAGIC: &[u8; 16] = b"SQLite format 3\0";
+/// Size of the smallest page, and so of the smallest database.
+const SMALLEST_DATABASE_BYTES: usize = 512;
+const USER_VERSION_OFFSET: usize = 60;
+const APPLICATION_ID_OFFSET: usize = 68;
+
+/// The state of a file that may be opened.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum FileState {
+    /// An empty file.
+    Empty,
+    /// A store of this version, which is not newer than the current one.
+    Store(u32),
+}
+
+/// Inspects a regular file; an error if it must not be opened.
+pub(super) fn inspect(path: &Path) -> Result<FileState, StoreError> {
+    let failed = |source: io::Error| StoreError::Io {
+        path: path.to_owned(),
+        action: "read",
+        source,
+    };
+    // Judge only the bytes read. A length from the metadata could be older, from before another process wrote the
+    // first page.
+    let mut start = Vec::with_capacity(SMALLEST_DATABASE_BYTES);
+    File::open(path)
+        .and_then(|file| {
+            file.take(SMALLEST_DATABASE_BYTES as u64)
+                .read_to_end(&mut start)
+        })
+        .map_err(failed)?;
+    classify(&start, path)
+}
+
+fn classify(start: &[u8], path: &Path) -> Result<FileState, StoreError> {
+    if start.is_empty() {
+        return Ok(FileState::Empty);
+    }
+    if !start.starts_with(MAGIC) {
+        return Err(StoreError::NotADatabase(path.to_owned()));
+    }
+    if start.len() < SMALLEST_DATABASE_BYTES {
+        return Err(StoreError::Corrupt {
+            path: path.to_owned(),
+            detail: format!("it ends after {} bytes", start.len()),
+        });
+    }
+    let number = |offset: usize| {
+        let bytes = &start[offset..offset + 4];
+        u32::from_be_bytes([bytes[0], bytes[1], bytes[2], bytes[3]])
+    };
+    let application_id = number(APPLICATION_ID_OFFSET);
+    if application_id != APPLICATION_ID {
+        return Err(StoreError::Foreign {
+            path: path.to_owned(),
+            application_id,
+        });
+    }
+    match number(USER_VERSION_OFFSET) {
+        found if found > VERSION => Err(StoreError::Newer {
+            path: path.to_owned(),
+            found,
+            supported: VERSION,
+        }),
+        version => Ok(FileState::Store(version)),
+    }
+}
+
+/// Returns the default path, `cargo-perfcheck/perfcheck.db` in the user's data directory. It is not in the target
+/// directory, because `cargo clean` must not delete baselines.
+pub fn default_path() -> Result<PathBuf, StoreError> {
+    let directory = dirs::data_dir().ok_or(StoreError::NoDataDirectory)?;
+    Ok(directory.join("cargo-perfcheck").join("perfcheck.db"))
+}
+
+/// Reports whether the path is the address of a team's store rather than a file.
+pub fn is_address(path: &Path) -> bool {
+    path.to_str()
+        .is_some_and(|text| text.starts_with("postgres://") || text.starts_with("postgresql://"))
+}
+
+/// Returns the name of a store for messages and reports: the path of a file, or the address of a team's store without
+/// its password.
+pub fn public_location(path: &Path) -> PathBuf {
+    let Some((scheme, rest)) = path.to_str().and_then(|text| text.split_once("://")) else {
+        return path.to_owned();
+    };
+    if !is_address(path) {
+        return path.to_owned();
+    }
+    let end = rest.find(['/', '?']).unwrap_or(rest.len());
+    let (authority, tail) = rest.split_at(end);
+    let authority = match authority.rsplit_once('@') {
+        Some((user, host)) => {
+            let user = user.split_once(':').map_or(user, |(user, _)| user);
+            format!("{user}@{host}")
+        }
+        None => authority.to_owned(),
+    };
+    let tail = match tail.split_once('?') {
+        Some((database, parameters)) => {
+            let kept = parameters
+                .split('&')
+                .filter(|one| !one.starts_with("password="));
+            let kept: Vec<&str> = kept.collect();
+            let separator = if kept.is_empty() { "" } else { "?" };
+            format!("{database}{separator}{}", kept.join("&"))
+        }
+        None => tail.to_owned(),
+    };
+    format!("{scheme}://{authority}{tail}").into()
+}
+
+/// The existing content where a team's store is to be created.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum ExistingStore {
+    /// No store.
+    None,
+    /// A store of this older version.
+    Older(u32),
+    /// A store of the current version.
+    Present,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn no_location_that_is_shown_has_a_password() {
+        for (given, shown) in [
+            ("/a/b:c@d", "/a/b:c@d"),
+            ("postgres://db/perf", "postgres://db/perf"),
+            ("postgres://me@db:1/perf?a=b", "postgres://me@db:1/perf?a=b"),
+            ("postgres://me:secret@db/perf", "postgres://me@db/perf"),
+            ("postgres://me:sec@ret@db", "postgres://me@db"),
+            (
+                "postgresql://me@db/perf?password=secret",
+                "postgresql://me@db/perf",
+            ),
+            (
+                "postgres://me:secret@%2Ftmp/d?password=x&a=b",
+                "postgres://me@%2Ftmp/d?a=b",
+            ),
+        ] {
+            assert_eq!(public_location(Path::new(given)), Path::new(shown));
+        }
+    }
 }

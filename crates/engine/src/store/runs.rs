@@ -1,15 +1,16 @@
 //! Runs: begun as incomplete, ended once, and accepted by their result or by a command.
-
-use std::collections::HashMap;
+//!
+//! Pairs: a side-by-side measurement is stored as two runs that begin, end and are removed together.
+//!
+//! Round r of the pair is process r of both runs, recorded like any other process.
 
 use rusqlite::params;
+use std::collections::HashMap;
 
-use super::access::Durability;
-use super::columns::{Json, RowCount, Unsigned, WordColumn};
-use super::conclusion::pack;
-use super::conditions::{intern_benchmark, intern_json};
+use super::encoding::{Json, RowCount, Unsigned, WordColumn, pack};
 use super::error::Attempt;
-use super::sql::{AT_ONCE, Sql, StoredRow, join_numbers};
+use super::processes::{intern_benchmark, intern_json};
+use super::sql::{AT_ONCE, Durability, Sql, StoredRow, join_numbers};
 use super::{Store, StoreError, WorkspaceId};
 use perfcheck_analysis::model::{
     Acceptance, BenchmarkKey, GitState, NewRun, Pair, Purpose, Run, RunEnd, RunId, RunStatus,
@@ -393,5 +394,56 @@ fn count_benchmarks(sql: Sql<'_>, runs: &mut [RunSummary]) -> Attempt<()> {
         summary.benchmarks = benchmarks;
         summary.tally = verdicts.into_iter().collect();
     }
+    Ok(())
+}
+
+impl Store {
+    /// Begins both sides of a side-by-side measurement and returns (base, candidate). They are incomplete until
+    /// [`Store::finish_pair`].
+    ///
+    /// `plan` is stored unchanged: the boundaries and budgets of the decision, fixed before the first round.
+    pub fn begin_pair(
+        &mut self,
+        workspace: WorkspaceId,
+        base: &NewRun,
+        candidate: &NewRun,
+        plan: &str,
+        purpose: Purpose,
+    ) -> Result<(RunId, RunId), StoreError> {
+        self.lock_for_measuring();
+        self.write(Durability::Kill, |sql| {
+            let candidate = insert_run(sql, workspace, candidate)?;
+            let base = insert_base(sql, workspace, base, candidate)?;
+            for (run, side) in [(base, Side::Base), (candidate, Side::Candidate)] {
+                mark_side(sql, run, (side, plan, purpose))?;
+            }
+            Ok((base, candidate))
+        })
+    }
+
+    /// Ends both sides in one transaction, as [`Store::finish_run`] ends a run. The base stays `pending`,
+    /// even if its end accepts it.
+    pub fn finish_pair(
+        &mut self,
+        base: (RunId, &RunEnd),
+        candidate: (RunId, &RunEnd),
+    ) -> Result<(), StoreError> {
+        self.write(Durability::PowerLoss, |sql| {
+            end_run(sql, base.0, base.1)?;
+            end_run(sql, candidate.0, candidate.1)
+        })
+    }
+}
+
+/// Marks a run as the given side of a pair with this plan and purpose.
+pub(super) fn mark_side(
+    sql: Sql<'_>,
+    run: RunId,
+    (side, plan, purpose): (Side, &str, Purpose),
+) -> Attempt<()> {
+    sql.run(
+        "UPDATE runs SET partner = -id, role = ?2, plan = ?3, purpose = ?4 WHERE id = ?1",
+        params![run.0, WordColumn(side), plan, WordColumn(purpose)],
+    )?;
     Ok(())
 }

@@ -331,7 +331,7 @@ fn series_without_allocations_and_latencies_are_read_and_damaged_ones_are_not() 
     connection
         .execute(
             "INSERT INTO series (run_benchmark, launch, position, samples) VALUES (1, 1, 0, ?1)",
-            [super::codec::encode(&series)],
+            [super::encoding::encode(&series)],
         )
         .expect("fills");
     drop(connection);

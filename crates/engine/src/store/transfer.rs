@@ -4,19 +4,19 @@ use std::collections::BTreeMap;
 
 use rusqlite::params;
 
-use super::access::Durability;
-use super::baselines::{check_baseline_name, name_run};
-use super::codec;
-use super::columns::{FlagValues, Json, WordColumn};
-use super::conditions::KnownConditions;
-use super::counts::insert_counts;
+use super::encoding;
+use super::encoding::{FlagValues, Json, WordColumn};
+use super::encoding::{read_allocations, read_latencies};
 use super::error::{Attempt, Fault};
-use super::extras::{read_allocations, read_latencies};
-use super::launches::insert_launch;
-use super::pairs::mark_side;
+use super::processes::KnownConditions;
+use super::processes::insert_counts;
+use super::processes::insert_launch;
+use super::runs::mark_side;
 use super::runs::{end_run, insert_base, insert_run, read_key};
+use super::sql::Durability;
 use super::sql::Sql;
 use super::steps::accept_levels;
+use super::workspaces::{check_baseline_name, name_run};
 use super::{Store, StoreError, WorkspaceId};
 use perfcheck_analysis::model::{
     BenchmarkInProcess, BenchmarkKey, CountedBenchmark, Extras, NewRun, ProcessOutcome,
@@ -289,7 +289,7 @@ fn read_process_results(
             ProcessOutcome::Failed(message)
         } else {
             let bytes = row.get_ref(4)?.as_blob().map_err(rusqlite::Error::from)?;
-            ProcessOutcome::Measured(codec::decode(bytes).map_err(Fault::Content)?)
+            ProcessOutcome::Measured(encoding::decode(bytes).map_err(Fault::Content)?)
         };
         benchmarks.push(BenchmarkInProcess {
             benchmark: conditions.benchmark(read_key(row, 0)?),

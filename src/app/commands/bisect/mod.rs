@@ -4,10 +4,8 @@
 //! without a clear outcome counts as neither fast nor slow.
 
 mod command;
-mod memory;
-mod options;
 mod search;
 mod step;
 
+pub use command::BisectOptions;
 pub use command::bisect;
-pub use options::BisectOptions;

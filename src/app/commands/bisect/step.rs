@@ -1,17 +1,17 @@
 //! The step of a search: builds one commit, compares it with the good one and stores both as a pair of runs.
 
-use super::memory::SearchState;
-use super::options::BisectOptions;
+use super::command::BisectOptions;
+use super::search::SearchState;
 use crate::app::context::{Context, World};
 use crate::app::error::{AppError, first_line};
+use crate::app::measuring::builds::CacheBuild;
 use crate::app::measuring::builds::compare_sides;
-use crate::app::measuring::cache_build::CacheBuild;
-use crate::app::measuring::layouts::Relinking;
 use crate::app::measuring::machine_code::CodeEquality;
+use crate::app::measuring::machine_code::Relinking;
 use crate::app::measuring::paired::PairedMeasurement;
 use crate::app::measuring::pairing::Pairing;
-use crate::app::measuring::prepare::{find_benchmarks, timeout};
 use crate::app::measuring::request::Request;
+use crate::app::measuring::request::{find_benchmarks, timeout};
 use crate::app::options::StoreOptions;
 use crate::app::pipeline::judge::Measured;
 use crate::app::pipeline::record::AcceptancePolicy;

@@ -2,13 +2,13 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::asked::CompareCall;
+use super::command::CompareCall;
 use crate::app::context::{World, resolve_run};
-use crate::app::deliver::working::with_progress;
+use crate::app::deliver::progress::with_progress;
 use crate::app::error::AppError;
 use crate::app::options::StoreOptions;
+use crate::app::stored::comparison::describe_absurdities;
 use crate::app::stored::comparison::{incomplete_note, same_run_error};
-use crate::app::stored::imported::describe_absurdities;
 use crate::report::{
     ColumnCell, ColumnGeometricMean, ColumnsLine, RunColumn, RunTable, ShownStatistics,
     write_columns, write_warning,

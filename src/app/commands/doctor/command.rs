@@ -1,15 +1,16 @@
 //! The `doctor` command: inspects the machine, measures its noise while watching it, judges and reports.
+//!
+//! Options of `cargo perfcheck doctor`.
 
 #![expect(
     clippy::disallowed_methods,
     reason = "how long the counters were watched"
 )]
 
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use super::judgement::{DoctorFacts, judge};
 use super::noise;
-use super::options::DoctorOptions;
 use crate::app::context::World;
 use crate::app::error::{AppError, first_line};
 use crate::app::options::OutputOptions;
@@ -64,4 +65,15 @@ pub fn doctor(
     };
     report::write_doctor(world.stdout, &findings, output.format)?;
     Ok(exit_code)
+}
+
+/// Options of `cargo perfcheck doctor`.
+#[derive(Debug, Clone)]
+pub struct DoctorOptions {
+    /// Duration of the noise measurement
+    pub time: Duration,
+    /// Maximum rounds of each workload; `None` for as many as fit
+    pub rounds: Option<u32>,
+    /// Seed of all randomness; `None` for a fresh one
+    pub seed: Option<u64>,
 }

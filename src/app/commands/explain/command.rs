@@ -1,7 +1,7 @@
 //! `cargo perfcheck explain BENCH`: explains a stored verdict from the store and from kept builds.
 
-use super::flame_graph::{check_graph_destination, draw_flame_graph};
-use super::machine_code::compare_machine_code;
+use super::kept_builds::compare_machine_code;
+use super::kept_builds::{check_graph_destination, draw_flame_graph};
 use crate::app::context::{Context, World, resolve_run};
 use crate::app::deliver::next_steps::workspace_flags;
 use crate::app::error::AppError;
@@ -9,8 +9,8 @@ use crate::app::measuring::counting::counting_request;
 use crate::app::naming::{find_candidates, list_keys, similar_keys, unambiguous_word};
 use crate::app::options::StoreOptions;
 use crate::app::pipeline::record::verdict_of;
+use crate::app::stored::comparison::{read_side, run_with_verdicts, summarize_side};
 use crate::app::stored::conclusions::{parse_plan, read_findings};
-use crate::app::stored::sides::{read_side, run_with_verdicts, summarize_side};
 use crate::escape::shell_command;
 use crate::report::{
     BenchmarkSelector, CodeExtent, Explanation, ExplanationDepth, terminal_width,

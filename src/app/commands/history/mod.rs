@@ -1,8 +1,6 @@
 //! `cargo perfcheck history`: shows benchmarks over many runs.
 
-mod command;
-pub(super) mod options;
-mod overview;
+pub(super) mod command;
 
+pub use command::HistoryOptions;
 pub use command::history;
-pub use options::HistoryOptions;

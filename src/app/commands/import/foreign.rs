@@ -1,14 +1,19 @@
 //! Imports output of other benchmark programs, as one run or several.
+//!
+//! Imports tables of separated values.
 
-use super::facts::environment_from_facts;
-use super::options::ImportOptions;
+use super::command::ImportOptions;
+use super::record::environment_from_facts;
+use super::record::warn;
 use super::record::{ImportRow, ParsedFiles, build_run, build_source, summarize_benchmarks};
-use super::warnings::warn;
 use crate::app::context::{Context, World};
-use crate::app::deliver::working::with_progress;
+use crate::app::deliver::progress::with_progress;
 use crate::app::error::AppError;
 use crate::app::options::{ComparisonOptions, StoreOptions};
-use crate::exchange::{ColumnMap, ExchangeError, FileFormat, ForeignInput, ForeignRun, read_runs};
+use crate::exchange::{
+    ColumnMap, ExchangeError, FileFormat, ForeignInput, ForeignRun, InputContent, ReadOptions,
+    read_runs, read_tables,
+};
 use crate::report::{self, ImportFindings, write_import};
 use perfcheck_analysis::exit_code::ExitCode;
 use perfcheck_analysis::findings::Order;
@@ -190,4 +195,42 @@ fn choose_name(
         _ => run.baseline = Some(name.clone()),
     }
     Ok(())
+}
+
+/// Reads the files and stores them as one run.
+pub(super) fn import_table(
+    files: &[InputContent],
+    options: &ImportOptions,
+    context: &Context,
+    common: &StoreOptions,
+    world: &mut World<'_>,
+) -> Result<ExitCode, AppError> {
+    let map = ColumnMap::parse(&options.columns)?;
+    let reading = ReadOptions {
+        unit: options.unit.clone(),
+        guess_units: options.guess_units,
+        lenient: options.lenient,
+    };
+    let interrupt = world.interrupt;
+    let imported = with_progress("Reading", 0, world, |told| {
+        let interrupted = || interrupt.is_requested();
+        read_tables(files, &map, options.layout, &reading, &interrupted, told)
+    })?;
+    let run = ForeignRun {
+        imported,
+        files: files.iter().map(InputContent::source).collect(),
+        name: None,
+        unit: String::new(),
+        caveats: Vec::new(),
+    };
+    let map = Some(&map);
+    store_runs(
+        &[run],
+        FileFormat::Csv,
+        map,
+        options,
+        context,
+        common,
+        world,
+    )
 }

@@ -3,9 +3,9 @@
 use std::collections::{HashMap, HashSet};
 use std::io;
 
-use super::options::ImportOptions;
+use super::command::ImportOptions;
 use crate::app::context::{Context, World};
-use crate::app::deliver::working::with_progress;
+use crate::app::deliver::progress::with_progress;
 use crate::app::error::AppError;
 use crate::app::options::StoreOptions;
 use crate::app::stored::transfer::{

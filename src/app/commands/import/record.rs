@@ -1,18 +1,27 @@
 //! Converts measurements of other programs into runs of the store.
+//!
+//! Facts about the environment of imported measurements, by name.
+//!
+//! Warnings about imported numbers, on stderr since they are not the result.
 
 use super::ImportOptions;
+use super::command::StatedFact;
+use crate::app::context::World;
+use crate::app::error::AppError;
 use crate::exchange::{
     ColumnMap, IdGroup, ImportedGroups, IterationLayout, ValueUnit, clean, warm_up_rows,
 };
+use crate::report;
 use crate::report::ImportedBenchmark;
+use crate::settings::parse_shared_host;
 use perfcheck_analysis::compare::{ValueSummary, map_with_progress};
 use perfcheck_analysis::exit_code::ExitCode;
 use perfcheck_analysis::model::{
     Acceptance, AuthorSettings, Benchmark, BenchmarkInProcess, BenchmarkKey, DecisionSettings,
-    Environment, Extras, Interleaving, Nanos, NewRun, ProcessHead, ProcessOutcome, ProcessRecord,
-    ProgressReporter, RunEnd, RunVerdict, Sample, SampleFilter, SamplingMode, SamplingSettings,
-    Series, Source, SourceDimension, SourceFile, SourceValue, TargetFacts, Thresholds, Timestamp,
-    Verdict,
+    Environment, Extras, Interleaving, MIN_LAUNCHES, Metric, Nanos, NewRun, ProcessHead,
+    ProcessOutcome, ProcessRecord, ProgressReporter, RunEnd, RunVerdict, Sample, SampleFilter,
+    SamplingMode, SamplingSettings, Series, Source, SourceDimension, SourceFile, SourceValue,
+    TargetFacts, Thresholds, Timestamp, Verdict,
 };
 use perfcheck_engine::host;
 use perfcheck_engine::store::TransferredRun;
@@ -305,4 +314,95 @@ fn samples_by_process(group: &IdGroup, column: usize, filter: &SampleFilter) -> 
         }
     }
     all
+}
+
+/// Builds an environment from the facts that the user states; all others are unknown.
+pub(super) fn environment_from_facts(facts: &[StatedFact]) -> Result<Environment, AppError> {
+    let mut environment = Environment::default();
+    for fact in facts {
+        let value = fact.value.trim().to_owned();
+        let (host, build) = (&mut environment.host, &mut environment.build);
+        match fact.name.as_str() {
+            "cpu" => host.cpu = value,
+            "architecture" => host.architecture = value,
+            "os" => host.os = value,
+            "kernel" => host.kernel = value,
+            "host" => {
+                let shared = parse_shared_host(&value);
+                host.shared =
+                    Some(shared.map_err(|why| AppError::Usage(format!("`--fact host`: {why}")))?);
+            }
+            "governor" => host.governor = Some(value),
+            "microcode" => host.microcode = Some(value),
+            "cores" => {
+                host.cores = value.parse().map_err(|_| {
+                    AppError::Usage(format!("`--fact cores={value}`: not a whole number"))
+                })?;
+            }
+            "rustc" => build.rustc = value,
+            "target" => build.target = value,
+            "profile" => build.profile = value,
+            "rustflags" => build.rustflags = value,
+            other => {
+                return Err(AppError::Usage(format!(
+                    "`{other}` is no fact that comparisons know; those are host, cpu, architecture, os, kernel, governor, microcode, cores, rustc, target, profile, rustflags"
+                )));
+            }
+        }
+    }
+    Ok(environment)
+}
+
+/// Writes warnings that readers must know before they rely on the numbers, to stderr since they are not the result.
+pub(super) fn warn(
+    imported: &ImportedGroups,
+    source: &Source,
+    rows: &[ImportRow],
+    world: &mut World<'_>,
+) -> Result<(), AppError> {
+    for row in &imported.skipped {
+        report::write_warning(world.stderr, &format!("skipped {row}"))?;
+    }
+    let more = imported.rows_skipped - (imported.skipped.len() as u64).min(imported.rows_skipped);
+    if more > 0 {
+        report::write_warning(world.stderr, &format!("skipped {more} more rows"))?;
+    }
+    for guess in &imported.guesses {
+        report::write_warning(
+            world.stderr,
+            &format!(
+                "guessed: {} of `{}` are in {} ({})",
+                guess.column, guess.id, guess.unit, guess.evidence
+            ),
+        )?;
+    }
+    for row in rows {
+        let id = &row.shown.key.id;
+        for absurd in &row.shown.summary.absurd {
+            report::write_warning(world.stderr, &format!("`{id}`: {absurd}"))?;
+        }
+        let is_amount = matches!(row.shown.metric, Metric::Amount { .. });
+        if row.shown.summary.zeros > 0 && !is_amount {
+            report::write_warning(
+                world.stderr,
+                &format!(
+                    "{} 0, less than its clock could see",
+                    if row.shown.summary.zeros == 1 {
+                        format!("a value of `{id}` is")
+                    } else {
+                        format!("{} values of `{id}` are", row.shown.summary.zeros)
+                    }
+                ),
+            )?;
+        }
+    }
+    if !source.launches_known {
+        report::write_warning(
+            world.stderr,
+            &format!(
+                "nothing tells launches (sessions, processes) apart, so all repetitions of a benchmark count as one launch: comparisons can only take them as if they were independent of each other; a launch column or one file a session ({MIN_LAUNCHES} at least) would do better"
+            ),
+        )?;
+    }
+    Ok(())
 }

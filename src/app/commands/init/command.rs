@@ -3,13 +3,13 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use super::automation::Automation;
-use super::first_bench::{FirstBench, relative_to_manifest};
+use super::files::Automation;
+use super::files::{FirstBench, relative_to_manifest};
+use super::files::{PlannedFiles, display_path};
+use super::harness::BenchStyle;
 use super::manifest::Manifest;
+use super::options::CrateOrigin;
 use super::options::InitOptions;
-use super::origin::CrateOrigin;
-use super::planned::{PlannedFiles, display_path};
-use super::recognised::BenchStyle;
 use crate::app::context::{Context, World};
 use crate::app::error::AppError;
 use crate::app::options::StoreOptions;

@@ -4,7 +4,7 @@ use std::fs;
 use std::path::PathBuf;
 use toml_edit::{ArrayOfTables, DocumentMut, InlineTable, Item, Table, TableLike, Value, value};
 
-use super::origin::CrateOrigin;
+use super::options::CrateOrigin;
 use crate::app::error::AppError;
 
 /// Crate name of the harness.

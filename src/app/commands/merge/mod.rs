@@ -1,9 +1,7 @@
 //! `cargo perfcheck merge`: combines the shards of a suite, which several jobs measured, into one run.
 
-mod combine;
 mod command;
-mod options;
-mod parts;
+mod suite;
 
+pub use command::MergeOptions;
 pub use command::merge;
-pub use options::MergeOptions;

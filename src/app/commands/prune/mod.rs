@@ -1,6 +1,5 @@
 //! `cargo perfcheck store prune`: removes runs by a policy, except those that the next run depends on.
 
 mod command;
-mod references;
 
 pub use command::{PruneOptions, prune, remove_runs};

@@ -1,7 +1,7 @@
 //! Reports the verdicts that an interrupted side-by-side measurement has reached.
 
 use crate::app::context::World;
-use crate::app::deliver::write::write_findings;
+use crate::app::deliver::reports::write_findings;
 use crate::app::error::AppError;
 use crate::app::measuring::paired::BegunPair;
 use crate::app::stored::conclusions::read_findings;

@@ -2,9 +2,7 @@
 
 mod command;
 mod interrupted;
-mod next_run;
 mod options;
-mod team;
 
 pub use command::run;
 pub use options::{AgainstOptions, RunOptions};

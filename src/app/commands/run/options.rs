@@ -1,15 +1,24 @@
 //! Options of `cargo perfcheck [FILTER]...`.
+//!
+//! Information on the next run: the command line that measures again, and its reference.
+//!
+//! Baselines that only the team's store has: builds their commit here, as `--against` would.
 
+use std::borrow::Cow;
 use std::time::Duration;
 
-use crate::app::context::World;
+use crate::app::context::{Context, World, resolve_reference};
+use crate::app::deliver::next_steps::{NextReference, format_flags};
 use crate::app::deliver::reports::ReportOptions;
 use crate::app::error::AppError;
 use crate::app::measuring::builds::Against;
 use crate::app::options::{ComparisonOptions, Effort, StoreOptions};
+use crate::app::stored::transfer::{TeamBaseline, find_team_baseline};
+use crate::report::write_build_event;
 use crate::settings::{Layer, WorkspaceSettings};
 use perfcheck_analysis::compare::Plan;
-use perfcheck_analysis::model::{RequestedReference, ShardId};
+use perfcheck_analysis::model::{RequestedReference, RunId, ShardId};
+use perfcheck_engine::cargo::CargoOptions;
 use perfcheck_engine::measure::Filter;
 use perfcheck_engine::sides::BenchesFrom;
 use perfcheck_engine::store::check_baseline_name;
@@ -102,4 +111,89 @@ impl RunOptions {
     ) -> bool {
         self.no_rerun || world.variables.no_rerun || self.comparison.needs_stored_numbers(workspace)
     }
+}
+
+impl RunOptions {
+    /// Returns the reference of the next run with this command line.
+    pub(super) fn next_reference<'b>(
+        &self,
+        baseline: Option<&'b (RunId, String)>,
+    ) -> NextReference<'b> {
+        match baseline {
+            _ if self.against.is_some() => NextReference::Fixed,
+            None => NextReference::Accepted,
+            // A number or `latest` is fixed. For a name being saved by this run, the output has already explained the move.
+            Some((_, name))
+                if check_baseline_name(name).is_err()
+                    || self.save_baseline.as_ref() == Some(name) =>
+            {
+                NextReference::Fixed
+            }
+            Some((_, name)) => NextReference::Named(name),
+        }
+    }
+
+    /// Returns this command line without the selection of benchmarks. `place` has the flags for the workspace.
+    pub(super) fn again(&self, place: &str, cargo: &CargoOptions) -> String {
+        let features = Some(cargo.features.join(",")).filter(|features| !features.is_empty());
+        let profile = cargo.profile.clone().filter(|profile| profile != "bench");
+        let (mut revision, mut branch, mut executable) = (None, None, None);
+        let mut benches_from = None;
+        if let Some(against) = &self.against {
+            match &against.reference {
+                Against::Revision(named) => revision = Some(named.clone()),
+                Against::MergeBase(named) => branch = Some(named.clone()),
+                Against::Executable(path) => executable = Some(path.display().to_string()),
+            }
+            let is_of_work_tree = against.benches_from == BenchesFrom::WorkTree;
+            benches_from = is_of_work_tree.then(|| against.benches_from.to_string());
+        }
+        let selected = format_flags([
+            ("--baseline", self.baseline.clone()),
+            ("--against", revision),
+            ("--against-merge-base", branch),
+            ("--against-executable", executable),
+            ("--benches-from", benches_from),
+            ("--features", features),
+            ("--profile", profile),
+            ("--target", cargo.target.clone()),
+        ]);
+        format!("cargo perfcheck{place}{selected}")
+    }
+}
+
+/// Returns the options, with the commit to measure against if the baseline exists only in the team's store.
+pub(super) fn against_team_baseline<'o>(
+    options: &'o RunOptions,
+    context: &Context,
+    world: &mut World<'_>,
+) -> Result<Cow<'o, RunOptions>, AppError> {
+    let asked = options.baseline.as_ref();
+    let asked =
+        asked.filter(|_| !options.is_about_stored_numbers(&context.tables.workspace, world));
+    let Some(name) = asked else {
+        return Ok(Cow::Borrowed(options));
+    };
+    let is_here = match context.open_stored()? {
+        Some((store, workspace)) => resolve_reference(&store, workspace, name).is_ok(),
+        None => false,
+    };
+    let found = if is_here {
+        None
+    } else {
+        find_team_baseline(context, name, world)?
+    };
+    let Some(TeamBaseline { run, commit }) = found else {
+        return Ok(Cow::Borrowed(options));
+    };
+    let said = format!("`{name}` of the team's store: its run {run}, commit {commit:.10}");
+    write_build_event(world.stderr, &("Reference", said))?;
+    Ok(Cow::Owned(RunOptions {
+        baseline: None,
+        against: Some(AgainstOptions {
+            reference: Against::Revision(commit),
+            benches_from: BenchesFrom::default(),
+        }),
+        ..options.clone()
+    }))
 }

@@ -1,29 +1,36 @@
 //! `cargo perfcheck show RUN [BENCH]`: shows the measurements of a stored run; with `--stats` all statistics, with `--report svg` a picture.
+//!
+//! Options of `show`.
+//!
+//! `cargo perfcheck show RUN BENCH --report svg[=FILE]`: draws one benchmark.
 
+use clap::Args;
 use std::collections::BTreeMap;
+use std::path::Path;
 
-use super::draw::draw;
-use super::options::ShowOptions;
 use crate::app::context::{Context, World, resolve_run};
-use crate::app::deliver::working::with_progress;
-use crate::app::deliver::write::write_findings;
+use crate::app::deliver::files::write_result;
+use crate::app::deliver::progress::with_progress;
+use crate::app::deliver::reports::{ReportRequest, RequestedReportKind, write_findings};
 use crate::app::error::AppError;
-use crate::app::naming::{find_candidates, list_keys, similar_keys};
-use crate::app::options::StoreOptions;
+use crate::app::naming::{find_candidates, list_keys, similar_keys, unambiguous_word};
+use crate::app::options::{OutlierWords, StoreOptions, parse_outliers, word_parser};
+use crate::app::stored::comparison::describe_absurdities;
 use crate::app::stored::conclusions::read_findings;
-use crate::app::stored::imported::describe_absurdities;
-use crate::escape::shell_command;
+use crate::escape::{shell_command, shell_quoted};
 use crate::report::{
-    BenchmarkStatistics, MessageFormat, write_outcome_of_run, write_run_head, write_statistics,
-    write_warning,
+    BenchmarkStatistics, MessageFormat, Picture, write_outcome_of_run, write_picture,
+    write_run_head, write_statistics, write_warning,
 };
 use perfcheck_analysis::compare::{
-    BenchmarkRecord, HostControls, ProcessStatistics, summarize_with,
+    BenchmarkRecord, HostControls, LatencySummary, ProcessStatistics, Shape, ShapeDetail,
+    summarize_with,
 };
 use perfcheck_analysis::exit_code::ExitCode;
 use perfcheck_analysis::findings::{Findings, Row, SortKey, summarize_all};
 use perfcheck_analysis::model::{
-    BenchmarkKey, DecisionSettings, Measurement, Run, RunId, RunVerdict, Verdict,
+    Analysis, BenchmarkKey, DecisionSettings, Measurement, ProgressReporter, Quantile, Run, RunId,
+    RunVerdict, SampleFilter, System, TrimmedError, Verdict,
 };
 use perfcheck_engine::store::{Store, WorkspaceId};
 
@@ -273,4 +280,144 @@ fn sort_key<'k>(found: &BenchmarkStatistics<'k>) -> SortKey<'k> {
             .as_ref()
             .map(|record| record.summary.median.estimate),
     }
+}
+
+const AFTER_SHOW: &str = "\
+Examples:
+  cargo perfcheck show                        the latest run, as a table
+  cargo perfcheck show main --stats           every statistic of run `main`
+  cargo perfcheck show 12 --stats --sort worst
+  cargo perfcheck show 12 --stats --outliers iqr --quantile inverted-cdf
+                                              describe the samples that the policy leaves as NBenchmark does
+  cargo perfcheck show 12 sort/10             one benchmark of run 12
+  cargo perfcheck show latest sort/10 --report svg=sort.svg
+                                              a picture: density with the samples, slope, processes
+  cargo perfcheck show @3f2a91 --stats --message-format json
+
+Exit status: 0, 2 usage or no such benchmark, 5 store or file unusable, 6 no such run.";
+
+/// Options of `show`.
+#[derive(Debug, Clone, Args)]
+#[command(after_long_help = AFTER_SHOW)]
+pub struct ShowOptions {
+    /// Show this run: a number, baseline, `latest` or `@commit`
+    #[arg(default_value = "latest", allow_negative_numbers = true)]
+    pub(super) run: String,
+    /// Show only this benchmark: its id, the name of a bench target with one benchmark, or a part of the id
+    pub(super) bench: Option<String>,
+    /// Print every statistic: standard error and t interval over processes, percentiles, MAD, slope, outliers, verdict with its p-value
+    #[arg(long)]
+    pub(super) stats: bool,
+    /// Leave out these outliers before samples are summarized [default: as in the run]
+    #[arg(long, value_name = "POLICY[,first]", requires = "stats", value_parser = OutlierWords(parse_outliers))]
+    pub(super) outliers: Option<SampleFilter>,
+    /// Define quantiles of these samples this way [default: as in the run]
+    #[arg(long, value_name = "DEFINITION", requires = "stats", value_parser = word_parser::<Quantile>(Quantile::WORDS))]
+    pub(super) quantile: Option<Quantile>,
+    /// Compute the standard error of a mean without outliers by this rule [default: as in the run]
+    #[arg(long, value_name = "RULE", requires = "stats", value_parser = word_parser::<TrimmedError>(TrimmedError::WORDS))]
+    pub(super) trimmed_error: Option<TrimmedError>,
+    /// Summarize samples as another system does [default: as in the run]
+    #[arg(long, value_name = "SYSTEM", requires = "stats", value_parser = word_parser::<System>(System::WORDS))]
+    pub(super) method: Option<System>,
+    /// Draw one benchmark to FILE or stdout: density with samples, time against iterations with the slope, processes
+    #[arg(long = "report", value_name = "svg[=FILE]", conflicts_with = "stats", value_parser = picture)]
+    pub(super) picture: Option<ReportRequest>,
+}
+
+impl ShowOptions {
+    /// Returns the analysis for describing samples; `None` to use the settings of the run.
+    pub(super) fn explicit_analysis(&self) -> Option<Analysis> {
+        let is_said = self.outliers.is_some()
+            || self.quantile.is_some()
+            || self.trimmed_error.is_some()
+            || self.method.is_some();
+        let of_method = self
+            .method
+            .map(|method| method.decision_settings().analysis);
+        let base = of_method.unwrap_or_default();
+        let said = self.outliers.map(|said| (said.outliers, said.drop_first));
+        let (outliers, drop_first) = said.unwrap_or((base.outliers, base.drop_first));
+        is_said.then(|| Analysis {
+            outliers,
+            drop_first,
+            quantile: self.quantile.or(base.quantile),
+            trimmed_error: self.trimmed_error.unwrap_or(base.trimmed_error),
+            ..Analysis::default()
+        })
+    }
+}
+
+fn picture(text: &str) -> Result<ReportRequest, String> {
+    let wanted: ReportRequest = text.parse()?;
+    if wanted.kind == RequestedReportKind::Picture {
+        Ok(wanted)
+    } else {
+        Err(
+            "a run has one form to be shown in, svg; `cargo perfcheck report` writes others"
+                .to_owned(),
+        )
+    }
+}
+
+/// Draws the single element of `measurements` into `file`, or to stdout if it is `None`.
+pub(in crate::app) fn draw(
+    run: &Run,
+    measurements: &[Measurement],
+    file: Option<&Path>,
+    world: &mut World<'_>,
+) -> Result<ExitCode, AppError> {
+    let [measurement] = measurements else {
+        let mut keys = measurements.iter().map(|found| &found.benchmark.key);
+        let word = keys
+            .next()
+            .map_or_else(|| "ID".to_owned(), |first| unambiguous_word(first, keys));
+        let file = file.map_or_else(String::new, |file| {
+            format!("={}", shell_quoted(&file.display().to_string()))
+        });
+        let show = shell_command(
+            "cargo perfcheck show",
+            &[&run.id.to_string(), &word],
+            &format!(" --report svg{file}"),
+        );
+        return Err(AppError::Usage(format!(
+            "a picture is of one benchmark, and run {} has {}\n  help: name one, e.g. {show}",
+            run.id,
+            measurements.len(),
+        )));
+    };
+    let key = &measurement.benchmark.key;
+    let summary = summarize_all(
+        measurements,
+        &run.begun.decision,
+        run.begun.seed,
+        &ProgressReporter::silent(),
+    )
+    .pop();
+    let drawn = summary
+        .flatten()
+        .zip(Shape::from_measurement(measurement, &ShapeDetail::FULL));
+    let Some((summary, shape)) = drawn else {
+        return Err(AppError::Usage(format!(
+            "run {} has no samples of `{}`: there is nothing to draw\n  help: `cargo perfcheck show {}` says what happened",
+            run.id,
+            key.id.escape_debug(),
+            run.id
+        )));
+    };
+    let latencies =
+        LatencySummary::from_measurement(measurement, run.begun.decision.confidence_level);
+    let picture = Picture {
+        key,
+        metric: &measurement.benchmark.metric,
+        run: run.id,
+        confidence_level: run.begun.decision.confidence_level,
+        summary: &summary,
+        shape: &shape,
+        operations: latencies
+            .as_ref()
+            .and_then(|found| found.course.distribution.as_ref()),
+    };
+    write_result(file, world, |writer| write_picture(writer, &picture))?;
+    Ok(ExitCode::Clean)
 }

@@ -3,9 +3,7 @@
 //! The layout follows mmtests, but not its signs: plus is worse for every statistic.
 
 mod content;
-mod exact;
 mod text;
-mod write;
 
 #[cfg(test)]
 mod tests;
@@ -13,4 +11,4 @@ mod tests;
 pub use content::{
     ColumnCell, ColumnGeometricMean, ColumnsLine, RunColumn, RunTable, ShownStatistics, ValueForm,
 };
-pub use write::write_columns;
+pub use text::write_columns;

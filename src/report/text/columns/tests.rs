@@ -3,7 +3,7 @@
 use super::text::{markdown_table, write_text};
 use super::*;
 use crate::report::layout::TableFormat;
-use crate::report::theme::strip_colors;
+use crate::report::terminal::strip_colors;
 use perfcheck_analysis::compare::{BLOCK, Difference, Fact};
 use perfcheck_analysis::findings::{LimitReport, Method};
 use perfcheck_analysis::model::{

@@ -1,17 +1,25 @@
 //! Writes a table of runs for people: aligned columns, in blocks that fit the terminal, or a Markdown table.
+//!
+//! Writes a table of runs for machines: unrounded numbers, as CSV or as messages.
+//!
+//! Dispatches a table of runs to the writer of its format.
 
 use std::io::{self, Write};
 
 use super::content::{
     ColumnCell, ColumnGeometricMean, ColumnsLine, RunColumn, RunTable, ShownStatistics, ValueForm,
 };
-use crate::report::layout::{Cell, Column, Section, SectionRow, Table};
+use crate::escape;
+use crate::report::layout::{Cell, Column, Section, SectionRow, Table, TableFormat};
+use crate::report::messages::{
+    BenchmarkColumns, JsonMessage, LimitExceeded, unit_of_statistic, write_message,
+};
+use crate::report::terminal::TextRole;
 use crate::report::text::status::write_warning_within;
-use crate::report::theme::{self, TextRole};
-use crate::report::units;
-use crate::report::view::wrap_prose;
+use crate::report::view::{MessageFormat, wrap_prose};
 use crate::report::words::remarks::describe_run_remark;
-use crate::report::words::{analysis, limits};
+use crate::report::words::{analysis, remarks};
+use crate::report::{terminal, units};
 use perfcheck_analysis::compare::{Difference, column_label};
 use perfcheck_analysis::findings::Method;
 use perfcheck_analysis::model::{Metric, Statistic, Test, Verdict};
@@ -247,7 +255,7 @@ fn write_notes(writer: &mut dyn Write, found: &RunTable, room: usize) -> io::Res
                 left_out.describe()
             );
             for line in wrap_prose(&text, room, "").split('\n') {
-                writeln!(writer, "{}", theme::faint(line))?;
+                writeln!(writer, "{}", terminal::faint(line))?;
             }
         }
         if let Some(ColumnGeometricMean { used, excluded, .. }) = column.together
@@ -259,7 +267,7 @@ fn write_notes(writer: &mut dyn Write, found: &RunTable, room: usize) -> io::Res
                 used + excluded
             );
             for line in wrap_prose(&text, room, "").split('\n') {
-                writeln!(writer, "{}", theme::faint(line))?;
+                writeln!(writer, "{}", terminal::faint(line))?;
             }
         }
     }
@@ -406,7 +414,7 @@ fn write_column_verdicts(
     let counts: Vec<String> = column
         .tally
         .iter()
-        .map(|(verdict, count)| format!("{count} {}", theme::verdict(verdict)))
+        .map(|(verdict, count)| format!("{count} {}", terminal::verdict(verdict)))
         .collect();
     let counts = if counts.is_empty() {
         "nothing to compare".to_owned()
@@ -414,7 +422,7 @@ fn write_column_verdicts(
         counts.join(", ")
     };
     writeln!(writer, "{}: {counts}.", units::escape_line(&column.title()))?;
-    limits::write_limits(writer, &column.limits, room)
+    remarks::write_limits(writer, &column.limits, room)
 }
 
 /// Returns the table for Markdown: a line for each statistic, a column for each run.
@@ -444,4 +452,85 @@ pub(super) fn markdown_table(found: &RunTable) -> Table {
         rows.push(row);
     }
     Table::from_rows(labels, &heading, rows)
+}
+
+/// Returns the table with exact values and, for each run, change, verdict and adjusted p.
+pub(super) fn exact_table(found: &RunTable) -> Table {
+    let number = |value: Option<f64>| {
+        value.map_or_else(Cell::missing, |value| {
+            Cell::number(value, value.to_string())
+        })
+    };
+    let labels = ["package", "target", "id", "statistic", "unit"];
+    let mut heading: Vec<String> = labels.map(str::to_owned).to_vec();
+    for (column, at) in found.columns.iter().zip(0..) {
+        let name = format!("{} (run {})", column.name, column.run);
+        heading.push(name.clone());
+        if at > 0 {
+            heading
+                .extend(["worse by", "verdict", "adjusted p"].map(|what| format!("{name} {what}")));
+        }
+    }
+    let mut rows = Vec::new();
+    for line in &found.lines {
+        for (at, figure) in found.shown.statistics().into_iter().enumerate() {
+            let key = &line.key;
+            let name = found.shown.name_of(figure);
+            let mut row: Vec<Cell> = [&key.package, &key.target, &key.id, &name]
+                .map(|text| Cell::from(text.clone()))
+                .to_vec();
+            row.push(Cell::from(unit_of_statistic(figure, &line.metric)));
+            for (cell, column) in line.cells.iter().zip(0..) {
+                let (value, change) = cell.figures.get(at).copied().unwrap_or_default();
+                row.push(number(value));
+                if column > 0 {
+                    row.push(number(change));
+                    let verdict = cell.verdict.map(|verdict| Cell::from(verdict.word()));
+                    row.push(verdict.unwrap_or_else(Cell::missing));
+                    row.push(number(cell.p_value));
+                }
+            }
+            rows.push(row);
+        }
+    }
+    Table::from_rows(labels.len(), &heading, rows)
+}
+
+pub(super) fn write_json(writer: &mut dyn Write, found: &RunTable) -> io::Result<()> {
+    for line in &found.lines {
+        let message = BenchmarkColumns::from_line(found, line);
+        write_message(writer, JsonMessage::BenchmarkColumns(message))?;
+    }
+    for column in &found.columns {
+        for exceeded in &column.limits.exceeded {
+            let message = LimitExceeded::from_exceeded(column.run, exceeded);
+            write_message(writer, JsonMessage::LimitExceeded(message))?;
+        }
+    }
+    write_message(writer, JsonMessage::ColumnsFinished(found.into()))
+}
+
+/// Writes the runs in lines of at most `columns`. `format` applies to human output; JSON is one message per benchmark.
+pub fn write_columns(
+    writer: &mut dyn Write,
+    found: &RunTable,
+    message_format: MessageFormat,
+    format: TableFormat,
+    columns: usize,
+) -> io::Result<()> {
+    match (message_format, format) {
+        (MessageFormat::Json, _) => write_json(writer, found),
+        (MessageFormat::Human, TableFormat::Text) => write_text(writer, found, columns),
+        (MessageFormat::Human, TableFormat::Markdown) => {
+            markdown_table(found).write_as(writer, format, columns)?;
+            writeln!(writer)?;
+            for line in legend(found) {
+                writeln!(writer, "{}  ", escape::markdown(&line))?;
+            }
+            Ok(())
+        }
+        (MessageFormat::Human, TableFormat::Csv) => {
+            exact_table(found).write_as(writer, format, columns)
+        }
+    }
 }

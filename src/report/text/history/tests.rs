@@ -1,7 +1,7 @@
 //! Tests of histories as printed for people.
 
 use super::*;
-use crate::report::theme::strip_colors;
+use crate::report::terminal::strip_colors;
 use crate::report::view::{MessageFormat, View};
 use perfcheck_analysis::compare::{Estimate, Location, Trend, TrendPoint, TrendRules};
 use perfcheck_analysis::model::{Acceptance, BenchmarkKey, GitState, Metric, RunId, Verdict};

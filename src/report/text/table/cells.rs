@@ -2,7 +2,8 @@
 
 use super::bar::{BarPart, ChangeBars};
 use crate::report::layout::{Cell, Column};
-use crate::report::theme::{self, TextRole};
+use crate::report::terminal;
+use crate::report::terminal::TextRole;
 use crate::report::units;
 use crate::report::view::{Verbosity, View};
 use crate::report::words::{analysis, extras, sentences};
@@ -229,7 +230,7 @@ fn verdict_cell(row: &Row<'_>) -> Cell {
         Some(Side::Base) => " (slow path gone)",
         None => "",
     };
-    let text = format!("{} {}{path}", theme::symbol(verdict), verdict.word());
+    let text = format!("{} {}{path}", terminal::symbol(verdict), verdict.word());
     Cell::colored_by_verdict(verdict, text)
 }
 

@@ -4,8 +4,6 @@
 
 mod bar;
 mod cells;
-mod conclusion;
-mod notes;
 mod write;
 
 pub use write::write_table;

@@ -5,12 +5,10 @@
 //! window are therefore on disk by the time the process reports its result. The harness and Criterion run unchanged:
 //! the delimiting functions are found by name.
 
-mod profile;
-mod recording;
 mod valgrind;
 mod windows;
 
-pub use profile::Profile;
-pub use recording::Recording;
+pub use valgrind::Profile;
+pub use valgrind::Recording;
 pub use valgrind::{CountBy, MOST_CALLERS, Valgrind, ValgrindError};
 pub use windows::{TimedWindows, TimedWindowsError};

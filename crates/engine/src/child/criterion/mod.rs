@@ -5,12 +5,8 @@
 
 mod arguments;
 mod connection;
-mod filter;
 mod message;
-mod owner;
-mod quiet;
 mod rehearsal;
-mod scale;
 mod session;
 
 pub use arguments::{
@@ -18,10 +14,10 @@ pub use arguments::{
     USUAL_WARM_UP, round_up_to_seconds,
 };
 pub(super) use arguments::{at_least_fewest_samples, strip_count};
+pub(super) use arguments::{filter_exactly, filter_prefix};
 pub(super) use connection::Connection;
-pub(super) use filter::{filter_exactly, filter_prefix};
 pub use message::CriterionVersion;
-pub(super) use quiet::OutputFilter;
+pub(super) use message::UnitScale;
+pub(super) use rehearsal::OutputFilter;
 pub use rehearsal::{Rehearsal, RehearsalMode};
-pub(super) use scale::UnitScale;
 pub use session::{CriterionMeasurement, CriterionReport, CriterionSession, ExcessiveDuration};

@@ -15,13 +15,13 @@ use super::connection::{Connection, PortEvent, greet_bench};
 use super::message::{
     CriterionVersion, Message, RawConfig, RawId, RunnerOrder, SamplingMethod, send,
 };
-use super::quiet::OutputFilter;
-use super::scale::{UnitScale, to_whole};
+use super::message::{UnitScale, to_whole};
+use super::rehearsal::OutputFilter;
 use crate::child::error::ChildError;
-use crate::child::launch_spec::{ProcessSpec, SpawnedProcess, bench_command};
-use crate::child::launcher::ProcessContext;
-use crate::child::pipes::read_pieces_from_all;
+use crate::child::running::read_pieces_from_all;
 use crate::child::running::{PATIENCE, RunningBench};
+use crate::child::spawn::ProcessContext;
+use crate::child::spawn::{ProcessSpec, SpawnedProcess, bench_command};
 use perfcheck_analysis::model::{
     AuthorSettings, Metric, Nanos, Sample, SamplingMode, Series, SkipSupport, Throughput,
 };

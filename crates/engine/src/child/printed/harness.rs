@@ -9,9 +9,9 @@ use super::value::PrintedTime;
 use super::{criterion, divan, libtest};
 use crate::child::criterion::{CriterionConfig, CriterionReport, round_up_to_seconds};
 use crate::child::error::ChildError;
-use crate::child::launch_spec::ProcessSpec;
-use crate::child::launcher::ProcessContext;
 use crate::child::running::{PATIENCE, panic_message, quote};
+use crate::child::spawn::ProcessContext;
+use crate::child::spawn::ProcessSpec;
 use crate::process::UsageSnapshot;
 use perfcheck_analysis::model::{Sample, worded};
 

@@ -8,12 +8,10 @@
 mod criterion;
 mod divan;
 mod harness;
-mod iterated;
-mod launched;
 mod libtest;
 mod process;
 mod value;
 
 pub(super) use harness::identify_printer;
 pub use harness::{PrintedHarness, PrintedReport, PrintedRequest, PrintedValue, Printer};
-pub use iterated::{UntimedSample, UntimedSampleRequest};
+pub use process::{UntimedSample, UntimedSampleRequest};

@@ -5,13 +5,9 @@
 
 mod activity;
 mod files;
-mod frequency;
 mod limits;
-mod memory;
-mod power;
 mod processors;
 mod state;
-mod timer;
 
 pub use activity::ActivitySnapshot;
 pub use files::{RealFiles, SystemFiles};

@@ -1,7 +1,20 @@
 //! Reads the processors: their number, those that this process may use, sharing of cores, and whether they are alike.
+//!
+//! Reads the settings of frequency scaling: governor, driver, preference, boost, limits.
+//!
+//! Examines the timer: its source in the kernel, its step, and the duration of a reading.
+
+#![expect(
+    clippy::disallowed_methods,
+    reason = "the place that times the timer itself"
+)]
+
+use std::collections::BTreeSet;
+use std::hint::black_box;
+use std::time::Instant;
 
 use super::files::{SystemFiles, field, parse_number_list};
-use perfcheck_analysis::model::ProcessorState;
+use perfcheck_analysis::model::{FrequencyState, Nanos, ProcessorState, TimerState};
 
 const CPU: &str = "/sys/devices/system/cpu";
 /// Factor between the highest frequencies or capacities of cores from which on they are considered different kinds.
@@ -79,6 +92,104 @@ fn hybrid(files: &dyn SystemFiles, online: &[u32]) -> Option<bool> {
         })
 }
 
+const NO_TURBO: &str = "/sys/devices/system/cpu/intel_pstate/no_turbo";
+const BOOST: &str = "/sys/devices/system/cpu/cpufreq/boost";
+
+/// Reads the settings of the processors in `online`.
+pub(super) fn frequency(files: &dyn SystemFiles, online: &[u32]) -> FrequencyState {
+    let of = |processor: &u32, name: &str| {
+        files.line(&format!(
+            "/sys/devices/system/cpu/cpu{processor}/cpufreq/{name}"
+        ))
+    };
+    let words = |name: &str| -> Vec<String> {
+        let found: BTreeSet<String> = online.iter().filter_map(|cpu| of(cpu, name)).collect();
+        found.into_iter().collect()
+    };
+    let numbers = |name: &str| -> Vec<u64> {
+        let found = online.iter().filter_map(|cpu| of(cpu, name)?.parse().ok());
+        found.collect()
+    };
+    let (boost, boost_switch) = boost(files);
+    FrequencyState {
+        governors: words("scaling_governor"),
+        driver: words("scaling_driver").into_iter().next(),
+        preferences: words("energy_performance_preference"),
+        boost,
+        boost_switch,
+        lowest_khz: numbers("scaling_min_freq").into_iter().min(),
+        highest_khz: numbers("scaling_max_freq").into_iter().max(),
+    }
+}
+
+/// Intel's driver has a switch that disables boost; the others have one that enables it.
+fn boost(files: &dyn SystemFiles) -> (Option<bool>, Option<&'static str>) {
+    if let Some(forbidden) = files.number(NO_TURBO) {
+        return (Some(forbidden == 0), Some(NO_TURBO));
+    }
+    match files.number(BOOST) {
+        Some(allowed) => (Some(allowed != 0), Some(BOOST)),
+        None => (None, None),
+    }
+}
+
+const SOURCES: &str = "/sys/devices/system/clocksource/clocksource0";
+/// Number of differences of which the smallest is the step.
+const DIFFERENCES: usize = 32;
+/// Number of readings after which the search for differences ends.
+const MOST_READINGS: usize = 1_000_000;
+/// Readings in a batch, and the number of batches. The fastest batch counts.
+const BATCH: u32 = 2_000;
+const BATCHES: usize = 10;
+
+/// Reads the names of clock sources, and runs two short measurements.
+pub(super) fn timer(files: &dyn SystemFiles) -> TimerState {
+    TimerState {
+        step_ns: measure_step(),
+        reading_ns: measure_reading(),
+        ..read_sources(files)
+    }
+}
+
+fn read_sources(files: &dyn SystemFiles) -> TimerState {
+    let available = files.line(&format!("{SOURCES}/available_clocksource"));
+    let words = available.iter().flat_map(|line| line.split_whitespace());
+    TimerState {
+        source: files.line(&format!("{SOURCES}/current_clocksource")),
+        available: words.map(str::to_owned).collect(),
+        ..TimerState::default()
+    }
+}
+
+/// Returns the smallest nonzero difference between successive readings.
+fn measure_step() -> Option<Nanos> {
+    let mut found = Vec::with_capacity(DIFFERENCES);
+    let mut before = Instant::now();
+    for _ in 0..MOST_READINGS {
+        let now = Instant::now();
+        let difference = now - before;
+        before = now;
+        if !difference.is_zero() {
+            found.push(Nanos::from(difference));
+            if found.len() == DIFFERENCES {
+                break;
+            }
+        }
+    }
+    found.into_iter().min()
+}
+
+fn measure_reading() -> Option<f64> {
+    let batch = || {
+        let start = Instant::now();
+        for _ in 0..BATCH {
+            black_box(Instant::now());
+        }
+        start.elapsed().as_nanos() as f64 / f64::from(BATCH)
+    };
+    (0..BATCHES).map(|_| batch()).reduce(f64::min)
+}
+
 #[cfg(test)]
 mod tests {
     use super::super::files::tests::TestFiles;
@@ -152,5 +263,92 @@ mod tests {
         let nothing = TestFiles::from_texts([]);
         assert_eq!(online(&nothing), [0; 0]);
         assert_eq!(processors(&nothing, &[]), ProcessorState::default());
+    }
+
+    #[test]
+    fn governors_of_all_processors_are_named_once_and_limits_span_them() {
+        let texts = TestFiles::from_texts([
+            (
+                "/sys/devices/system/cpu/cpu0/cpufreq/scaling_governor",
+                "powersave\n",
+            ),
+            (
+                "/sys/devices/system/cpu/cpu1/cpufreq/scaling_governor",
+                "performance\n",
+            ),
+            (
+                "/sys/devices/system/cpu/cpu2/cpufreq/scaling_governor",
+                "powersave\n",
+            ),
+            (
+                "/sys/devices/system/cpu/cpu0/cpufreq/scaling_min_freq",
+                "800000\n",
+            ),
+            (
+                "/sys/devices/system/cpu/cpu1/cpufreq/scaling_max_freq",
+                "4200000\n",
+            ),
+            (
+                "/sys/devices/system/cpu/cpu0/cpufreq/scaling_driver",
+                "intel_pstate\n",
+            ),
+            (NO_TURBO, "0\n"),
+        ]);
+        let found = frequency(&texts, &[0, 1, 2]);
+        assert_eq!(found.governors, ["performance", "powersave"]);
+        assert_eq!(
+            (found.lowest_khz, found.highest_khz),
+            (Some(800_000), Some(4_200_000))
+        );
+        assert_eq!(found.driver.as_deref(), Some("intel_pstate"));
+        assert_eq!(
+            (found.boost, found.boost_switch),
+            (Some(true), Some(NO_TURBO))
+        );
+    }
+
+    #[test]
+    fn boost_is_on_unless_the_switch_says_otherwise_and_unknown_without_a_switch() {
+        assert_eq!(
+            boost(&TestFiles::from_texts([(NO_TURBO, "1")])).0,
+            Some(false)
+        );
+        assert_eq!(
+            boost(&TestFiles::from_texts([(BOOST, "1")])),
+            (Some(true), Some(BOOST))
+        );
+        assert_eq!(boost(&TestFiles::from_texts([(BOOST, "0")])).0, Some(false));
+        assert_eq!(boost(&TestFiles::from_texts([])), (None, None));
+        assert_eq!(
+            frequency(&TestFiles::from_texts([]), &[0]),
+            FrequencyState::default()
+        );
+    }
+
+    #[test]
+    fn the_source_and_its_alternatives_are_named_where_the_system_names_them() {
+        let texts = TestFiles::from_texts([
+            (
+                "/sys/devices/system/clocksource/clocksource0/current_clocksource",
+                "hpet\n",
+            ),
+            (
+                "/sys/devices/system/clocksource/clocksource0/available_clocksource",
+                "tsc hpet acpi_pm \n",
+            ),
+        ]);
+        let found = read_sources(&texts);
+        assert_eq!(found.source.as_deref(), Some("hpet"));
+        assert_eq!(found.available, ["tsc", "hpet", "acpi_pm"]);
+        assert_eq!(
+            read_sources(&TestFiles::from_texts([])),
+            TimerState::default()
+        );
+    }
+
+    #[test]
+    fn a_reading_takes_time_and_the_timer_moves() {
+        assert!(measure_reading().is_some_and(|nanoseconds| nanoseconds > 0.0));
+        assert!(measure_step().is_some_and(|step| step > Nanos(0)));
     }
 }

@@ -5,10 +5,7 @@
 
 mod address;
 mod bulk;
-mod points;
-mod scripts;
 mod session;
-mod surroundings;
 #[cfg(test)]
 mod tests;
 mod upgrade;

@@ -3,9 +3,6 @@
 //! Exploratory: makes no decisions, has no verdicts, and its exit status does not depend on the numbers.
 
 mod command;
-mod gathered;
-mod pattern;
-mod split;
 
+pub use command::GroupPattern;
 pub(super) use command::group_by;
-pub use pattern::GroupPattern;

@@ -6,7 +6,7 @@
 use std::collections::BTreeMap;
 
 use super::request::PivotRequest;
-use super::value::{PivotValue, Versus};
+use super::request::{PivotValue, Versus};
 use crate::app::error::AppError;
 use crate::report::{PivotCell, PivotKind, in_percent};
 use perfcheck_analysis::compare::{Comparability, Difference, Fact, Readings, find_differences};

@@ -4,14 +4,14 @@ use std::cmp::Ordering;
 use std::collections::BTreeMap;
 
 use super::cells::{CellRules, Layout, PivotEntry, PivotRun};
-use super::dimension::Dimension;
+use super::request::Dimension;
 use super::request::PivotRequest;
-use super::value::PivotValue;
-use crate::app::commands::compare::asked::CompareCall;
+use super::request::PivotValue;
+use crate::app::commands::compare::command::CompareCall;
 use crate::app::context::{World, resolve_run};
 use crate::app::error::AppError;
 use crate::app::options::StoreOptions;
-use crate::app::stored::imported::describe_absurdities;
+use crate::app::stored::comparison::describe_absurdities;
 use crate::report::{PivotFilter, PivotRow, PivotTable, write_pivot};
 use perfcheck_analysis::compare::{Readings, sum_left_out};
 use perfcheck_analysis::exit_code::ExitCode;

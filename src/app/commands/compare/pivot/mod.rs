@@ -4,11 +4,9 @@
 
 mod cells;
 mod command;
-mod dimension;
 mod request;
-mod value;
 
 pub(super) use command::show_pivot;
-pub use dimension::Dimension;
+pub use request::Dimension;
 pub use request::PivotRequest;
-pub use value::{PivotValue, Versus};
+pub use request::{PivotValue, Versus};

@@ -1,0 +1,435 @@
+//! The command line of `baseline`.
+//!
+//! The command line of `bisect`.
+//!
+//! The command line of `doctor`.
+//!
+//! The command line of `init`.
+//!
+//! The command line of `list`.
+//!
+//! The command line of `store`: management of stored runs.
+
+use clap::error::ErrorKind;
+use clap::parser::ValueSource;
+use clap::{Args, Subcommand};
+use clap_cargo::Workspace;
+use std::time::Duration;
+
+use super::command::{Command, ParsedCommand};
+use super::flags::{
+    BuildFlags, CompilationFlags, StoreFlags, StoredArguments, WithStore, WorkspaceFlags,
+};
+use crate::app::{
+    BaselineAction, BisectOptions, DoctorOptions, ExportOptions, ImportOptions, InitOptions,
+    ListOptions, OutputOptions, PairedOptions, PruneOptions, PushOptions, SelfTestOptions,
+    StoreInitOptions, StoreOptions,
+};
+use crate::settings::parse_positive_duration;
+use perfcheck_analysis::model::{parse_duration, parse_slowdown};
+use perfcheck_engine::cargo::CargoOptions;
+use perfcheck_engine::measure::Filter;
+
+const AFTER_LIST: &str = "\
+Examples:
+  cargo perfcheck baseline list                list every name with its run";
+const AFTER_SAVE: &str = "\
+Examples:
+  cargo perfcheck baseline save main           name the latest run `main`
+  cargo perfcheck baseline save v1 12          name run 12 `v1`";
+const AFTER_RENAME: &str = "\
+Examples:
+  cargo perfcheck baseline rename main old     call `main` `old`";
+const AFTER_REMOVE: &str = "\
+Examples:
+  cargo perfcheck baseline remove old          remove the name `old`; its run stays";
+
+#[derive(Debug, Subcommand)]
+pub(super) enum BaselineCommand {
+    /// List baselines
+    #[command(after_long_help = AFTER_LIST)]
+    List {
+        #[command(flatten)]
+        stored: StoredArguments,
+    },
+    /// Save a run as a baseline, or move a baseline to it
+    #[command(after_long_help = AFTER_SAVE)]
+    Save {
+        /// Give the run this name
+        name: String,
+        /// Save this run: a number, baseline, `latest` or `@commit`
+        #[arg(default_value = "latest", allow_negative_numbers = true)]
+        run: String,
+        #[command(flatten)]
+        stored: StoredArguments,
+    },
+    /// Rename a baseline
+    #[command(after_long_help = AFTER_RENAME)]
+    Rename {
+        /// Rename this baseline
+        from: String,
+        /// Give it this name
+        to: String,
+        #[command(flatten)]
+        stored: StoredArguments,
+    },
+    /// Remove a name and keep its run
+    #[command(after_long_help = AFTER_REMOVE)]
+    Remove {
+        /// Remove this name
+        name: String,
+        #[command(flatten)]
+        stored: StoredArguments,
+    },
+}
+
+impl BaselineCommand {
+    pub(super) fn translate(self) -> ParsedCommand {
+        let (action, stored) = match self {
+            Self::List { stored } => (BaselineAction::List, stored),
+            Self::Save { name, run, stored } => (BaselineAction::Save { name, run }, stored),
+            Self::Rename { from, to, stored } => (BaselineAction::Rename { from, to }, stored),
+            Self::Remove { name, stored } => (BaselineAction::Remove { name }, stored),
+        };
+        stored.into_parsed(Command::Baseline(action))
+    }
+}
+
+/// The arguments of `bisect`.
+#[derive(Debug, Args)]
+pub(super) struct BisectArguments {
+    #[command(flatten)]
+    options: BisectOptions,
+    #[command(flatten)]
+    store: StoreFlags,
+    #[command(flatten)]
+    output: OutputOptions,
+    #[command(flatten)]
+    build: CompilationFlags,
+}
+
+impl BisectArguments {
+    pub(super) fn translate(self) -> ParsedCommand {
+        let cargo = self.build.options(&self.output);
+        ParsedCommand {
+            common: StoreOptions {
+                store: self.store.store,
+                output: self.output,
+                cargo,
+            },
+            command: Command::Bisect(Box::new(self.options)),
+        }
+    }
+}
+
+const AFTER_HELP: &str = "\
+Doctor works in any directory, without a project, and changes nothing on the machine. It measures two workloads of its own, each against itself, side by side \
+as `--against` does, for as long as --time says.
+
+With --benches it measures your benchmarks instead: each against itself, and against itself slowed down by a known amount. It stores nothing. A trial takes as \
+long as an `--against` run of the same benchmarks.
+
+Examples:
+  cargo perfcheck doctor                           look, measure for ten seconds, say what to change
+  cargo perfcheck doctor --time 1min               estimate more precisely
+  cargo perfcheck doctor --benches                 five trials of each kind, 2 % slower
+  cargo perfcheck doctor --benches parse --slowdown 5%
+                                                   benchmarks with `parse` in their id, 5 % slower
+  cargo perfcheck doctor --benches --trials 40     bound the false-alarm rate more tightly
+
+Exit status: 0 whatever was found, 2 usage, 3 build failed, 4 nothing could be measured or a benchmark failed, 130 interrupted.";
+
+const USUAL: Duration = Duration::from_secs(10);
+const QUICK: Duration = Duration::from_secs(3);
+
+/// Flags that apply both with and without `--benches`.
+const OF_BOTH: [&str; 8] = [
+    "on_benches",
+    "rounds",
+    "seed",
+    "quiet",
+    "verbose",
+    "color",
+    "message_format",
+    "sort",
+];
+/// Flags that apply only without `--benches`.
+const OF_MACHINE: [&str; 2] = ["time", "quick"];
+
+/// The arguments of `doctor`. Without `--benches` it needs no store and no workspace.
+#[derive(Debug, Args)]
+#[command(after_long_help = AFTER_HELP)]
+pub(super) struct DoctorArguments {
+    /// With --benches: measure only benchmarks whose id contains one of these words
+    #[arg(value_name = "FILTER")]
+    filters: Vec<String>,
+    /// Match whole ids with FILTER
+    #[arg(long)]
+    exact: bool,
+    /// Measure detection and false-alarm rates on this machine, with your benchmarks
+    #[arg(long = "benches", id = "on_benches")]
+    benches: bool,
+    /// With --benches: measure only the bench target NAME (repeatable; globs work)
+    #[arg(long, value_name = "NAME")]
+    bench: Vec<String>,
+    /// With --benches: make one side slower by this factor or percentage
+    #[arg(long, value_name = "FACTOR", default_value = "1.02", value_parser = parse_slowdown)]
+    slowdown: f64,
+    /// With --benches: compare N times without a difference, and N times with the slowdown
+    #[arg(long, value_name = "N", default_value_t = 5, value_parser = clap::value_parser!(u32).range(1..=100_000))]
+    trials: u32,
+    /// Measure the machine's noise for this time [default: 10s]
+    #[arg(long, value_name = "TIME", value_parser = parse_positive_duration)]
+    time: Option<Duration>,
+    /// Measure the machine's noise for three seconds
+    #[arg(long, conflicts_with = "time")]
+    quick: bool,
+    #[command(flatten)]
+    output: OutputOptions,
+    #[command(flatten)]
+    build: CompilationFlags,
+    #[command(flatten)]
+    paired: PairedOptions,
+}
+
+/// Rejects flags without effect: most apply only with `--benches`, a few only without.
+pub(super) fn reject_useless_flags(
+    line: &mut clap::Command,
+    matches: &clap::ArgMatches,
+) -> Result<(), clap::Error> {
+    let with_benches = matches.get_flag("on_benches");
+    let Some(doctor) = line.find_subcommand_mut("doctor") else {
+        return Ok(());
+    };
+    let is_useless = |id: &str| {
+        let said = matches.value_source(id) == Some(ValueSource::CommandLine);
+        let suits = if with_benches {
+            !OF_MACHINE.contains(&id)
+        } else {
+            OF_MACHINE.contains(&id) || OF_BOTH.contains(&id)
+        };
+        said && !suits
+    };
+    let useless = doctor
+        .get_arguments()
+        .find(|arg| is_useless(arg.get_id().as_str()))
+        .map(clap::Arg::to_string);
+    let Some(flag) = useless else {
+        return Ok(());
+    };
+    let why = if with_benches {
+        "is about the machine alone and has no effect with `--benches`"
+    } else {
+        "is about your benchmarks and needs `--benches`"
+    };
+    Err(doctor.error(ErrorKind::ArgumentConflict, format!("`{flag}` {why}")))
+}
+
+impl DoctorArguments {
+    pub(super) fn translate(self) -> ParsedCommand {
+        let paired = self.paired;
+        let (cargo, command) = if self.benches {
+            let cargo = CargoOptions {
+                benches: self.bench,
+                ..self.build.options(&self.output)
+            };
+            let options = SelfTestOptions {
+                filter: Filter {
+                    words: self.filters,
+                    exact: self.exact,
+                },
+                slowdown: self.slowdown,
+                trials: self.trials,
+                paired,
+            };
+            (cargo, Command::SelfTest(Box::new(options)))
+        } else {
+            let usual = if self.quick { QUICK } else { USUAL };
+            let options = DoctorOptions {
+                time: self.time.unwrap_or(usual),
+                rounds: paired.effort.rounds,
+                seed: paired.seed,
+            };
+            (CargoOptions::default(), Command::Doctor(options))
+        };
+        ParsedCommand {
+            command,
+            common: StoreOptions {
+                // Doctor stores nothing.
+                store: None,
+                output: self.output,
+                cargo,
+            },
+        }
+    }
+}
+
+/// The arguments of `init`.
+#[derive(Debug, Args)]
+pub(super) struct InitArguments {
+    #[command(flatten)]
+    options: InitOptions,
+    #[command(flatten)]
+    packages: Workspace,
+    #[command(flatten)]
+    at: WorkspaceFlags,
+}
+
+impl InitArguments {
+    pub(super) fn translate(self) -> ParsedCommand {
+        let cargo = CargoOptions {
+            packages: self.packages.package,
+            workspace: self.packages.workspace || self.packages.all,
+            exclude: self.packages.exclude,
+            ..self.at.options()
+        };
+        ParsedCommand::without_store(Command::Init(self.options), cargo)
+    }
+}
+
+const AFTER_LIST_BENCHMARKS: &str = "\
+Builds the bench targets and asks them for their benchmarks. Nothing is measured or stored.
+
+Examples:
+  cargo perfcheck list                         list every benchmark of the workspace
+  cargo perfcheck list -p parser json          list benchmarks of `parser` with `json` in their id
+
+Exit status: 0, 2 usage, 3 build failed, 4 a bench target could not be asked.";
+
+/// The arguments of `list`.
+#[derive(Debug, Args)]
+#[command(after_long_help = AFTER_LIST_BENCHMARKS)]
+pub(super) struct ListArguments {
+    /// List only benchmarks whose id contains one of these words
+    #[arg(value_name = "FILTER")]
+    filters: Vec<String>,
+    /// Match whole ids with FILTER
+    #[arg(long)]
+    exact: bool,
+    /// Extra time allowed before a benchmark counts as hung
+    #[arg(long, value_name = "TIME", value_parser = parse_duration)]
+    timeout: Option<Duration>,
+    #[command(flatten)]
+    output: OutputOptions,
+    #[command(flatten)]
+    build: BuildFlags,
+}
+
+impl ListArguments {
+    pub(super) fn translate(self) -> ParsedCommand {
+        let cargo = self.build.options(&self.output);
+        ParsedCommand {
+            common: StoreOptions {
+                // Listing stores nothing.
+                store: None,
+                output: self.output,
+                cargo,
+            },
+            command: Command::List(ListOptions {
+                filter: Filter {
+                    words: self.filters,
+                    exact: self.exact,
+                },
+                timeout: self.timeout,
+            }),
+        }
+    }
+}
+
+const AFTER_RUNS: &str = "\
+Examples:
+  cargo perfcheck store runs                   list the newest 20 runs
+  cargo perfcheck store runs --last 100
+
+Exit status: 0, 2 usage, 5 store unusable.";
+const AFTER_REMOVE_RUNS: &str = "\
+Both sides of an A/B measurement go together.
+
+Examples:
+  cargo perfcheck store remove 12 13           remove runs 12 and 13, at once
+
+Exit status: 0, 2 usage, 5 store unusable, 6 no such run.";
+const AFTER_ADOPT: &str = "\
+Examples:
+  cargo perfcheck store adopt                  list the workspaces in the store
+  cargo perfcheck store adopt /old/path        move the runs of that workspace to this one
+
+Exit status: 0, 2 usage, 5 store unusable.";
+const AFTER_PRUNE: &str = "\
+A run goes if none of the given rules keeps it. These stay in any case: runs that a baseline names; runs that the next run of a branch would be compared \
+with, if git still knows the branch (the present level of each benchmark, up to 20 runs: they say how far runs drift); runs whose level one that stays has, as its code was the same; and incomplete runs of the last day. \
+Both sides of an A/B measurement go or stay together. \
+With --samples only the samples go; in a team's store, those of whole months.
+
+Examples:
+  cargo perfcheck store prune --keep-last 100                    show what would go
+  cargo perfcheck store prune --older-than 90d --keep-per-branch 10 --yes
+  cargo perfcheck store prune --branch old-idea --keep-last 0 --yes
+  cargo perfcheck store prune --samples --older-than 365d --yes  keep the history, remove old samples
+
+Exit status: 0, 2 usage, 5 store unusable.";
+
+#[derive(Debug, Subcommand)]
+pub(super) enum StoreCommand {
+    /// List the stored runs, newest first
+    #[command(after_long_help = AFTER_RUNS)]
+    Runs {
+        /// List at most this many
+        #[arg(long, value_name = "N", default_value = "20", value_parser = parse_run_count)]
+        last: usize,
+        #[command(flatten)]
+        stored: StoredArguments,
+    },
+    /// Remove runs with everything they measured
+    #[command(after_long_help = AFTER_REMOVE_RUNS)]
+    Remove {
+        /// Remove these runs: numbers, `latest` or `@commit`
+        #[arg(value_name = "RUN", required = true, allow_negative_numbers = true)]
+        runs: Vec<String>,
+        #[command(flatten)]
+        stored: StoredArguments,
+    },
+    /// Adopt the runs of a workspace that moved, or of another clone
+    #[command(after_long_help = AFTER_ADOPT)]
+    Adopt {
+        /// Adopt the runs of this workspace: its key or path, as listed by `store adopt` without arguments
+        from: Option<String>,
+        #[command(flatten)]
+        stored: StoredArguments,
+    },
+    /// Show which runs a rule would remove; remove them with --yes
+    #[command(after_long_help = AFTER_PRUNE)]
+    Prune(WithStore<PruneOptions>),
+    /// Create a team's store in a PostgreSQL database
+    Init(StoreInitOptions),
+    /// Send complete runs to a team's store
+    Push(WithStore<PushOptions>),
+    /// Import results from other tools or machines
+    Import(Box<WithStore<ImportOptions>>),
+    /// Export runs for other machines and tools
+    Export(WithStore<ExportOptions>),
+}
+
+fn parse_run_count(text: &str) -> Result<usize, String> {
+    match text.parse() {
+        Ok(runs @ 1..) => Ok(runs),
+        _ => Err("at least 1 run".to_owned()),
+    }
+}
+
+impl StoreCommand {
+    pub(super) fn translate(self) -> ParsedCommand {
+        match self {
+            Self::Runs { last, stored } => stored.into_parsed(Command::Runs(last)),
+            Self::Remove { runs, stored } => stored.into_parsed(Command::RemoveRuns(runs)),
+            Self::Adopt { from, stored } => stored.into_parsed(Command::Adopt(from)),
+            Self::Prune(arguments) => arguments.into_parsed(Command::Prune),
+            Self::Init(options) => ParsedCommand::without_workspace(Command::CreateStore(options)),
+            Self::Push(arguments) => arguments.into_parsed(Command::Push),
+            Self::Import(arguments) => {
+                arguments.into_parsed(|options| Command::Import(Box::new(options)))
+            }
+            Self::Export(arguments) => arguments.into_parsed(Command::Export),
+        }
+    }
+}
