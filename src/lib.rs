@@ -1,14 +1,43 @@
 //! `cargo perfcheck`: benchmarks with stored baselines, a trustworthy verdict and an exit code.
 //!
-//! `cli` parses the command line and `app` carries out the command. The crate `perfcheck-engine` builds the bench targets, drives them and stores
-//! every process. The crate `perfcheck-analysis` reaches the verdicts, collects the findings and decides the exit code. `report` writes the output.
-//! The chapter *Architecture* of the project's book explains this design, and tests/architecture.rs checks the directions of the imports.
+//! `cli` parses the command line, and a function of `commands` carries out the command. `session` holds the workspace, its settings and the store.
+//! `pipeline` measures: build, reference, pair, measure, judge, record, publish. `stored` reads what runs left in the store. `output` writes.
+//! The crate `perfcheck-engine` builds bench targets, drives them and stores every process; `perfcheck-analysis` reaches the verdicts and decides
+//! the exit code. The chapter *Architecture* explains this design, and tests/architecture.rs checks the directions of the imports.
 
 #![cfg_attr(not(test), warn(clippy::disallowed_methods))]
 
-pub mod app;
 pub mod cli;
-pub mod escape;
-pub mod exchange;
-pub mod report;
-pub mod settings;
+mod commands;
+pub mod config;
+mod delivery;
+mod error;
+pub mod interchange;
+mod naming;
+mod options;
+pub mod output;
+mod pipeline;
+pub mod sanitize;
+mod session;
+mod stored;
+mod workers;
+
+pub use commands::{
+    AcceptOptions, AgainstOptions, BaselineAction, BisectOptions, CiSystem, CompareOptions,
+    CrateOrigin, Dimension, DoctorOptions, ExplainOptions, ExportOptions, GroupPattern,
+    HistoryOptions, ImportOptions, InitOptions, ListOptions, MergeOptions, PivotRequest,
+    PivotValue, PruneOptions, PushOptions, ReportCommandOptions, RunOptions, SelfTestOptions,
+    ShowOptions, StoreInitOptions, Versus, WORKLOADS_ARGUMENT, accept, adopt, baseline, bisect,
+    compare, create, doctor, explain, export, history, import, init, list, merge, prune, push,
+    remove_runs, report, run, run_then_push, run_workloads, runs, self_test, show,
+};
+pub use delivery::{ReportOptions, ReportRequest, RequestedReportKind};
+pub use error::AppError;
+pub use options::{
+    AnalysisOptions, ComparisonOptions, CountingMode, Effort, FailOn, FailureOptions,
+    OutputOptions, PairedOptions, StoreOptions,
+};
+pub use options::{OutlierWords, clap_range, parse_outliers, word_parser};
+pub use pipeline::Against;
+pub use session::World;
+pub use workers::start_workers;

@@ -3,10 +3,10 @@
 #![cfg_attr(not(test), warn(clippy::disallowed_methods))]
 
 use anstream::ColorChoice;
-use cargo_perfcheck::app::{self, AppError, World};
 use cargo_perfcheck::cli::{self, Command, ParsedCommand};
-use cargo_perfcheck::escape::{CommandGuard, EscapedStream, LogCommands};
-use cargo_perfcheck::report::{Charset, CharsetWriter, MessageFormat, ProgressMode, write_error};
+use cargo_perfcheck::output::{Charset, CharsetWriter, MessageFormat, ProgressMode, write_error};
+use cargo_perfcheck::sanitize::{CommandGuard, EscapedStream, LogCommands};
+use cargo_perfcheck::{AppError, World};
 use perfcheck_analysis::exit_code::ExitCode;
 use perfcheck_engine::host::EnvironmentVariables;
 use perfcheck_engine::link::run_as_linker;
@@ -25,9 +25,9 @@ fn main() -> process::ExitCode {
     }
     if arguments
         .get(1)
-        .is_some_and(|argument| argument == app::WORKLOADS_ARGUMENT)
+        .is_some_and(|argument| argument == cargo_perfcheck::WORKLOADS_ARGUMENT)
     {
-        return app::run_workloads();
+        return cargo_perfcheck::run_workloads();
     }
     if let Some(linked) = run_as_linker(&arguments) {
         return linked.unwrap_or_else(|error| {
@@ -111,7 +111,7 @@ fn dispatch(
         let _ = write_error(&mut stderr, &error.to_string());
     };
     let interrupt = Interrupt::install(tell).map_err(|error| AppError::Usage(error.to_string()))?;
-    app::start_workers(variables.worker_threads);
+    cargo_perfcheck::start_workers(variables.worker_threads);
     let supervisor = Supervisor::new(&interrupt);
     let charset = match common.output.format {
         MessageFormat::Human => charset(&variables, io::stdout().is_terminal()),
@@ -150,32 +150,36 @@ fn dispatch(
 fn run_command(parsed: &ParsedCommand, world: &mut World<'_>) -> Result<ExitCode, AppError> {
     let common = &parsed.common;
     match &parsed.command {
-        Command::Run(options) => app::run_then_push(options.push, common, world, |world| {
-            app::run(options, common, world)
-        }),
-        Command::Compare(options) => app::compare(options, common, world),
-        Command::Bisect(options) => app::bisect(options, common, world),
-        Command::SelfTest(options) => app::self_test(options, common, world),
-        Command::Doctor(options) => app::doctor(options, &common.output, world),
-        Command::Init(options) => app::init(options, common, world),
-        Command::List(options) => app::list(options, common, world),
-        Command::Merge(options) => app::run_then_push(options.push, common, world, |world| {
-            app::merge(options, common, world)
-        }),
-        Command::Runs(last) => app::runs(*last, common, world),
-        Command::Adopt(from) => app::adopt(from.as_deref(), common, world),
-        Command::Show(options) => app::show(options, common, world),
-        Command::Explain(options) => app::explain(options, common, world),
-        Command::Report(options) => app::report(options, common, world),
-        Command::Export(options) => app::export(options, common, world),
-        Command::Import(options) => app::import(options, common, world),
-        Command::History(options) => app::history(options, common, world),
-        Command::Accept(options) => app::accept(options, common, world),
-        Command::Prune(options) => app::prune(options, common, world),
-        Command::Push(options) => app::push(options, common, world),
-        Command::CreateStore(options) => app::create(options, world),
-        Command::RemoveRuns(runs) => app::remove_runs(runs, common, world),
-        Command::Baseline(action) => app::baseline(action, common, world),
+        Command::Run(options) => {
+            cargo_perfcheck::run_then_push(options.push, common, world, |world| {
+                cargo_perfcheck::run(options, common, world)
+            })
+        }
+        Command::Compare(options) => cargo_perfcheck::compare(options, common, world),
+        Command::Bisect(options) => cargo_perfcheck::bisect(options, common, world),
+        Command::SelfTest(options) => cargo_perfcheck::self_test(options, common, world),
+        Command::Doctor(options) => cargo_perfcheck::doctor(options, &common.output, world),
+        Command::Init(options) => cargo_perfcheck::init(options, common, world),
+        Command::List(options) => cargo_perfcheck::list(options, common, world),
+        Command::Merge(options) => {
+            cargo_perfcheck::run_then_push(options.push, common, world, |world| {
+                cargo_perfcheck::merge(options, common, world)
+            })
+        }
+        Command::Runs(last) => cargo_perfcheck::runs(*last, common, world),
+        Command::Adopt(from) => cargo_perfcheck::adopt(from.as_deref(), common, world),
+        Command::Show(options) => cargo_perfcheck::show(options, common, world),
+        Command::Explain(options) => cargo_perfcheck::explain(options, common, world),
+        Command::Report(options) => cargo_perfcheck::report(options, common, world),
+        Command::Export(options) => cargo_perfcheck::export(options, common, world),
+        Command::Import(options) => cargo_perfcheck::import(options, common, world),
+        Command::History(options) => cargo_perfcheck::history(options, common, world),
+        Command::Accept(options) => cargo_perfcheck::accept(options, common, world),
+        Command::Prune(options) => cargo_perfcheck::prune(options, common, world),
+        Command::Push(options) => cargo_perfcheck::push(options, common, world),
+        Command::CreateStore(options) => cargo_perfcheck::create(options, world),
+        Command::RemoveRuns(runs) => cargo_perfcheck::remove_runs(runs, common, world),
+        Command::Baseline(action) => cargo_perfcheck::baseline(action, common, world),
         Command::Completions(shell) => {
             cli::write_completions(*shell, world.stdout)?;
             Ok(ExitCode::Clean)

@@ -18,7 +18,7 @@ use super::subcommands::InitArguments;
 use super::subcommands::ListArguments;
 use super::subcommands::StoreCommand;
 use super::subcommands::{DoctorArguments, reject_useless_flags};
-use crate::app::{
+use crate::{
     AcceptOptions, CompareOptions, ComparisonOptions, ExplainOptions, HistoryOptions, MergeOptions,
     OutputOptions, ReportCommandOptions, ReportOptions, RunOptions, ShowOptions, StoreOptions,
 };

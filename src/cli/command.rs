@@ -6,7 +6,7 @@ use clap_complete::Shell;
 use std::io::{self, Write};
 
 use super::arguments::command_line;
-use crate::app::{
+use crate::{
     AcceptOptions, BaselineAction, BisectOptions, CompareOptions, DoctorOptions, ExplainOptions,
     ExportOptions, HistoryOptions, ImportOptions, InitOptions, ListOptions, MergeOptions,
     OutputOptions, PruneOptions, PushOptions, ReportCommandOptions, RunOptions, SelfTestOptions,

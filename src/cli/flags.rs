@@ -12,11 +12,11 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use super::command::{Command, ParsedCommand};
-use crate::app::{
+use crate::config::{Layer, parse_positive_duration};
+use crate::{
     Against, AgainstOptions, CountingMode, Effort, OutputOptions, StoreOptions, clap_range,
     word_parser,
 };
-use crate::settings::{Layer, parse_positive_duration};
 use perfcheck_analysis::compare::Plan;
 use perfcheck_analysis::model::{
     BenchesFrom, SamplingMode, Verdict, WarmUpGoal, limits, parse_duration,

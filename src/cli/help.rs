@@ -2,7 +2,7 @@
 //!
 //! Detects mistyped commands, and commands after a flag, which clap would accept as filters.
 
-use crate::report::terminal_width;
+use crate::output::terminal_width;
 
 /// Flags that only `--help` lists: cargo's own, expert flags and rarely used ones. The others make `-h` fit one screen.
 const ONLY_IN_LONG_HELP: [&str; 65] = [

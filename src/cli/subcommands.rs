@@ -20,12 +20,12 @@ use super::command::{Command, ParsedCommand};
 use super::flags::{
     BuildFlags, CompilationFlags, StoreFlags, StoredArguments, WithStore, WorkspaceFlags,
 };
-use crate::app::{
+use crate::config::parse_positive_duration;
+use crate::{
     BaselineAction, BisectOptions, DoctorOptions, ExportOptions, ImportOptions, InitOptions,
     ListOptions, OutputOptions, PairedOptions, PruneOptions, PushOptions, SelfTestOptions,
     StoreInitOptions, StoreOptions,
 };
-use crate::settings::parse_positive_duration;
 use perfcheck_analysis::model::{parse_duration, parse_slowdown};
 use perfcheck_engine::cargo::CargoOptions;
 use perfcheck_engine::measure::Filter;

@@ -1,6 +1,8 @@
 //! `--partition` and `merge` of two builds: jobs with stores of their own, one verdict.
 
-use cargo_perfcheck::exchange::{InputContent, PortableRun, read, read_portable, write_portable};
+use cargo_perfcheck::interchange::{
+    InputContent, PortableRun, read, read_portable, write_portable,
+};
 use perfcheck_analysis::exit_code::ExitCode;
 use perfcheck_analysis::model::{
     Acceptance, BenchmarkKey, ProgressReporter, Purpose, RequestedReference, Shard, ShardId,

@@ -39,20 +39,111 @@ pub const LAYERS: [(&str, Layers); 3] = [
     (
         "src",
         &[
-            ("escape", &[]),
-            ("settings", &["perfcheck_analysis"]),
+            ("sanitize", &[]),
+            ("config", &["perfcheck_analysis"]),
             (
-                "exchange",
-                &["escape", "perfcheck_analysis", "perfcheck_stats"],
+                "interchange",
+                &["sanitize", "perfcheck_analysis", "perfcheck_stats"],
             ),
-            ("report", &["escape", "perfcheck_analysis"]),
+            ("output", &["sanitize", "perfcheck_analysis"]),
             (
-                "app",
+                "error",
                 &[
-                    "escape",
-                    "settings",
-                    "exchange",
-                    "report",
+                    "config",
+                    "interchange",
+                    "perfcheck_analysis",
+                    "perfcheck_engine",
+                ],
+            ),
+            (
+                "options",
+                &[
+                    "config",
+                    "output",
+                    "error",
+                    "perfcheck_analysis",
+                    "perfcheck_engine",
+                ],
+            ),
+            (
+                "naming",
+                &["sanitize", "perfcheck_analysis", "perfcheck_engine"],
+            ),
+            ("workers", &["perfcheck_analysis", "perfcheck_engine"]),
+            (
+                "session",
+                &[
+                    "sanitize",
+                    "config",
+                    "output",
+                    "error",
+                    "options",
+                    "perfcheck_analysis",
+                    "perfcheck_engine",
+                ],
+            ),
+            (
+                "stored",
+                &[
+                    "sanitize",
+                    "config",
+                    "interchange",
+                    "output",
+                    "error",
+                    "options",
+                    "naming",
+                    "session",
+                    "perfcheck_analysis",
+                    "perfcheck_engine",
+                ],
+            ),
+            (
+                "delivery",
+                &[
+                    "sanitize",
+                    "config",
+                    "interchange",
+                    "output",
+                    "error",
+                    "options",
+                    "session",
+                    "stored",
+                    "perfcheck_analysis",
+                    "perfcheck_engine",
+                ],
+            ),
+            (
+                "pipeline",
+                &[
+                    "sanitize",
+                    "config",
+                    "output",
+                    "error",
+                    "options",
+                    "naming",
+                    "session",
+                    "stored",
+                    "delivery",
+                    "perfcheck_analysis",
+                    "perfcheck_code",
+                    "perfcheck_engine",
+                    "perfcheck_stats",
+                ],
+            ),
+            (
+                "commands",
+                &[
+                    "sanitize",
+                    "config",
+                    "interchange",
+                    "output",
+                    "error",
+                    "options",
+                    "naming",
+                    "session",
+                    "stored",
+                    "delivery",
+                    "pipeline",
                     "perfcheck_analysis",
                     "perfcheck_code",
                     "perfcheck_engine",
@@ -63,10 +154,11 @@ pub const LAYERS: [(&str, Layers); 3] = [
             (
                 "cli",
                 &[
-                    "settings",
-                    "exchange",
-                    "report",
-                    "app",
+                    "config",
+                    "interchange",
+                    "output",
+                    "options",
+                    "commands",
                     "perfcheck_analysis",
                     "perfcheck_engine",
                 ],
@@ -89,9 +181,9 @@ const CRATES: [&str; 4] = [
 const HOMES: [(&str, &str, &str); 5] = [
     ("crates/engine/src", "cargo_metadata", "cargo"),
     ("crates/engine/src", "rusqlite", "store"),
-    ("src", "indicatif", "report"),
-    ("src", "owo_colors", "report"),
-    ("src", "toml_edit", "app"),
+    ("src", "indicatif", "output"),
+    ("src", "owo_colors", "output"),
+    ("src", "toml_edit", "commands"),
 ];
 
 /// Dependencies that `source` uses although another module alone may.
@@ -186,7 +278,7 @@ mod tests {
             "use crate::*;",
         ));
         assert_eq!(everything.len(), 1);
-        let of_report = |planted| forbidden_imports(&Source::new("src/report/table.rs", planted));
+        let of_report = |planted| forbidden_imports(&Source::new("src/output/table.rs", planted));
         assert_eq!(of_report("use perfcheck_engine::store::Store;").len(), 1);
         assert_eq!(of_report("use perfcheck_analysis::model::Run;").len(), 0);
         let nowhere = forbidden_imports(&Source::new("src/helpers.rs", ""));

@@ -1,6 +1,6 @@
 //! What the pages tell people to copy: command lines and workflows that parse, benches that are those of the example.
 
-use cargo_perfcheck::settings::{SettingsError, Tables};
+use cargo_perfcheck::config::{SettingsError, Tables};
 use perfcheck_analysis::compare::Fact;
 use perfcheck_analysis::exit_code::ExitCode;
 use serde_json::{Value, json};
@@ -45,7 +45,7 @@ fn every_command_of_every_page_parses() {
 #[test]
 fn every_kind_of_report_is_on_the_page() {
     let page = Page::chapter("ci");
-    for kind in cargo_perfcheck::report::ReportKind::ALL {
+    for kind in cargo_perfcheck::output::ReportKind::ALL {
         let named = [format!("`{kind}`"), format!("`{kind}=FILE`")];
         assert!(
             named.iter().any(|name| page.text.contains(name)),

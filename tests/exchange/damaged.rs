@@ -4,8 +4,8 @@
 mod mutations;
 
 use super::{directory, file_names, runs_of, runs_of_tree, sample};
-use cargo_perfcheck::exchange::{ForeignRun, InputContent, read_portable};
-use cargo_perfcheck::settings::Tables;
+use cargo_perfcheck::config::Tables;
+use cargo_perfcheck::interchange::{ForeignRun, InputContent, read_portable};
 use perfcheck_analysis::model::ProgressReporter;
 use serde_json::{Value, json};
 use std::fs;

@@ -5,7 +5,9 @@
 mod damaged;
 mod samples;
 
-use cargo_perfcheck::exchange::{ForeignInput, ForeignRun, InputContent, detect, read, read_runs};
+use cargo_perfcheck::interchange::{
+    ForeignInput, ForeignRun, InputContent, detect, read, read_runs,
+};
 use perfcheck_analysis::model::ProgressReporter;
 use std::fs;
 use std::path::{Path, PathBuf};

@@ -1,7 +1,7 @@
 //! What is read from whole files. The snapshots hold every value; `INSTA_UPDATE=always` renews them after `samples/make.sh`.
 
 use super::{directory, file_names, runs_of, runs_of_tree, sample};
-use cargo_perfcheck::exchange::{FileFormat, ForeignRun, detect};
+use cargo_perfcheck::interchange::{FileFormat, ForeignRun, detect};
 use std::fmt::Write as _;
 use std::fs;
 

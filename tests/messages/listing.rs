@@ -2,7 +2,7 @@
 
 use std::io::Write;
 
-use cargo_perfcheck::report::{
+use cargo_perfcheck::output::{
     BaselineLine, BenchmarkLine, Charset, CharsetWriter, MessageFormat, RunLine, View,
     strip_colors, write_baselines, write_benchmarks, write_runs,
 };

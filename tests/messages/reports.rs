@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 use std::path::Path;
 
 use super::recorded::{HOSTILE, Recorded};
-use cargo_perfcheck::report::{ReportContext, ReportKind, SourcePlace, write_report};
+use cargo_perfcheck::output::{ReportContext, ReportKind, SourcePlace, write_report};
 use comrak::nodes::NodeValue;
 use comrak::{Arena, Options, markdown_to_html, parse_document};
 use perfcheck_analysis::findings::{BenchmarkNote, FailedTarget, Findings, LimitNote, RunNote};

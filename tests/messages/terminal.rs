@@ -2,7 +2,7 @@
 
 use std::io::Write;
 
-use cargo_perfcheck::report::{
+use cargo_perfcheck::output::{
     Charset, CharsetWriter, RowOrder, Verbosity, View, strip_colors, write_table,
 };
 use perfcheck_analysis::findings::Findings;

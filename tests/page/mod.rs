@@ -3,7 +3,7 @@
 //! What a browser makes of it is tested by `browser.py`, which `.ci/run page` starts.
 
 use crate::messages::recorded::{HOSTILE, Recorded};
-use cargo_perfcheck::report::{
+use cargo_perfcheck::output::{
     BenchmarkHistory, HistoryPoint, Page, PageBenchmark, PageRun, PageSide, View, strip_colors,
     write_page, write_table,
 };

@@ -1,6 +1,6 @@
 //! Imports by the serializer methodology: columns, units, filters with counts, intervals of means.
 
-use cargo_perfcheck::exchange::{
+use cargo_perfcheck::interchange::{
     ColumnMap, ExchangeError, IdGroup, ImportedGroups, InputContent, ReadOptions, TableLayout,
     clean as cleaned, read_tables,
 };

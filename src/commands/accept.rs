@@ -1,0 +1,238 @@
+//! `cargo perfcheck accept RUN | BENCH...`: accepts an intended change of level, of a whole run or of some benchmarks, and undoes this.
+
+use crate::error::AppError;
+use crate::naming::{find_candidates, full_name, list_keys, similar_keys};
+use crate::options::StoreOptions;
+use crate::pipeline::names::refuse_incomplete;
+use crate::session::{Context, World, resolve_reference};
+use clap::Args;
+use perfcheck_analysis::exit_code::ExitCode;
+use perfcheck_analysis::model::{
+    Acceptance, BenchmarkKey, Purpose, RunId, RunVerdict, Side, Verdict,
+};
+use perfcheck_engine::host;
+use perfcheck_engine::store::{Store, StoreError, WorkspaceId};
+
+const AFTER_ACCEPT: &str = "\
+Accepts an intentional change: later runs are compared with the new level. What was known of the noise before stays.
+
+Examples:
+  cargo perfcheck accept 12               the whole of run 12
+  cargo perfcheck accept sort/10          this benchmark alone, as the newest run measured it
+  cargo perfcheck accept sort --run 12    what was regressed or suspect in run 12 with `sort` in its id
+  cargo perfcheck accept sort/10 --undo   undo it
+
+Exit status: 0, 2 usage or no such benchmark, 5 store unusable, 6 no such run.";
+
+/// Options of `accept`.
+#[derive(Debug, Clone, PartialEq, Eq, Args)]
+#[command(after_long_help = AFTER_ACCEPT)]
+pub struct AcceptOptions {
+    /// Runs (number, baseline, `latest` or `@commit`), or benchmarks: ids, or parts of ids of regressed or suspect ones
+    #[arg(
+        value_name = "RUN|BENCH",
+        required = true,
+        allow_negative_numbers = true
+    )]
+    pub what: Vec<String>,
+    /// Accept the level of the benchmarks in this run [default: the newest]
+    #[arg(long, value_name = "RUN", allow_negative_numbers = true)]
+    pub run: Option<String>,
+    /// Undo an acceptance
+    #[arg(long)]
+    pub undo: bool,
+}
+
+/// The targets that the words select.
+enum AcceptTargets {
+    Runs(Vec<RunId>),
+    Benchmarks(RunId, Vec<BenchmarkKey>),
+}
+
+/// Runs the command.
+pub fn accept(
+    options: &AcceptOptions,
+    common: &StoreOptions,
+    world: &mut World<'_>,
+) -> Result<ExitCode, AppError> {
+    let context = Context::load(common, world)?;
+    let (mut store, workspace) = context.open_required_for_writing()?;
+    let said = match (resolve_targets(options, &store, workspace)?, options.undo) {
+        (AcceptTargets::Runs(runs), undo) => {
+            let one = if undo { withdraw_run } else { accept_run };
+            let done = runs.into_iter().map(|run| one(&mut store, run));
+            done.collect::<Result<Vec<_>, _>>()?.join("\n")
+        }
+        (AcceptTargets::Benchmarks(run, keys), false) => {
+            let new = store.accept_steps(workspace, run, &keys, host::now())?;
+            if new.is_empty() {
+                format!("That was accepted before, in run {run}.")
+            } else {
+                format!(
+                    "Accepted of run {run}: later runs of {} are compared with it; for other benchmarks nothing changes.{}",
+                    if let [only] = &new[..] {
+                        format!("`{}`", only.id.escape_debug())
+                    } else {
+                        format!("these {} benchmarks", new.len())
+                    },
+                    format_lines(&new)
+                )
+            }
+        }
+        (AcceptTargets::Benchmarks(run, keys), true) => {
+            let gone = store.withdraw_steps(workspace, run, &keys)?;
+            if gone.is_empty() {
+                format!(
+                    "Nothing of that was accepted by itself in run {run}: nothing to take back."
+                )
+            } else {
+                format!("Not accepted any more in run {run}:{}", format_lines(&gone))
+            }
+        }
+    };
+    if !common.output.quiet {
+        writeln!(world.stderr, "{said}")?;
+    }
+    Ok(ExitCode::Clean)
+}
+
+fn accept_run(store: &mut Store, run: RunId) -> Result<String, StoreError> {
+    store.accept(run)?;
+    Ok(format!(
+        "Run {run} is accepted: later runs are compared with it."
+    ))
+}
+
+fn withdraw_run(store: &mut Store, run: RunId) -> Result<String, StoreError> {
+    Ok(match store.withdraw_acceptance(run)? {
+        None => format!("Run {run} was not accepted by command: nothing to take back."),
+        Some(Acceptance::Pending) => format!(
+            "Run {run} is not accepted any more: later runs are compared with those before it."
+        ),
+        Some(_) => format!("Run {run} is a reference as before; it begins no new level."),
+    })
+}
+
+/// Lists several benchmarks, one per line. Returns an empty string for a single one, which the caller has named already.
+fn format_lines(keys: &[BenchmarkKey]) -> String {
+    let line = |key: &BenchmarkKey| format!("\n    {}", full_name(key));
+    keys.iter().map(line).collect()
+}
+
+/// Resolves the words: to runs if possible, several words only if all must be runs. With `--run`, all words are benchmarks.
+fn resolve_targets(
+    options: &AcceptOptions,
+    store: &Store,
+    workspace: WorkspaceId,
+) -> Result<AcceptTargets, AppError> {
+    // Allow undo in any case: an earlier version may have accepted a base.
+    let refuse = |run| {
+        refuse_incomplete(store, run)?;
+        if options.undo {
+            Ok(())
+        } else {
+            refuse_side(store, run)
+        }
+    };
+    if options.run.is_none() && options.what.iter().all(|word| is_run_word(word)) {
+        let words = options.what.iter();
+        let runs = words.map(|word| resolve_reference(store, workspace, word));
+        let runs: Vec<RunId> = runs.collect::<Result<_, _>>()?;
+        runs.iter().try_for_each(|run| refuse(*run))?;
+        return Ok(AcceptTargets::Runs(runs));
+    }
+    if let ([word], None) = (&options.what[..], &options.run) {
+        match resolve_reference(store, workspace, word) {
+            Ok(run) => {
+                refuse_ambiguity(word, store, workspace)?;
+                refuse(run)?;
+                return Ok(AcceptTargets::Runs(vec![run]));
+            }
+            Err(AppError::NoSuchRun { .. }) if !store.benchmarks(workspace)?.is_empty() => {}
+            Err(error) => return Err(error),
+        }
+    }
+    let run = resolve_reference(store, workspace, options.run.as_deref().unwrap_or("latest"))?;
+    refuse_incomplete(store, run)?;
+    refuse_side(store, run)?;
+    let verdicts = store.verdicts(run)?;
+    let mut keys = Vec::new();
+    for word in &options.what {
+        keys.extend(resolve_benchmarks(word, run, &verdicts, options.undo)?);
+    }
+    keys.sort();
+    keys.dedup();
+    Ok(AcceptTargets::Benchmarks(run, keys))
+}
+
+fn is_run_word(word: &str) -> bool {
+    word == "latest" || word.starts_with('@') || word.parse::<RunId>().is_ok()
+}
+
+/// Refuses a word that names both a baseline and a benchmark.
+fn refuse_ambiguity(word: &str, store: &Store, workspace: WorkspaceId) -> Result<(), AppError> {
+    let benchmarks = store.benchmarks(workspace)?;
+    let is_id = benchmarks.iter().any(|benchmark| benchmark.key.id == word);
+    if is_id {
+        return Err(AppError::Usage(format!(
+            "`{word}` is a baseline and a benchmark\n  help: `--run latest` makes it a benchmark, the number of the run makes it a run"
+        )));
+    }
+    Ok(())
+}
+
+fn refuse_side(store: &Store, run: RunId) -> Result<(), AppError> {
+    if !matches!(store.purpose(run)?, None | Some(Purpose::Comparison))
+        || store
+            .run(run)?
+            .pair
+            .is_some_and(|pair| pair.side == Side::Base)
+    {
+        return Err(AppError::Usage(format!(
+            "run {run} measured an earlier build again or was a step of a search, so that it cannot be a reference\n  help: `--run RUN` names another one; `cargo perfcheck store runs` lists them"
+        )));
+    }
+    Ok(())
+}
+
+/// Resolves a word to benchmarks of the run: a complete id, else all benchmarks whose ids contain the word and that looked slower.
+fn resolve_benchmarks(
+    word: &str,
+    run: RunId,
+    verdicts: &[RunVerdict],
+    undo: bool,
+) -> Result<Vec<BenchmarkKey>, AppError> {
+    let measured: Vec<&BenchmarkKey> = verdicts
+        .iter()
+        .filter(|found| found.typical_ns.is_some())
+        .map(|found| &found.key)
+        .collect();
+    let found = find_candidates(word, &measured);
+    let worse = |key: &&BenchmarkKey| {
+        let verdict = verdicts.iter().find(|verdict| verdict.key == **key);
+        verdict.is_some_and(|found| matches!(found.verdict, Verdict::Regressed | Verdict::Suspect))
+    };
+    let chosen: Vec<BenchmarkKey> = match &found[..] {
+        [] => {
+            let near = similar_keys(word, &measured);
+            return Err(AppError::Usage(format!(
+                "run {run} measured no benchmark `{word}`, and no run is called that{}\n  help: `cargo perfcheck show {run}` shows what it measured",
+                list_keys("did you mean", &near)
+            )));
+        }
+        [only] => vec![(*only).clone()],
+        several if undo => several.iter().map(|key| (*key).clone()).collect(),
+        several => {
+            let worse = several.iter().copied().filter(worse);
+            worse.cloned().collect()
+        }
+    };
+    if chosen.is_empty() {
+        return Err(AppError::Usage(format!(
+            "none of the {} benchmarks of run {run} with `{word}` in their id is `regressed` or `suspect`{}\n  help: a whole id accepts what it measured all the same",
+            found.len(),
+            list_keys("they are", &found)
+        )));
+    }
+    Ok(chosen)
+}

@@ -1,0 +1,93 @@
+//! `cargo perfcheck baseline list|save|rename|remove`: manages the names of runs.
+
+use crate::error::AppError;
+use crate::options::StoreOptions;
+use crate::output::{BaselineLine, write_baselines};
+use crate::pipeline::names::{give_name, refuse_incomplete};
+use crate::session::{Context, World, resolve_reference};
+use perfcheck_analysis::exit_code::ExitCode;
+use perfcheck_engine::host;
+use perfcheck_engine::store::check_baseline_name;
+
+/// An action on the names of runs.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum BaselineAction {
+    /// List all names
+    List,
+    /// Name a run
+    Save {
+        /// The name
+        name: String,
+        /// The run
+        run: String,
+    },
+    /// Rename a baseline
+    Rename {
+        /// The old name
+        from: String,
+        /// The new name
+        to: String,
+    },
+    /// Remove a name
+    Remove {
+        /// The name
+        name: String,
+    },
+}
+
+/// Runs the command.
+pub fn baseline(
+    action: &BaselineAction,
+    common: &StoreOptions,
+    world: &mut World<'_>,
+) -> Result<ExitCode, AppError> {
+    let context = Context::load(common, world)?;
+    let done = match action {
+        BaselineAction::List => return list(&context, common, world),
+        BaselineAction::Save { name, run } => {
+            check_baseline_name(name)?;
+            let (mut store, workspace) = context.open_required_for_writing()?;
+            let run = resolve_reference(&store, workspace, run)?;
+            refuse_incomplete(&store, run)?;
+            give_name(&mut store, workspace, name, run)?
+        }
+        BaselineAction::Rename { from, to } => {
+            let (mut store, workspace) = context.open_required_for_writing()?;
+            store.rename_baseline(workspace, from, to)?;
+            format!("Baseline `{from}` is called `{to}` now.")
+        }
+        BaselineAction::Remove { name } => {
+            let (mut store, workspace) = context.open_required_for_writing()?;
+            let run = store.remove_baseline(workspace, name)?;
+            format!("Baseline `{name}` is forgotten; it was run {run}, which stays.")
+        }
+    };
+    if !common.output.quiet {
+        writeln!(world.stderr, "{done}")?;
+    }
+    Ok(ExitCode::Clean)
+}
+
+fn list(
+    context: &Context,
+    common: &StoreOptions,
+    world: &mut World<'_>,
+) -> Result<ExitCode, AppError> {
+    let mut lines = Vec::new();
+    if let Some((store, workspace)) = context.open_stored()? {
+        for baseline in store.baselines(workspace)? {
+            let run = store.run(baseline.run)?;
+            lines.push(BaselineLine {
+                name: baseline.name,
+                run: baseline.run,
+                started: host::to_rfc3339(run.begun.started),
+                ago: host::format_ago(run.begun.started),
+                git: run.begun.git,
+                pair: run.pair,
+            });
+        }
+    }
+    let columns = common.output.view().columns;
+    write_baselines(world.stdout, &lines, common.output.format, columns)?;
+    Ok(ExitCode::Clean)
+}

@@ -1,0 +1,467 @@
+//! The sequence of a search: find the benchmark, check that the last commit is slower, narrow the range down.
+//!
+//! Options of `bisect`.
+
+use clap::Args;
+
+use super::search::SearchState;
+use super::search::{SearchStep, bounds, most_steps, next};
+use super::step::{BisectSession, BuiltBenchmark, CommitBuild, MeasurementBudget, skipped_outcome};
+use crate::config::Layer;
+use crate::error::AppError;
+use crate::naming::{find_candidates, list_keys};
+use crate::options::{PairedOptions, StoreOptions, word_parser};
+use crate::output::{
+    self, BisectFindings, BisectOutcome, BisectStep, CommitFinding, CommitOutcome, ProgressMode,
+};
+use crate::pipeline::build::cache_directory;
+use crate::session::{Context, World};
+use perfcheck_analysis::compare::Estimate;
+use perfcheck_analysis::exit_code::ExitCode;
+use perfcheck_analysis::model::{BenchesFrom, BenchmarkKey, Environment};
+use perfcheck_engine::cargo::CargoOptions;
+use perfcheck_engine::host::{self, GitError, Revision};
+use perfcheck_engine::measure::DiscoveredBenches;
+
+/// Directory below the cache with the state of unfinished searches.
+const MEMORIES: &str = "bisect";
+
+/// Reason for a commit that the search could not examine.
+const NO_MEASUREMENT_LEFT: &str = "so many comparisons were inconclusive that none is left for it";
+
+/// Runs the command.
+pub fn bisect(
+    options: &BisectOptions,
+    common: &StoreOptions,
+    world: &mut World<'_>,
+) -> Result<ExitCode, AppError> {
+    search(options, common, world).map_err(|error| {
+        // If Ctrl-C reaches git or cargo first, their own error messages do not matter.
+        let asked = error.exit_code() == ExitCode::Interrupted;
+        if asked || world.interrupt.is_requested_after_delay() {
+            AppError::Interrupted(
+                "; what was found is kept, and the same command goes on from there".to_owned(),
+            )
+        } else {
+            error
+        }
+    })
+}
+
+fn search(
+    options: &BisectOptions,
+    common: &StoreOptions,
+    world: &mut World<'_>,
+) -> Result<ExitCode, AppError> {
+    let load = host::load_average();
+    let layer = Layer {
+        noise_threshold: options.paired.noise_threshold,
+        ..Layer::default()
+    };
+    let context = Context::load(common, world)?.with_command_line(layer);
+    context.require_local_store()?;
+    let (good, commits) = range(&context, options)?;
+    let workshop = BisectSession {
+        options,
+        common,
+        cargo: common.cargo.clone(),
+        environment: Environment {
+            host: host::read_host_facts(world.variables.ci, world.supervisor),
+            build: context
+                .toolchain(&common.cargo, world.supervisor)?
+                .facts
+                .clone(),
+        },
+        load,
+        seed: options.paired.seed.unwrap_or_else(host::fresh_seed),
+        context,
+        seen: Vec::new(),
+    };
+    if world.progress == ProgressMode::Lines {
+        // The steps already show the progress.
+        world.progress = ProgressMode::Quiet;
+    }
+    let bisection = Bisection::begin(workshop, &good, commits, world)?;
+    bisection.run(world)
+}
+
+/// Returns GOOD, and the commits after it up to BAD, oldest first.
+fn range(
+    context: &Context,
+    options: &BisectOptions,
+) -> Result<(Revision, Vec<Revision>), AppError> {
+    let checkout = context.require_checkout()?;
+    let good = checkout.revision(&options.good)?;
+    let bad = checkout.revision(&options.bad)?;
+    let commits = checkout
+        .commits_between(&good.commit, &bad.commit)
+        .map_err(|error| match error {
+            GitError::NotAncestor { .. } => GitError::NotAncestor {
+                good: options.good.clone(),
+                bad: options.bad.clone(),
+            },
+            other => other,
+        })?;
+    if commits.is_empty() {
+        return Err(AppError::Usage(format!(
+            "`{}` and `{}` are the same commit: there is nothing between them",
+            options.good, options.bad
+        )));
+    }
+    let named = |commit: String| {
+        let name = if commit == bad.commit {
+            bad.name.clone()
+        } else {
+            commit.clone()
+        };
+        Revision { name, commit }
+    };
+    Ok((good, commits.into_iter().map(named).collect()))
+}
+
+struct Bisection<'a> {
+    workshop: BisectSession<'a>,
+    good: BuiltBenchmark,
+    /// Commits after the good one, oldest first
+    commits: Vec<Revision>,
+    ledger: MeasurementBudget,
+}
+
+impl<'a> Bisection<'a> {
+    /// Finds the benchmark and the state of an earlier call.
+    fn begin(
+        mut workshop: BisectSession<'a>,
+        good: &Revision,
+        commits: Vec<Revision>,
+        world: &mut World<'_>,
+    ) -> Result<Self, AppError> {
+        let options = workshop.options;
+        let bad = &commits[commits.len() - 1];
+        let side = workshop.build(bad, world)?;
+        let found = workshop.benchmarks(&side, None, world)?;
+        let key = resolve_benchmark(&options.bench, &found, bad, options)?;
+        if side.targets.len() > 1 {
+            // Build only this bench target: others need not build in every commit.
+            workshop.cargo = CargoOptions {
+                benches: vec![key.target.clone()],
+                ..workshop.cargo
+            };
+        }
+        drop(side);
+        let good = match workshop.build_benchmark(good, &key, world)? {
+            CommitBuild::Ready(built) => *built,
+            CommitBuild::Unmeasurable { reason } => {
+                return Err(no_benchmark_error(good, &key, &reason, options));
+            }
+        };
+        let steps = most_steps(commits.len());
+        let context = &workshop.context;
+        let question = state_key(&workshop, &good, bad);
+        let (store, workspace) = context.open_store()?;
+        let mut memory = SearchState::load(&cache_directory(world)?.join(MEMORIES), &question);
+        if options.restart {
+            memory.clear()?;
+        }
+        let quiet = workshop.common.output.quiet;
+        if !quiet {
+            let plural = if commits.len() == 1 { "" } else { "s" };
+            let words = format!("{} commit{plural}, at most {steps} steps", commits.len());
+            output::write_build_event(world.stderr, &("Bisecting", words))?;
+        }
+        if !quiet && !memory.outcomes().is_empty() {
+            let words = format!(
+                "with {} known from an earlier call (`--restart` forgets them)",
+                memory.outcomes().len()
+            );
+            output::write_build_event(world.stderr, &("Going on", words))?;
+        }
+        Ok(Self {
+            ledger: MeasurementBudget {
+                store,
+                workspace,
+                memory,
+                // Allows one repetition per step, or one additional commit for a skipped one.
+                most: 2 * steps,
+            },
+            workshop,
+            good,
+            commits,
+        })
+    }
+
+    fn run(mut self, world: &mut World<'_>) -> Result<ExitCode, AppError> {
+        let threshold = self.own_threshold();
+        let last = self.commits.len() - 1;
+        let bad = self.examine_commit(last, threshold, world)?;
+        if bad.finding != CommitFinding::Slow {
+            return self.report_nothing_found(&bad, world);
+        }
+        let halfway = threshold.max(half_slowdown(&bad));
+        if !self.workshop.common.output.quiet {
+            let halfway = output::percent_change(halfway);
+            let words = format!("a commit is slow from {halfway} on, half of the whole slowdown");
+            output::write_build_event(world.stderr, &("Threshold", words))?;
+        }
+        let mut known = vec![None; self.commits.len()];
+        known[last] = Some(CommitFinding::Slow);
+        while let SearchStep::Try(place) = next(&known) {
+            let remembered = self.known_outcome(place).is_some();
+            if !remembered && self.ledger.is_used_up() {
+                break;
+            }
+            let outcome = self.examine_commit(place, halfway, world)?;
+            known[place] = Some(outcome.finding);
+        }
+        self.report_answer(&known, &bad, world)
+    }
+
+    /// Returns the noise threshold that the user, the bench or the workspace sets.
+    fn own_threshold(&self) -> f64 {
+        let workshop = &self.workshop;
+        let decision = workshop
+            .options
+            .paired
+            .comparison()
+            .paired_decision(&workshop.context.tables.workspace);
+        let layers = &workshop.context.tables.layers;
+        let own = layers.resolve(&self.good.benchmark).1;
+        own.unwrap_or(decision.noise_threshold)
+    }
+
+    fn known_outcome(&self, place: usize) -> Option<&CommitOutcome> {
+        let outcomes = self.ledger.memory.outcomes();
+        outcomes.get(&self.commits[place].commit)
+    }
+
+    /// Returns the outcome of the commit at `place`: remembered or measured now. Reports new outcomes to the user and remembers them.
+    fn examine_commit(
+        &mut self,
+        place: usize,
+        threshold: f64,
+        world: &mut World<'_>,
+    ) -> Result<CommitOutcome, AppError> {
+        let revision = self.commits[place].clone();
+        let known = self.known_outcome(place).cloned();
+        let remembered = known.is_some();
+        let outcome = match known {
+            Some(known) => known,
+            None => {
+                self.workshop
+                    .examine(&revision, &self.good, threshold, &mut self.ledger, world)?
+            }
+        };
+        if !remembered {
+            // An interrupted build does not prove that the commit cannot be built.
+            if outcome.finding == CommitFinding::Skipped && world.interrupt.is_requested() {
+                return Err(AppError::Interrupted(String::new()));
+            }
+            let memory = &mut self.ledger.memory;
+            memory.record_outcome(&revision.commit, outcome.clone())?;
+        }
+        let step = self.step(place, &outcome, remembered)?;
+        let output = &self.workshop.common.output;
+        output::write_bisect_step(
+            (!output.quiet).then_some(&mut *world.stderr),
+            &mut *world.stdout,
+            &step,
+            output.format,
+        )?;
+        Ok(outcome)
+    }
+
+    fn step(
+        &self,
+        place: usize,
+        outcome: &CommitOutcome,
+        remembered: bool,
+    ) -> Result<BisectStep, AppError> {
+        let checkout = self.workshop.context.require_checkout()?;
+        Ok(BisectStep {
+            commit: checkout.describe(&self.commits[place].commit)?,
+            place: place + 1,
+            of: self.commits.len(),
+            found: outcome.clone(),
+            remembered,
+        })
+    }
+
+    fn report_nothing_found(
+        mut self,
+        bad: &CommitOutcome,
+        world: &mut World<'_>,
+    ) -> Result<ExitCode, AppError> {
+        let last = self.commits.len() - 1;
+        let step = self.step(last, bad, false)?;
+        let (outcome, exit_code) = match bad.finding {
+            CommitFinding::Fast => (BisectOutcome::NotSlower, ExitCode::Usage),
+            _ => (BisectOutcome::Undecided, ExitCode::BenchmarkFailed),
+        };
+        self.report(outcome, vec![step], None, exit_code, world)
+    }
+
+    fn report_answer(
+        mut self,
+        known: &[Option<CommitFinding>],
+        bad: &CommitOutcome,
+        world: &mut World<'_>,
+    ) -> Result<ExitCode, AppError> {
+        let (first, last) = bounds(known);
+        let mut possible = Vec::new();
+        for place in first..=last {
+            let outcome = match self.known_outcome(place) {
+                Some(outcome) => outcome.clone(),
+                None => skipped_outcome(NO_MEASUREMENT_LEFT.to_owned()),
+            };
+            possible.push(self.step(place, &outcome, false)?);
+        }
+        let outcome = match possible.len() {
+            1 => BisectOutcome::Found,
+            _ => BisectOutcome::Narrowed,
+        };
+        self.report(outcome, possible, bad.change, ExitCode::Clean, world)
+    }
+
+    fn report(
+        &mut self,
+        outcome: BisectOutcome,
+        commits: Vec<BisectStep>,
+        total_change: Option<Estimate>,
+        exit_code: ExitCode,
+        world: &mut World<'_>,
+    ) -> Result<ExitCode, AppError> {
+        let checkout = self.workshop.context.require_checkout()?;
+        let (good, bad) = (&self.good.revision, &self.commits[self.commits.len() - 1]);
+        let findings = BisectFindings {
+            benchmark: self.good.benchmark.key.clone(),
+            outcome,
+            change: commits.last().and_then(|step| step.found.change),
+            commits,
+            good: checkout.describe(&good.commit)?,
+            bad: checkout.describe(&bad.commit)?,
+            commits_in_all: self.commits.len(),
+            measurements: self.ledger.memory.measured(),
+            total_change,
+            exit_code: exit_code.number(),
+            good_name: good.to_string(),
+            bad_name: bad.to_string(),
+        };
+        output::write_bisect(world.stdout, &findings, self.workshop.common.output.format)?;
+        // The search is complete: a repeated command measures again.
+        self.ledger.memory.clear()?;
+        Ok(exit_code)
+    }
+}
+
+/// Returns half of the whole slowdown on a logarithmic scale, so that the midpoint is equally far from both ends.
+fn half_slowdown(bad: &CommitOutcome) -> f64 {
+    (bad.change).map_or(0.0, |change| (change.estimate.ln_1p() / 2.0).exp_m1())
+}
+
+/// Returns a key of everything that the outcomes depend on. The hash of the good executable covers the sources and the build.
+fn state_key(workshop: &BisectSession<'_>, good: &BuiltBenchmark, bad: &Revision) -> String {
+    let options = workshop.options;
+    let paired = &options.paired;
+    format!(
+        "{} {} {} {:?} {:?} {} {:?} {:?}",
+        workshop.context.key(),
+        good.revision.commit,
+        bad.commit,
+        good.benchmark.key,
+        options.benches_from,
+        good.target.executable_hash,
+        paired
+            .comparison()
+            .paired_decision(&workshop.context.tables.workspace),
+        paired.effort,
+    )
+}
+
+/// Resolves `word` to a benchmark: by id, else by the name of a bench target with a single benchmark, else by a part of an id.
+fn resolve_benchmark(
+    word: &str,
+    found: &DiscoveredBenches,
+    bad: &Revision,
+    options: &BisectOptions,
+) -> Result<BenchmarkKey, AppError> {
+    let targets = found.targets.iter();
+    let all: Vec<&BenchmarkKey> = targets
+        .flat_map(|target| &target.benchmarks)
+        .map(|benchmark| &benchmark.key)
+        .collect();
+    let candidates = find_candidates(word, &all);
+    match candidates[..] {
+        [key] => Ok(key.clone()),
+        [] => {
+            let help = if options.benches_from == BenchesFrom::Revision {
+                "\n  help: `--benches-from worktree` builds every commit with the current benchmarks"
+            } else {
+                ""
+            };
+            let there = if found.targets.is_empty() {
+                "; none of its bench targets is selected".to_owned()
+            } else {
+                list_keys("it has", &all)
+            };
+            Err(AppError::NothingToMeasure(format!(
+                "{bad} has no benchmark `{word}`{there}{help}"
+            )))
+        }
+        _ => Err(AppError::Usage(format!(
+            "`--bench {word}` may be any of {} benchmarks{}",
+            candidates.len(),
+            list_keys("name one of", &candidates)
+        ))),
+    }
+}
+
+fn no_benchmark_error(
+    good: &Revision,
+    key: &BenchmarkKey,
+    why: &str,
+    options: &BisectOptions,
+) -> AppError {
+    let help = if options.benches_from == BenchesFrom::Revision {
+        "`--benches-from worktree` builds every commit with the current benchmarks"
+    } else {
+        "another commit may do as the good one"
+    };
+    AppError::NothingToMeasure(format!(
+        "`{}` cannot be measured in {good}: {why}\n  help: {help}",
+        key.id.escape_debug()
+    ))
+}
+
+const AFTER_HELP: &str = "\
+Builds commits between the good and the bad one and measures each side by side with the good one, until it finds the first slow
+commit. It skips commits that cannot be built or measured. After an interruption the same command continues.
+
+Examples:
+  cargo perfcheck bisect sort/10 --good v1.0               which commit since v1.0 made `sort/10` slower?
+  cargo perfcheck bisect sort/10 --good v1.0 --bad v1.1
+  cargo perfcheck bisect sort/10 --good v1.0 --benches-from worktree
+                                                           the benchmark is newer than some of the commits
+
+Exit status: 0 found, or narrowed down to commits that cannot be told apart; 2 usage, or the bad commit is not slower than the good one; 3 build failed, 4 the good or the bad commit could not be measured or gave no clear answer, 5 store unusable, 130 interrupted.";
+
+/// Search a history for the first slow commit.
+#[derive(Debug, Clone, Args)]
+#[command(after_long_help = AFTER_HELP)]
+pub struct BisectOptions {
+    /// The benchmark: its id, the name of a bench target with one benchmark, or a part of the id
+    #[arg(value_name = "ID")]
+    pub bench: String,
+    /// A commit at which the benchmark is fast
+    #[arg(long, value_name = "REV")]
+    pub good: String,
+    /// A later commit at which it is slow
+    #[arg(long, value_name = "REV", default_value = "HEAD")]
+    pub bad: String,
+    /// Build commits with these benchmarks: their own, or those of the work tree
+    #[arg(long, value_name = "SIDE", default_value = "revision", value_parser = word_parser::<BenchesFrom>(BenchesFrom::WORDS))]
+    pub benches_from: BenchesFrom,
+    /// Start again instead of continuing after an interruption
+    #[arg(long)]
+    pub restart: bool,
+    #[command(flatten)]
+    pub(super) paired: PairedOptions,
+}

@@ -1,0 +1,252 @@
+//! Choice of the next commit to examine (pure).
+//!
+//! State of a search, kept in a file so that repeating the command continues the search.
+//!
+//! The file is written to a temporary name and renamed. It belongs to one question; a file of another question, or an unreadable one, counts as
+//! absent.
+
+use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+use std::{fs, io};
+
+use crate::output::{CommitFinding, CommitOutcome};
+use perfcheck_stats::derived_seed;
+
+/// The next step of a search.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum SearchStep {
+    /// Examine the commit at this place
+    Try(usize),
+    /// Stop: the first slow commit is at one of these places
+    Among {
+        /// The first of these places
+        first: usize,
+        /// The last of these places, known to be slow
+        last: usize,
+    },
+}
+
+/// Returns the next step, given the `known` findings of the commits after the good one, oldest first. The last commit is slow.
+pub(super) fn next(known: &[Option<CommitFinding>]) -> SearchStep {
+    let (first, last) = bounds(known);
+    // Half of the possible answers are at or before this place.
+    let middle = (first + last - usize::from(last > first)) / 2;
+    (first..last)
+        .filter(|place| known[*place].is_none())
+        .min_by_key(|place| place.abs_diff(middle))
+        .map_or(SearchStep::Among { first, last }, SearchStep::Try)
+}
+
+/// Returns the range of places of the first slow commit: after the last fast commit before it, up to the first commit known to be slow.
+pub(super) fn bounds(known: &[Option<CommitFinding>]) -> (usize, usize) {
+    let is = |wanted| move |finding: &Option<CommitFinding>| *finding == Some(wanted);
+    let slow = known.iter().position(is(CommitFinding::Slow));
+    let last = slow.unwrap_or(known.len().saturating_sub(1));
+    let fast = known[..last].iter().rposition(is(CommitFinding::Fast));
+    (fast.map_or(0, |place| place + 1), last)
+}
+
+/// Returns the maximum number of steps of a search through `commits` if none is skipped, including the step for the last commit.
+pub(super) fn most_steps(commits: usize) -> u32 {
+    1 + commits.max(1).next_power_of_two().ilog2()
+}
+
+#[derive(Debug, Default, Serialize, Deserialize)]
+struct SavedState {
+    question: String,
+    /// Outcomes by commit
+    outcomes: BTreeMap<String, CommitOutcome>,
+    /// Number of measurements so far
+    measured: u32,
+}
+
+/// The state of a search and its file.
+#[derive(Debug)]
+pub(super) struct SearchState {
+    path: PathBuf,
+    content: SavedState,
+}
+
+impl SearchState {
+    /// Loads the state for `question` from `directory`. `question` must contain everything that the outcomes depend on.
+    pub(super) fn load(directory: &Path, question: &str) -> Self {
+        let path = directory.join(format!("{:016x}.json", derived_seed(0, question)));
+        let content = fs::read(&path)
+            .ok()
+            .and_then(|text| serde_json::from_slice::<SavedState>(&text).ok())
+            .filter(|content| content.question == question)
+            .unwrap_or_else(|| SavedState {
+                question: question.to_owned(),
+                ..SavedState::default()
+            });
+        Self { path, content }
+    }
+
+    /// Returns all outcomes, by commit.
+    pub(super) fn outcomes(&self) -> &BTreeMap<String, CommitOutcome> {
+        &self.content.outcomes
+    }
+
+    /// Returns the number of measurements so far.
+    pub(super) fn measured(&self) -> u32 {
+        self.content.measured
+    }
+
+    /// Counts a measurement. The count is saved together with the next outcome.
+    pub(super) fn count_measurement(&mut self) {
+        self.content.measured += 1;
+    }
+
+    /// Records an outcome and saves the state.
+    pub(super) fn record_outcome(
+        &mut self,
+        commit: &str,
+        outcome: CommitOutcome,
+    ) -> io::Result<()> {
+        self.content.outcomes.insert(commit.to_owned(), outcome);
+        if let Some(directory) = self.path.parent() {
+            fs::create_dir_all(directory)?;
+        }
+        let text = serde_json::to_vec(&self.content)?;
+        let beside = self
+            .path
+            .with_extension(format!("{}.new", std::process::id()));
+        fs::write(&beside, text)?;
+        fs::rename(&beside, &self.path)
+    }
+
+    /// Deletes all outcomes and the file.
+    pub(super) fn clear(&mut self) -> io::Result<()> {
+        self.content.outcomes.clear();
+        self.content.measured = 0;
+        match fs::remove_file(&self.path) {
+            Err(error) if error.kind() != io::ErrorKind::NotFound => Err(error),
+            _ => Ok(()),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::output::CommitFinding;
+    use perfcheck_analysis::compare::Estimate;
+    use perfcheck_analysis::model::{RunId, Verdict};
+
+    /// Searches `commits` commits that are slow from `planted` on, of which those in `broken` cannot be built. Returns the answer and the number of
+    /// steps.
+    fn search(commits: usize, planted: usize, broken: &[usize]) -> (SearchStep, u32) {
+        let mut known = vec![None; commits];
+        known[commits - 1] = Some(CommitFinding::Slow);
+        let mut steps = 1;
+        loop {
+            match next(&known) {
+                SearchStep::Try(place) => {
+                    assert_eq!(known[place], None);
+                    known[place] = Some(if broken.contains(&place) {
+                        CommitFinding::Skipped
+                    } else if place >= planted {
+                        CommitFinding::Slow
+                    } else {
+                        CommitFinding::Fast
+                    });
+                    steps += 1;
+                }
+                answer @ SearchStep::Among { .. } => return (answer, steps),
+            }
+        }
+    }
+
+    #[test]
+    fn every_planted_commit_is_found_in_as_many_steps_as_promised() {
+        for commits in 1..40 {
+            for planted in 0..commits {
+                let (answer, steps) = search(commits, planted, &[]);
+                let exactly = SearchStep::Among {
+                    first: planted,
+                    last: planted,
+                };
+                assert_eq!(answer, exactly, "{planted} of {commits}");
+                assert!(steps <= most_steps(commits), "{steps} for {commits}");
+            }
+        }
+        assert_eq!([1, 2, 16, 17].map(most_steps), [1, 2, 5, 6]);
+    }
+
+    #[test]
+    fn commits_that_cannot_be_told_are_walked_around_and_named_where_they_matter() {
+        for planted in 0..16 {
+            for broken in 0..15 {
+                let (answer, _) = search(16, planted, &[broken]);
+                let SearchStep::Among { first, last } = answer else {
+                    panic!("an answer");
+                };
+                assert!((first..=last).contains(&planted));
+                // Only a broken commit at the boundary or right before it leaves a doubt.
+                let doubtful = broken == planted || broken + 1 == planted;
+                assert_eq!(last - first, usize::from(doubtful), "{planted} {broken}");
+            }
+        }
+        let (answer, _) = search(5, 4, &[0, 1, 2, 3]);
+        assert_eq!(answer, SearchStep::Among { first: 0, last: 4 });
+    }
+
+    fn outcome() -> CommitOutcome {
+        CommitOutcome {
+            finding: CommitFinding::Slow,
+            verdict: Some(Verdict::Regressed),
+            change: Some(Estimate {
+                estimate: 1.0,
+                lower: 0.9,
+                upper: f64::INFINITY,
+            }),
+            threshold: Some(0.01),
+            why: None,
+            run: Some(RunId(7)),
+            seconds: Some(1.5),
+        }
+    }
+
+    #[test]
+    fn what_was_learnt_is_there_the_next_time_for_the_same_question_only() {
+        let directory = tempfile::tempdir().expect("a directory");
+        let below = directory.path().join("new");
+        let mut memory = SearchState::load(&below, "question");
+        assert!(memory.outcomes().is_empty());
+        memory.count_measurement();
+        memory.record_outcome("abc", outcome()).expect("written");
+        let mut again = SearchState::load(&below, "question");
+        assert_eq!(again.outcomes()["abc"], outcome());
+        assert_eq!(again.measured(), 1);
+        assert!(SearchState::load(&below, "another").outcomes().is_empty());
+        again.clear().expect("removed");
+        again.clear().expect("nothing to remove");
+        assert!(SearchState::load(&below, "question").outcomes().is_empty());
+        assert_eq!(fs::read_dir(&below).expect("there").count(), 0);
+    }
+
+    #[test]
+    fn a_file_that_is_damaged_or_of_another_question_counts_as_none() {
+        let directory = tempfile::tempdir().expect("a directory");
+        let mut memory = SearchState::load(directory.path(), "question");
+        memory.record_outcome("abc", outcome()).expect("written");
+        let text = fs::read_to_string(&memory.path).expect("there");
+        fs::write(
+            &memory.path,
+            text.replace("question\":\"question", "question\":\"other"),
+        )
+        .expect("written");
+        assert!(
+            SearchState::load(directory.path(), "question")
+                .outcomes()
+                .is_empty()
+        );
+        fs::write(&memory.path, &text[..20]).expect("written");
+        assert!(
+            SearchState::load(directory.path(), "question")
+                .outcomes()
+                .is_empty()
+        );
+    }
+}

@@ -1,0 +1,370 @@
+//! The step of a search: builds one commit, compares it with the good one and stores both as a pair of runs.
+
+use super::command::BisectOptions;
+use super::search::SearchState;
+use crate::error::{AppError, first_line};
+use crate::options::StoreOptions;
+use crate::output::{CommitFinding, CommitOutcome};
+use crate::pipeline::build::CacheBuild;
+use crate::pipeline::build::compare_sides;
+use crate::pipeline::judge::Measured;
+use crate::pipeline::machine_code::CodeEquality;
+use crate::pipeline::machine_code::Relinking;
+use crate::pipeline::paired::PairedMeasurement;
+use crate::pipeline::pairing::Pairing;
+use crate::pipeline::record::AcceptancePolicy;
+use crate::pipeline::request::Request;
+use crate::pipeline::request::{find_benchmarks, timeout};
+use crate::session::{Context, World};
+use perfcheck_analysis::compare::Plan;
+use perfcheck_analysis::findings::{Conclusion, GatePolicy};
+use perfcheck_analysis::model::{
+    Benchmark, BenchmarkKey, BySide, DecisionSettings, Environment, Purpose, RunId, Verdict,
+};
+use perfcheck_engine::cargo::CargoOptions;
+use perfcheck_engine::host::Revision;
+use perfcheck_engine::measure::{DiscoveredBenches, Driver, Filter, PairedTarget};
+use perfcheck_engine::sides::{BuiltSide, SideTarget, SidesError};
+use perfcheck_engine::store::{Store, WorkspaceId};
+use perfcheck_stats::derived_seed;
+
+/// Factor by which rounds and time grow when an inconclusive comparison is repeated.
+const LONGER: u32 = 3;
+
+/// Everything that stays the same during a search.
+pub(super) struct BisectSession<'a> {
+    pub(super) options: &'a BisectOptions,
+    pub(super) common: &'a StoreOptions,
+    pub(super) context: Context,
+    /// Build options for cargo
+    pub(super) cargo: CargoOptions,
+    pub(super) environment: Environment,
+    pub(super) load: Option<f64>,
+    pub(super) seed: u64,
+    /// Executables measured so far; identical ones need no second measurement
+    pub(super) seen: Vec<(Revision, SideTarget)>,
+}
+
+/// A benchmark in the build of a commit.
+pub(super) struct BuiltBenchmark {
+    pub(super) revision: Revision,
+    pub(super) target: SideTarget,
+    pub(super) benchmark: Benchmark,
+    /// The harness of its bench target
+    pub(super) driver: Driver,
+    /// Keeps the executable in place
+    _side: BuiltSide,
+}
+
+/// A commit, built to be measured.
+pub(super) enum CommitBuild {
+    Ready(Box<BuiltBenchmark>),
+    Unmeasurable { reason: String },
+}
+
+/// The store for measurements, and their limit.
+pub(super) struct MeasurementBudget {
+    pub(super) store: Store,
+    pub(super) workspace: WorkspaceId,
+    pub(super) memory: SearchState,
+    /// Maximum number of measurements, which share the significance level
+    pub(super) most: u32,
+}
+
+impl MeasurementBudget {
+    pub(super) fn is_used_up(&self) -> bool {
+        self.memory.measured() >= self.most
+    }
+}
+
+impl BisectSession<'_> {
+    /// Builds a commit.
+    pub(super) fn build(
+        &self,
+        revision: &Revision,
+        world: &mut World<'_>,
+    ) -> Result<BuiltSide, AppError> {
+        let order = CacheBuild {
+            context: &self.context,
+            cargo: &self.cargo,
+            benches_from: self.options.benches_from,
+            quiet: self.common.output.quiet,
+        };
+        order.build_commit(revision, world)
+    }
+
+    /// Discovers the benchmarks of a side, in the bench target of `key` or in all of them.
+    pub(super) fn benchmarks(
+        &self,
+        side: &BuiltSide,
+        key: Option<&BenchmarkKey>,
+        world: &mut World<'_>,
+    ) -> Result<DiscoveredBenches, AppError> {
+        let targets = side.targets.iter().map(|side| side.target.clone());
+        let wanted = targets.filter(|target| {
+            key.is_none_or(|key| target.package == key.package && target.target == key.target)
+        });
+        let timeout = timeout(self.options.paired.timeout, &self.context);
+        find_benchmarks(&Filter::default(), timeout, wanted.collect(), None, world)
+    }
+
+    /// Builds a commit and finds the benchmark in it. The inner error gives the reason why it cannot be measured there.
+    pub(super) fn build_benchmark(
+        &self,
+        revision: &Revision,
+        key: &BenchmarkKey,
+        world: &mut World<'_>,
+    ) -> Result<CommitBuild, AppError> {
+        let side = match self.build(revision, world) {
+            Ok(side) => side,
+            Err(AppError::Sides(error)) if error.is_caused_by_revision() => {
+                return Ok(CommitBuild::Unmeasurable {
+                    reason: why_not_built(&error),
+                });
+            }
+            Err(other) => return Err(other),
+        };
+        let mut found = self.benchmarks(&side, Some(key), world)?;
+        if let Some(failure) = found.failures.first() {
+            let message = failure.message.lines().next().unwrap_or_default();
+            return Ok(CommitBuild::Unmeasurable {
+                reason: format!("its bench target failed: {message}"),
+            });
+        }
+        let found = found.targets.pop().and_then(|found| {
+            let mut benchmarks = found.benchmarks.into_iter();
+            let benchmark = benchmarks.find(|benchmark| benchmark.key == *key)?;
+            Some((benchmark, found.driver))
+        });
+        let target = side
+            .targets
+            .iter()
+            .find(|side| side.target.package == key.package && side.target.target == key.target);
+        let (Some((benchmark, driver)), Some(target)) = (found, target.cloned()) else {
+            return Ok(CommitBuild::Unmeasurable {
+                reason: "it does not have the benchmark".to_owned(),
+            });
+        };
+        Ok(CommitBuild::Ready(Box::new(BuiltBenchmark {
+            revision: revision.clone(),
+            target,
+            benchmark,
+            driver,
+            _side: side,
+        })))
+    }
+
+    /// Examines `revision` against `good` for a change beyond `threshold`.
+    pub(super) fn examine(
+        &mut self,
+        revision: &Revision,
+        good: &BuiltBenchmark,
+        threshold: f64,
+        ledger: &mut MeasurementBudget,
+        world: &mut World<'_>,
+    ) -> Result<CommitOutcome, AppError> {
+        let key = &good.benchmark.key;
+        let built = match self.build_benchmark(revision, key, world)? {
+            CommitBuild::Ready(built) => *built,
+            CommitBuild::Unmeasurable { reason } => return Ok(skipped_outcome(reason)),
+        };
+        if built.benchmark.version != good.benchmark.version {
+            return Ok(skipped_outcome(
+                "the benchmark has another version there, so it measures something else".to_owned(),
+            ));
+        }
+        if let Some(known) = self.find_known_outcome(&built.target, good, &ledger.memory) {
+            return Ok(known);
+        }
+        let mut outcome = self.compare(&built, good, threshold, 1, ledger, world)?;
+        if outcome.finding == CommitFinding::Skipped
+            && outcome.verdict.is_some()
+            && !ledger.is_used_up()
+        {
+            outcome = self.compare(&built, good, threshold, LONGER, ledger, world)?;
+        }
+        self.seen.push((revision.clone(), built.target));
+        Ok(outcome)
+    }
+
+    /// Returns the outcome of an identical executable with the same data files, if one was measured.
+    fn find_known_outcome(
+        &self,
+        target: &SideTarget,
+        good: &BuiltBenchmark,
+        memory: &SearchState,
+    ) -> Option<CommitOutcome> {
+        let same_as =
+            |revision: &Revision| format!("it runs the same code as {}", revision.short());
+        if runs_same_code(target, &good.target) {
+            return Some(CommitOutcome {
+                finding: CommitFinding::Fast,
+                verdict: Some(Verdict::Unchanged),
+                ..skipped_outcome(same_as(&good.revision))
+            });
+        }
+        let (revision, _) = self
+            .seen
+            .iter()
+            .find(|(_, seen)| runs_same_code(target, seen))?;
+        let known = memory.outcomes().get(&revision.commit)?;
+        Some(CommitOutcome {
+            why: Some(same_as(revision)),
+            seconds: None,
+            ..known.clone()
+        })
+    }
+
+    /// Makes one comparison, with `longer` times the usual rounds and time.
+    fn compare(
+        &mut self,
+        built: &BuiltBenchmark,
+        good: &BuiltBenchmark,
+        threshold: f64,
+        longer: u32,
+        ledger: &mut MeasurementBudget,
+        world: &mut World<'_>,
+    ) -> Result<CommitOutcome, AppError> {
+        // Once the search has begun, its own builds keep the machine busy.
+        let load = self.load.filter(|_| ledger.memory.measured() == 0);
+        ledger.memory.count_measurement();
+        let paired = &self.options.paired;
+        let comparison = paired.comparison();
+        let purpose = format!("bisect/{}/{longer}", built.revision.commit);
+        let request = Request {
+            load,
+            context: &self.context,
+            common: self.common,
+            filter: &Filter::default(),
+            comparison: &comparison,
+            effort: paired.effort,
+            timeout: timeout(paired.timeout, &self.context),
+            // Programs that read JSON numbers as doubles can read 53 bits.
+            seed: derived_seed(self.seed, &purpose) >> 11,
+            git: Some(built.revision.clean_state()),
+        };
+        let mut pairs = [PairedTarget {
+            targets: BySide {
+                base: good.target.target.clone(),
+                candidate: built.target.target.clone(),
+            },
+            benchmarks: vec![built.benchmark.clone()],
+            drivers: BySide {
+                base: good.driver.clone(),
+                candidate: built.driver.clone(),
+            },
+            layouts: None,
+        }];
+        let sides = BySide {
+            base: &good.target,
+            candidate: &built.target,
+        };
+        let as_built = request.effort.as_built;
+        let relinking = Relinking::plan(std::iter::once(sides), as_built, world)?;
+        let as_built = relinking.prepare(&mut pairs, request.seed, world);
+        let git = BySide {
+            base: Some(good.revision.clean_state()),
+            candidate: request.git.clone(),
+        };
+        let usual = PairedMeasurement::new(&request, &self.environment, git, 1);
+        let significance_level = usual.decision.significance_level / f64::from(ledger.most);
+        let looks = usual.plan.looks.iter().map(|look| look * longer).collect();
+        let measurement = PairedMeasurement {
+            purpose: Purpose::Search,
+            decision: DecisionSettings {
+                noise_threshold: threshold,
+                significance_level,
+                ..usual.decision
+            },
+            plan: Plan {
+                looks,
+                significance_level,
+                ..usual.plan
+            },
+            time_factor: longer,
+            noise_threshold: Some(threshold),
+            reference: format!("commit {}", good.revision.short()),
+            remarks: as_built.into_iter().collect(),
+            ..usual
+        };
+        let pairing = Pairing {
+            pairs: pairs.into(),
+            ..Pairing::default()
+        };
+        let store = &mut ledger.store;
+        let lock = request.measuring_lock(world)?;
+        let begun = measurement.begin(store, ledger.workspace, &pairing.pairs)?;
+        let measured = Measured::Paired(begun.measure(store, pairing, world)?);
+        drop(lock);
+        let gate = GatePolicy::verdicts_only(&[Verdict::Regressed]);
+        let concluded = measured.judge(gate, world.interrupt);
+        let run = measured.run();
+        run.record(store, &concluded, AcceptancePolicy::Never)?;
+        let key = &good.benchmark.key;
+        Ok(outcome_from_rows(&concluded, run.id(), key, threshold))
+    }
+}
+
+fn outcome_from_rows(
+    concluded: &Conclusion<'_>,
+    run: RunId,
+    key: &BenchmarkKey,
+    threshold: f64,
+) -> CommitOutcome {
+    let row = concluded.rows.iter().find(|row| row.key == *key);
+    let compared = row.and_then(|row| Some((row, row.comparison.as_ref()?)));
+    let Some((row, comparison)) = compared else {
+        let measurement = row.and_then(|row| row.measurement);
+        let failures = measurement.into_iter().flat_map(|found| &found.failures);
+        let mut messages = failures.filter_map(|failure| failure.message.lines().next());
+        let why = messages.next().unwrap_or("it declines to be measured");
+        return CommitOutcome {
+            run: Some(run),
+            ..skipped_outcome(format!("the benchmark failed: {why}"))
+        };
+    };
+    let finding = match comparison.verdict {
+        Verdict::Regressed => CommitFinding::Slow,
+        Verdict::Unchanged | Verdict::Improved => CommitFinding::Fast,
+        _ => CommitFinding::Skipped,
+    };
+    CommitOutcome {
+        finding,
+        verdict: Some(comparison.verdict),
+        change: comparison.change,
+        threshold: Some(threshold),
+        why: None,
+        run: Some(run),
+        seconds: row.seconds,
+    }
+}
+
+/// Returns the outcome of a commit that cannot be examined.
+pub(super) fn skipped_outcome(why: String) -> CommitOutcome {
+    CommitOutcome {
+        finding: CommitFinding::Skipped,
+        verdict: None,
+        change: None,
+        threshold: None,
+        why: Some(why),
+        run: None,
+        seconds: None,
+    }
+}
+
+/// Reports whether both sides run the same code with the same companion and data files.
+fn runs_same_code(one: &SideTarget, other: &SideTarget) -> bool {
+    one.has_same_companions(other)
+        && one.differing_data(other).is_empty()
+        && matches!(
+            compare_sides(one, other).same,
+            Some(CodeEquality::Wholly(_))
+        )
+}
+
+fn why_not_built(error: &SidesError) -> String {
+    match error {
+        SidesError::Revision { source, .. } => first_line(&format!("it cannot be built: {source}")),
+        other => first_line(other),
+    }
+}

@@ -1,0 +1,380 @@
+//! `--group-by`: compares the benchmarks of each row with the fastest one.
+//!
+//! Measurements of the run whose benchmarks are grouped, and their rows and columns.
+//!
+//! The regular expression that selects the part of an id for the column.
+//!
+//! Split violins: the picture of groups of two.
+
+use regex::Regex;
+use std::collections::BTreeMap;
+use std::path::Path;
+use std::str::FromStr;
+
+use crate::commands::compare::command::CompareCall;
+use crate::delivery::files::write_result;
+use crate::delivery::reports::RequestedReportKind;
+use crate::error::AppError;
+use crate::options::StoreOptions;
+use crate::output::{
+    GroupComparison, GroupedCell, GroupedRow, SplitPicture, SplitRow, write_grouped, write_split,
+    write_warning,
+};
+use crate::session::{World, resolve_run};
+use crate::stored::comparison::describe_absurdities;
+use perfcheck_analysis::compare::{
+    ProcessMedians, Shape, ShapeDetail, rank_against_fastest, sum_left_out,
+};
+use perfcheck_analysis::exit_code::ExitCode;
+use perfcheck_analysis::findings::Order;
+use perfcheck_analysis::model::{Measurement, RunId, natural_cmp};
+use perfcheck_stats::GeometricMean;
+
+/// Groups the benchmarks of the selected run.
+pub(crate) fn group_by(
+    asked: &CompareCall<'_>,
+    pattern: &GroupPattern,
+    common: &StoreOptions,
+    world: &mut World<'_>,
+) -> Result<ExitCode, AppError> {
+    let options = asked.options;
+    let gathered = read_run(asked, world)?;
+    for wanted in &options.reports.wanted {
+        if wanted.kind == RequestedReportKind::Picture {
+            draw_groups(&gathered, pattern, wanted.file.as_deref(), world)?;
+        }
+    }
+    let measurements = &gathered.measurements;
+    let run = gathered.run;
+    let (columns, rows, left_out) = place_benchmarks(run, measurements, pattern)?;
+    let settings = options
+        .comparison
+        .decision(&asked.stored.context.tables.workspace);
+    let level = 1.0 - settings.confidence_level;
+    let placed = measurements.len() - left_out;
+    let mut rows: Vec<GroupedRow> = rows
+        .into_iter()
+        .map(|((package, target, name), found)| {
+            let cells = cells(&found, columns.len(), level);
+            let metric = found
+                .values()
+                .next()
+                .map(|one| one.benchmark.metric.clone());
+            GroupedRow {
+                package,
+                target,
+                name,
+                metric: metric.unwrap_or_default(),
+                cells,
+            }
+        })
+        .collect();
+    let all_cells = rows.iter().flat_map(|row| row.cells.iter().flatten());
+    let without_value = placed - all_cells.count();
+    let spread = |row: &GroupedRow| {
+        let ratios = row.cells.iter().flatten().map(|cell| cell.contender.ratio);
+        ratios.fold(1.0, f64::max)
+    };
+    let slowest = |row: &GroupedRow| {
+        let values = row.cells.iter().flatten();
+        let values = values.map(|cell| cell.contender.value_ns);
+        values.fold(0.0, f64::max)
+    };
+    match common.output.order() {
+        Order::Name => rows.sort_by(|a, b| {
+            natural_cmp(&a.package, &b.package)
+                .then_with(|| natural_cmp(&a.target, &b.target))
+                .then_with(|| natural_cmp(&a.name, &b.name))
+        }),
+        Order::Change | Order::WorstFirst => {
+            rows.sort_by(|a, b| spread(b).total_cmp(&spread(a)));
+        }
+        Order::Time => rows.sort_by(|a, b| slowest(b).total_cmp(&slowest(a))),
+    }
+    let grouped = GroupComparison {
+        run,
+        name: asked.base.to_owned(),
+        pattern: pattern.as_str().to_owned(),
+        geometric_means: geometric_means(&rows, columns.len()),
+        columns,
+        rows,
+        left_out,
+        without_value,
+        filtered: sum_left_out(measurements),
+        level,
+        terms: options.terms,
+    };
+    asked.write(&common.output, world, |writer, format, form, view| {
+        write_grouped(writer, &grouped, format, form, view.columns)
+    })?;
+    Ok(ExitCode::Clean)
+}
+
+/// Returns the geometric mean of each column's ratios to the fastest of the row, over complete rows. `None` if fewer than two rows are complete.
+fn geometric_means(rows: &[GroupedRow], columns: usize) -> Option<Vec<f64>> {
+    let whole: Vec<&GroupedRow> = rows
+        .iter()
+        .filter(|row| row.cells.iter().all(Option::is_some))
+        .collect();
+    if whole.len() < 2 {
+        return None;
+    }
+    (0..columns)
+        .map(|at| {
+            let cells = whole.iter().filter_map(|row| row.cells[at].as_ref());
+            let ratios: Vec<f64> = cells.map(|cell| cell.contender.ratio).collect();
+            GeometricMean::compute(&ratios).map(|found| found.mean)
+        })
+        .collect()
+}
+
+/// Builds a cell for each column. Benchmarks with a different metric than the first one of the row leave their cells empty.
+fn cells(
+    found: &BTreeMap<usize, &Measurement>,
+    columns: usize,
+    level: f64,
+) -> Vec<Option<GroupedCell>> {
+    let metric = found.values().next().map(|first| &first.benchmark.metric);
+    let alike = |at: usize| {
+        let one = found.get(&at)?;
+        (Some(&one.benchmark.metric) == metric).then_some(*one)
+    };
+    let values: Vec<ProcessMedians> = (0..columns)
+        .map(|at| {
+            alike(at)
+                .map(ProcessMedians::from_measurement)
+                .unwrap_or_default()
+        })
+        .collect();
+    let contenders = rank_against_fastest(&values, level).into_iter().enumerate();
+    contenders
+        .map(|(at, contender)| {
+            Some(GroupedCell {
+                id: alike(at)?.benchmark.key.id.clone(),
+                launches: values[at].tested.len(),
+                contender: contender?,
+            })
+        })
+        .collect()
+}
+
+/// Benchmarks by row name (package and target, then the rest of the id) and column.
+pub(super) type GroupedRows<'m> =
+    BTreeMap<(String, String, String), BTreeMap<usize, &'m Measurement>>;
+
+/// The selected measurements of a run.
+pub(super) struct GroupedRun {
+    pub(super) run: RunId,
+    pub(super) measurements: Vec<Measurement>,
+}
+
+/// Reads the selected run and warns of absurd values.
+pub(super) fn read_run(
+    asked: &CompareCall<'_>,
+    world: &mut World<'_>,
+) -> Result<GroupedRun, AppError> {
+    let run = resolve_run(asked.stored.store, asked.stored.workspace, asked.base)?;
+    let measurements = asked.read_measurements(&asked.stored.store.run(run)?)?;
+    if measurements.is_empty() {
+        return Err(asked.stored.nothing_to_compare_error(run, run));
+    }
+    let thresholds = &asked.stored.context.tables.workspace.thresholds;
+    for said in describe_absurdities(asked.base, &measurements, thresholds) {
+        write_warning(world.stderr, &said)?;
+    }
+    Ok(GroupedRun { run, measurements })
+}
+
+/// Returns column names, rows, and the number of unmatched benchmarks. Fails if two benchmarks share a cell, since one would hide the other.
+pub(super) fn place_benchmarks<'m>(
+    run: RunId,
+    measurements: &'m [Measurement],
+    pattern: &GroupPattern,
+) -> Result<(Vec<String>, GroupedRows<'m>, usize), AppError> {
+    let found: Vec<(GroupPlace, &Measurement)> = measurements
+        .iter()
+        .filter_map(|one| Some((pattern.place(&one.benchmark.key.id)?, one)))
+        .collect();
+    let mut columns: Vec<String> = found
+        .iter()
+        .map(|(place, _)| place.column.clone())
+        .collect();
+    columns.sort_by(|a, b| natural_cmp(a, b));
+    columns.dedup();
+    let mut rows = GroupedRows::new();
+    let left_out = measurements.len() - found.len();
+    for (place, measurement) in found {
+        let key = &measurement.benchmark.key;
+        let name = (key.package.clone(), key.target.clone(), place.row);
+        let Some(column) = columns.iter().position(|known| *known == place.column) else {
+            continue;
+        };
+        let before = rows.entry(name).or_default().insert(column, measurement);
+        if let Some(before) = before {
+            return Err(AppError::Usage(format!(
+                "`{}` puts `{}` and `{}` into one cell\n  help: fewer or other groups tell them apart",
+                pattern.as_str(),
+                before.benchmark.key.id.escape_debug(),
+                key.id.escape_debug()
+            )));
+        }
+    }
+    if rows.is_empty() {
+        return Err(AppError::Usage(format!(
+            "`{}` matches no id of run {run}, such as `{}`\n  help: its first group, e.g. ([^/]+), captures what columns are told apart by",
+            pattern.as_str(),
+            measurements[0].benchmark.key.id.escape_debug()
+        )));
+    }
+    Ok((columns, rows, left_out))
+}
+
+/// Placeholder for the captured part in the name of a row.
+const ANYTHING: &str = "*";
+
+/// A regular expression whose captures form the column; the rest of the id forms the row.
+#[derive(Debug, Clone)]
+pub struct GroupPattern(Regex);
+
+/// The cell of a benchmark.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct GroupPlace {
+    pub(super) row: String,
+    pub(super) column: String,
+}
+
+impl GroupPattern {
+    /// Returns the expression as the user wrote it.
+    pub(super) fn as_str(&self) -> &str {
+        self.0.as_str()
+    }
+
+    /// Returns the cell of the benchmark with this id; `None` if the expression does not match.
+    ///
+    /// The column consists of the captures of all named groups, joined by `/`; without named groups of the first group; without groups of the whole
+    /// match.
+    pub(super) fn place(&self, id: &str) -> Option<GroupPlace> {
+        let captures = self.0.captures(id)?;
+        let named: Vec<usize> = self
+            .0
+            .capture_names()
+            .enumerate()
+            .filter_map(|(at, name)| name.map(|_| at))
+            .collect();
+        let groups = match (&named[..], captures.len()) {
+            ([], 1) => vec![0],
+            ([], _) => vec![1],
+            (named, _) => named.to_vec(),
+        };
+        let mut row = String::new();
+        let mut end = 0;
+        let mut column: Vec<&str> = Vec::new();
+        for found in groups.into_iter().filter_map(|group| captures.get(group)) {
+            column.push(found.as_str());
+            // A nested group is part of its outer group already.
+            if found.start() >= end {
+                row += &id[end..found.start()];
+                row += ANYTHING;
+                end = found.end();
+            }
+        }
+        row += &id[end..];
+        Some(GroupPlace {
+            row,
+            column: column.join("/"),
+        })
+    }
+}
+
+/// Patterns are equal if their texts are.
+impl PartialEq for GroupPattern {
+    fn eq(&self, other: &Self) -> bool {
+        self.as_str() == other.as_str()
+    }
+}
+
+impl FromStr for GroupPattern {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        Regex::new(text)
+            .map(Self)
+            .map_err(|error| error.to_string())
+    }
+}
+
+/// Draws the groups of a run, two benchmarks per row, into `file`, or to stdout if it is `None`.
+pub(super) fn draw_groups(
+    gathered: &GroupedRun,
+    pattern: &GroupPattern,
+    file: Option<&Path>,
+    world: &mut World<'_>,
+) -> Result<(), AppError> {
+    let (columns, rows, _) = place_benchmarks(gathered.run, &gathered.measurements, pattern)?;
+    let [first, second] = &columns[..] else {
+        return Err(AppError::Usage(format!(
+            "split violins have two series a row, and `{}` captures {}: {}\n  help: an expression that captures two alternatives, e.g. (ser|deser)$",
+            pattern.as_str(),
+            columns.len(),
+            columns.join(", ")
+        )));
+    };
+    let rows = rows.iter().filter_map(|((_, _, name), found)| {
+        let shape = |at: usize| Shape::from_measurement(found.get(&at)?, &ShapeDetail::FULL);
+        let metric = &found.values().next()?.benchmark.metric;
+        let is_alike = found.values().all(|one| one.benchmark.metric == *metric);
+        let halves = [shape(0), shape(1)];
+        let is_drawn = is_alike && halves.iter().any(Option::is_some);
+        is_drawn.then_some(SplitRow {
+            name,
+            metric,
+            halves,
+        })
+    });
+    let picture = SplitPicture {
+        run: gathered.run,
+        series: [first, second],
+        rows: rows.collect(),
+        note: sum_left_out(&gathered.measurements).map(|left_out| left_out.describe()),
+    };
+    write_result(file, world, |writer| write_split(writer, &picture))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn place(pattern: &str, id: &str) -> Option<(String, String)> {
+        let pattern: GroupPattern = pattern.parse().expect("an expression");
+        pattern.place(id).map(|found| (found.row, found.column))
+    }
+
+    fn at(row: &str, column: &str) -> (String, String) {
+        (row.to_owned(), column.to_owned())
+    }
+
+    #[test]
+    fn a_group_names_the_column_and_the_rest_of_the_id_the_row() {
+        assert_eq!(
+            place("^sort/([^/]+)", "sort/heap/10"),
+            Some(at("sort/*/10", "heap"))
+        );
+        assert_eq!(
+            place("[^/]+$", "sort/heap/10"),
+            Some(at("sort/heap/*", "10"))
+        );
+        assert_eq!(place("^sort/([^/]+)", "parse/json"), None);
+        assert_eq!(
+            place("^(?<what>[^/]+)/.*/(?<size>\\d+)$", "sort/heap/10"),
+            Some(at("*/heap/*", "sort/10"))
+        );
+        assert_eq!(place("(größe)", "a/größe"), Some(at("a/*", "größe")));
+        assert_eq!(place("a(b)?", "a"), Some(at("a", "")));
+    }
+
+    #[test]
+    fn what_is_no_expression_is_refused_with_the_place() {
+        let error = "sort/(".parse::<GroupPattern>().expect_err("unclosed");
+        assert!(error.contains("unclosed group"), "{error}");
+    }
+}

@@ -1,0 +1,620 @@
+//! Turns facts into findings (pure): good conditions, causes of unsteady results, and remedies.
+//!
+//! Invariant: every fact that matters for measurements has a finding, even if the system does not reveal it.
+//!
+//! Builders of findings: start with a good or unknown fact, then add a problem and its remedy.
+//!
+//! Judges the effects of the hardware on measurements: timer, frequency, processors, heat, power (pure).
+//!
+//! Judges the effects of the system and of other programs on measurements: virtual machine, limits, load, memory (pure).
+
+use crate::output::{DoctorFinding, NoiseFindings, Severity, in_percent};
+use crate::pipeline::paired::MUCH_STOLEN;
+use perfcheck_analysis::model::{
+    FrequencyState, HostActivity, MachineState, MemoryState, PowerState, ProcessorState, TimerState,
+};
+use perfcheck_engine::child::ValgrindError;
+use perfcheck_engine::process::TimeSamplingError;
+
+/// Limits of the smallest slowdown that a usual comparison detects.
+const WELL_RESOLVED: f64 = 0.02;
+const BADLY_RESOLVED: f64 = 0.05;
+
+/// The facts to judge.
+pub(super) struct DoctorFacts<'o> {
+    pub(super) state: &'o MachineState,
+    pub(super) meanwhile: &'o HostActivity,
+    pub(super) noise: &'o [NoiseFindings],
+    /// Whether the toolchain has a linker that can change the layout of executables; an error gives the reason why this is unknown
+    pub(super) has_linker: Result<bool, String>,
+    /// Version of valgrind; an error gives the reason why it cannot be used
+    pub(super) valgrind: Result<String, ValgrindError>,
+    /// Whether the time of a process can be sampled; an error gives the reason why not
+    pub(super) samples: Result<(), TimeSamplingError>,
+}
+
+/// Returns all findings in display order.
+pub(super) fn judge(observed: &DoctorFacts<'_>) -> Vec<DoctorFinding> {
+    let (state, meanwhile) = (observed.state, observed.meanwhile);
+    let mut findings = vec![
+        judge_timer(&state.timer),
+        judge_frequency(&state.frequency),
+        judge_boost(&state.frequency),
+        judge_processors(&state.processors),
+        judge_virtual_machine(state, meanwhile),
+        judge_limits(state, meanwhile),
+        judge_load(state, meanwhile),
+        judge_heat(&state.power, meanwhile),
+        judge_power(&state.power),
+        judge_randomization(state.address_randomisation),
+        judge_memory(&state.memory, meanwhile),
+        judge_huge_pages(&state.memory),
+    ];
+    findings.extend(judge_priority(state.nice));
+    findings.push(judge_layouts(&observed.has_linker));
+    findings.push(judge_instructions(&observed.valgrind));
+    findings.push(judge_sampled_time(&observed.samples));
+    findings.push(judge_noise(observed.noise));
+    findings
+}
+
+fn judge_noise(noise: &[NoiseFindings]) -> DoctorFinding {
+    const TOPIC: &str = "noise";
+    let smallest: Vec<(&str, f64)> = noise
+        .iter()
+        .filter_map(|one| Some((one.workload.as_str(), one.smallest_change?)))
+        .collect();
+    if smallest.len() < noise.len() || smallest.is_empty() {
+        return unknown_finding(TOPIC, "too few rounds in this time");
+    }
+    let words: Vec<String> = smallest
+        .iter()
+        .map(|(name, change)| format!("{} ({name})", in_percent((change * 1e3).round() / 1e3)))
+        .collect();
+    let found = good_finding(
+        TOPIC,
+        format!(
+            "a usual A/B run finds slowdowns from {} on",
+            words.join(", ")
+        ),
+    );
+    let worst = smallest
+        .iter()
+        .map(|(_, change)| *change)
+        .fold(0.0, f64::max);
+    let severity = if worst > BADLY_RESOLVED {
+        Severity::Bad
+    } else if worst > WELL_RESOLVED {
+        Severity::Improvable
+    } else {
+        return found;
+    };
+    found.with_problem(
+        severity,
+        "Change what is marked above and look again; until then measure longer:",
+        &["cargo perfcheck --against main --time-budget 5min"],
+    )
+}
+
+/// Text for a fact that the system does not reveal.
+pub(super) const NOT_TOLD: &str = "not readable here";
+
+/// Creates a finding for a fact without problems.
+pub(super) fn good_finding(topic: &'static str, found: String) -> DoctorFinding {
+    DoctorFinding {
+        topic,
+        severity: Severity::Good,
+        found,
+        advice: None,
+        commands: Vec::new(),
+    }
+}
+
+/// Creates a finding for an unknown fact, with the reason.
+pub(super) fn unknown_finding(topic: &'static str, why: &str) -> DoctorFinding {
+    DoctorFinding {
+        topic,
+        severity: Severity::Unknown,
+        found: why.to_owned(),
+        advice: None,
+        commands: Vec::new(),
+    }
+}
+
+impl DoctorFinding {
+    /// Adds a problem with this fact and commands against it.
+    pub(super) fn with_problem(self, severity: Severity, what: &str, commands: &[&str]) -> Self {
+        Self {
+            severity,
+            advice: Some(what.to_owned()),
+            commands: commands.iter().map(|line| (*line).to_owned()).collect(),
+            ..self
+        }
+    }
+}
+
+/// Clock sources that are read without entering the kernel.
+const QUICK_SOURCES: [&str; 6] = [
+    "tsc",
+    "kvm-clock",
+    "arch_sys_counter",
+    "hyperv_clocksource_tsc_page",
+    "timebase",
+    "riscv_clocksource",
+];
+/// Limits of a timer reading and a timer step, above which results mention them.
+const SLOW_READING_NS: f64 = 200.0;
+const COARSE_STEP_NS: u64 = 1_000;
+/// Degrees below the critical temperature.
+const NEARLY_TOO_HOT: f64 = 10.0;
+
+pub(super) fn judge_timer(timer: &TimerState) -> DoctorFinding {
+    const TOPIC: &str = "timer";
+    let (Some(step), Some(reading)) = (timer.step_ns, timer.reading_ns) else {
+        return unknown_finding(TOPIC, "it does not move");
+    };
+    let source = timer.source.as_deref();
+    let name = source.map_or_else(String::new, |source| format!("{source}: "));
+    let found = good_finding(
+        TOPIC,
+        format!("{name}steps of {} ns, {reading:.0} ns a reading", step.0),
+    );
+    let is_slow_source = source.is_some_and(|source| !QUICK_SOURCES.contains(&source));
+    if is_slow_source && timer.available.iter().any(|name| name == "tsc") {
+        return found.with_problem(
+            Severity::Bad,
+            "This source is slow to read, and a quick one is there.",
+            &["echo tsc | sudo tee /sys/devices/system/clocksource/clocksource0/current_clocksource"],
+        );
+    }
+    if reading > SLOW_READING_NS || step.0 > COARSE_STEP_NS {
+        return found.with_problem(
+            Severity::Improvable,
+            "Samples last 500 µs, so verdicts do not suffer; single operations (`iter_latency`) of less than 10 µs do. The boot parameter `clocksource=tsc` helps where the kernel has rejected this timer.",
+            &[],
+        );
+    }
+    found
+}
+
+pub(super) fn judge_frequency(frequency: &FrequencyState) -> DoctorFinding {
+    const TOPIC: &str = "frequency";
+    if frequency.governors.is_empty() {
+        return unknown_finding(
+            TOPIC,
+            "not readable here, as usual in virtual machines and containers: who chooses it is not known",
+        );
+    }
+    let mut found = format!("governor {}", frequency.governors.join(", "));
+    if let Some(driver) = &frequency.driver {
+        found = format!("{found} ({driver})");
+    }
+    if let (Some(lowest), Some(highest)) = (frequency.lowest_khz, frequency.highest_khz) {
+        let ghz = |khz: u64| khz as f64 / 1e6;
+        found = format!("{found}, {:.1} to {:.1} GHz", ghz(lowest), ghz(highest));
+    }
+    let found = good_finding(TOPIC, found);
+    let steady = ["performance", "userspace"];
+    if frequency
+        .governors
+        .iter()
+        .all(|name| steady.contains(&name.as_str()))
+    {
+        return found;
+    }
+    found.with_problem(
+        Severity::Improvable,
+        "The frequency follows the load, so the first samples run at another one than the last. With `performance` it stays high. (Back: the name above.)",
+        &["sudo cpupower frequency-set --governor performance"],
+    )
+}
+
+pub(super) fn judge_boost(frequency: &FrequencyState) -> DoctorFinding {
+    const TOPIC: &str = "boost";
+    match (frequency.boost, frequency.boost_switch) {
+        (Some(false), _) => {
+            good_finding(TOPIC, "off: no frequency that heat takes back".to_owned())
+        }
+        (Some(true), switch) => {
+            let command = switch.map(|path| {
+                // `no_turbo` forbids boost where the other file permits it, so the value to write is inverted.
+                let off = u8::from(path.ends_with("no_turbo"));
+                format!("echo {off} | sudo tee {path}")
+            });
+            good_finding(TOPIC, "on".to_owned()).with_problem(
+                Severity::Improvable,
+                "How far a core may boost depends on its temperature and on what the others do. Off, results are slower and steadier.",
+                &command.iter().map(String::as_str).collect::<Vec<_>>(),
+            )
+        }
+        (None, _) => unknown_finding(TOPIC, NOT_TOLD),
+    }
+}
+
+pub(super) fn judge_processors(processors: &ProcessorState) -> DoctorFinding {
+    const TOPIC: &str = "processors";
+    let Some(allowed) = processors.allowed.or(processors.online) else {
+        return unknown_finding(TOPIC, NOT_TOLD);
+    };
+    let mut found = match processors.online {
+        Some(online) if online != allowed => format!("{allowed} of {online} are ours"),
+        _ => format!("{allowed}"),
+    };
+    match processors.threads_per_core {
+        Some(1) => found += ", each a core of its own as far as the system shows",
+        Some(threads) => found = format!("{found}, {threads} share a core"),
+        None => found += ", whether they share cores is not told",
+    }
+    if processors.hybrid == Some(true) {
+        found += ", of different kinds";
+    }
+    if let Some(nodes) = processors.nodes.filter(|nodes| *nodes > 1) {
+        found = format!("{found}, {nodes} memory nodes");
+    }
+    let isolated: Vec<String> = processors.isolated.iter().map(u32::to_string).collect();
+    if !isolated.is_empty() {
+        found = format!("{found}, isolated: {}", isolated.join(","));
+    }
+    let found = good_finding(TOPIC, found);
+    if allowed == 1 {
+        return found.with_problem(
+            Severity::Bad,
+            "With a single processor everything else that runs interrupts the samples. Allow this process, or this container, a second one.",
+            &[],
+        );
+    }
+    if processors.hybrid == Some(true) {
+        return found.with_problem(
+            Severity::Improvable,
+            "A benchmark runs faster on some of them than on others. Keep to those of one kind:",
+            &["taskset --cpu-list \"$(cat /sys/devices/cpu_core/cpus)\" cargo perfcheck"],
+        );
+    }
+    if processors
+        .threads_per_core
+        .is_some_and(|threads| threads > 1)
+    {
+        return found.with_problem(
+            Severity::Improvable,
+            "What runs on the other half of a core slows this half down. Off until the next start:",
+            &["echo off | sudo tee /sys/devices/system/cpu/smt/control"],
+        );
+    }
+    found
+}
+
+pub(super) fn judge_heat(power: &PowerState, meanwhile: &HostActivity) -> DoctorFinding {
+    const TOPIC: &str = "temperature";
+    let slowed = meanwhile.slowed_by_heat;
+    let mut found = match &power.hottest {
+        Some(heat) => {
+            let limit = heat.limit_celsius;
+            let limit = limit.map_or_else(String::new, |limit| format!(" of at most {limit:.0}"));
+            format!("{} {:.0}{limit} degrees", heat.zone, heat.celsius)
+        }
+        None if slowed.is_some() => "no sensor".to_owned(),
+        None => return unknown_finding(TOPIC, "no sensor can be read"),
+    };
+    let heat = power.hottest.as_ref();
+    let room = heat.and_then(|heat| Some(heat.limit_celsius? - heat.celsius));
+    let advice = "A hot processor lowers its frequency. Free its air, let it cool down between runs, switch boost off.";
+    match slowed {
+        Some(0) => found += ", not slowed down meanwhile",
+        Some(times) => found = format!("{found}, slowed down {times} times meanwhile"),
+        None => {}
+    }
+    let found = good_finding(TOPIC, found);
+    if slowed.is_some_and(|times| times > 0) {
+        return found.with_problem(Severity::Bad, advice, &[]);
+    }
+    if room.is_some_and(|room| room < NEARLY_TOO_HOT) {
+        return found.with_problem(Severity::Improvable, advice, &[]);
+    }
+    found
+}
+
+pub(super) fn judge_power(power: &PowerState) -> DoctorFinding {
+    const TOPIC: &str = "power";
+    let profile = power.profile.as_deref();
+    let with_profile = |text: &str| match profile {
+        Some(profile) => format!("{text}, profile {profile}"),
+        None => text.to_owned(),
+    };
+    let found = match power.on_battery {
+        Some(true) => {
+            return good_finding(TOPIC, with_profile("from a battery")).with_problem(
+                Severity::Bad,
+                "Plug it in: a machine that saves its battery chooses its own frequency.",
+                &[],
+            );
+        }
+        Some(false) => with_profile("from the mains"),
+        None if profile.is_some() => with_profile("no battery"),
+        None => return unknown_finding(TOPIC, "the system names no battery and no supply"),
+    };
+    let found = good_finding(TOPIC, found);
+    if profile.is_some_and(|profile| ["low-power", "quiet", "cool"].contains(&profile)) {
+        return found.with_problem(
+            Severity::Improvable,
+            "The firmware saves power.",
+            &["echo performance | sudo tee /sys/firmware/acpi/platform_profile"],
+        );
+    }
+    found
+}
+
+/// Share of stolen processor time that deserves attention.
+const SOME_STOLEN: f64 = 0.002;
+/// Number of processors kept busy by other programs, as limits of bad and improvable load.
+const MUCH_BUSY: f64 = 0.5;
+const SOME_BUSY: f64 = 0.1;
+/// Limits of little free memory: a share of all memory, and a number of bytes.
+const LITTLE_MEMORY: f64 = 0.05;
+const LITTLE_BYTES: u64 = 256 << 20;
+
+pub(super) fn judge_virtual_machine(
+    state: &MachineState,
+    meanwhile: &HostActivity,
+) -> DoctorFinding {
+    const TOPIC: &str = "virtual machine";
+    let surroundings = &state.surroundings;
+    let stolen = meanwhile.stolen_share;
+    let in_words = stolen.map_or_else(
+        || "what it takes from us is not told".to_owned(),
+        |share| format!("{:.1} % of the time went to others", share * 100.0),
+    );
+    let mut found = match (surroundings.virtual_machine, &surroundings.hypervisor) {
+        (Some(true), Some(name)) => format!("yes ({name}): {in_words}"),
+        (Some(true), None) => format!("yes: {in_words}"),
+        (Some(false), _) => "no".to_owned(),
+        (None, _) => return unknown_finding(TOPIC, NOT_TOLD),
+    };
+    if surroundings.ci {
+        found += "; a CI runner, another one each time";
+    }
+    let found = good_finding(TOPIC, found);
+    let what = "Others use the same processors, caches and memory, and nothing in here can stop that. Compare builds side by side (`--against`), not with stored runs; rent whole cores or a dedicated host.";
+    match stolen {
+        Some(share) if share > MUCH_STOLEN => found.with_problem(Severity::Bad, what, &[]),
+        _ if surroundings.virtual_machine == Some(true) || surroundings.ci => {
+            let severity = match stolen {
+                Some(share) if share < SOME_STOLEN && !surroundings.ci => return found,
+                _ => Severity::Improvable,
+            };
+            found.with_problem(
+                severity,
+                what,
+                &["cargo perfcheck --against-merge-base main"],
+            )
+        }
+        _ => found,
+    }
+}
+
+pub(super) fn judge_layouts(has_linker: &Result<bool, String>) -> DoctorFinding {
+    const TOPIC: &str = "layouts of code";
+    match has_linker {
+        Ok(true) => good_finding(
+            TOPIC,
+            "both sides can be linked with their functions at the same places".to_owned(),
+        ),
+        Ok(false) => good_finding(TOPIC, "executables run as they were linked".to_owned()).with_problem(
+            Severity::Improvable,
+            "The toolchain for this target has no linker of its own (`ld.lld`). A change of 1 to 3 % in code that was not touched may come from where its functions lie:",
+            &["cargo perfcheck --against main --noise-threshold 3%"],
+        ),
+        Err(why) => unknown_finding(TOPIC, why),
+    }
+}
+
+/// Judges `valgrind`: its version, or the reason why it is unavailable.
+pub(super) fn judge_instructions(valgrind: &Result<String, ValgrindError>) -> DoctorFinding {
+    const TOPIC: &str = "instructions";
+    match valgrind {
+        Ok(version) => good_finding(TOPIC, format!("are counted with valgrind {version}")),
+        Err(why @ ValgrindError::Broken(_)) => unknown_finding(TOPIC, &why.to_string()),
+        Err(why @ ValgrindError::Missing) => good_finding(TOPIC, why.to_string()).with_problem(
+            Severity::Improvable,
+            "With it the instructions of benchmarks whose time has changed are counted, and the function that has more of them is named:",
+            &["sudo apt install valgrind"],
+        ),
+    }
+}
+
+/// Judges whether time can be sampled by function, the fallback if instructions are not counted.
+pub(super) fn judge_sampled_time(samples: &Result<(), TimeSamplingError>) -> DoctorFinding {
+    const TOPIC: &str = "sampled time";
+    match samples {
+        Ok(()) => good_finding(
+            TOPIC,
+            "the time of processes can be sampled by function".to_owned(),
+        ),
+        Err(TimeSamplingError::System) => {
+            good_finding(TOPIC, TimeSamplingError::System.to_string())
+        }
+        Err(why @ TimeSamplingError::Failed(_)) => unknown_finding(TOPIC, &why.to_string()),
+        Err(why) => {
+            let found = good_finding(TOPIC, why.to_string());
+            let what = "Where instructions are not counted, it would name the function that takes more time.";
+            match why {
+                TimeSamplingError::Paranoid(_) => found.with_problem(
+                    Severity::Improvable,
+                    what,
+                    &["sudo sysctl kernel.perf_event_paranoid=2"],
+                ),
+                TimeSamplingError::Refused => found.with_problem(
+                    Severity::Improvable,
+                    what,
+                    &["docker run --cap-add PERFMON ..."],
+                ),
+                _ => found,
+            }
+        }
+    }
+}
+
+pub(super) fn judge_limits(state: &MachineState, meanwhile: &HostActivity) -> DoctorFinding {
+    const TOPIC: &str = "limits";
+    let surroundings = &state.surroundings;
+    let place = surroundings
+        .container
+        .as_ref()
+        .map_or_else(String::new, |name| format!("{name}: "));
+    let mut found = match (surroundings.processor_quota, surroundings.quota_period_us) {
+        (Some(quota), Some(period)) => format!(
+            "{place}{quota:.2} processors in each {} ms",
+            period as f64 / 1e3
+        ),
+        _ if !surroundings.limits_readable && meanwhile.out_of_quota.is_none() => {
+            return unknown_finding(TOPIC, &format!("{place}{NOT_TOLD}"));
+        }
+        _ => format!("{place}no quota of processor time is set"),
+    };
+    if let Some(bytes) = surroundings.memory_limit_bytes {
+        found = format!("{found}, {} of memory", format_gibibytes(bytes));
+    }
+    let waited = meanwhile.out_of_quota.filter(|count| *count > 0);
+    if let Some(count) = waited {
+        found = format!("{found}; used up {count} times meanwhile");
+    }
+    let found = good_finding(TOPIC, found);
+    if surroundings.processor_quota.is_none() && waited.is_none() {
+        return found;
+    }
+    let severity = if waited.is_some() {
+        Severity::Bad
+    } else {
+        Severity::Improvable
+    };
+    found.with_problem(
+        severity,
+        "Who has used up his quota stands still until the next period, in the middle of a sample. Give the container processors of its own in place of a share (Kubernetes: the static CPU manager policy, whole numbers as requests and limits):",
+        &["docker run --cpuset-cpus 0-1 ..."],
+    )
+}
+
+pub(super) fn judge_load(state: &MachineState, meanwhile: &HostActivity) -> DoctorFinding {
+    const TOPIC: &str = "other programs";
+    let processors = state.processors.online.unwrap_or(1) as f64;
+    let busy = meanwhile.others_share.map(|share| share * processors);
+    let mut found = match busy {
+        Some(busy) => format!("used {busy:.2} of {processors} processors meanwhile"),
+        None => match state.load {
+            Some(load) => format!("load {load:.1} at the start"),
+            None => return unknown_finding(TOPIC, NOT_TOLD),
+        },
+    };
+    let programs: Vec<String> = meanwhile
+        .busiest
+        .iter()
+        .map(|program| format!("{} {:.2}", program.name, program.processors))
+        .collect();
+    if !programs.is_empty() {
+        found = format!("{found} ({})", programs.join(", "));
+    }
+    if let (Some(load), Some(_)) = (state.load, busy) {
+        found = format!("{found}; load {load:.1}");
+    }
+    let found = good_finding(TOPIC, found);
+    // A load average includes this process.
+    let busy = busy.unwrap_or_else(|| state.load.unwrap_or(0.0) - 1.0);
+    let severity = if busy >= MUCH_BUSY {
+        Severity::Bad
+    } else if busy >= SOME_BUSY {
+        Severity::Improvable
+    } else {
+        return found;
+    };
+    found.with_problem(
+        severity,
+        "They take processors, caches and memory from the benchmarks. Close them, or wait. What is running:",
+        &["ps -eo pcpu,pid,comm --sort=-pcpu | head"],
+    )
+}
+
+pub(super) fn judge_randomization(value: Option<u8>) -> DoctorFinding {
+    const TOPIC: &str = "address layout";
+    let found = |text: &str| good_finding(TOPIC, text.to_owned());
+    match value {
+        Some(0 | 1) => found("the same in each launch, wholly or in part").with_problem(
+            Severity::Improvable,
+            "One layout may suit one build by chance, and all launches then share it. Randomised, launches see many:",
+            &["sudo sysctl -w kernel.randomize_va_space=2"],
+        ),
+        Some(_) => found("randomised: no single one decides"),
+        None => unknown_finding(TOPIC, NOT_TOLD),
+    }
+}
+
+pub(super) fn judge_memory(memory: &MemoryState, meanwhile: &HostActivity) -> DoctorFinding {
+    const TOPIC: &str = "memory";
+    let (Some(total), Some(available)) = (memory.total_bytes, memory.available_bytes) else {
+        return unknown_finding(TOPIC, NOT_TOLD);
+    };
+    let mut found = format!(
+        "{} of {} free",
+        format_gibibytes(available),
+        format_gibibytes(total)
+    );
+    match (memory.swap_bytes, memory.swap_used_bytes) {
+        (Some(0), _) => found += ", no swap",
+        (Some(all), Some(used)) => {
+            found = format!(
+                "{found}, {} of {} swap used",
+                format_gibibytes(used),
+                format_gibibytes(all)
+            );
+        }
+        _ => {}
+    }
+    let swapped = meanwhile.swapped_pages.filter(|pages| *pages > 0);
+    if let Some(pages) = swapped {
+        found = format!("{found}; {pages} pages swapped meanwhile");
+    }
+    let found = good_finding(TOPIC, found);
+    let is_little = available < LITTLE_BYTES || (available as f64) < LITTLE_MEMORY * total as f64;
+    if swapped.is_none() && !is_little {
+        return found;
+    }
+    found.with_problem(
+        if is_little {
+            Severity::Bad
+        } else {
+            Severity::Improvable
+        },
+        "Pages that come back from swap, or a file cache that is pushed out, take milliseconds. Close what holds memory:",
+        &["ps -eo rss,pid,comm --sort=-rss | head"],
+    )
+}
+
+pub(super) fn judge_huge_pages(memory: &MemoryState) -> DoctorFinding {
+    const TOPIC: &str = "huge pages";
+    let Some(word) = &memory.huge_pages else {
+        return unknown_finding(TOPIC, NOT_TOLD);
+    };
+    let found = good_finding(TOPIC, format!("transparent: {word}"));
+    if word != "always" {
+        return found;
+    }
+    found.with_problem(
+        Severity::Improvable,
+        "The kernel joins pages when it finds the time, so that benchmarks with much memory have them in some launches and not in others.",
+        &["echo madvise | sudo tee /sys/kernel/mm/transparent_hugepage/enabled"],
+    )
+}
+
+pub(super) fn judge_priority(nice: Option<i32>) -> Option<DoctorFinding> {
+    let nice = nice.filter(|nice| *nice > 0)?;
+    let found = good_finding("priority", format!("nice {nice}: all others come first"));
+    Some(found.with_problem(
+        Severity::Improvable,
+        "Start it without `nice`, or raise this shell's priority:",
+        &["sudo renice --priority 0 --pid $$"],
+    ))
+}
+
+/// Formats bytes in the unit in which memory is sold.
+fn format_gibibytes(bytes: u64) -> String {
+    let gib = bytes as f64 / (1_u64 << 30) as f64;
+    format!("{gib:.1} GiB")
+}

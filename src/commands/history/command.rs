@@ -1,0 +1,370 @@
+//! The `history` command: selects benchmarks and a branch, then reads and shows their histories.
+//!
+//! Options of `history`.
+//!
+//! `cargo perfcheck history` without a benchmark: lists all benchmarks in the store with their latest times.
+
+use clap::Args;
+
+use crate::error::AppError;
+use crate::naming::{find_candidates, list_keys, similar_keys};
+use crate::options::StoreOptions;
+use crate::output::{BenchmarkHistory, BenchmarkLine, write_benchmarks, write_histories};
+use crate::session::{Context, World};
+use crate::stored::histories::{HistoryRequest, histories};
+use crate::stored::references::{branches_of, parent_branch};
+use perfcheck_analysis::compare::{Fact, Position};
+use perfcheck_analysis::exit_code::ExitCode;
+use perfcheck_analysis::findings::Order;
+use perfcheck_analysis::model::{BenchmarkKey, RunStatus, Verdict};
+use perfcheck_engine::host;
+use perfcheck_engine::measure::Filter;
+use perfcheck_engine::store::{
+    BranchFilter, History, HistoryQuery, PastMeasurement, RunFilter, Store, WorkspaceId,
+};
+
+/// Number of newest runs searched for branches.
+const HORIZON: usize = 400;
+
+/// Runs the command.
+pub fn history(
+    options: &HistoryOptions,
+    common: &StoreOptions,
+    world: &mut World<'_>,
+) -> Result<ExitCode, AppError> {
+    if options.is_overview() {
+        return overview(&options.verdict, common, world);
+    }
+    let context = Context::load(common, world)?;
+    let since = match &options.since {
+        Some(text) => Some(host::parse_moment(text).map_err(AppError::Usage)?),
+        None => None,
+    };
+    let Some((store, workspace)) = context.open_stored()? else {
+        return context.note_nothing_stored(common, world);
+    };
+    let keys = selected_benchmarks(options, &store, workspace)?;
+    let branch = Branch::resolve(options, &keys, &context, &store, workspace, world)?;
+    let request = HistoryRequest {
+        branch: branch.filter(),
+        limit: options.limit(),
+        since,
+        allowed: &options.allow_different,
+        medians: keys.len() == 1,
+    };
+    let mut found = histories(&store, workspace, &keys, &request)?;
+    sort_histories(&mut found, common.output.order());
+    if found.is_empty() && !common.output.quiet {
+        writeln!(
+            world.stderr,
+            "No run {} has measured this{}: `--all-branches` looks at all of them.",
+            branch.describe(),
+            if since.is_some() { " since then" } else { "" }
+        )?;
+    }
+    write_histories(
+        world.stdout,
+        &found,
+        &branch.describe(),
+        common.output.format,
+        &common.output.view(),
+    )?;
+    Ok(ExitCode::Clean)
+}
+
+/// Sorts histories by the last step of their levels, by their present level, or by the deviation of the newest run.
+fn sort_histories(histories: &mut [BenchmarkHistory], order: Order) {
+    let step = |history: &BenchmarkHistory| {
+        let step = history.present().and_then(|level| level.step);
+        step.map_or(f64::NEG_INFINITY, |step| step.change.estimate)
+    };
+    let level = |history: &BenchmarkHistory| {
+        let level = history.present();
+        level.map_or(f64::NEG_INFINITY, |level| level.value)
+    };
+    let calm = |history: &BenchmarkHistory| match history.course.newest {
+        Position::AboveTwice => 0,
+        Position::AboveOnce => 1,
+        Position::Within => 2,
+        Position::BelowOnce => 3,
+        Position::BelowTwice => 4,
+        Position::Unknown => 5,
+    };
+    // The sorts below are stable, so ties stay in this order.
+    histories.sort_by(|a, b| a.key.cmp_natural(&b.key));
+    match order {
+        Order::Name => {}
+        Order::Change => histories.sort_by(|a, b| step(b).total_cmp(&step(a))),
+        Order::Time => histories.sort_by(|a, b| level(b).total_cmp(&level(a))),
+        Order::WorstFirst => histories.sort_by(|a, b| {
+            let newest = calm(a).cmp(&calm(b));
+            newest.then_with(|| step(b).total_cmp(&step(a)))
+        }),
+    }
+}
+
+/// Returns the benchmarks that the filters select.
+fn selected_benchmarks(
+    options: &HistoryOptions,
+    store: &Store,
+    workspace: WorkspaceId,
+) -> Result<Vec<BenchmarkKey>, AppError> {
+    let stored = store.benchmarks(workspace)?;
+    let all: Vec<&BenchmarkKey> = stored.iter().map(|benchmark| &benchmark.key).collect();
+    let filter = options.filter();
+    let found: Vec<&BenchmarkKey> = match &filter.words[..] {
+        // A complete id selects that benchmark alone, even if other ids contain it.
+        [word] if !filter.exact => find_candidates(word, &all),
+        _ => all
+            .iter()
+            .copied()
+            .filter(|key| filter.matches(key))
+            .collect(),
+    };
+    if found.is_empty() && !all.is_empty() {
+        let words = filter.words.join("`, `");
+        let near = filter
+            .words
+            .first()
+            .map_or_else(Vec::new, |word| similar_keys(word, &all));
+        return Err(AppError::Usage(format!(
+            "no benchmark in the store has `{words}` in its id{}\n  help: `cargo perfcheck history` lists all",
+            list_keys("did you mean", &near)
+        )));
+    }
+    Ok(found.into_iter().cloned().collect())
+}
+
+/// The branch whose runs are shown.
+enum Branch {
+    All,
+    /// `None` for a detached `HEAD`
+    One(Option<String>),
+}
+
+impl Branch {
+    fn resolve(
+        options: &HistoryOptions,
+        keys: &[BenchmarkKey],
+        context: &Context,
+        store: &Store,
+        workspace: WorkspaceId,
+        world: &World<'_>,
+    ) -> Result<Self, AppError> {
+        if let Some(name) = &options.branch {
+            return Ok(Self::One(Some(name.clone())));
+        }
+        let Some(checkout) = context.checkout().filter(|_| !options.all_branches) else {
+            return Ok(Self::All);
+        };
+        let Some(state) = checkout.state()? else {
+            return Ok(Self::All);
+        };
+        let own = state.branch.or_else(|| world.variables.ci_branch.clone());
+        let query = HistoryQuery {
+            branch: BranchFilter::Only(own.as_deref()),
+            runs: RunFilter::Own,
+            before: None,
+            limit: 1,
+        };
+        if store.history(workspace, keys, &query)?.runs.is_empty() {
+            let everywhere = HistoryQuery {
+                branch: BranchFilter::Any,
+                limit: HORIZON,
+                ..query
+            };
+            let all = store.history(workspace, keys, &everywhere)?;
+            if let Some(parent) =
+                parent_branch(checkout, own.as_deref(), branches_of(&all).into_iter())?
+            {
+                return Ok(Self::One(Some(parent)));
+            }
+        }
+        Ok(Self::One(own))
+    }
+
+    fn filter(&self) -> BranchFilter<'_> {
+        match self {
+            Self::All => BranchFilter::Any,
+            Self::One(name) => BranchFilter::Only(name.as_deref()),
+        }
+    }
+
+    fn describe(&self) -> String {
+        match self {
+            Self::All => "of any branch".to_owned(),
+            Self::One(Some(name)) => format!("of branch `{}`", name.escape_debug()),
+            Self::One(None) => "of no branch".to_owned(),
+        }
+    }
+}
+
+const AFTER_HISTORY: &str = "\
+Without FILTER and flags about runs it lists every stored benchmark with its latest time and verdict.
+
+The value of a run is what later runs are compared with: the 1st percentile of its fastest process, given enough samples. A level ends at a change point \
+(E-divisive, p <= 0.001, four runs on each side) and where a change was accepted. The expected range covers the newest run with 99.8 %. History describes \
+and decides nothing: the exit status is 0.
+
+Examples:
+  cargo perfcheck history                       list all benchmarks with their latest times
+  cargo perfcheck history sort/10               show one benchmark, run by run
+  cargo perfcheck history sort                  show a line for each benchmark with `sort` in its id
+  cargo perfcheck history json --since 90d --branch main
+  cargo perfcheck history sort/10 --message-format json
+
+Exit status: 0, 2 usage or no such benchmark, 5 store unusable.";
+
+/// Options of `history`.
+#[derive(Debug, Clone, Args)]
+#[command(after_long_help = AFTER_HISTORY)]
+pub struct HistoryOptions {
+    /// Show only benchmarks whose id contains one of these words; a complete id selects only that benchmark
+    #[arg(value_name = "FILTER")]
+    filters: Vec<String>,
+    /// Match FILTER against whole ids
+    #[arg(long)]
+    exact: bool,
+    /// Show runs of this branch [default: the current one, or the one it forked from]
+    #[arg(long, value_name = "NAME")]
+    pub(super) branch: Option<String>,
+    /// Show runs of all branches
+    #[arg(long, conflicts_with = "branch")]
+    pub(super) all_branches: bool,
+    /// Show at most the newest N runs of each benchmark [default: 50]
+    #[arg(long, value_name = "N", value_parser = runs_of_history)]
+    last: Option<usize>,
+    /// Show only runs since this date, or within this time: 2026-01-31, 90d
+    #[arg(long, value_name = "WHEN")]
+    pub(super) since: Option<String>,
+    /// Show runs together despite these differing facts, e.g. rustc,profile
+    #[arg(long, value_name = "FACTS", value_delimiter = ',', value_parser = str::parse::<Fact>)]
+    pub(super) allow_different: Vec<Fact>,
+    /// Show only benchmarks with these latest verdicts (comma-separated); only without FILTER and run options
+    #[arg(long, value_name = "VERDICTS", value_delimiter = ',', value_parser = str::parse::<Verdict>,
+        conflicts_with_all = ["filters", "branch", "all_branches", "last", "since", "allow_different"])]
+    pub(super) verdict: Vec<Verdict>,
+}
+
+impl HistoryOptions {
+    /// Returns the filter of benchmarks.
+    pub(super) fn filter(&self) -> Filter {
+        Filter {
+            words: self.filters.clone(),
+            exact: self.exact,
+        }
+    }
+
+    /// Returns the maximum number of newest runs of each benchmark.
+    pub(super) fn limit(&self) -> usize {
+        self.last.unwrap_or(USUAL_LAST)
+    }
+
+    /// Reports whether no option selects runs or benchmarks; then all benchmarks are listed.
+    pub(super) fn is_overview(&self) -> bool {
+        self.filters.is_empty()
+            && self.branch.is_none()
+            && !self.all_branches
+            && self.last.is_none()
+            && self.since.is_none()
+            && self.allow_different.is_empty()
+    }
+}
+
+/// Default number of runs shown of each benchmark.
+const USUAL_LAST: usize = 50;
+
+/// Parses a number of runs. It is limited because the search for change points takes quadratic time.
+fn runs_of_history(text: &str) -> Result<usize, String> {
+    match text.parse() {
+        Ok(runs @ 1..=200) => Ok(runs),
+        _ => Err("from 1 to 200 runs".to_owned()),
+    }
+}
+
+/// Number of latest runs whose values are drawn.
+const LAST_RUNS: usize = 16;
+
+/// Runs the command.
+pub(super) fn overview(
+    only: &[Verdict],
+    common: &StoreOptions,
+    world: &mut World<'_>,
+) -> Result<ExitCode, AppError> {
+    let context = Context::load(common, world)?;
+    let Some((store, workspace)) = context.open_stored()? else {
+        return context.note_nothing_stored(common, world);
+    };
+    let found = store.benchmarks(workspace)?;
+    let keys: Vec<BenchmarkKey> = found.iter().map(|found| found.key.clone()).collect();
+    let query = HistoryQuery {
+        branch: BranchFilter::Any,
+        runs: RunFilter::Own,
+        before: None,
+        limit: LAST_RUNS,
+    };
+    let history = store.history(workspace, &keys, &query)?;
+    let mut lines: Vec<BenchmarkLine> = found
+        .into_iter()
+        .filter(|found| {
+            let is_wanted = |verdict: Verdict| only.contains(&verdict);
+            only.is_empty() || found.verdict.is_some_and(is_wanted)
+        })
+        .map(|found| BenchmarkLine {
+            last_values_ns: last_values(&history, &found.key),
+            key: found.key,
+            runs: found.runs,
+            last_run: found.last_run,
+            last_started: perfcheck_engine::host::to_rfc3339(found.last_started),
+            typical_ns: found.typical_ns,
+            metric: found.metric,
+            change: found.change,
+            verdict: found.verdict,
+        })
+        .collect();
+    let change = |line: &BenchmarkLine| line.change.unwrap_or(f64::NEG_INFINITY);
+    let time = |line: &BenchmarkLine| line.typical_ns.unwrap_or(f64::NEG_INFINITY);
+    let rank = |line: &BenchmarkLine| (line.verdict.is_none(), line.verdict);
+    // The sorts below are stable, so ties stay in this order.
+    lines.sort_by(|a, b| a.key.cmp_natural(&b.key));
+    match common.output.order() {
+        Order::Name => {}
+        Order::Change => lines.sort_by(|a, b| change(b).total_cmp(&change(a))),
+        Order::Time => lines.sort_by(|a, b| time(b).total_cmp(&time(a))),
+        Order::WorstFirst => {
+            lines.sort_by(|a, b| (rank(a).cmp(&rank(b))).then(change(b).total_cmp(&change(a))));
+        }
+    }
+    let view = common.output.view();
+    write_benchmarks(world.stdout, &lines, common.output.format, &view)?;
+    Ok(ExitCode::Clean)
+}
+
+/// Returns the values of the last runs on the newest run's branch, oldest first. They start anew at a change of version or metric.
+fn last_values(history: &History, key: &BenchmarkKey) -> Vec<Option<f64>> {
+    let past = history.benchmarks.get(key).map_or(&[][..], Vec::as_slice);
+    let is_complete = |found: &&PastMeasurement| {
+        let head = history.runs.get(&found.run);
+        head.is_some_and(|head| head.status == RunStatus::Complete)
+    };
+    let mut past = past.iter().filter(is_complete).peekable();
+    let Some(newest) = past.peek().copied() else {
+        return Vec::new();
+    };
+    let branch = |found: &PastMeasurement| {
+        let git = history
+            .runs
+            .get(&found.run)
+            .map(|head| head.begun.git.as_ref());
+        git.map(|git| git.and_then(|git| git.branch.as_deref()))
+    };
+    let alike = past
+        .filter(|run| branch(run) == branch(newest))
+        .take_while(|run| {
+            let (then, now) = (&run.conditions, &newest.conditions);
+            then.version == now.version && then.metric == now.metric
+        });
+    let mut values: Vec<Option<f64>> = alike.map(|run| run.typical_ns).collect();
+    values.reverse();
+    values
+}

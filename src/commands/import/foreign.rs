@@ -1,0 +1,236 @@
+//! Imports output of other benchmark programs, as one run or several.
+//!
+//! Imports tables of separated values.
+
+use super::command::ImportOptions;
+use super::record::environment_from_facts;
+use super::record::warn;
+use super::record::{ImportRow, ParsedFiles, build_run, build_source, summarize_benchmarks};
+use crate::delivery::progress::with_progress;
+use crate::error::AppError;
+use crate::interchange::{
+    ColumnMap, ExchangeError, FileFormat, ForeignInput, ForeignRun, InputContent, ReadOptions,
+    read_runs, read_tables,
+};
+use crate::options::{ComparisonOptions, StoreOptions};
+use crate::output::{self, ImportFindings, write_import};
+use crate::session::{Context, World};
+use perfcheck_analysis::exit_code::ExitCode;
+use perfcheck_analysis::findings::Order;
+use perfcheck_analysis::model::{Environment, Source};
+use perfcheck_engine::store::{Store, WorkspaceId, check_baseline_name};
+
+/// A run about to be stored.
+struct PendingRun<'a> {
+    foreign: &'a ForeignRun,
+    rows: Vec<ImportRow>,
+    source: Source,
+    environment: Environment,
+    baseline: Option<String>,
+}
+
+/// Reads the files and stores their runs, all or none.
+pub(super) fn import_foreign(
+    requested: &ForeignInput<'_>,
+    format: FileFormat,
+    options: &ImportOptions,
+    context: &Context,
+    common: &StoreOptions,
+    world: &mut World<'_>,
+) -> Result<ExitCode, AppError> {
+    let unit = options.unit.as_ref();
+    let mut found = with_progress("Reading", 0, world, |told| read_runs(requested, unit, told))?;
+    keep_named(&mut found, options)?;
+    store_runs(&found, format, None, options, context, common, world)
+}
+
+/// Stores runs, all or none. `map` is the column map of a table.
+pub(super) fn store_runs(
+    found: &[ForeignRun],
+    format: FileFormat,
+    map: Option<&ColumnMap>,
+    options: &ImportOptions,
+    context: &Context,
+    common: &StoreOptions,
+    world: &mut World<'_>,
+) -> Result<ExitCode, AppError> {
+    let thresholds = &context.tables.workspace.thresholds;
+    let mut pending = Vec::new();
+    for foreign in found {
+        let read = parsed_run(foreign, format, map);
+        let rows = with_progress("Describing", read.benchmarks(), world, |told| {
+            summarize_benchmarks(&read, options, thresholds, told)
+        });
+        pending.push(PendingRun {
+            source: build_source(&read, options, thresholds, &rows),
+            rows,
+            environment: environment_from_facts(&options.facts)?,
+            baseline: options.save_baseline.clone(),
+            foreign,
+        });
+    }
+    if world.interrupt.is_requested() {
+        return Err(ExchangeError::Interrupted.into());
+    }
+    let mut stored = vec![None; pending.len()];
+    if options.dry_run {
+        for run in &mut pending {
+            run.baseline = run.baseline.take().or_else(|| run.foreign.name.clone());
+        }
+    } else {
+        let (mut store, workspace) = context.open_store()?;
+        for run in &mut pending {
+            choose_name(run, options, &store, workspace, world)?;
+        }
+        // Use the settings of a comparison of stored runs.
+        let decision = ComparisonOptions::default().decision(&context.tables.workspace);
+        let runs: Vec<_> = (pending.iter())
+            .map(|pending| {
+                build_run(
+                    &parsed_run(pending.foreign, format, map),
+                    &pending.rows,
+                    &pending.source,
+                    options,
+                    &decision,
+                    pending.environment.clone(),
+                    pending.baseline.iter().cloned().collect(),
+                )
+            })
+            .collect();
+        let count = pending.iter().map(|run| run.rows.len()).sum();
+        let numbers = with_progress("Storing", count, world, |told| {
+            store.insert_transferred(workspace, &runs, told)
+        })?;
+        stored = numbers.into_iter().map(Some).collect();
+    }
+    for (mut pending, run) in pending.into_iter().zip(stored) {
+        if common.output.order() == Order::Name {
+            pending.rows.sort_by(|a, b| a.shown.key.cmp(&b.shown.key));
+        }
+        for caveat in &pending.foreign.caveats {
+            output::write_warning(world.stderr, caveat)?;
+        }
+        warn(
+            &pending.foreign.imported,
+            &pending.source,
+            &pending.rows,
+            world,
+        )?;
+        let findings = ImportFindings {
+            run,
+            source: &pending.source,
+            launches: pending.foreign.imported.launches.len(),
+            baseline: pending.baseline.as_deref(),
+            rows: pending.rows.into_iter().map(|row| row.shown).collect(),
+            quiet: common.output.quiet,
+        };
+        write_import(world.stdout, &findings, common.output.format)?;
+    }
+    Ok(ExitCode::Clean)
+}
+
+fn parsed_run<'a>(
+    foreign: &'a ForeignRun,
+    format: FileFormat,
+    map: Option<&'a ColumnMap>,
+) -> ParsedFiles<'a> {
+    ParsedFiles {
+        imported: &foreign.imported,
+        format: format.name(),
+        files: foreign.files.clone(),
+        map,
+        unit: foreign.unit.clone(),
+    }
+}
+
+/// Keeps the runs that `--run` selects, and checks that `--save-baseline` names a single run.
+fn keep_named(found: &mut Vec<ForeignRun>, options: &ImportOptions) -> Result<(), AppError> {
+    let names: Vec<String> = found.iter().filter_map(|run| run.name.clone()).collect();
+    let there = names.join(", ");
+    for wanted in &options.runs {
+        if !names.contains(wanted) {
+            return Err(AppError::Usage(format!(
+                "`--run {wanted}`: there is no run of this name; there are {there}"
+            )));
+        }
+    }
+    if !options.runs.is_empty() {
+        let wanted =
+            |run: &ForeignRun| (run.name.as_ref()).is_some_and(|name| options.runs.contains(name));
+        found.retain(wanted);
+    }
+    match &options.save_baseline {
+        Some(name) if found.len() > 1 => Err(AppError::Usage(format!(
+            "there are several runs ({there}), and `{name}` can name only one\n  help: `--run NAME` picks it; without `--save-baseline` each keeps its name"
+        ))),
+        _ => Ok(()),
+    }
+}
+
+/// Names the run as in its file, if the name is valid and free.
+fn choose_name(
+    run: &mut PendingRun<'_>,
+    options: &ImportOptions,
+    store: &Store,
+    workspace: WorkspaceId,
+    world: &mut World<'_>,
+) -> Result<(), AppError> {
+    let Some(name) = run.foreign.name.as_ref().filter(|_| run.baseline.is_none()) else {
+        return Ok(());
+    };
+    if check_baseline_name(name).is_err() {
+        let said = format!(
+            "`{name}` cannot name a run here: this one has no name; `--run` and `--save-baseline` give it one"
+        );
+        output::write_warning(world.stderr, &said)?;
+        return Ok(());
+    }
+    match store.baseline(workspace, name)? {
+        Some(taken) if !options.move_names => {
+            let said = format!(
+                "`{name}` names run {taken} already, and stays there; `--move-names` moves it, `--save-baseline` gives another name"
+            );
+            output::write_warning(world.stderr, &said)?;
+        }
+        _ => run.baseline = Some(name.clone()),
+    }
+    Ok(())
+}
+
+/// Reads the files and stores them as one run.
+pub(super) fn import_table(
+    files: &[InputContent],
+    options: &ImportOptions,
+    context: &Context,
+    common: &StoreOptions,
+    world: &mut World<'_>,
+) -> Result<ExitCode, AppError> {
+    let map = ColumnMap::parse(&options.columns)?;
+    let reading = ReadOptions {
+        unit: options.unit.clone(),
+        guess_units: options.guess_units,
+        lenient: options.lenient,
+    };
+    let interrupt = world.interrupt;
+    let imported = with_progress("Reading", 0, world, |told| {
+        let interrupted = || interrupt.is_requested();
+        read_tables(files, &map, options.layout, &reading, &interrupted, told)
+    })?;
+    let run = ForeignRun {
+        imported,
+        files: files.iter().map(InputContent::source).collect(),
+        name: None,
+        unit: String::new(),
+        caveats: Vec::new(),
+    };
+    let map = Some(&map);
+    store_runs(
+        &[run],
+        FileFormat::Csv,
+        map,
+        options,
+        context,
+        common,
+        world,
+    )
+}

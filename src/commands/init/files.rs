@@ -1,0 +1,360 @@
+//! Files that are written together: all or none.
+//!
+//! CI workflow that measures every pull request.
+//!
+//! The first bench of a package: a source file that compiles unchanged, and its manifest entries.
+
+use std::fs;
+use std::io::{self, Write};
+use std::path::{Path, PathBuf};
+
+use super::manifest::{HARNESS, Manifest};
+use super::options::{CiSystem, CrateOrigin, is_plain, relative_path, resolve_package_directory};
+use crate::delivery::files::write_whole;
+use crate::error::AppError;
+
+/// The files to write.
+#[derive(Debug, Default)]
+pub(super) struct PlannedFiles {
+    files: Vec<PlannedFile>,
+}
+
+#[derive(Debug)]
+struct PlannedFile {
+    path: PathBuf,
+    /// Current content; `None` for a new file. Only files whose content was read are ever changed
+    old: Option<String>,
+    new: String,
+}
+
+impl PlannedFiles {
+    /// Plans a new file.
+    pub(super) fn create(&mut self, path: PathBuf, content: String) -> Result<(), AppError> {
+        if path.symlink_metadata().is_ok() {
+            return Err(AppError::Usage(format!(
+                "`{}` is there already; nothing was written\n  help: move it away and run this again",
+                path.display()
+            )));
+        }
+        self.files.push(PlannedFile {
+            path,
+            old: None,
+            new: content,
+        });
+        Ok(())
+    }
+
+    /// Plans a change of a file.
+    pub(super) fn change(&mut self, path: PathBuf, old: String, new: String) {
+        self.files.push(PlannedFile {
+            path,
+            old: Some(old),
+            new,
+        });
+    }
+
+    pub(super) fn is_empty(&self) -> bool {
+        self.files.is_empty()
+    }
+
+    /// Prints the planned files without writing them. Paths are relative to `root` if possible.
+    pub(super) fn show(&self, root: &Path, out: &mut dyn Write) -> io::Result<()> {
+        for file in &self.files {
+            let path = display_path(&file.path, root);
+            let added = (file.old.as_deref()).and_then(|old| added_lines(old, &file.new));
+            match (&file.old, &added) {
+                (Some(_), Some(_)) => writeln!(out, "\n{path}, added:\n")?,
+                (Some(_), None) => writeln!(out, "\n{path}, changed:\n")?,
+                (None, _) => writeln!(out, "\n{path}, new:\n")?,
+            }
+            let text = added.as_deref().unwrap_or(&file.new).trim_matches('\n');
+            for line in text.lines() {
+                writeln!(out, "{}", format!("    {line}").trim_end())?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Writes the files and lists them. After an error, restores the files written before it.
+    pub(super) fn write(&self, root: &Path, out: &mut dyn Write) -> Result<(), AppError> {
+        let mut made = Vec::new();
+        for (count, file) in self.files.iter().enumerate() {
+            let written = create_directories(&file.path, &mut made)
+                .and_then(|()| write_whole(&file.path, file.new.as_bytes()));
+            if let Err(error) = written {
+                self.restore(count, &made);
+                return Err(error.into());
+            }
+        }
+        for file in &self.files {
+            let verb = if file.old.is_some() {
+                "Changed"
+            } else {
+                "Wrote"
+            };
+            writeln!(out, "{verb} {}", display_path(&file.path, root))?;
+        }
+        Ok(())
+    }
+
+    /// Restores the files. Ignores errors: the first error is the one to report.
+    fn restore(&self, written: usize, made: &[PathBuf]) {
+        for file in &self.files[..written] {
+            let _ = match &file.old {
+                Some(old) => write_whole(&file.path, old.as_bytes()),
+                None => fs::remove_file(&file.path),
+            };
+        }
+        for directory in made.iter().rev() {
+            let _ = fs::remove_dir(directory);
+        }
+    }
+}
+
+/// Creates the directories above `path` one by one, and records them in `made`.
+fn create_directories(path: &Path, made: &mut Vec<PathBuf>) -> io::Result<()> {
+    let above: Vec<&Path> = path.ancestors().skip(1).collect();
+    for directory in above.into_iter().rev().filter(|above| !above.exists()) {
+        let named = |error: io::Error| {
+            io::Error::new(error.kind(), format!("{}: {error}", directory.display()))
+        };
+        fs::create_dir(directory).map_err(named)?;
+        made.push(directory.to_owned());
+    }
+    Ok(())
+}
+
+/// Formats a path relative to the root of the workspace if it is below it.
+pub(super) fn display_path(path: &Path, root: &Path) -> String {
+    path.strip_prefix(root)
+        .unwrap_or(path)
+        .display()
+        .to_string()
+}
+
+/// Returns the lines that `new` adds to `old`; `None` if `new` lacks a line of `old`.
+fn added_lines(old: &str, new: &str) -> Option<String> {
+    let mut old = old.lines().peekable();
+    let mut added = Vec::new();
+    for line in new.lines() {
+        if old.next_if_eq(&line).is_none() {
+            added.push(line);
+        }
+    }
+    old.peek().is_none().then(|| added.join("\n"))
+}
+
+const GITHUB: &str = include_str!("github.yml");
+const GITLAB: &str = include_str!("gitlab.yml");
+
+/// Package name of the tool.
+const TOOL: &str = "cargo-perfcheck";
+
+/// The CI configuration: a workflow file, or a job in one.
+pub(super) struct Automation {
+    path: PathBuf,
+    text: String,
+    /// Whether the file may hold other jobs, to which this one can be added
+    holds_others: bool,
+}
+
+impl Automation {
+    /// Creates the configuration for a repository at `top`, with the workspace at `prefix` below it.
+    pub(super) fn new(
+        system: CiSystem,
+        tool: &CrateOrigin,
+        (top, prefix): (&Path, &Path),
+    ) -> Result<Self, AppError> {
+        let (install, revision) = installation(tool, top)?;
+        let manifest = if prefix.as_os_str().is_empty() {
+            String::new()
+        } else {
+            let path = prefix.join("Cargo.toml");
+            format!(
+                " --manifest-path \"{}\"",
+                require_plain(&path, "the workspace")?
+            )
+        };
+        let (name, template) = match system {
+            CiSystem::GitHub => (".github/workflows/perfcheck.yml", GITHUB),
+            CiSystem::GitLab => (".gitlab-ci.yml", GITLAB),
+        };
+        Ok(Self {
+            path: top.join(name),
+            text: template
+                .replace("TOOL_ORIGIN", &install)
+                .replace("TOOL_REVISION", &revision)
+                .replace("MANIFEST", &manifest),
+            holds_others: system == CiSystem::GitLab,
+        })
+    }
+
+    /// Plans the file. If it exists with other jobs, returns its path and the job that the user must add.
+    pub(super) fn plan(
+        self,
+        files: &mut PlannedFiles,
+    ) -> Result<Option<(PathBuf, String)>, AppError> {
+        if self.holds_others && self.path.exists() {
+            return Ok(Some((self.path, self.text)));
+        }
+        files.create(self.path, self.text)?;
+        Ok(None)
+    }
+}
+
+/// Returns the arguments of `cargo install`, and the shell command that prints the revision they install.
+fn installation(tool: &CrateOrigin, top: &Path) -> Result<(String, String), AppError> {
+    match tool {
+        CrateOrigin::Git(address) => Ok((
+            format!("--git \"{address}\" {TOOL}"),
+            format!("git ls-remote \"{address}\" HEAD | cut -f 1"),
+        )),
+        CrateOrigin::Path(path) => {
+            let directory = resolve_package_directory(path, TOOL, "--tool")?;
+            let Ok(below) = directory.strip_prefix(top) else {
+                return Err(AppError::Usage(format!(
+                    "`--tool path={}` lies outside the repository, which is all that a CI job has; nothing was written\n  help: name an address: `--tool git=ADDRESS`",
+                    path.display()
+                )));
+            };
+            let below = require_plain(below, "the tool")?;
+            let from_top = require_plain(&relative_path(top, &directory), "the tool")?;
+            Ok((
+                format!("--path \"{from_top}\""),
+                format!("git rev-parse \"HEAD:{below}\""),
+            ))
+        }
+    }
+}
+
+/// Returns a path as text that needs no quoting in a shell or workflow.
+fn require_plain(path: &Path, what: &str) -> Result<String, AppError> {
+    let text = path.to_str().filter(|text| is_plain(text));
+    text.map(str::to_owned).ok_or_else(|| {
+        AppError::Usage(format!(
+            "the path of {what} has white space or signs that a shell does not take as they are: {}; nothing was written",
+            path.display()
+        ))
+    })
+}
+
+/// Name of the bench target.
+const NAME: &str = "first";
+
+/// Source of the bench; `LIBRARY` stands for the crate name of the library.
+const SOURCE: &str = r#"//! A first benchmark: call what should be fast in the body of `first`.
+
+use LIBRARY as _; // what is to be measured: `use LIBRARY::...;`
+use perfcheck::{Suite, black_box};
+
+fn first(suite: &mut Suite) {
+    // Set-up, which is not timed.
+    let text = "the quick brown fox jumps over the lazy dog";
+    // `black_box` keeps the compiler from computing the result in advance.
+    suite.bench("first", |b| {
+        b.iter(|| black_box(text).split_whitespace().count())
+    });
+}
+
+perfcheck::main!(first);
+"#;
+
+/// Declarations that a bench of edition 2015 needs in addition.
+const DECLARATIONS: &str = "extern crate LIBRARY;\nextern crate perfcheck;\n\n";
+
+/// A package without benchmarks, and what its first bench needs.
+pub(super) struct FirstBench<'a> {
+    pub(super) manifest: &'a Manifest,
+    pub(super) workspace: &'a Manifest,
+    /// Crate name of the library
+    pub(super) library: String,
+}
+
+impl FirstBench<'_> {
+    /// Reports whether the package already depends on the harness.
+    pub(super) fn has_harness(&self) -> bool {
+        let used = self.manifest.used_crates(self.workspace);
+        used.iter().any(|used| used.package == HARNESS)
+    }
+
+    /// Plans the files. Takes the harness from `origin` unless the package depends on it already.
+    pub(super) fn plan(
+        &self,
+        origin: Option<&CrateOrigin>,
+        files: &mut PlannedFiles,
+    ) -> Result<(), AppError> {
+        let origin = origin.filter(|_| !self.has_harness());
+        let manifest = &self.manifest;
+        let changed = manifest.with_bench(NAME, origin)?;
+        files.create(self.path(), self.source())?;
+        files.change(manifest.path.clone(), manifest.text.clone(), changed);
+        Ok(())
+    }
+
+    fn path(&self) -> PathBuf {
+        let name = format!("benches/{NAME}.rs");
+        self.manifest.path.with_file_name(name)
+    }
+
+    fn source(&self) -> String {
+        let source = if self.manifest.uses_edition_2015(self.workspace) {
+            let (docs, code) = SOURCE.split_once("\n\n").unwrap_or_default();
+            let code = code.split_once('\n').unwrap_or_default().1;
+            format!("{docs}\n\n{DECLARATIONS}{code}")
+        } else {
+            SOURCE.to_owned()
+        };
+        source.replace("LIBRARY", &self.library)
+    }
+}
+
+/// Converts the origin to the form for a manifest in `directory`: the user's path is relative to the working directory.
+pub(super) fn relative_to_manifest(
+    directory: &Path,
+    origin: &CrateOrigin,
+) -> Result<CrateOrigin, AppError> {
+    let CrateOrigin::Path(path) = origin else {
+        return Ok(origin.clone());
+    };
+    let harness = resolve_package_directory(path, HARNESS, "--harness")?;
+    if path.is_absolute() {
+        return Ok(CrateOrigin::Path(harness));
+    }
+    let directory = directory.canonicalize()?;
+    Ok(CrateOrigin::Path(relative_path(&directory, &harness)))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_added_to_a_file_is_told_from_what_was_there() {
+        assert_eq!(
+            added_lines("a\nb\n", "a\nx\nb\ny\n").as_deref(),
+            Some("x\ny")
+        );
+        assert_eq!(added_lines("a\nb\n", "a\nc\n"), None);
+    }
+
+    #[test]
+    fn what_comes_before_a_file_that_cannot_be_written_is_taken_back() {
+        let directory = tempfile::tempdir().expect("a directory");
+        let manifest = directory.path().join("Cargo.toml");
+        fs::write(&manifest, "old").expect("written");
+        let mut files = PlannedFiles::default();
+        files.change(manifest.clone(), "old".to_owned(), "new".to_owned());
+        let bench = directory.path().join("benches/first.rs");
+        files.create(bench, String::new()).expect("it is not there");
+        // A path below a file cannot be created.
+        let nowhere = manifest.join("more/file");
+        files
+            .create(nowhere, String::new())
+            .expect("it is not there");
+        let error = files.write(directory.path(), &mut Vec::new());
+        let error = error.expect_err("a file is no directory").to_string();
+        assert!(error.contains("Cargo.toml/more"), "{error}");
+        assert_eq!(fs::read_to_string(&manifest).expect("read"), "old");
+        assert_eq!(fs::read_dir(directory.path()).expect("read").count(), 1);
+    }
+}

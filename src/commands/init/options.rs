@@ -1,0 +1,168 @@
+//! Options of `init`.
+//!
+//! The origin of a crate that is not on a registry, as the user specifies it.
+
+use clap::{Args, ValueEnum};
+use std::fs;
+use std::path::{Component, Path, PathBuf};
+use std::str::FromStr;
+use toml_edit::DocumentMut;
+
+use crate::error::AppError;
+
+const AFTER_INIT: &str = "\
+Init looks at the bench targets of the selected packages and says which harness each of them has, whether it works as it is, and what to run next. Benches of Criterion, divan \
+and libtest work unmodified. Nothing is built or measured.
+
+Where the selected package has no benchmarks, --harness writes a first bench (benches/first.rs) and its entries in Cargo.toml, comments and formatting untouched. Without it, \
+init prints what to add, unless the package depends on the harness already. A file that exists is never replaced.
+
+Examples:
+  cargo perfcheck init                                       say which benches work as they are
+  cargo perfcheck init --harness path=../perfcheck/harness   write a first bench, with the harness of a clone
+  cargo perfcheck init -p parser --harness git=ADDRESS       the same for the package `parser`, with a repository
+  cargo perfcheck init --ci github --tool git=ADDRESS        write .github/workflows/perfcheck.yml
+  cargo perfcheck init --ci gitlab --tool git=ADDRESS        write .gitlab-ci.yml, or print the job for the existing one
+
+Exit status: 0, 2 usage or a file that exists, 5 a file could not be written.";
+
+/// Options of `init`.
+#[derive(Debug, Clone, PartialEq, Eq, Args)]
+#[command(after_long_help = AFTER_INIT)]
+pub struct InitOptions {
+    /// Take the harness of a first bench from `path=DIRECTORY` or `git=ADDRESS`
+    #[arg(long, value_name = "ORIGIN")]
+    pub harness: Option<CrateOrigin>,
+    /// Write a workflow for this CI system
+    #[arg(long, value_name = "SYSTEM", requires = "tool")]
+    pub ci: Option<CiSystem>,
+    /// Make the CI job install the tool from `git=ADDRESS`, or from `path=DIRECTORY` in the repository
+    #[arg(long, value_name = "ORIGIN", requires = "ci")]
+    pub tool: Option<CrateOrigin>,
+    /// Print the planned changes without writing them
+    #[arg(long)]
+    pub dry_run: bool,
+}
+
+/// A supported CI system.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum CiSystem {
+    /// GitHub Actions
+    #[value(name = "github")]
+    GitHub,
+    /// GitLab CI
+    #[value(name = "gitlab")]
+    GitLab,
+}
+
+/// The origin of a crate.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum CrateOrigin {
+    /// A directory
+    Path(PathBuf),
+    /// The address of a git repository
+    Git(String),
+}
+
+impl FromStr for CrateOrigin {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        match text.split_once('=') {
+            Some((_, "")) => Err("nothing stands behind `=`".to_owned()),
+            Some(("path", path)) => Ok(Self::Path(path.into())),
+            Some(("git", address)) if is_plain(address) => Ok(Self::Git(address.to_owned())),
+            Some(("git", _)) => {
+                Err("an address has no white space, quotes, `$` or `\\`".to_owned())
+            }
+            _ => Err("`path=DIRECTORY` and `git=ADDRESS` are possible".to_owned()),
+        }
+    }
+}
+
+/// Reports whether a text needs no escaping between double quotes in manifests, shells and workflows.
+pub(super) fn is_plain(text: &str) -> bool {
+    let is_special = |c: char| c.is_whitespace() || c.is_control() || "\"'`$\\".contains(c);
+    !text.contains(is_special) && !text.starts_with('-')
+}
+
+/// Returns the canonical directory, which must contain the package `name`. Errors mention `flag`.
+pub(super) fn resolve_package_directory(
+    path: &Path,
+    name: &str,
+    flag: &str,
+) -> Result<PathBuf, AppError> {
+    let refused = |why: String| {
+        AppError::Usage(format!(
+            "`{flag} path={}`: {why}; nothing was written",
+            path.display()
+        ))
+    };
+    let directory = fs::canonicalize(path).map_err(|error| refused(error.to_string()))?;
+    match package_name(&directory.join("Cargo.toml")) {
+        Some(found) if found == name => Ok(directory),
+        Some(found) => Err(refused(format!(
+            "it holds the package `{found}`, not `{name}`"
+        ))),
+        None => Err(refused(format!("it holds no package `{name}`"))),
+    }
+}
+
+/// Returns the package name in a manifest.
+fn package_name(manifest: &Path) -> Option<String> {
+    let document: DocumentMut = fs::read_to_string(manifest).ok()?.parse().ok()?;
+    let name = document.get("package")?.get("name")?.as_str()?;
+    Some(name.to_owned())
+}
+
+/// Returns the relative path from one directory to another, with `/`. Both must be absolute and without links.
+pub(super) fn relative_path(from: &Path, to: &Path) -> PathBuf {
+    let shared = (from.components().zip(to.components()))
+        .take_while(|(one, other)| one == other)
+        .count();
+    let up = from.components().skip(shared).map(|_| Component::ParentDir);
+    let way: PathBuf = up.chain(to.components().skip(shared)).collect();
+    if way.as_os_str().is_empty() {
+        return PathBuf::from(".");
+    }
+    way
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_origin_is_a_path_or_an_address_that_a_shell_and_a_manifest_take_as_it_is() {
+        let read = |text: &str| text.parse::<CrateOrigin>();
+        let path = CrateOrigin::Path("../a b=c".into());
+        assert_eq!(read("path=../a b=c"), Ok(path));
+        let address = "ssh://git@localhost/tool.git";
+        let git = CrateOrigin::Git(address.to_owned());
+        assert_eq!(read(&format!("git={address}")), Ok(git));
+        for refused in [
+            "perfcheck",
+            "path=",
+            "version=1",
+            "git=a b",
+            "git=$(a)",
+            "git=${{ a }}",
+            "git=\"",
+            "git=--config",
+        ] {
+            assert!(read(refused).is_err(), "{refused}");
+        }
+    }
+
+    #[test]
+    fn the_way_between_directories_climbs_as_far_as_it_must() {
+        let of = |from: &str, to: &str| {
+            relative_path(Path::new(from), Path::new(to))
+                .display()
+                .to_string()
+        };
+        assert_eq!(of("/a/b/c", "/a/d/e"), "../../d/e");
+        assert_eq!(of("/a", "/a/b"), "b");
+        assert_eq!(of("/a", "/a"), ".");
+    }
+}

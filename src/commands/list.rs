@@ -1,0 +1,36 @@
+//! `cargo perfcheck list [FILTER]...`: builds the benches and lists the benchmarks that a run would measure.
+
+use std::time::Duration;
+
+use crate::error::AppError;
+use crate::options::StoreOptions;
+use crate::pipeline::request::{list_only, nothing_found_error, timeout};
+use crate::pipeline::work_tree::WorkTree;
+use crate::session::{Context, World};
+use perfcheck_analysis::exit_code::ExitCode;
+use perfcheck_engine::measure::Filter;
+
+/// Options of `list`.
+#[derive(Debug, Clone)]
+pub struct ListOptions {
+    /// The filter of benchmarks
+    pub filter: Filter,
+    /// The part of every deadline that does not depend on the request
+    pub timeout: Option<Duration>,
+}
+
+/// Runs the command.
+pub fn list(
+    options: &ListOptions,
+    common: &StoreOptions,
+    world: &mut World<'_>,
+) -> Result<ExitCode, AppError> {
+    let context = Context::load(common, world)?;
+    let wanted = (&options.filter, timeout(options.timeout, &context));
+    let is_kept = !world.variables.no_rerun;
+    let tree = WorkTree::build((&context, common), wanted, is_kept, world)?;
+    if tree.found.is_empty() {
+        return Err(nothing_found_error(&options.filter, &tree.found));
+    }
+    list_only(&tree.found, common.output.format, world)
+}

@@ -1,0 +1,448 @@
+//! The `merge` command: stores the shards as one run, decides about all benchmarks together, and reports as a single run would.
+//!
+//! Options of `merge`.
+
+use clap::Args;
+use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::io;
+use std::path::PathBuf;
+
+use super::suite::ShardedSuite;
+use crate::delivery::progress::with_progress;
+use crate::delivery::reports::ReportOptions;
+use crate::error::AppError;
+use crate::interchange::{InputContent, PortableRunId, read};
+use crate::options::{FailureOptions, StoreOptions};
+use crate::pipeline::judge::{Measured, PairedMeasured, SingleMeasured};
+use crate::pipeline::next_steps::{NextReference, format_flags, workspace_flags};
+use crate::pipeline::publish::{Advice, NextSteps, Publication};
+use crate::pipeline::record::{AcceptancePolicy, RecordedRun};
+use crate::session::{Context, World, resolve_reference};
+use crate::stored::references::{
+    ReferenceQuery, ReferenceResolver, ReferenceSelector, StoredReferences,
+};
+use crate::stored::transfer::{find_run, with_local_numbers};
+use perfcheck_analysis::compare::TestPolicy;
+use perfcheck_analysis::exit_code::ExitCode;
+use perfcheck_analysis::findings::{Coverage, GatePolicy, References, RunNote};
+use perfcheck_analysis::model::{
+    BenchmarkKey, BySide, Environment, Measurement, Purpose, RequestedReference, RunId, Shard,
+    Side, Verdict,
+};
+use perfcheck_engine::measure::Filter;
+use perfcheck_engine::store::{Store, WorkspaceId, check_baseline_name};
+
+/// Runs the command.
+pub fn merge(
+    options: &MergeOptions,
+    common: &StoreOptions,
+    world: &mut World<'_>,
+) -> Result<ExitCode, AppError> {
+    options.check(common)?;
+    let context = Context::load(common, world)?;
+    context.require_local_store()?;
+    // Reading a pipe may block until its writer writes.
+    let interrupt = world.interrupt;
+    let files = interrupt.while_computing("", || read_files(&options.files))?;
+    let mut suite = with_progress("Reading", 0, world, |told| ShardedSuite::read(&files, told))?;
+    if world.interrupt.is_requested() {
+        return Err(AppError::Interrupted(String::new()));
+    }
+    let (mut store, workspace) = context.open_store()?;
+    suite.renumber(&store, workspace)?;
+    let partition = &suite.first().partition;
+    let baseline = match &partition.reference {
+        RequestedReference::Named(name) => {
+            match resolve_reference(&store, workspace, name) {
+                Ok(run) => Some((run, name.clone())),
+                // The shards measured the reference again, so it need not be stored here.
+                Err(AppError::NoSuchRun { .. }) if suite.first().base.is_some() => None,
+                Err(error) => return Err(error),
+            }
+        }
+        RequestedReference::Beside | RequestedReference::Accepted => None,
+    };
+    let known = find_merged(&suite, &store, workspace)?;
+    let run = match known {
+        Some(run) => RecordedRun::read(&store, run)?,
+        None => suite.store_measurements(&mut store, workspace, world)?,
+    };
+    let merging = MergeCall {
+        options,
+        context: &context,
+        common,
+        suite: &suite,
+        partition,
+        run,
+        baseline: baseline.as_ref(),
+    };
+    let measured = merging.measured(&store, workspace)?;
+    let fail_on = options.failure.fail_on(&context.tables.workspace);
+    let concluded = measured.judge(merging.gate(&measured, &fail_on), world.interrupt);
+    if known.is_none() && suite.missing.is_empty() {
+        run.record(&mut store, &concluded, merging.acceptance_policy())?;
+    }
+    let publication = merging.publication(&fail_on);
+    publication.publish(&mut store, workspace, run.id(), concluded, world)
+}
+
+/// Reads the files under the paths that the user gave.
+fn read_files(paths: &[PathBuf]) -> Result<Vec<InputContent>, AppError> {
+    let files = paths.iter().map(|path| {
+        Ok(InputContent {
+            name: path.display().to_string(),
+            ..read(path, &mut io::stdin().lock())?
+        })
+    });
+    files.collect()
+}
+
+/// Returns the run into which these shards were merged before, if any.
+fn find_merged(
+    suite: &ShardedSuite<'_>,
+    store: &Store,
+    workspace: WorkspaceId,
+) -> Result<Option<RunId>, AppError> {
+    let begun = suite.begun_run(Side::Candidate);
+    let side = suite.first().head().pair.map(|pair| pair.side);
+    let found = store.find_runs_begun(workspace, begun.started, begun.seed, side)?;
+    for run in found {
+        // The store may also contain a shard, which began together with the merged run.
+        if store.run(run)?.begun.partition.is_none() {
+            return Ok(Some(run).filter(|_| suite.missing.is_empty()));
+        }
+    }
+    Ok(None)
+}
+
+impl ShardedSuite<'_> {
+    /// Replaces references to runs in the conclusions by this store's run numbers.
+    fn renumber(&mut self, store: &Store, workspace: WorkspaceId) -> Result<(), AppError> {
+        for part in &mut self.parts {
+            let mut numbers = HashMap::new();
+            for reference in part.concluded.runs.values().copied() {
+                let here = find_run(reference, store, workspace)?;
+                numbers.extend(here.map(|run| (reference, run)));
+            }
+            if part.base.is_none() {
+                // The reference of shards measured alone is chosen here.
+                part.concluded.concluded.verdicts.reference.clear();
+            }
+            let here = |reference: &PortableRunId| numbers.get(reference).copied();
+            part.concluded.concluded = with_local_numbers(&part.concluded, here);
+        }
+        Ok(())
+    }
+
+    /// Stores the measurements as a run that has not ended.
+    fn store_measurements(
+        &self,
+        store: &mut Store,
+        workspace: WorkspaceId,
+        world: &mut World<'_>,
+    ) -> Result<RecordedRun, AppError> {
+        let candidate = self.begun_run(Side::Candidate);
+        let stored = match self.plan() {
+            Some(plan) => {
+                let purpose = if self.first().partition.control {
+                    Purpose::Control
+                } else {
+                    Purpose::Comparison
+                };
+                let plan = serde_json::to_string(&plan).unwrap_or_default();
+                let base = self.begun_run(Side::Base);
+                let (base, candidate) =
+                    store.begin_pair(workspace, &base, &candidate, &plan, purpose)?;
+                RecordedRun::Pair(BySide { base, candidate })
+            }
+            None => RecordedRun::Single(store.begin_run(workspace, &candidate)?),
+        };
+        let sides = match &stored {
+            RecordedRun::Single(run) => vec![(Side::Candidate, *run)],
+            RecordedRun::Pair(runs) => {
+                vec![(Side::Base, runs.base), (Side::Candidate, runs.candidate)]
+            }
+        };
+        for (side, run) in sides {
+            let launches = self.launches(side);
+            with_progress("Storing", 0, world, |told| {
+                for (done, launch) in launches.iter().enumerate() {
+                    told.report(done, launches.len());
+                    store.record_launch(run, launch)?;
+                }
+                store.record_counts(run, &self.counted(side))
+            })?;
+        }
+        Ok(stored)
+    }
+}
+
+/// One call of the command, once the shards are stored.
+struct MergeCall<'a> {
+    options: &'a MergeOptions,
+    context: &'a Context,
+    common: &'a StoreOptions,
+    suite: &'a ShardedSuite<'a>,
+    partition: &'a Shard,
+    run: RecordedRun,
+    /// The run that the user named as the reference, if it is in this store, and its name.
+    baseline: Option<&'a (RunId, String)>,
+}
+
+impl MergeCall<'_> {
+    /// Reads the measurements of all shards together.
+    fn measured(&self, store: &Store, workspace: WorkspaceId) -> Result<Measured, AppError> {
+        let suite = self.suite;
+        let (RecordedRun::Pair(runs), Some(plan)) = (self.run, suite.plan()) else {
+            return Ok(Measured::Single(self.single(store, workspace)?));
+        };
+        let environment = suite.begun_run(Side::Candidate).environment;
+        Ok(Measured::Paired(PairedMeasured {
+            runs,
+            measured: BySide {
+                base: store.measurements(runs.base, None)?,
+                candidate: store.measurements(runs.candidate, None)?,
+            },
+            plan,
+            decision: suite.first().head().begun.decision,
+            earlier: self.earlier(store, workspace)?,
+            cost: suite.cost_of_rounds(),
+            settled: suite.settled(),
+            reference: suite.reference(),
+            host: self.context.host_class(&environment),
+            remarks: suite.remarks(),
+        }))
+    }
+
+    /// Reads the measurements of one build, and chooses their references among the runs of this store.
+    fn single(&self, store: &Store, workspace: WorkspaceId) -> Result<SingleMeasured, AppError> {
+        let suite = self.suite;
+        let run = self.run.id();
+        let measurements = store.measurements(run, None)?;
+        let references = self.references(&measurements, store, workspace)?;
+        let remarks = suite.remarks();
+        let declined = remarks.iter().flat_map(|remark| match remark {
+            RunNote::Skipped { benchmarks, .. } => &benchmarks[..],
+            _ => &[],
+        });
+        let declined: BTreeSet<&BenchmarkKey> = declined.collect();
+        let failed_targets = suite.failed_targets();
+        let measured = measurements.iter().map(|found| &found.benchmark.key);
+        let measured = measured.map(|key| (&*key.package, &*key.target));
+        let failed = failed_targets.iter();
+        let failed = failed.map(|one| (&*one.package, &*one.target));
+        let seen: BTreeSet<_> = measured.chain(failed).collect();
+        let filter = Filter {
+            words: self.partition.filter.clone(),
+            exact: self.partition.exact,
+        };
+        let in_scope = |key: &BenchmarkKey| {
+            // A missing shard may have any benchmark.
+            let is_whole = suite.missing.is_empty();
+            let is_asked = seen.contains(&(&*key.package, &*key.target)) && filter.matches(key);
+            is_whole && is_asked && !declined.contains(key)
+        };
+        let stored = StoredReferences::read(store, references, in_scope)?;
+        let begun = &suite.first().head().begun;
+        let environment = suite.begun_run(Side::Candidate).environment;
+        Ok(SingleMeasured {
+            run,
+            stored,
+            rules: TestPolicy {
+                decision: begun.decision,
+                host: self.context.host_class(&environment),
+                seed: begun.seed,
+            },
+            allowed: suite.first().concluded.concluded.verdicts.allowed.clone(),
+            failed_targets,
+            // Only a time budget leaves out processes.
+            had_time_budget: true,
+            remarks,
+            measurements,
+        })
+    }
+
+    /// Selects the references of each benchmark among runs comparable on the host that measured it.
+    fn references(
+        &self,
+        measurements: &[Measurement],
+        store: &Store,
+        workspace: WorkspaceId,
+    ) -> Result<References, AppError> {
+        let mut machines: Vec<(&Environment, BTreeSet<&BenchmarkKey>)> = Vec::new();
+        for part in &self.suite.parts {
+            let mut known = machines.iter_mut();
+            match known.find(|(environment, _)| *environment == part.environment()) {
+                Some((_, measured)) => measured.extend(part.measured()),
+                None => machines.push((part.environment(), part.measured())),
+            }
+        }
+        let run = self.run.id();
+        let git = self.suite.begun_run(Side::Candidate).git;
+        let wanted = match self.baseline {
+            Some((run, name)) => ReferenceSelector::Named(*run, name),
+            None => ReferenceSelector::LastAccepted {
+                before: Some(run),
+                branch: git.as_ref().and_then(|git| git.branch.as_deref()),
+            },
+        };
+        let mut together: Option<References> = None;
+        for (environment, measured) in machines {
+            let here = |found: &&Measurement| measured.contains(&found.benchmark.key);
+            let subjects: Vec<ReferenceQuery> = (measurements.iter().filter(here))
+                .map(ReferenceQuery::from_measurement)
+                .collect();
+            let chooser = ReferenceResolver {
+                store,
+                workspace,
+                checkout: self.context.checkout(),
+                environment,
+                allowed: &self.suite.first().concluded.concluded.verdicts.allowed,
+                candidate: Some(run),
+            };
+            let found = chooser.resolve(&wanted, &subjects)?;
+            match &mut together {
+                Some(together) => {
+                    together.chosen.extend(found.chosen);
+                    together.expected = together.expected.max(found.expected);
+                }
+                None => together = Some(found),
+            }
+        }
+        together.ok_or_else(|| AppError::NothingToMeasure("there are no parts".to_owned()))
+    }
+
+    /// Returns the earlier runs whose builds form the base, if they are stored here.
+    fn earlier(
+        &self,
+        store: &Store,
+        workspace: WorkspaceId,
+    ) -> Result<BTreeMap<BenchmarkKey, RunId>, AppError> {
+        let mut earlier = BTreeMap::new();
+        for part in &self.suite.parts {
+            let base = part.base.as_ref().map(|(base, _)| base.head.reference());
+            for verdict in &part.run.verdicts {
+                let reference = verdict.reference.filter(|found| Some(*found) != base);
+                let Some(reference) = reference else { continue };
+                if let Some(run) = find_run(reference, store, workspace)? {
+                    earlier.insert(verdict.benchmark.clone(), run);
+                }
+            }
+        }
+        Ok(earlier)
+    }
+
+    /// Returns the conditions under which the command fails: those of one run of the whole suite.
+    fn gate<'t>(&'t self, measured: &Measured, fail_on: &'t [Verdict]) -> GatePolicy<'t> {
+        let measured_nothing =
+            matches!(measured, Measured::Single(one) if one.measurements.is_empty());
+        GatePolicy {
+            coverage: if self.suite.missing.is_empty() {
+                Coverage::Whole
+            } else {
+                Coverage::Gaps
+            },
+            limits: (self.options.failure.limits(&self.context.tables)).collect(),
+            fail_on,
+            is_named: self.partition.reference != RequestedReference::Accepted,
+            failed_targets: self.suite.failed_targets(),
+            measured_nothing,
+        }
+    }
+
+    fn acceptance_policy(&self) -> AcceptancePolicy<'_> {
+        let named = self.baseline.map(|(run, _)| *run);
+        // This store cannot say whether a run that it does not have was accepted.
+        let is_unknown =
+            matches!(self.partition.reference, RequestedReference::Named(_)) && named.is_none();
+        let is_beside = self.partition.reference == RequestedReference::Beside;
+        if self.partition.control || is_beside || is_unknown {
+            return AcceptancePolicy::Never;
+        }
+        AcceptancePolicy::IfGood {
+            named,
+            git: self.suite.first().head().begun.git.as_ref(),
+        }
+    }
+
+    fn publication<'p>(&'p self, fail_on: &'p [Verdict]) -> Publication<'p> {
+        let save_as = self.options.save_baseline.as_deref();
+        Publication {
+            context: self.context,
+            common: self.common,
+            reports: &self.options.reports,
+            fail_on,
+            advice: Advice::NextSteps(NextSteps {
+                baseline: self.baseline,
+                save_as,
+                again: self.again(&workspace_flags(self.common)),
+                next: match (&self.partition.reference, self.baseline) {
+                    (RequestedReference::Accepted, _) => NextReference::Accepted,
+                    (RequestedReference::Named(_), Some((_, name)))
+                        if check_baseline_name(name).is_ok() && save_as != Some(name) =>
+                    {
+                        NextReference::Named(name)
+                    }
+                    _ => NextReference::Fixed,
+                },
+                is_whole: self.suite.missing.is_empty(),
+            }),
+        }
+    }
+
+    /// Returns the command line that measures again, up to the selection of benchmarks.
+    fn again(&self, place: &str) -> String {
+        let (mut name, mut revision) = (None, None);
+        match &self.partition.reference {
+            RequestedReference::Named(named) => name = Some(named.clone()),
+            RequestedReference::Beside => {
+                let base = self.suite.first().git().base;
+                revision = base.map(|git| git.short().to_owned());
+            }
+            RequestedReference::Accepted => {}
+        }
+        let selected = format_flags([("--baseline", name), ("--against", revision)]);
+        format!("cargo perfcheck{place}{selected}")
+    }
+}
+
+const AFTER_MERGE: &str = "\
+Each file is what `cargo perfcheck store export` wrote in the job of one part, in any order. All benchmarks are decided together, as one run would have \
+decided about them, and stored as one run. A part that is missing makes that run incomplete, and the exit status 4.
+
+Examples:
+  cargo perfcheck --partition 2/8 --against main           in the job of part 2: measure it
+  cargo perfcheck store export latest --output part-2.jsonl
+  cargo perfcheck merge part-*.jsonl                       in the last job: decide about all parts
+
+Exit status: 0 clean, 1 regression, 2 usage, or files that do not belong together, 4 a benchmark failed or a part is missing, 5 store unusable, 6 baseline missing or not comparable.";
+
+/// Options of `merge`: the shards, and the conditions of failure. Everything else was set when the shards were measured.
+#[derive(Debug, Clone, Args)]
+#[command(after_long_help = AFTER_MERGE)]
+pub struct MergeOptions {
+    /// The files of all parts
+    #[arg(value_name = "FILE", required = true)]
+    pub files: Vec<PathBuf>,
+    /// Name the run
+    #[arg(short, long, value_name = "NAME")]
+    pub save_baseline: Option<String>,
+    /// Send the run to the team's store afterwards, as `store push` does
+    #[arg(long)]
+    pub push: bool,
+    #[command(flatten)]
+    pub(super) reports: ReportOptions,
+    #[command(flatten)]
+    pub(super) failure: FailureOptions,
+}
+
+impl MergeOptions {
+    /// Refuses options that could not be carried out before anything is read.
+    pub(super) fn check(&self, common: &StoreOptions) -> Result<(), AppError> {
+        self.reports.check_for_run(common.output.format)?;
+        if let Some(name) = &self.save_baseline {
+            check_baseline_name(name)?;
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,440 @@
+//! `cargo perfcheck store prune` and `store remove`: turn a policy into a plan, show it, and remove exactly the runs shown.
+//!
+//! References of future runs, which pruning keeps on existing branches.
+//!
+//! A single run would suffice as the compared value. But drift between runs can be estimated from many runs only, and without that estimate a stored
+//! comparison stays `inconclusive`. So pruning keeps the present segment of each benchmark, as far back as references reach.
+
+use clap::Args;
+use std::collections::{BTreeMap, BTreeSet};
+
+use crate::delivery::progress::with_progress;
+use crate::error::{AppError, first_line};
+use crate::options::StoreOptions;
+use crate::output::{PruneDecision, PruneLine, PruneScope, PruneSummary, write_prune};
+use crate::session::{Context, World, resolve_run};
+use crate::stored::earlier::earlier_runs;
+use crate::stored::references::MOST_RUNS;
+use crate::stored::references::{earlier_of_same_noise, segments};
+use perfcheck_analysis::exit_code::ExitCode;
+use perfcheck_analysis::model::{BenchmarkKey, RunId, RunStatus, Timestamp, Verdict};
+use perfcheck_engine::host;
+use perfcheck_engine::store::{
+    BranchFilter, History, HistoryQuery, PastMeasurement, RemovedRuns, RunFilter, Store,
+    StoreError, StoredRun, WorkspaceId,
+};
+
+/// Minimum age of an incomplete run for removal: a younger one may still be in progress.
+const UNDER_WAY_NANOSECONDS: i64 = 24 * 3_600_000_000_000;
+
+/// Options of `store prune`. A run is removed if no rule keeps it.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Args)]
+pub struct PruneOptions {
+    /// Keep the newest N runs
+    #[arg(long, value_name = "N")]
+    pub keep_last: Option<usize>,
+    /// Keep the newest N runs of each branch
+    #[arg(long, value_name = "N")]
+    pub keep_per_branch: Option<usize>,
+    /// Keep runs since this date, or within this time: 2026-01-31, 90d
+    #[arg(long, value_name = "WHEN")]
+    pub older_than: Option<String>,
+    /// Remove runs of this branch only
+    #[arg(long, value_name = "NAME")]
+    pub branch: Option<String>,
+    /// Remove samples only: the runs stay, with verdicts and their place in the history
+    #[arg(long)]
+    pub samples: bool,
+    /// Remove the listed runs instead of only listing them
+    #[arg(long = "yes")]
+    pub execute: bool,
+}
+
+/// Runs `store prune`.
+pub fn prune(
+    options: &PruneOptions,
+    common: &StoreOptions,
+    world: &mut World<'_>,
+) -> Result<ExitCode, AppError> {
+    if *options
+        == (PruneOptions {
+            execute: options.execute,
+            samples: options.samples,
+            ..PruneOptions::default()
+        })
+    {
+        return Err(AppError::Usage(
+            "what is to stay?\n  help: e.g. `cargo perfcheck store prune --keep-last 100` or `--older-than 90d --keep-per-branch 10`; without `--yes` nothing is removed"
+                .to_owned(),
+        ));
+    }
+    let context = Context::load(common, world)?;
+    let limit = match &options.older_than {
+        Some(text) => Some(host::parse_moment(text).map_err(AppError::Usage)?),
+        None => None,
+    };
+    let Some((store, workspace)) = context.open_stored()? else {
+        return context.note_nothing_stored(common, world);
+    };
+    let limit = match limit {
+        Some(limit) if options.samples => Some(store.removal_limit(limit)?),
+        limit => limit,
+    };
+    let runs = store.stored_runs(workspace)?;
+    let references = later_references(&store, workspace)?;
+    let behind = runs_relied_on(&store, workspace)?;
+    let known = match context.checkout() {
+        Some(checkout) => checkout.branches()?,
+        None => None,
+    };
+    let fates = PrunePolicy {
+        options,
+        limit,
+        now: host::now(),
+        branches: known.as_ref(),
+        references: &references,
+        behind: &behind,
+    }
+    .fates(&runs);
+    drop(store);
+    let goes = if options.samples {
+        PruneScope::Samples
+    } else {
+        PruneScope::Runs
+    };
+    show_and_execute(
+        &runs,
+        &fates,
+        (goes, options.execute),
+        &context,
+        workspace,
+        common,
+        world,
+    )
+}
+
+/// Runs `store remove`.
+pub fn remove_runs(
+    words: &[String],
+    common: &StoreOptions,
+    world: &mut World<'_>,
+) -> Result<ExitCode, AppError> {
+    let context = Context::load(common, world)?;
+    let (store, workspace) = context.open_required()?;
+    let runs = store.stored_runs(workspace)?;
+    let mut wanted = BTreeSet::new();
+    for word in words {
+        let run = resolve_run(&store, workspace, word)?;
+        let partner = runs
+            .iter()
+            .find(|one| one.run == run)
+            .and_then(|one| one.partner);
+        wanted.extend([Some(run), partner].into_iter().flatten());
+    }
+    let mut wanted_runs = runs.iter().filter(|run| wanted.contains(&run.run));
+    if let Some(run) = wanted_runs.find(|run| run.status == RunStatus::Incomplete)
+        && store.is_in_use_for_measuring()
+    {
+        return Err(AppError::Usage(format!(
+            "run {run} has not ended, and a run is being measured into this store\n  help: wait until it ends, or end it with Ctrl-C; then `cargo perfcheck store remove {run}` removes what it left",
+            run = run.run
+        )));
+    }
+    let named: Vec<String> = runs
+        .iter()
+        .filter(|run| wanted.contains(&run.run))
+        .flat_map(|run| {
+            run.baselines
+                .iter()
+                .map(|name| format!("run {} is baseline `{name}`", run.run))
+        })
+        .collect();
+    if !named.is_empty() {
+        return Err(AppError::Usage(format!(
+            "{}\n  help: `cargo perfcheck baseline remove NAME` forgets a name; after that the run can go",
+            named.join(", ")
+        )));
+    }
+    let fates = runs
+        .iter()
+        .map(|run| {
+            (
+                run.run,
+                if wanted.contains(&run.run) {
+                    PruneDecision::Goes
+                } else {
+                    PruneDecision::Kept
+                },
+            )
+        })
+        .collect();
+    drop(store);
+    let now = (PruneScope::Runs, true);
+    show_and_execute(&runs, &fates, now, &context, workspace, common, world)
+}
+
+/// Shows the plan, and carries it out if requested.
+fn show_and_execute(
+    runs: &[StoredRun],
+    fates: &BTreeMap<RunId, PruneDecision>,
+    (goes, execute): (PruneScope, bool),
+    context: &Context,
+    workspace: WorkspaceId,
+    common: &StoreOptions,
+    world: &mut World<'_>,
+) -> Result<ExitCode, AppError> {
+    let lines: Vec<PruneLine> = runs
+        .iter()
+        .map(|run| PruneLine {
+            run: run.run,
+            started: host::to_rfc3339(run.started),
+            branch: run.branch.clone(),
+            commit: run.commit.clone(),
+            baselines: run.baselines.clone(),
+            benchmarks: run.benchmarks,
+            bytes: run.bytes,
+            fate: fates[&run.run],
+        })
+        .collect();
+    let going: Vec<RunId> = fates
+        .iter()
+        .filter(|(_, fate)| **fate == PruneDecision::Goes)
+        .map(|(run, _)| *run)
+        .collect();
+    let done = match (execute, going.is_empty()) {
+        (true, false) => Some(execute_plan(context, workspace, goes, &going, world)?),
+        _ => None,
+    };
+    let summary = PruneSummary {
+        removed: done.as_ref().map(|done| done.removed),
+        freed_bytes: done.map(|done| done.freed_bytes),
+        goes,
+        is_quiet: common.output.quiet,
+    };
+    write_prune(world.stdout, &lines, &summary, common.output.format)?;
+    Ok(ExitCode::Clean)
+}
+
+struct PruneOutcome {
+    removed: usize,
+    freed_bytes: u64,
+}
+
+/// Removes runs, then shrinks the database file.
+fn execute_plan(
+    context: &Context,
+    workspace: WorkspaceId,
+    goes: PruneScope,
+    going: &[RunId],
+    world: &mut World<'_>,
+) -> Result<PruneOutcome, AppError> {
+    let mut store = context.open_whole_store()?;
+    let before = store.bytes()?;
+    let outcome = match goes {
+        PruneScope::Runs => store.remove_runs(workspace, going)?,
+        PruneScope::Samples => {
+            let removed = with_progress("Removing samples", going.len(), world, |told| {
+                store.remove_samples(workspace, going, told)
+            })?;
+            let gone: BTreeSet<RunId> = removed.iter().copied().collect();
+            let skipped = going.iter().filter(|run| !gone.contains(run));
+            RemovedRuns {
+                skipped: skipped.copied().collect(),
+                removed,
+            }
+        }
+    };
+    for run in &outcome.skipped {
+        writeln!(
+            world.stderr,
+            "Run {run} has got a name meanwhile and stays."
+        )?;
+    }
+    if let Err(error) = store.compact() {
+        writeln!(
+            world.stderr,
+            "warning: the runs are gone, but the file is as large as before ({}); later runs use the room",
+            first_line(&error)
+        )?;
+    }
+    Ok(PruneOutcome {
+        removed: outcome.removed.len(),
+        freed_bytes: before.saturating_sub(store.bytes()?),
+    })
+}
+
+/// The rules of pruning, with the data they depend on.
+struct PrunePolicy<'a> {
+    options: &'a PruneOptions,
+    /// Earliest start of runs that are kept for their age
+    limit: Option<Timestamp>,
+    now: Timestamp,
+    /// Existing branches; `None` if unknown
+    branches: Option<&'a BTreeSet<String>>,
+    /// Runs that serve as references of the next run
+    references: &'a BTreeSet<RunId>,
+    /// Runs whose measurements a run relies on because it was not measured itself
+    behind: &'a BTreeMap<RunId, Vec<RunId>>,
+}
+
+impl PrunePolicy<'_> {
+    /// Decides the fate of each of `runs`, which must be all runs of a workspace, newest first.
+    fn fates(&self, runs: &[StoredRun]) -> BTreeMap<RunId, PruneDecision> {
+        let mut of_branch: BTreeMap<Option<&str>, usize> = BTreeMap::new();
+        let mut fates = BTreeMap::new();
+        for (place, run) in runs.iter().enumerate() {
+            let before = of_branch.entry(run.branch.as_deref()).or_default();
+            fates.insert(run.run, self.fate(run, place, *before));
+            *before += 1;
+        }
+        self.keep_behind(runs, &mut fates);
+        keep_together(runs, &mut fates);
+        if self.options.samples {
+            // Runs without samples have nothing to remove.
+            for run in runs.iter().filter(|run| run.bytes == 0) {
+                if let Some(fate @ PruneDecision::Goes) = fates.get_mut(&run.run) {
+                    *fate = PruneDecision::Kept;
+                }
+            }
+        }
+        fates
+    }
+
+    /// Decides the fate of a single run: `place` newer runs are stored, `before` of them on its branch.
+    fn fate(&self, run: &StoredRun, place: usize, before: usize) -> PruneDecision {
+        let options = self.options;
+        let is_kept = options.keep_last.is_some_and(|keep| place < keep)
+            || options.keep_per_branch.is_some_and(|keep| before < keep)
+            || self.limit.is_some_and(|limit| run.started >= limit)
+            || (options.branch.is_some() && options.branch != run.branch);
+        let may_be_under_way = run.status == RunStatus::Incomplete
+            && self.now.0.saturating_sub(run.started.0) < UNDER_WAY_NANOSECONDS;
+        if is_kept {
+            PruneDecision::Kept
+        } else if !run.baselines.is_empty() {
+            PruneDecision::Named
+        } else if self.references.contains(&run.run) && self.branch_exists(run) {
+            PruneDecision::Reference
+        } else if may_be_under_way {
+            PruneDecision::UnderWay
+        } else {
+            PruneDecision::Goes
+        }
+    }
+
+    /// Keeps runs whose measurements a kept run relies on.
+    fn keep_behind(&self, runs: &[StoredRun], fates: &mut BTreeMap<RunId, PruneDecision>) {
+        let stays = |run: &&StoredRun| fates[&run.run] != PruneDecision::Goes;
+        let mut open: Vec<RunId> = runs.iter().filter(stays).map(|run| run.run).collect();
+        while let Some(run) = open.pop() {
+            for behind in self.behind.get(&run).into_iter().flatten() {
+                if let Some(fate @ PruneDecision::Goes) = fates.get_mut(behind) {
+                    *fate = PruneDecision::Reference;
+                    open.push(*behind);
+                }
+            }
+        }
+    }
+
+    /// Reports whether the branch of a run still exists. Nothing will be compared with runs of a deleted branch.
+    fn branch_exists(&self, run: &StoredRun) -> bool {
+        match (&run.branch, self.branches) {
+            (Some(branch), Some(there)) => there.contains(branch),
+            _ => true,
+        }
+    }
+}
+
+/// Keeps both sides of a side-by-side measurement if either is kept.
+fn keep_together(runs: &[StoredRun], fates: &mut BTreeMap<RunId, PruneDecision>) {
+    let stays = |fates: &BTreeMap<RunId, PruneDecision>, run: RunId| {
+        fates
+            .get(&run)
+            .is_some_and(|fate| *fate != PruneDecision::Goes)
+    };
+    for run in runs {
+        let with_partner = run.partner.is_some_and(|partner| stays(fates, partner));
+        if !stays(fates, run.run) && with_partner {
+            fates.insert(run.run, PruneDecision::Together);
+        }
+    }
+}
+
+#[cfg(test)]
+#[path = "tests.rs"]
+mod tests;
+
+/// Number of benchmarks whose complete history is in memory at once.
+const AT_ONCE: usize = 16;
+
+/// Returns the runs that the next run would be compared with, on any branch and kind of processor. Reads the whole history.
+pub(crate) fn later_references(
+    store: &Store,
+    workspace: WorkspaceId,
+) -> Result<BTreeSet<RunId>, AppError> {
+    let query = HistoryQuery {
+        branch: BranchFilter::Any,
+        runs: RunFilter::Accepted,
+        before: None,
+        limit: usize::MAX,
+    };
+    let stored = store.benchmarks(workspace)?;
+    let keys: Vec<BenchmarkKey> = stored.into_iter().map(|benchmark| benchmark.key).collect();
+    let mut found = BTreeSet::new();
+    for keys in keys.chunks(AT_ONCE) {
+        let history = store.history(workspace, keys, &query)?;
+        for past in history.benchmarks.values() {
+            found.extend(references_of_benchmark(past, &history));
+        }
+    }
+    // Add the runs whose builds the next run is measured with, and those that replace them if a build is lost.
+    let branches = store.accepted_branches(workspace)?;
+    let branches = branches.iter().map(|branch| Some(branch.as_str()));
+    for branch in branches.chain([None]) {
+        for is_kept in [true, false] {
+            let all = keys.iter().cloned().collect();
+            let earlier = earlier_runs(store, workspace, None, branch, all, &mut |_| is_kept)?;
+            found.extend(earlier.into_iter().map(|earlier| earlier.run.id));
+        }
+    }
+    Ok(found)
+}
+
+/// Returns the references of one benchmark, given its accepted runs `past`, newest first.
+fn references_of_benchmark(past: &[PastMeasurement], history: &History) -> Vec<RunId> {
+    let mut places: BTreeMap<(Option<&str>, &str), Vec<&PastMeasurement>> = BTreeMap::new();
+    // Failed measurements are never references.
+    for one in past
+        .iter()
+        .filter(|one| one.verdict != Some(Verdict::Failed))
+    {
+        let run = &history.runs[&one.run];
+        let branch = run.begun.git.as_ref().and_then(|git| git.branch.as_deref());
+        let place = (branch, run.begun.environment.host.cpu.as_str());
+        places.entry(place).or_default().push(one);
+    }
+    let mut found = Vec::new();
+    for past in places.values() {
+        let segments = segments(past, history);
+        let Some(present) = segments.first() else {
+            continue;
+        };
+        let runs: Vec<RunId> = present.ids().take(MOST_RUNS).collect();
+        let earlier = earlier_of_same_noise(&segments, 0, MOST_RUNS - runs.len());
+        found.extend(runs);
+        found.extend(earlier.into_iter().flatten());
+    }
+    found
+}
+
+/// Maps each run that skipped measuring benchmarks because both sides ran the same code to the runs whose measurements apply instead.
+pub(crate) fn runs_relied_on(
+    store: &Store,
+    workspace: WorkspaceId,
+) -> Result<BTreeMap<RunId, Vec<RunId>>, StoreError> {
+    let mut found: BTreeMap<RunId, Vec<RunId>> = BTreeMap::new();
+    for (run, behind) in store.same_code_runs(workspace)? {
+        found.entry(run).or_default().push(behind);
+    }
+    Ok(found)
+}

@@ -1,0 +1,583 @@
+//! The plain command and `--against`: build, choose references, measure, judge, record, publish.
+
+use std::collections::BTreeSet;
+
+use super::interrupted::publish_decided;
+use super::options::RunOptions;
+use super::options::against_team_baseline;
+use crate::delivery::method::explain_method;
+use crate::error::AppError;
+use crate::options::StoreOptions;
+use crate::pipeline::counting::count_alone;
+use crate::pipeline::judge::{Measured, SingleMeasured};
+use crate::pipeline::next_steps::workspace_flags;
+use crate::pipeline::pair::{PairingRules, pair_builds};
+use crate::pipeline::paired::{PairedMeasurement, remarks_on_skipped};
+use crate::pipeline::pairing::{ShardPlan, ShardRequest};
+use crate::pipeline::pairing::{failed_targets, target_name};
+use crate::pipeline::publish::{Advice, NextSteps, Publication};
+use crate::pipeline::record::{AcceptancePolicy, RecordedRun};
+use crate::pipeline::reference::{
+    ReferenceBuild, ReferenceBuilds, build_against, find_reference_builds,
+};
+use crate::pipeline::request::{Request, git_state};
+use crate::pipeline::request::{nothing_found_error, timeout};
+use crate::pipeline::single::SingleMeasurement;
+use crate::pipeline::work_tree::WorkTree;
+use crate::sanitize::shell_quoted;
+use crate::session::{Context, World, resolve_reference};
+use crate::stored::conclusions::read_conclusion;
+use crate::stored::references::{
+    ReferenceQuery, ReferenceResolver, ReferenceSelector, StoredReferences,
+};
+use perfcheck_analysis::compare::TestPolicy;
+use perfcheck_analysis::exit_code::ExitCode;
+use perfcheck_analysis::findings::{Coverage, FailedTarget, GatePolicy, RunNote};
+use perfcheck_analysis::model::{
+    BenchmarkKey, BySide, Environment, Measurement, Purpose, RunId, ShardId, Verdict,
+};
+use perfcheck_engine::host;
+use perfcheck_engine::measure::{BenchmarkCost, DiscoveredBenches, DiscoveredTarget, Filter};
+use perfcheck_engine::store::{Store, StoreError, WorkspaceId};
+
+/// Runs the command.
+pub fn run(
+    options: &RunOptions,
+    common: &StoreOptions,
+    world: &mut World<'_>,
+) -> Result<ExitCode, AppError> {
+    options.check(common)?;
+    if options.comparison.analysis.explain {
+        return explain_method(&options.comparison, common, world);
+    }
+    // Read before the build, which adds to the load.
+    let load = host::load_average();
+    let context = Context::load(common, world)?.with_command_line(options.layer);
+    context.require_local_store()?;
+    if options.against.is_none() {
+        options.comparison.check(&context.tables.workspace)?;
+    }
+    let options = &against_team_baseline(options, &context, world)?;
+    let request = Request {
+        context: &context,
+        common,
+        filter: &options.filter,
+        comparison: &options.comparison,
+        effort: options.effort,
+        timeout: timeout(options.timeout, &context),
+        load,
+        seed: options.comparison.seed.unwrap_or_else(host::fresh_seed),
+        git: git_state(&context, world)?,
+    };
+    refuse_mistyped_command(options, &context)?;
+    let command = RunCommand {
+        baseline: named_baseline(options, &context)?,
+        options,
+        request,
+    };
+    let candidate = command.build(world)?;
+    let command = command.of_built(&candidate)?;
+    let measured = match command.choose_reference(candidate, world)? {
+        Comparand::Builds(references) => command.measure_paired(references, world)?,
+        Comparand::StoredRuns { tree, why } => command.measure_single(*tree, why, world)?,
+    };
+    command.conclude(measured, world)
+}
+
+/// A call of the command.
+struct RunCommand<'a> {
+    options: &'a RunOptions,
+    /// The run that the user named as the reference, and its name.
+    baseline: Option<(RunId, String)>,
+    request: Request<'a>,
+}
+
+/// The candidate, built.
+enum BuiltCandidate {
+    /// Together with the reference of `--against`.
+    WithReference(Box<ReferenceBuild>),
+    Alone(Box<WorkTree>),
+}
+
+/// The other side of the comparison.
+enum Comparand {
+    Builds(Vec<ReferenceBuild>),
+    /// `why` says why the reference is not measured again, if it could have been.
+    StoredRuns {
+        tree: Box<WorkTree>,
+        why: Option<RunNote>,
+    },
+}
+
+/// A run whose measurements are stored.
+struct MeasuredRun {
+    store: Store,
+    workspace: WorkspaceId,
+    measured: Measured,
+    failed_targets: Vec<FailedTarget>,
+    /// Whether no benchmark at all was measured, although there should be some.
+    measured_nothing: bool,
+    is_control: bool,
+}
+
+impl<'a> RunCommand<'a> {
+    fn build(&self, world: &mut World<'_>) -> Result<BuiltCandidate, AppError> {
+        let (options, request) = (self.options, &self.request);
+        if let Some(how) = &options.against {
+            let built = build_against(&how.reference, how.benches_from, request, world)?;
+            return Ok(BuiltCandidate::WithReference(Box::new(built)));
+        }
+        let wanted = (&options.filter, request.timeout);
+        // Keep the build even if only stored numbers decide: later runs reuse it.
+        let is_kept = !options.no_rerun && !world.variables.no_rerun;
+        let tree = WorkTree::build((request.context, request.common), wanted, is_kept, world)?;
+        if tree.found.is_empty() {
+            // Report an unusable store first: it is the worse problem.
+            request.context.open_store()?;
+            return Err(nothing_found_error(&options.filter, &tree.found));
+        }
+        Ok(BuiltCandidate::Alone(Box::new(tree)))
+    }
+
+    /// Takes the commit and branch from the sources that were built: the user may have gone on since the command began.
+    fn of_built(self, candidate: &BuiltCandidate) -> Result<Self, AppError> {
+        let built = match candidate {
+            BuiltCandidate::WithReference(reference) => reference.builds.git.candidate.clone(),
+            BuiltCandidate::Alone(tree) => match &tree.build {
+                Ok(build) => build.git.clone(),
+                Err(_) => self.request.git_after_build()?,
+            },
+        };
+        let git = built.map(|git| self.request.with_branch(git));
+        let request = Request {
+            git,
+            ..self.request
+        };
+        Ok(Self { request, ..self })
+    }
+
+    fn choose_reference(
+        &self,
+        candidate: BuiltCandidate,
+        world: &mut World<'_>,
+    ) -> Result<Comparand, AppError> {
+        let tree = match candidate {
+            BuiltCandidate::WithReference(reference) => {
+                return Ok(Comparand::Builds(vec![*reference]));
+            }
+            BuiltCandidate::Alone(tree) => tree,
+        };
+        let workspace = &self.request.context.tables.workspace;
+        if self.options.is_about_stored_numbers(workspace, world) {
+            return Ok(Comparand::StoredRuns { tree, why: None });
+        }
+        let baseline = self.baseline.as_ref();
+        Ok(
+            match find_reference_builds(&tree, baseline, &self.request, world)? {
+                ReferenceBuilds::Available(references) if references.is_empty() => {
+                    Comparand::StoredRuns { tree, why: None }
+                }
+                ReferenceBuilds::Available(references) => Comparand::Builds(references),
+                ReferenceBuilds::StoredOnly { reason } => Comparand::StoredRuns {
+                    tree,
+                    why: Some(RunNote::StoredAlone { reason }),
+                },
+            },
+        )
+    }
+
+    /// Measures the work tree and the builds of its references side by side.
+    fn measure_paired(
+        &self,
+        references: Vec<ReferenceBuild>,
+        world: &mut World<'_>,
+    ) -> Result<MeasuredRun, AppError> {
+        let (options, request) = (self.options, &self.request);
+        let rules = PairingRules {
+            part: self.asked_part(),
+            wants_control: options.measure_identical,
+            measures_all: options.measure_identical || options.save_baseline.is_some(),
+            declined: self.declined_before(&references)?,
+        };
+        let suite = pair_builds(references, rules, request, world)?;
+        let first = &suite.builds[0];
+        let git = BySide {
+            base: first.git.base.clone(),
+            candidate: request.git.clone(),
+        };
+        let ignored = self.remark_on_ignored_flags();
+        let measurement = PairedMeasurement {
+            builds: first.builds.clone(),
+            earlier: suite.earlier,
+            reference: suite.reference,
+            remarks: suite.remarks.into_iter().chain(ignored).collect(),
+            partition: suite.deal.map(|deal| deal.partition),
+            purpose: if suite.is_control {
+                Purpose::Control
+            } else {
+                Purpose::Comparison
+            },
+            ..PairedMeasurement::new(request, &first.environment, git, suite.planned)
+        };
+        let failed_targets = suite.pairing.failed_targets.clone();
+        let planned = suite.pairing.planned();
+        let (mut store, workspace) = request.context.open_store()?;
+        let begun = measurement.begin(&mut store, workspace, &suite.pairing.pairs)?;
+        let measured = match begun.measure(&mut store, suite.pairing, world) {
+            Err(AppError::Interrupted(left)) => {
+                return Err(publish_decided(&begun, planned, &left, &store, world)?);
+            }
+            measured => measured?,
+        };
+        drop(suite.lock);
+        Ok(MeasuredRun {
+            store,
+            workspace,
+            measured: Measured::Paired(measured),
+            failed_targets,
+            measured_nothing: false,
+            is_control: suite.is_control,
+        })
+    }
+
+    /// Returns benchmarks that declined to be measured in the earlier runs, or in the newest run if the command line sets the reference.
+    fn declined_before(
+        &self,
+        references: &[ReferenceBuild],
+    ) -> Result<BTreeSet<BenchmarkKey>, AppError> {
+        let Some((store, workspace)) = self.request.context.open_stored()? else {
+            return Ok(BTreeSet::new());
+        };
+        let earlier = references.iter().flat_map(|one| &one.earlier);
+        let mut runs: Vec<RunId> = earlier.map(|earlier| earlier.run.id).collect();
+        // All shards must have the same plan, independently of their stores.
+        if runs.is_empty() && self.options.part.is_none() {
+            runs.extend(store.latest_run(workspace)?);
+        }
+        let mut declined = BTreeSet::new();
+        for run in runs {
+            // Ignore conclusions that another version of the tool stored: its rules may differ.
+            if let Ok(Some(concluded)) = read_conclusion(&store, run) {
+                let keys = concluded.verdicts.declined();
+                declined.extend(keys.map(|(key, _)| key.clone()));
+            }
+        }
+        Ok(declined)
+    }
+
+    /// Measures the work tree alone, to be compared with stored runs.
+    fn measure_single(
+        &self,
+        tree: WorkTree,
+        why: Option<RunNote>,
+        world: &mut World<'_>,
+    ) -> Result<MeasuredRun, AppError> {
+        let request = &self.request;
+        let (mut store, workspace) = request.context.open_store()?;
+        let build = tree.name().map(str::to_owned);
+        let mut discovered = tree.found;
+        let all = discovered.targets.iter();
+        let all = all.flat_map(|found| &found.benchmarks);
+        let all = all.map(|benchmark| &benchmark.key);
+        let deal = (self.asked_part()).map(|asked| ShardPlan::assign(asked, all, false));
+        if let Some(deal) = &deal {
+            discovered.retain(|key| deal.has(key));
+        }
+        let lock = request.measuring_lock(world)?;
+        let targets = discovered.targets.iter();
+        let subjects: Vec<ReferenceQuery> = targets.flat_map(benchmarks_of_target).collect();
+        let chooser = |candidate| self.chooser(&store, workspace, &tree.environment, candidate);
+        let references = chooser(None).resolve(&self.wanted(None), &subjects)?;
+        // Read before the measurement: a reference may be removed meanwhile.
+        let mut stored = StoredReferences::read(&store, references, |_| true)?;
+        let failed_targets = failed_targets(&discovered.failures);
+        let measurement = SingleMeasurement {
+            request,
+            environment: &tree.environment,
+            references: &stored.references,
+            build: build.as_deref(),
+            partition: deal.as_ref().map(|deal| &deal.partition),
+        };
+        let run = measurement.begin(&mut store, workspace)?;
+        let listed = discovered.targets.clone();
+        let spent = measurement.measure(&mut store, run, listed, world)?;
+        let left = RecordedRun::Single(run).left_incomplete();
+        let read = || store.measurements(run, None);
+        let mut measurements = world.interrupt.while_computing(&left, read)?;
+        let not_counted = count_alone(
+            run,
+            &mut measurements,
+            &discovered.targets,
+            request,
+            &left,
+            &mut store,
+            world,
+        )?;
+        drop(lock);
+        let changed = with_other_metric(&measurements, &subjects);
+        if !changed.is_empty() {
+            let chooser = self.chooser(&store, workspace, &tree.environment, Some(run));
+            let found = chooser
+                .resolve(&self.wanted(Some(run)), &changed)
+                .and_then(|references| Ok(StoredReferences::read(&store, references, |_| true)?));
+            match found {
+                Ok(found) => stored.replace(found),
+                // The reference was removed meanwhile: keep what was chosen before.
+                Err(AppError::Store(StoreError::NoSuchRun(_))) => {}
+                Err(error) => return Err(error),
+            }
+        }
+        let declined: BTreeSet<&BenchmarkKey> = spent.iter().filter_map(declined_key).collect();
+        let scope = self.scope(&discovered);
+        // A shard says nothing about benchmarks that are gone; merging reports them.
+        let is_expected =
+            |key: &BenchmarkKey| deal.is_none() && scope(key) && !declined.contains(key);
+        stored.expected.retain(is_expected);
+        let is_empty_part = deal.is_some_and(|deal| deal.is_empty());
+        let (options, context) = (&self.options.comparison, request.context);
+        Ok(MeasuredRun {
+            store,
+            workspace,
+            measured_nothing: measurements.is_empty() && !is_empty_part,
+            measured: Measured::Single(SingleMeasured {
+                run,
+                measurements,
+                stored,
+                rules: TestPolicy {
+                    decision: options.decision(&context.tables.workspace),
+                    host: context.host_class(&tree.environment),
+                    seed: request.seed,
+                },
+                allowed: options.allow_different.clone(),
+                failed_targets: failed_targets.clone(),
+                had_time_budget: self.options.effort.time_budget.is_some(),
+                remarks: why
+                    .into_iter()
+                    .chain(remarks_on_skipped(&spent))
+                    .chain(not_counted)
+                    .collect(),
+            }),
+            failed_targets,
+            is_control: false,
+        })
+    }
+
+    /// Judges, records and publishes the run.
+    fn conclude(&self, measured: MeasuredRun, world: &mut World<'_>) -> Result<ExitCode, AppError> {
+        let MeasuredRun {
+            mut store,
+            workspace,
+            measured,
+            failed_targets,
+            measured_nothing,
+            is_control,
+        } = measured;
+        let (options, tables) = (self.options, &self.request.context.tables);
+        let fail_on = self.fail_on();
+        let is_part = options.part.is_some();
+        let is_beside = options.against.is_some();
+        let limits = options.comparison.failure.limits(tables);
+        let gate = GatePolicy {
+            coverage: if is_part {
+                Coverage::Part
+            } else {
+                Coverage::Whole
+            },
+            limits: limits.filter(|_| !is_part).collect(),
+            fail_on: &fail_on,
+            is_named: (is_beside || self.baseline.is_some()) && !is_part,
+            failed_targets,
+            measured_nothing,
+        };
+        let concluded = measured.judge(gate, world.interrupt);
+        // The revision may not have been accepted itself.
+        let policy = if is_control || is_beside || is_part {
+            AcceptancePolicy::Never
+        } else {
+            AcceptancePolicy::IfGood {
+                named: self.baseline.as_ref().map(|(run, _)| *run),
+                git: self.request.git.as_ref(),
+            }
+        };
+        let run = measured.run();
+        run.record(&mut store, &concluded, policy)?;
+        let baseline = self.baseline.as_ref();
+        let common = self.request.common;
+        let publication = Publication {
+            context: self.request.context,
+            common,
+            reports: &options.reports,
+            fail_on: &fail_on,
+            advice: match options.part {
+                Some(ShardId { part, of }) => Advice::Line(format!(
+                    "Part {part} of {of}: `cargo perfcheck merge` decides about all parts together."
+                )),
+                None => Advice::NextSteps(NextSteps {
+                    baseline,
+                    save_as: options.save_baseline.as_deref(),
+                    again: options.again(&workspace_flags(common), &common.cargo),
+                    next: options.next_reference(baseline),
+                    is_whole: true,
+                }),
+            },
+        };
+        publication.publish(&mut store, workspace, run.id(), concluded, world)
+    }
+
+    /// The run or runs that the user wants as the reference, `before` a run that is stored already.
+    fn wanted(&self, before: Option<RunId>) -> ReferenceSelector<'_> {
+        match &self.baseline {
+            Some((run, name)) => ReferenceSelector::Named(*run, name),
+            None => ReferenceSelector::LastAccepted {
+                before,
+                branch: (self.request.git.as_ref()).and_then(|git| git.branch.as_deref()),
+            },
+        }
+    }
+
+    fn chooser<'c>(
+        &'c self,
+        store: &'c Store,
+        workspace: WorkspaceId,
+        environment: &'c Environment,
+        candidate: Option<RunId>,
+    ) -> ReferenceResolver<'c> {
+        ReferenceResolver {
+            store,
+            workspace,
+            checkout: self.request.context.checkout(),
+            environment,
+            allowed: &self.options.comparison.allow_different,
+            candidate,
+        }
+    }
+
+    /// Returns the benchmarks that are expected to exist if the reference has them.
+    fn scope<'s>(
+        &'s self,
+        discovered: &DiscoveredBenches,
+    ) -> Box<dyn Fn(&BenchmarkKey) -> bool + 's> {
+        let cargo = &self.request.common.cargo;
+        let packages = self.request.context.workspace.selected_packages(cargo);
+        let good = discovered
+            .targets
+            .iter()
+            .map(|found| target_name(&found.target));
+        let bad = discovered.failures.iter();
+        let bad = bad.map(|failure| (failure.package.clone(), failure.target.clone()));
+        let seen: BTreeSet<(String, String)> = good.chain(bad).collect();
+        let filter = &self.options.filter;
+        Box::new(move |key: &BenchmarkKey| {
+            let is_selected = if cargo.selects_all_benches() {
+                packages.contains(&key.package)
+            } else {
+                seen.contains(&(key.package.clone(), key.target.clone()))
+            };
+            is_selected && filter.matches(key)
+        })
+    }
+    fn fail_on(&self) -> Vec<Verdict> {
+        let settings = &self.request.context.tables.workspace;
+        match self.options.part {
+            // A shard decides nothing.
+            Some(_) => Vec::new(),
+            None => self.options.comparison.failure.fail_on(settings),
+        }
+    }
+    /// Returns the requested shard.
+    fn asked_part(&self) -> Option<ShardRequest<'_>> {
+        let options = self.options;
+        options.part.map(|part| ShardRequest {
+            part,
+            filter: &options.filter,
+            reference: options.asked_reference(),
+        })
+    }
+    /// Returns a note if flags were given that only affect the sampling of single builds.
+    fn remark_on_ignored_flags(&self) -> Option<RunNote> {
+        let layer = &self.options.layer;
+        let given = [
+            ("--samples", layer.samples.is_some()),
+            ("--measurement-time", layer.measurement.is_some()),
+            ("--sampling-mode", layer.mode.is_some()),
+        ];
+        let given = given.into_iter().filter(|(_, is_given)| *is_given);
+        let flags: Vec<String> = given.map(|(flag, _)| flag.to_owned()).collect();
+        (!flags.is_empty()).then_some(RunNote::NotForRounds { flags })
+    }
+}
+
+/// Refuses a filter that looks like a mistyped command before anything is built. A filter that matches a stored benchmark is accepted.
+fn refuse_mistyped_command(options: &RunOptions, context: &Context) -> Result<(), AppError> {
+    match &options.doubt {
+        Some((word, command)) if !has_been_found(&options.filter, context) => {
+            Err(AppError::Usage(format!(
+                "there is no command `{word}`; did you mean `cargo perfcheck {command}`?\n  help: `cargo perfcheck run {word}` measures the benchmarks with `{word}` in their id",
+                word = shell_quoted(word)
+            )))
+        }
+        _ => Ok(()),
+    }
+}
+
+/// Reports whether the filter matches a stored benchmark. Ignores an unreadable store, which is reported when it is needed.
+fn has_been_found(filter: &Filter, context: &Context) -> bool {
+    let Ok(Some((store, workspace))) = context.open_stored() else {
+        return false;
+    };
+    let known = store.benchmarks(workspace).unwrap_or_default();
+    known.iter().any(|one| filter.matches(&one.key))
+}
+
+/// Finds the reference run that the user named before anything is built. A baseline about to be saved may not exist yet.
+fn named_baseline(
+    options: &RunOptions,
+    context: &Context,
+) -> Result<Option<(RunId, String)>, AppError> {
+    let Some(name) = &options.baseline else {
+        return Ok(None);
+    };
+    let found = match context.open_stored()? {
+        Some((store, workspace)) => resolve_reference(&store, workspace, name),
+        None => Err(AppError::NoSuchRun {
+            name: name.clone(),
+            existing: Vec::new(),
+        }),
+    };
+    match found {
+        Ok(run) => Ok(Some((run, name.clone()))),
+        Err(AppError::NoSuchRun { .. }) if options.save_baseline.as_ref() == Some(name) => Ok(None),
+        Err(error) => Err(error),
+    }
+}
+
+/// Lists the benchmarks whose metric turned out to differ from the announced one: a Criterion bench tells its metric only with its results.
+fn with_other_metric(
+    measurements: &[Measurement],
+    announced: &[ReferenceQuery],
+) -> Vec<ReferenceQuery> {
+    let mut measured: Vec<ReferenceQuery> = measurements
+        .iter()
+        .map(ReferenceQuery::from_measurement)
+        .collect();
+    measured.retain(|one| {
+        let mut announced = announced.iter();
+        announced.any(|known| known.key == one.key && known.metric != one.metric)
+    });
+    measured
+}
+
+/// The key of a benchmark that declined to be measured.
+fn declined_key(spent: &BenchmarkCost) -> Option<&BenchmarkKey> {
+    spent.skipped.as_ref().map(|_| &spent.key)
+}
+
+/// Describes the benchmarks of a target for reference selection.
+fn benchmarks_of_target(found: &DiscoveredTarget) -> impl Iterator<Item = ReferenceQuery> {
+    found.benchmarks.iter().map(|benchmark| ReferenceQuery {
+        key: benchmark.key.clone(),
+        target_facts: found.target.facts.clone(),
+        version: benchmark.version.clone(),
+        metric: benchmark.metric.clone(),
+    })
+}

@@ -1,0 +1,199 @@
+//! Options of `cargo perfcheck [FILTER]...`.
+//!
+//! Information on the next run: the command line that measures again, and its reference.
+//!
+//! Baselines that only the team's store has: builds their commit here, as `--against` would.
+
+use std::borrow::Cow;
+use std::time::Duration;
+
+use crate::config::{Layer, WorkspaceSettings};
+use crate::delivery::reports::ReportOptions;
+use crate::error::AppError;
+use crate::options::{ComparisonOptions, Effort, StoreOptions};
+use crate::output::write_build_event;
+use crate::pipeline::build::Against;
+use crate::pipeline::next_steps::{NextReference, format_flags};
+use crate::session::{Context, World, resolve_reference};
+use crate::stored::transfer::{TeamBaseline, find_team_baseline};
+use perfcheck_analysis::compare::Plan;
+use perfcheck_analysis::model::{RequestedReference, RunId, ShardId};
+use perfcheck_engine::cargo::CargoOptions;
+use perfcheck_engine::measure::Filter;
+use perfcheck_engine::sides::BenchesFrom;
+use perfcheck_engine::store::check_baseline_name;
+
+/// Options of a side-by-side measurement.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct AgainstOptions {
+    /// The reference build
+    pub reference: Against,
+    /// The origin of the benchmarks on the base side
+    pub benches_from: BenchesFrom,
+}
+
+/// Options of a run.
+#[derive(Debug, Clone)]
+pub struct RunOptions {
+    /// The filter of benchmarks
+    pub filter: Filter,
+    /// The first filter and the command that it resembles, if it may be a typing error
+    pub doubt: Option<(String, String)>,
+    /// Name of the reference run
+    pub baseline: Option<String>,
+    /// The shard to measure; `None` for the whole suite
+    pub part: Option<ShardId>,
+    /// The build to measure side by side with the work tree
+    pub against: Option<AgainstOptions>,
+    /// Whether to measure identical executables, too
+    pub measure_identical: bool,
+    /// Maximum amount of side-by-side measurement
+    pub effort: Effort,
+    /// Whether to compare with stored numbers only, without measuring references again
+    pub no_rerun: bool,
+    /// Name for this run
+    pub save_baseline: Option<String>,
+    /// Whether to send the run to the team's store
+    pub push: bool,
+    /// The part of every deadline that does not depend on the request to a bench
+    pub timeout: Option<Duration>,
+    /// Sampling settings and noise threshold of the command line
+    pub layer: Layer,
+    /// Comparison options
+    pub comparison: ComparisonOptions,
+    /// Reports in addition to the result
+    pub reports: ReportOptions,
+}
+
+impl RunOptions {
+    /// Refuses contradictory options before anything is built.
+    pub(super) fn check(&self, common: &StoreOptions) -> Result<(), AppError> {
+        // Options for comparisons with stored runs are checked later, together with the workspace's tables.
+        if self.against.is_some() {
+            self.comparison.check_paired()?;
+            if self
+                .effort
+                .rounds
+                .is_some_and(|rounds| rounds < Plan::FEWEST_ROUNDS)
+            {
+                let least = Plan::FEWEST_ROUNDS;
+                return Err(AppError::Usage(format!(
+                    "two builds are compared over at least {least} rounds\n  help: `--rounds {least}`, or more; `--time-budget` shortens a run, too"
+                )));
+            }
+        }
+        self.reports.check_for_run(common.output.format)?;
+        if let Some(name) = &self.save_baseline {
+            check_baseline_name(name)?;
+            if self.part.is_some() {
+                return Err(AppError::Usage(format!(
+                    "a part is no baseline\n  help: name the run of all parts: cargo perfcheck merge --save-baseline {name} FILE..."
+                )));
+            }
+        }
+        Ok(())
+    }
+
+    /// Returns the requested reference.
+    pub(super) fn asked_reference(&self) -> RequestedReference {
+        match (&self.against, &self.baseline) {
+            (Some(_), _) => RequestedReference::Beside,
+            (None, Some(name)) => RequestedReference::Named(name.clone()),
+            (None, None) => RequestedReference::Accepted,
+        }
+    }
+
+    /// Reports whether to compare with stored numbers only.
+    pub(super) fn is_about_stored_numbers(
+        &self,
+        workspace: &WorkspaceSettings,
+        world: &World<'_>,
+    ) -> bool {
+        self.no_rerun || world.variables.no_rerun || self.comparison.needs_stored_numbers(workspace)
+    }
+}
+
+impl RunOptions {
+    /// Returns the reference of the next run with this command line.
+    pub(super) fn next_reference<'b>(
+        &self,
+        baseline: Option<&'b (RunId, String)>,
+    ) -> NextReference<'b> {
+        match baseline {
+            _ if self.against.is_some() => NextReference::Fixed,
+            None => NextReference::Accepted,
+            // A number or `latest` is fixed. For a name being saved by this run, the output has already explained the move.
+            Some((_, name))
+                if check_baseline_name(name).is_err()
+                    || self.save_baseline.as_ref() == Some(name) =>
+            {
+                NextReference::Fixed
+            }
+            Some((_, name)) => NextReference::Named(name),
+        }
+    }
+
+    /// Returns this command line without the selection of benchmarks. `place` has the flags for the workspace.
+    pub(super) fn again(&self, place: &str, cargo: &CargoOptions) -> String {
+        let features = Some(cargo.features.join(",")).filter(|features| !features.is_empty());
+        let profile = cargo.profile.clone().filter(|profile| profile != "bench");
+        let (mut revision, mut branch, mut executable) = (None, None, None);
+        let mut benches_from = None;
+        if let Some(against) = &self.against {
+            match &against.reference {
+                Against::Revision(named) => revision = Some(named.clone()),
+                Against::MergeBase(named) => branch = Some(named.clone()),
+                Against::Executable(path) => executable = Some(path.display().to_string()),
+            }
+            let is_of_work_tree = against.benches_from == BenchesFrom::WorkTree;
+            benches_from = is_of_work_tree.then(|| against.benches_from.to_string());
+        }
+        let selected = format_flags([
+            ("--baseline", self.baseline.clone()),
+            ("--against", revision),
+            ("--against-merge-base", branch),
+            ("--against-executable", executable),
+            ("--benches-from", benches_from),
+            ("--features", features),
+            ("--profile", profile),
+            ("--target", cargo.target.clone()),
+        ]);
+        format!("cargo perfcheck{place}{selected}")
+    }
+}
+
+/// Returns the options, with the commit to measure against if the baseline exists only in the team's store.
+pub(super) fn against_team_baseline<'o>(
+    options: &'o RunOptions,
+    context: &Context,
+    world: &mut World<'_>,
+) -> Result<Cow<'o, RunOptions>, AppError> {
+    let asked = options.baseline.as_ref();
+    let asked =
+        asked.filter(|_| !options.is_about_stored_numbers(&context.tables.workspace, world));
+    let Some(name) = asked else {
+        return Ok(Cow::Borrowed(options));
+    };
+    let is_here = match context.open_stored()? {
+        Some((store, workspace)) => resolve_reference(&store, workspace, name).is_ok(),
+        None => false,
+    };
+    let found = if is_here {
+        None
+    } else {
+        find_team_baseline(context, name, world)?
+    };
+    let Some(TeamBaseline { run, commit }) = found else {
+        return Ok(Cow::Borrowed(options));
+    };
+    let said = format!("`{name}` of the team's store: its run {run}, commit {commit:.10}");
+    write_build_event(world.stderr, &("Reference", said))?;
+    Ok(Cow::Owned(RunOptions {
+        baseline: None,
+        against: Some(AgainstOptions {
+            reference: Against::Revision(commit),
+            benches_from: BenchesFrom::default(),
+        }),
+        ..options.clone()
+    }))
+}

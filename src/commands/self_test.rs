@@ -1,0 +1,353 @@
+//! `cargo perfcheck doctor --benches`: compares each executable with itself, and with itself slowed down by a known amount.
+
+use std::collections::BTreeMap;
+use std::ffi::OsString;
+use std::time::Duration;
+
+use crate::config::Layer;
+use crate::error::AppError;
+use crate::options::{PairedOptions, StoreOptions};
+use crate::output::{self, ProgressMode, Rate, SelfTestFindings, SelfTestRow, SkippedBenchmark};
+use crate::pipeline::paired::PairedMeasurement;
+use crate::pipeline::paired::RecordedRounds;
+use crate::pipeline::request::Request;
+use crate::pipeline::request::{build, find_benchmarks, nothing_found_error, timeout};
+use crate::session::{Context, World};
+use perfcheck_analysis::compare::{PairedSeries, Plan, judge};
+use perfcheck_analysis::exit_code::ExitCode;
+use perfcheck_analysis::findings::Order;
+use perfcheck_analysis::model::{BenchmarkKey, BySide, Environment, ProcessRecord, Side, Verdict};
+use perfcheck_engine::host;
+use perfcheck_engine::measure::{CampaignEnd, DiscoveredBenches, Filter, PairedTarget};
+use perfcheck_stats::{binomial, derived_seed};
+
+/// Capability of a harness that can slow itself down (docs/internals/src/protocol.md, section 8).
+const CAPABILITY: &str = "slowdown";
+/// Environment variable that sets the slowdown.
+const VARIABLE: &str = "PERFCHECK_SLOWDOWN";
+/// One-sided confidence level of the bounds of rates.
+const BOUND_LEVEL: f64 = 0.95;
+
+/// Options of the self-test.
+#[derive(Debug, Clone)]
+pub struct SelfTestOptions {
+    /// The filter of benchmarks
+    pub filter: Filter,
+    /// Slowdown of one side, as a fraction
+    pub slowdown: f64,
+    /// Number of comparisons of each kind
+    pub trials: u32,
+    /// Measurement options
+    pub paired: PairedOptions,
+}
+
+/// Runs the command.
+pub fn self_test(
+    options: &SelfTestOptions,
+    common: &StoreOptions,
+    world: &mut World<'_>,
+) -> Result<ExitCode, AppError> {
+    if common.output.order() == Order::Change {
+        return Err(AppError::Usage(
+            "`--benches` measures no changes, which `--sort change` goes by\n  help: `--sort worst` begins with what was found least often, `--sort time` with what took longest".to_owned(),
+        ));
+    }
+    let paired = &options.paired;
+    let load = host::load_average();
+    let layer = Layer {
+        noise_threshold: paired.noise_threshold,
+        ..Layer::default()
+    };
+    let context = Context::load(common, world)?.with_command_line(layer);
+    let (toolchain, targets) = build(&context, common, world)?;
+    let timeout = timeout(paired.timeout, &context);
+    let found = find_benchmarks(&options.filter, timeout, targets, None, world)?;
+    let failed_targets = !found.failures.is_empty();
+    if found.is_empty() {
+        return Err(nothing_found_error(&options.filter, &found));
+    }
+    let subjects = TestableBenchmarks::from_discovered(found);
+    if subjects.targets.is_empty() {
+        return Err(AppError::NothingToMeasure(NO_SUBJECTS.to_owned()));
+    }
+    let mut request = Request {
+        context: &context,
+        common,
+        filter: &options.filter,
+        comparison: &paired.comparison(),
+        effort: paired.effort,
+        timeout,
+        load,
+        seed: paired.seed.unwrap_or_else(host::fresh_seed),
+        git: None,
+    };
+    let seed = request.seed;
+    let environment = Environment {
+        host: host::read_host_facts(world.variables.ci, world.supervisor),
+        build: toolchain,
+    };
+    let count = subjects.count();
+    let usual = PairedMeasurement::new(&request, &environment, BySide::default(), count);
+    let (decision, rounds) = (usual.decision, most_rounds(&usual.plan));
+    let mut rows: BTreeMap<BenchmarkKey, SelfTestRow> = subjects.rows(&usual);
+    let mut ended = CampaignEnd::Complete;
+    if world.progress == ProgressMode::Lines {
+        // The trials already show the progress.
+        world.progress = ProgressMode::Quiet;
+    }
+    let comparisons = 2 * options.trials;
+    let lock = request.measuring_lock(world)?;
+    if !common.output.quiet {
+        let (of_one, bound) = usual.expected(subjects.pairs(0), world);
+        let words = output::describe_plan(count, comparisons, bound, of_one * comparisons);
+        output::write_build_event(world.stderr, &("Testing", words))?;
+    }
+    'trials: for trial in 0..options.trials {
+        for kind in [TrialKind::Same, TrialKind::Slowed] {
+            let usual = PairedMeasurement::new(&request, &environment, BySide::default(), count);
+            let seed = derived_seed(seed, &format!("self-test/{}/{trial}", kind.word()));
+            let run = PairedMeasurement {
+                plan: Plan { seed, ..usual.plan },
+                ..usual
+            };
+            if !common.output.quiet {
+                let done = 2 * trial + u32::from(kind == TrialKind::Slowed);
+                let words = format!(
+                    "{} of {}, {}{}",
+                    trial + 1,
+                    options.trials,
+                    kind.in_words(options.slowdown),
+                    time_left(&rows, done, comparisons)
+                );
+                output::write_build_event(world.stderr, &("Trial", words))?;
+            }
+            let pairs = subjects.pairs(kind.millionths(options.slowdown));
+            ended = run_trial(&run, kind, pairs, &mut rows, world)?;
+            // From now on the tool itself loads the machine.
+            request.load = None;
+            if ended == CampaignEnd::Interrupted {
+                break 'trials;
+            }
+        }
+    }
+    drop(lock);
+    let rows = sort_rows(rows.into_values().collect(), common.output.order());
+    let mut exit_code = ExitCode::Clean;
+    if failed_targets || rows.iter().any(SelfTestRow::has_failed) {
+        exit_code = exit_code.worst_of(ExitCode::BenchmarkFailed);
+    }
+    if ended == CampaignEnd::Interrupted {
+        exit_code = exit_code.worst_of(ExitCode::Interrupted);
+    }
+    let findings = SelfTestFindings {
+        false_alarms: rate(
+            &rows,
+            SelfTestRow::false_alarms,
+            SelfTestRow::comparisons_with_itself,
+        ),
+        found: rate(
+            &rows,
+            SelfTestRow::slowdowns_found,
+            SelfTestRow::comparisons_with_slowed,
+        ),
+        rows,
+        skipped: subjects.skipped,
+        slowdown: options.slowdown,
+        trials: options.trials,
+        rounds,
+        significance_level: decision.significance_level,
+        bound_level: BOUND_LEVEL,
+        seed,
+        interrupted: ended == CampaignEnd::Interrupted,
+        exit_code: exit_code.number(),
+    };
+    let view = common.output.view();
+    output::write_self_test(world.stdout, &findings, common.output.format, &view)?;
+    Ok(exit_code)
+}
+
+fn sort_rows(mut rows: Vec<SelfTestRow>, order: Order) -> Vec<SelfTestRow> {
+    match order {
+        Order::Name | Order::Change => {}
+        Order::Time => rows.sort_by_key(|row| std::cmp::Reverse(row.time)),
+        Order::WorstFirst => {
+            rows.sort_by_key(|row| (row.slowdowns_found(), usize::MAX - row.false_alarms()));
+        }
+    }
+    rows
+}
+
+const NO_SUBJECTS: &str = "no bench has a harness that can slow itself down\n  help: those written with the crate `perfcheck` can, once it is as new as this tool; so can those of Criterion on the crate `perfcheck-criterion`";
+
+/// The difference between the sides of a trial.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum TrialKind {
+    Same,
+    Slowed,
+}
+
+impl TrialKind {
+    fn word(self) -> &'static str {
+        match self {
+            Self::Same => "same",
+            Self::Slowed => "slowed",
+        }
+    }
+
+    fn in_words(self, slowdown: f64) -> String {
+        match self {
+            Self::Same => "both sides the same".to_owned(),
+            Self::Slowed => format!("one side slower by {}", output::in_percent(slowdown)),
+        }
+    }
+
+    fn millionths(self, slowdown: f64) -> u32 {
+        match self {
+            Self::Same => 0,
+            Self::Slowed => (slowdown * 1e6).round() as u32,
+        }
+    }
+}
+
+/// The benchmarks that can be tested, and those that cannot, with reasons.
+struct TestableBenchmarks {
+    targets: Vec<PairedTarget>,
+    skipped: Vec<SkippedBenchmark>,
+}
+
+impl TestableBenchmarks {
+    fn from_discovered(found: DiscoveredBenches) -> Self {
+        let mut subjects = Self {
+            targets: Vec::new(),
+            skipped: Vec::new(),
+        };
+        for found in found.targets {
+            if found.capabilities.iter().any(|word| word == CAPABILITY) {
+                subjects.targets.push(PairedTarget::with_itself(found));
+            } else {
+                let benchmarks = found.benchmarks.into_iter();
+                subjects
+                    .skipped
+                    .extend(benchmarks.map(|benchmark| SkippedBenchmark {
+                        key: benchmark.key,
+                        why: "its harness cannot slow itself down".to_owned(),
+                    }));
+            }
+        }
+        subjects
+            .targets
+            .retain(|target| !target.benchmarks.is_empty());
+        subjects
+    }
+
+    fn count(&self) -> usize {
+        self.targets
+            .iter()
+            .map(|target| target.benchmarks.len())
+            .sum()
+    }
+
+    fn rows(&self, run: &PairedMeasurement<'_>) -> BTreeMap<BenchmarkKey, SelfTestRow> {
+        let benchmarks = self.targets.iter().flat_map(|target| &target.benchmarks);
+        benchmarks
+            .map(|benchmark| {
+                let row = SelfTestRow::new(&benchmark.key, run.noise_threshold(benchmark));
+                (benchmark.key.clone(), row)
+            })
+            .collect()
+    }
+
+    /// Pairs each target with itself; only the variable differs. Its value has the same length on both sides.
+    fn pairs(&self, millionths: u32) -> Vec<PairedTarget> {
+        let mut pairs = self.targets.clone();
+        for pair in &mut pairs {
+            for (side, millionths) in [(Side::Base, 0), (Side::Candidate, millionths)] {
+                let value = OsString::from(format!("{millionths:07}"));
+                let variables = &mut pair.targets.get_mut(side).variables;
+                variables.insert(VARIABLE.to_owned(), Some(value));
+            }
+        }
+        pairs
+    }
+}
+
+/// Makes one comparison of every benchmark.
+fn run_trial(
+    run: &PairedMeasurement<'_>,
+    kind: TrialKind,
+    pairs: Vec<PairedTarget>,
+    rows: &mut BTreeMap<BenchmarkKey, SelfTestRow>,
+    world: &mut World<'_>,
+) -> Result<CampaignEnd, AppError> {
+    let mut recorded = RecordedRounds::default();
+    let mut record = |side, launch: &ProcessRecord| {
+        recorded.record(side, launch);
+        Ok(())
+    };
+    let (ended, spent) = run.run_rounds(pairs, &mut record, "", world)?;
+    if ended == CampaignEnd::Interrupted {
+        // Discard a trial with missing rounds, which is not comparable to complete ones.
+        return Ok(ended);
+    }
+    let failed = std::mem::take(&mut recorded.failed);
+    let metrics = std::mem::take(&mut recorded.metrics);
+    let rounds = recorded.rounds();
+    let all_series: Vec<PairedSeries<'_>> = rounds
+        .iter()
+        .filter(|(_, rounds)| !rounds.is_empty())
+        .map(|(key, rounds)| PairedSeries {
+            key,
+            metric: &metrics[key],
+            rounds,
+            noise_threshold: rows[key].noise_threshold,
+        })
+        .collect();
+    let mut verdicts: BTreeMap<&BenchmarkKey, Verdict> =
+        failed.iter().map(|key| (key, Verdict::Failed)).collect();
+    let judged = (world.interrupt).while_computing("", || judge(&all_series, &run.plan));
+    for (series, comparison) in all_series.iter().zip(judged) {
+        verdicts.insert(series.key, comparison.verdict);
+    }
+    for (key, verdict) in verdicts {
+        let Some(row) = rows.get_mut(key) else {
+            continue;
+        };
+        match kind {
+            TrialKind::Same => row.same.push(verdict),
+            TrialKind::Slowed => row.slowed.push(verdict),
+        }
+        let spent = spent.iter().find(|spent| spent.key == *key);
+        row.time += spent.map_or(Duration::ZERO, |spent| spent.time);
+    }
+    Ok(ended)
+}
+
+fn rate(
+    rows: &[SelfTestRow],
+    count: impl Fn(&SelfTestRow) -> usize,
+    of: impl Fn(&SelfTestRow) -> usize,
+) -> Rate {
+    let count: usize = rows.iter().map(count).sum();
+    let of: usize = rows.iter().map(of).sum();
+    let (counted, tried) = (count as u32, of as u32);
+    Rate {
+        count,
+        of,
+        lower: binomial::lower_bound(counted, tried, BOUND_LEVEL).unwrap_or(0.0),
+        upper: binomial::upper_bound(counted, tried, BOUND_LEVEL).unwrap_or(1.0),
+    }
+}
+
+/// Estimates the time of the remaining comparisons from the time of those before.
+fn time_left(rows: &BTreeMap<BenchmarkKey, SelfTestRow>, done: u32, all: u32) -> String {
+    let spent: Duration = rows.values().map(|row| row.time).sum();
+    if done == 0 {
+        return String::new();
+    }
+    let left = spent.as_secs_f64() / f64::from(done) * f64::from(all - done);
+    format!(" (about {left:.0} s left)")
+}
+
+fn most_rounds(plan: &Plan) -> u32 {
+    plan.looks.last().copied().unwrap_or(0)
+}

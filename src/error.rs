@@ -1,0 +1,229 @@
+//! Every error that can end a command early, with its exit status.
+
+use std::io;
+use std::path::PathBuf;
+
+use crate::config::SettingsError;
+use crate::interchange::ExchangeError;
+use perfcheck_analysis::exit_code::ExitCode;
+use perfcheck_analysis::model::RunId;
+use perfcheck_engine::cargo::CargoError;
+use perfcheck_engine::host::GitError;
+use perfcheck_engine::sides::SidesError;
+use perfcheck_engine::store::StoreError;
+
+/// Advice if nothing is stored yet.
+pub(super) const NOTHING_STORED_HELP: &str = "`cargo perfcheck` measures and stores; `cargo perfcheck store adopt` lists the workspaces that the store knows";
+
+/// Returns the first line of an error's message, for places with room for one line.
+pub(super) fn first_line<T: ToString + ?Sized>(error: &T) -> String {
+    let text = error.to_string();
+    text.lines().next().unwrap_or_default().to_owned()
+}
+
+/// Errors that keep a command from doing its work. Regressions and failing benches are results, not errors.
+#[derive(Debug, thiserror::Error)]
+pub enum AppError {
+    /// The command line makes no sense
+    #[error("{0}")]
+    Usage(String),
+    /// A table in Cargo.toml is wrong
+    #[error(transparent)]
+    Settings(#[from] SettingsError),
+    /// Cargo failed
+    #[error(transparent)]
+    Cargo(#[from] CargoError),
+    /// Git failed
+    #[error(transparent)]
+    Git(#[from] GitError),
+    /// One side of a comparison could not be built
+    #[error(transparent)]
+    Sides(#[from] SidesError),
+    /// The store failed
+    #[error(transparent)]
+    Store(#[from] StoreError),
+    /// Another version of the tool stored the findings of this run
+    #[error(
+        "what run {run} found was stored by another version of cargo-perfcheck (this is {}): {reason}\n  help: `cargo perfcheck compare` compares the measurements themselves",
+        env!("CARGO_PKG_VERSION")
+    )]
+    ForeignConclusion {
+        /// The run
+        run: RunId,
+        /// The reason why its findings cannot be read
+        reason: String,
+    },
+    /// An import or export failed
+    #[error(transparent)]
+    Exchange(#[from] ExchangeError),
+    /// A name, number or commit matches no run
+    #[error(
+        "there is no baseline or run `{name}`{}",
+        suggest_alternatives(name, existing)
+    )]
+    NoSuchRun {
+        /// The name that matches no run
+        name: String,
+        /// Names of the existing baselines
+        existing: Vec<String>,
+    },
+    /// The workspace has no stored run
+    #[error(
+        "nothing has been stored of the workspace {} yet\n  help: {NOTHING_STORED_HELP}",
+        .0.display()
+    )]
+    NothingStored(PathBuf),
+    /// No store exists at the path that the user named
+    #[error(
+        "there is no store at {path}\n  help: a run makes one there: `cargo perfcheck --store {path}`; without `--store` the usual one is read",
+        path = .0.display()
+    )]
+    NoStore(PathBuf),
+    /// No benchmark is left to compare
+    #[error("nothing was compared: {0}")]
+    NothingToCompare(String),
+    /// No verdict exists to explain
+    #[error("there is no verdict to explain: {0}")]
+    NoVerdict(String),
+    /// A build of the verdict to inspect is missing or unreadable
+    #[error("there is nothing to look into: {0}")]
+    NothingToLookInto(String),
+    /// Nothing is left to measure
+    #[error("nothing was measured: {0}")]
+    NothingToMeasure(String),
+    /// The user interrupted the command
+    #[error("interrupted{0}")]
+    Interrupted(String),
+    /// Writing the result failed
+    #[error("could not write the result: {0}")]
+    Output(#[from] io::Error),
+}
+
+impl AppError {
+    /// Returns the exit status of this error.
+    pub fn exit_code(&self) -> ExitCode {
+        match self {
+            Self::Exchange(ExchangeError::Interrupted) | Self::Interrupted(_) => {
+                ExitCode::Interrupted
+            }
+            Self::Exchange(ExchangeError::Write { .. })
+            | Self::ForeignConclusion { .. }
+            | Self::Output(_) => ExitCode::StoreUnusable,
+            Self::Usage(_) | Self::Settings(_) | Self::Exchange(_) => ExitCode::Usage,
+            Self::Cargo(error) => cargo_exit_code(error),
+            Self::Git(error) => git_exit_code(error),
+            Self::Sides(error) => sides_exit_code(error),
+            Self::Store(error) => store_exit_code(error),
+
+            Self::NoSuchRun { .. }
+            | Self::NothingStored(_)
+            | Self::NoStore(_)
+            | Self::NoVerdict(_)
+            | Self::NothingToLookInto(_) => ExitCode::NoBaseline,
+            Self::NothingToMeasure(_) | Self::NothingToCompare(_) => ExitCode::BenchmarkFailed,
+        }
+    }
+}
+
+fn cargo_exit_code(error: &CargoError) -> ExitCode {
+    match error {
+        CargoError::Metadata(_)
+        | CargoError::Configuration(_)
+        | CargoError::NoSuchPackage { .. }
+        | CargoError::NoSuchBench { .. } => ExitCode::Usage,
+        CargoError::Start { .. }
+        | CargoError::Selection(_)
+        | CargoError::Build { .. }
+        | CargoError::Answer { .. } => ExitCode::BuildFailed,
+        CargoError::Interrupted => ExitCode::Interrupted,
+    }
+}
+
+fn git_exit_code(error: &GitError) -> ExitCode {
+    match error {
+        GitError::Start(_)
+        | GitError::NotARepository(_)
+        | GitError::ForeignOwner { .. }
+        | GitError::Unusable { .. }
+        | GitError::TooOld { .. }
+        | GitError::UnknownRevision { .. }
+        | GitError::NoMergeBase { .. }
+        | GitError::NotAncestor { .. } => ExitCode::Usage,
+        GitError::MissingSubmoduleCommit { .. }
+        | GitError::Filter { .. }
+        | GitError::Failed { .. } => ExitCode::BuildFailed,
+        GitError::NotWritten { .. } => ExitCode::StoreUnusable,
+        GitError::Interrupted => ExitCode::Interrupted,
+    }
+}
+
+fn sides_exit_code(error: &SidesError) -> ExitCode {
+    match error {
+        SidesError::Git(error) => git_exit_code(error),
+        SidesError::Cargo(error) | SidesError::Revision { source: error, .. } => {
+            match cargo_exit_code(error) {
+                // The broken manifest is that of another revision, not the user's.
+                ExitCode::Usage => ExitCode::BuildFailed,
+                other => other,
+            }
+        }
+        SidesError::NoRepository | SidesError::Source { .. } => ExitCode::Usage,
+        SidesError::NoWorkspace { .. }
+        | SidesError::NoPackage { .. }
+        | SidesError::Elsewhere { .. }
+        | SidesError::Above { .. }
+        | SidesError::Manifest { .. } => ExitCode::BuildFailed,
+        SidesError::File { .. } | SidesError::NoCacheDirectory => ExitCode::StoreUnusable,
+        SidesError::Interrupted => ExitCode::Interrupted,
+    }
+}
+
+fn store_exit_code(error: &StoreError) -> ExitCode {
+    match error {
+        StoreError::BadName { .. }
+        | StoreError::BadAddress(_)
+        | StoreError::BaselineExists(_)
+        | StoreError::NameClash(_)
+        | StoreError::BaseSide(_)
+        | StoreError::AmbiguousCommit { .. } => ExitCode::Usage,
+        StoreError::NoSuchBaseline { .. }
+        | StoreError::NoSuchRun(_)
+        | StoreError::SamplesRemoved(_) => ExitCode::NoBaseline,
+        StoreError::NoDataDirectory
+        | StoreError::Io { .. }
+        | StoreError::NotAFile(_)
+        | StoreError::DanglingLink { .. }
+        | StoreError::NotADatabase(_)
+        | StoreError::Foreign { .. }
+        | StoreError::Newer { .. }
+        | StoreError::Older { .. }
+        | StoreError::Corrupt { .. }
+        | StoreError::Locked { .. }
+        | StoreError::Full(_)
+        | StoreError::ReadOnly(_)
+        | StoreError::Moved(_)
+        | StoreError::Sqlite { .. }
+        | StoreError::Unreachable { .. }
+        | StoreError::Denied { .. }
+        | StoreError::Server { .. }
+        | StoreError::NoTeamStore(_)
+        | StoreError::ForeignSchema(_)
+        | StoreError::NoPostgres
+        | StoreError::AlreadyThere
+        | StoreError::RunEnded(_)
+        | StoreError::NotFinite(_) => ExitCode::StoreUnusable,
+    }
+}
+
+/// Lists alternatives to a run that does not exist.
+fn suggest_alternatives(name: &str, existing: &[String]) -> String {
+    let is_number = !name.is_empty() && name.bytes().all(|byte| byte.is_ascii_digit());
+    if is_number || name.parse::<RunId>().is_ok() || name == "latest" || name.starts_with('@') {
+        "\n  help: `cargo perfcheck store runs` lists the stored runs".to_owned()
+    } else if existing.is_empty() {
+        "; no baseline has been saved yet\n  help: `cargo perfcheck --save-baseline NAME` saves one"
+            .to_owned()
+    } else {
+        format!("; the baselines are: {}", existing.join(", "))
+    }
+}

@@ -1,0 +1,324 @@
+//! Writes the Go benchmark data format for benchstat. Each line is the median of one process, because only processes are independent.
+//!
+//! Writes the Bencher Metric Format: for each benchmark its measures, each a value with bounds.
+//!
+//! Writes every sample of every run as a table.
+//!
+//! The input of an export: the measurements of a run, with their names.
+
+use serde_json::{Map, Value, json};
+use std::collections::HashMap;
+use std::fmt::Write as _;
+use std::io::{self, Write};
+
+use super::criterion::{CONFIDENCE_LEVEL, RESAMPLES};
+use crate::sanitize;
+use crate::sanitize::csv_text as text;
+use perfcheck_analysis::compare::{InstructionSummary, described_launches};
+use perfcheck_analysis::model::{
+    BenchmarkKey, Measurement, Metric, ProcessSeries, ProgressReporter, Run, Sample,
+};
+use perfcheck_stats::{ClusterMean, Resampling, Stream, mean, median, percentile_interval};
+
+/// Writes one run.
+pub fn write_benchstat(
+    writer: &mut dyn Write,
+    run: &ExportedRun,
+    told: &ProgressReporter<'_>,
+) -> io::Result<()> {
+    let host = &run.run.begun.environment.host;
+    let facts = [
+        ("goos", &host.os),
+        ("goarch", &host.architecture),
+        ("cpu", &host.cpu),
+    ];
+    for (name, value) in facts {
+        if !value.is_empty() {
+            writeln!(writer, "{name}: {}", one_line(value))?;
+        }
+    }
+    let mut place: Option<&BenchmarkKey> = None;
+    for (done, measurement) in run.measured().enumerate() {
+        told.report(done, run.measurements.len());
+        let key = &measurement.benchmark.key;
+        let is_other =
+            |other: &BenchmarkKey| (&other.package, &other.target) != (&key.package, &key.target);
+        if place.is_none_or(is_other) {
+            writeln!(
+                writer,
+                "pkg: {}/{}",
+                one_line(&key.package),
+                one_line(&key.target)
+            )?;
+            place = Some(key);
+        }
+        write_lines(writer, measurement)?;
+    }
+    Ok(())
+}
+
+fn write_lines(writer: &mut dyn Write, measurement: &Measurement) -> io::Result<()> {
+    let unit = match &measurement.benchmark.metric {
+        Metric::Time => "ns/op".to_owned(),
+        Metric::Amount { unit } if unit == "bytes" => "B/op".to_owned(),
+        Metric::Amount { unit } if unit == "allocations" => "allocs/op".to_owned(),
+        Metric::Amount { unit } => format!("{}/op", replace_spaces(unit)),
+        Metric::Rate { unit } if unit == "bytes" => "B/s".to_owned(),
+        Metric::Rate { unit } => format!("{}/s", replace_spaces(unit)),
+    };
+    let name = go_name(&measurement.benchmark.key.id, &unit);
+    for (launch, values) in values_by_process(measurement) {
+        let Some(value) = median(&values) else {
+            continue;
+        };
+        let iterations = (launch.series.deciding_samples().iter())
+            .fold(0_u64, |sum, sample| sum.saturating_add(sample.iterations));
+        let mut line = format!("{name}\t{iterations}\t{value} {unit}");
+        let counted = |count: fn(&perfcheck_analysis::model::Allocations) -> u64| {
+            let counts = launch.extras.allocations.iter().map(count);
+            mean(&counts.map(|count| count as f64).collect::<Vec<f64>>())
+        };
+        if measurement.benchmark.metric.is_time() {
+            if let (Some(bytes), Some(count)) = (counted(|one| one.bytes), counted(|one| one.count))
+            {
+                let _ = write!(line, "\t{bytes} B/op\t{count} allocs/op");
+            }
+            if let Some(found) = InstructionSummary::from_measurement(measurement) {
+                let _ = write!(line, "\t{} instructions/op", found.per_iteration);
+            }
+            if let Some(bytes) = measurement
+                .benchmark
+                .throughput
+                .bytes
+                .filter(|_| value > 0.0)
+            {
+                let _ = write!(line, "\t{} MB/s", bytes as f64 * 1e3 / value);
+            }
+        }
+        writeln!(writer, "{line}")?;
+    }
+    Ok(())
+}
+
+/// Returns a Go benchmark name such as `BenchmarkFib/10`: no spaces, and a capital letter after `Benchmark`.
+/// Removes the unit that `import` appended to the name.
+fn go_name(id: &str, unit: &str) -> String {
+    let unitless = id.strip_suffix(&format!(" ({unit})"));
+    // Go's `MB/s` is `B/s` here.
+    let rate = id.strip_suffix(" (MB/s)").filter(|_| unit == "B/s");
+    let id = unitless.or(rate).unwrap_or(id);
+    let mut letters = id.chars();
+    let first = letters.next().map(|c| c.to_uppercase().to_string());
+    format!(
+        "Benchmark{}{}",
+        replace_spaces(&first.unwrap_or_default()),
+        replace_spaces(letters.as_str())
+    )
+}
+
+fn replace_spaces(text: &str) -> String {
+    let harmless = |c: char| {
+        if c.is_whitespace() || sanitize::is_harmful(c) {
+            '_'
+        } else {
+            c
+        }
+    };
+    text.chars().map(harmless).collect()
+}
+
+fn one_line(text: &str) -> String {
+    let printable = |c: char| if sanitize::is_harmful(c) { ' ' } else { c };
+    text.chars().map(printable).collect()
+}
+
+/// Writes one run: means with bootstrap intervals, which resample whole processes if there are several.
+pub fn write_bmf(
+    writer: &mut dyn Write,
+    run: &ExportedRun,
+    told: &ProgressReporter<'_>,
+) -> io::Result<()> {
+    let mut benchmarks = Map::new();
+    for (done, (name, measurement)) in run.names().into_iter().zip(run.measured()).enumerate() {
+        told.report(done, run.measurements.len());
+        let launches = values_by_process(measurement).into_iter();
+        let launches: Vec<Vec<f64>> = launches.map(|(_, values)| values).collect();
+        let clusters: Vec<&[f64]> = match launches.as_slice() {
+            [only] => only.chunks(1).collect(),
+            several => several.iter().map(Vec::as_slice).collect(),
+        };
+        let all: Vec<f64> = launches.iter().flatten().copied().collect();
+        let Some(value) = mean(&all) else { continue };
+        let resampling = Resampling {
+            resamples: RESAMPLES,
+            stream: Stream {
+                seed: run.run.begun.seed,
+                name: &name,
+            },
+        };
+        let interval = (clusters.len() > 1)
+            .then(|| {
+                percentile_interval(&ClusterMean::new(&clusters), CONFIDENCE_LEVEL, resampling)
+            })
+            .flatten();
+        let mut measures = Map::new();
+        let mut bounded = json!({"value": value});
+        if let Some(interval) = interval {
+            bounded["lower_value"] = interval.lower.into();
+            bounded["upper_value"] = interval.upper.into();
+        }
+        let measure = match &measurement.benchmark.metric {
+            Metric::Time => "latency".to_owned(),
+            Metric::Rate { .. } => "throughput".to_owned(),
+            Metric::Amount { unit } => slug(unit),
+        };
+        measures.insert(measure, bounded);
+        let throughput = measurement.benchmark.throughput;
+        if let Some(amount) = throughput.elements.or(throughput.bytes)
+            && measurement.benchmark.metric.is_time()
+            && value > 0.0
+        {
+            let rate = amount as f64 * 1e9 / value;
+            measures.insert("throughput".to_owned(), json!({"value": rate}));
+        }
+        benchmarks.insert(name, Value::Object(measures));
+    }
+    let text = serde_json::to_string_pretty(&Value::Object(benchmarks))?;
+    writeln!(writer, "{}", sanitize::json(&text))
+}
+
+/// Returns the name of a measure: lowercase letters, digits and dashes.
+fn slug(unit: &str) -> String {
+    let lower = unit.to_lowercase();
+    let letters = lower.chars();
+    letters
+        .map(|c| if c.is_alphanumeric() { c } else { '-' })
+        .collect()
+}
+
+const COLUMNS: [&str; 11] = [
+    "run",
+    "package",
+    "target",
+    "id",
+    "metric",
+    "unit",
+    "launch",
+    "phase",
+    "sample",
+    "iterations",
+    "elapsed",
+];
+
+/// Writes the table. `elapsed` is the total over the iterations, in nanoseconds or in the unit of an amount.
+pub fn write_csv(
+    writer: &mut dyn Write,
+    runs: &[ExportedRun],
+    told: &ProgressReporter<'_>,
+) -> io::Result<()> {
+    let all = runs.iter().map(|run| run.measurements.len()).sum();
+    let mut done = 0;
+    let mut table = ::csv::Writer::from_writer(writer);
+    table.write_record(COLUMNS).map_err(io::Error::other)?;
+    for run in runs {
+        for measurement in run.measured() {
+            told.report(done, all);
+            done += 1;
+            let benchmark = &measurement.benchmark;
+            let (metric, unit) = match &benchmark.metric {
+                Metric::Time => ("time", "ns"),
+                Metric::Rate { unit } => ("rate", unit.as_str()),
+                Metric::Amount { unit } => ("amount", unit.as_str()),
+            };
+            for launch in &measurement.launches {
+                let series = &launch.series;
+                let warm_up = [series.warm_up];
+                let warm_up: &[Sample] = if warm_up[0].iterations > 0 {
+                    &warm_up
+                } else {
+                    &[]
+                };
+                let phases = [
+                    ("warm-up", warm_up),
+                    ("linear", &series.linear),
+                    ("flat", &series.flat),
+                ];
+                for (phase, samples) in phases {
+                    for (number, sample) in samples.iter().enumerate() {
+                        table
+                            .write_record([
+                                &*text(&run.name),
+                                &text(&benchmark.key.package),
+                                &text(&benchmark.key.target),
+                                &text(&benchmark.key.id),
+                                metric,
+                                &text(unit),
+                                &launch.launch.to_string(),
+                                phase,
+                                &number.to_string(),
+                                &sample.iterations.to_string(),
+                                &sample.elapsed.0.to_string(),
+                            ])
+                            .map_err(io::Error::other)?;
+                    }
+                }
+            }
+        }
+    }
+    table.flush()
+}
+
+/// A run to export.
+#[derive(Debug, Clone)]
+pub struct ExportedRun {
+    /// Name of the run: a baseline's name, or `run-12`
+    pub name: String,
+    /// The run without its measurements
+    pub run: Run,
+    /// Its benchmarks, by key. Those without samples are not exported
+    pub measurements: Vec<Measurement>,
+}
+
+impl ExportedRun {
+    /// Returns the measurements that have samples.
+    pub(super) fn measured(&self) -> impl Iterator<Item = &Measurement> {
+        let measurements = self.measurements.iter();
+        measurements.filter(|measurement| {
+            (measurement.launches.iter()).any(|launch| !launch.series.deciding_samples().is_empty())
+        })
+    }
+
+    /// Returns a name for each measured benchmark: its id, with package and target before it if two have the same id.
+    pub(super) fn names(&self) -> Vec<String> {
+        let mut ids: HashMap<&str, usize> = HashMap::new();
+        for measurement in self.measured() {
+            *ids.entry(&measurement.benchmark.key.id).or_default() += 1;
+        }
+        self.measured()
+            .map(|measurement| {
+                let key = &measurement.benchmark.key;
+                if ids.get(key.id.as_str()) == Some(&1) {
+                    key.id.clone()
+                } else {
+                    format!("{}/{}/{}", key.package, key.target, key.id)
+                }
+            })
+            .collect()
+    }
+}
+
+/// Returns the values per iteration that describe the run, by process. Rates are in units per second.
+pub(super) fn values_by_process(measurement: &Measurement) -> Vec<(&ProcessSeries, Vec<f64>)> {
+    let value = |per_iteration: f64| match measurement.benchmark.metric {
+        Metric::Rate { .. } => 1e9 / per_iteration,
+        Metric::Time | Metric::Amount { .. } => per_iteration,
+    };
+    (described_launches(measurement).into_iter())
+        .map(|(launch, times)| {
+            let values = times.into_iter().map(value);
+            let values = values.filter(|value| value.is_finite());
+            (launch, values.collect::<Vec<f64>>())
+        })
+        .filter(|(_, values)| !values.is_empty())
+        .collect()
+}

@@ -1,0 +1,648 @@
+//! Command-line options that several commands share, as plain values.
+//!
+//! Adapters with which clap parses the words of types from the crates below, each word with its help.
+
+use clap::builder::{PossibleValue, PossibleValuesParser, StringValueParser, TypedValueParser};
+use clap::{ArgAction, Args, ColorChoice, ValueEnum};
+use std::ffi::OsStr;
+use std::io;
+use std::ops::RangeInclusive;
+use std::path::{Path, PathBuf};
+use std::str::FromStr;
+use std::time::Duration;
+
+use super::error::AppError;
+use crate::config::{
+    Tables, WorkspaceSettings, parse_confidence_level, parse_fraction_below_one,
+    parse_positive_duration, parse_significance_level,
+};
+use crate::output::{MessageFormat, RowOrder, Verbosity, View};
+use perfcheck_analysis::compare::{Fact, Plan};
+use perfcheck_analysis::findings::{Limit, Order};
+use perfcheck_analysis::model::{
+    Analysis, Correction, DecisionSettings, MannWhitneyMethod, Observations, Outliers, Quantile,
+    SampleFilter, Statistic, StatisticSet, System, Test, Thresholds, Verdict, WordMeanings, limits,
+    parse_duration,
+};
+use perfcheck_engine::cargo::CargoOptions;
+use perfcheck_engine::measure::TimeLimit;
+
+/// The store and workspace to use, and how to print.
+#[derive(Debug, Clone)]
+pub struct StoreOptions {
+    /// Path or address of the database; `None` selects the user's own
+    pub store: Option<PathBuf>,
+    /// Output options
+    pub output: OutputOptions,
+    /// Options for cargo: the workspace and the targets to build
+    pub cargo: CargoOptions,
+}
+
+/// Amount and format of the output.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Args)]
+pub struct OutputOptions {
+    /// Hide progress, and results that need no attention
+    #[arg(short, long)]
+    pub quiet: bool,
+    /// Show all notes and columns, and build verbosely (-vv: more)
+    #[arg(short, long, action = ArgAction::Count, conflicts_with = "quiet")]
+    pub verbose: u8,
+    /// Color the output
+    #[arg(
+        long,
+        value_name = "WHEN",
+        default_value = "auto",
+        env = "CARGO_TERM_COLOR",
+        hide_env = true
+    )]
+    pub color: ColorChoice,
+    /// Print in this format
+    #[arg(
+        id = "message_format",
+        long = "message-format",
+        value_name = "FMT",
+        default_value = "human"
+    )]
+    pub format: MessageFormat,
+    /// Sort results; by name unless verdicts fill more than a screen, then the worst first
+    #[arg(long, value_name = "ORDER", value_parser = word_parser::<Order>(Order::WORDS))]
+    pub sort: Option<Order>,
+    // Set by commands whose rows have verdicts.
+    #[arg(skip)]
+    pub(crate) only: Option<Vec<Verdict>>,
+}
+
+impl OutputOptions {
+    /// Returns how much of the results to show.
+    pub(super) fn verbosity(&self) -> Verbosity {
+        match (self.quiet, self.verbose) {
+            (true, _) => Verbosity::Quiet,
+            (false, 0) => Verbosity::Usual,
+            (false, _) => Verbosity::Verbose,
+        }
+    }
+
+    /// Returns the layout of results on stdout.
+    pub(super) fn view(&self) -> View {
+        View::for_stdout(self.verbosity(), self.sort, self.only.clone())
+    }
+
+    /// Returns the order of results.
+    pub(super) fn order(&self) -> Order {
+        self.sort.unwrap_or(Order::Name)
+    }
+
+    /// Returns the layout of results in `file`, or on stdout if `file` is `-` or `None`.
+    pub(super) fn view_in(&self, file: Option<&Path>) -> View {
+        let view = self.view();
+        match file {
+            Some(path) if path != Path::new("-") => View {
+                columns: usize::MAX,
+                screenful: usize::MAX,
+                arrangement: match view.arrangement {
+                    RowOrder::Groups => RowOrder::Targets,
+                    other => other,
+                },
+                ..view
+            },
+            _ => view,
+        }
+    }
+
+    /// Reports whether to show a benchmark with this verdict.
+    pub(super) fn shows(&self, verdict: Option<Verdict>) -> bool {
+        let Some(only) = &self.only else {
+            return true;
+        };
+        verdict.is_some_and(|verdict| only.contains(&verdict))
+    }
+}
+
+/// Verdicts that make the exit status 1.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct FailOn(pub Vec<Verdict>);
+
+impl FromStr for FailOn {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        if text == "none" {
+            return Ok(Self(Vec::new()));
+        }
+        text.split(',')
+            .map(|word| word.trim().parse::<Verdict>())
+            .collect::<Result<_, _>>()
+            .map(Self)
+    }
+}
+
+/// The conditions under which a command exits with status 1.
+#[derive(Debug, Clone, Default, Args)]
+#[command(next_help_heading = "Comparison options")]
+pub struct FailureOptions {
+    /// Exit 1 on these verdicts, or `none` [default: regressed]
+    ///
+    /// Commas separate several verdicts.
+    #[arg(long, value_name = "VERDICTS", value_parser = FailOn::from_str)]
+    pub fail_on: Option<FailOn>,
+    /// Fail beyond a limit, e.g. median:5%, allocations:0 (repeatable)
+    #[arg(long = "limit", value_name = "LIMIT", value_parser = Limit::from_str, long_help = LIMIT_HELP)]
+    pub limits: Vec<Limit>,
+}
+
+impl FailureOptions {
+    /// Returns the verdicts that make the exit status 1.
+    pub(super) fn fail_on(&self, workspace: &WorkspaceSettings) -> Vec<Verdict> {
+        let said = self.fail_on.clone().map(|fail_on| fail_on.0);
+        said.or_else(|| workspace.fail_on.clone())
+            .unwrap_or_else(|| vec![Verdict::Regressed])
+    }
+
+    /// Returns the limits of the workspace, then those of the command line.
+    pub(super) fn limits<'a>(&'a self, tables: &'a Tables) -> impl Iterator<Item = &'a Limit> {
+        tables.limits.iter().chain(&self.limits)
+    }
+}
+
+const LIMIT_HELP: &str = "\
+Fail (exit status 1) where a statistic exceeds a limit: [PATTERN=]STATISTIC:BOUND; may be given more than once
+
+A limit in percent is about the change against the reference and fails if the whole interval of the change lies above it. Any other limit is about the value itself and fails if its whole interval lies above. PATTERN is a glob on ids.
+
+STATISTIC is one of time, mean, median, slope, std-dev, mad; instructions; allocations, bytes, peak; p50, p95, p99, p99.9, max (of single operations).
+
+  --limit median:5%            no benchmark more than 5 % slower
+  --limit 'parse/*=p99:2ms'    99 % of the operations of `parse/...` within 2 ms
+  --limit instructions:1%      no benchmark with more than 1 % more instructions
+  --limit allocations:0        no allocations
+  --limit bytes:1KiB           at most 1024 bytes an iteration
+
+`limit = [\"median:5%\"]` in a table of Cargo.toml does the same.";
+
+/// Statistics of other published systems; `None` follows the method, else the tool's own defaults.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Args)]
+#[command(next_help_heading = "Statistics of other systems")]
+pub struct AnalysisOptions {
+    /// Judge stored runs by this test [default: bootstrap-t]
+    #[arg(long, value_name = "TEST", value_parser = word_parser::<Test>(Test::WORDS), conflicts_with = "ignore_drift", hide_default_value = true)]
+    test: Option<Test>,
+    /// Ignore drift between runs, as Criterion does: more sensitive, with more false alarms
+    #[arg(long, help_heading = "Comparison options")]
+    ignore_drift: bool,
+    /// Decide as another system does
+    ///
+    /// Other flags override single conventions of that system. By default, the tool uses its own statistics.
+    #[arg(long, help_heading = "Comparison options", value_name = "SYSTEM", value_parser = word_parser::<System>(System::WORDS), conflicts_with = "ignore_drift")]
+    pub method: Option<System>,
+    /// Print every setting of --method, with overrides from flags and Cargo.toml; measure nothing
+    #[arg(long)]
+    pub explain: bool,
+    /// Treat these as the independent observations of the test [default: launches]
+    #[arg(long, value_name = "UNIT", value_parser = word_parser::<Observations>(Observations::WORDS))]
+    pub observations: Option<Observations>,
+    /// Leave these outliers out of the summary, and out of tests with `--observations filtered` [default: none]
+    #[arg(long, value_name = "POLICY[,first]", value_parser = OutlierWords(parse_outliers))]
+    pub outliers: Option<SampleFilter>,
+    /// Summarize a process, and a side, by this statistic [default: mean; median for rank tests]
+    #[arg(long, visible_alias = "centre", value_name = "CENTER", value_parser = statistic_parser(StatisticSet::Centers))]
+    pub center: Option<Statistic>,
+    /// Define quantiles this way, in the summary, in medians and in p95-ratio
+    #[arg(long, value_name = "DEFINITION", value_parser = word_parser::<Quantile>(Quantile::WORDS))]
+    pub quantile: Option<Quantile>,
+    /// Correct for the number of benchmarks by this rule [default: holm]
+    #[arg(long, value_name = "RULE", value_parser = word_parser::<Correction>(Correction::WORDS))]
+    pub correction: Option<Correction>,
+    /// Compute the Mann-Whitney p-value by this method [default: auto]
+    #[arg(long, value_name = "METHOD", value_parser = word_parser::<MannWhitneyMethod>(MannWhitneyMethod::WORDS))]
+    pub rank_p: Option<MannWhitneyMethod>,
+    /// Judge this metric [default: time]
+    #[arg(long, value_name = "METRIC", value_parser = statistic_parser(StatisticSet::Metrics))]
+    pub metric: Option<Statistic>,
+}
+
+impl AnalysisOptions {
+    /// Returns the test that the command line selects, if any.
+    pub(super) fn test(&self) -> Option<Test> {
+        self.test.or(self.ignore_drift.then_some(Test::TScore))
+    }
+
+    /// Returns these options with a rank test of single samples.
+    pub(super) fn by_ranks_of_samples(self) -> Self {
+        Self {
+            test: Some(Test::MannWhitney),
+            observations: Some(Observations::Samples),
+            ..self
+        }
+    }
+
+    /// Applies these options on top of `base`.
+    fn apply_to(&self, base: Analysis) -> Analysis {
+        let said = self.outliers.map(|said| (said.outliers, said.drop_first));
+        let (outliers, drop_first) = said.unwrap_or((base.outliers, base.drop_first));
+        Analysis {
+            test: self.test().unwrap_or(base.test),
+            observations: self.observations.unwrap_or(base.observations),
+            outliers,
+            drop_first,
+            trimmed_error: base.trimmed_error,
+            center: self.center.or(base.center),
+            quantile: self.quantile.or(base.quantile),
+            correction: self.correction.unwrap_or(base.correction),
+            p: self.rank_p.unwrap_or(base.p),
+            subject: self.metric.unwrap_or(base.subject),
+        }
+    }
+
+    /// Returns the analysis that the command line selects, ignoring the workspace's settings.
+    pub(super) fn explicit_analysis(&self) -> Analysis {
+        let base = self
+            .method
+            .map(|method| method.decision_settings().analysis);
+        self.apply_to(base.unwrap_or_default())
+    }
+}
+
+/// The rules of a comparison; `None` follows the workspace's settings, else the defaults.
+#[derive(Debug, Clone, Default, Args)]
+#[command(next_help_heading = "Comparison options")]
+pub struct ComparisonOptions {
+    /// Ignore changes up to this [default: 1%; 2% between stored runs]
+    #[arg(long, value_name = "FRACTION", value_parser = parse_fraction_below_one)]
+    pub noise_threshold: Option<f64>,
+    /// Limit the false-alarm rate of all benchmarks together, one-sided [default: 1%; two-sided with --test, 5%]
+    #[arg(long, visible_alias = "alpha", value_name = "FRACTION", value_parser = parse_significance_level)]
+    pub significance_level: Option<f64>,
+    /// Set the level of intervals of times, and of mean and median changes [default: 95%]
+    #[arg(long, value_name = "FRACTION", value_parser = parse_confidence_level)]
+    pub confidence_level: Option<f64>,
+    /// Draw N bootstrap resamples [default: 100000]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(clap_range(limits::RESAMPLES)))]
+    pub resamples: Option<u32>,
+    #[command(flatten)]
+    pub(crate) failure: FailureOptions,
+    /// Compare despite these differing facts, e.g. rustc,profile
+    #[arg(long, value_name = "FACTS", value_delimiter = ',', value_parser = str::parse::<Fact>)]
+    pub allow_different: Vec<Fact>,
+    /// Seed all randomness: bootstrap, order of benchmarks, environment size [default: random; stored with the run]
+    #[arg(long, value_name = "N")]
+    pub seed: Option<u64>,
+    #[command(flatten)]
+    pub(crate) analysis: AnalysisOptions,
+}
+
+impl ComparisonOptions {
+    /// Returns the filter of samples that replaces the runs' own filters in summaries; `None` keeps each run's own filter.
+    pub(super) fn filter(&self, workspace: &WorkspaceSettings) -> Option<SampleFilter> {
+        let of_method = |system: System| {
+            let analysis = system.decision_settings().analysis;
+            SampleFilter {
+                outliers: analysis.outliers,
+                drop_first: analysis.drop_first,
+                ..SampleFilter::default()
+            }
+        };
+        let said = self.analysis.outliers;
+        let filter = said.or_else(|| self.analysis.method.map(of_method))?;
+        Some(filter.with_fence_from(&self.decision(workspace).thresholds))
+    }
+
+    /// Returns the workspace's method, unless the verdicts are about a metric that other systems do not judge.
+    fn usual_method(&self, workspace: &WorkspaceSettings) -> Option<System> {
+        workspace.method.filter(|_| self.is_about_time())
+    }
+
+    /// Returns the settings in force. Precedence: flags, `--method`, Cargo.toml tables, the workspace's method, defaults.
+    pub(super) fn decision(&self, workspace: &WorkspaceSettings) -> DecisionSettings {
+        let named = self.analysis.method.map(System::decision_settings);
+        let usual = self.usual_method(workspace).map(System::decision_settings);
+        let default = DecisionSettings::default();
+        let mut analysis = self
+            .analysis
+            .apply_to(named.or(usual).unwrap_or(default).analysis);
+        if let (None, None, Some(correction)) =
+            (self.analysis.correction, named, workspace.correction)
+        {
+            analysis.correction = correction;
+        }
+        let of = |found: Option<DecisionSettings>| {
+            found.map_or_else(Thresholds::default, |found| found.thresholds)
+        };
+        let thresholds = of(named).or(workspace.thresholds.or(of(usual)));
+        let default = if analysis.test.is_foreign() {
+            DecisionSettings {
+                significance_level: thresholds.test_level,
+                ..default
+            }
+        } else {
+            default
+        };
+        let usual = usual.unwrap_or(default);
+        let level = |of: fn(&DecisionSettings) -> f64, said: Option<f64>, table: Option<f64>| {
+            said.or(named.as_ref().map(of))
+                .or(table)
+                .unwrap_or_else(|| of(&usual))
+        };
+        DecisionSettings {
+            analysis,
+            thresholds,
+            noise_threshold: level(|found| found.noise_threshold, self.noise_threshold, None),
+            significance_level: level(
+                |found| found.significance_level,
+                self.significance_level,
+                workspace.significance_level,
+            ),
+            confidence_level: level(
+                |found| found.confidence_level,
+                self.confidence_level,
+                workspace.confidence_level,
+            ),
+            resamples: (self.resamples)
+                .or(named.map(|found| found.resamples))
+                .or(workspace.resamples)
+                .unwrap_or(usual.resamples),
+        }
+    }
+
+    /// Returns the noise threshold for stored runs that the command line sets.
+    pub fn explicit_noise_threshold(&self) -> Option<f64> {
+        let of_method = self
+            .analysis
+            .method
+            .map(|method| method.decision_settings().noise_threshold);
+        self.noise_threshold.or(of_method)
+    }
+
+    /// Returns the settings in force for a side-by-side measurement. The workspace's method does not apply: no other system measures this way.
+    pub(super) fn paired_decision(&self, workspace: &WorkspaceSettings) -> DecisionSettings {
+        let workspace = WorkspaceSettings {
+            method: None,
+            correction: None,
+            ..workspace.clone()
+        };
+        let mut decision = self.decision(&workspace);
+        if self.noise_threshold.is_none() {
+            decision.noise_threshold = DecisionSettings::PAIRED_NOISE_THRESHOLD;
+        }
+        decision
+    }
+
+    /// Reports whether the command line selects statistics of other systems, which side-by-side measurements do not support.
+    pub(super) fn uses_other_systems(&self) -> bool {
+        let said = self.analysis.explicit_analysis();
+        let own = Analysis {
+            subject: said.subject,
+            correction: said.correction,
+            ..Analysis::default()
+        };
+        said != own
+    }
+
+    /// Reports whether the selected test works on stored numbers only.
+    pub(super) fn needs_stored_numbers(&self, workspace: &WorkspaceSettings) -> bool {
+        self.uses_other_systems() || self.decision(workspace).analysis.test != Test::BootstrapT
+    }
+
+    /// Reports whether the verdicts are about time, the default metric.
+    pub(super) fn is_about_time(&self) -> bool {
+        self.analysis.explicit_analysis().subject == Analysis::default().subject
+    }
+
+    /// Refuses contradictory options.
+    pub(super) fn check(&self, workspace: &WorkspaceSettings) -> Result<(), AppError> {
+        let analysis = self.decision(workspace).analysis;
+        let default = Analysis::default();
+        let is_ours = !analysis.test.is_foreign();
+        if is_ours && analysis.observations != default.observations {
+            return Err(AppError::Usage(
+                "`--observations` is about another test than the tool's own, which has one way\n  help: add `--test welch` or another one; `--help` lists them".to_owned(),
+            ));
+        }
+        if self.analysis.rank_p.is_some()
+            && !matches!(analysis.test, Test::MannWhitney | Test::Kruskal)
+        {
+            return Err(AppError::Usage(
+                "`--rank-p` goes with `--test mann-whitney`, and with `--test kruskal` behind its gate".to_owned(),
+            ));
+        }
+        if !is_ours && analysis.subject != default.subject {
+            return Err(AppError::Usage(format!(
+                "`--metric {}` has rules of its own, and `--test` is about times\n  help: leave out one of them",
+                analysis.subject
+            )));
+        }
+        let of_launches = matches!(
+            analysis.center,
+            Some(Statistic::Slope | Statistic::Subselection)
+        );
+        if analysis.observations != Observations::Launches && of_launches {
+            return Err(AppError::Usage(format!(
+                "`--center {}` is of whole launches\n  help: leave out `--observations {}`",
+                analysis.center_in_force(),
+                analysis.observations
+            )));
+        }
+        Ok(())
+    }
+
+    /// Refuses options that side-by-side measurements do not support.
+    pub(super) fn check_paired(&self) -> Result<(), AppError> {
+        if self.uses_other_systems() {
+            return Err(AppError::Usage(
+                "statistics of other systems are about stored runs: two builds measured side by side are decided by their pairs\n  help: measure without these flags, then compare the two runs that this stores: cargo perfcheck compare BASE NEW --test ...".to_owned(),
+            ));
+        }
+        if self.analysis.correction.is_some() {
+            return Err(AppError::Usage(
+                "`--correction` is about stored runs: two builds measured side by side share their level over looks and benchmarks, family-wise\n  help: leave it out, or compare the two runs that this stores: cargo perfcheck compare BASE NEW --correction bh".to_owned(),
+            ));
+        }
+        self.check(&WorkspaceSettings::default())
+    }
+
+    /// Reports whether the user allows this fact to differ.
+    pub(super) fn allows(&self, fact: Fact) -> bool {
+        self.allow_different.contains(&fact)
+    }
+}
+
+/// The maximum amount of measurement when two builds are measured side by side.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Args)]
+pub struct Effort {
+    /// Measure at most N rounds, each with one process per side [default: 200]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(clap_range(Plan::FEWEST_ROUNDS..=10_000)))]
+    pub rounds: Option<u32>,
+    /// Stop a comparison after this time
+    #[arg(long, value_name = "TIME", value_parser = parse_positive_duration)]
+    pub time_budget: Option<Duration>,
+    /// Measure no benchmark for longer than this [default: 30s, but at least 20 rounds]
+    #[arg(long, value_name = "TIME", value_parser = parse_positive_duration)]
+    pub time_per_benchmark: Option<Duration>,
+    /// Run executables as linked, instead of relinking them for each round with functions at the same addresses on both sides
+    #[arg(long)]
+    pub as_built: bool,
+    // Set by `run` alone: no other command counts instructions.
+    #[arg(skip)]
+    pub(crate) instructions: CountingMode,
+}
+
+/// Benchmarks whose instructions are counted when no verdict or limit needs the count.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, ValueEnum)]
+pub enum CountingMode {
+    /// Never count
+    #[default]
+    Never,
+    /// Count where the time changed against another build
+    Changed,
+    /// Count every benchmark
+    Always,
+}
+
+impl Effort {
+    /// The default limit for a costly benchmark.
+    const USUAL_LIMIT: TimeLimit = TimeLimit {
+        time: Duration::from_secs(30),
+        // Fewer rounds can hardly decide anything.
+        fewest_rounds: 20,
+    };
+
+    /// Returns how long one benchmark may be measured: as set by the flag, else by `key` of Cargo.toml. An explicit `--rounds` disables the implicit
+    /// limits.
+    pub(super) fn limit_per_benchmark(&self, key: Option<Duration>) -> Option<TimeLimit> {
+        let key = key.filter(|_| self.rounds.is_none());
+        if let Some(time) = self.time_per_benchmark.or(key) {
+            return Some(TimeLimit {
+                time,
+                fewest_rounds: Plan::FEWEST_ROUNDS,
+            });
+        }
+        (self.rounds.is_none() && self.time_budget.is_none()).then_some(Self::USUAL_LIMIT)
+    }
+}
+
+/// Options of the commands other than a plain run that measure two builds side by side.
+#[derive(Debug, Clone, Args)]
+#[command(next_help_heading = "Measurement options")]
+pub struct PairedOptions {
+    #[command(flatten)]
+    pub(crate) effort: Effort,
+    /// Extra time allowed before a benchmark counts as hung
+    #[arg(long, value_name = "TIME", value_parser = parse_duration)]
+    pub timeout: Option<Duration>,
+    /// Ignore relative changes up to this, e.g. 0.5% [default: 1%]
+    #[arg(long, value_name = "FRACTION", value_parser = parse_fraction_below_one)]
+    pub noise_threshold: Option<f64>,
+    /// Limit the false-alarm rate of all benchmarks together, one-sided [default: 1%]
+    #[arg(long, visible_alias = "alpha", value_name = "FRACTION", value_parser = parse_significance_level)]
+    pub significance_level: Option<f64>,
+    /// Seed all randomness [default: random]
+    #[arg(long, value_name = "N")]
+    pub seed: Option<u64>,
+}
+
+impl PairedOptions {
+    /// Returns the comparison options of this measurement.
+    pub(super) fn comparison(&self) -> ComparisonOptions {
+        ComparisonOptions {
+            noise_threshold: self.noise_threshold,
+            significance_level: self.significance_level,
+            seed: self.seed,
+            ..ComparisonOptions::default()
+        }
+    }
+}
+
+/// The word that may accompany any other policy: drop first samples.
+const FIRST: &str = "first";
+const FIRST_HELP: &str =
+    "The first sample of each launch goes, before any other rule (serializers)";
+
+/// Converts a range to the type that clap expects.
+pub fn clap_range(limits: RangeInclusive<u32>) -> RangeInclusive<i64> {
+    let (least, most) = limits.into_inner();
+    least.into()..=most.into()
+}
+
+fn list_possible_values(known: WordMeanings) -> impl Iterator<Item = PossibleValue> {
+    known
+        .iter()
+        .map(|(word, help)| PossibleValue::new(*word).help(*help))
+}
+
+/// Returns a clap parser for an enum that lists its own words.
+pub fn word_parser<T>(known: WordMeanings) -> impl TypedValueParser<Value = T>
+where
+    T: FromStr<Err = String> + Clone + Send + Sync + 'static,
+{
+    PossibleValuesParser::new(list_possible_values(known))
+        .try_map(|word| word.parse::<T>().map_err(io::Error::other))
+}
+
+/// Returns a clap parser for the statistics of a set.
+pub(super) fn statistic_parser(set: StatisticSet) -> impl TypedValueParser<Value = Statistic> {
+    let known = set.statistics().iter();
+    PossibleValuesParser::new(known.map(|one| PossibleValue::new(one.to_string()).help(one.help())))
+        .try_map(move |word| Statistic::parse(&word, set).map_err(io::Error::other))
+}
+
+/// Parses the value of `--outliers`: one policy, optionally with `first`, which drops first samples before it.
+pub fn parse_outliers(text: &str) -> Result<SampleFilter, String> {
+    let mut policy = None;
+    let mut drop_first = false;
+    for word in text.split(',').map(str::trim) {
+        if word == FIRST {
+            drop_first = true;
+        } else if let Some(before) = policy.replace(word.parse::<Outliers>()?) {
+            return Err(format!(
+                "`{before}` and `{word}` are two policies: only `{FIRST}` goes with another one"
+            ));
+        }
+    }
+    Ok(SampleFilter {
+        outliers: policy.unwrap_or(Outliers::Keep),
+        drop_first,
+        ..SampleFilter::default()
+    })
+}
+
+/// A clap parser that reads outlier policies with this function. The value may consist of several words; the help lists each word.
+#[derive(Debug, Clone, Copy)]
+pub struct OutlierWords(pub fn(&str) -> Result<SampleFilter, String>);
+
+impl TypedValueParser for OutlierWords {
+    type Value = SampleFilter;
+
+    fn parse_ref(
+        &self,
+        command: &clap::Command,
+        argument: Option<&clap::Arg>,
+        value: &OsStr,
+    ) -> Result<SampleFilter, clap::Error> {
+        let read = self.0;
+        StringValueParser::new()
+            .try_map(move |text| read(&text).map_err(io::Error::other))
+            .parse_ref(command, argument, value)
+    }
+
+    fn possible_values(&self) -> Option<Box<dyn Iterator<Item = PossibleValue> + '_>> {
+        let first = PossibleValue::new(FIRST).help(FIRST_HELP);
+        Some(Box::new(
+            list_possible_values(Outliers::WORDS).chain([first]),
+        ))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_policy_may_go_with_first_and_with_no_other_one() {
+        let read = |text| parse_outliers(text).map(|found| (found.outliers, found.drop_first));
+        assert_eq!(read("first"), Ok((Outliers::Keep, true)));
+        assert_eq!(read("iqr,first"), Ok((Outliers::Iqr, true)));
+        assert_eq!(read("mad"), Ok((Outliers::Mad, false)));
+        let two = read("iqr,mad").expect_err("two policies");
+        assert!(two.contains("`iqr` and `mad` are two policies"), "{two}");
+        assert!(read("tukey").is_err());
+    }
+}

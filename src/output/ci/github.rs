@@ -1,0 +1,116 @@
+//! Annotations of a GitHub Actions job: commands in its log that mark what became worse.
+//!
+//! GitHub shows ten errors and ten warnings of each step. If there are more, the last annotation counts the others; the Markdown in the job's summary
+//! contains all.
+
+use std::io::{self, Write};
+
+use super::context::{ReportContext, SourcePlace};
+use crate::output::units;
+use crate::output::words::sentences::{self, RowSeverity};
+use crate::sanitize;
+use perfcheck_analysis::findings::{FailedTarget, Findings, Row};
+
+/// Maximum number of annotations of each kind.
+const SHOWN: usize = 10;
+/// Maximum length of a title, which must fit on a line.
+const LONGEST_TITLE: usize = 100;
+const LONGEST_MESSAGE: usize = 2_000;
+
+/// A command that marks a place of the source in the log.
+struct Annotation {
+    place: Option<SourcePlace>,
+    title: String,
+    message: String,
+}
+
+impl Annotation {
+    fn from_failed_target(failed: &FailedTarget, context: &ReportContext<'_>) -> Self {
+        let name = format!("{}/{}", failed.package, failed.target);
+        let message = format!("{name}: {}", sentences::describe_target_failure(failed));
+        Self {
+            place: (context.source_place)(&failed.key()),
+            title: format!("failed: {}", sanitize::one_line(&name)),
+            message: sanitize::one_line(&message),
+        }
+    }
+
+    fn from_row(row: &Row<'_>, findings: &Findings<'_>, context: &ReportContext<'_>) -> Self {
+        let (word, complaint) = sentences::describe_problem(row, findings, context.fail_on);
+        let lines: Vec<String> = [row.key.to_string(), complaint.clone()]
+            .into_iter()
+            .map(|line| sanitize::one_line(&line))
+            .chain(sentences::notes_beyond(row, findings, &complaint))
+            .collect();
+        Self {
+            place: (context.source_place)(&row.key),
+            title: format!("{word}: {}", sanitize::one_line(&row.key.id)),
+            message: lines.join("\n"),
+        }
+    }
+
+    fn write(&self, writer: &mut dyn Write, command: &str) -> io::Result<()> {
+        let place = self.place.as_ref().map_or_else(String::new, |place| {
+            let file = sanitize::workflow_property(&place.file);
+            format!("file={file},line={},", place.line)
+        });
+        let title = sentences::shorten(&self.title, LONGEST_TITLE);
+        let message = sentences::truncate(&self.message, LONGEST_MESSAGE);
+        writeln!(
+            writer,
+            "::{command} {place}title={}::{}",
+            sanitize::workflow_property(&title),
+            sanitize::workflow_data(&message)
+        )
+    }
+}
+
+pub(crate) fn write_annotations(
+    writer: &mut dyn Write,
+    findings: &Findings<'_>,
+    context: &ReportContext<'_>,
+) -> io::Result<()> {
+    let targets = findings.failed_targets.iter();
+    let mut errors: Vec<Annotation> = targets
+        .map(|failed| Annotation::from_failed_target(failed, context))
+        .collect();
+    let mut warnings: Vec<Annotation> = sentences::describe_incomplete_run(findings.run)
+        .map(|message| Annotation {
+            place: None,
+            title: format!("incomplete: run {}", findings.run.id),
+            message,
+        })
+        .into_iter()
+        .collect();
+    // Put benchmarks that could not be measured first: readers of a truncated list must see that nothing is known about some benchmarks.
+    let mut rows = sentences::rows_worst_first(findings);
+    rows.sort_by_key(|row| RowSeverity::from_row(row, findings, context.fail_on));
+    for row in rows {
+        let kind = match RowSeverity::from_row(row, findings, context.fail_on) {
+            RowSeverity::Error | RowSeverity::Failure => &mut errors,
+            RowSeverity::Warning => &mut warnings,
+            RowSeverity::Fine => continue,
+        };
+        kind.push(Annotation::from_row(row, findings, context));
+    }
+    for (command, annotations) in [("error", errors), ("warning", warnings)] {
+        let shown = if annotations.len() > SHOWN {
+            SHOWN - 1
+        } else {
+            annotations.len()
+        };
+        for annotation in &annotations[..shown] {
+            annotation.write(writer, command)?;
+        }
+        if shown < annotations.len() {
+            let more = units::counted(annotations.len() - shown, "benchmark");
+            let text = format!("{more} more: see the summary of this job, or the log");
+            writeln!(
+                writer,
+                "::{command} title=cargo perfcheck::{}",
+                sanitize::workflow_data(&text)
+            )?;
+        }
+    }
+    Ok(())
+}

@@ -1,0 +1,693 @@
+//! Explains a comparison of stored runs: by the prediction interval over runs, or by the t-score alone.
+//!
+//! Explains a comparison of stored runs by the test of a published system, and verdicts about another statistic than time.
+//!
+//! Explains the effect size of a difference, for every method of comparison.
+
+use super::measured::{failure_statements, format_level, format_p};
+use super::write::Explanation;
+use crate::output::messages::{Numbers, Statement};
+use crate::output::units;
+use crate::output::words::analysis;
+use crate::output::words::sentences::capitalize;
+use perfcheck_analysis::compare::{
+    Comparison, Estimate, FamilyTest, LevelShare, Location, Note, Prediction, PublishedDecision,
+    SharedLevel, StoredDecision, TScoreResult,
+};
+use perfcheck_analysis::model::{
+    Correction, Metric, Observations, Statistic, Test, Thresholds, Verdict,
+};
+
+/// Returns the statements from the estimates to the decision.
+pub(super) fn statements(
+    explanation: &Explanation<'_>,
+    comparison: &Comparison,
+    test: Test,
+) -> Vec<Statement> {
+    let mut statements = failure_statements(explanation.failures);
+    statements.extend(
+        comparison
+            .location()
+            .map(|found| location_statement(found, test)),
+    );
+    if let (Some(grounds), Some(change)) = (comparison.run_grounds(), comparison.change) {
+        statements.push(estimate_statement(
+            explanation,
+            comparison,
+            grounds,
+            change,
+            test,
+        ));
+        statements.push(family_statement(grounds, change));
+    }
+    statements.push(threshold_statement(comparison));
+    statements.push(decision_statement(comparison, test));
+    if test == Test::BootstrapT {
+        let found = comparison.run_grounds().and_then(|grounds| grounds.t_score);
+        statements.extend(found.map(|found| t_score_statement(&found, comparison)));
+    }
+    statements.extend(effect_statement(comparison, explanation.metric));
+    statements.extend(note_statements(&comparison.notes));
+    statements.push(alternative_statement(comparison, test));
+    statements
+}
+
+fn location_statement(location: Location, test: Test) -> Statement {
+    let of_run = match (test, location) {
+        (Test::TScore, _) => "and the means over launches were compared",
+        (_, Location::Median) => "and of each run the mean of its launches",
+        _ => "and of each run its fastest launch, as noise makes samples slower and never faster",
+    };
+    Statement::new(
+        format!(
+            "Of each launch the {location} of its samples was taken, {of_run}. No sample was left out as an outlier: what is significant includes the extremes."
+        ),
+        Numbers::Location { location },
+    )
+}
+
+fn estimate_statement(
+    explanation: &Explanation<'_>,
+    comparison: &Comparison,
+    grounds: &StoredDecision,
+    change: Estimate,
+    test: Test,
+) -> Statement {
+    let mut text = format!(
+        "By that the run is {} against its reference.",
+        units::change(change.estimate)
+    );
+    if is_identical(comparison, change) && test == Test::BootstrapT {
+        text.push_str(" All launches of both sides gave one and the same value.");
+    } else if let Some(Prediction {
+        standard_error: error,
+        degrees_of_freedom: df,
+    }) = grounds.prediction
+    {
+        let run_sd = grounds.run_sd;
+        let spread = explanation.row.map_or(0, |found| found.spread.len());
+        let known = if spread < 2 {
+            "what is assumed of such a host, as one run does not show it".to_owned()
+        } else {
+            format!("what is assumed of such a host and {spread} runs have shown")
+        };
+        let drift = run_sd * (1.0 + 1.0 / comparison.extent.runs_averaged().max(1) as f64).sqrt();
+        let decides = if error > drift * (1.0 + 1e-9) {
+            format!(
+                "; launches within the runs leave more than that open, so the change has a standard error of {}",
+                format_level(error)
+            )
+        } else {
+            format!(
+                ", which gives the change a standard error of {}",
+                format_level(error)
+            )
+        };
+        text = format!(
+            "{text} Runs of the same code drift apart on this host by {} (standard deviation; {known}){decides}, with {df:.0} degrees of freedom.",
+            format_level(run_sd),
+        );
+    } else {
+        text.push_str(" How far launches differ among themselves says how uncertain that is; drift between runs is left out (`--ignore-drift`).");
+    }
+    Statement::new(
+        text,
+        Numbers::Estimate {
+            change: change.estimate,
+            standard_error: grounds.prediction.map(|found| found.standard_error),
+            degrees_of_freedom: grounds.prediction.map(|found| found.degrees_of_freedom),
+            run_std_dev: Some(grounds.run_sd),
+        },
+    )
+}
+
+fn family_statement(grounds: &StoredDecision, change: Estimate) -> Statement {
+    let test = &grounds.test;
+    let shared = match test.family {
+        1 => format!(
+            "It was the only benchmark compared, so it had the whole level of {}, one-sided, for slower, and the same for faster.",
+            format_level(test.family_level)
+        ),
+        count => {
+            let [of_all, slower, faster] = [
+                test.family_level,
+                test.step_level.slower,
+                test.step_level.faster,
+            ]
+            .map(format_level);
+            match test.rule {
+                Correction::Holm => format!(
+                    "{count} benchmarks were compared and shared a level of {of_all}, one-sided, for slower, and the same for faster. Holm's procedure gave this one {slower} for slower and {faster} for faster."
+                ),
+                Correction::BenjaminiHochberg => format!(
+                    "{count} benchmarks were compared, and of those called slower a share of {of_all} is allowed to be false alarms, on average; the same for faster. Benjamini and Hochberg's procedure gave this one {slower} for slower and {faster} for faster."
+                ),
+                Correction::Unadjusted => format!(
+                    "{count} benchmarks were compared, each by itself at a level of {of_all}, one-sided, for slower, and the same for faster."
+                ),
+            }
+        }
+    };
+    interval_statement(&shared, test, change, (1.0, ""))
+}
+
+/// Describes how a test shares its level, and its result at that level. `share` is the part of the level that this look has.
+pub(super) fn interval_statement(
+    shared: &str,
+    test: &FamilyTest,
+    change: Estimate,
+    (share, of_look): (f64, &str),
+) -> Statement {
+    let (p, adjusted, direction) = if change.estimate >= 0.0 {
+        (test.p.slower, test.adjusted.slower, "slower")
+    } else {
+        (test.p.faster, test.adjusted.faster, "faster")
+    };
+    Statement::new(
+        format!(
+            "{shared} At these levels the change lies in {}. For `{direction} by more than the threshold` {}{of_look}, adjusted {}.",
+            units::change_interval(change.lower, change.upper),
+            format_p(p),
+            units::p_value(adjusted),
+        ),
+        Numbers::Interval {
+            change,
+            family: test.family,
+            family_level: test.family_level,
+            level_slower: test.step_level.slower * share,
+            level_faster: test.step_level.faster * share,
+            p_slower: test.p.slower,
+            p_faster: test.p.faster,
+            adjusted_p_slower: test.adjusted.slower,
+            adjusted_p_faster: test.adjusted.faster,
+        },
+    )
+}
+
+/// Describes the noise threshold.
+pub(super) fn threshold_statement(comparison: &Comparison) -> Statement {
+    let threshold = comparison.noise_threshold;
+    let raised = comparison
+        .notes
+        .iter()
+        .any(|note| matches!(note, Note::ThresholdRaised { .. }));
+    let why = if raised {
+        ", as controls on this host have shown"
+    } else {
+        ""
+    };
+    Statement::new(
+        format!(
+            "Changes up to {} either way count as noise{why}.",
+            format_level(threshold)
+        ),
+        Numbers::Threshold {
+            noise_threshold: threshold,
+        },
+    )
+}
+
+fn decision_statement(comparison: &Comparison, test: Test) -> Statement {
+    let bounds = comparison.change.map(|change| (change.lower, change.upper));
+    let (low, high) = format_thresholds(comparison.noise_threshold);
+    let text = match (comparison.verdict, bounds) {
+        (_, None) => "No test was possible: the notes say what was missing.".to_owned(),
+        (Verdict::Regressed, Some((lower, _))) => format!(
+            "The lower bound, {}, lies above {high}: the whole interval is slower than noise.",
+            units::change(lower)
+        ),
+        (Verdict::Improved, Some((_, upper))) => format!(
+            "The upper bound, {}, lies below {low}: the whole interval is faster than noise.",
+            units::change(upper)
+        ),
+        (Verdict::Unchanged, Some((lower, upper))) => format!(
+            "The whole interval {} lies within {low} and {high}: a change of interest is ruled out.",
+            units::change_interval(lower, upper)
+        ),
+        (Verdict::Suspect, Some((lower, _))) => format!(
+            "The lower bound, {}, does not lie above {high}, so drift between runs could explain it; but the launches of this run are slower than those of the reference by more than launches differ.",
+            format_bound(lower)
+        ),
+        (_, Some((lower, upper))) if test == Test::BootstrapT && faster_by_t_score(comparison) => {
+            format!(
+                "The interval {} shows no change, and the launches look faster by more than they differ among themselves: neither a change nor its absence is shown.",
+                units::change_interval(lower, upper)
+            )
+        }
+        (_, Some((lower, upper))) => {
+            describe_open_interval(lower, upper, comparison.noise_threshold)
+        }
+    };
+    verdict_statement(&text, comparison)
+}
+
+/// Returns a statement with the condition that decided.
+pub(super) fn verdict_statement(condition: &str, comparison: &Comparison) -> Statement {
+    Statement::new(
+        format!("{condition} So it is {}.", comparison.verdict).trim_start(),
+        Numbers::from_comparison(comparison),
+    )
+}
+
+/// Returns the change below which a benchmark is faster than noise.
+/// Decisions use logarithms, so its size is a little less than the threshold.
+pub(super) fn improvement_threshold(threshold: f64) -> f64 {
+    (-threshold.ln_1p()).exp_m1()
+}
+
+/// Explains why an interval leaves the question open.
+pub(super) fn describe_open_interval(lower: f64, upper: f64, threshold: f64) -> String {
+    let (low, high) = format_thresholds(threshold);
+    let all = units::change_interval(lower, upper);
+    if upper > threshold && lower < -threshold {
+        format!(
+            "The interval {all} reaches beyond both {low} and {high}: slower, faster and unchanged are all possible."
+        )
+    } else if upper > threshold {
+        format!("The interval {all} has {high} within it: noise and a slowdown are both possible.")
+    } else {
+        format!(
+            "The interval {all} has {low} within it: noise and an improvement are both possible."
+        )
+    }
+}
+
+/// Formats the threshold as a change in both directions: faster, slower.
+pub(super) fn format_thresholds(threshold: f64) -> (String, String) {
+    let faster = improvement_threshold(threshold);
+    (units::change(faster), units::change(threshold))
+}
+
+pub(super) fn format_bound(value: f64) -> String {
+    if value.is_finite() {
+        units::change(value)
+    } else {
+        "which the data do not give".to_owned()
+    }
+}
+
+pub(super) fn finite_or_none(value: Option<f64>) -> Option<f64> {
+    value.filter(|value| value.is_finite())
+}
+
+fn faster_by_t_score(comparison: &Comparison) -> bool {
+    comparison.notes.contains(&Note::FasterByTScoreOnly)
+}
+
+fn is_identical(comparison: &Comparison, change: Estimate) -> bool {
+    comparison.p_value == Some(1.0) && (change.lower, change.upper) == (0.0, 0.0)
+}
+
+fn t_score_statement(found: &TScoreResult, comparison: &Comparison) -> Statement {
+    let change = found.change;
+    let threshold = comparison.noise_threshold;
+    let says = if change.lower > threshold {
+        "by itself it would say `regressed`"
+    } else if change.upper < improvement_threshold(threshold) {
+        "by itself it would say `improved`"
+    } else {
+        "by itself it would call no change"
+    };
+    let adjusted = if change.estimate >= 0.0 {
+        found.test.adjusted.slower
+    } else {
+        found.test.adjusted.faster
+    };
+    Statement::new(
+        format!(
+            "The t-score of the means over launches knows nothing of drift between runs, and makes `suspect` at most: {} in {}, adjusted p {}; {says}.",
+            units::change(change.estimate),
+            units::change_interval(change.lower, change.upper),
+            units::p_value(adjusted),
+        ),
+        Numbers::TScore {
+            change,
+            adjusted_p_slower: found.test.adjusted.slower,
+            adjusted_p_faster: found.test.adjusted.faster,
+        },
+    )
+}
+
+/// Returns a statement for each note.
+pub(super) fn note_statements(notes: &[Note]) -> Vec<Statement> {
+    let statement = |note: &Note| {
+        let text = format!("{}.", capitalize(&note.to_string()));
+        let notes = [note.clone()];
+        Statement::new(text, Numbers::Note { notes })
+    };
+    notes.iter().map(statement).collect()
+}
+
+/// Describes the smallest slowdown that could have been called.
+pub(super) fn describe_smallest_callable(comparison: &Comparison) -> Option<String> {
+    let smallest = finite_or_none(comparison.smallest_callable)?;
+    Some(format!(
+        "A change seen of more than {} would have been `regressed`.",
+        units::change(smallest)
+    ))
+}
+
+fn alternative_statement(comparison: &Comparison, test: Test) -> Statement {
+    let (low, high) = format_thresholds(comparison.noise_threshold);
+    let callable = describe_smallest_callable(comparison);
+    let more = match test {
+        Test::BootstrapT => {
+            "More accepted runs of the same code, a dedicated host (`host = \"dedicated\"`) or measuring both builds side by side (`--against REV`) make the interval narrower"
+        }
+        _ => "More launches make the interval narrower",
+    };
+    let text = match (comparison.verdict, comparison.change) {
+        (_, None) => {
+            "Longer samples or more launches (`--measurement-time`, `--rounds`) would have allowed a test.".to_owned()
+        }
+        (Verdict::Regressed, Some(change)) => {
+            let smallest = comparison.smallest_callable.map_or(f64::NAN, |smallest| smallest);
+            format!(
+                "It would not have been called if the change seen had been {} or less, or with a noise threshold of {} or more.",
+                units::change(smallest),
+                format_level(change.lower),
+            )
+        }
+        (Verdict::Improved, Some(change)) => format!(
+            "It would not have been called with a noise threshold of {} or more.",
+            format_level(1.0 / (1.0 + change.upper) - 1.0),
+        ),
+        (Verdict::Unchanged, _) => callable.unwrap_or_default(),
+        (_, Some(_)) => {
+            let reach = "`unchanged` needs the whole interval";
+            format!(
+                "{} {reach} within {low} and {high}. {more}.",
+                callable.unwrap_or_default()
+            )
+        }
+    };
+    let family = comparison
+        .run_grounds()
+        .map_or(1, |grounds| grounds.test.family);
+    let alone =
+        if family > 1 && matches!(comparison.verdict, Verdict::Suspect | Verdict::Inconclusive) {
+            format!(
+                " Without the other {} it would have had a larger share of the level.",
+                units::counted(family - 1, "benchmark")
+            )
+        } else {
+            String::new()
+        };
+    Statement::new(
+        format!("{}{alone}", text.trim_start()),
+        Numbers::Otherwise {
+            smallest_callable: finite_or_none(comparison.smallest_callable),
+            rounds_needed: None,
+        },
+    )
+}
+
+/// Returns the alternative_statements from the observations to the decision.
+pub(super) fn alternative_statements(
+    explanation: &Explanation<'_>,
+    comparison: &Comparison,
+) -> Vec<Statement> {
+    let thresholds = &explanation.run.begun.decision.thresholds;
+    let mut alternative_statements = failure_statements(explanation.failures);
+    if let Some(tested) = comparison.published_decision() {
+        alternative_statements.push(observations_statement(tested));
+        alternative_statements.push(test_statement(tested, comparison, thresholds));
+        if tested.test != Test::P95Ratio {
+            alternative_statements.push(threshold_statement(comparison));
+        }
+    }
+    alternative_statements.push(alternative_decision_statement(comparison));
+    alternative_statements.extend(effect_statement(comparison, explanation.metric));
+    let centers = comparison.description.centers.as_ref();
+    let told = analysis::describe_centers(comparison, explanation.metric);
+    alternative_statements.extend(centers.zip(told).map(|(centers, told)| {
+        Statement::new(
+            format!("The summary that was asked for: {told}."),
+            Numbers::Summary { centers: *centers },
+        )
+    }));
+    alternative_statements.extend(note_statements(&comparison.notes));
+    alternative_statements
+}
+
+/// Returns the alternative_statements on a verdict about another statistic than time.
+pub(super) fn statements_about(subject: Statistic, comparison: &Comparison) -> Vec<Statement> {
+    let seen = if let Some(count) = comparison.count(subject) {
+        let how = if count.exact {
+            "no iteration of either side differed from the others of its side, so a difference is a difference, whatever its size".to_owned()
+        } else {
+            let p = match (count.p_value, comparison.p_value, comparison.shared_level()) {
+                (Some(p), Some(adjusted), Some(shared)) => format!(
+                    " ({}; of {} whose counts vary {adjusted}, by Holm's procedure at {})",
+                    format_p(p),
+                    units::counted(shared.family, "benchmark"),
+                    format_level(shared.effective_level()),
+                    adjusted = units::p_value(adjusted),
+                ),
+                _ => String::new(),
+            };
+            format!(
+                "iterations differ among themselves, so launches were tested by their ranks{p}, and the change must be more than noise"
+            )
+        };
+        format!(
+            "The verdict was to be about {subject}: {} per iteration against {} of the reference; {how}.",
+            count.candidate, count.base
+        )
+    } else if let Some(found) = comparison.percentile(subject) {
+        format!(
+            "The verdict was to be about {subject} of single operations: {} on average over launches against {}, a change of {}.{}",
+            units::time(found.candidate_ns),
+            units::time(found.base_ns),
+            units::change(found.change.estimate),
+            describe_interval(comparison)
+        )
+    } else {
+        format!("The verdict was to be about {subject}.")
+    };
+    let mut alternative_statements = vec![Statement::new(
+        seen,
+        Numbers::Metric {
+            metric: subject,
+            change: comparison.change,
+            shared_level: comparison.shared_level(),
+        },
+    )];
+    alternative_statements.push(threshold_statement(comparison));
+    alternative_statements.push(verdict_statement("", comparison));
+    alternative_statements.extend(note_statements(&comparison.notes));
+    alternative_statements
+}
+
+/// Describes the interval that decides, and its confidence level.
+fn describe_interval(comparison: &Comparison) -> String {
+    let (
+        Some(change),
+        Some(SharedLevel {
+            family,
+            share:
+                LevelShare::Interval {
+                    confidence_level,
+                    interval_level,
+                },
+        }),
+    ) = (comparison.change, comparison.shared_level())
+    else {
+        return String::new();
+    };
+    if !change.lower.is_finite() {
+        return " It has no bounds: one launch does not tell how launches differ.".to_owned();
+    }
+    let shares = if family > 1 {
+        format!(
+            "{}: {family} benchmarks have their say about it, and all their intervals together keep {}",
+            units::percent(interval_level),
+            units::percent(confidence_level)
+        )
+    } else {
+        units::percent(interval_level)
+    };
+    let between = if comparison.is_paired() {
+        ""
+    } else {
+        ", wide enough for the drift between runs"
+    };
+    format!(
+        " Student's interval is {}{between} (at {shares}).",
+        units::change_interval(change.lower, change.upper)
+    )
+}
+
+fn observations_statement(tested: &PublishedDecision) -> Statement {
+    let text = match tested.observations {
+        Observations::Launches => format!(
+            "Each launch gave one observation, the {} of its samples: {} against {}.",
+            tested.center, tested.candidate, tested.base
+        ),
+        Observations::Samples => format!(
+            "Each sample was an observation, {} against {}, as if samples of one process were independent of each other; they are not, so this test finds too much.",
+            tested.candidate, tested.base
+        ),
+        Observations::Filtered => format!(
+            "Each sample that the filter leaves was an observation, {} against {}, as if samples of one process were independent of each other; they are not, so this test finds too much.",
+            tested.candidate, tested.base
+        ),
+    };
+    let outliers = match tested.observations {
+        Observations::Launches | Observations::Samples => {
+            "No sample was left out as an outlier: what is significant includes the extremes."
+        }
+        Observations::Filtered => {
+            "Test, change and effect sizes are of these samples; `--observations samples` takes all."
+        }
+    };
+    Statement::new(
+        format!("{text} {outliers} Drift between runs is left out."),
+        Numbers::Observations {
+            observations: tested.observations,
+            center: tested.center,
+            candidate: tested.candidate,
+            base: tested.base,
+        },
+    )
+}
+
+fn test_statement(
+    tested: &PublishedDecision,
+    comparison: &Comparison,
+    thresholds: &Thresholds,
+) -> Statement {
+    let statistic = tested.statistic.map_or(f64::NAN, |value| value);
+    let by = match tested.test {
+        Test::PooledT => format!(
+            "The t-score of the means, {statistic:.4}, against resamples of both sides pooled"
+        ),
+        Test::Welch => format!(
+            "Welch's test of the means: t = {statistic:.4} with {:.2} degrees of freedom",
+            tested.degrees_of_freedom.unwrap_or(f64::NAN)
+        ),
+        Test::MannWhitney => format!("Mann and Whitney's test of ranks: U = {statistic}"),
+        Test::Kruskal => format!("Kruskal and Wallis's test of ranks: H = {statistic:.4}"),
+        Test::P95Ratio => format!(
+            "The 95th percentiles have the ratio {statistic:.4}; up to {} is faster, from {} on slower, and nothing else counts",
+            thresholds.p95_faster, thresholds.p95_slower
+        ),
+        Test::Interval => format!(
+            "The two {} intervals lie {statistic:.3} times their facing halves apart; beyond 1 they do not overlap",
+            units::percent(1.0 - tested.level)
+        ),
+        Test::BootstrapT | Test::TScore => "The t-score".to_owned(),
+    };
+    let p = match (tested.p_value, tested.adjusted_p_value) {
+        (Some(p), Some(adjusted)) => format!(
+            ", {}, adjusted {}; the level is {}, two-sided",
+            format_p(p),
+            units::p_value(adjusted),
+            format_level(tested.level)
+        ),
+        _ => String::new(),
+    };
+    let text = if tested.significance.is_tested() {
+        let seen = comparison.change.map_or_else(String::new, |change| {
+            let within = if change.lower.is_finite() && change.upper.is_finite() {
+                format!(
+                    ", within {}",
+                    units::change_interval(change.lower, change.upper)
+                )
+            } else {
+                String::new()
+            };
+            format!(" The change is {}{within}.", units::change(change.estimate))
+        });
+        let exact = if tested.statistic.is_some() {
+            format!("{by}{p}.")
+        } else {
+            "Neither side varies, so the difference is exact.".to_owned()
+        };
+        format!(
+            "{exact}{seen} That is {}.",
+            tested.significance.word().replace('-', " ")
+        )
+    } else {
+        format!("{} was asked for and could not be made.", tested.test)
+    };
+    Statement::new(
+        text,
+        Numbers::Test {
+            tested: *tested,
+            change: comparison.change,
+        },
+    )
+}
+
+fn alternative_decision_statement(comparison: &Comparison) -> Statement {
+    let bounds = comparison.change.map(|change| (change.lower, change.upper));
+    let by_bounds = comparison
+        .published_decision()
+        .is_some_and(|tested| tested.test == Test::P95Ratio);
+    let by_p_alone = comparison.published_decision().is_some_and(|tested| {
+        matches!(tested.test, Test::MannWhitney | Test::Kruskal) && tested.p_value.is_some()
+    }) && comparison.noise_threshold == 0.0;
+    let text = match comparison.verdict {
+        Verdict::Regressed | Verdict::Improved if by_p_alone => {
+            "It is significant, which decides without a noise threshold."
+        }
+        Verdict::Regressed | Verdict::Improved if !by_bounds => {
+            "It is significant, and the whole interval lies beyond noise."
+        }
+        Verdict::Unchanged if !by_bounds => "The whole interval lies within noise.",
+        Verdict::Regressed | Verdict::Improved | Verdict::Unchanged => "The ratio decides.",
+        _ if bounds.is_none() => "No test was possible: the notes say what was missing.",
+        _ => "Neither a change beyond noise nor its absence is shown.",
+    };
+    verdict_statement(text, comparison)
+}
+
+/// Describes the effect sizes, if they were requested.
+pub(super) fn effect_statement(comparison: &Comparison, metric: &Metric) -> Option<Statement> {
+    let effects = comparison.description.effects.as_ref()?;
+    let delta = effects.cliffs_delta?;
+    let unit = match effects.observations {
+        Observations::Launches => "launches",
+        Observations::Samples => "samples",
+        Observations::Filtered => "the samples that the filter leaves",
+    };
+    let hedges = effects.hedges_g.map_or_else(String::new, |g| {
+        format!(" Hedges' g is {g:+.2} (differences in deviations).")
+    });
+    let shift = effects.shift_ns.map_or_else(String::new, |shift| {
+        let (direction, size) = if shift.estimate < 0.0 {
+            ("faster", -shift.estimate)
+        } else {
+            ("slower", shift.estimate)
+        };
+        format!(
+            " Half of all pairs of {unit} differ by {} ({direction}) or more.",
+            units::format_cost(metric, size)
+        )
+    });
+    let paired = effects.paired_change.map_or_else(String::new, |paired| {
+        format!(
+            " Launch by launch the change is {} on average, between {} and {}.",
+            units::change(paired.estimate),
+            units::change(paired.lower),
+            units::change(paired.upper)
+        )
+    });
+    let pairs = if delta == 0.0 {
+        format!("Pairs of {unit} are slower as often as faster")
+    } else {
+        format!(
+            "Of all pairs of {unit}, {} percent more are {} than the other way",
+            (delta.abs() * 100.0).round(),
+            if delta > 0.0 { "slower" } else { "faster" }
+        )
+    };
+    Some(Statement::new(
+        format!(
+            "{pairs}: Cliff's delta is {delta:+.3}, {}.{hedges}{shift}{paired}",
+            effects.label.map_or("-", |size| size.label())
+        ),
+        Numbers::Effect(effects.clone()),
+    ))
+}

@@ -1,0 +1,204 @@
+//! Cells: colored text, or a number with its text for people.
+
+use crate::output::terminal;
+use crate::output::terminal::TextRole;
+use crate::output::units::{self, NO_BREAK};
+use crate::sanitize;
+use perfcheck_analysis::model::Verdict;
+
+/// A cell of a table: pieces of raw text, each with its color.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub(crate) struct Cell {
+    pieces: Vec<(TextRole, String)>,
+    /// A word after the text, aligned with the marks of other rows.
+    mark: Option<(TextRole, String)>,
+    value: Value,
+}
+
+/// The value of a cell in machine-readable forms.
+#[derive(Debug, Clone, Copy, Default, PartialEq)]
+enum Value {
+    /// The text.
+    #[default]
+    Words,
+    /// A number.
+    Number(f64),
+    /// No value.
+    Nothing,
+}
+
+impl Cell {
+    /// Creates a cell with text in one color.
+    pub(crate) fn with_ink(ink: TextRole, text: impl Into<String>) -> Self {
+        Self::from_pieces(vec![(ink, text.into())])
+    }
+
+    /// Creates a cell with less important text.
+    pub(crate) fn faint(text: impl Into<String>) -> Self {
+        Self::with_ink(TextRole::Faint, text)
+    }
+
+    /// Creates a cell with text in the color of a verdict.
+    pub(crate) fn colored_by_verdict(verdict: Verdict, text: impl Into<String>) -> Self {
+        Self::with_ink(TextRole::Verdict(verdict), text)
+    }
+
+    /// Creates a cell with text in several colors.
+    pub(crate) fn from_pieces(pieces: Vec<(TextRole, String)>) -> Self {
+        Self {
+            pieces,
+            ..Self::default()
+        }
+    }
+
+    /// Creates a cell with a number and its text for people.
+    pub(crate) fn number(value: f64, text: impl Into<String>) -> Self {
+        Self {
+            value: Value::Number(value),
+            ..Self::from(text.into())
+        }
+    }
+
+    /// Creates a cell for a missing value: a dash for people, empty in machine-readable forms.
+    pub(crate) fn missing() -> Self {
+        Self {
+            value: Value::Nothing,
+            ..Self::from("-")
+        }
+    }
+
+    /// Adds a mark after the text.
+    pub(crate) fn with_mark(self, ink: TextRole, mark: impl Into<String>) -> Self {
+        Self {
+            mark: Some((ink, mark.into())),
+            ..self
+        }
+    }
+
+    /// Reports whether the cell has no text and no mark.
+    pub(super) fn is_empty(&self) -> bool {
+        self.mark.is_none() && self.pieces.iter().all(|(_, text)| text.is_empty())
+    }
+
+    /// Returns the width of the text on one line, without the mark, in columns.
+    pub(super) fn width(&self) -> usize {
+        let pieces = self.pieces.iter();
+        pieces
+            .map(|(_, text)| units::width(&sanitize::one_line(text)))
+            .sum()
+    }
+
+    /// Returns the width of the mark, in columns.
+    pub(super) fn mark_width(&self) -> usize {
+        let mark = self.mark.as_ref();
+        mark.map_or(0, |(_, text)| units::width(&sanitize::one_line(text)))
+    }
+
+    /// Returns the width of the longest word, in columns.
+    pub(super) fn longest_word(&self) -> usize {
+        let plain = sanitize::one_line(&self.plain());
+        plain.split(' ').map(units::width).max().unwrap_or(0)
+    }
+
+    /// Returns the text without colors and escapes, with the mark but without the blanks that align it.
+    pub(super) fn raw(&self) -> String {
+        match &self.mark {
+            Some((_, mark)) => format!("{} {}", self.plain(), mark.replace(' ', "")),
+            None => self.plain(),
+        }
+    }
+
+    /// Returns the number; `None` if the cell has text or no value.
+    pub(super) fn exact(&self) -> Option<f64> {
+        match self.value {
+            Value::Number(value) => Some(value),
+            Value::Words | Value::Nothing => None,
+        }
+    }
+
+    /// Reports whether the value is missing.
+    pub(super) fn is_missing(&self) -> bool {
+        self.value == Value::Nothing
+    }
+
+    fn plain(&self) -> String {
+        let pieces = self.pieces.iter();
+        pieces.map(|(_, text)| text.as_str()).collect()
+    }
+
+    /// Returns the colored text on one line.
+    pub(super) fn colored_text(&self) -> String {
+        let pieces = self.pieces.iter();
+        pieces
+            .map(|(ink, text)| terminal::colorize(*ink, &sanitize::one_line(text)))
+            .collect()
+    }
+
+    /// Returns the colored mark.
+    pub(super) fn colored_mark(&self) -> String {
+        let mark = self.mark.as_ref();
+        mark.map_or_else(String::new, |(ink, text)| {
+            terminal::colorize(*ink, &sanitize::one_line(text))
+        })
+    }
+
+    /// Returns the text on one line of at most `columns`, shortened in its middle.
+    pub(super) fn shortened(&self, columns: usize) -> String {
+        if self.width() <= columns {
+            return self.colored_text();
+        }
+        let ink = self.pieces.first().map_or(TextRole::Plain, |(ink, _)| *ink);
+        let plain = sanitize::one_line(&self.plain());
+        terminal::colorize(ink, &units::shorten_middle(&plain, columns))
+    }
+
+    /// Breaks the text into lines of `columns`, between words. Words longer than `longest_word` are shortened.
+    pub(super) fn folded(&self, columns: usize, longest_word: usize) -> Vec<String> {
+        let mut lines = Vec::new();
+        for paragraph in self.paragraphs(longest_word) {
+            lines.extend(units::wrap_if_needed(&paragraph, columns));
+        }
+        for line in &mut lines {
+            *line = line.replace(NO_BREAK, " ");
+        }
+        lines
+    }
+
+    /// Returns the paragraphs. Each word is colored separately, because some pagers end a color at a line end.
+    fn paragraphs(&self, longest_word: usize) -> Vec<String> {
+        let mut paragraphs = vec![String::new()];
+        for (ink, text) in &self.pieces {
+            for (line, text) in sanitize::terminal_lines(text).split('\n').enumerate() {
+                if line > 0 {
+                    paragraphs.push(String::new());
+                }
+                let words = text.split(' ');
+                let words = words.map(|word| {
+                    terminal::colorize(*ink, &units::shorten_middle(word, longest_word))
+                });
+                let words: Vec<String> = words.collect();
+                if let Some(paragraph) = paragraphs.last_mut() {
+                    paragraph.push_str(&words.join(" "));
+                }
+            }
+        }
+        paragraphs
+    }
+}
+
+/// Returns a function that creates a column of cells from a description of each of `things`.
+pub(crate) fn cell_builder<T>(things: &[T]) -> impl Fn(&dyn Fn(&T) -> String) -> Vec<Cell> {
+    move |said| things.iter().map(|thing| said(thing).into()).collect()
+}
+
+impl From<String> for Cell {
+    fn from(text: String) -> Self {
+        Self::with_ink(TextRole::Plain, text)
+    }
+}
+
+impl From<&str> for Cell {
+    fn from(text: &str) -> Self {
+        Self::from(text.to_owned())
+    }
+}

@@ -1,0 +1,403 @@
+//! The message of `explain`: how a verdict was reached, in sentences with their numbers.
+//!
+//! The message of `explain --asm`: the machine code of a function in two builds.
+//!
+//! The message of `explain --flamegraph`.
+
+use serde::Serialize;
+
+use super::comparison::decided_by;
+use super::measured::LatencyChanges;
+use crate::output::explanation::Explanation;
+use perfcheck_analysis::compare::{
+    AllocationComparison, Centers, Comparison, Difference, Effects, Estimate,
+    InstructionComparison, Location, Note, PublishedDecision, SampledTime, SharedLevel,
+};
+use perfcheck_analysis::findings::ChangedFunction;
+use perfcheck_analysis::model::{
+    BenchmarkKey, BySide, Nanos, Observations, RunId, Statistic, Verdict,
+};
+
+/// An explanation of how a verdict was reached.
+#[derive(Debug, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[cfg_attr(test, schemars(rename = "Explanation"))]
+pub(crate) struct ExplanationMessage<'a> {
+    /// Run that has the verdict; for builds measured side by side, the run of the candidate.
+    run: RunId,
+    /// The benchmark.
+    benchmark: &'a BenchmarkKey,
+    /// The stored verdict.
+    verdict: Verdict,
+    /// Method of the verdict, as in `benchmark-compared`; null if nothing was compared.
+    decided_by: Option<&'static str>,
+    /// The sentences, in reading order.
+    sentences: &'a [Statement],
+}
+
+/// One or more sentences on one topic, with the numbers that they mention.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[cfg_attr(test, schemars(rename = "Sentence"))]
+pub(crate) struct Statement {
+    /// The sentences.
+    pub text: String,
+    #[serde(flatten)]
+    pub numbers: Numbers,
+}
+
+/// The topic of a sentence, with its numbers.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[serde(tag = "about", content = "numbers", rename_all = "kebab-case")]
+pub(crate) enum Numbers {
+    /// The stored verdict.
+    Verdict {
+        /// The change, as a fraction; null without a comparison.
+        change: Option<f64>,
+        /// Run that the benchmark was compared with; null without a comparison.
+        reference_run: Option<RunId>,
+    },
+    /// Measurement of the run.
+    Measured {
+        /// Number of the run; for builds measured side by side, the run of the candidate.
+        run: RunId,
+        /// Run of the base if both builds were measured side by side; else null.
+        base_run: Option<RunId>,
+        /// Number of processes with samples, or of rounds if measured side by side.
+        launches: usize,
+        /// Number of samples that the verdict is based on.
+        samples: usize,
+    },
+    /// Measurement of the reference.
+    Reference {
+        /// The runs, newest first.
+        runs: Vec<RunId>,
+        /// Number of their processes with samples.
+        launches: usize,
+        /// Number of their samples that the verdict is based on.
+        samples: usize,
+        /// Number of runs from which the drift between runs was estimated.
+        runs_spread: usize,
+    },
+    /// Host of the measurement.
+    Place {
+        /// Number of logical processors.
+        cores: u32,
+        /// Whether the machine was shared with other users; null if unknown.
+        shared: Option<bool>,
+        /// One-minute load average at the start; null if the system does not report it.
+        load: Option<f64>,
+        /// Largest step of the benches' clocks, in nanoseconds; null if unknown.
+        clock_step_ns: Option<Nanos>,
+        /// Jitter of the control workload, as in `run-finished`.
+        jitter: Option<f64>,
+        /// Range of the control workload, as in `run-finished`.
+        control_range: Option<f64>,
+    },
+    /// Functions that differ between the executables of both sides.
+    Code {
+        /// Changed functions, then added ones, then removed ones, the longest first.
+        functions: Vec<ChangedFunction>,
+        /// Number of functions that are not listed.
+        left_out: usize,
+    },
+    /// Failure of processes.
+    Failure {
+        /// Numbers of the processes that failed, from 1.
+        launches: Vec<u32>,
+    },
+    /// Look at the data of a side-by-side measurement that decided.
+    Look {
+        /// Number of rounds before the look.
+        rounds: usize,
+        /// Whether the look was before the last planned one.
+        stopped_early: bool,
+        /// Number of code layouts that the rounds were distributed over; 0: the executables ran as they were linked.
+        layouts: usize,
+        /// Share of each error level that this look may spend, as a fraction.
+        share: f64,
+        /// Numbers of rounds after which looks were planned; null if the plan is unknown.
+        looks: Option<Vec<u32>>,
+    },
+    /// Location statistic of the samples.
+    Location {
+        /// The statistic.
+        location: Location,
+    },
+    /// The observed change and its uncertainty.
+    Estimate {
+        /// The change, as a fraction.
+        change: f64,
+        /// Standard error of the difference of logarithms; null if unknown.
+        standard_error: Option<f64>,
+        /// Degrees of freedom of Student's t; null if measured side by side, or if unknown.
+        degrees_of_freedom: Option<f64>,
+        /// Standard deviation between runs that the test assumed; null if measured side by side.
+        run_std_dev: Option<f64>,
+    },
+    /// The deciding interval and its levels.
+    Interval {
+        /// The change with its interval, as a fraction.
+        change: Estimate,
+        /// Number of benchmarks that share the level.
+        family: usize,
+        /// One-sided significance level for all these benchmarks together.
+        family_level: f64,
+        /// One-sided level of the lower bound.
+        level_slower: f64,
+        /// One-sided level of the upper bound.
+        level_faster: f64,
+        /// P-value for slower, not adjusted for the number of benchmarks; if measured side by side, divided by the look's share.
+        p_slower: f64,
+        /// P-value for faster, with the same adjustment as `p_slower`.
+        p_faster: f64,
+        /// P-value for slower, adjusted for the number of benchmarks.
+        adjusted_p_slower: f64,
+        /// P-value for faster, adjusted for the number of benchmarks.
+        adjusted_p_faster: f64,
+    },
+    /// Observations of the test that `--test` names.
+    Observations {
+        /// Unit of observation.
+        observations: Observations,
+        /// Statistic that represents a process.
+        center: Statistic,
+        /// Number of observations of the run.
+        candidate: usize,
+        /// Number of observations of the reference.
+        base: usize,
+    },
+    /// Result of the test that `--test` names.
+    Test {
+        /// The test, as in `benchmark-compared`.
+        tested: PublishedDecision,
+        /// The change with its interval, as a fraction; null if nothing was tested.
+        change: Option<Estimate>,
+    },
+    /// Effect sizes.
+    Effect(Effects),
+    /// Summary according to `--outliers`, `--center` or `--quantile`.
+    Summary {
+        /// The summary, as in `benchmark-compared`.
+        centers: Centers,
+    },
+    /// Statistic of a verdict about something other than the time.
+    Metric {
+        /// The statistic.
+        metric: Statistic,
+        /// The change with its interval, as a fraction; null if there is none.
+        change: Option<Estimate>,
+        /// Error level that the verdict shares with other verdicts, as in `benchmark-compared`.
+        shared_level: Option<SharedLevel>,
+    },
+    /// Noise threshold.
+    Threshold {
+        /// The threshold, as a fraction: smaller changes are noise.
+        noise_threshold: f64,
+    },
+    /// Result of the t-score, which ignores drift between runs.
+    TScore {
+        /// The change with its interval, as a fraction.
+        change: Estimate,
+        /// P-value for slower, adjusted for the number of benchmarks.
+        adjusted_p_slower: f64,
+        /// P-value for faster, adjusted for the number of benchmarks.
+        adjusted_p_faster: f64,
+    },
+    /// Result of the slow-path test of a side-by-side measurement.
+    SlowPath {
+        /// Share of the candidate's samples that are more than 10 % above its floor.
+        share_candidate: f64,
+        /// Share of the base's samples that are more than 10 % above its floor.
+        share_base: f64,
+        /// One-sided significance level for all benchmarks together.
+        family_level: f64,
+        /// P-value for a slow path of the candidate, not adjusted for the number of looks and benchmarks.
+        p_slower: f64,
+        /// Level of suspicion: if the p-value is at or below it, the benchmark is not called unchanged.
+        suspicion: f64,
+        /// P-value for a slow path of the candidate, adjusted for the number of looks and benchmarks.
+        adjusted_p_slower: f64,
+        /// P-value for a slow path of the base, adjusted for the number of looks and benchmarks.
+        adjusted_p_faster: f64,
+    },
+    /// Fact that makes the sides incomparable.
+    Difference(Difference),
+    /// Numbers that decided.
+    Decision(DecisionNumbers),
+    /// Changes of allocations.
+    Allocations(AllocationComparison),
+    /// Changes of executed instructions.
+    Instructions(InstructionComparison),
+    /// Changes of the time by function.
+    SampledTime(SampledTime),
+    /// Changes of latencies.
+    Latencies(LatencyChanges),
+    /// Note about the measurements.
+    Note {
+        /// An array of one note, as in `benchmark-compared`.
+        notes: [Note; 1],
+    },
+    /// Conditions under which the verdict would have been different.
+    Otherwise {
+        /// Smallest slowdown that the comparison could have reported, as a fraction; null if unknown.
+        smallest_callable: Option<f64>,
+        /// Number of rounds that would settle a side-by-side measurement; null if no number would.
+        rounds_needed: Option<u64>,
+    },
+    /// Statement that only the verdict is stored, without its derivation.
+    Origin {},
+}
+
+/// The numbers that decided.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[serde(untagged)]
+pub(crate) enum DecisionNumbers {
+    /// Two measurements were compared.
+    Compared {
+        /// Lower bound of the change, as a fraction; null if the data give none.
+        lower: Option<f64>,
+        /// Upper bound of the change, as a fraction; null if the data give none.
+        upper: Option<f64>,
+        /// Noise threshold, as a fraction: smaller changes are noise.
+        noise_threshold: f64,
+    },
+    /// Nothing was compared.
+    Uncompared {
+        /// Run that would have been the reference; null if there is none.
+        reference_run: Option<RunId>,
+    },
+}
+
+impl Statement {
+    pub fn new(text: impl Into<String>, numbers: Numbers) -> Self {
+        Self {
+            text: text.into(),
+            numbers,
+        }
+    }
+}
+
+impl Numbers {
+    /// Returns the name of the topic, which is the tag in JSON.
+    pub fn topic(&self) -> &'static str {
+        match self {
+            Self::Verdict { .. } => "verdict",
+            Self::Measured { .. } => "measured",
+            Self::Reference { .. } => "reference",
+            Self::Place { .. } => "place",
+            Self::Code { .. } => "code",
+            Self::Failure { .. } => "failure",
+            Self::Look { .. } => "look",
+            Self::Location { .. } => "location",
+            Self::Estimate { .. } => "estimate",
+            Self::Interval { .. } => "interval",
+            Self::Observations { .. } => "observations",
+            Self::Test { .. } => "test",
+            Self::Effect(_) => "effect",
+            Self::Summary { .. } => "summary",
+            Self::Metric { .. } => "metric",
+            Self::Threshold { .. } => "threshold",
+            Self::TScore { .. } => "t-score",
+            Self::SlowPath { .. } => "slow-path",
+            Self::Difference(_) => "difference",
+            Self::Decision(_) => "decision",
+            Self::Allocations(_) => "allocations",
+            Self::Instructions(_) => "instructions",
+            Self::SampledTime(_) => "sampled-time",
+            Self::Latencies(_) => "latencies",
+            Self::Note { .. } => "note",
+            Self::Otherwise { .. } => "otherwise",
+            Self::Origin {} => "origin",
+        }
+    }
+
+    /// Returns the bounds of the change and the noise threshold of `comparison`.
+    pub fn from_comparison(comparison: &Comparison) -> Self {
+        Self::Decision(DecisionNumbers::Compared {
+            lower: comparison.change.map(|change| change.lower),
+            upper: comparison.change.map(|change| change.upper),
+            noise_threshold: comparison.noise_threshold,
+        })
+    }
+}
+
+impl<'a> ExplanationMessage<'a> {
+    pub fn from_explanation(explanation: &Explanation<'a>, sentences: &'a [Statement]) -> Self {
+        let compared = explanation.comparison();
+        let method = explanation.method.filter(|_| compared.is_some());
+        let subject = explanation.run.begun.decision.analysis.subject;
+        Self {
+            run: explanation.run.id,
+            benchmark: explanation.key,
+            verdict: explanation.verdict,
+            decided_by: method.map(|method| decided_by(method, subject)),
+            sentences,
+        }
+    }
+}
+
+/// The machine code of a function in both builds of a verdict.
+#[derive(Debug, Clone, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+pub struct MachineCode {
+    /// Run that has the verdict; its build is the candidate.
+    pub run: RunId,
+    /// Run whose build is the base.
+    pub base_run: RunId,
+    /// The benchmark.
+    pub benchmark: BenchmarkKey,
+    /// Name of the function, without hashes.
+    pub function: String,
+    /// Functions of this name: all instances of a generic function share it. Contains the functions that differ; if all are the same, only the first
+    /// one.
+    pub pairs: Vec<MachineCodePair>,
+    /// Number of functions left out because they are the same on both sides.
+    pub same_functions: usize,
+    /// Whether the data that the function refers to differ, or may differ, although its code is the same.
+    pub data_differ: bool,
+}
+
+/// A function in the base, in the candidate, or in both.
+#[derive(Debug, Clone, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+pub struct MachineCodePair {
+    /// Size of the code in bytes; null for a side that does not have the function.
+    pub bytes: BySide<Option<u64>>,
+    /// The instructions, in order.
+    pub rows: Vec<MachineCodeRow>,
+}
+
+/// An instruction of the base next to one of the candidate.
+#[derive(Debug, Clone, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+pub struct MachineCodeRow {
+    /// Number of the row as a jump target, which jumps show as `L1`, `L2`; null if no jump leads here.
+    pub label: Option<usize>,
+    /// Instruction of the base in Intel syntax; null if only the candidate has one.
+    pub base: Option<String>,
+    /// Instruction of the candidate in Intel syntax; null if only the base has one.
+    pub candidate: Option<String>,
+    /// Whether the sides differ in this row.
+    pub differs: bool,
+}
+
+/// A differential flame graph was written to a file.
+#[derive(Debug, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+pub(crate) struct FlameGraphWritten<'a> {
+    /// Run that has the verdict; its build is the candidate.
+    pub run: RunId,
+    /// Run whose build is the base.
+    pub base_run: RunId,
+    /// The benchmark.
+    pub benchmark: &'a BenchmarkKey,
+    /// Path of the file.
+    pub path: &'a str,
+    /// Size of the file in bytes.
+    pub bytes: usize,
+    /// Instructions of an iteration in each build, as drawn.
+    pub instructions: BySide<f64>,
+}

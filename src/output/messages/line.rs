@@ -1,0 +1,98 @@
+//! The envelope of each line of `--message-format json`: the name of the message and the version of the format.
+
+use serde::Serialize;
+use std::io::{self, Write};
+
+use super::comparison::BenchmarkCompared;
+use super::comparison::{BenchmarkColumns, ColumnsFinished};
+use super::comparison::{GroupComparison, GroupMessage};
+use super::comparison::{PivotRowMessage, PivotTable};
+use super::doctor::{DoctorFinding, DoctorFindings, NoiseFindings};
+use super::doctor::{SelfTestBenchmark, SelfTestFindings};
+use super::explanation::ExplanationMessage;
+use super::explanation::FlameGraphWritten;
+use super::explanation::MachineCode;
+use super::history::{BisectFindings, BisectStep};
+use super::history::{HistoryPointMessage, HistorySummary};
+use super::measured::BenchmarkMeasured;
+use super::measured::BenchmarkStatisticsMessage;
+use super::run::MethodExplained;
+use super::run::{LimitExceeded, RunFinished};
+use super::store::{BaselineLine, BenchmarkFound, BenchmarkLine, ListedRun, WorkspaceLine};
+use super::store::{
+    BenchmarkImported, ExportFinished, ImportFinished, ImportedRun, PushResult, ReportWritten,
+};
+use super::store::{PruneFinished, PruneLine};
+use crate::sanitize;
+
+/// Version of the message format. It grows when a member is removed or changes its meaning, not when one is added.
+pub const SCHEMA: u32 = 1;
+
+/// One line of `--message-format json`. Readers must ignore members that they do not know: new ones may be added at any time. Times are in
+/// nanoseconds. Changes and levels are fractions (0.05 is 5 %, slower). Counts are integers. Null means unknown or not applicable.
+#[derive(Debug, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+pub(super) struct Line<'a> {
+    /// Version of the message format. It grows when a member is removed or changes its meaning, unit or type.
+    schema: u32,
+    #[serde(flatten)]
+    message: JsonMessage<'a>,
+}
+
+/// All messages; `reason` names the message.
+#[derive(Debug, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[serde(tag = "reason", rename_all = "kebab-case")]
+#[expect(
+    clippy::large_enum_variant,
+    reason = "there is one at a time, and it is written at once"
+)]
+pub(crate) enum JsonMessage<'a> {
+    BenchmarkMeasured(BenchmarkMeasured<'a>),
+    BenchmarkCompared(BenchmarkCompared<'a>),
+    LimitExceeded(LimitExceeded<'a>),
+    RunFinished(RunFinished<'a>),
+    BenchmarkColumns(BenchmarkColumns<'a>),
+    ColumnsFinished(ColumnsFinished<'a>),
+    PivotRow(PivotRowMessage<'a>),
+    PivotFinished(&'a PivotTable),
+    GroupRow(GroupMessage<'a>),
+    GroupFinished(&'a GroupComparison),
+    BenchmarkStatistics(BenchmarkStatisticsMessage<'a>),
+    Explanation(ExplanationMessage<'a>),
+    MachineCode(&'a MachineCode),
+    FlameGraphWritten(FlameGraphWritten<'a>),
+    BisectStep(&'a BisectStep),
+    BisectFinished(&'a BisectFindings),
+    SelfTestBenchmark(SelfTestBenchmark<'a>),
+    SelfTestFinished(&'a SelfTestFindings),
+    HistoryPoint(HistoryPointMessage<'a>),
+    BenchmarkHistory(HistorySummary<'a>),
+    RunPruned(&'a PruneLine),
+    PruneFinished(PruneFinished),
+    DoctorFinding(&'a DoctorFinding),
+    DoctorNoise(&'a NoiseFindings),
+    DoctorFinished(&'a DoctorFindings),
+    BenchmarkImported(BenchmarkImported<'a>),
+    ImportFinished(ImportFinished<'a>),
+    RunImported(&'a ImportedRun),
+    ExportFinished(ExportFinished<'a>),
+    RunsPushed(&'a PushResult),
+    ReportWritten(ReportWritten<'a>),
+    BenchmarkFound(BenchmarkFound<'a>),
+    Benchmark(&'a BenchmarkLine),
+    Run(ListedRun<'a>),
+    Baseline(&'a BaselineLine),
+    Workspace(&'a WorkspaceLine),
+    MethodExplained(&'a MethodExplained),
+}
+
+/// Writes a message on a line of its own. Escapes all characters that could control a terminal or the log of a CI system.
+pub(crate) fn write_message(writer: &mut dyn Write, message: JsonMessage<'_>) -> io::Result<()> {
+    let line = Line {
+        schema: SCHEMA,
+        message,
+    };
+    let text = serde_json::to_string(&line)?;
+    writeln!(writer, "{}", sanitize::json(&text))
+}

@@ -1,0 +1,735 @@
+//! One benchmark as data for the page's script. `assets/data.js` reads these members by name.
+//!
+//! The history of a benchmark over runs, as data for the page's script.
+//!
+//! The environments of a page's runs: a table with a line for each fact and a column for each run.
+
+use serde::Serialize;
+use std::collections::{BTreeMap, HashMap};
+
+use super::content::{Page, PageBenchmark, PageRun, PageSide};
+use super::encoding::{FirstOrAll, RoundedEstimate, Short, encode_positions, short_estimate};
+use super::encoding::{Phrase, Phrasebook};
+use crate::output::text::history::{
+    BenchmarkHistory, ExclusionReason, HistoryPoint, describe_side_by_side,
+};
+use crate::output::text::statistics::{
+    allocation_lines, instruction_lines, latency_lines, second_lines,
+};
+use crate::output::units;
+use crate::output::words::{extras, sentences};
+use crate::sanitize::one_line;
+use perfcheck_analysis::compare::{
+    AllocationSummary, BenchmarkRecord, ChangeShape, Comparison, Curve, Difference, Estimate, Fact,
+    InstructionSummary, LatencySummary, PROBABILITIES, Ramp, Shape, Summary, TukeyFences,
+};
+use perfcheck_analysis::findings::Row;
+use perfcheck_analysis::model::{GitState, HostFacts, Metric, Run, RunId, Statistic, Verdict};
+
+/// The script assumes this kind of interval if the data name none.
+const USUAL_INTERVALS: &str = "t interval";
+
+/// Maximum number of processes for which fences are drawn. If there are more, each has only a line's width of room.
+const MOST_FENCES: usize = 16;
+
+/// The data that all benchmarks of a page share.
+pub(super) struct PageContext<'a> {
+    pub(super) phrases: &'a mut Phrasebook,
+    /// Packages and their targets, sorted.
+    pub(super) places: &'a [(&'a str, &'a str)],
+    pub(super) timeline: &'a Timeline<'a>,
+    pub(super) confidence_level: f64,
+    /// The statistic that the verdicts are about.
+    pub(super) subject: Statistic,
+}
+
+/// A benchmark. Members without content are omitted.
+#[derive(Serialize)]
+pub(super) struct BenchmarkData<'a> {
+    /// Index of its bench target in `places`.
+    place: Option<usize>,
+    id: String,
+    verdict: Option<Verdict>,
+    /// Function with the largest change in cost, if the verdict is a change.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    function: Option<String>,
+    candidate: Option<SideData>,
+    base: Option<SideData>,
+    /// Explanation of the verdict.
+    why: Vec<Phrase>,
+    /// Metric of the samples; omitted for time, the usual metric.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    metric: Option<&'a Metric>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    throughput: Option<ThroughputData>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    compared: Option<ComparedData>,
+    /// The stored change, if the comparison has none.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    stored: Option<Short>,
+    /// Upper end of the axis for the linear phases of both sides, in nanoseconds.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    ramp_top: Option<Short>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    resampled: Option<ResampledData>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    history: Option<HistoryData>,
+    /// Runs whose mean is the reference, if there are several; null for a run that is not in the store.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    runs: Option<&'a [Option<RunId>]>,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    differs: Vec<DifferenceData>,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    remarks: Vec<Phrase>,
+}
+
+/// A fact that differs, with its value for the base and for the candidate.
+pub(super) type DifferenceData = (&'static str, String, String);
+
+/// The amount that an iteration processes.
+#[derive(Serialize)]
+#[serde(untagged)]
+enum ThroughputData {
+    /// Bytes and elements.
+    Units([Option<u64>; 2]),
+    /// A throughput in the author's own unit.
+    Words(String),
+}
+
+/// The numbers of a comparison.
+#[derive(Serialize)]
+struct ComparedData {
+    change: Option<RoundedEstimate>,
+    /// Values before and after the change, as numbers and as texts.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    values: Option<([Short; 2], [String; 2])>,
+    p: Option<Short>,
+    mean: Option<RoundedEstimate>,
+    median: Option<RoundedEstimate>,
+    threshold: Short,
+    callable: Option<Short>,
+}
+
+/// The distribution of the resampled changes.
+#[derive(Serialize)]
+struct ResampledData {
+    range: [Short; 2],
+    density: String,
+    count: usize,
+}
+
+/// A side of a benchmark. Arrays save the room of member names; `assets/data.js` names their elements.
+#[derive(Serialize)]
+struct SideData {
+    run: RunId,
+    numbers: NumbersOfSide,
+    estimates: [Option<RoundedEstimate>; 8],
+    percentiles: [Short; 5],
+    #[serde(skip_serializing_if = "Option::is_none")]
+    intervals: Option<&'static str>,
+    /// Low severe, low mild, high mild and high severe outliers.
+    outliers: [usize; 4],
+    /// Fences of each process, ascending; empty if there are too many processes to draw, or if a process has none.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    fences: Vec<[Short; 4]>,
+    /// Shortest and longest of the randomly drawn single operations, and the quantiles in between.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    operations: Option<(Short, Short, String)>,
+    #[serde(flatten)]
+    drawn: CurveData,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    failures: Vec<String>,
+    /// Allocations and latencies: a label and a text each.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    more: Vec<(String, String)>,
+}
+
+/// Samples, processes, fastest and slowest sample, coefficient of variation, R² and standard error.
+type NumbersOfSide = (
+    usize,
+    usize,
+    Short,
+    Short,
+    Option<Short>,
+    Option<Short>,
+    Option<Short>,
+);
+
+/// The curves of a side: positions within its range, and quantiles on a logarithmic scale because tails are long.
+#[derive(Serialize)]
+struct CurveData {
+    range: [Short; 2],
+    density: String,
+    /// Ends of each process's density.
+    spans: String,
+    /// The samples in the order in which they were taken.
+    order: String,
+    /// Number of samples of each process.
+    counts: FirstOrAll,
+    quartiles: String,
+    quantiles: String,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    violins: Option<String>,
+    /// Number of samples too far from the others to be drawn.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    outside: Option<usize>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    ramp: Option<RampData>,
+}
+
+/// The largest number of iterations, the longest sample, the positions of all drawn samples on both axes, and the total number of samples.
+type RampData = (Short, Short, String, String, usize);
+
+impl<'a> BenchmarkData<'a> {
+    pub(super) fn from_benchmark(one: &'a PageBenchmark<'_>, shared: &mut PageContext<'_>) -> Self {
+        let key = &one.row.key;
+        let why = one.sentences.iter();
+        let why = why.map(|(about, text)| shared.phrases.insert(about, &one_line(text)));
+        let why = why.collect();
+        let peaks = one.sides().map(|side| side.shape.density.peak());
+        let top = peaks.fold(0.0, f64::max);
+        let level = shared.confidence_level;
+        let side =
+            |side: &Option<PageSide<'_>>| Some(SideData::from_side(side.as_ref()?, top, level));
+        let notes = notes(one).into_iter();
+        let comparison = one.row.comparison.as_ref();
+        let is_judged = comparison.is_some_and(|found| found.change.is_some());
+        let reference = &one.row.reference[..];
+        Self {
+            place: shared
+                .places
+                .binary_search(&(&key.package, &key.target))
+                .ok(),
+            id: one_line(&key.id),
+            verdict: one.row.verdict,
+            function: costly_function(one.row).map(one_line),
+            candidate: side(&one.candidate),
+            base: side(&one.base),
+            why,
+            metric: Some(one.metric).filter(|metric| !metric.is_time()),
+            throughput: throughput(one),
+            compared: comparison
+                .map(|found| ComparedData::from_comparison(found, shared.subject, one.metric)),
+            stored: one.stored_change.filter(|_| !is_judged).map(Short),
+            ramp_top: ramp_axis_end(one).map(Short),
+            resampled: one.change.as_ref().map(ResampledData::from),
+            history: one
+                .history
+                .map(|found| HistoryData::from_history(found, shared.timeline)),
+            runs: Some(reference).filter(|runs| runs.len() > 1),
+            differs: differences(&one.row.blocking),
+            remarks: notes
+                .map(|note| shared.phrases.insert("note", &one_line(&note)))
+                .collect(),
+        }
+    }
+}
+
+/// Returns the function that contributes most to a reported change.
+fn costly_function<'r>(row: &'r Row<'_>) -> Option<&'r str> {
+    let is_called = matches!(row.verdict, Some(Verdict::Regressed | Verdict::Improved));
+    let comparison = row.comparison.as_ref().filter(|_| is_called)?;
+    let most = comparison.functions().first()?;
+    Some(&most.name)
+}
+
+/// Returns the remarks about a benchmark. Limitations of the comparison are included only if the outcome is not clearly good.
+fn notes(one: &PageBenchmark<'_>) -> Vec<String> {
+    let moved = one.row.comparison.iter().flat_map(extras::describe_changes);
+    let limits = !sentences::is_fine(one.row);
+    moved
+        .chain(sentences::remarks_on(one.row, move |_| limits, one.metric))
+        .collect()
+}
+
+pub(super) fn differences(found: &[Difference]) -> Vec<DifferenceData> {
+    let lines = found.iter().map(|difference| {
+        (
+            difference.fact.word(),
+            one_line(&difference.base),
+            one_line(&difference.candidate),
+        )
+    });
+    lines.collect()
+}
+
+/// Returns the upper end of the axis for the linear phases of both sides; `None` if no side has a slope.
+fn ramp_axis_end(one: &PageBenchmark<'_>) -> Option<f64> {
+    let ramps = one.sides().filter_map(|side| {
+        let slope = side.record.summary.slope.as_ref()?;
+        Some((side.shape.ramp.as_ref()?, slope.estimate))
+    });
+    let ramps: Vec<(&Ramp, f64)> = ramps.collect();
+    (!ramps.is_empty()).then(|| Ramp::drawn_height(&ramps))
+}
+
+fn throughput(one: &PageBenchmark<'_>) -> Option<ThroughputData> {
+    let benchmark = &one.sides().next()?.measurement.benchmark;
+    let found = benchmark.throughput;
+    if found.bytes.is_some() || found.elements.is_some() {
+        return Some(ThroughputData::Units([found.bytes, found.elements]));
+    }
+    let words = benchmark.other_throughput.as_deref()?;
+    Some(ThroughputData::Words(one_line(words)))
+}
+
+impl ComparedData {
+    fn from_comparison(found: &Comparison, subject: Statistic, metric: &Metric) -> Self {
+        let description = &found.description;
+        Self {
+            change: found.change.as_ref().map(short_estimate),
+            values: sentences::format_values(found, subject, metric)
+                .zip(found.compared)
+                .map(|(texts, numbers)| {
+                    let numbers = [numbers.base, numbers.candidate].map(Short);
+                    (numbers, [texts.base, texts.candidate])
+                }),
+            p: found.p_value.map(Short),
+            mean: description.mean.map(|mean| short_estimate(&mean.estimate)),
+            median: description
+                .median
+                .map(|median| short_estimate(&median.estimate)),
+            threshold: Short(found.noise_threshold),
+            callable: found.smallest_callable.map(Short),
+        }
+    }
+}
+
+impl From<&ChangeShape> for ResampledData {
+    fn from(found: &ChangeShape) -> Self {
+        let Curve { range, heights } = &found.density;
+        Self {
+            range: [range.0, range.1].map(Short),
+            density: encode_positions(heights.iter().copied(), (0.0, found.density.peak()), 2),
+            count: found.resamples,
+        }
+    }
+}
+
+impl SideData {
+    fn from_side(side: &PageSide<'_>, top: f64, confidence_level: f64) -> Self {
+        let record = &side.record;
+        let summary = &record.summary;
+        let outliers = &summary.outliers;
+        let latencies = LatencySummary::from_measurement(side.measurement, confidence_level);
+        let failures = side.measurement.failures.iter();
+        Self {
+            run: side.run,
+            numbers: (
+                summary.samples,
+                summary.launches,
+                Short(summary.min),
+                Short(summary.max),
+                record.cv.map(Short),
+                summary.r_squared.map(Short),
+                record.std_err_ns.map(Short),
+            ),
+            estimates: estimates(record).map(|found| found.as_ref().map(short_estimate)),
+            percentiles: record.percentiles.map(Short),
+            intervals: Some(summary.intervals.name()).filter(|name| *name != USUAL_INTERVALS),
+            outliers: [
+                outliers.low_severe,
+                outliers.low_mild,
+                outliers.high_mild,
+                outliers.high_severe,
+            ],
+            fences: fences(summary),
+            operations: latencies.as_ref().and_then(operations),
+            drawn: CurveData::from_shape(&side.shape, top),
+            failures: failures
+                .map(|failure| format!("launch {}: {}", failure.launch, one_line(&failure.message)))
+                .collect(),
+            more: labeled_extras(side, latencies.as_ref(), confidence_level),
+        }
+    }
+}
+
+/// Returns the estimates of a side in the order of `ESTIMATES_OF` in `assets/data.js`.
+fn estimates(record: &BenchmarkRecord) -> [Option<Estimate>; 8] {
+    let summary = &record.summary;
+    [
+        Some(summary.mean),
+        record.mean_of_launches,
+        record.mean_bca,
+        Some(summary.median),
+        record.median_of_launches,
+        summary.sd,
+        Some(summary.mad),
+        summary.slope,
+    ]
+}
+
+/// Returns the fences of all processes; none if a process lacks them or there are too many processes.
+fn fences(summary: &Summary) -> Vec<[Short; 4]> {
+    let all = &summary.fences[..];
+    let found = all.iter().map(TukeyFences::ascending);
+    let found: Option<Vec<[f64; 4]>> = found.filter(|_| all.len() <= MOST_FENCES).collect();
+    let found = found.unwrap_or_default().into_iter();
+    found.map(|fences| fences.map(Short)).collect()
+}
+
+/// Returns quantiles on a logarithmic scale between the extremes, at the same probabilities as those of samples.
+fn operations(found: &LatencySummary) -> Option<(Short, Short, String)> {
+    let distribution = found.course.distribution.as_ref()?;
+    let quantiles: Vec<f64> = (PROBABILITIES.iter())
+        .filter_map(|p| distribution.quantile(*p))
+        .map(|value| value.max(1e-6))
+        .collect();
+    let (least, most) = (*quantiles.first()?, *quantiles.last()?);
+    let logarithms = quantiles.iter().map(|value| value.ln());
+    let text = encode_positions(logarithms, (least.ln(), most.ln()), 3);
+    Some((Short(least), Short(most), text))
+}
+
+/// Returns labeled texts about left-out samples, allocations, instructions and latencies of the side.
+fn labeled_extras(
+    side: &PageSide<'_>,
+    latencies: Option<&LatencySummary>,
+    confidence_level: f64,
+) -> Vec<(String, String)> {
+    let allocations = AllocationSummary::from_measurement(side.measurement);
+    let of_latencies = latencies.iter().flat_map(|found| {
+        let lines = latency_lines(found, confidence_level).into_iter();
+        lines.chain(second_lines(&found.course.windows))
+    });
+    let instructions = InstructionSummary::from_measurement(side.measurement);
+    let lines = allocations.iter().flat_map(allocation_lines);
+    let lines = lines.chain(instructions.iter().flat_map(instruction_lines));
+    let left_out = side.record.summary.left_out.iter();
+    left_out
+        .map(|left_out| ("left out".to_owned(), left_out.describe()))
+        .chain(lines)
+        .chain(of_latencies)
+        .map(|(label, text)| (label, one_line(&text)))
+        .collect()
+}
+
+impl CurveData {
+    fn from_shape(shape: &Shape, top: f64) -> Self {
+        let launches = &shape.launches;
+        let range = shape.range();
+        let times = launches.iter().flat_map(|launch| &launch.times).copied();
+        let counts: Vec<usize> = launches.iter().map(|launch| launch.times.len()).collect();
+        let alike = counts.windows(2).all(|pair| pair[0] == pair[1]);
+        let spans = launches.iter().map(|launch| launch.density.range);
+        let quartiles = launches.iter().flat_map(|launch| launch.quartiles);
+        let has_violins = launches
+            .iter()
+            .all(|launch| !launch.density.heights.is_empty());
+        // Each violin is scaled to its own maximum width.
+        let violins = launches.iter().map(|launch| {
+            let heights = launch.density.heights.iter().copied();
+            encode_positions(heights, (0.0, launch.density.peak()), 1)
+        });
+        let quantiles = shape.quantiles.iter().map(|value| clamped_ln(*value));
+        let end = |value: Option<f64>| value.unwrap_or(0.0);
+        let ends = (
+            end(quantiles.clone().next()),
+            end(quantiles.clone().next_back()),
+        );
+        Self {
+            range: [range.0, range.1].map(Short),
+            density: encode_positions(shape.density.heights.iter().copied(), (0.0, top), 2),
+            spans: encode_positions(spans.flat_map(|(from, to)| [from, to]), range, 2),
+            order: encode_positions(times, range, 2),
+            counts: if alike {
+                FirstOrAll::One(counts.first().copied())
+            } else {
+                FirstOrAll::Each(counts)
+            },
+            quartiles: encode_positions(quartiles, range, 2),
+            quantiles: encode_positions(quantiles, ends, 3),
+            violins: has_violins.then(|| violins.collect()),
+            outside: Some(shape.outside).filter(|count| *count > 0),
+            ramp: shape.ramp.as_ref().map(ramp),
+        }
+    }
+}
+
+fn ramp(ramp: &Ramp) -> RampData {
+    let iterations = ramp.points.iter().map(|point| point.0);
+    let elapsed = ramp.points.iter().map(|point| point.1);
+    (
+        Short(ramp.iterations),
+        Short(ramp.elapsed),
+        encode_positions(iterations, (0.0, ramp.iterations), 2),
+        encode_positions(elapsed, (0.0, ramp.elapsed), 2),
+        ramp.samples,
+    )
+}
+
+/// Returns the logarithm of a time, which may be 0.
+fn clamped_ln(time: f64) -> f64 {
+    time.max(1e-6).ln()
+}
+
+/// All runs in the histories of a page, oldest first.
+pub(super) struct Timeline<'a> {
+    points: Vec<&'a HistoryPoint>,
+    places: HashMap<RunId, usize>,
+}
+
+impl<'a> Timeline<'a> {
+    pub(super) fn from_page(page: &'a Page<'_>) -> Self {
+        let histories = page.benchmarks.iter().filter_map(|one| one.history);
+        let all = histories.flat_map(|history| &history.points);
+        let runs: BTreeMap<(&str, RunId), &HistoryPoint> = all
+            .map(|point| ((&*point.started, point.run), point))
+            .collect();
+        let points: Vec<&HistoryPoint> = runs.into_values().collect();
+        let places = points.iter().enumerate();
+        Self {
+            places: places.map(|(place, point)| (point.run, place)).collect(),
+            points,
+        }
+    }
+
+    /// Returns number, day and commit of each run.
+    pub(super) fn runs(&self) -> Vec<(RunId, Option<&'a str>, Option<&'a str>)> {
+        let runs = self.points.iter().map(|point| {
+            let commit = point.git.as_ref().and_then(|git| git.commit.get(..10));
+            (point.run, point.started.get(..10), commit)
+        });
+        runs.collect()
+    }
+
+    /// Returns the positions of a history's runs in the timeline. If the positions are consecutive, the first one is enough.
+    fn positions(&self, points: &[HistoryPoint]) -> FirstOrAll {
+        let places: Vec<usize> = points
+            .iter()
+            .filter_map(|point| self.places.get(&point.run).copied())
+            .collect();
+        if places.windows(2).all(|pair| pair[0] + 1 == pair[1]) {
+            return FirstOrAll::One(places.first().copied());
+        }
+        FirstOrAll::Each(places)
+    }
+}
+
+/// A history as data for the page's script: points oldest first, levels by the indices of their points.
+#[derive(Serialize)]
+pub(super) struct HistoryData {
+    runs: FirstOrAll,
+    values: Vec<Option<Short>>,
+    /// The verdict of each point as a letter.
+    verdicts: String,
+    levels: Vec<LevelData>,
+    /// Prediction for the newest run: the expected value with both bounds.
+    band: Option<RoundedEstimate>,
+    /// Location statistic of each process.
+    value: Option<String>,
+    /// Conclusions from all side-by-side runs together, in sentences.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    together: Vec<String>,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    without: Vec<LeftOutData>,
+}
+
+/// First and last point of a level, its value, the step that it began with, and whether that step was accepted.
+type LevelData = (
+    Option<usize>,
+    Option<usize>,
+    Short,
+    Option<RoundedEstimate>,
+    bool,
+);
+
+/// Reason why points are left out, and the first and last point that it applies to.
+type LeftOutData = (String, usize, usize);
+
+impl HistoryData {
+    pub(super) fn from_history(found: &BenchmarkHistory, timeline: &Timeline<'_>) -> Self {
+        let place = |counted: usize| found.counted.get(counted).copied();
+        let levels = found.course.levels.iter().map(|level| {
+            let step = level.step.as_ref();
+            (
+                place(level.first),
+                place(level.last),
+                Short(level.value),
+                step.map(|step| short_estimate(&step.change)),
+                step.is_some_and(|step| step.accepted),
+            )
+        });
+        let points = found.points.iter();
+        let band = found.course.band.as_ref();
+        Self {
+            runs: timeline.positions(&found.points),
+            values: points.clone().map(|point| point.value.map(Short)).collect(),
+            verdicts: points.map(|point| verdict_letter(point.verdict)).collect(),
+            levels: levels.collect(),
+            band: band.map(|band| [band.value, band.lower, band.upper].map(Short)),
+            value: found.location.map(|location| location.to_string()),
+            together: describe_side_by_side(found),
+            without: left_out_ranges(&found.points),
+        }
+    }
+}
+
+fn left_out_ranges(points: &[HistoryPoint]) -> Vec<LeftOutData> {
+    let mut found: Vec<LeftOutData> = Vec::new();
+    for (place, point) in points.iter().enumerate() {
+        let Some(reason) = &point.left_out else {
+            continue;
+        };
+        let why = match reason.why {
+            ExclusionReason::Incomparable => {
+                let differing = reason.differences.iter();
+                let facts: Vec<String> = differing.map(ToString::to_string).collect();
+                one_line(&facts.join(", "))
+            }
+            ExclusionReason::Failed => "failed".to_owned(),
+            ExclusionReason::OtherSamples => "other samples".to_owned(),
+            ExclusionReason::OtherProcessor => "another processor".to_owned(),
+            ExclusionReason::OtherBranch => "another branch".to_owned(),
+        };
+        match found.last_mut() {
+            Some((known, _, last)) if *known == why && *last + 1 == place => *last = place,
+            _ => found.push((why, place, place)),
+        }
+    }
+    found
+}
+
+/// Encodes a verdict as a letter by its index in `Verdict::ALL`; `-` without a verdict.
+fn verdict_letter(verdict: Option<Verdict>) -> char {
+    let place = verdict.and_then(|verdict| Verdict::ALL.iter().position(|known| *known == verdict));
+    place.map_or('-', |place| {
+        u8::try_from(place).map_or('-', |place| char::from(b'a' + place))
+    })
+}
+
+/// A fact that every run of the page has.
+struct EnvironmentFact {
+    name: &'static str,
+    /// The fact as used to judge whether runs are comparable, if it is one of those.
+    fact: Option<Fact>,
+    value: fn(&PageRun<'_>) -> String,
+}
+
+const LINES: [EnvironmentFact; 20] = [
+    line("measured", None, |run| run.started.clone()),
+    line("commit", None, |run| {
+        git_fact(run.head, |git| git.commit.clone())
+    }),
+    line("branch", None, |run| {
+        git_fact(run.head, |git| {
+            let branch = git.branch.clone().unwrap_or_else(|| "detached".to_owned());
+            if git.dirty {
+                format!("{branch}, modified")
+            } else {
+                branch
+            }
+        })
+    }),
+    line("cpu", Some(Fact::Cpu), |run| {
+        host_fact(run, |host| host.cpu.clone())
+    }),
+    line("architecture", Some(Fact::Architecture), |run| {
+        host_fact(run, |host| host.architecture.clone())
+    }),
+    line("cores", Some(Fact::Cores), |run| {
+        host_fact(run, |host| host.cores.to_string())
+    }),
+    line("os", Some(Fact::Os), |run| {
+        host_fact(run, |host| host.os.clone())
+    }),
+    line("kernel", Some(Fact::Kernel), |run| {
+        host_fact(run, |host| host.kernel.clone())
+    }),
+    line("governor", Some(Fact::Governor), |run| {
+        host_fact(run, |host| host.governor.clone().unwrap_or_default())
+    }),
+    line("microcode", Some(Fact::Microcode), |run| {
+        host_fact(run, |host| host.microcode.clone().unwrap_or_default())
+    }),
+    line("shared host", None, |run| {
+        host_fact(run, |host| {
+            match host.shared {
+                Some(true) => "yes",
+                Some(false) => "no",
+                None => "unknown",
+            }
+            .to_owned()
+        })
+    }),
+    line("load at the start", None, |run| {
+        run.head
+            .begun
+            .load
+            .map(|load| format!("{load:.2}"))
+            .unwrap_or_default()
+    }),
+    line("clock step", None, |run| {
+        let step = run.signs.clock_step;
+        step.map(|step| format!("{} ns", step.0))
+            .unwrap_or_default()
+    }),
+    line("control workload", None, format_control_workload),
+    line("rustc", Some(Fact::Rustc), |run| {
+        run.head.begun.environment.build.rustc.clone()
+    }),
+    line("target", Some(Fact::Target), |run| {
+        run.head.begun.environment.build.target.clone()
+    }),
+    line("profile", Some(Fact::Profile), |run| {
+        run.head.begun.environment.build.profile.clone()
+    }),
+    line("rustflags", Some(Fact::Rustflags), |run| {
+        run.head.begun.environment.build.rustflags.clone()
+    }),
+    line("seed", None, |run| run.head.begun.seed.to_string()),
+    line("cargo-perfcheck", None, |run| {
+        run.head.begun.tool_version.clone()
+    }),
+];
+
+const fn line(
+    name: &'static str,
+    fact: Option<Fact>,
+    value: fn(&PageRun<'_>) -> String,
+) -> EnvironmentFact {
+    EnvironmentFact { name, fact, value }
+}
+
+fn git_fact(run: &Run, pick: impl Fn(&GitState) -> String) -> String {
+    run.begun.git.as_ref().map(pick).unwrap_or_default()
+}
+
+fn host_fact(run: &PageRun<'_>, pick: impl Fn(&HostFacts) -> String) -> String {
+    pick(&run.head.begun.environment.host)
+}
+
+fn format_control_workload(run: &PageRun<'_>) -> String {
+    let signs = &run.signs;
+    let Some(pass) = signs.control_ns else {
+        return String::new();
+    };
+    let jitter = units::jitter(signs).map(|jitter| format!(", {jitter}"));
+    format!("{}{}", units::time(pass), jitter.unwrap_or_default())
+}
+
+/// A fact as data for the page's script.
+#[derive(Serialize)]
+pub(super) struct FactData {
+    name: &'static str,
+    /// Whether the fact is checked when runs are compared.
+    fact: bool,
+    /// Whether a difference makes runs incomparable.
+    blocks: bool,
+    /// The value in each run.
+    values: Vec<String>,
+}
+
+/// Returns the facts that at least one run knows.
+pub(super) fn environment_facts(page: &Page<'_>) -> Vec<FactData> {
+    let facts = LINES.iter().map(|line| FactData {
+        name: line.name,
+        fact: line.fact.is_some(),
+        blocks: line.fact.is_some_and(|fact| Fact::BLOCKING.contains(&fact)),
+        values: (page.runs.iter())
+            .map(|run| one_line(&(line.value)(run)))
+            .collect(),
+    });
+    let is_known = |fact: &FactData| fact.values.iter().any(|value| !value.is_empty());
+    facts.filter(is_known).collect()
+}

@@ -1,0 +1,324 @@
+//! The HTML document: its policy, style, script and data in one file.
+
+use serde::Serialize;
+use std::io::{self, Write};
+
+use super::content::{Page, PageRun};
+use super::data::Timeline;
+use super::data::{BenchmarkData, DifferenceData, PageContext, differences};
+use super::data::{FactData, environment_facts};
+use super::encoding::Phrasebook;
+use crate::output::messages::{JsonMessage, PageFormat, ReportWritten, SCHEMA, write_message};
+use crate::output::view::MessageFormat;
+use crate::output::words::remarks::{describe_run_remark, explain_unmeasured};
+use crate::output::words::{analysis, remarks, sentences};
+use crate::output::{terminal, units};
+use crate::sanitize::{html, json_in_script, one_line};
+use perfcheck_analysis::compare::PROBABILITIES;
+use perfcheck_analysis::findings::{BenchmarkNote, Method, Sameness};
+use perfcheck_analysis::model::{RunId, Statistic, Tally, Verdict};
+
+const STYLE: &str = concat!(
+    include_str!("assets/page.css"),
+    include_str!("assets/detail.css"),
+    include_str!("assets/print.css")
+);
+
+/// The script is wrapped in a function, so the page has no global names.
+const SCRIPT: &str = concat!(
+    "(()=>{\"use strict\";\n",
+    include_str!("assets/format.js"),
+    include_str!("assets/dom.js"),
+    include_str!("assets/plot.js"),
+    include_str!("assets/data.js"),
+    include_str!("assets/charts.js"),
+    include_str!("assets/curves.js"),
+    include_str!("assets/history.js"),
+    include_str!("assets/overview.js"),
+    include_str!("assets/detail.js"),
+    include_str!("assets/views.js"),
+    include_str!("assets/main.js"),
+    "})();\n"
+);
+
+const BODY: &str = include_str!("assets/page.html");
+
+/// SHA-256 hashes of [`STYLE`] and [`SCRIPT`]. The policy allows these and nothing else. If a test finds a mismatch, it prints the new hash.
+const STYLE_HASH: &str = "sha256-4xHCjvg/Jcd0o4W1MhJB0M2x3CH84pIRAcJwGKeeKMo=";
+const SCRIPT_HASH: &str = "sha256-BIFwBwsafxKdFkkNnuduhpVC9Jrb+rPgrbygf3hmWKA=";
+
+/// Writes the page.
+pub fn write_page(writer: &mut dyn Write, page: &Page<'_>) -> io::Result<()> {
+    let title = format!("run {} · {}", page.run.id, one_line(&page.workspace));
+    write!(
+        writer,
+        "<!doctype html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n\
+         <meta name=\"viewport\" content=\"width=device-width,initial-scale=1\">\n\
+         <meta name=\"color-scheme\" content=\"light dark\">\n\
+         <meta name=\"generator\" content=\"cargo-perfcheck {}\">\n\
+         <meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; style-src '{STYLE_HASH}'; \
+         script-src '{SCRIPT_HASH}'; img-src data:; base-uri 'none'; form-action 'none'\">\n\
+         <title>{}</title>\n<style>{STYLE}</style>\n</head>\n{BODY}\n\
+         <script type=\"application/json\" id=\"data\">",
+        env!("CARGO_PKG_VERSION"),
+        html(&title),
+    )?;
+    write_data(writer, page)?;
+    write!(
+        writer,
+        "</script>\n<script>{SCRIPT}</script>\n</body>\n</html>\n"
+    )
+}
+
+/// Writes the data one benchmark at a time, so they are not all in memory.
+fn write_data(writer: &mut dyn Write, page: &Page<'_>) -> io::Result<()> {
+    let mut phrases = Phrasebook::default();
+    writer.write_all(b"{\"benchmarks\":[")?;
+    let places = bench_targets(page);
+    let timeline = Timeline::from_page(page);
+    let mut shared = PageContext {
+        phrases: &mut phrases,
+        places: &places,
+        timeline: &timeline,
+        confidence_level: page.confidence_level,
+        subject: page.run.begun.decision.analysis.subject,
+    };
+    for (index, one) in page.benchmarks.iter().enumerate() {
+        if index > 0 {
+            writer.write_all(b",\n")?;
+        }
+        write_value(writer, &BenchmarkData::from_benchmark(one, &mut shared))?;
+    }
+    writer.write_all(b"],\n\"head\":")?;
+    write_value(writer, &HeadData::from_page(page, &timeline))?;
+    writer.write_all(b",\n\"phrases\":")?;
+    write_value(writer, &phrases.into_phrases())?;
+    writer.write_all(b"}")
+}
+
+/// Returns the bench targets, sorted and without duplicates.
+fn bench_targets<'a>(page: &'a Page<'_>) -> Vec<(&'a str, &'a str)> {
+    let keys = page.benchmarks.iter().map(|one| &one.row.key);
+    let mut places: Vec<(&str, &str)> = keys
+        .map(|key| (key.package.as_str(), key.target.as_str()))
+        .collect();
+    places.sort_unstable();
+    places.dedup();
+    places
+}
+
+/// The data of the page as a whole.
+#[derive(Serialize)]
+struct HeadData<'a> {
+    schema: u32,
+    tool: &'static str,
+    workspace: String,
+    run: RunId,
+    reference: Option<String>,
+    /// Confidence level of the intervals of times.
+    level: f64,
+    significance: f64,
+    /// Number of benchmarks with each verdict, worst first.
+    verdicts: Vec<(Verdict, usize)>,
+    /// Number of inconclusive benchmarks that look slower.
+    look_slower: usize,
+    runs: Vec<RunData<'a>>,
+    /// Packages and targets of the benchmarks.
+    places: Vec<[String; 2]>,
+    /// Number, day and commit of each run in the histories.
+    history: Vec<(RunId, Option<&'a str>, Option<&'a str>)>,
+    environment: Vec<FactData>,
+    /// A sentence, if the run was interrupted.
+    incomplete: Option<String>,
+    how: Option<String>,
+    /// Symbol of each verdict, worst first.
+    symbols: Vec<(Verdict, char)>,
+    warnings: Vec<DifferenceData>,
+    /// Exceeded limits.
+    exceeded: Vec<String>,
+    remarks: Vec<String>,
+    notes: Vec<String>,
+    /// Differences in the machine code of each bench target.
+    code: Vec<String>,
+    omissions: Vec<String>,
+    probabilities: &'static [f64],
+}
+
+/// A run on the page.
+#[derive(Serialize)]
+struct RunData<'a> {
+    id: RunId,
+    started: &'a str,
+    commit: Option<&'a str>,
+    branch: Option<String>,
+    dirty: bool,
+}
+
+impl<'a> HeadData<'a> {
+    fn from_page(page: &'a Page<'_>, timeline: &Timeline<'a>) -> Self {
+        let verdicts = page.benchmarks.iter().filter_map(|one| one.row.verdict);
+        let tally: Tally = verdicts.collect();
+        let verdicts = Verdict::ALL.iter();
+        let (code, others): (Vec<_>, Vec<_>) =
+            (page.remarks.iter()).partition(|remark| remark.code().is_some());
+        let all_remarks = others.into_iter().map(describe_run_remark);
+        let all_remarks = page
+            .limits
+            .remarks
+            .iter()
+            .map(remarks::describe_limit_remark)
+            .chain(all_remarks);
+        Self {
+            schema: SCHEMA,
+            tool: env!("CARGO_PKG_VERSION"),
+            workspace: one_line(&page.workspace),
+            run: page.run.id,
+            reference: page.reference.as_deref().map(one_line),
+            level: page.confidence_level,
+            significance: page.run.begun.decision.significance_level,
+            verdicts: verdicts
+                .clone()
+                .map(|verdict| (*verdict, tally.count(*verdict)))
+                .collect(),
+            look_slower: sentences::count_looking_slower(page.benchmarks.iter().map(|one| one.row)),
+            runs: page.runs.iter().map(RunData::from).collect(),
+            places: (bench_targets(page).into_iter())
+                .map(|(package, target)| [package, target].map(one_line))
+                .collect(),
+            history: timeline.runs(),
+            environment: environment_facts(page),
+            incomplete: sentences::describe_incomplete_run(page.run),
+            how: method_in_words(page),
+            symbols: verdicts
+                .map(|verdict| (*verdict, terminal::symbol(*verdict)))
+                .collect(),
+            warnings: differences(&page.warnings),
+            exceeded: escape_sentences(page.limits.exceeded.iter().map(remarks::describe_exceeded)),
+            remarks: escape_sentences(all_remarks),
+            notes: escape_sentences(notes(page).into_iter()),
+            code: escape_sentences(code.into_iter().map(describe_run_remark)),
+            omissions: escape_sentences(page.omissions.iter().cloned()),
+            probabilities: &PROBABILITIES,
+        }
+    }
+}
+
+/// Escapes sentences so that each is on one line.
+fn escape_sentences(sentences: impl Iterator<Item = String>) -> Vec<String> {
+    sentences.map(|sentence| one_line(&sentence)).collect()
+}
+
+impl<'a> From<&'a PageRun<'_>> for RunData<'a> {
+    fn from(run: &'a PageRun<'_>) -> Self {
+        let git = run.head.begun.git.as_ref();
+        Self {
+            id: run.head.id,
+            started: &run.started,
+            commit: git.map(|git| git.commit.as_str()),
+            branch: git.and_then(|git| git.branch.as_deref()).map(one_line),
+            dirty: git.is_some_and(|git| git.dirty),
+        }
+    }
+}
+
+/// Returns notes about benchmarks that were not measured because both sides are the same.
+fn notes(page: &Page<'_>) -> Vec<String> {
+    let mut unmeasured: Vec<(Sameness, usize)> = Vec::new();
+    for remark in page.benchmarks.iter().flat_map(|one| &one.row.remarks) {
+        // Skip benchmarks whose sameness was found only after they had been measured.
+        let BenchmarkNote::Same(same) = remark else {
+            continue;
+        };
+        match unmeasured.iter_mut().find(|(known, _)| known == same) {
+            Some((_, count)) => *count += 1,
+            None => unmeasured.push((*same, 1)),
+        }
+    }
+    let same = unmeasured.into_iter().map(|(same, count)| {
+        let which = if count == page.benchmarks.len() {
+            "Nothing was measured".to_owned()
+        } else {
+            format!("{} not measured", sentences::count_with_verb(count))
+        };
+        format!("{which}: {}.", explain_unmeasured(same))
+    });
+    same.collect()
+}
+
+/// Returns the method of the verdicts, if there are any.
+fn method_in_words(page: &Page<'_>) -> Option<String> {
+    let decision = &page.run.begun.decision;
+    let method = page.benchmarks.iter().find_map(|one| one.method)?;
+    if decision.analysis.subject != Statistic::Time {
+        return Some(format!("about {}", decision.analysis.subject));
+    }
+    Some(match method {
+        Method::Stored(test) if test.is_foreign() => analysis::describe_method(decision),
+        Method::Stored(_) => analysis::describe_false_alarm_rate(decision),
+        Method::Paired => format!(
+            "measured side by side, {}",
+            analysis::describe_false_alarm_rate(decision)
+        ),
+    })
+}
+
+fn write_value(writer: &mut dyn Write, value: &impl Serialize) -> io::Result<()> {
+    let text = serde_json::to_string(value)?;
+    writer.write_all(json_in_script(&text).as_bytes())
+}
+
+/// Reports that a page was written, and where.
+pub fn write_page_written(
+    writer: &mut dyn Write,
+    page: &Page<'_>,
+    path: &str,
+    bytes: usize,
+    format: MessageFormat,
+) -> io::Result<()> {
+    let count = page.benchmarks.len();
+    if format == MessageFormat::Json {
+        let message = ReportWritten {
+            run: page.run.id,
+            format: PageFormat::Html,
+            path,
+            bytes,
+            benchmarks: count,
+        };
+        return write_message(writer, JsonMessage::ReportWritten(message));
+    }
+    writeln!(
+        writer,
+        "Wrote {}: {}, {}.",
+        one_line(path),
+        units::counted(count, "benchmark"),
+        units::bytes(bytes as f64)
+    )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::output::page::style_hash::csp_hash;
+
+    #[test]
+    fn the_policy_allows_the_style_and_the_script_that_are_there() {
+        assert_eq!(STYLE_HASH, csp_hash(STYLE), "write this into STYLE_HASH");
+        assert_eq!(SCRIPT_HASH, csp_hash(SCRIPT), "write this into SCRIPT_HASH");
+    }
+
+    #[test]
+    fn the_script_cannot_end_its_element_nor_make_markup() {
+        assert!(!SCRIPT.contains("</script") && !SCRIPT.contains("<!--"));
+        assert!(!STYLE.contains("</style"));
+        for word in [
+            "innerHTML",
+            "outerHTML",
+            "insertAdjacentHTML",
+            "document.write",
+            "eval(",
+            "fetch(",
+        ] {
+            assert!(!SCRIPT.contains(word), "{word}");
+        }
+    }
+}

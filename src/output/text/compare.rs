@@ -1,0 +1,590 @@
+//! Compares benchmarks of one run with each other: marks the fastest of each row and those that cannot be told from it.
+//!
+//! Writes pivot tables as text, Markdown, CSV, or a message for each row.
+//!
+//! Writes a comparison of two runs for a report, as Markdown or CSV: change, adjusted p and effect sizes of every benchmark.
+
+use std::io::{self, Write};
+
+use super::columns::ValueForm;
+use super::status::write_warning_within;
+use crate::output::layout::{Cell, Table, TableFormat};
+use crate::output::messages::{
+    GroupComparison, GroupMessage, GroupedCell, GroupedRow, JsonMessage, PivotCell, PivotKind,
+    PivotRowMessage, PivotTable, write_message,
+};
+use crate::output::terminal::TextRole;
+use crate::output::view::{MessageFormat, wrap_prose};
+use crate::output::words::remarks::describe_run_remark;
+use crate::output::words::{analysis, remarks, sentences};
+use crate::output::{terminal, units};
+use crate::sanitize;
+use perfcheck_analysis::compare::{Contender, Rank};
+use perfcheck_analysis::findings::{ComparisonContext, Findings, Method, Row};
+use perfcheck_analysis::model::{Correction, Metric, Observations, Side, Statistic};
+
+/// Writes the groups in lines of at most `columns`. `format` applies to human output; JSON is one message per row.
+pub fn write_grouped(
+    writer: &mut dyn Write,
+    found: &GroupComparison,
+    message_format: MessageFormat,
+    format: TableFormat,
+    columns: usize,
+) -> io::Result<()> {
+    match (message_format, format) {
+        (MessageFormat::Json, _) => write_json(writer, found),
+        (MessageFormat::Human, TableFormat::Csv) => {
+            exact_table(found).write_as(writer, format, columns)
+        }
+        (MessageFormat::Human, TableFormat::Markdown) => {
+            table(found).write_as(writer, format, columns)?;
+            for line in legend(found) {
+                writeln!(writer, "\n{}", sanitize::markdown(&line))?;
+            }
+            Ok(())
+        }
+        (MessageFormat::Human, TableFormat::Text) => {
+            table(found).write_as(writer, format, columns)?;
+            writeln!(writer)?;
+            for line in legend(found) {
+                writeln!(
+                    writer,
+                    "{}",
+                    wrap_prose(&units::escape_line(&line), columns, "")
+                )?;
+            }
+            Ok(())
+        }
+    }
+}
+
+fn table(found: &GroupComparison) -> Table {
+    let targets = several_targets(found);
+    let mut rows: Vec<Vec<Cell>> = found
+        .rows
+        .iter()
+        .map(|row| {
+            let label = if targets {
+                format!("{}/{}: {}", row.package, row.target, row.name)
+            } else {
+                row.name.clone()
+            };
+            let cells = row
+                .cells
+                .iter()
+                .map(|cell| cell_of(found, row, cell.as_ref()));
+            std::iter::once(Cell::from(label)).chain(cells).collect()
+        })
+        .collect();
+    if let Some(means) = &found.geometric_means {
+        let label = Cell::from("geometric mean of ratios");
+        let cells = means
+            .iter()
+            .map(|mean| Cell::number(*mean, format!("{mean:.2}")));
+        rows.push(std::iter::once(label).chain(cells).collect());
+    }
+    Table::from_rows(1, &headings(found, "benchmark"), rows)
+}
+
+fn headings(found: &GroupComparison, first: &str) -> Vec<String> {
+    let columns = found.columns.iter().map(|column| heading(column));
+    std::iter::once(first.to_owned()).chain(columns).collect()
+}
+
+/// Returns a column's heading. The expression may capture an empty text.
+fn heading(column: &str) -> String {
+    if column.is_empty() {
+        "(nothing)".to_owned()
+    } else {
+        column.to_owned()
+    }
+}
+
+fn several_targets(found: &GroupComparison) -> bool {
+    let target = |row: &GroupedRow| (row.package.clone(), row.target.clone());
+    let first = found.rows.first().map(target);
+    found.rows.iter().any(|row| Some(target(row)) != first)
+}
+
+/// Formats `112.3 ns  1.26 ~`: the value, its ratio to the fastest of the row, and the mark.
+fn cell_of(found: &GroupComparison, row: &GroupedRow, cell: Option<&GroupedCell>) -> Cell {
+    let Some(cell) = cell else {
+        return Cell::missing();
+    };
+    let Contender {
+        value_ns,
+        ratio,
+        rank,
+        ..
+    } = cell.contender;
+    let shown = match found.terms {
+        ValueForm::Values => {
+            let value = units::value(&row.metric, value_ns);
+            Cell::number(value_ns, format!("{value}  {ratio:.2}"))
+        }
+        ValueForm::Ratios => Cell::number(ratio, format!("{ratio:.2}")),
+    };
+    match rank {
+        Rank::Fastest => shown.with_mark(TextRole::Plain, "*"),
+        Rank::Open => shown.with_mark(TextRole::Plain, "~"),
+        Rank::Slower => shown,
+    }
+}
+
+/// Explains how to read the table and how far it can be trusted.
+fn legend(found: &GroupComparison) -> Vec<String> {
+    let all = || found.rows.iter().flat_map(|row| row.cells.iter().flatten());
+    let mut wins: Vec<(&String, usize)> = found
+        .columns
+        .iter()
+        .enumerate()
+        .map(|(at, column)| {
+            let cells = found.rows.iter().filter_map(|row| row.cells[at].as_ref());
+            let fastest = cells.filter(|cell| cell.contender.rank == Rank::Fastest);
+            (column, fastest.count())
+        })
+        .filter(|(_, count)| *count > 0)
+        .collect();
+    wins.sort_by_key(|(_, count)| usize::MAX - count);
+    let wins: Vec<String> = wins
+        .into_iter()
+        .map(|(column, count)| format!("{}: {count}", heading(column)))
+        .collect();
+    let run = if found.name == found.run.to_string() {
+        format!("run {}", found.run)
+    } else {
+        format!("{} (run {})", found.name, found.run)
+    };
+    let mut lines = vec![
+        format!(
+            "Of {run}, by `{}`: geometric means over launches of each launch's median, and ratios to the fastest of the row.",
+            found.pattern
+        ),
+        format!(
+            "* fastest of its row ({}); ~ cannot be told from it: the fastest is one of these with {} confidence, row by row.",
+            wins.join(", "),
+            units::percent(1.0 - found.level)
+        ),
+        "Exploratory: one run says nothing of drift between runs, nor how much code layout or other inputs would change the order; no verdict rests on it.".to_owned(),
+    ];
+    let values = |row: &GroupedRow| row.cells.iter().flatten().count();
+    if found.rows.iter().all(|row| values(row) < 2) {
+        lines.push(
+            "No row has two benchmarks to compare: what the expression captures makes the columns, the rest of an id its row."
+                .to_owned(),
+        );
+    }
+    let whole = found
+        .rows
+        .iter()
+        .filter(|row| values(row) == found.columns.len());
+    let whole = whole.count();
+    if found.geometric_means.is_some() && whole < found.rows.len() {
+        lines.push(format!(
+            "Geometric means are of the {whole} rows that have a value in every column."
+        ));
+    }
+    if all().any(|cell| cell.launches < 2) {
+        lines.push("Of a single launch nothing can be told.".to_owned());
+    }
+    if found.left_out > 0 {
+        lines.push(format!(
+            "{} left out: the expression does not match.",
+            units::counted(found.left_out, "benchmark")
+        ));
+    }
+    if let Some(left_out) = &found.filtered {
+        lines.push(format!(
+            "{}. Values are of the runs, tests of every sample that is not stored as warm-up.",
+            left_out.describe()
+        ));
+    }
+    if found.without_value > 0 {
+        lines.push(format!(
+            "{} without a value here: nothing above zero was measured, or something else than of the first of the row.",
+            units::counted(found.without_value, "benchmark")
+        ));
+    }
+    lines
+}
+
+/// Returns every number of every cell, one line each.
+fn exact_table(found: &GroupComparison) -> Table {
+    let text = |text: &str| Cell::from(text);
+    let number = |value: f64| Cell::number(value, value.to_string());
+    let mut rows = Vec::new();
+    for row in &found.rows {
+        for (column, cell) in found.columns.iter().zip(&row.cells) {
+            let Some(cell) = cell else {
+                continue;
+            };
+            let contender = cell.contender;
+            rows.push(vec![
+                text(&row.package),
+                text(&row.target),
+                text(&row.name),
+                text(column),
+                text(&cell.id),
+                number(contender.value_ns),
+                number(contender.ratio),
+                text(contender.rank.word()),
+                contender.p_value.map_or_else(Cell::missing, number),
+            ]);
+        }
+    }
+    let heading = [
+        "package", "target", "row", "column", "id", "value_ns", "ratio", "rank", "p_value",
+    ];
+    Table::from_rows(5, &heading.map(str::to_owned), rows)
+}
+
+fn write_json(writer: &mut dyn Write, found: &GroupComparison) -> io::Result<()> {
+    for row in &found.rows {
+        write_message(
+            writer,
+            JsonMessage::GroupRow(GroupMessage::from_row(found, row)),
+        )?;
+    }
+    write_message(writer, JsonMessage::GroupFinished(found))
+}
+
+/// Writes a pivot table in lines of at most `columns`. `format` applies to human output; JSON is one message per row.
+pub fn write_pivot(
+    writer: &mut dyn Write,
+    table: &PivotTable,
+    message_format: MessageFormat,
+    format: TableFormat,
+    columns: usize,
+) -> io::Result<()> {
+    if message_format == MessageFormat::Json {
+        return write_pivot_json(writer, table);
+    }
+    build_table(table).write_as(writer, format, columns)?;
+    match format {
+        TableFormat::Csv => Ok(()),
+        TableFormat::Markdown => {
+            for line in table.notes.iter().chain(&table.warnings) {
+                writeln!(writer, "\n{}", sanitize::markdown(line))?;
+            }
+            Ok(())
+        }
+        TableFormat::Text => {
+            if !(table.notes.is_empty() && table.warnings.is_empty()) {
+                writeln!(writer)?;
+            }
+            for note in &table.notes {
+                for line in
+                    units::wrap_words(&terminal::escape_terminal_text(note), columns.min(110))
+                {
+                    writeln!(writer, "{line}")?;
+                }
+            }
+            for warning in &table.warnings {
+                write_warning_within(writer, warning, columns)?;
+            }
+            Ok(())
+        }
+    }
+}
+
+fn build_table(table: &PivotTable) -> Table {
+    let mut heading = table.row_names.clone();
+    for labels in &table.columns {
+        for value in &table.values {
+            let column = labels.join(" / ");
+            heading.push(match (&*column, table.values.len()) {
+                ("", _) => value.clone(),
+                (_, 1) => column,
+                _ => format!("{column} {value}"),
+            });
+        }
+    }
+    let rows = table.rows.iter().map(|row| {
+        let labels = row.labels.iter().map(|label| Cell::from(label.clone()));
+        labels
+            .chain(row.cells.iter().flatten().map(pivot_cell))
+            .collect()
+    });
+    Table::from_rows(table.row_names.len(), &heading, rows.collect())
+}
+
+fn pivot_cell(cell: &PivotCell) -> Cell {
+    let Some(number) = cell.number else {
+        return if cell.is_incomparable {
+            Cell::from("n/c")
+        } else {
+            Cell::missing()
+        };
+    };
+    let mut text = format_number(&cell.kind, number);
+    let word = if cell.is_reference {
+        Some("reference")
+    } else {
+        cell.word
+    };
+    if let Some(word) = word {
+        text = format!("{text} {word}");
+    }
+    Cell::number(number, text)
+}
+
+/// Formats `number` in the unit of `kind`.
+fn format_number(kind: &PivotKind, number: f64) -> String {
+    match kind {
+        PivotKind::Metric(metric) => units::format_reading(metric, number),
+        PivotKind::OperationRate => units::format_reading(
+            &Metric::Rate {
+                unit: "ops".to_owned(),
+            },
+            number,
+        ),
+        PivotKind::Count => format!("{number:.0}"),
+        PivotKind::Share => format!("{:.2} %", number * 100.0),
+        PivotKind::Change => units::change(number),
+        PivotKind::Ratio => format!("{number:.4}"),
+        PivotKind::Effect => units::effect(number),
+        PivotKind::PValue => units::p_value(number),
+    }
+}
+
+fn write_pivot_json(writer: &mut dyn Write, table: &PivotTable) -> io::Result<()> {
+    for row in &table.rows {
+        write_message(
+            writer,
+            JsonMessage::PivotRow(PivotRowMessage::from_row(table, row)),
+        )?;
+    }
+    write_message(writer, JsonMessage::PivotFinished(table))
+}
+
+/// Effect sizes of a benchmark's change, given whether or not it is significant; positive is slower.
+#[derive(Debug, Clone, Copy, Default, PartialEq)]
+pub struct VersionDifference {
+    /// Cliff's delta
+    pub cliffs_delta: Option<f64>,
+    /// Cliff's delta as a word
+    pub size: Option<&'static str>,
+    /// Hedges' g
+    pub hedges_g: Option<f64>,
+}
+
+/// Writes the benchmarks of `findings` as Markdown or CSV.
+pub fn write_versions(
+    writer: &mut dyn Write,
+    findings: &Findings<'_>,
+    difference: &dyn Fn(&Row<'_>) -> VersionDifference,
+    format: TableFormat,
+) -> io::Result<()> {
+    let Some(verdicts) = &findings.verdicts else {
+        return Ok(());
+    };
+    let level = units::percent(analysis::interval_level(&verdicts.decision));
+    let heading = [
+        "benchmark".to_owned(),
+        "verdict".to_owned(),
+        "before".to_owned(),
+        "after".to_owned(),
+        "change".to_owned(),
+        format!("{level} from"),
+        format!("{level} to"),
+        "adjusted p".to_owned(),
+        "Cliff's delta".to_owned(),
+        "Hedges' g".to_owned(),
+    ];
+    let number = |value: Option<f64>, text: &dyn Fn(f64) -> String| match value {
+        Some(value) if value.is_finite() => Cell::number(value, text(value)),
+        _ => Cell::missing(),
+    };
+    let mut rows = Vec::new();
+    for row in &findings.rows {
+        let found = difference(row);
+        let comparison = row.comparison.as_ref();
+        let change = comparison.and_then(|found| found.change);
+        let values = comparison.and_then(|found| found.compared);
+        let texts = sentences::format_compared_values(row, findings);
+        let value = |side: Side| match (&values, &texts) {
+            (Some(values), Some(texts)) => Cell::number(*values.get(side), texts.get(side).clone()),
+            _ => Cell::missing(),
+        };
+        let verdict = row
+            .verdict
+            .map_or("-", perfcheck_analysis::model::Verdict::word);
+        let key = &row.key;
+        rows.push(vec![
+            Cell::from(format!("{}/{} {}", key.package, key.target, key.id)),
+            Cell::from(verdict),
+            value(Side::Base),
+            value(Side::Candidate),
+            number(change.map(|change| change.estimate), &units::change),
+            number(change.map(|change| change.lower), &units::change),
+            number(change.map(|change| change.upper), &units::change),
+            number(comparison.and_then(|found| found.p_value), &units::p_value),
+            number(found.cliffs_delta, &|delta| {
+                format!("{} {}", units::effect(delta), found.size.unwrap_or(""))
+            }),
+            number(found.hedges_g, &units::effect),
+        ]);
+    }
+    let table = Table::from_rows(2, &heading, rows);
+    match format {
+        TableFormat::Csv => return table.write_as(writer, TableFormat::Csv, usize::MAX),
+        TableFormat::Text | TableFormat::Markdown => {
+            table.write_as(writer, TableFormat::Markdown, usize::MAX)?;
+        }
+    }
+    let counts: Vec<String> = findings
+        .tally()
+        .iter()
+        .map(|(verdict, count)| format!("{count} {}", verdict.word()))
+        .collect();
+    let subject = verdicts.decision.analysis.subject;
+    let how = match verdicts.method {
+        _ if subject != Statistic::Time => {
+            format!("Changes and verdicts are about {subject}, not about the time")
+        }
+        Method::Stored(test) if test.is_foreign() => {
+            format!("Decided {}", analysis::describe_method(&verdicts.decision))
+        }
+        Method::Stored(_) | Method::Paired => {
+            let level = analysis::describe_false_alarm_rate(&verdicts.decision);
+            let by = match verdicts.decision.analysis.correction {
+                Correction::Holm => "adjusted for all benchmarks together (Holm)",
+                Correction::BenjaminiHochberg => {
+                    "adjusted for all benchmarks together (Benjamini and Hochberg)"
+                }
+                Correction::Unadjusted => "of each benchmark",
+            };
+            format!("p is {by}, {level}")
+        }
+    };
+    let observations = match (verdicts.method, verdicts.decision.analysis.observations) {
+        (Method::Stored(_), Observations::Launches) => "launches",
+        (Method::Stored(_), Observations::Filtered) => "the samples that the filter leaves",
+        (Method::Paired, _) | (_, Observations::Samples) => "all samples",
+    };
+    writeln!(
+        writer,
+        "\nRun {} compared with {}: {}. Plus is slower. {how}; effect sizes are of {observations}.",
+        findings.run.id,
+        sanitize::markdown(&verdicts.reference.replace('`', "")),
+        counts.join(", "),
+    )?;
+    write_remarks(writer, verdicts)
+}
+
+/// Writes exceeded limits, remarks and warnings, a paragraph each.
+fn write_remarks(writer: &mut dyn Write, verdicts: &ComparisonContext) -> io::Result<()> {
+    for found in &verdicts.limits.exceeded {
+        writeln!(
+            writer,
+            "\n{}",
+            sanitize::markdown(&remarks::describe_exceeded(found))
+        )?;
+    }
+    let undecided = verdicts
+        .limits
+        .remarks
+        .iter()
+        .map(remarks::describe_limit_remark);
+    for remark in undecided.chain(verdicts.remarks.iter().map(describe_run_remark)) {
+        writeln!(writer, "\n{}", sanitize::markdown(&remark))?;
+    }
+    for warning in &verdicts.warnings {
+        writeln!(
+            writer,
+            "\nThe sides differ in {}.",
+            sanitize::markdown(&warning.to_string())
+        )?;
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::output::terminal::strip_colors;
+    use perfcheck_analysis::model::{Metric, RunId};
+
+    /// A table of `rows` rows, each with a fast and a slow function.
+    fn grouped(rows: usize) -> GroupComparison {
+        let cell = |id: String, value_ns, ratio, rank| {
+            Some(GroupedCell {
+                id,
+                launches: 5,
+                contender: Contender {
+                    value_ns,
+                    ratio,
+                    rank,
+                    p_value: (ratio > 1.0).then_some(0.000_1),
+                },
+            })
+        };
+        let row = |at: usize| {
+            GroupedRow {
+            package: "algorithms".into(),
+            target: "sorting".into(),
+            name: match at {
+                1 => "a group with a long name/*/a parameter whose name says everything about it=1000000".into(),
+                _ => format!("sort/*/{at}"),
+            },
+            metric: Metric::Time,
+            cells: vec![
+                cell(format!("sort/heap/{at}"), 120.0, 1.2, Rank::Slower),
+                cell(format!("sort/quick/{at}"), 100.0, 1.0, Rank::Fastest),
+                None,
+            ],
+        }
+        };
+        GroupComparison {
+            run: RunId(12),
+            name: "latest".into(),
+            pattern: "sort/([^/]+)".into(),
+            columns: vec![
+                "heap".into(),
+                "quick".into(),
+                "a function with a name".into(),
+            ],
+            rows: (0..rows).map(row).collect(),
+            geometric_means: None,
+            left_out: 0,
+            without_value: 0,
+            filtered: None,
+            level: 0.05,
+            terms: ValueForm::Values,
+        }
+    }
+
+    fn shown(rows: usize, columns: usize) -> String {
+        let mut bytes = Vec::new();
+        let found = grouped(rows);
+        write_grouped(
+            &mut bytes,
+            &found,
+            MessageFormat::Human,
+            TableFormat::Text,
+            columns,
+        )
+        .expect("memory takes everything");
+        String::from_utf8(strip_colors(&bytes)).expect("text")
+    }
+
+    #[test]
+    fn functions_side_by_side_fit_every_terminal_and_columns_go_on_below() {
+        insta::assert_snapshot!("grouped_60", shown(3, 60));
+        insta::assert_snapshot!("grouped_100", shown(3, 100));
+        for columns in [60, 80, 100, 160] {
+            for rows in [0, 1, 3, 500] {
+                for line in shown(rows, columns).lines() {
+                    assert!(units::width(line) <= columns, "{columns}: {line}");
+                }
+            }
+        }
+        let piped = shown(3, usize::MAX);
+        assert!(
+            piped.contains("a parameter whose name says everything about it"),
+            "{piped}"
+        );
+        let many = shown(500, 80);
+        assert_eq!(many.matches("sort/*/").count() % 499, 0, "{many}");
+    }
+}

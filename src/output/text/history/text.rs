@@ -1,0 +1,605 @@
+//! Prints one benchmark's history: a line per run, oldest first, each value drawn on a scale.
+//!
+//! Prints the history of several benchmarks: a line each, with a sparkline.
+//!
+//! The scale on which the values of a history are drawn, one line of characters per run.
+//!
+//! Summarizes a history in sentences, with advice.
+//!
+//! Dispatches histories to the writer of their format.
+
+use std::cmp::Ordering;
+use std::io::{self, Write};
+
+use super::content::{BenchmarkHistory, ExclusionReason, HistoryPoint, ProcessorDisagreement};
+use crate::output::layout::{Cell, Column, Table, cell_builder};
+use crate::output::messages::{HistoryPointMessage, JsonMessage, write_message};
+use crate::output::scale::Scale;
+use crate::output::terminal::TextRole;
+use crate::output::text::listing::write_keyed;
+use crate::output::text::sparkline::sparkline;
+use crate::output::view::{MessageFormat, View};
+use crate::output::{terminal, units};
+use perfcheck_analysis::compare::{Difference, Estimate, Level, Position, Step};
+use perfcheck_analysis::model::{BenchmarkKey, GitState, shorten_hash};
+
+/// Widths of the scale, in columns; the first that fits is used.
+const SCALES: [usize; 9] = [48, 44, 40, 36, 32, 28, 24, 20, 16];
+/// Terminal width from which medians with their intervals are shown.
+const ROOM_FOR_MEDIANS: usize = 120;
+
+/// Writes a history; `which` describes the selection of its runs.
+pub(super) fn write_detail(
+    writer: &mut dyn Write,
+    history: &BenchmarkHistory,
+    which: &str,
+    width: usize,
+) -> io::Result<()> {
+    let key = &history.key;
+    let runs = history.points.len();
+    let name = units::id_in_prose(&key.id, width);
+    let title = format!("{}/{}: {name}", key.package, key.target);
+    let of_runs = format!("{} {which}", units::counted(runs, "run"));
+    let fits = title.chars().count() + 2 + of_runs.chars().count() <= width;
+    let between = if fits { "  " } else { "\n" };
+    let (title, of_runs) = (terminal::heading(title), terminal::faint(of_runs));
+    writeln!(writer, "{title}{between}{of_runs}")?;
+    Table::new(columns(history, width)).write(writer, width)?;
+    writeln!(writer)?;
+    write_conclusion(writer, history, width)
+}
+
+/// A line of the table.
+enum HistoryLine<'h> {
+    /// A run, by its index
+    Run(usize, &'h HistoryPoint),
+    /// A step between two levels, by the index of the later one
+    Step(usize, Step),
+}
+
+/// Returns the runs, with a step before the first run of each new level.
+fn drawn_lines(history: &BenchmarkHistory) -> Vec<HistoryLine<'_>> {
+    let levels = history.course.levels.iter().enumerate();
+    let steps: Vec<(usize, usize, Step)> = levels
+        .filter_map(|(at, level)| Some((history.counted[level.first], at, level.step?)))
+        .collect();
+    let points = history.points.iter().enumerate();
+    let lines = points.flat_map(|(place, point)| {
+        let step = steps.iter().find(|(first, ..)| *first == place);
+        let step = step.map(|(_, level, step)| HistoryLine::Step(*level, *step));
+        step.into_iter().chain([HistoryLine::Run(place, point)])
+    });
+    lines.collect()
+}
+
+/// Returns the columns: facts of each run, and its place on the scale.
+fn columns(history: &BenchmarkHistory, width: usize) -> Vec<Column> {
+    let points = &history.points;
+    let lines = drawn_lines(history);
+    // Step lines have a drawing only.
+    let cells = |told: &dyn Fn(&HistoryPoint) -> String| -> Vec<Cell> {
+        let of_line = |line: &HistoryLine<'_>| match line {
+            HistoryLine::Run(_, point) => Cell::from(told(point)),
+            HistoryLine::Step(..) => Cell::default(),
+        };
+        lines.iter().map(of_line).collect()
+    };
+    let day = |point: &HistoryPoint| point.started.get(..10).unwrap_or(&point.started).to_owned();
+    let commit = |point: &HistoryPoint| point.git.as_ref().map_or("-".to_owned(), commit);
+    let value = |point: &HistoryPoint| {
+        let value = point.value;
+        value.map_or("-".to_owned(), |value| units::value(&history.metric, value))
+    };
+    let mut columns = vec![
+        Column::number("run", cells(&|point| point.run.to_string())),
+        Column::fact("when", cells(&day)),
+        Column::fact("commit", cells(&commit)).dispensable(2),
+    ];
+    if points
+        .iter()
+        .any(|point| branch(point) != branch(&points[0]))
+    {
+        columns.push(Column::fact("branch", cells(&branch)).dispensable(3));
+    }
+    columns.push(Column::number("value", cells(&value)));
+    if width >= ROOM_FOR_MEDIANS {
+        let median = |point: &HistoryPoint| median(history, point);
+        columns.push(Column::fact("median", cells(&median)).dispensable(4));
+    }
+    let drawings = SCALES.iter().filter_map(|width| {
+        let scale = ValueColumns::new(history, *width)?;
+        let drawn = lines.iter().map(|line| match line {
+            HistoryLine::Run(place, _) => scale.draw_run(history, *place),
+            HistoryLine::Step(level, _) => scale.draw_step(history, *level),
+        });
+        Some(Column::fact(&scale.end_labels(history), drawn))
+    });
+    columns.extend(Column::from_drawings(drawings.collect()).map(|scale| scale.dispensable(1)));
+    columns.push(Column::fact(
+        "",
+        lines.iter().map(|line| match line {
+            HistoryLine::Run(place, _) => verdict_cell(history, *place),
+            HistoryLine::Step(_, step) => {
+                Cell::faint(format!("step {}", units::change(step.change.estimate)))
+            }
+        }),
+    ));
+    columns
+}
+
+/// Returns the verdict of a run and its marks.
+fn verdict_cell(history: &BenchmarkHistory, place: usize) -> Cell {
+    let verdict = history.points[place].verdict;
+    let mark = run_marks(history, place);
+    let comma = match verdict {
+        Some(_) if !mark.is_empty() => ", ",
+        _ => "",
+    };
+    let verdict = verdict.map(|verdict| (TextRole::Verdict(verdict), verdict.word().to_owned()));
+    let mark = (TextRole::Plain, format!("{comma}{mark}"));
+    Cell::from_pieces(verdict.into_iter().chain([mark]).collect())
+}
+
+/// Returns the marks of a run: `accepted`, `stray`.
+fn run_marks(history: &BenchmarkHistory, place: usize) -> String {
+    let accepted = history.points[place].accepted.then_some("accepted");
+    let stray = history.is_stray(place).then_some("stray");
+    let said: Vec<&str> = [accepted, stray].into_iter().flatten().collect();
+    said.join(", ")
+}
+
+/// Formats the median of a run with its interval.
+fn median(history: &BenchmarkHistory, point: &HistoryPoint) -> String {
+    let metric = &history.metric;
+    point.median.map_or_else(String::new, |median| {
+        format!(
+            "{} {}",
+            units::value(metric, median.estimate),
+            units::interval(metric, median.lower, median.upper)
+        )
+    })
+}
+
+fn branch(point: &HistoryPoint) -> String {
+    let git = point.git.as_ref();
+    let branch = git.and_then(|git| git.branch.as_deref());
+    units::or_dash(branch.map(shorten_branch))
+}
+
+/// Formats `0123456*`; a star marks modified tracked files.
+fn commit(git: &GitState) -> String {
+    let hash = shorten_hash(&git.commit, 7);
+    format!("{hash}{}", if git.dirty { "*" } else { "" })
+}
+
+/// Shortens a branch's name to twelve columns. The end is kept, since it says most.
+fn shorten_branch(branch: &str) -> String {
+    let name = units::escape_line(branch);
+    let letters: Vec<char> = name.chars().collect();
+    match letters.len().checked_sub(12) {
+        None | Some(0) => name,
+        Some(more) => std::iter::once('…')
+            .chain(letters[more + 1..].iter().copied())
+            .collect(),
+    }
+}
+
+/// Width of a sparkline, in columns.
+const BARS: usize = 24;
+
+/// Writes a line for each benchmark and a summary.
+pub(super) fn write_overview(
+    writer: &mut dyn Write,
+    histories: &[BenchmarkHistory],
+    which: &str,
+    view: &View,
+) -> io::Result<()> {
+    writeln!(
+        writer,
+        "{}",
+        terminal::faint(format!("runs {which}, oldest first"))
+    )?;
+    let keys: Vec<&BenchmarkKey> = histories.iter().map(|history| &history.key).collect();
+    write_keyed(writer, &keys, overview_columns(histories), view)?;
+    let stepped = histories
+        .iter()
+        .filter(|history| history.present().is_some_and(|level| level.step.is_some()));
+    let outside = histories
+        .iter()
+        .filter(|history| !matches!(history.course.newest, Position::Unknown | Position::Within));
+    let outside = match outside.count() {
+        0 => "no newest run is outside its expected range".to_owned(),
+        1 => "1 newest run is outside its expected range".to_owned(),
+        some => format!("{some} newest runs are outside their expected range"),
+    };
+    let words = format!(
+        "{}: {} changed level; {outside}.",
+        units::counted(histories.len(), "benchmark"),
+        stepped.count(),
+    );
+    writeln!(writer, "\n{}", view.wrap_prose(&words, ""))?;
+    writeln!(writer, "Run by run: cargo perfcheck history BENCH")
+}
+
+fn overview_columns(histories: &[BenchmarkHistory]) -> Vec<Column> {
+    let cells = cell_builder(histories);
+    let trend = |history: &BenchmarkHistory| {
+        let values: Vec<Option<f64>> = history.points.iter().map(|point| point.value).collect();
+        sparkline(&values, BARS)
+    };
+    let level = |history: &BenchmarkHistory| {
+        let level = history.present();
+        units::or_dash(level.map(|level| units::value(&history.metric, level.value)))
+    };
+    let step = |history: &BenchmarkHistory| {
+        let level = history.present();
+        level.map_or_else(String::new, |level| last_step(history, level))
+    };
+    let newest = |history: &BenchmarkHistory| describe_position(history.course.newest).to_owned();
+    vec![
+        Column::number("runs", cells(&|history| history.points.len().to_string())).dispensable(3),
+        Column::fact("trend", cells(&trend)).dispensable(2),
+        Column::number("level", cells(&level)),
+        Column::fact("last step", cells(&step)),
+        Column::fact("newest run", cells(&newest)).dispensable(1),
+    ]
+}
+
+fn last_step(history: &BenchmarkHistory, level: &Level) -> String {
+    let run = history.counted_point(level.first).run;
+    let of = |step: perfcheck_analysis::compare::Step| {
+        let accepted = if step.accepted { ", accepted" } else { "" };
+        format!(
+            "{} at run {run}{accepted}",
+            units::change(step.change.estimate)
+        )
+    };
+    level.step.map_or_else(String::new, of)
+}
+
+fn describe_position(position: Position) -> &'static str {
+    match position {
+        Position::Unknown => "",
+        Position::Within => "as expected",
+        Position::AboveOnce => "above the band",
+        Position::AboveTwice => "above the band, twice",
+        Position::BelowOnce => "below the band",
+        Position::BelowTwice => "below the band, twice",
+    }
+}
+
+/// Minimum distance between the labels of both ends, in columns.
+const BETWEEN_ENDS: usize = 2;
+
+/// A scale of values, and its width in columns.
+pub(super) struct ValueColumns {
+    scale: Scale,
+    columns: usize,
+}
+
+impl ValueColumns {
+    /// Returns a scale for all values and the expected range, at least `columns` wide; `None` without values.
+    pub(super) fn new(history: &BenchmarkHistory, columns: usize) -> Option<Self> {
+        let band = history.course.band.into_iter();
+        let values = history.points.iter().filter_map(|point| point.value);
+        let scale = Scale::covering(values.chain(band.flat_map(|band| [band.lower, band.upper])))?;
+        let (low, high) = scale.ends();
+        let width = |end: f64| units::width(&units::value(&history.metric, end));
+        Some(Self {
+            scale,
+            // The labels of both ends must fit beside each other.
+            columns: columns.max(width(low) + BETWEEN_ENDS + width(high)),
+        })
+    }
+
+    fn column_of(&self, value: f64) -> usize {
+        let last = (self.columns - 1) as f64;
+        (self.scale.position(value) * last).round().clamp(0.0, last) as usize
+    }
+
+    /// Returns the line with the values at both ends.
+    pub(super) fn end_labels(&self, history: &BenchmarkHistory) -> String {
+        let (low, high) = self.scale.ends();
+        let low = units::value(&history.metric, low);
+        let high = units::value(&history.metric, high);
+        let between = self.columns - units::width(&low) - units::width(&high);
+        format!("{low}{}{high}", " ".repeat(between))
+    }
+
+    /// Draws the step to a level from the one before it.
+    pub(super) fn draw_step(&self, history: &BenchmarkHistory, level: usize) -> Cell {
+        let levels = &history.course.levels;
+        let Some(before) = level.checked_sub(1).and_then(|before| levels.get(before)) else {
+            return Cell::default();
+        };
+        let (from, to) = (
+            self.column_of(before.value),
+            self.column_of(levels[level].value),
+        );
+        let mut columns = vec![' '; self.columns];
+        columns[from.min(to)..=from.max(to)].fill('─');
+        (columns[from], columns[to]) = match from.cmp(&to) {
+            Ordering::Less => ('└', '┐'),
+            Ordering::Equal => ('│', '│'),
+            Ordering::Greater => ('┘', '┌'),
+        };
+        Cell::faint(columns.into_iter().collect::<String>())
+    }
+
+    /// Draws a run: its value, its level, and in the newest level the expected range.
+    pub(super) fn draw_run(&self, history: &BenchmarkHistory, place: usize) -> Cell {
+        let mut columns = vec![' '; self.columns];
+        if let Some(level) = history.level_of(place) {
+            let is_present = history
+                .present()
+                .is_some_and(|present| present.first == level.first);
+            if let (true, Some(band)) = (is_present, &history.course.band) {
+                columns[self.column_of(band.lower)..=self.column_of(band.upper)].fill('░');
+            }
+            columns[self.column_of(level.value)] = '│';
+        }
+        let point = &history.points[place];
+        if let Some(value) = point.value {
+            columns[self.column_of(value)] = '●';
+        }
+        let ink_of_dot = point.verdict.map_or(TextRole::Plain, TextRole::Verdict);
+        let pieces = columns.chunk_by(|a, b| (*a == '●') == (*b == '●'));
+        let pieces = pieces.map(|piece| {
+            let ink = match piece[0] {
+                '●' => ink_of_dot,
+                _ => TextRole::Faint,
+            };
+            (ink, piece.iter().collect())
+        });
+        Cell::from_pieces(pieces.collect())
+    }
+}
+
+/// Writes levels, side-by-side changes, scatter, the newest run, baselines, runs left out, and advice.
+pub(super) fn write_conclusion(
+    writer: &mut dyn Write,
+    history: &BenchmarkHistory,
+    columns: usize,
+) -> io::Result<()> {
+    let mut say = |text: String| -> io::Result<()> {
+        for line in units::wrap_if_needed(&text, columns.min(110)) {
+            writeln!(writer, "{line}")?;
+        }
+        Ok(())
+    };
+    let value = |ns: f64| units::value(&history.metric, ns);
+    for level in &history.course.levels {
+        let (first, last) = (
+            history.counted_point(level.first).run,
+            history.counted_point(level.last).run,
+        );
+        let runs = level.last - level.first + 1;
+        let here = if runs == 1 {
+            format!("run {first}")
+        } else {
+            format!("runs {first} to {last} ({runs})")
+        };
+        let step = level.step.map_or_else(String::new, |step| {
+            let how = match (step.p_value, step.accepted) {
+                (_, true) => ", accepted".to_owned(),
+                (Some(p), false) => format!(" (p {p:.4})"),
+                (None, false) => String::new(),
+            };
+            format!(", {}{how}", format_change(step.change))
+        });
+        say(format!("Level {} in {here}{step}", value(level.value)))?;
+    }
+    for text in describe_side_by_side(history) {
+        say(text)?;
+    }
+    // Without repeated measurements of the same code the scatter is zero and means nothing.
+    if let Some(sd) = history.course.run_sd.filter(|sd| *sd > 0.0) {
+        let strays = match history.course.strays.len() {
+            0 => String::new(),
+            some => format!(", but for {} far off (stray)", units::counted(some, "run")),
+        };
+        say(format!(
+            "Runs of one level differ by {} (SD){strays}.",
+            units::rounded_percent(sd.exp_m1())
+        ))?;
+    }
+    say(describe_newest_run(history))?;
+    for since in &history.since_baselines {
+        say(format!(
+            "Since baseline `{}` (run {}): {}",
+            since.name,
+            since.run,
+            if is_same_level(since.change) {
+                "the same level".to_owned()
+            } else {
+                format_change(since.change)
+            }
+        ))?;
+    }
+    for text in describe_exclusions(history) {
+        say(text)?;
+    }
+    advise_acceptance(history).map_or(Ok(()), say)
+}
+
+/// Describes the results of side-by-side runs: the change from first to last, trends, and disagreeing processors.
+pub(in crate::output) fn describe_side_by_side(history: &BenchmarkHistory) -> Vec<String> {
+    let trends = history.trends.iter().map(|trend| {
+        format!(
+            "Runs {} to {} show a trend: {} in all, by changes that no single run shows",
+            trend.first_run,
+            trend.last_run,
+            format_change(trend.change)
+        )
+    });
+    let end_to_end = describe_total_change(history).into_iter();
+    let processors = history.processors.as_ref().map(describe_disagreement);
+    end_to_end.chain(trends).chain(processors).collect()
+}
+
+/// Describes the sum of all steps, if there are several.
+fn describe_total_change(history: &BenchmarkHistory) -> Option<String> {
+    let mut known = history
+        .points
+        .iter()
+        .filter(|point| point.since_first.is_some());
+    let (first, last) = (known.clone().next()?, known.next_back()?);
+    let steps = history
+        .course
+        .levels
+        .iter()
+        .filter(|level| level.step.is_some());
+    let change = last.since_first.filter(|_| steps.count() > 1)?;
+    Some(format!(
+        "From run {} to run {}: {}",
+        first.run,
+        last.run,
+        if is_same_level(change) {
+            "the same level".to_owned()
+        } else {
+            format_change(change)
+        }
+    ))
+}
+
+/// Describes a disagreement of processors, and names the processor that is shown.
+fn describe_disagreement(found: &ProcessorDisagreement) -> String {
+    let said = found.changes.iter().map(|one| {
+        let processor = units::escape_line(&one.processor);
+        format!("{} on `{processor}`", format_change(one.change))
+    });
+    let said: Vec<String> = said.collect();
+    let step = found.run.map_or_else(String::new, |run| {
+        format!(", most about the step to run {run}: {}", said.join(", "))
+    });
+    format!(
+        "Processors disagree (p {:.4}){step}. This history has side-by-side runs on `{}` alone",
+        found.p_value,
+        units::escape_line(&found.shown)
+    )
+}
+
+/// Reports whether two runs are of the same level, in contrast to a change that is merely small.
+fn is_same_level(change: Estimate) -> bool {
+    [change.lower, change.estimate, change.upper] == [0.0; 3]
+}
+
+/// Formats `+5.10 % [+4.40 %, +5.80 %]`, without an interval if a bound is unknown.
+fn format_change(change: Estimate) -> String {
+    if change.lower.is_finite() && change.upper.is_finite() {
+        units::change_with_interval(&change)
+    } else {
+        units::change(change.estimate)
+    }
+}
+
+fn describe_newest_run(history: &BenchmarkHistory) -> String {
+    let Some(band) = history.course.band else {
+        return "Ten runs of one level are needed to say what the next one should be.".to_owned();
+    };
+    let expected = format!(
+        "{} to {}, as {} before it let expect",
+        units::value(&history.metric, band.lower.min(band.upper)),
+        units::value(&history.metric, band.upper.max(band.lower)),
+        units::counted(band.runs, "run")
+    );
+    match history.course.newest {
+        Position::Unknown | Position::Within => {
+            format!("The newest run lies within {expected} (░).")
+        }
+        Position::AboveOnce => {
+            format!("The newest run lies above {expected} (░); one run says little: measure again.")
+        }
+        Position::AboveTwice => format!(
+            "The two newest runs lie above {expected} (░): a new level begins, or the host has changed."
+        ),
+        Position::BelowOnce => {
+            format!("The newest run lies below {expected} (░); one run says little: measure again.")
+        }
+        Position::BelowTwice => format!(
+            "The two newest runs lie below {expected} (░): a new level begins, or the host has changed."
+        ),
+    }
+}
+
+/// Says how many runs are left out, and why.
+fn describe_exclusions(history: &BenchmarkHistory) -> Vec<String> {
+    let mut reasons: Vec<(String, usize)> = Vec::new();
+    for reason in history
+        .points
+        .iter()
+        .filter_map(|point| point.left_out.as_ref())
+    {
+        let words = match reason.why {
+            ExclusionReason::Incomparable => {
+                let differences = reason.differences.iter().map(Difference::to_string);
+                differences.collect::<Vec<_>>().join("; ")
+            }
+            ExclusionReason::OtherBranch => continue,
+            ExclusionReason::OtherProcessor => {
+                "measured on another processor, where changes are others".to_owned()
+            }
+            ExclusionReason::Failed => "the benchmark failed".to_owned(),
+            ExclusionReason::OtherSamples => {
+                "too few samples, or of another kind, to be set beside the newest run".to_owned()
+            }
+        };
+        match reasons.iter_mut().find(|(known, _)| *known == words) {
+            Some((_, count)) => *count += 1,
+            None => reasons.push((words, 1)),
+        }
+    }
+    let said = reasons.into_iter().map(|(words, count)| {
+        format!(
+            "{} without a value here: {}",
+            units::counted(count, "run"),
+            units::escape_line(&words)
+        )
+    });
+    let elsewhere = history.points.iter();
+    let reasons = elsewhere.filter_map(|point| point.left_out.as_ref());
+    let elsewhere = reasons.filter(|reason| reason.why == ExclusionReason::OtherBranch);
+    let elsewhere = match elsewhere.count() {
+        0 => None,
+        runs => Some(format!(
+            "{} of other branches than the newest one: no level has them (`--branch NAME` shows theirs)",
+            units::counted(runs, "run")
+        )),
+    };
+    said.chain(elsewhere).collect()
+}
+
+/// Returns the command that accepts the present level, if it is a slowdown that nobody has accepted.
+fn advise_acceptance(history: &BenchmarkHistory) -> Option<String> {
+    let step = history.present()?.step?;
+    let is_open = !step.accepted && step.change.estimate > 0.0;
+    is_open.then(|| format!("If the present level is intended: {}", history.accept))
+}
+
+/// Writes histories in the layout of `view`: a single one run by run, several as a line each. `which` describes the selection of runs.
+pub fn write_histories(
+    writer: &mut dyn Write,
+    histories: &[BenchmarkHistory],
+    which: &str,
+    format: MessageFormat,
+    view: &View,
+) -> io::Result<()> {
+    match (format, histories) {
+        (MessageFormat::Json, _) => write_messages(writer, histories),
+        (MessageFormat::Human, []) => Ok(()),
+        (MessageFormat::Human, [only]) => write_detail(writer, only, which, view.columns),
+        (MessageFormat::Human, several) => write_overview(writer, several, which, view),
+    }
+}
+
+/// Writes a `history-point` message for each run of a benchmark, then its `benchmark-history` message.
+fn write_messages(writer: &mut dyn Write, histories: &[BenchmarkHistory]) -> io::Result<()> {
+    for history in histories {
+        for place in 0..history.points.len() {
+            let point = HistoryPointMessage::from_history(history, place);
+            write_message(writer, JsonMessage::HistoryPoint(point))?;
+        }
+        write_message(writer, JsonMessage::BenchmarkHistory(history.into()))?;
+    }
+    Ok(())
+}

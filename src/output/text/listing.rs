@@ -1,0 +1,501 @@
+//! Lists benchmarks, runs, baselines and workspaces of the store, for people and as JSON lines.
+//!
+//! Prints the runs that pruning removes and keeps, as a list or as messages.
+
+use std::io::{self, Write};
+
+use super::sparkline::sparkline;
+use crate::output::layout::{Cell, Column, Table, cell_builder};
+use crate::output::messages::{
+    BaselineLine, BenchmarkFound, BenchmarkLine, JsonMessage, PruneDecision, PruneFinished,
+    PruneLine, RunLine, WorkspaceLine, write_message,
+};
+use crate::output::terminal;
+use crate::output::terminal::TextRole;
+use crate::output::units::{self, NO_BREAK};
+use crate::output::view::{MessageFormat, RowOrder, View};
+use crate::sanitize;
+use perfcheck_analysis::model::{
+    Acceptance, BenchmarkKey, GitState, Pair, RunStatus, Side, Source, Tally, shorten_hash,
+};
+
+/// Number of runs in the sparkline of a benchmark.
+const SPARKLINE: usize = 16;
+
+/// Writes benchmarks that were found but not measured, one `PACKAGE/TARGET: ID` per line.
+pub fn write_discovered<'a>(
+    writer: &mut dyn Write,
+    keys: impl Iterator<Item = &'a BenchmarkKey>,
+    format: MessageFormat,
+) -> io::Result<()> {
+    for key in keys {
+        match format {
+            MessageFormat::Human => writeln!(writer, "{}", sanitize::one_line(&key.to_string()))?,
+            MessageFormat::Json => {
+                let message = BenchmarkFound { benchmark: key };
+                write_message(writer, JsonMessage::BenchmarkFound(message))?;
+            }
+        }
+    }
+    Ok(())
+}
+
+/// Writes benchmarks. `view` sets the layout of tables for people.
+pub fn write_benchmarks(
+    writer: &mut dyn Write,
+    lines: &[BenchmarkLine],
+    format: MessageFormat,
+    view: &View,
+) -> io::Result<()> {
+    if format == MessageFormat::Json {
+        for line in lines {
+            write_message(writer, JsonMessage::Benchmark(line))?;
+        }
+        return Ok(());
+    }
+    let keys: Vec<&BenchmarkKey> = lines.iter().map(|line| &line.key).collect();
+    write_keyed(writer, &keys, columns_of(lines), view)
+}
+
+/// Writes benchmarks below their targets and groups, with `columns` beside each name.
+/// A name takes one line at most, unless the width is unlimited.
+pub(crate) fn write_keyed(
+    writer: &mut dyn Write,
+    keys: &[&BenchmarkKey],
+    columns: Vec<Column>,
+    view: &View,
+) -> io::Result<()> {
+    // Output to a file is not grouped: a search in it must find the whole name of a benchmark.
+    let arrangement = match view.columns {
+        usize::MAX => RowOrder::List,
+        _ => view.arrangement,
+    };
+    Table::from_benchmarks(keys, arrangement, columns)
+        .with_names_on_one_line(view.columns)
+        .write(writer, view.columns)
+}
+
+/// Returns the columns of the list of benchmarks.
+fn columns_of(lines: &[BenchmarkLine]) -> Vec<Column> {
+    let cells = cell_builder(lines);
+    let typical = |line: &BenchmarkLine| {
+        let typical = line.typical_ns;
+        units::or_dash(typical.map(|typical| units::value(&line.metric, typical)))
+    };
+    let verdicts = lines.iter().map(|line| {
+        line.verdict.map_or_else(Cell::default, |verdict| {
+            let text = format!("{} {}", terminal::symbol(verdict), verdict.word());
+            Cell::colored_by_verdict(verdict, text)
+        })
+    });
+    vec![
+        Column::number("last median", cells(&typical)),
+        Column::fact(
+            "trend",
+            cells(&|line| sparkline(&line.last_values_ns, SPARKLINE)),
+        )
+        .dispensable(1),
+        Column::number(
+            "change",
+            cells(&|line| units::or_dash(line.change.map(units::change))),
+        ),
+        Column::fact("verdict", verdicts),
+        Column::number("runs", cells(&|line| line.runs.to_string())).dispensable(3),
+        Column::number("last run", cells(&|line| line.last_run.to_string())).dispensable(2),
+        Column::fact("when", cells(&|line| line.last_started.clone())).dispensable(4),
+    ]
+}
+
+/// Writes a message for each of `lines`, or their table for people, or the text `otherwise` if there are none.
+fn write_lines<'l, T>(
+    writer: &mut dyn Write,
+    lines: &'l [T],
+    message: impl Fn(&'l T) -> JsonMessage<'l>,
+    format: MessageFormat,
+    columns: usize,
+    (table, otherwise): (impl FnOnce() -> Table, &str),
+) -> io::Result<()> {
+    match format {
+        MessageFormat::Human if lines.is_empty() => writeln!(writer, "{otherwise}"),
+        MessageFormat::Human => table().write(writer, columns),
+        MessageFormat::Json => {
+            (lines.iter()).try_for_each(|line| write_message(writer, message(line)))
+        }
+    }
+}
+
+/// Writes runs in lines of at most `columns`.
+pub fn write_runs(
+    writer: &mut dyn Write,
+    lines: &[RunLine],
+    format: MessageFormat,
+    columns: usize,
+) -> io::Result<()> {
+    write_lines(
+        writer,
+        lines,
+        |line| JsonMessage::Run(line.into()),
+        format,
+        columns,
+        (
+            || runs_table(lines, columns),
+            "No runs yet: `cargo perfcheck` measures one.",
+        ),
+    )
+}
+
+fn runs_table(lines: &[RunLine], columns: usize) -> Table {
+    let cells = cell_builder(lines);
+    let checkouts = lines.iter().map(|line| {
+        let run = &line.run;
+        format_checkout(run.begun.git.as_ref(), run.pair, columns)
+    });
+    let (commits, branches): (Vec<_>, Vec<_>) = checkouts.unzip();
+    // A narrow terminal loses these columns before any cell wraps.
+    let soon = |dispensable: u8| dispensable + if columns < WIDE { 2 } else { 0 };
+    Table::new(vec![
+        Column::fact("run", cells(&|line| line.run.id.to_string())),
+        Column::fact(
+            "when",
+            cells(&|line| format_start(&line.started, &line.ago, columns)),
+        ),
+        Column::words("commit", commits).dispensable(soon(2)),
+        Column::name("branch", branches).dispensable(soon(3)),
+        Column::number("benchmarks", cells(&|line| line.benchmarks.to_string()))
+            .dispensable(soon(4)),
+        Column::words("state", cells(&|line| describe_state(line, columns))),
+        Column::words("baselines", cells(&|line| line.names.join(", "))).dispensable(1),
+        Column::words(
+            "verdicts",
+            lines
+                .iter()
+                .map(|line| format_tally_within(&line.tally, columns)),
+        ),
+    ])
+}
+
+/// Formats `4 regressed, 1 inconclusive`; a number and its word stay on one line.
+pub(crate) fn format_tally(tally: &Tally) -> Cell {
+    let mut pieces = Vec::new();
+    for (verdict, count) in tally.iter() {
+        let comma = if pieces.is_empty() { "" } else { ", " };
+        pieces.push((TextRole::Plain, format!("{comma}{count}{NO_BREAK}")));
+        pieces.push((TextRole::Verdict(verdict), verdict.word().to_owned()));
+    }
+    Cell::from_pieces(pieces)
+}
+
+/// Formats all counts, or in a narrow terminal the worst one and a sum: `4 regressed, 9 others`.
+fn format_tally_within(tally: &Tally, columns: usize) -> Cell {
+    let all: Vec<_> = tally.iter().collect();
+    match &all[..] {
+        [(worst, count), others @ ..] if columns < WIDE && others.len() > 1 => {
+            let others: usize = others.iter().map(|(_, count)| count).sum();
+            Cell::from_pieces(vec![
+                (TextRole::Plain, format!("{count}{NO_BREAK}")),
+                (TextRole::Verdict(*worst), worst.word().to_owned()),
+                (TextRole::Plain, format!(", {others}{NO_BREAK}others")),
+            ])
+        }
+        _ => format_tally(tally),
+    }
+}
+
+/// Says how many older runs are not listed, if any.
+pub fn write_older_runs(writer: &mut dyn Write, older: usize) -> io::Result<()> {
+    if older == 0 {
+        return Ok(());
+    }
+    let text = format!(
+        "{older} older {}: `--last N` shows more of them.",
+        units::plural(older, "run")
+    );
+    writeln!(writer, "{}", terminal::faint(text))
+}
+
+/// Says whether and why a run is a reference, in fewer words in a narrow terminal.
+fn describe_state(line: &RunLine, columns: usize) -> String {
+    let is_narrow = columns < WIDE;
+    let own = match (line.run.status, line.run.acceptance) {
+        (RunStatus::Incomplete, _) => "incomplete",
+        (RunStatus::Complete, Acceptance::Pending) => "not accepted",
+        (RunStatus::Complete, Acceptance::ByCommand) if !is_narrow => "accepted by command",
+        (RunStatus::Complete, Acceptance::Automatic | Acceptance::ByCommand) => "accepted",
+    };
+    let base = line.run.pair.filter(|pair| pair.side == Side::Base);
+    let own = match (base, line.run.status) {
+        (Some(_), RunStatus::Complete) => "base".to_owned(),
+        (None, RunStatus::Complete) if let Some(found) = &line.run.begun.partition => {
+            format!("part {}", found.part)
+        }
+        _ => own.to_owned(),
+    };
+    let levels = line.accepted_benchmarks.len();
+    let single = (levels > 0).then(|| {
+        if is_narrow {
+            format!("{levels}{NO_BREAK}accepted")
+        } else {
+            format!("{} accepted", units::counted(levels, "level"))
+        }
+    });
+    let source = line.run.source.as_ref();
+    let source = source.map(Source::summary);
+    let parts: Vec<String> = [Some(own), single, source].into_iter().flatten().collect();
+    parts.join("; ")
+}
+
+/// Width from which cells are written in full, in columns.
+const WIDE: usize = 120;
+
+/// Returns when a run began: the exact time in a file or pipe, its age in a terminal.
+fn format_start(started: &str, ago: &str, columns: usize) -> String {
+    let told = if columns == usize::MAX { started } else { ago };
+    told.to_owned()
+}
+
+/// Returns commit and branch; a star marks modified tracked files.
+/// The base of a side-by-side run has an empty branch, because its worktree is detached.
+fn format_checkout(git: Option<&GitState>, pair: Option<Pair>, columns: usize) -> (String, String) {
+    let Some(git) = git else {
+        return ("-".to_owned(), String::new());
+    };
+    let digits = if columns < WIDE { 7 } else { 12 };
+    let hash = shorten_hash(&git.commit, digits);
+    let dirty = match (git.dirty, columns < WIDE) {
+        (false, _) => "",
+        (true, true) => "*",
+        (true, false) => ", modified",
+    };
+    let is_base = pair.is_some_and(|pair| pair.side == Side::Base);
+    let branch = match &git.branch {
+        Some(branch) => branch.clone(),
+        None if is_base => String::new(),
+        None => "(detached)".to_owned(),
+    };
+    (format!("{hash}{dirty}"), branch)
+}
+
+/// Writes baselines in lines of at most `columns`.
+pub fn write_baselines(
+    writer: &mut dyn Write,
+    lines: &[BaselineLine],
+    format: MessageFormat,
+    columns: usize,
+) -> io::Result<()> {
+    write_lines(
+        writer,
+        lines,
+        JsonMessage::Baseline,
+        format,
+        columns,
+        (
+            || baselines_table(lines, columns),
+            "No baselines yet: `cargo perfcheck baseline save NAME` names the newest run.",
+        ),
+    )
+}
+
+fn baselines_table(lines: &[BaselineLine], columns: usize) -> Table {
+    let cells = cell_builder(lines);
+    let checkouts = lines.iter();
+    let checkouts = checkouts.map(|line| format_checkout(line.git.as_ref(), line.pair, columns));
+    let (commits, branches): (Vec<_>, Vec<_>) = checkouts.unzip();
+    Table::new(vec![
+        Column::name("baseline", cells(&|line| line.name.clone())),
+        Column::number("run", cells(&|line| line.run.to_string())),
+        Column::fact(
+            "when",
+            cells(&|line| format_start(&line.started, &line.ago, columns)),
+        ),
+        Column::words("commit", commits),
+        Column::name("branch", branches).dispensable(1),
+    ])
+}
+
+/// Writes workspaces in lines of at most `columns`.
+pub fn write_workspaces(
+    writer: &mut dyn Write,
+    lines: &[WorkspaceLine],
+    format: MessageFormat,
+    columns: usize,
+) -> io::Result<()> {
+    write_lines(
+        writer,
+        lines,
+        JsonMessage::Workspace,
+        format,
+        columns,
+        (
+            || workspaces_table(lines),
+            "No runs yet: `cargo perfcheck` measures one.",
+        ),
+    )
+}
+
+fn workspaces_table(lines: &[WorkspaceLine]) -> Table {
+    let cells = cell_builder(lines);
+    let own = |line: &WorkspaceLine| if line.own { "this one" } else { "" }.to_owned();
+    Table::new(vec![
+        // Keys are never shortened: people copy them.
+        Column::fact("key", cells(&|line| line.key.clone())),
+        Column::name("last seen at", cells(&|line| line.label.clone())),
+        Column::number("runs", cells(&|line| line.runs.to_string())),
+        Column::fact("", cells(&own)),
+    ])
+}
+
+/// The part of the selected runs that pruning removes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum PruneScope {
+    /// The whole runs
+    Runs,
+    /// Their samples only
+    Samples,
+}
+
+/// The result of pruning.
+#[derive(Debug, Clone, Copy)]
+pub struct PruneSummary {
+    /// Number of runs removed; `None` for a dry run
+    pub removed: Option<usize>,
+    /// Bytes freed on disk
+    pub freed_bytes: Option<u64>,
+    /// The part of the runs that is removed
+    pub goes: PruneScope,
+    /// Whether `--quiet` suppresses the list for people
+    pub is_quiet: bool,
+}
+
+/// Writes the plan, newest run first, and the result.
+pub fn write_prune(
+    writer: &mut dyn Write,
+    lines: &[PruneLine],
+    summary: &PruneSummary,
+    format: MessageFormat,
+) -> io::Result<()> {
+    let going: Vec<&PruneLine> = lines
+        .iter()
+        .filter(|line| line.fate == PruneDecision::Goes)
+        .collect();
+    let bytes: u64 = going.iter().map(|line| line.bytes).sum();
+    if format == MessageFormat::Json {
+        for line in lines.iter().filter(|line| line.fate != PruneDecision::Kept) {
+            write_message(writer, JsonMessage::RunPruned(line))?;
+        }
+        let message = PruneFinished {
+            executed: summary.removed.is_some(),
+            samples_only: summary.goes == PruneScope::Samples,
+            going: going.len(),
+            staying: lines.len() - going.len(),
+            bytes,
+            removed: summary.removed,
+            freed_bytes: summary.freed_bytes,
+        };
+        return write_message(writer, JsonMessage::PruneFinished(message));
+    }
+    if summary.is_quiet {
+        return Ok(());
+    }
+    let told = |fate: PruneDecision| fate == PruneDecision::Goes || reason_to_keep(fate).is_some();
+    if !going.is_empty() {
+        let told: Vec<&PruneLine> = lines.iter().filter(|line| told(line.fate)).collect();
+        fate_table(&told, summary).write(writer, units::terminal_width())?;
+        writeln!(writer)?;
+    }
+    let staying = lines.len() - going.len();
+    let by_rule = lines.iter().filter(|line| line.fate == PruneDecision::Kept);
+    let by_rule = match (by_rule.count(), summary.removed) {
+        (kept, None) if kept < staying => {
+            format!(" ({kept} by the rules given, the others as above)")
+        }
+        _ => String::new(),
+    };
+    if summary.goes == PruneScope::Samples {
+        return write_samples(writer, (going.len(), bytes), summary);
+    }
+    match (summary.removed, summary.freed_bytes) {
+        (Some(removed), Some(freed)) => writeln!(
+            writer,
+            "{} removed, {staying} left; {} given back.",
+            units::counted(removed, "run"),
+            units::bytes(freed as f64)
+        ),
+        _ if going.is_empty() => {
+            writeln!(
+                writer,
+                "Nothing has to go: all {} stay.",
+                units::counted(staying, "run")
+            )
+        }
+        _ => writeln!(
+            writer,
+            "{} would go with {} of samples, {staying} stay{by_rule}. Nothing was removed: `--yes` does it.",
+            units::counted(going.len(), "run"),
+            units::bytes(bytes as f64)
+        ),
+    }
+}
+
+/// Summarizes the pruning of samples: the number of runs that lose theirs, and the bytes.
+fn write_samples(
+    writer: &mut dyn Write,
+    (runs, bytes): (usize, u64),
+    summary: &PruneSummary,
+) -> io::Result<()> {
+    let bytes = units::bytes(bytes as f64);
+    match (summary.removed, summary.freed_bytes) {
+        (Some(removed), Some(freed)) => writeln!(
+            writer,
+            "The samples of {} were removed; {} given back. The runs stay in the history.",
+            units::counted(removed, "run"),
+            units::bytes(freed as f64)
+        ),
+        _ if runs == 0 => writeln!(writer, "Nothing has to go: all samples stay."),
+        _ => writeln!(
+            writer,
+            "The samples of {} would go, {bytes}; the runs stay in the history. Nothing was removed: `--yes` does it.",
+            units::counted(runs, "run")
+        ),
+    }
+}
+
+/// Returns a table that says of each run whether it is removed, or why it stays.
+fn fate_table(lines: &[&PruneLine], summary: &PruneSummary) -> Table {
+    let cells = |cell: &dyn Fn(&PruneLine) -> String| -> Vec<Cell> {
+        lines.iter().map(|line| cell(line).into()).collect()
+    };
+    let commit = |line: &PruneLine| {
+        let commit = line.commit.as_deref();
+        units::or_dash(commit.map(|hash| shorten_hash(hash, 7).to_owned()))
+    };
+    let branch = |line: &PruneLine| units::or_dash(line.branch.clone());
+    let fate = |line: &PruneLine| match reason_to_keep(line.fate) {
+        None if summary.removed.is_some() => "removed".to_owned(),
+        None => "goes".to_owned(),
+        Some(reason) if line.baselines.is_empty() => format!("stays: {reason}"),
+        Some(_) => format!("stays: baseline {}", line.baselines.join(", ")),
+    };
+    Table::new(vec![
+        Column::fact("run", cells(&|line| line.run.to_string())),
+        Column::fact(
+            "when",
+            cells(&|line| line.started.get(..10).unwrap_or(&line.started).to_owned()),
+        ),
+        Column::name("branch", cells(&branch)),
+        Column::fact("commit", cells(&commit)).dispensable(1),
+        Column::number("benchmarks", cells(&|line| line.benchmarks.to_string())).dispensable(2),
+        Column::number("samples", cells(&|line| units::bytes(line.bytes as f64))),
+        Column::words("", cells(&fate)),
+    ])
+}
+
+/// Returns the reason for which a run stays although no rule of the policy keeps it.
+fn reason_to_keep(fate: PruneDecision) -> Option<&'static str> {
+    match fate {
+        PruneDecision::Goes | PruneDecision::Kept => None,
+        PruneDecision::Named => Some("named by a baseline"),
+        PruneDecision::Reference => Some("later runs of its branch are compared with it"),
+        PruneDecision::UnderWay => Some("incomplete and younger than a day"),
+        PruneDecision::Together => Some("belongs to a run that stays"),
+    }
+}

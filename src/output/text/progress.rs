@@ -1,0 +1,496 @@
+//! Shows a measurement on stderr while it runs: a bar in a terminal, plain lines elsewhere, bench output, failures.
+
+use indicatif::{HumanDuration, ProgressBar, ProgressDrawTarget, ProgressStyle};
+use std::cell::{Cell, RefCell};
+use std::io::Write;
+use std::time::Duration;
+
+use crate::output::terminal::{Charset, to_ascii};
+use crate::output::view::wrap_prose;
+use crate::output::{terminal, units};
+use perfcheck_analysis::model::{BenchmarkKey, EstimateKind, Event, Observer, VisitPlan};
+
+/// The amount of progress output during a measurement.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum ProgressMode {
+    /// A bar of these characters, redrawn between samples
+    Bar(Charset),
+    /// A line for each of the first processes, then for every tenth
+    Lines,
+    /// Failures and the output of benches only
+    Quiet,
+}
+
+impl ProgressMode {
+    fn is_bar(self) -> bool {
+        matches!(self, Self::Bar(_))
+    }
+}
+
+/// Without a bar, each of the first processes has a line, then one in `SOME_LAUNCHES`.
+const FIRST_LAUNCHES: u32 = 5;
+const SOME_LAUNCHES: u32 = 10;
+/// Number of benchmarks from which preparatory work gets a line, without a bar.
+const MANY: usize = 200;
+/// Remaining time is shown once 1 part in `KNOWN_FROM` of the work is done.
+const KNOWN_FROM: usize = 50;
+/// Time between redraws of the bar while nothing is measured.
+const TICK: Duration = Duration::from_millis(200);
+/// Bytes of an unfinished line after which bench output is passed on.
+const LONGEST_HELD_BACK: usize = 64 << 10;
+
+/// Shows events on `writer`, usually stderr.
+pub struct Progress<W: Write, B: Write> {
+    writer: RefCell<W>,
+    bench_output: RefCell<B>,
+    mode: ProgressMode,
+    bar: ProgressBar,
+    /// Number of planned benchmarks, and the plan of their visits
+    planned: Cell<Option<(usize, VisitPlan)>>,
+    /// Process that the last line announced
+    announced: Cell<Option<u32>>,
+    /// Whether the current preparatory work has had its line
+    work_told: Cell<bool>,
+    /// Whether bench output ended in the middle of a line
+    unfinished_line: Cell<bool>,
+    /// With a bar: an unfinished line of bench output. Drawing the bar after half a line would garble both.
+    held_back: RefCell<Vec<u8>>,
+}
+
+impl<W: Write, B: Write> Progress<W, B> {
+    /// Creates an observer for one run: perfcheck's own lines go to `writer`, bench output to `bench_output`.
+    pub fn new(writer: W, bench_output: B, mode: ProgressMode) -> Self {
+        let bar = match mode {
+            ProgressMode::Bar(_) => {
+                ProgressBar::with_draw_target(None, ProgressDrawTarget::stderr())
+            }
+            ProgressMode::Lines | ProgressMode::Quiet => ProgressBar::hidden(),
+        };
+        if let Ok(style) = ProgressStyle::with_template("[{bar:20}] {wide_msg}") {
+            bar.set_style(style.progress_chars("=> "));
+        }
+        Self {
+            writer: RefCell::new(writer),
+            bench_output: RefCell::new(bench_output),
+            mode,
+            bar,
+            planned: Cell::new(None),
+            announced: Cell::new(None),
+            work_told: Cell::new(false),
+            unfinished_line: Cell::new(false),
+            held_back: RefCell::new(Vec::new()),
+        }
+    }
+
+    /// Writes a whole line, after ending any unfinished line of bench output; in a terminal it wraps between words.
+    /// Errors are ignored: a closed stderr must not end a measurement.
+    fn write_line(&self, text: &str) {
+        let text = match self.mode {
+            ProgressMode::Bar(_) => wrap_prose(text, units::terminal_width(), "  "),
+            ProgressMode::Lines | ProgressMode::Quiet => text.to_owned(),
+        };
+        self.bar.suspend(|| {
+            let start = if self.unfinished_line.replace(false) {
+                "\n"
+            } else {
+                ""
+            };
+            let _ = writeln!(self.writer.borrow_mut(), "{start}{text}");
+        });
+    }
+
+    /// Describes the progress of a run: the word for process or round, its number, the benchmarks decided, and the time left if known.
+    fn describe_progress(&self, launch: u32, settled: usize, left: &str) -> (&'static str, String) {
+        let number = launch + 1;
+        let (benchmarks, plan) = self
+            .planned
+            .get()
+            .unwrap_or((0, VisitPlan::Launches(number)));
+        match plan {
+            VisitPlan::Launches(launches) => {
+                // Samples that came out too short are measured again, in processes beyond the plan.
+                let launches = launches.max(number);
+                ("Launch", format!("{number} of {launches}{left}"))
+            }
+            // The first round cannot decide anything.
+            VisitPlan::Rounds(_) if launch == 0 => ("Round", format!("{number}{left}")),
+            VisitPlan::Rounds(_) => (
+                "Round",
+                format!("{number}, {settled} of {benchmarks} decided{left}"),
+            ),
+        }
+    }
+
+    /// Shows the progress of preparatory work: on the bar, or as one line if there are many benchmarks.
+    fn show_work(&self, what: &str, benchmarks: usize, done: usize, of: usize) {
+        if done >= of {
+            self.bar.finish_and_clear();
+            self.bar.set_message("");
+            return;
+        }
+        let with = match benchmarks {
+            0 => String::new(),
+            count => format!(" {}", units::counted(count, "benchmark")),
+        };
+        let left = if done * KNOWN_FROM < of {
+            String::new()
+        } else {
+            let left = self.bar.elapsed().mul_f64((of - done) as f64 / done as f64);
+            format!(", {} left", format_bound(EstimateKind::About, left))
+        };
+        let message = format!("{what}{with}{left}");
+        self.bar.set_message(match self.mode {
+            ProgressMode::Bar(Charset::Ascii) => to_ascii(&message),
+            _ => message,
+        });
+        self.bar.set_length(of as u64);
+        if done == 0 {
+            self.work_told.set(false);
+            self.bar.reset();
+        }
+        if self.mode.is_bar() && done == 0 {
+            // Redrawing in the background is safe here: nothing is being measured.
+            self.bar.enable_steady_tick(TICK);
+        }
+        self.bar.set_position(done as u64);
+        let is_line = self.mode == ProgressMode::Lines && benchmarks >= MANY && !left.is_empty();
+        if is_line && !self.work_told.replace(true) {
+            self.write_line(&format!("{}{with}{left}", terminal::status(what)));
+        }
+    }
+
+    fn pass_output(&self, bytes: &[u8]) {
+        if !self.mode.is_bar() {
+            self.write_output(bytes);
+            return;
+        }
+        let mut held_back = self.held_back.borrow_mut();
+        held_back.extend_from_slice(bytes);
+        let whole = match held_back.iter().rposition(|byte| *byte == b'\n') {
+            Some(last) => last + 1,
+            None if held_back.len() > LONGEST_HELD_BACK => held_back.len(),
+            None => return,
+        };
+        let rest = held_back.split_off(whole);
+        self.write_output(&held_back);
+        *held_back = rest;
+    }
+
+    /// Passes on an unfinished line of bench output.
+    fn release_output(&self) {
+        let held_back = std::mem::take(&mut *self.held_back.borrow_mut());
+        if !held_back.is_empty() {
+            self.write_output(&held_back);
+        }
+    }
+
+    fn write_output(&self, bytes: &[u8]) {
+        self.bar.suspend(|| {
+            let mut output = self.bench_output.borrow_mut();
+            let _ = output.write_all(bytes).and_then(|()| output.flush());
+            // The bar is drawn next and needs a line of its own.
+            if self.mode.is_bar() && !bytes.ends_with(b"\n") {
+                let _ = output.write_all(b"\n");
+            }
+        });
+        if !self.mode.is_bar() {
+            self.unfinished_line.set(!bytes.ends_with(b"\n"));
+        }
+    }
+}
+
+impl<W: Write, B: Write> Drop for Progress<W, B> {
+    /// Ends an unfinished line: a CI annotation must start its own line. Clears the bar of an interrupted run.
+    fn drop(&mut self) {
+        self.bar.finish_and_clear();
+        self.release_output();
+        if self.unfinished_line.get() {
+            let _ = writeln!(self.writer.borrow_mut());
+        }
+    }
+}
+
+impl<W: Write, B: Write> Observer for Progress<W, B> {
+    fn observe(&self, event: &Event<'_>) {
+        let loud = self.mode != ProgressMode::Quiet;
+        match event {
+            Event::Planned {
+                benchmarks,
+                visits,
+                expected,
+                bound,
+                plan,
+            } => {
+                self.bar.set_length(*visits as u64);
+                self.planned.set(Some((*benchmarks, *plan)));
+                if loud {
+                    self.write_line(&describe_measurement(*benchmarks, *bound, *expected));
+                }
+            }
+            Event::Visiting {
+                benchmark,
+                launch,
+                done,
+                visits,
+                left,
+                bound,
+                settled,
+            } => {
+                let left = match bound {
+                    EstimateKind::UsuallyAtMost => String::new(),
+                    bound => format!(", {} left", format_bound(*bound, *left)),
+                };
+                let (word, reached) = self.describe_progress(*launch, *settled, &left);
+                self.bar.set_length(*visits as u64);
+                self.bar.set_position(*done as u64);
+                let id = benchmark.id.escape_debug();
+                let message = format!("{word} {reached}: {id}");
+                // The bar writes to the terminal itself, past the ASCII filter of `writer`.
+                self.bar.set_message(match self.mode {
+                    ProgressMode::Bar(Charset::Ascii) => to_ascii(&message),
+                    _ => message,
+                });
+                let new_launch = self.announced.replace(Some(*launch)) != Some(*launch);
+                let shown = *launch < FIRST_LAUNCHES || launch % SOME_LAUNCHES == 0;
+                if self.mode == ProgressMode::Lines && new_launch && shown {
+                    self.write_line(&format!("{} {reached}", terminal::status(word)));
+                }
+            }
+            Event::Working {
+                what,
+                benchmarks,
+                done,
+                of,
+            } => self.show_work(what, *benchmarks, *done, *of),
+            Event::Measured => {
+                self.bar.finish_and_clear();
+                self.release_output();
+            }
+            Event::Output(bytes) => self.pass_output(bytes),
+            Event::VisitFailed {
+                benchmark,
+                launch,
+                message,
+            } => self.write_line(&format!(
+                "{}: {} failed in launch {}: {}",
+                terminal::error(),
+                printable_key(benchmark),
+                launch + 1,
+                terminal::escape_terminal_text(message)
+            )),
+            Event::TargetFailed {
+                package,
+                target,
+                reference,
+                message,
+            } => self.write_line(&describe_target_failure(
+                (package, target),
+                *reference,
+                message,
+            )),
+            Event::Skipped { benchmark, reason } => {
+                if loud {
+                    self.write_line(&format!(
+                        "{} {}: {}",
+                        terminal::status("Skipped"),
+                        printable_key(benchmark),
+                        terminal::escape_terminal_text(reason)
+                    ));
+                }
+            }
+            Event::ClockStep(step) => {
+                if loud {
+                    self.write_line(&units::timer_resolution(*step));
+                }
+            }
+            Event::Warning(message) => self.write_line(&format!(
+                "{}: {}",
+                terminal::warning(),
+                terminal::escape_terminal_text(message)
+            )),
+        }
+    }
+}
+
+/// Describes the plan of a command that makes several comparisons, with the expected time.
+pub fn describe_plan(
+    benchmarks: usize,
+    comparisons: u32,
+    bound: EstimateKind,
+    expected: Duration,
+) -> String {
+    format!(
+        "{} in {}, {}",
+        units::counted(benchmarks, "benchmark"),
+        units::counted(comparisons as usize, "comparison"),
+        format_bound(bound, expected)
+    )
+}
+
+/// Says how many benchmarks are measured next, and the expected time unless it would be far too low.
+fn describe_measurement(benchmarks: usize, bound: EstimateKind, expected: Duration) -> String {
+    let takes = match bound {
+        EstimateKind::UsuallyAtMost => "; after two rounds the time left is known".to_owned(),
+        bound => format!(", {}", format_bound(bound, expected)),
+    };
+    let benchmarks = units::counted(benchmarks, "benchmark");
+    format!("{} {benchmarks}{takes}", terminal::status("Measuring"))
+}
+
+/// Formats the failure of a bench target; `reference` names the reference if the target belongs to it.
+fn describe_target_failure(
+    (package, target): (&str, &str),
+    reference: Option<&str>,
+    why: &str,
+) -> String {
+    let side = reference.map_or_else(String::new, |name| format!(" in {name}"));
+    let said = format!("bench target `{target}` of package `{package}`{side}: {why}");
+    format!(
+        "{}: {}",
+        terminal::error(),
+        terminal::escape_terminal_text(&said)
+    )
+}
+
+/// Formats `about 2 minutes`.
+fn format_bound(bound: EstimateKind, duration: Duration) -> String {
+    let word = match bound {
+        EstimateKind::About => "about",
+        EstimateKind::AtLeast => "at least",
+        EstimateKind::AtMost => "at most",
+        EstimateKind::UsuallyAtMost => "usually at most",
+    };
+    if duration >= Duration::from_secs(1) {
+        return format!("{word} {}", HumanDuration(duration));
+    }
+    match bound {
+        EstimateKind::AtLeast => "a moment or more".to_owned(),
+        _ => "a moment".to_owned(),
+    }
+}
+
+/// Formats `package/target: id` with control characters escaped.
+fn printable_key(benchmark: &BenchmarkKey) -> String {
+    let BenchmarkKey {
+        package,
+        target,
+        id,
+    } = benchmark;
+    terminal::escape_terminal_text(&format!("{package}/{target}: {}", id.escape_debug()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::time::Duration;
+
+    fn shown_in(mode: ProgressMode, events: &[Event<'_>]) -> String {
+        let terminal = Terminal::default();
+        let progress = Progress::new(&terminal, &terminal, mode);
+        for event in events {
+            progress.observe(event);
+        }
+        let text = String::from_utf8(terminal.0.take()).expect("text");
+        anstream::adapter::strip_str(&text).to_string()
+    }
+
+    /// A terminal that receives both kinds of output.
+    #[derive(Default)]
+    struct Terminal(RefCell<Vec<u8>>);
+
+    impl Write for &Terminal {
+        fn write(&mut self, bytes: &[u8]) -> std::io::Result<usize> {
+            self.0.borrow_mut().write(bytes)
+        }
+
+        fn flush(&mut self) -> std::io::Result<()> {
+            Ok(())
+        }
+    }
+
+    #[test]
+    fn what_comes_after_it_begins_a_line() {
+        for mode in [ProgressMode::Lines, ProgressMode::Quiet] {
+            for (output, shown) in [("half a line", "half a line\n"), ("whole\n", "whole\n")] {
+                let terminal = Terminal::default();
+                let progress = Progress::new(&terminal, &terminal, mode);
+                progress.observe(&Event::Output(output.as_bytes()));
+                drop(progress);
+                let text = String::from_utf8(terminal.0.take()).expect("text");
+                assert_eq!(text, shown);
+            }
+        }
+    }
+
+    #[test]
+    fn without_a_terminal_there_is_a_line_for_each_launch() {
+        let key = BenchmarkKey {
+            package: "p".into(),
+            target: "t".into(),
+            id: "i".into(),
+        };
+        let visiting = |launch, done, bound| Event::Visiting {
+            benchmark: &key,
+            launch,
+            done,
+            visits: 4,
+            left: Duration::from_secs(2),
+            bound,
+            settled: 1,
+        };
+        let planned = |plan| Event::Planned {
+            benchmarks: 2,
+            visits: 4,
+            expected: Duration::from_mins(2),
+            bound: match plan {
+                VisitPlan::Launches(_) => EstimateKind::AtLeast,
+                VisitPlan::Rounds(_) => EstimateKind::UsuallyAtMost,
+            },
+            plan,
+        };
+        let events = [
+            planned(VisitPlan::Launches(2)),
+            visiting(0, 0, EstimateKind::AtLeast),
+            visiting(0, 1, EstimateKind::AtLeast),
+            visiting(1, 2, EstimateKind::About),
+            Event::Measured,
+        ];
+        insta::assert_snapshot!(shown_in(ProgressMode::Lines, &events), @r"
+           Measuring 2 benchmarks, at least 2 minutes
+              Launch 1 of 2, at least 2 seconds left
+              Launch 2 of 2, about 2 seconds left
+        ");
+        assert_eq!(shown_in(ProgressMode::Quiet, &events), "");
+        let events = [
+            planned(VisitPlan::Rounds(40)),
+            visiting(0, 0, EstimateKind::UsuallyAtMost),
+            visiting(1, 1, EstimateKind::AtMost),
+            visiting(7, 2, EstimateKind::AtMost),
+            visiting(10, 2, EstimateKind::AtMost),
+        ];
+        insta::assert_snapshot!(shown_in(ProgressMode::Lines, &events), @r"
+           Measuring 2 benchmarks; after two rounds the time left is known
+               Round 1
+               Round 2, 1 of 2 decided, at most 2 seconds left
+               Round 11, 1 of 2 decided, at most 2 seconds left
+        ");
+    }
+
+    #[test]
+    fn a_message_never_continues_a_line_of_the_bench() {
+        let events = [
+            Event::Output(b"half a li"),
+            Event::Output(b"ne"),
+            Event::Warning("careful"),
+        ];
+        assert_eq!(
+            shown_in(ProgressMode::Quiet, &events),
+            "half a line\nwarning: careful\n"
+        );
+        let events = [Event::Output(b"a line\n"), Event::Warning("careful")];
+        assert_eq!(
+            shown_in(ProgressMode::Quiet, &events),
+            "a line\nwarning: careful\n"
+        );
+    }
+}

@@ -1,0 +1,713 @@
+//! Prints all statistics of each benchmark of a run: a block that fits 80 columns, or a JSON message.
+//!
+//! Statistics of the samples themselves, each sample being one observation: the lines of a block that fits 80 columns.
+//!
+//! The full record of allocations, instructions and latencies, as lines of a block that fits 80 columns.
+
+use std::io::{self, Write};
+
+use crate::output::layout::{Cell, Column, Table};
+use crate::output::messages::{
+    BenchmarkStatistics, BenchmarkStatisticsMessage, JsonMessage, write_message,
+};
+use crate::output::terminal::TextRole;
+use crate::output::view::MessageFormat;
+use crate::output::words::extras::{describe_instructions, quantile_name};
+use crate::output::words::{analysis, extras, sentences};
+use crate::output::{terminal, units};
+use perfcheck_analysis::compare::{
+    AllocationSummary, BenchmarkRecord, Diagnostic, Estimate, InstructionSummary, LatencySummary,
+    ObservationKind, OverProcesses, ProcessStatistics, SampleDescription, Variability,
+    WindowSummary,
+};
+use perfcheck_analysis::model::{Measurement, Metric, Outliers, RunId, TrimmedError};
+
+/// Writes the statistics of all benchmarks, with intervals at `confidence_level`.
+pub fn write_statistics(
+    writer: &mut dyn Write,
+    run: RunId,
+    all: &[BenchmarkStatistics<'_>],
+    confidence_level: f64,
+    format: MessageFormat,
+) -> io::Result<()> {
+    for one in all {
+        match format {
+            MessageFormat::Human => write_block(writer, one, confidence_level)?,
+            MessageFormat::Json => {
+                let latencies = LatencySummary::from_measurement(one.measurement, confidence_level);
+                let message = BenchmarkStatisticsMessage::from_statistics(
+                    run,
+                    one,
+                    latencies.as_ref(),
+                    confidence_level,
+                );
+                write_message(writer, JsonMessage::BenchmarkStatistics(message))?;
+            }
+        }
+    }
+    let measurements: Vec<&Measurement> = all.iter().map(|one| one.measurement).collect();
+    let caveat = extras::latency_caveat(&measurements).filter(|_| format == MessageFormat::Human);
+    if let Some(caveat) = caveat {
+        for line in units::wrap_words(&caveat, 80) {
+            writeln!(writer, "{}", terminal::faint(line))?;
+        }
+    }
+    match (format, all.first()) {
+        (MessageFormat::Human, Some(one)) => analysis::write_thresholds(
+            writer,
+            &one.thresholds,
+            crate::output::units::terminal_width(),
+        ),
+        _ => Ok(()),
+    }
+}
+
+/// Maximum width of a line, in columns.
+const WIDTH: usize = 80;
+/// Minimum width of values that have others beside them, in columns.
+const VALUE: usize = 19;
+
+/// Label and text of each line of a block.
+type Lines = Vec<(String, Cell)>;
+
+fn write_block(
+    writer: &mut dyn Write,
+    one: &BenchmarkStatistics<'_>,
+    confidence_level: f64,
+) -> io::Result<()> {
+    let key = one.key;
+    writeln!(
+        writer,
+        "{} {}",
+        terminal::heading(terminal::escape_terminal_text(&format!(
+            "{}/{}",
+            key.package, key.target
+        ))),
+        units::id_in_prose(&key.id, units::terminal_width())
+    )?;
+    let benchmark = &one.measurement.benchmark;
+    let mut lines = Lines::new();
+    match &one.record {
+        None => writeln!(writer, "  no samples")?,
+        Some(record) => {
+            number_table(record, &benchmark.metric).write(writer, WIDTH)?;
+            lines.extend(record_lines(record, &benchmark.metric, confidence_level));
+        }
+    }
+    let median = one.record.as_ref().map(|record| record.summary.median);
+    let throughput = median.and_then(|median| units::throughput(benchmark, median.estimate));
+    if let Some(throughput) = throughput {
+        lines.push(("throughput".to_owned(), throughput.into()));
+    }
+    if let Some(found) = AllocationSummary::from_measurement(one.measurement) {
+        lines.extend(as_cells(allocation_lines(&found)));
+    }
+    if let Some(found) = InstructionSummary::from_measurement(one.measurement) {
+        lines.extend(as_cells(instruction_lines(&found)));
+    }
+    let latencies = LatencySummary::from_measurement(one.measurement, confidence_level);
+    if let Some(found) = &latencies {
+        lines.extend(as_cells(latency_lines(found, confidence_level)));
+    }
+    if let Some(found) = &one.over_launches {
+        let told = launch_lines(found, &benchmark.metric, confidence_level);
+        lines.extend(as_cells(told));
+    }
+    lines.push(("verdict".to_owned(), verdict(one)));
+    let (labels, texts): (Vec<String>, Vec<Cell>) = lines.into_iter().unzip();
+    Table::new(vec![label_column(labels), Column::prose("", texts)]).write(writer, WIDTH)?;
+    if let Some(table) = latencies.and_then(|found| seconds_table(&found.course.windows)) {
+        table.write(writer, WIDTH)?;
+    }
+    writeln!(writer)
+}
+
+fn as_cells(lines: LabelledLines) -> impl Iterator<Item = (String, Cell)> {
+    let lines = lines.into_iter();
+    lines.map(|(label, text)| (label, text.into()))
+}
+
+fn verdict(one: &BenchmarkStatistics<'_>) -> Cell {
+    let verdict = one.verdict.map_or((TextRole::Plain, "-"), |verdict| {
+        (TextRole::Verdict(verdict), verdict.word())
+    });
+    let p = units::or_dash(one.p_value.map(units::p_value));
+    let change = units::or_dash(one.change.map(units::change));
+    Cell::from_pieces(vec![
+        (verdict.0, verdict.1.to_owned()),
+        (
+            TextRole::Plain,
+            format!(", change {change}, adjusted p {p}"),
+        ),
+    ])
+}
+
+/// Returns the table of single numbers, two on a line.
+fn number_table(record: &BenchmarkRecord, metric: &Metric) -> Table {
+    let summary = &record.summary;
+    let spent = |value: f64| units::format_cost(metric, value);
+    let [p5, p25, p75, p95, p99] = record.percentiles.map(spent);
+    let margin = record
+        .margin_ns
+        .map(|margin| format!("± {}", spent(margin)));
+    let error = record.std_err_ns.map(spent);
+    let left = [
+        ("samples", summary.samples.to_string()),
+        ("min", spent(summary.min)),
+        ("p5", p5),
+        ("p75", p75),
+        ("p99", p99),
+        ("standard error", units::or_dash(error)),
+    ];
+    let right = [
+        ("launches", summary.launches.to_string()),
+        ("max", spent(summary.max)),
+        ("p25", p25),
+        ("p95", p95),
+        ("CV", units::or_dash(format_variation(record))),
+        ("t margin", units::or_dash(margin)),
+    ];
+    let labels = left.iter().map(|(label, _)| (*label).to_owned());
+    let others = right.iter().map(|(label, _)| Cell::faint(*label));
+    Table::new(vec![
+        label_column(labels),
+        Column::fact("", left.iter().map(|(_, text)| text.clone())).with_min_width(VALUE),
+        Column::fact("", others).with_min_width(LABEL - 2),
+        Column::fact("", right.iter().map(|(_, text)| text.clone())),
+    ])
+}
+
+fn record_lines(record: &BenchmarkRecord, metric: &Metric, confidence_level: f64) -> Lines {
+    let summary = &record.summary;
+    let mut lines = estimate_lines(record, metric, confidence_level);
+    lines.extend(as_cells(sample_lines(record, metric, confidence_level)));
+    let r_squared = units::or_dash(summary.r_squared.map(|found| format!("{found:.6}")));
+    let constant = units::or_dash(
+        summary
+            .overhead_ns
+            .map(|found| units::format_cost(metric, found)),
+    );
+    let mut add = |label: &str, text: String| lines.push((label.to_owned(), text.into()));
+    add(
+        "R² of the slope",
+        format!("{r_squared}, constant time of a sample {constant}"),
+    );
+    add(
+        "outliers",
+        analysis::describe_outliers(summary).unwrap_or_else(|| "none".to_owned()),
+    );
+    if let Some(left_out) = &summary.left_out {
+        add("left out", left_out.describe());
+    }
+    for diagnostic in &record.diagnostics {
+        let modes = sentences::describe_modes(summary, metric)
+            .filter(|_| matches!(diagnostic, Diagnostic::SeveralModes { .. }));
+        add("to note", modes.unwrap_or_else(|| diagnostic.to_string()));
+    }
+    let found = &record.disturbance;
+    let clock = found.clock_step_ns.map(|step| {
+        let coarse = if found.narrower_than_clock {
+            "; the median's interval is narrower: it shows rounding"
+        } else {
+            ""
+        };
+        format!("{} per iteration{coarse}", units::time(step))
+    });
+    add("clock step", units::or_dash(clock));
+    if let Some(threads) = found.threads.filter(|threads| *threads > 1) {
+        let text = format!("{threads} in the process: others may have run beside the samples");
+        add("threads", text);
+    }
+    if let Some(share) = found.interrupted.filter(|share| *share > 0.0) {
+        let percent = share * 100.0;
+        let text = format!("up to {percent:.1} % of the samples lost the processor");
+        add("interruptions", text);
+    }
+    lines
+}
+
+/// Returns a line for each value that has an interval.
+fn estimate_lines(record: &BenchmarkRecord, metric: &Metric, confidence_level: f64) -> Lines {
+    let summary = &record.summary;
+    let level = units::percent(confidence_level);
+    let kind = summary.intervals.name();
+    let at_level = |kind: &str| format!("{level} {kind}");
+    let of_median = match summary.median_coverage {
+        Some(coverage) => format!("{:.1} % of any distribution, by ranks", coverage * 100.0),
+        None => at_level(kind),
+    };
+    let is_point = |found: &Estimate| found.lower == found.upper && summary.min < summary.max;
+    let estimates = [
+        (
+            "mean of launches",
+            record.mean_of_launches.as_ref(),
+            at_level("t interval"),
+        ),
+        ("mean", Some(&summary.mean), at_level(kind)),
+        ("mean, BCa", record.mean_bca.as_ref(), at_level("bootstrap")),
+        ("median", Some(&summary.median), of_median),
+        ("std dev", summary.sd.as_ref(), at_level(kind)),
+        ("MAD (scaled)", Some(&summary.mad), at_level(kind)),
+        ("slope", summary.slope.as_ref(), at_level(kind)),
+    ];
+    let lines = estimates.into_iter().map(|(label, estimate, kind)| {
+        let text = match estimate {
+            Some(found) if is_without_bounds(found) => {
+                let value = units::format_cost(metric, found.estimate);
+                format!("{value}  too few launches or samples for an interval at {level}")
+            }
+            Some(found) => {
+                let point = if is_point(found) {
+                    "; a point, as the samples are few different values"
+                } else {
+                    ""
+                };
+                format!("{}  {kind}{point}", format_with_interval(found, metric))
+            }
+            None if label == "mean, BCa" => format!(
+                "-  fewer than {} launches are too few for it at {level}",
+                BenchmarkRecord::FEWEST_FOR_BCA
+            ),
+            None => "-".to_owned(),
+        };
+        (label.to_owned(), text.into())
+    });
+    let mut lines: Lines = lines.collect();
+    if let (Some(found), Some(coverage)) = (&record.median_of_launches, record.median_coverage) {
+        let text = format!(
+            "{}  {:.1} % of any distribution",
+            format_with_interval(found, metric),
+            coverage * 100.0
+        );
+        lines.push(("median of means".to_owned(), text.into()));
+    }
+    if let Metric::Rate { .. } = metric {
+        let mean = &summary.mean;
+        let text = format!(
+            "{} {}, harmonic mean; the times above are of one unit",
+            units::value(metric, mean.estimate),
+            units::interval(metric, mean.lower, mean.upper)
+        );
+        lines.push(("rate".to_owned(), text.into()));
+    }
+    lines
+}
+
+fn is_without_bounds(found: &Estimate) -> bool {
+    !found.lower.is_finite() && !found.upper.is_finite()
+}
+
+/// Formats `1.10 %, stable`, with a word if the variation is low or high.
+fn format_variation(record: &BenchmarkRecord) -> Option<String> {
+    let word = match record.variability {
+        Some(Variability::Stable) => ", stable",
+        Some(Variability::High) => ", very variable",
+        Some(Variability::Ordinary) | None => "",
+    };
+    record.cv.map(|cv| format!("{:.2} %{word}", cv * 100.0))
+}
+
+/// Returns mean, deviation and tail of the samples if the benchmark ran in a single process or an outlier policy is set.
+/// Otherwise there are no lines: the statistics over several whole processes are the better ones.
+pub(super) fn sample_lines(
+    record: &BenchmarkRecord,
+    metric: &Metric,
+    confidence_level: f64,
+) -> LabelledLines {
+    let found = &record.of_samples;
+    let is_of_all = found.outliers == Outliers::Keep && found.skipped == 0;
+    if record.summary.launches > 1 && is_of_all {
+        return Vec::new();
+    }
+    let spent = |value: f64| units::format_cost(metric, value);
+    let or_dash = |value: Option<f64>| units::or_dash(value.map(spent));
+    let level = units::percent(confidence_level);
+    let [_, _, _, p95, p99] = found.percentiles_ns.map(spent);
+    let margin = or_dash(found.margin_ns);
+    let (mean, kind) = if found.removed + found.replaced == 0 {
+        ("mean of samples", "t interval")
+    } else {
+        match found.trimmed_error {
+            TrimmedError::Winsorized => ("trimmed mean", "t interval by Yuen's error"),
+            TrimmedError::Plain => (
+                "trimmed mean",
+                "t interval, as if the samples used were all",
+            ),
+        }
+    };
+    let lines = [
+        (
+            "samples used",
+            format!(
+                "{}, assuming that samples of one process are independent",
+                describe_samples_used(found)
+            ),
+        ),
+        (
+            mean,
+            format!(
+                "{}  {level} {kind}",
+                format_with_interval(&found.mean_ns, metric)
+            ),
+        ),
+        (
+            "  its error",
+            format!(
+                "standard error {}, margin ± {margin}",
+                or_dash(found.std_err_ns)
+            ),
+        ),
+        (
+            "  spread",
+            format!(
+                "median {}, std dev {}",
+                spent(found.median_ns),
+                or_dash(found.std_dev_ns)
+            ),
+        ),
+        (
+            "  tail",
+            format!(
+                "p95 {p95}, p99 {p99}, min {}, max {}",
+                spent(found.min_ns),
+                spent(found.max_ns)
+            ),
+        ),
+    ];
+    let lines = lines.into_iter();
+    lines
+        .map(|(label, text)| (label.to_owned(), text))
+        .collect()
+}
+
+/// Describes the samples used: `` 190 of 200 (by `iqr`: 10 removed) ``.
+fn describe_samples_used(found: &SampleDescription) -> String {
+    let parts = units::counts(&[
+        (found.skipped, "first skipped"),
+        (found.removed, "removed"),
+        (found.replaced, "replaced"),
+    ]);
+    let by = match (found.outliers, parts.is_empty()) {
+        (Outliers::Keep, true) => String::new(),
+        (Outliers::Keep, false) => format!(" ({parts})"),
+        (policy, true) => format!(" (by `{policy}`: none removed)"),
+        (policy, false) => format!(" (by `{policy}`: {parts})"),
+    };
+    format!("{} of {}{by}", found.used, found.raw)
+}
+
+/// Formats a value with its bounds; a dash stands for an unknown bound.
+pub(super) fn format_with_interval(estimate: &Estimate, metric: &Metric) -> String {
+    let bound = |value: f64| {
+        if value.is_finite() {
+            // Published formulas may give a bound below 0; no time is negative.
+            units::format_cost(metric, value.max(0.0))
+        } else {
+            "-".to_owned()
+        }
+    };
+    format!(
+        "{} [{}, {}]",
+        units::format_cost(metric, estimate.estimate),
+        bound(estimate.lower),
+        bound(estimate.upper)
+    )
+}
+
+/// Maximum number of rows in the table of seconds; longer ones show the first and the last.
+const MOST_SECONDS: usize = 10;
+
+/// Minimum width of labels, in columns.
+pub(crate) const LABEL: usize = 18;
+
+/// Label and text of each line.
+pub(crate) type LabelledLines = Vec<(String, String)>;
+
+/// Describes the allocations of an iteration.
+pub(crate) fn allocation_lines(found: &AllocationSummary) -> LabelledLines {
+    let how = if found.exact { "always" } else { "on average" };
+    let mut lines = vec![
+        (
+            "allocations".to_owned(),
+            format!(
+                "{} per iteration {how}, in {} iterations of {} launches",
+                units::count(found.count),
+                found.iterations,
+                found.launches
+            ),
+        ),
+        (
+            "allocated bytes".to_owned(),
+            format!(
+                "{} per iteration, at most {} at once",
+                units::bytes(found.bytes),
+                units::bytes(found.peak_bytes)
+            ),
+        ),
+    ];
+    if found.other_count > 0.0 {
+        lines.push((
+            "other threads".to_owned(),
+            format!(
+                "{} allocations per iteration, {}",
+                units::count(found.other_count),
+                units::bytes(found.other_bytes)
+            ),
+        ));
+    }
+    lines
+}
+
+/// Describes the instructions of an iteration.
+pub(crate) fn instruction_lines(found: &InstructionSummary) -> LabelledLines {
+    vec![("instructions".to_owned(), describe_instructions(found))]
+}
+
+/// Describes the latencies of single operations.
+pub(crate) fn latency_lines(found: &LatencySummary, confidence_level: f64) -> LabelledLines {
+    let level = units::percent(confidence_level);
+    let mut lines: LabelledLines = found
+        .percentiles
+        .iter()
+        .map(|one| {
+            let text = format!(
+                "{}  {level} t; all launches {}",
+                format_mean(&one.ns),
+                units::time(one.merged_ns as f64)
+            );
+            (format!("latency {}", quantile_name(one.quantile)), text)
+        })
+        .collect();
+    lines.push((
+        "error bound".to_owned(),
+        format!(
+            "percentiles are at most {} too low; below {} ns exact",
+            units::rounding(found.relative_error),
+            found.exact_below
+        ),
+    ));
+    lines.push((
+        "all operations".to_owned(),
+        format!(
+            "mean {}, std dev {}",
+            units::time(found.merged_mean_ns),
+            units::time(found.merged_sd_ns)
+        ),
+    ));
+    lines.push(("operations".to_owned(), describe_operations(found)));
+    for message in &found.messages {
+        lines.push(("failed with".to_owned(), message.clone()));
+    }
+    if let Some(drift) = &found.course.drift {
+        let text = format!(
+            "p50 {}, last second against first",
+            units::change_with_interval(drift)
+        );
+        lines.push(("drift".to_owned(), text));
+    }
+    lines
+}
+
+/// Returns percentiles, mean and rate as means over processes, with the intervals of `BenchForge`.
+/// There are no lines for a single process, whose samples are described elsewhere.
+pub(crate) fn launch_lines(
+    found: &ProcessStatistics,
+    metric: &Metric,
+    confidence_level: f64,
+) -> LabelledLines {
+    let is_of_samples = found.observations == ObservationKind::Samples;
+    if is_of_samples && (found.ci_degenerate || found.count.mean <= 1.0) {
+        return Vec::new();
+    }
+    let spent = |value: f64| units::format_cost(metric, value);
+    let mut lines: LabelledLines = (found.percentiles.iter())
+        .map(|one| {
+            let label = format!("{} by launch", quantile_name(one.quantile));
+            (label, format_with_deviation(&one.ns, &spent))
+        })
+        .collect();
+    lines.push((
+        "mean by launch".to_owned(),
+        format_with_deviation(&found.mean_ns, &spent),
+    ));
+    if let Some(rate) = &found.per_second {
+        lines.push((
+            "rate by launch".to_owned(),
+            format_with_deviation(rate, &units::per_second),
+        ));
+    }
+    let noun = match found.observations {
+        ObservationKind::Operations => "operations",
+        ObservationKind::Samples => "samples",
+    };
+    lines.push((
+        format!("{noun} each"),
+        format_with_deviation(&found.count, &units::count),
+    ));
+    let how = if found.ci_degenerate {
+        "one launch: nothing to resample".to_owned()
+    } else {
+        format!(
+            "{} resamples of launches: {} intervals",
+            found.resamples,
+            units::percent(confidence_level)
+        )
+    };
+    lines.push(("bootstrapped".to_owned(), how));
+    lines
+}
+
+/// Formats `1.022 µs [1.001 µs, 1.043 µs], std dev 20.00 ns, CV 1.96 %`.
+fn format_with_deviation(found: &OverProcesses, shown: &dyn Fn(f64) -> String) -> String {
+    let bounds = found.interval.map(|interval| {
+        let [lower, upper] = [interval.lower, interval.upper].map(shown);
+        format!(" [{lower}, {upper}]")
+    });
+    let deviation = found.sd.map(|sd| format!(", std dev {}", shown(sd)));
+    let cv = found.cv.map(|cv| format!(", CV {:.2} %", cv * 100.0));
+    format!(
+        "{}{}{}{}",
+        shown(found.mean),
+        bounds.unwrap_or_default(),
+        deviation.unwrap_or_default(),
+        cv.unwrap_or_default()
+    )
+}
+
+fn describe_operations(found: &LatencySummary) -> String {
+    let failed = (found.errors > 0).then(|| format!("; {} failed", found.errors));
+    let clamped = (found.clamped > 0).then(|| format!("; {} above an hour", found.clamped));
+    format!(
+        "{} in {} launches, {} a second{}{}",
+        found.operations,
+        found.launches,
+        units::count(found.operations_per_second.mean.round()),
+        failed.unwrap_or_default(),
+        clamped.unwrap_or_default()
+    )
+}
+
+/// Returns the column of labels, equally wide in every table of a block.
+pub(crate) fn label_column(labels: impl IntoIterator<Item = String>) -> Column {
+    let labels = labels.into_iter();
+    Column::fact("", labels.map(|label| Cell::faint(format!("  {label}")))).with_min_width(LABEL)
+}
+
+/// Headings of the table of seconds, in the order of its cells.
+const OF_SECONDS: [&str; 5] = ["operations", "errors", "p50", "p95", "p99"];
+
+/// Returns a table with a row for each second, if there are at least two.
+pub(crate) fn seconds_table(windows: &[WindowSummary]) -> Option<Table> {
+    let rows = second_rows(windows)?;
+    let labels = label_column(rows.iter().map(|(label, _)| label.clone()));
+    let labels = labels.with_heading(&[Cell::faint("  second")]);
+    let columns = OF_SECONDS.iter().enumerate().map(|(at, heading)| {
+        let cells = rows.iter().map(|(_, cells)| cells.get(at).cloned());
+        Column::number(heading, cells.map(Option::unwrap_or_default))
+    });
+    Some(Table::new(std::iter::once(labels).chain(columns).collect()))
+}
+
+/// Returns the rows of the table of seconds as lines, for outputs with a layout of their own.
+pub(crate) fn second_lines(windows: &[WindowSummary]) -> LabelledLines {
+    let Some(rows) = second_rows(windows) else {
+        return Vec::new();
+    };
+    let heading = ("second".to_owned(), OF_SECONDS.join(", "));
+    let rows = rows.into_iter();
+    std::iter::once(heading)
+        .chain(rows.map(|(label, cells)| (label, cells.join(", "))))
+        .collect()
+}
+
+/// Returns label and cells of each second; the middle ones are left out if there are many.
+fn second_rows(windows: &[WindowSummary]) -> Option<Vec<(String, Vec<String>)>> {
+    if windows.len() < 2 {
+        return None;
+    }
+    let left_out = windows.len().saturating_sub(MOST_SECONDS);
+    let half = MOST_SECONDS / 2;
+    let mut rows = Vec::new();
+    for (second, window) in windows.iter().enumerate() {
+        if left_out > 0 && second == half {
+            rows.push(("...".to_owned(), vec![format!("{left_out} more")]));
+        }
+        if left_out > 0 && (half..half + left_out).contains(&second) {
+            continue;
+        }
+        let percentiles = [window.p50_ns, window.p95_ns, window.p99_ns];
+        let percentiles = percentiles.map(|ns| units::or_dash(ns.map(units::time)));
+        let counts = [window.operations.to_string(), window.errors.to_string()];
+        let cells = counts.into_iter().chain(percentiles).collect();
+        rows.push(((second + 1).to_string(), cells));
+    }
+    Some(rows)
+}
+
+fn format_mean(found: &OverProcesses) -> String {
+    let bounds = units::or_dash(found.interval.map(|interval| {
+        format!(
+            "[{}, {}]",
+            units::time(interval.lower.max(0.0)),
+            units::time(interval.upper)
+        )
+    }));
+    format!("{} {bounds}", units::time(found.mean))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::output::terminal::strip_colors;
+
+    fn window(operations: u64) -> WindowSummary {
+        let some = |ns: f64| (operations > 0).then_some(ns);
+        WindowSummary {
+            launches: 1,
+            operations,
+            errors: 0,
+            p50_ns: some(1_000.0),
+            p95_ns: some(2_000.0),
+            p99_ns: some(123_400_000.0),
+        }
+    }
+
+    #[test]
+    fn of_many_seconds_the_first_and_the_last_are_shown_and_all_lines_fit() {
+        let windows: Vec<WindowSummary> = (0..30).map(window).collect();
+        let written = |windows: &[WindowSummary]| {
+            let mut bytes = Vec::new();
+            let table = seconds_table(windows).expect("several");
+            table
+                .write(&mut bytes, 80)
+                .expect("memory takes everything");
+            String::from_utf8(strip_colors(&bytes)).expect("text")
+        };
+        let text = written(&windows);
+        let labels: Vec<&str> = text
+            .lines()
+            .filter_map(|line| line.split_whitespace().next())
+            .collect();
+        assert_eq!(
+            labels,
+            [
+                "second", "1", "2", "3", "4", "5", "...", "26", "27", "28", "29", "30"
+            ]
+        );
+        assert!(text.contains("20 more\n"), "{text}");
+        let first = text.lines().nth(1).expect("a second");
+        assert!(first.ends_with('-'), "nothing succeeded: {first}");
+        assert!(text.lines().all(|line| units::width(line) <= 80), "{text}");
+        assert_eq!(written(&windows[..10]).lines().count(), 11);
+        assert!(seconds_table(&windows[..1]).is_none());
+    }
+
+    #[test]
+    fn a_single_launch_has_no_bounds() {
+        let one = OverProcesses {
+            mean: 1_000.0,
+            ..OverProcesses::default()
+        };
+        assert_eq!(format_mean(&one), "1.000 µs -");
+    }
+}

@@ -1,0 +1,115 @@
+//! Status lines in cargo's style: errors, warnings, and the steps of a build.
+//!
+//! The head above a run's table: where and how the run was measured.
+
+use std::io::{self, Write};
+
+use crate::output::view::wrap_prose;
+use crate::output::words::remarks::write_source;
+use crate::output::{terminal, units};
+use crate::sanitize;
+use perfcheck_analysis::compare::HostControls;
+use perfcheck_analysis::model::{Run, RunStatus, shorten_hash};
+
+/// Writes an error, the last message of a command.
+pub fn write_error(writer: &mut dyn Write, message: &str) -> io::Result<()> {
+    writeln!(
+        writer,
+        "{}: {}",
+        terminal::error(),
+        terminal::escape_terminal_text(message)
+    )
+}
+
+/// Writes a warning; the command goes on.
+pub fn write_warning(writer: &mut dyn Write, message: &str) -> io::Result<()> {
+    writeln!(
+        writer,
+        "{}: {}",
+        terminal::warning(),
+        terminal::escape_terminal_text(message)
+    )
+}
+
+/// Like [`write_warning`], wrapped at `columns`.
+pub(crate) fn write_warning_within(
+    writer: &mut dyn Write,
+    message: &str,
+    columns: usize,
+) -> io::Result<()> {
+    let text = format!(
+        "{}: {}",
+        terminal::warning(),
+        terminal::escape_terminal_text(message)
+    );
+    writeln!(writer, "{}", wrap_prose(&text, columns, "  "))
+}
+
+/// Writes a build step in cargo's style: a right-aligned verb, then its object.
+pub fn write_build_event(writer: &mut dyn Write, event: &(&str, String)) -> io::Result<()> {
+    writeln!(
+        writer,
+        "{} {}",
+        terminal::status(event.0),
+        terminal::escape_terminal_text(&event.1)
+    )
+}
+
+/// Writes commit, host, compiler, profile and seed of a run.
+pub fn write_run_head(writer: &mut dyn Write, run: &Run, signs: &HostControls) -> io::Result<()> {
+    let git = run.begun.git.as_ref().map_or_else(String::new, |git| {
+        let branch = git.branch.as_deref().unwrap_or("detached");
+        let dirty = if git.dirty { ", modified" } else { "" };
+        let commit = shorten_hash(&git.commit, 12);
+        sanitize::one_line(&format!(", commit {commit} ({branch}{dirty})"))
+    });
+    let status = match run.status {
+        RunStatus::Complete => "",
+        RunStatus::Incomplete => ", incomplete",
+    };
+    let part = run.begun.partition.as_ref();
+    let part = part.map_or_else(String::new, |found| format!(", part {}", found.part));
+    writeln!(
+        writer,
+        "{}{git}{part}{status}",
+        terminal::heading(format!("run {}", run.id))
+    )?;
+    if let Some(source) = &run.source {
+        return write_source(writer, run, source);
+    }
+    let (host, build) = (&run.begun.environment.host, &run.begun.environment.build);
+    let line = |writer: &mut dyn Write, text: &str| {
+        let text = sanitize::one_line(text);
+        writeln!(writer, "{}", wrap_prose(&text, units::terminal_width(), ""))
+    };
+    line(writer, &units::host(host))?;
+    let signs = describe_host_signs(signs);
+    if !signs.is_empty() {
+        line(writer, &signs.join("; "))?;
+    }
+    let flags = if build.rustflags.is_empty() {
+        String::new()
+    } else {
+        format!(", flags {}", build.rustflags)
+    };
+    let build = format!(
+        "{}, profile {}, {}{flags}, seed {}",
+        build.rustc, build.profile, build.target, run.begun.seed
+    );
+    line(writer, &build)?;
+    writeln!(writer)
+}
+
+/// Describes measured properties of the host: timer resolution and control workload.
+fn describe_host_signs(signs: &HostControls) -> Vec<String> {
+    let resolution = signs.clock_step.map(units::timer_resolution);
+    let control = signs.control_ns.map(|pass| {
+        let range = signs.control_range.unwrap_or(0.0) * 100.0;
+        let jitter = units::jitter(signs).unwrap_or_default();
+        format!(
+            "control workload {} a pass, {range:.1} % apart between launches, {jitter}",
+            units::time(pass)
+        )
+    });
+    resolution.into_iter().chain(control).collect()
+}

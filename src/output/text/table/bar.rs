@@ -1,0 +1,237 @@
+//! Draws a change on a line around zero: its interval, light within the noise band and heavy beyond it, and the estimate.
+//!
+//! Pure. All bars of a table share one scale, so that they can be compared. An arrow at the edge marks a value beyond the scale.
+
+use crate::output::scale::Scale;
+use perfcheck_analysis::compare::Estimate;
+
+/// The meaning of a character in a bar.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum BarPart {
+    /// Empty space, the zero line, or the noise band
+    Ground,
+    /// The interval or the estimate
+    Interval,
+}
+
+/// Scale and width of the bars of a table.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(super) struct ChangeBars {
+    /// Symmetric around zero
+    scale: Scale,
+    /// Width in characters; odd, so that zero has a character of its own
+    width: usize,
+}
+
+/// The fill of half a character.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Half {
+    Empty,
+    Light,
+    Heavy,
+}
+
+/// Share of rows whose whole interval fits the scale.
+const SHARE: f64 = 0.6;
+
+impl ChangeBars {
+    fn new(limit: f64, width: usize) -> Self {
+        Self {
+            scale: Scale::new((-limit, limit)),
+            width,
+        }
+    }
+
+    /// Chooses a scale that suits most of `changes`, each with its noise threshold.
+    pub(super) fn scaled_to(changes: &[(Estimate, f64)], width: usize) -> Self {
+        let mut reaches: Vec<f64> = changes
+            .iter()
+            .map(|(change, noise)| {
+                let bounds = [change.lower, change.upper, change.estimate];
+                let finite = bounds.into_iter().filter(|bound| bound.is_finite());
+                // The scale must show the whole noise band.
+                finite.fold(2.0 * noise, |reach, bound| reach.max(bound.abs()))
+            })
+            .collect();
+        reaches.sort_by(f64::total_cmp);
+        let last = (SHARE * reaches.len() as f64).ceil() as usize;
+        let reach = reaches.get(last.saturating_sub(1)).copied();
+        Self::new(round_up(reach.unwrap_or(0.1)), width | 1)
+    }
+
+    /// Returns the change at the right end.
+    fn limit(self) -> f64 {
+        self.scale.ends().1
+    }
+
+    /// Returns the heading of the bars: the changes at both ends.
+    pub(super) fn heading(self) -> String {
+        let percent = self.limit() * 100.0;
+        let (left, right) = (format!("−{percent} %"), format!("+{percent} %"));
+        let taken = left.chars().count() + right.chars().count();
+        if taken + 3 > self.width {
+            return format!("{:^width$}", format!("±{percent} %"), width = self.width);
+        }
+        let side = self.width / 2;
+        format!("{left:<side$}0{right:>side$}")
+    }
+
+    /// Draws the bar of a change, character by character.
+    pub(super) fn draw(self, change: &Estimate, noise: f64) -> Vec<(char, BarPart)> {
+        let cells = 0..self.width;
+        cells.map(|cell| self.cell(cell, change, noise)).collect()
+    }
+
+    fn cell(self, cell: usize, change: &Estimate, noise: f64) -> (char, BarPart) {
+        let last = self.width - 1;
+        let of_estimate = self.position_of(change.estimate) / 2.0;
+        let off = change.estimate.abs() > self.limit();
+        // An interval that is cut off has its arrow at the edge, so the dot moves to the character beside it.
+        let first = usize::from(!off && change.lower < -self.limit());
+        let farthest = last - usize::from(!off && change.upper > self.limit());
+        if (of_estimate.floor().max(0.0) as usize).clamp(first, farthest) == cell {
+            let mark = match off {
+                true if change.estimate < 0.0 => '«',
+                true => '»',
+                false => '●',
+            };
+            return (mark, BarPart::Interval);
+        }
+        if cell == 0 && change.lower < -self.limit() && change.upper >= -self.limit() {
+            return ('‹', BarPart::Interval);
+        }
+        if cell == last && change.upper > self.limit() && change.lower <= self.limit() {
+            return ('›', BarPart::Interval);
+        }
+        let halves = [2 * cell, 2 * cell + 1].map(|half| self.half(half, change, noise));
+        let is_zero = cell == self.width / 2;
+        let drawn = match halves {
+            [Half::Empty, Half::Empty] => {
+                let middle = self.value_at(2.0 * cell as f64 + 1.0);
+                let ground = match middle.abs() <= noise {
+                    _ if is_zero => '│',
+                    true => '·',
+                    false => ' ',
+                };
+                return (ground, BarPart::Ground);
+            }
+            [Half::Light, Half::Empty] if is_zero => '┤',
+            [Half::Empty, Half::Light] if is_zero => '├',
+            [Half::Light, Half::Light] if is_zero => '┼',
+            [Half::Heavy, Half::Heavy] if is_zero => '┿',
+            [Half::Light, Half::Light] => '─',
+            [Half::Heavy, Half::Heavy] => '━',
+            [Half::Light, Half::Heavy] => '╼',
+            [Half::Heavy, Half::Light] => '╾',
+            [Half::Light, Half::Empty] => '╴',
+            [Half::Empty, Half::Light] => '╶',
+            [Half::Heavy, Half::Empty] => '╸',
+            [Half::Empty, Half::Heavy] => '╺',
+        };
+        (drawn, BarPart::Interval)
+    }
+
+    fn half(self, half: usize, change: &Estimate, noise: f64) -> Half {
+        let middle = self.value_at(half as f64 + 0.5);
+        if middle < change.lower || middle > change.upper {
+            Half::Empty
+        } else if middle.abs() <= noise {
+            Half::Light
+        } else {
+            Half::Heavy
+        }
+    }
+
+    /// Returns the position of a change, in halves of characters from the left.
+    fn position_of(self, change: f64) -> f64 {
+        self.scale.position(change) * 2.0 * self.width as f64
+    }
+
+    fn value_at(self, half: f64) -> f64 {
+        self.scale.value_at(half / (2.0 * self.width as f64))
+    }
+}
+
+/// Rounds up to the next of 1, 2, 5, 10, 20, ... %.
+fn round_up(fraction: f64) -> f64 {
+    let percent = fraction * 100.0;
+    let steps = (0..12).flat_map(|power| [1.0, 2.0, 5.0].map(|digit| digit * 10_f64.powi(power)));
+    let mut found = steps.filter(|step| *step >= percent * (1.0 - 1e-9));
+    found.next().unwrap_or(100.0) / 100.0
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn change(estimate: f64, lower: f64, upper: f64) -> Estimate {
+        Estimate {
+            estimate,
+            lower,
+            upper,
+        }
+    }
+
+    fn drawn(scale: ChangeBars, change: &Estimate) -> String {
+        let parts = scale.draw(change, 0.02);
+        parts.into_iter().map(|(c, _)| c).collect()
+    }
+
+    #[test]
+    fn zero_the_noise_band_the_interval_and_the_estimate_have_their_places() {
+        let scale = ChangeBars::new(0.1, 21);
+        for (found, bar) in [
+            (change(0.08, 0.05, 0.099), "        ··│··  ╺━━●━━"),
+            (change(0.0, -0.01, 0.01), "        ·╶●╴·        "),
+            (change(0.01, -0.04, 0.06), "      ╺━╾─┼●╼━━━━    "),
+            (change(-0.05, -0.3, 0.0), "‹━━━━●━━╾─┤··        "),
+            (change(0.5, 0.3, 0.7), "        ··│··       »"),
+            (change(0.5, 0.05, 0.7), "        ··│··  ╺━━━━»"),
+            // The edge shows the arrow of the interval, so the dot stands beside it.
+            (change(0.099, 0.05, 0.3), "        ··│··  ╺━━━●›"),
+            (change(-0.1, -0.3, -0.05), "‹●━━━╸  ··│··        "),
+            (
+                change(0.0, f64::NEG_INFINITY, f64::INFINITY),
+                "‹━━━━━━━╾─●─╼━━━━━━━›",
+            ),
+        ] {
+            assert_eq!(drawn(scale, &found), bar, "{found:?}");
+        }
+    }
+
+    #[test]
+    fn every_bar_is_as_wide_as_its_heading() {
+        for width in [11, 15, 21, 31] {
+            for limit in [0.01, 0.2, 1.0, 50.0] {
+                let scale = ChangeBars::new(limit, width);
+                assert_eq!(scale.heading().chars().count(), width, "{limit}");
+                for estimate in [-60.0, -0.2, 0.0, 0.013, 1.0, 70.0] {
+                    let found = change(estimate, estimate - 0.1, estimate + 0.1);
+                    let bar = drawn(scale, &found);
+                    assert_eq!(bar.chars().count(), width);
+                    let marks = bar.chars().filter(|c| matches!(c, '●' | '«' | '»'));
+                    assert_eq!(marks.count(), 1, "{bar}");
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn the_scale_suits_most_rows_and_shows_the_noise_band() {
+        let limit = |changes: &[(Estimate, f64)]| ChangeBars::scaled_to(changes, 21).limit();
+        assert_eq!(limit(&[]), 0.1);
+        assert_eq!(limit(&[(change(0.0, -0.001, 0.001), 0.02)]), 0.05);
+        let wide = (change(1.0, 0.6, 1.5), 0.02);
+        let usual = (change(0.0, -0.17, 0.24), 0.02);
+        assert_eq!(limit(&[wide, usual, usual]), 0.5);
+        assert_eq!(
+            limit(&[(change(0.0, f64::NEG_INFINITY, f64::INFINITY), 0.02)]),
+            0.05
+        );
+        assert_eq!(
+            ChangeBars::scaled_to(&[usual], 21).heading(),
+            "−50 %     0     +50 %"
+        );
+        assert_eq!(ChangeBars::scaled_to(&[usual], 11).heading(), "   ±50 %   ");
+    }
+}

@@ -1,0 +1,165 @@
+//! Describes tests and statistics: outliers, error rates, decision rules, location estimates, changed thresholds.
+
+use std::io::{self, Write};
+
+use crate::output::units;
+use crate::output::view::wrap_prose;
+use perfcheck_analysis::compare::{Centers, Comparison, SideCenter, Summary};
+use perfcheck_analysis::model::{
+    Analysis, Correction, DecisionSettings, Metric, Observations, Statistic, Test, Thresholds,
+};
+
+/// Formats `7 outliers among 100 samples (7.0 %): 3 low mild, 4 high severe`; `None` if there are none.
+/// These outliers are only counted; all samples remain in use.
+pub(crate) fn describe_outliers(summary: &Summary) -> Option<String> {
+    let found = &summary.outliers;
+    let kinds = [
+        (found.low_severe, "low severe"),
+        (found.low_mild, "low mild"),
+        (found.high_mild, "high mild"),
+        (found.high_severe, "high severe"),
+    ];
+    let total = found.total();
+    let samples = summary.labeled_samples();
+    (total > 0).then(|| {
+        format!(
+            "{} among {} ({}): {}",
+            units::counted(total, "outlier"),
+            units::counted(samples, "sample"),
+            units::rounded_percent(total as f64 / samples as f64),
+            units::counts(&kinds)
+        )
+    })
+}
+
+/// Describes the rate of false alarms of the tool's own tests.
+pub(crate) fn describe_false_alarm_rate(decision: &DecisionSettings) -> String {
+    let level = units::percent(decision.significance_level);
+    match decision.analysis.correction {
+        Correction::Holm => format!("at most {level} chance of any false alarm"),
+        Correction::BenjaminiHochberg => format!("false discovery rate {level}"),
+        Correction::Unadjusted => format!("{level} chance of a false alarm for each benchmark"),
+    }
+}
+
+/// Describes the decision rule of a test; the text continues "Compared with ... ".
+pub(crate) fn describe_method(decision: &DecisionSettings) -> String {
+    let analysis = &decision.analysis;
+    let thresholds = &decision.thresholds;
+    let unit = match analysis.observations {
+        Observations::Launches => "launches",
+        Observations::Samples => "samples",
+        Observations::Filtered => "the samples that the filter leaves",
+    };
+    let level = units::percent(decision.significance_level);
+    let family = match analysis.correction {
+        Correction::Holm => "adjusted by Holm",
+        Correction::BenjaminiHochberg => "adjusted by Benjamini and Hochberg",
+        Correction::Unadjusted => "of each benchmark by itself",
+    };
+    let is_of_ranks = matches!(analysis.test, Test::MannWhitney | Test::Kruskal);
+    let interval = if is_of_ranks && decision.noise_threshold == 0.0 {
+        ""
+    } else {
+        " and an interval beyond the noise threshold"
+    };
+    match analysis.test {
+        Test::P95Ratio => format!(
+            "by the ratio of 95th percentiles: faster up to {}, slower from {} on, whatever the noise threshold",
+            thresholds.p95_faster, thresholds.p95_slower
+        ),
+        Test::Interval => format!(
+            "by {} intervals of {unit} that must not overlap; drift between runs left out",
+            units::percent(1.0 - decision.significance_level)
+        ),
+        test => format!(
+            "by {test} of {unit}, p {family}: below {level} (two-sided){interval}; drift between runs left out"
+        ),
+    }
+}
+
+/// Returns the confidence level of the intervals that decide verdicts.
+pub(crate) fn interval_level(decision: &DecisionSettings) -> f64 {
+    match decision.analysis {
+        // Each bound uses the whole significance level, shared by all benchmarks of the run.
+        Analysis {
+            subject: Statistic::Time,
+            test: Test::BootstrapT | Test::TScore,
+            ..
+        } => 1.0 - 2.0 * decision.significance_level,
+        // Both bounds share the significance level.
+        Analysis {
+            subject: Statistic::Time,
+            ..
+        } => 1.0 - decision.significance_level,
+        _ => decision.confidence_level,
+    }
+}
+
+/// Formats the changes of mean and median of all samples, which Criterion prints next to its test.
+pub(crate) fn describe_sample_changes(comparison: &Comparison) -> Option<String> {
+    comparison
+        .published_decision()
+        .filter(|tested| tested.test == Test::PooledT)?;
+    let description = &comparison.description;
+    let [mean, median] = [description.mean?, description.median?]
+        .map(|change| units::change_with_interval(&change.estimate));
+    Some(format!("change of the mean {mean}, of the median {median}"))
+}
+
+/// Describes the requested location estimate and the samples that it leaves out; `None` if none was requested.
+pub(crate) fn describe_centers(comparison: &Comparison, metric: &Metric) -> Option<String> {
+    let centers: &Centers = comparison.description.centers.as_ref()?;
+    let tests_filtered = (comparison.published_decision())
+        .is_some_and(|tested| tested.observations == Observations::Filtered);
+    let side = |side: &SideCenter| units::value(metric, side.value_ns);
+    let change = centers.change.map_or_else(String::new, |change| {
+        format!(" ({})", units::change(change))
+    });
+    let left_out = |side: &SideCenter| side.skipped + side.removed;
+    let (candidate, base) = (&centers.candidate, &centers.base);
+    let first = (candidate.skipped + base.skipped > 0).then(|| "`first`".to_owned());
+    let policy = (candidate.removed + base.removed > 0).then(|| format!("`{}`", centers.outliers));
+    let by: Vec<String> = first.into_iter().chain(policy).collect();
+    let taken = if by.is_empty() {
+        String::new()
+    } else {
+        format!(
+            "; left out by {}: {} of {} samples of the reference, {} of {} of this run{}",
+            by.join(" and "),
+            left_out(base),
+            base.raw,
+            left_out(candidate),
+            candidate.raw,
+            if tests_filtered {
+                ""
+            } else {
+                " (the test is of all)"
+            }
+        )
+    };
+    Some(format!(
+        "{} {} → {}{change}{taken}",
+        centers.center,
+        side(base),
+        side(candidate)
+    ))
+}
+
+/// Lists thresholds that differ from their defaults, wrapped at `columns`.
+pub(crate) fn write_thresholds(
+    writer: &mut dyn Write,
+    thresholds: &Thresholds,
+    columns: usize,
+) -> io::Result<()> {
+    let changed: Vec<String> = thresholds
+        .non_default()
+        .into_iter()
+        .map(|(name, value, default)| format!("{name} {value} (usually {default})"))
+        .collect();
+    if changed.is_empty() {
+        return Ok(());
+    }
+    let text = format!("Thresholds that are not as usual: {}.", changed.join(", "));
+    writeln!(writer, "{}", wrap_prose(&text, columns, "  "))
+}

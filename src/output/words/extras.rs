@@ -1,0 +1,315 @@
+//! Describes allocations, instructions, sampled time and latencies, for all outputs alike.
+
+use crate::output::units;
+use perfcheck_analysis::compare::{
+    AllocationComparison, AllocationSummary, Comparison, CountChange, FunctionCost,
+    InstructionComparison, InstructionSummary, LatencyComparison, LatencySummary, PercentileChange,
+    SampledTime,
+};
+use perfcheck_analysis::model::{BySide, Measurement, Verdict};
+
+const CLOSED_LOOP: &str = "Latencies are service times of a closed loop: each operation began when the one before it had ended, so nothing here waited in a queue behind a slow one, as requests of independent clients would (coordinated omission). Percentiles are means over launches, within 1/1024.";
+
+/// Maximum number of functions that a sentence names.
+const MOST_FUNCTIONS: usize = 3;
+
+/// Minimum number of processes for meaningful intervals of percentiles.
+const FEWEST_LAUNCHES: usize = 3;
+
+/// Returns the explanation printed below every output with latencies: how they were measured and how far they can be trusted.
+pub(crate) fn latency_caveat(measurements: &[&Measurement]) -> Option<String> {
+    let timed = measurements.iter().filter_map(|measurement| {
+        let launches = measurement.launches.iter();
+        let timed = launches.filter(|launch| launch.extras.latencies.is_some());
+        Some(timed.count()).filter(|count| *count > 0)
+    });
+    let fewest = timed.min()?;
+    let advice = if fewest < FEWEST_LAUNCHES {
+        " Of fewer than three launches they are anecdotes: take three at least, five or more for numbers to publish."
+    } else {
+        ""
+    };
+    Some(format!("{CLOSED_LOOP}{advice}"))
+}
+
+/// Formats `p50`, `p99.9` or `max`.
+pub(crate) fn quantile_name(quantile: f64) -> String {
+    if quantile >= 1.0 {
+        return "max".to_owned();
+    }
+    // Fractions such as 0.999 are not exact in binary.
+    format!("p{}", (quantile * 1e6).round() / 1e4)
+}
+
+/// Formats the allocations of an iteration for a cell: `12, 1.5 kB`.
+pub(crate) fn allocations_cell(found: &AllocationSummary) -> String {
+    if found.count == 0.0 {
+        return "none".to_owned();
+    }
+    format!(
+        "{}, {}",
+        units::count(found.count),
+        units::bytes(found.bytes)
+    )
+}
+
+/// Formats `24806 per iteration always, in 2 processes`.
+pub(crate) fn describe_instructions(found: &InstructionSummary) -> String {
+    let how = if found.exact { "always" } else { "on average" };
+    format!(
+        "{} per iteration {how}, in {}",
+        units::count(found.per_iteration),
+        units::counted(found.processes, "process")
+    )
+}
+
+/// Formats the 50th and 99th percentile for a cell: `12.10 µs, 31.00 µs`.
+pub(crate) fn latency_cell(found: &LatencySummary) -> Option<String> {
+    let of = |quantile| Some(units::time(found.at(quantile)?.ns.mean));
+    Some(format!("{}, {}", of(0.5)?, of(0.99)?))
+}
+
+/// Describes changes of instructions, allocations and latencies, a sentence each, and allocations that may have changed.
+/// Instructions and the time of functions also appear if the verdict calls a change.
+pub(crate) fn describe_changes(comparison: &Comparison) -> Vec<String> {
+    let allocations = comparison.allocations.as_ref();
+    let changed = allocations
+        .filter(|found| found.has_changed())
+        .map(|found| format!("{} per iteration", describe_changed_counts(found)));
+    // Unchanged instructions are worth knowing if the time has changed.
+    let is_called = matches!(comparison.verdict, Verdict::Regressed | Verdict::Improved);
+    let instructions = comparison.instructions.as_ref();
+    let instructions = instructions
+        .filter(|found| is_called || found.change.has_changed())
+        .map(describe_instruction_change);
+    let sampled = comparison.sampled_time.as_ref();
+    let sampled = sampled.filter(|_| is_called).map(describe_sampled_time);
+    let open =
+        allocations.and_then(|found| describe_uncertain_counts(found, comparison.noise_threshold));
+    let latencies = comparison.latencies.as_ref();
+    instructions
+        .into_iter()
+        .chain(sampled)
+        .chain(changed)
+        .chain(open)
+        .chain(latencies.and_then(describe_changed_percentiles))
+        .collect()
+}
+
+/// Formats `instructions 24806 → 25810 (+4.0 %) per iteration: words::scan +1000`.
+pub(crate) fn describe_instruction_change(found: &InstructionComparison) -> String {
+    let change = &found.change;
+    let (base, candidate) = (units::count(change.base), units::count(change.candidate));
+    if change.base == change.candidate {
+        return format!("instructions {base} per iteration, as before");
+    }
+    let functions = list_functions(&found.functions, units::signed_count);
+    let functions = if functions.is_empty() {
+        String::new()
+    } else {
+        format!(": {functions}")
+    };
+    let doubt = if change.verdict == Verdict::Inconclusive {
+        ", which vary too much to show a change"
+    } else {
+        ""
+    };
+    format!(
+        "instructions {base} → {candidate} ({}) per iteration{doubt}{functions}",
+        units::change(change.relative())
+    )
+}
+
+/// Formats `time per iteration by function, from 4987 and 5012 samples: words::scan +2.400 µs`.
+pub(crate) fn describe_sampled_time(found: &SampledTime) -> String {
+    let samples = format_sample_counts(found);
+    if found.functions.is_empty() {
+        return format!("no function's time differs beyond chance in {samples}");
+    }
+    let functions = list_functions(&found.functions, units::signed_time);
+    format!("time per iteration by function, from {samples}: {functions}")
+}
+
+/// Formats `4987 and 5012 samples`.
+pub(crate) fn format_sample_counts(found: &SampledTime) -> String {
+    let BySide { base, candidate } = found.samples;
+    format!("{base} and {candidate} samples")
+}
+
+/// Formats `words::scan +1000, words::hash -3`.
+pub(crate) fn list_functions(functions: &[FunctionCost], write: fn(f64) -> String) -> String {
+    let functions = functions.iter().take(MOST_FUNCTIONS);
+    let words: Vec<String> = functions
+        .map(|one| format!("{} {}", one.name, write(one.difference())))
+        .collect();
+    words.join(", ")
+}
+
+/// Describes counts that differ by more than noise, but vary too much or come from too few processes to show a change.
+fn describe_uncertain_counts(found: &AllocationComparison, noise_threshold: f64) -> Option<String> {
+    let open = found.with_names().into_iter().filter(|(_, one)| {
+        one.verdict == Verdict::Inconclusive && one.relative().abs() > noise_threshold
+    });
+    let words: Vec<String> = open
+        .map(|(name, one)| format_count_change(name, &one))
+        .collect();
+    (!words.is_empty()).then(|| {
+        format!(
+            "{} per iteration, which vary too much for so few launches to show a change",
+            words.join(", ")
+        )
+    })
+}
+
+/// Formats `allocations 12 → 14, bytes 1.5 kB → 1.8 kB`.
+pub(crate) fn describe_changed_counts(found: &AllocationComparison) -> String {
+    let changed = found
+        .with_names()
+        .into_iter()
+        .filter(|(_, one)| one.has_changed());
+    let words: Vec<String> = changed
+        .map(|(name, one)| format_count_change(name, &one))
+        .collect();
+    words.join(", ")
+}
+
+fn format_count_change(name: &str, one: &CountChange) -> String {
+    let number = |value: f64| {
+        if name == "allocations" {
+            units::count(value)
+        } else {
+            units::bytes(value)
+        }
+    };
+    let (base, candidate) = (number(one.base), number(one.candidate));
+    if base == candidate {
+        // Rounded, both numbers look the same; print them exactly.
+        return format!("{name} {} → {}", one.base, one.candidate);
+    }
+    format!("{name} {base} → {candidate}")
+}
+
+/// Formats `latency slower at p99: 12.10 µs → 14.00 µs (+15.7 %)`.
+fn describe_changed_percentiles(found: &LatencyComparison) -> Option<String> {
+    let changed = found
+        .percentiles
+        .iter()
+        .filter(|one| one.verdict != Verdict::Unchanged);
+    let words: Vec<String> = changed
+        .filter(|one| one.verdict != Verdict::Inconclusive)
+        .map(format_percentile_change)
+        .collect();
+    (!words.is_empty()).then(|| format!("latency {}", words.join(", ")))
+}
+
+pub(crate) fn format_percentile_change(one: &PercentileChange) -> String {
+    format!(
+        "{} {} → {} ({})",
+        quantile_name(one.quantile),
+        units::time(one.base_ns),
+        units::time(one.candidate_ns),
+        units::change(one.change.estimate)
+    )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use perfcheck_analysis::compare::{Estimate, Uncertainty};
+
+    fn change(base: f64, candidate: f64, verdict: Verdict) -> CountChange {
+        CountChange {
+            base,
+            candidate,
+            exact: true,
+            p_value: None,
+            verdict,
+        }
+    }
+
+    #[test]
+    fn only_what_changed_is_told_and_in_digits_that_differ() {
+        let found = AllocationComparison {
+            count: change(12.0, 14.0, Verdict::Regressed),
+            bytes: change(1_000_000.0, 1_000_001.0, Verdict::Regressed),
+            peak_bytes: change(64.0, 64.0, Verdict::Unchanged),
+        };
+        assert_eq!(
+            describe_changed_counts(&found),
+            "allocations 12 → 14, bytes 1000000 → 1000001"
+        );
+        let percentile = |quantile, verdict| PercentileChange {
+            quantile,
+            base_ns: 12_100.0,
+            candidate_ns: 14_000.0,
+            change: Estimate {
+                estimate: 0.157,
+                lower: 0.1,
+                upper: 0.2,
+            },
+            uncertainty: Uncertainty::unknown(0.157),
+            clock_step: 0.0,
+            rounding: 1.0 / 1024.0,
+            verdict,
+        };
+        let latencies = LatencyComparison {
+            percentiles: vec![
+                percentile(0.5, Verdict::Unchanged),
+                percentile(0.999, Verdict::Regressed),
+                percentile(1.0, Verdict::Inconclusive),
+            ],
+        };
+        assert_eq!(
+            describe_changed_percentiles(&latencies).as_deref(),
+            Some("latency p99.9 12.10 µs → 14.00 µs (+15.7 %)")
+        );
+    }
+
+    #[test]
+    fn counts_that_may_have_changed_are_told_as_such_and_only_beyond_noise() {
+        let found = AllocationComparison {
+            count: change(100.0, 150.0, Verdict::Inconclusive),
+            bytes: change(1_000.0, 1_010.0, Verdict::Inconclusive),
+            peak_bytes: change(64.0, 64.0, Verdict::Unchanged),
+        };
+        let told = describe_uncertain_counts(&found, 0.02).expect("something");
+        assert!(
+            told.starts_with("allocations 100 → 150 per iteration, which vary"),
+            "{told}"
+        );
+        assert_eq!(describe_uncertain_counts(&found, 0.5), None);
+    }
+
+    #[test]
+    fn functions_whose_time_differs_are_told_with_the_samples_that_show_it() {
+        let mut found = SampledTime {
+            samples: BySide {
+                base: 4_987,
+                candidate: 5_012,
+            },
+            functions: vec![FunctionCost {
+                name: "words::scan".to_owned(),
+                cost: BySide {
+                    base: 20_000.0,
+                    candidate: 22_400.0,
+                },
+                standard_error: Some(210.0),
+            }],
+        };
+        assert_eq!(
+            describe_sampled_time(&found),
+            "time per iteration by function, from 4987 and 5012 samples: words::scan +2.400 µs"
+        );
+        found.functions.clear();
+        assert_eq!(
+            describe_sampled_time(&found),
+            "no function's time differs beyond chance in 4987 and 5012 samples"
+        );
+    }
+
+    #[test]
+    fn percentiles_have_their_usual_names() {
+        let names = LatencyComparison::QUANTILES.map(quantile_name);
+        assert_eq!(names, ["p50", "p95", "p99", "p99.9", "max"]);
+    }
+}

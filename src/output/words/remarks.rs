@@ -1,0 +1,657 @@
+//! Turns the remarks among the findings into sentences. Every output takes them from here.
+//!
+//! Describes the results of limits (`--limit`): which benchmarks exceed them, and which limits could not be checked.
+//!
+//! Describes the source of an imported run.
+
+use std::io::{self, Write};
+
+use crate::output::text::status::write_warning_within;
+use crate::output::view::wrap_prose;
+use crate::output::{terminal, units};
+use perfcheck_analysis::compare::{Estimate, LevelShare, Note, SharedLevel};
+use perfcheck_analysis::findings::{
+    BenchmarkNote, ChangedFunction, CodeChange, ExceededLimit, LimitNote, LimitReport, Row,
+    RunNote, Sameness,
+};
+use perfcheck_analysis::model::{
+    BenchmarkKey, Environment, MIN_LAUNCHES, Run, RunId, ShardId, Source, Statistic, Unit,
+};
+
+/// Reports whether a note calls for an action. The others explain how a number was obtained.
+pub(crate) fn asks_to_act(note: &Note) -> bool {
+    note.withholds_changes()
+        || !matches!(
+            note,
+            Note::SamplesAsUnits
+                | Note::MedianOfFewSamples { .. }
+                | Note::MedianOfRamp
+                | Note::NoVariance
+                | Note::NoTScore
+                | Note::FewerResamples { .. }
+                | Note::LoneFloor { .. }
+                | Note::FasterByTScoreOnly
+                | Note::SecondFastestOfFewSamples { .. }
+        )
+}
+
+/// Returns the remarks on a benchmark, a sentence each.
+pub(crate) fn row_remarks(row: &Row<'_>) -> impl Iterator<Item = String> {
+    row.remarks.iter().map(describe_remark)
+}
+
+/// Returns the sentence for a remark on a benchmark.
+pub(crate) fn describe_remark(remark: &BenchmarkNote) -> String {
+    match remark {
+        BenchmarkNote::CutShort { launches } => {
+            format!(
+                "`--time-budget` left time for {}, and a verdict needs {MIN_LAUNCHES}: give it more time, or fewer benchmarks",
+                units::counted(*launches, "launch")
+            )
+        }
+        BenchmarkNote::Undecided {
+            rounds,
+            seconds,
+            ran_out_of_time,
+            noise_threshold,
+        } => {
+            let settles = describe_settlement(*rounds, *seconds, *noise_threshold);
+            if *ran_out_of_time {
+                format!("its time ended before it was decided; {settles}")
+            } else {
+                settles
+            }
+        }
+        BenchmarkNote::OnlyCandidate => "the reference does not have it (with `--against REV`, `--benches-from worktree` lays the current benchmarks over the older revision, where it builds with them)".to_owned(),
+        BenchmarkNote::Same(same) => explain_unmeasured(*same),
+        BenchmarkNote::OtherVersion => "the author gave it another version (`--allow-different benchmark-version` compares all the same)".to_owned(),
+        BenchmarkNote::OtherHarness => "it is written against another harness there".to_owned(),
+        BenchmarkNote::BaseFailed => "it fails in the reference, so there is nothing to compare it with".to_owned(),
+        BenchmarkNote::TargetFailed { in_base } => {
+            let whose = if *in_base { "the reference's" } else { "the" };
+            format!("{whose} bench target failed before its benchmarks were known; the error is above")
+        }
+    }
+}
+
+/// Describes what would settle an inconclusive benchmark; `None` if nothing is known to.
+pub(crate) fn settlement_of(row: &Row<'_>) -> Option<String> {
+    let mut remarks = row.remarks.iter();
+    let undecided = remarks.find(|remark| matches!(remark, BenchmarkNote::Undecided { .. }))?;
+    Some(describe_remark(undecided))
+}
+
+fn describe_settlement(
+    rounds: Option<u64>,
+    seconds: Option<f64>,
+    noise_threshold: Option<f64>,
+) -> String {
+    let rounds = rounds.map(|rounds| {
+        // Measuring again takes a second at least.
+        let time = seconds.map(|seconds| format!(", {:.0} s,", seconds.max(1.0)));
+        let time = time.unwrap_or_default();
+        format!("about {rounds} rounds{time} would settle it (`--rounds {rounds}`)")
+    });
+    let threshold = noise_threshold.map(|threshold| {
+        let threshold = units::percent(threshold);
+        format!("a noise threshold of {threshold} would make it `unchanged`")
+    });
+    [rounds, threshold]
+        .into_iter()
+        .flatten()
+        .collect::<Vec<String>>()
+        .join("; ")
+}
+
+/// Explains why a benchmark that is the same on both sides was not measured.
+pub(crate) fn explain_unmeasured(same: Sameness) -> String {
+    format!(
+        "{} (`--measure-identical` measures all the same)",
+        describe_sameness(same)
+    )
+}
+
+/// Describes in which respect both sides are the same.
+pub(crate) fn describe_sameness(same: Sameness) -> &'static str {
+    match same {
+        Sameness::Executable => "both sides are the same executable, byte for byte",
+        Sameness::Reachable => "no machine code or data that the benchmark can reach differs",
+        Sameness::Run => "none of the machine code that differs ran with the benchmark",
+    }
+}
+
+/// Maximum number of functions that a sentence of the report names.
+const MOST_NAMED: usize = 5;
+
+/// Describes how the machine code of a bench target differs, naming the `most` functions with the largest changes.
+pub(crate) fn describe_code_change(change: &CodeChange, most: usize) -> String {
+    let count = change.functions.len() + change.left_out;
+    let from = with_reference("from", change.reference);
+    if count == 0 {
+        return format!(
+            "the machine code of `{}` differs{from} outside of its functions",
+            change.target
+        );
+    }
+    let is_other = |function: &&ChangedFunction| !function.same_code;
+    let others = change.functions.iter().filter(is_other).count();
+    if others == 0 {
+        let named: Vec<&str> = (change.functions.iter().take(most))
+            .map(|function| &*function.name)
+            .collect();
+        return format!(
+            "the machine code of `{}` is the same{from}, but data that {} refer to may differ: `{}`{}",
+            change.target,
+            units::counted(count, "function"),
+            named.join("`, `"),
+            format_rest(count - named.len())
+        );
+    }
+    // Functions whose code differs come first. If all stored ones differ, those left out count as differing, too.
+    let others = if others < change.functions.len() {
+        others
+    } else {
+        count
+    };
+    let named = change.functions.iter().filter(is_other).take(most);
+    let named: Vec<String> = named.map(format_changed_function).collect();
+    let of_data = match count - others {
+        0 => String::new(),
+        some => format!("; data that {some} more refer to may differ"),
+    };
+    format!(
+        "the machine code of `{}` differs{from} in {}: {}{}{of_data}",
+        change.target,
+        units::counted(others, "function"),
+        named.join(", "),
+        format_rest(others - named.len())
+    )
+}
+
+fn format_rest(count: usize) -> String {
+    match count {
+        0 => String::new(),
+        more => format!(", {more} more"),
+    }
+}
+
+/// Formats ` from that of run 3` if there are several references.
+fn with_reference(word: &str, reference: Option<RunId>) -> String {
+    reference.map_or_else(String::new, |run| format!(" {word} that of run {run}"))
+}
+
+/// Formats a function that differs between the sides, with its sizes.
+pub(crate) fn format_changed_function(function: &ChangedFunction) -> String {
+    let name = &function.name;
+    match (function.bytes.base, function.bytes.candidate) {
+        (Some(base), Some(candidate)) if base == candidate => {
+            format!("`{name}` (changed, {base} bytes)")
+        }
+        (Some(base), Some(candidate)) => format!("`{name}` (changed, {base} -> {candidate} bytes)"),
+        (None, Some(size)) => format!("`{name}` (added, {size} bytes)"),
+        (Some(size), None) => format!("`{name}` (removed, {size} bytes)"),
+        (None, None) => format!("`{name}`"),
+    }
+}
+
+/// Returns the sentence for a remark on a whole comparison.
+pub fn describe_run_remark(remark: &RunNote) -> String {
+    match remark {
+        RunNote::StoredAlone { reason } => {
+            format!("this rests on stored numbers alone: {reason}")
+        }
+        RunNote::BenchDiffers {
+            package: _,
+            target,
+            files,
+            current_does_not_build,
+        } => format!(
+            "the bench target `{target}` itself differs between the sides ({}): a change may be the benchmark's ({})",
+            files.join(", "),
+            if *current_does_not_build {
+                "the reference does not build with the current one"
+            } else {
+                "`--benches-from worktree` gives both the current one, where the reference builds with it"
+            }
+        ),
+        RunNote::CodeDiffers(change) => describe_code_change(change, MOST_NAMED),
+        RunNote::CodeUnknown {
+            package: _,
+            target,
+            reference,
+            reason,
+        } => format!(
+            "the machine code of `{target}` was not compared{}: {reason}",
+            with_reference("with", *reference)
+        ),
+        RunNote::NotCounted { benchmarks, reason } => format!(
+            "instructions of {} were not counted: {reason}",
+            name_benchmarks(benchmarks)
+        ),
+        RunNote::NotSampled { benchmarks, reason } => format!(
+            "which functions take the time of {} is not known: {reason}",
+            name_benchmarks(benchmarks)
+        ),
+        RunNote::Skipped { benchmarks, reason } => {
+            format!("{} skipped: {reason}", name_benchmarks(benchmarks))
+        }
+        RunNote::DependencyDiffers { name, versions } => {
+            let listed = |versions: &[String]| match versions {
+                [] => "none".to_owned(),
+                some => some.join(", "),
+            };
+            format!(
+                "the dependency {name} differs: {} -> {}",
+                listed(&versions.base),
+                listed(&versions.candidate)
+            )
+        }
+        RunNote::NotForRounds { flags } => format!(
+            "two builds side by side are measured in rounds (`--rounds`, `--time-budget`), to which {} does not apply",
+            flags.join(", ")
+        ),
+        RunNote::Stolen { share } => format!(
+            "the hypervisor gave {:.0} % of the processors' time to others meanwhile: intervals are wider for that",
+            share * 100.0
+        ),
+        RunNote::Imported => "imported values: another program measured them, under conditions that only its user knows; between languages, libraries with other guarantees, or machines, a difference shows a direction and no size".to_owned(),
+        RunNote::LeftOut { run, left_out } => format!(
+            "run {run} is described by what its import left, {}",
+            left_out.describe()
+        ),
+        RunNote::HostUnknown => "nobody said on which machine these values were measured, so it is taken for a shared one, whose runs differ by a few percent; if nobody else uses it, import with `--fact host=dedicated`, or set `host = \"dedicated\"` in Cargo.toml".to_owned(),
+        RunNote::LaunchesUnknown => "nothing tells launches apart in an imported side, so that repetitions count as if they were independent: what differs between two sessions shows as a change, too".to_owned(),
+        RunNote::SampledDifferently { in_turn, alone } => format!(
+            "run {in_turn} was measured side by side with another build, in many short rounds, run {alone} alone: small changes may come from that"
+        ),
+        RunNote::RoundsAsLaunches => "both builds were measured side by side; this compares them as runs of their own, each round as a launch, and makes nothing of what they shared".to_owned(),
+        RunNote::Incomplete { run } => describe_incomplete(*run),
+        RunNote::AsBuilt { targets, why } => format!(
+            "the functions of {} stay where the linker put them, as {why}",
+            targets.join(", ")
+        ),
+        RunNote::SmallChanges => "changes below 3 % may come from another layout of the code rather than from what it does; in tight loops larger ones may, too".to_owned(),
+        RunNote::PartsMissing { parts } => format!(
+            "{} missing: nothing is known of {} benchmarks; measure and merge again, with all parts",
+            match &parts[..] {
+                [part] => format!("part {part} is"),
+                _ => format!("parts {} are", list_shards(parts)),
+            },
+            if parts.len() == 1 { "its" } else { "their" },
+        ),
+        RunNote::HostsDiffer { hosts } => {
+            let each = hosts.iter().map(|(host, parts)| format!("{} on {host}", list_shards(parts)));
+            format!(
+                "parts were measured on different machines: {}; each verdict is about both sides on one of them",
+                each.collect::<Vec<_>>().join("; ")
+            )
+        }
+        RunNote::ConcludedElsewhere => "this was concluded in another store, before the runs were imported: where a sentence of that time names a run, it has its number there".to_owned(),
+    }
+}
+
+/// Formats `1/8, 3/8`.
+fn list_shards(parts: &[ShardId]) -> String {
+    let parts: Vec<String> = parts.iter().map(ToString::to_string).collect();
+    parts.join(", ")
+}
+
+/// Says that a run was interrupted and has only a part of its results.
+pub(crate) fn describe_incomplete(run: RunId) -> String {
+    format!(
+        "run {run} is incomplete: it was stopped before its end, and only what it had measured until then is here"
+    )
+}
+
+/// Writes limits that benchmarks exceed, and limits without a decision, wrapped at `columns`.
+pub(crate) fn write_limits(
+    writer: &mut dyn Write,
+    limits: &LimitReport,
+    columns: usize,
+) -> io::Result<()> {
+    for found in &limits.exceeded {
+        let text = format!("{}: {}", terminal::error(), describe_exceeded(found));
+        writeln!(writer, "{}", wrap_prose(&text, columns, "  "))?;
+    }
+    for remark in &limits.remarks {
+        write_warning_within(writer, &describe_limit_remark(remark), columns)?;
+    }
+    Ok(())
+}
+
+/// Describes a benchmark's value and the limit that it exceeds.
+pub(crate) fn describe_exceeded(limit: &ExceededLimit) -> String {
+    let number = |value: f64| {
+        if limit.ceiling.is_change() {
+            units::change(value)
+        } else {
+            format_in_unit(value, limit.statistic.unit())
+        }
+    };
+    let Estimate {
+        estimate,
+        lower,
+        upper,
+    } = limit.found;
+    let interval = if lower == upper {
+        String::new()
+    } else {
+        let upper = if upper.is_finite() {
+            number(upper)
+        } else {
+            "?".to_owned()
+        };
+        format!(
+            " [{}, {upper}]{}",
+            number(lower),
+            describe_shared_level(limit.shared_level)
+        )
+    };
+    let found = match (limit.ceiling.is_change(), estimate.is_finite()) {
+        (true, true) => format!("changed by {}{interval}", number(estimate)),
+        // A change from zero is more than any percentage.
+        (true, false) => "changed from none to some".to_owned(),
+        (false, _) => format!("{}{interval}", number(estimate)),
+    };
+    terminal::escape_terminal_text(&format!(
+        "{}: {} {found}, more than `{}` allows",
+        limit.key.id, limit.statistic, limit.text
+    ))
+}
+
+/// Gives the level of an interval that is wider because several numbers share the confidence level.
+fn describe_shared_level(shared: Option<SharedLevel>) -> String {
+    match shared {
+        Some(SharedLevel {
+            family,
+            share:
+                LevelShare::Interval {
+                    confidence_level,
+                    interval_level,
+                },
+        }) if family > 1 => format!(
+            " ({}: {family} numbers share {})",
+            units::percent(interval_level),
+            units::percent(confidence_level)
+        ),
+        _ => String::new(),
+    }
+}
+
+fn format_in_unit(value: f64, unit: Unit) -> String {
+    match unit {
+        Unit::Time => units::time(value),
+        Unit::Bytes => format!("{} B", format_count(value)),
+        Unit::Count => format_count(value),
+    }
+}
+
+/// Formats a mean of counts with at most two decimals.
+fn format_count(value: f64) -> String {
+    let hundredths = (value * 100.0).round() / 100.0;
+    format!("{hundredths}")
+}
+
+/// Explains why a limit decided nothing.
+pub(crate) fn describe_limit_remark(remark: &LimitNote) -> String {
+    match remark {
+        LimitNote::ForNothing(text) => {
+            format!("the limit `{text}` is for no benchmark that was compared")
+        }
+        LimitNote::WithoutStatistic(text, statistic, benchmarks) => format!(
+            "the limit `{text}` says nothing of {}: {}",
+            name_benchmarks(benchmarks),
+            explain_missing_statistic(*statistic)
+        ),
+        LimitNote::Undecided {
+            text,
+            benchmarks,
+            family,
+            is_change,
+        } => {
+            let share = match family {
+                1 => String::new(),
+                _ => format!(" where {family} numbers share the level"),
+            };
+            let way_out = if *is_change {
+                "more processes, or both builds side by side (`--against`), narrow it"
+            } else {
+                "more launches narrow it"
+            };
+            format!(
+                "the limit `{text}` is neither kept nor exceeded by {}: what was seen lies above the limit, the whole interval does not{share}; {way_out}",
+                name_benchmarks(benchmarks)
+            )
+        }
+    }
+}
+
+/// Names the first benchmark and counts the others: `` `parse` and 3 more ``.
+pub(crate) fn name_benchmarks(benchmarks: &[BenchmarkKey]) -> String {
+    let first = benchmarks.first().map_or("", |key| &key.id);
+    match benchmarks.len() {
+        0 | 1 => format!("`{first}`"),
+        several => format!("`{first}` and {} more", several - 1),
+    }
+}
+
+fn explain_missing_statistic(statistic: Statistic) -> &'static str {
+    match statistic {
+        Statistic::Allocations | Statistic::Bytes | Statistic::Peak => {
+            "its allocations were not counted (the bench needs the counting allocator of `perfcheck`)"
+        }
+        Statistic::Instructions => "its instructions were not counted",
+        Statistic::Latency(_) => {
+            "it is no latency benchmark (`iter_latency` times single operations)"
+        }
+        Statistic::Slope => "it has no linear phase",
+        _ => "its samples do not give it, or are no times",
+    }
+}
+
+/// Writes the files, columns and filters of an imported run, and the facts stated about its machine and build.
+pub(crate) fn write_source(writer: &mut dyn Write, run: &Run, source: &Source) -> io::Result<()> {
+    let plain = |text: String| terminal::escape_terminal_text(&text);
+    writeln!(writer, "imported from {}", plain(source.summary()))?;
+    for file in &source.files {
+        let hash = file.blake3.get(..16).unwrap_or(&file.blake3);
+        writeln!(
+            writer,
+            "  {}: {} bytes, blake3 {hash}",
+            plain(file.name.clone()),
+            file.bytes
+        )?;
+    }
+    let units: Vec<String> = (source.values.iter())
+        .map(|value| format!("{} in {}", value.column, value.unit))
+        .collect();
+    let columns = if source.columns.is_empty() {
+        String::new()
+    } else {
+        format!("columns {}; ", source.columns)
+    };
+    writeln!(writer, "{}{}", plain(columns), plain(units.join(", ")))?;
+    let first = if source.filter.drop_first {
+        ", first repetitions kept apart"
+    } else {
+        ""
+    };
+    writeln!(
+        writer,
+        "{} ({}; all are stored){first}",
+        source.counts.describe(),
+        source.filter.policy_name()
+    )?;
+    if source.rows_skipped > 0 {
+        writeln!(
+            writer,
+            "{} rows could not be read and were skipped",
+            source.rows_skipped
+        )?;
+    }
+    writeln!(
+        writer,
+        "{}\n",
+        plain(describe_environment(&run.begun.environment))
+    )
+}
+
+/// Describes the facts known about machine and build of an imported run.
+pub(crate) fn describe_environment(environment: &Environment) -> String {
+    let stated = stated_facts(environment);
+    if stated.is_empty() {
+        "machine and build are not known".to_owned()
+    } else {
+        format!("stated: {}; all else is not known", stated.join(", "))
+    }
+}
+
+/// Returns the facts that the user stated at import.
+fn stated_facts(environment: &Environment) -> Vec<String> {
+    let (host, build) = (&environment.host, &environment.build);
+    let cores = (host.cores > 0).then(|| host.cores.to_string());
+    let text = |text: &String| Some(text.clone()).filter(|text| !text.is_empty());
+    let facts = [
+        ("cpu", text(&host.cpu)),
+        ("architecture", text(&host.architecture)),
+        ("os", text(&host.os)),
+        ("kernel", text(&host.kernel)),
+        ("governor", host.governor.clone()),
+        ("microcode", host.microcode.clone()),
+        ("cores", cores),
+        ("rustc", text(&build.rustc)),
+        ("target", text(&build.target)),
+        ("profile", text(&build.profile)),
+        ("rustflags", text(&build.rustflags)),
+    ];
+    let known = facts
+        .into_iter()
+        .filter_map(|(name, value)| Some((name, value?)));
+    known
+        .map(|(name, value)| format!("{name} {value}"))
+        .collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use perfcheck_analysis::findings::Ceiling;
+
+    #[test]
+    fn what_would_settle_it_is_said_in_rounds_in_time_and_as_a_threshold() {
+        let said = |rounds, seconds, noise_threshold| {
+            describe_remark(&BenchmarkNote::Undecided {
+                rounds,
+                seconds,
+                ran_out_of_time: false,
+                noise_threshold,
+            })
+        };
+        assert_eq!(
+            said(Some(380), Some(41.6), Some(0.012)),
+            "about 380 rounds, 42 s, would settle it (`--rounds 380`); a noise threshold of 1.2 % would make it `unchanged`"
+        );
+        assert_eq!(
+            said(Some(380), None, None),
+            "about 380 rounds would settle it (`--rounds 380`)"
+        );
+        assert_eq!(
+            said(Some(12), Some(0.2), None),
+            "about 12 rounds, 1 s, would settle it (`--rounds 12`)"
+        );
+        assert_eq!(
+            said(None, Some(41.6), Some(0.104)),
+            "a noise threshold of 10.4 % would make it `unchanged`"
+        );
+        let ended = describe_remark(&BenchmarkNote::Undecided {
+            rounds: Some(46),
+            seconds: Some(552.0),
+            ran_out_of_time: true,
+            noise_threshold: None,
+        });
+        assert_eq!(
+            ended,
+            "its time ended before it was decided; about 46 rounds, 552 s, would settle it (`--rounds 46`)"
+        );
+    }
+
+    #[test]
+    fn an_exceeded_limit_says_what_was_found_also_where_there_was_nothing_before() {
+        let said = |found: Estimate| {
+            describe_exceeded(&ExceededLimit {
+                key: BenchmarkKey {
+                    package: "crate".into(),
+                    target: "bench".into(),
+                    id: "parse".into(),
+                },
+                text: "allocations:10%".into(),
+                statistic: Statistic::Allocations,
+                ceiling: Ceiling::Change(0.1),
+                found,
+                shared_level: Some(SharedLevel::bonferroni(0.95, 50)),
+            })
+        };
+        let all = |value| Estimate {
+            estimate: value,
+            lower: value,
+            upper: value,
+        };
+        assert_eq!(
+            said(all(0.5)),
+            "parse: allocations changed by +50.0 %, more than `allocations:10%` allows"
+        );
+        assert_eq!(
+            said(all(f64::INFINITY)),
+            "parse: allocations changed from none to some, more than `allocations:10%` allows"
+        );
+        let apart = Estimate {
+            estimate: 0.3,
+            lower: 0.2,
+            upper: 0.4,
+        };
+        assert_eq!(
+            said(apart),
+            "parse: allocations changed by +30.0 % [+20.0 %, +40.0 %] (99.9 %: 50 numbers share 95 %), more than `allocations:10%` allows"
+        );
+    }
+
+    #[test]
+    fn a_limit_that_decides_nothing_says_why() {
+        let key = |id: &str| BenchmarkKey {
+            package: "crate".into(),
+            target: "bench".into(),
+            id: id.into(),
+        };
+        let without = |benchmarks| {
+            describe_limit_remark(&LimitNote::WithoutStatistic(
+                "p99:1ms".into(),
+                Statistic::Latency(990),
+                benchmarks,
+            ))
+        };
+        assert!(
+            without(vec![key("a")]).contains("says nothing of `a`: it is no latency benchmark")
+        );
+        assert!(without(vec![key("a"), key("b"), key("c")]).contains("`a` and 2 more: "));
+        let undecided = |family, is_change| {
+            describe_limit_remark(&LimitNote::Undecided {
+                text: "median:5%".into(),
+                benchmarks: vec![key("a")],
+                family,
+                is_change,
+            })
+        };
+        let among = undecided(50, true);
+        assert!(
+            among.contains("neither kept nor exceeded by `a`")
+                && among.contains("50 numbers share the level")
+                && among.contains("--against"),
+            "{among}"
+        );
+        let alone = undecided(1, false);
+        assert!(
+            !alone.contains("share the level") && !alone.contains("--against"),
+            "{alone}"
+        );
+    }
+}

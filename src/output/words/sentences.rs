@@ -1,0 +1,720 @@
+//! The sentences about a benchmark that all reports share, and the severity of its result. The texts are not escaped.
+//!
+//! The last line of a run or comparison: the outcome, the run, its verdicts and the exit status.
+
+use std::collections::BTreeMap;
+use std::io::{self, Write};
+
+use super::{analysis, extras, remarks};
+use crate::output::view::wrap_prose;
+use crate::output::{terminal, units};
+use crate::sanitize;
+use perfcheck_analysis::compare::{Comparison, Note, Summary};
+use perfcheck_analysis::exit_code::ExitCode;
+use perfcheck_analysis::findings::{ExceededLimit, FailedTarget, Findings, Method, Row, RunNote};
+use perfcheck_analysis::model::{
+    BySide, Failure, Metric, Run, RunId, RunStatus, Statistic, Tally, Verdict,
+};
+
+/// Characters after which a text from elsewhere (a panic message, for example) is cut.
+const LONGEST_SENTENCE: usize = 500;
+/// Maximum number of benchmarks that are all named.
+const FEW: usize = 3;
+
+/// The severity of a benchmark's result, for CI systems.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) enum RowSeverity {
+    /// The benchmark could not be measured
+    Error,
+    /// The result makes the exit status 1
+    Failure,
+    /// The result deserves a look
+    Warning,
+    /// All is well, or nothing is known
+    Fine,
+}
+
+impl RowSeverity {
+    /// Returns the severity of a row.
+    pub(crate) fn from_row(row: &Row<'_>, findings: &Findings<'_>, fail_on: &[Verdict]) -> Self {
+        match row.verdict {
+            Some(Verdict::Failed) => Self::Error,
+            Some(verdict) if fail_on.contains(&verdict) => Self::Failure,
+            _ if exceeded_limits(row, findings).next().is_some() => Self::Failure,
+            Some(Verdict::Regressed | Verdict::Suspect | Verdict::Missing) => Self::Warning,
+            _ => Self::Fine,
+        }
+    }
+}
+
+/// Returns the limits that a benchmark exceeds.
+pub(crate) fn exceeded_limits<'f>(
+    row: &'f Row<'_>,
+    findings: &'f Findings<'_>,
+) -> impl Iterator<Item = &'f ExceededLimit> {
+    let all = findings.verdicts.iter();
+    all.flat_map(|verdicts| &verdicts.limits.exceeded)
+        .filter(|exceeded| exceeded.key == row.key)
+}
+
+/// Returns all rows, the worst first.
+pub(crate) fn rows_worst_first<'f, 'm>(findings: &'f Findings<'m>) -> Vec<&'f Row<'m>> {
+    let change = |row: &Row<'_>| {
+        let comparison = row.comparison.as_ref();
+        let change = comparison.and_then(|comparison| comparison.change);
+        change.map_or(f64::NEG_INFINITY, |change| change.estimate)
+    };
+    let mut rows: Vec<&Row<'m>> = findings.rows.iter().collect();
+    rows.sort_by(|a, b| {
+        // A benchmark without a verdict comes last.
+        (a.verdict.is_none(), a.verdict)
+            .cmp(&(b.verdict.is_none(), b.verdict))
+            .then(change(b).total_cmp(&change(a)))
+            .then_with(|| a.key.cmp_natural(&b.key))
+    });
+    rows
+}
+
+/// Describes inconclusive benchmarks, which readers might take for unchanged; `None` if there are none.
+pub(crate) fn summarize_undecided(findings: &Findings<'_>) -> Option<String> {
+    let open = findings.tally().count(Verdict::Inconclusive);
+    let slower = count_looking_slower(&findings.rows);
+    let slower = match slower {
+        0 => String::new(),
+        1 => ", and 1 of them looks slower".to_owned(),
+        some => format!(", and {some} of them look slower"),
+    };
+    (open > 0).then(|| {
+        format!(
+            "Of {} neither a change nor its absence is shown{slower}.",
+            units::counted(open, "benchmark")
+        )
+    })
+}
+
+/// Counts inconclusive benchmarks that look slower by more than noise and their own uncertainty.
+pub(crate) fn count_looking_slower<'r, 'm: 'r>(
+    rows: impl IntoIterator<Item = &'r Row<'m>>,
+) -> usize {
+    rows.into_iter()
+        .filter(|row| row.verdict == Some(Verdict::Inconclusive) && row.looks_slower())
+        .count()
+}
+
+/// Returns the unit and meaning of a row's samples.
+pub(crate) fn metric<'a>(row: &'a Row<'_>) -> &'a Metric {
+    row.measurement
+        .map_or(&Metric::Time, |measurement| &measurement.benchmark.metric)
+}
+
+/// Formats the median with its unit.
+pub(crate) fn median(row: &Row<'_>) -> Option<String> {
+    let summary = row.summary.as_ref()?;
+    Some(units::value(metric(row), summary.median.estimate))
+}
+
+/// Formats the interval of the median with its units.
+pub(crate) fn median_interval(row: &Row<'_>) -> Option<String> {
+    let median = &row.summary.as_ref()?.median;
+    let is_known = median.lower.is_finite() && median.upper.is_finite();
+    is_known.then(|| units::interval(metric(row), median.lower, median.upper))
+}
+
+/// Formats the two values that the change compares, in the unit of the verdict's statistic.
+pub(crate) fn format_compared_values(
+    row: &Row<'_>,
+    findings: &Findings<'_>,
+) -> Option<BySide<String>> {
+    let subject = findings.decision().analysis.subject;
+    format_values(row.comparison.as_ref()?, subject, metric(row))
+}
+
+/// Formats the two values of a comparison whose verdict is about `subject`.
+pub(crate) fn format_values(
+    comparison: &Comparison,
+    subject: Statistic,
+    metric: &Metric,
+) -> Option<BySide<String>> {
+    let values = comparison.compared?;
+    let write = |value| match subject {
+        Statistic::Allocations | Statistic::Instructions => units::count(value),
+        Statistic::Bytes | Statistic::Peak => units::bytes(value),
+        Statistic::Latency(_) => units::time(value),
+        _ => units::value(metric, value),
+    };
+    Some(BySide {
+        base: write(values.base),
+        candidate: write(values.candidate),
+    })
+}
+
+/// Explains a wide interval of the median by two modes, if the samples have them.
+pub(crate) fn describe_modes(summary: &Summary, metric: &Metric) -> Option<String> {
+    let [fast, slow] = summary.modes?;
+    let write = |value| units::format_cost(metric, value);
+    Some(format!(
+        "the samples have two modes, near {} and {}, and the interval of the median reaches over both",
+        write(fast),
+        write(slow)
+    ))
+}
+
+/// Formats the change with its sign.
+pub(crate) fn change(row: &Row<'_>) -> Option<String> {
+    let change = row.comparison.as_ref()?.change?;
+    Some(units::change(change.estimate))
+}
+
+/// Formats the interval of the change; an unknown bound is a question mark.
+pub(crate) fn change_interval(row: &Row<'_>) -> Option<String> {
+    let change = row.comparison.as_ref()?.change?;
+    let is_known = change.lower.is_finite() || change.upper.is_finite();
+    is_known.then(|| units::change_interval(change.lower, change.upper))
+}
+
+/// Returns the confidence level of change intervals, if anything was compared.
+pub(crate) fn change_level(findings: &Findings<'_>) -> Option<String> {
+    let verdicts = findings.verdicts.as_ref()?;
+    Some(units::percent(analysis::interval_level(&verdicts.decision)))
+}
+
+/// Formats `+8.30 % (98 % interval [+8.21 %, +8.40 %]), 12.31 µs → 13.33 µs, compared with the last accepted run`.
+pub(crate) fn describe_numbers(row: &Row<'_>, findings: &Findings<'_>) -> String {
+    let changed = change(row).map(
+        |change| match (change_interval(row), change_level(findings)) {
+            (Some(interval), Some(level)) => format!("{change} ({level} interval {interval})"),
+            _ => change,
+        },
+    );
+    let reference = row.comparison.as_ref().and(findings.verdicts.as_ref());
+    let parts = [
+        changed,
+        match format_compared_values(row, findings) {
+            Some(values) => Some(format!("{} → {}", values.base, values.candidate)),
+            None => median(row).map(|median| format!("median {median}")),
+        },
+        reference.map(|verdicts| format!("compared with {}", verdicts.reference)),
+    ];
+    parts.into_iter().flatten().collect::<Vec<_>>().join(", ")
+}
+
+/// Describes the problem of a benchmark: the verdict's word, or `limit` if it exceeds a `--limit`, and a sentence.
+pub(crate) fn describe_problem(
+    row: &Row<'_>,
+    findings: &Findings<'_>,
+    fail_on: &[Verdict],
+) -> (&'static str, String) {
+    let word = row.verdict.map_or("measured", Verdict::word);
+    let is_wanted = row.verdict.is_some_and(|found| fail_on.contains(&found));
+    if let (false, Some(found)) = (is_wanted, exceeded_limits(row, findings).next()) {
+        return ("limit", describe_excess(found));
+    }
+    let more = match row.verdict {
+        Some(Verdict::Missing) => "it is in the reference, and not in this run".to_owned(),
+        Some(Verdict::Incomparable | Verdict::Failed) => {
+            notes(row, findings).into_iter().next().unwrap_or_default()
+        }
+        _ => describe_numbers(row, findings),
+    };
+    let colon = if more.is_empty() { "" } else { ": " };
+    (word, format!("{word}{colon}{more}"))
+}
+
+/// Describes an exceeded limit without the benchmark's name.
+fn describe_excess(exceeded: &ExceededLimit) -> String {
+    let sentence = remarks::describe_exceeded(exceeded);
+    let name = sanitize::terminal_lines(&exceeded.key.id);
+    let rest = sentence
+        .strip_prefix(&name)
+        .and_then(|rest| rest.strip_prefix(": "));
+    rest.map_or(sentence.clone(), str::to_owned)
+}
+
+/// Returns the notes on a benchmark that `complaint` does not contain.
+pub(crate) fn notes_beyond(row: &Row<'_>, findings: &Findings<'_>, complaint: &str) -> Vec<String> {
+    let mut notes = notes(row, findings);
+    notes.retain(|note| !complaint.ends_with(note));
+    notes
+}
+
+/// Returns the notes on a benchmark, a sentence each.
+pub(crate) fn notes(row: &Row<'_>, findings: &Findings<'_>) -> Vec<String> {
+    let excesses = exceeded_limits(row, findings).map(describe_excess);
+    let moved = row.comparison.iter().flat_map(extras::describe_changes);
+    let differences = row
+        .blocking
+        .iter()
+        .map(|found| format!("differs in {found}"));
+    excesses
+        .chain(moved)
+        .chain(differences)
+        .chain(remarks_on(row, |_| true, metric(row)))
+        .chain(describe_failures(row, |launches| {
+            units::counted(launches.len(), "launch")
+        }))
+        .map(|sentence| truncate(&sentence, LONGEST_SENTENCE))
+        .collect()
+}
+
+/// Returns the notes on a comparison that pass `is_told`, the row's remarks, and the location estimates that were requested.
+pub(crate) fn remarks_on<'r>(
+    row: &'r Row<'_>,
+    is_told: impl Fn(&Note) -> bool + 'r,
+    metric: &'r Metric,
+) -> impl Iterator<Item = String> + 'r {
+    let comparison = row.comparison.as_ref();
+    let summary = row.summary.as_ref();
+    let modes = summary.and_then(|summary| describe_modes(summary, metric));
+    let limits = comparison.map_or(&[][..], |found| &found.notes);
+    let centers = comparison.and_then(|found| analysis::describe_centers(found, metric));
+    let changes = comparison.and_then(analysis::describe_sample_changes);
+    limits
+        .iter()
+        .filter(move |note| is_told(note))
+        .map(Note::to_string)
+        .chain(modes)
+        .chain(remarks::row_remarks(row))
+        .chain(changes)
+        .chain(centers)
+}
+
+/// Reports whether a benchmark's result needs no explanation.
+pub(crate) fn is_fine(row: &Row<'_>) -> bool {
+    matches!(
+        row.verdict,
+        Some(Verdict::Unchanged | Verdict::Improved | Verdict::New)
+    )
+}
+
+/// Returns each distinct failure with the processes in which it happened, counted from 1.
+pub(crate) fn group_by_message(failures: &[Failure]) -> Vec<(&str, Vec<u32>)> {
+    let mut found: Vec<(&str, Vec<u32>)> = Vec::new();
+    for Failure { launch, message } in failures {
+        match found.iter_mut().find(|(known, _)| known == message) {
+            Some((_, launches)) => launches.push(launch + 1),
+            None => found.push((message, vec![launch + 1])),
+        }
+    }
+    found
+}
+
+/// Describes the failures of a row; `in_launches` formats the processes in which a failure happened.
+pub(crate) fn describe_failures(
+    row: &Row<'_>,
+    in_launches: impl Fn(&[u32]) -> String,
+) -> Vec<String> {
+    let failures = row.measurement.map_or(&[][..], |found| &found.failures);
+    let failures = group_by_message(failures).into_iter();
+    failures
+        .map(|(message, launches)| format!("failed in {}: {message}", in_launches(&launches)))
+        .collect()
+}
+
+/// Formats `launch 1` or `launches 2, 3`.
+pub(crate) fn format_processes(launches: &[u32]) -> String {
+    let numbers: Vec<String> = launches.iter().map(u32::to_string).collect();
+    let noun = units::plural(launches.len(), "launch");
+    format!("{noun} {}", numbers.join(", "))
+}
+
+/// Describes the failure of a bench target before all of its benchmarks were known.
+pub(crate) fn describe_target_failure(failed: &FailedTarget) -> String {
+    let message = truncate(&failed.message, LONGEST_SENTENCE);
+    format!("not all of its benchmarks are known: {message}")
+}
+
+/// Returns the text with a capital first letter.
+pub(crate) fn capitalize(text: &str) -> String {
+    let mut letters = text.chars();
+    letters.next().map_or_else(String::new, |first| {
+        first.to_uppercase().chain(letters).collect()
+    })
+}
+
+/// Counts benchmarks that were not measured because both sides run the same machine code.
+pub(crate) fn summarize_unmeasured(findings: &Findings<'_>) -> Option<String> {
+    let rows = &findings.rows;
+    let same = rows.iter().filter(|row| row.is_same_code()).count();
+    summarize_same_code(same, rows.len())
+}
+
+/// Like [`summarize_unmeasured`], for counts of benchmarks.
+pub(super) fn summarize_same_code(same: usize, of: usize) -> Option<String> {
+    let all = units::counted(of, "benchmark");
+    let counted = if same == of {
+        format!("{all} unchanged: both builds run the same machine code; none measured.")
+    } else {
+        format!(
+            "{same} of {all} unchanged: they run the same machine code in both builds; not measured."
+        )
+    };
+    (same > 0).then_some(counted)
+}
+
+/// Says which benchmarks have which reference, if a side-by-side run has several.
+/// Example: `` Run 3 is the reference of `a`; run 1 of the other 5 benchmarks. ``
+pub(crate) fn describe_references(findings: &Findings<'_>) -> Option<String> {
+    let verdicts = findings.verdicts.as_ref()?;
+    let mut groups: BTreeMap<RunId, Vec<&str>> = BTreeMap::new();
+    for row in &findings.rows {
+        let is_compared = row.comparison.is_some() || row.sameness().is_some();
+        if let (true, [Some(run)]) = (is_compared, &row.reference[..]) {
+            groups.entry(*run).or_default().push(&row.key.id);
+        }
+    }
+    if verdicts.method != Method::Paired || groups.len() < 2 {
+        return None;
+    }
+    let mut groups: Vec<(RunId, Vec<&str>)> = groups.into_iter().collect();
+    groups.sort_by_key(|(_, ids)| ids.len());
+    let last = groups.len() - 1;
+    let parts = groups.iter().enumerate().map(|(at, (run, ids))| {
+        let verb = if at == 0 { "is the reference of" } else { "of" };
+        let ids = match &ids[..] {
+            ids if at == last && ids.len() > FEW => {
+                format!("the other {}", units::counted(ids.len(), "benchmark"))
+            }
+            [first, .., _] if ids.len() > FEW => format!("`{first}` and {} more", ids.len() - 1),
+            ids => format!("`{}`", ids.join("`, `")),
+        };
+        format!("run {run} {verb} {ids}")
+    });
+    let parts: Vec<String> = parts.collect();
+    Some(format!("{}.", capitalize(&parts.join("; "))))
+}
+
+/// Describes each called change in a sentence if at most two benchmarks were compared; for more, the table is clearer.
+pub(crate) fn describe_called_changes(findings: &Findings<'_>) -> Vec<String> {
+    let compared = findings.rows.iter().filter(|row| row.comparison.is_some());
+    let rows: Vec<&Row<'_>> = compared.collect();
+    if rows.len() > 2 {
+        return Vec::new();
+    }
+    rows.into_iter()
+        .filter_map(|row| describe_called_change(row, findings))
+        .collect()
+}
+
+/// Formats `` `sort/10` takes 1.25 ± 0.03 times as long: 2.16 µs → 2.70 µs. ``
+fn describe_called_change(row: &Row<'_>, findings: &Findings<'_>) -> Option<String> {
+    let is_called = matches!(row.verdict, Some(Verdict::Regressed | Verdict::Improved));
+    let change = row.comparison.as_ref()?.change.filter(|_| is_called)?;
+    let BySide { base, candidate } = format_compared_values(row, findings)?;
+    let id = units::escape_id(&row.key.id);
+    let half = (change.upper - change.lower) / 2.0;
+    let extent = if half.is_finite() {
+        let digits = usize::try_from(1 - half.log10().floor() as i64).unwrap_or(0);
+        let digits = digits.clamp(2, 6);
+        format!("{:.digits$} ± {half:.digits$}", 1.0 + change.estimate)
+    } else {
+        format!("{:.2}", 1.0 + change.estimate)
+    };
+    let (has, as_much) = match findings.decision().analysis.subject {
+        Statistic::Time => ("takes", "times as long"),
+        _ => ("has", "times as much"),
+    };
+    Some(format!(
+        "`{id}` {has} {extent} {as_much}: {base} → {candidate}."
+    ))
+}
+
+/// Describes the geometric mean of all changes, if a change was called and there are several benchmarks.
+pub(crate) fn describe_geometric_mean(findings: &Findings<'_>) -> Option<String> {
+    let (benchmarks, change) = findings.mean_change()?;
+    Some(format!(
+        "All {} together: {} (geometric mean of the changes).",
+        units::counted(benchmarks, "benchmark"),
+        units::change(change)
+    ))
+}
+
+/// Formats `1 benchmark was` or `2 benchmarks were`.
+pub(crate) fn count_with_verb(count: usize) -> String {
+    let verb = if count == 1 { "was" } else { "were" };
+    format!("{} {verb}", units::counted(count, "benchmark"))
+}
+
+/// Says that a run was interrupted and has only a part of its results.
+pub(crate) fn describe_incomplete_run(run: &Run) -> Option<String> {
+    (run.status == RunStatus::Incomplete).then(|| remarks::describe_incomplete(run.id))
+}
+
+/// Cuts a text after `characters`, with an ellipsis for the rest.
+pub(crate) fn truncate(text: &str, characters: usize) -> String {
+    match text.char_indices().nth(characters) {
+        Some((end, _)) => format!("{}…", &text[..end]),
+        None => text.to_owned(),
+    }
+}
+
+/// Shortens a name to `characters`, with an ellipsis in its middle, because both ends say most.
+pub(crate) fn shorten(name: &str, characters: usize) -> String {
+    let length = name.chars().count();
+    if length <= characters {
+        return name.to_owned();
+    }
+    let tail = characters / 3;
+    let head: String = name.chars().take(characters - tail - 1).collect();
+    let end: String = name.chars().skip(length - tail).collect();
+    format!("{head}…{end}")
+}
+
+/// The outcome of a run or comparison.
+pub(crate) struct RunOutcome {
+    run: RunId,
+    exit_code: u8,
+    /// Reasons for the exit status that are not verdicts
+    reasons: Vec<String>,
+    tally: Tally,
+    benchmarks: usize,
+    /// Whether the run is one shard of a suite; only the merged run is judged
+    is_part: bool,
+    /// The reference; `None` if there was nothing to compare with
+    reference: Option<String>,
+}
+
+impl RunOutcome {
+    /// Creates the outcome of a run with all its findings.
+    pub(crate) fn from_findings(findings: &Findings<'_>) -> Self {
+        let has_reference = |row: &Row<'_>| {
+            let missed = [Verdict::Incomparable, Verdict::Missing].map(Some);
+            row.comparison.is_some() || row.sameness().is_some() || missed.contains(&row.verdict)
+        };
+        let verdicts = findings.verdicts.as_ref();
+        let reference = verdicts.filter(|_| findings.rows.iter().any(has_reference));
+        let exceeded = verdicts.map_or(0, |verdicts| verdicts.limits.exceeded.len());
+        let targets = findings.failed_targets.len();
+        let mut outcome = Self::from_verdicts(
+            findings.run.id,
+            findings.exit_code,
+            findings.tally(),
+            findings.rows.len(),
+        );
+        let is = |code: ExitCode| findings.exit_code == code.number();
+        let remarks = verdicts.iter().flat_map(|verdicts| &verdicts.remarks);
+        let missing = remarks.filter_map(|remark| match remark {
+            RunNote::PartsMissing { parts } => Some(parts.len()),
+            _ => None,
+        });
+        let missing: usize = missing.sum();
+        let failed = outcome.tally.count(Verdict::Failed) + targets + missing > 0;
+        let reasons = [
+            (missing > 0).then(|| format!("{} missing", units::counted(missing, "part"))),
+            (targets > 0).then(|| format!("{} failed", units::counted(targets, "bench target"))),
+            (is(ExitCode::BenchmarkFailed) && !failed).then(|| "nothing was measured".to_owned()),
+            is(ExitCode::NoBaseline).then(|| "nothing was comparable".to_owned()),
+            (exceeded > 0).then(|| format!("{} exceeded", units::counted(exceeded, "limit"))),
+        ];
+        outcome.reasons = reasons.into_iter().flatten().collect();
+        outcome.is_part = findings.run.begun.partition.is_some();
+        outcome.reference =
+            reference.map(|verdicts| terminal::escape_terminal_text(&verdicts.reference));
+        outcome
+    }
+
+    /// Creates the outcome of a run of which only the verdicts are known.
+    pub(crate) fn from_verdicts(
+        run: RunId,
+        exit_code: u8,
+        tally: Tally,
+        benchmarks: usize,
+    ) -> Self {
+        Self {
+            run,
+            exit_code,
+            reasons: Vec::new(),
+            tally,
+            benchmarks,
+            is_part: false,
+            reference: None,
+        }
+    }
+
+    /// Returns `OK`, `FAIL` or `STOPPED`.
+    pub(crate) fn word(&self) -> &'static str {
+        match self.exit_code {
+            code if code == ExitCode::Clean.number() => "OK",
+            code if code == ExitCode::Interrupted.number() => "STOPPED",
+            _ => "FAIL",
+        }
+    }
+
+    /// Lists the reasons for the outcome, with verdicts formatted by `write`: `1 limit exceeded; 2 of 13 regressed, 11 unchanged`.
+    pub(crate) fn describe_reasons(&self, write: impl Fn(Verdict) -> String) -> String {
+        let counts = self.tally.iter().enumerate().map(|(at, (verdict, count))| {
+            let of = match at {
+                0 => format!(" of {}", self.benchmarks),
+                _ => String::new(),
+            };
+            format!("{count}{of} {}", write(verdict))
+        });
+        let counts: Vec<String> = counts.collect();
+        let counts = match (counts.is_empty(), self.benchmarks) {
+            (false, _) => Some(counts.join(", ")),
+            (true, 0) => None,
+            (true, measured) => Some(format!("{measured} measured")),
+        };
+        let reasons = (!self.reasons.is_empty()).then(|| self.reasons.join(", "));
+        let parts: Vec<String> = reasons.into_iter().chain(counts).collect();
+        if parts.is_empty() {
+            "no benchmarks".to_owned()
+        } else {
+            parts.join("; ")
+        }
+    }
+
+    /// Returns the last line of a command; `exit` is the verb before its status. The reference is not shortened in narrow terminals.
+    fn line(&self, exit: &str, columns: usize) -> String {
+        let is_good = self.exit_code == ExitCode::Clean.number();
+        let word = self.word();
+        let coloured = terminal::outcome(word, is_good);
+        let is_let = is_good && self.tally.count(Verdict::Regressed) > 0;
+        let is_let = match (is_let, self.is_part) {
+            (true, true) => ", which `merge` decides about",
+            (true, false) => ", which `--fail-on` allows",
+            (false, _) => "",
+        };
+        let grounds = self.describe_reasons(terminal::verdict);
+        let versus = self.reference.as_ref();
+        let versus = versus.map_or_else(String::new, |reference| format!(" vs {reference}"));
+        let words = |gap: &str| {
+            let (run, code) = (self.run, self.exit_code);
+            format!("run {run}: {grounds}{versus}{is_let}{gap}{exit} {code}")
+        };
+        let line = format!("{coloured}  {}", words("   "));
+        if units::width(&line) <= columns {
+            return line;
+        }
+        let indent = " ".repeat(word.len() + 2);
+        let words = wrap_prose(&words("; "), columns, &indent);
+        format!("{coloured}  {words}")
+    }
+}
+
+/// Writes the outcome, the last line of a command.
+pub(crate) fn write_outcome(
+    writer: &mut dyn Write,
+    outcome: &RunOutcome,
+    columns: usize,
+) -> io::Result<()> {
+    writeln!(writer, "{}", outcome.line("exit", columns))
+}
+
+/// Writes the outcome of a stored run. `same` is the number of benchmarks that were not measured because both builds run the same code.
+pub fn write_outcome_of_run(
+    writer: &mut dyn Write,
+    run: RunId,
+    exit_code: u8,
+    (tally, benchmarks, same): (Tally, usize, usize),
+    columns: usize,
+) -> io::Result<()> {
+    if let Some(said) = summarize_same_code(same, benchmarks) {
+        writeln!(writer, "{}", wrap_prose(&said, columns, ""))?;
+    }
+    let outcome = RunOutcome::from_verdicts(run, exit_code, tally, benchmarks);
+    writeln!(writer, "{}", outcome.line("exited", columns))
+}
+
+#[cfg(test)]
+mod tests {
+    use Verdict::{Failed, Inconclusive, New, Regressed, Unchanged};
+
+    use super::*;
+
+    #[test]
+    fn long_texts_are_cut_at_their_end_and_names_in_the_middle() {
+        assert_eq!(truncate("größer", 6), "größer");
+        assert_eq!(truncate("größere", 4), "größ…");
+        assert_eq!(shorten("abcdefghi", 9), "abcdefghi");
+        assert_eq!(shorten("abcdefghij", 9), "abcde…hij");
+    }
+
+    fn outcome(exit_code: ExitCode, verdicts: &[Verdict], reasons: &[&str]) -> RunOutcome {
+        let tally = verdicts.iter().copied().collect();
+        RunOutcome {
+            reasons: reasons.iter().map(|reason| (*reason).to_owned()).collect(),
+            reference: (!verdicts.is_empty()).then(|| "run 3".to_owned()),
+            ..RunOutcome::from_verdicts(RunId(12), exit_code.number(), tally, verdicts.len())
+        }
+    }
+
+    #[track_caller]
+    fn says(outcome: &RunOutcome, expected: &str) {
+        let line = outcome.line("exit", usize::MAX);
+        assert_eq!(anstream::adapter::strip_str(&line).to_string(), expected);
+    }
+
+    #[test]
+    fn a_reference_has_one_name_at_every_width() {
+        let reference = "the last accepted run 4 of `main`".to_owned();
+        let outcome = RunOutcome {
+            reference: Some(reference.clone()),
+            ..outcome(ExitCode::Clean, &[Unchanged, Unchanged], &[])
+        };
+        for columns in [40, 60, 80, 120] {
+            let line = outcome.line("exit", columns);
+            let words: Vec<&str> = line.split_whitespace().collect();
+            assert!(words.join(" ").contains(&reference), "{columns}: {line}");
+        }
+    }
+
+    #[test]
+    fn every_status_that_a_comparison_can_have_has_its_line() {
+        says(
+            &outcome(ExitCode::Clean, &[Unchanged, Unchanged, Inconclusive], &[]),
+            "OK  run 12: 1 of 3 inconclusive, 2 unchanged vs run 3   exit 0",
+        );
+        says(
+            &outcome(ExitCode::Clean, &[Regressed, Unchanged], &[]),
+            "OK  run 12: 1 of 2 regressed, 1 unchanged vs run 3, which `--fail-on` allows   exit 0",
+        );
+        says(
+            &outcome(ExitCode::Regression, &[Regressed, Regressed], &[]),
+            "FAIL  run 12: 2 of 2 regressed vs run 3   exit 1",
+        );
+        says(
+            &outcome(ExitCode::Regression, &[Unchanged], &["1 limit exceeded"]),
+            "FAIL  run 12: 1 limit exceeded; 1 of 1 unchanged vs run 3   exit 1",
+        );
+        says(
+            &outcome(ExitCode::BenchmarkFailed, &[Failed, Unchanged], &[]),
+            "FAIL  run 12: 1 of 2 failed, 1 unchanged vs run 3   exit 4",
+        );
+        says(
+            &outcome(ExitCode::BenchmarkFailed, &[], &["nothing was measured"]),
+            "FAIL  run 12: nothing was measured   exit 4",
+        );
+        says(
+            &outcome(ExitCode::NoBaseline, &[New], &["nothing was comparable"]),
+            "FAIL  run 12: nothing was comparable; 1 of 1 new vs run 3   exit 6",
+        );
+        says(
+            &outcome(ExitCode::Interrupted, &[Unchanged], &[]),
+            "STOPPED  run 12: 1 of 1 unchanged vs run 3   exit 130",
+        );
+    }
+
+    #[test]
+    fn the_outcome_of_a_stored_run_is_told_as_past_and_long_ones_take_several_lines() {
+        let mut text = Vec::new();
+        let tally = [Regressed, Unchanged].into_iter().collect();
+        write_outcome_of_run(&mut text, RunId(3), 1, (tally, 2, 0), usize::MAX).expect("written");
+        let text = String::from_utf8(text).expect("text");
+        assert_eq!(
+            anstream::adapter::strip_str(&text).to_string(),
+            "FAIL  run 3: 1 of 2 regressed, 1 unchanged   exited 1\n"
+        );
+        let long = outcome(
+            ExitCode::Regression,
+            &[Regressed, Failed, New, Unchanged],
+            &[],
+        );
+        let long = long.line("exit", 40);
+        let long = anstream::adapter::strip_str(&long).to_string();
+        assert!(
+            long.lines().all(|line| line.chars().count() <= 40),
+            "{long}"
+        );
+        assert!(long.ends_with("exit 1"), "{long}");
+    }
+}

@@ -1,0 +1,53 @@
+//! Names of runs, and conditions for naming a run.
+
+use crate::error::AppError;
+use perfcheck_analysis::findings::Conclusion;
+use perfcheck_analysis::model::{RunId, RunStatus};
+use perfcheck_engine::store::{Store, StoreError, WorkspaceId};
+
+/// Gives a run a name and reports it. Moves the name if another run has it.
+pub(crate) fn give_name(
+    store: &mut Store,
+    workspace: WorkspaceId,
+    name: &str,
+    run: RunId,
+) -> Result<String, StoreError> {
+    Ok(match store.set_baseline(workspace, name, run)? {
+        Some(before) if before != run => {
+            format!("Baseline `{name}` was run {before}, is run {run} now.")
+        }
+        _ => format!("Baseline `{name}` is run {run}."),
+    })
+}
+
+/// Refuses an interrupted run: later runs would be compared with only a part of the suite.
+pub(crate) fn refuse_incomplete(store: &Store, run: RunId) -> Result<(), AppError> {
+    if store.run(run)?.status == RunStatus::Incomplete {
+        return Err(AppError::Usage(format!(
+            "run {run} is incomplete and cannot be a reference\n  help: `cargo perfcheck` measures a whole run; `cargo perfcheck store runs` lists the others"
+        )));
+    }
+    Ok(())
+}
+
+/// Gives a concluded run the name that the user wants, and returns a message about it. `place` has the flags that lead commands to the store.
+///
+/// A run that was compared with this name and is worse does not get it: otherwise the next run would be compared with the slower one, which would
+/// disable the gate.
+pub(crate) fn give_name_unless_worse(
+    store: &mut Store,
+    (workspace, run): (WorkspaceId, RunId),
+    name: &str,
+    concluded: &Conclusion<'_>,
+    baseline: Option<&(RunId, String)>,
+    place: &str,
+) -> Result<String, StoreError> {
+    match baseline {
+        Some((before, compared_with)) if compared_with == name && !concluded.is_good() => {
+            Ok(format!(
+                "Baseline `{name}` is still run {before}. If the change is intended: cargo perfcheck baseline save {name} {run}{place}"
+            ))
+        }
+        _ => give_name(store, workspace, name, run),
+    }
+}

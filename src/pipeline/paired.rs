@@ -1,0 +1,495 @@
+//! Measures two builds side by side and stores them as a pair of runs.
+//!
+//! Rounds kept in memory instead of the store, for `doctor` and `doctor --benches`.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::time::Duration;
+
+use super::counting::count_paired;
+use super::pairing::Pairing;
+use super::request::{Request, busy_warning};
+use crate::error::AppError;
+use crate::options::Effort;
+use crate::output::Progress;
+use crate::pipeline::judge::PairedMeasured;
+use crate::pipeline::record::RecordedRun;
+use crate::session::World;
+use perfcheck_analysis::compare::{HostNoise, PairedSeries, Plan, check_settled};
+use perfcheck_analysis::findings::{RoundsCost, RunNote};
+use perfcheck_analysis::model::{
+    Benchmark, BenchmarkKey, BySide, DecisionSettings, Environment, EstimateKind, Event, GitState,
+    Metric, NewRun, NullObserver, Observer, ProcessHead, ProcessOutcome, ProcessRecord, Purpose,
+    Round, RunId, Sample, Shard, Side, WarmUpGoal,
+};
+use perfcheck_engine::child::ProcessContext;
+use perfcheck_engine::host;
+use perfcheck_engine::measure::{
+    BenchmarkCost, Campaign, CampaignEnd, CampaignSink, PairedPlan, PairedTarget, RoundSettings,
+    TimeLimit,
+};
+use perfcheck_engine::store::{Store, StoreError, WorkspaceId};
+
+/// The time of a round over the time of its samples: process start, warm-up and lead-in take the rest.
+const TIME_OVER_SAMPLES: f64 = 1.6;
+/// The most rounds of a benchmark when the user gives a time budget.
+const ROUNDS_WITH_BUDGET: u32 = 1000;
+/// A budget for fewer rounds than this counts as small.
+const ROUNDS_IN_SMALL_BUDGET: u32 = 60;
+/// The looks in a small budget. With a hundred benchmarks, fewer than 20 rounds settle none at the level of a first look.
+const LOOKS_IN_SMALL_BUDGET: [u32; 5] = [20, 30, 60, 100, 200];
+/// The sampling time of a round in a small budget: more rounds average out the differences between processes.
+const SAMPLES_IN_SMALL_BUDGET: Duration = Duration::from_millis(10);
+/// The share of stolen processor time from which readers are told.
+pub(crate) const MUCH_STOLEN: f64 = 0.02;
+/// The most control runs that the noise of a benchmark is taken from, newest first.
+const MOST_CONTROLS: usize = 200;
+
+/// Estimates how many rounds of `planned` benchmarks fit into `time`. The significance level is spread over the planned rounds, so a plan
+/// with far too many leaves little of it for the first looks.
+fn rounds_that_fit(time: Duration, planned: usize) -> u32 {
+    let of_one = RoundSettings::default().time.as_f64() * TIME_OVER_SAMPLES;
+    (time.as_secs_f64() * 1e9 / (of_one * planned.max(1) as f64)) as u32
+}
+
+/// Reports whether the usual looks would come too late in the time budget.
+fn has_small_budget(effort: Effort, planned: usize) -> bool {
+    let is_small = |time| rounds_that_fit(time, planned) < ROUNDS_IN_SMALL_BUDGET;
+    effort.rounds.is_none() && effort.time_budget.is_some_and(is_small)
+}
+
+/// Plans the looks of `planned` benchmarks, before the first round.
+fn plan(decision: &DecisionSettings, effort: Effort, planned: usize, seed: u64) -> Plan {
+    let in_time =
+        |time| rounds_that_fit(time, planned).clamp(Plan::USUAL_ROUNDS, ROUNDS_WITH_BUDGET);
+    let usual = || effort.time_budget.map_or(Plan::USUAL_ROUNDS, in_time);
+    Plan {
+        looks: if has_small_budget(effort, planned) {
+            LOOKS_IN_SMALL_BUDGET.to_vec()
+        } else {
+            Plan::looks_up_to(effort.rounds.unwrap_or_else(usual))
+        },
+        significance_level: decision.significance_level,
+        planned,
+        confidence_level: decision.confidence_level,
+        resamples: decision.resamples,
+        seed,
+        seeds: BTreeMap::new(),
+        noise: BTreeMap::new(),
+    }
+}
+
+/// A measurement of two builds, complete before its first round.
+pub(crate) struct PairedMeasurement<'a> {
+    pub(crate) request: &'a Request<'a>,
+    pub(crate) environment: &'a Environment,
+    pub(crate) git: BySide<Option<GitState>>,
+    pub(crate) decision: DecisionSettings,
+    pub(crate) plan: Plan,
+    /// The factor on the time that the request allows.
+    pub(crate) time_factor: u32,
+    /// The noise threshold of all benchmarks, in place of their own settings.
+    pub(crate) noise_threshold: Option<f64>,
+    /// The names under which the builds are kept.
+    pub(crate) builds: BySide<Option<String>>,
+    /// The earlier run whose build is the base, for each benchmark that has one.
+    pub(crate) earlier: BTreeMap<BenchmarkKey, RunId>,
+    /// The name of the base, for readers.
+    pub(crate) reference: String,
+    /// Remarks about the builds.
+    pub(crate) remarks: Vec<RunNote>,
+    pub(crate) purpose: Purpose,
+    /// The shard that is measured, if the suite is split.
+    pub(crate) partition: Option<Shard>,
+}
+
+/// A measurement that the store knows.
+pub(crate) struct BegunPair<'a> {
+    pub(crate) measurement: PairedMeasurement<'a>,
+    pub(crate) runs: BySide<RunId>,
+}
+
+impl<'a> PairedMeasurement<'a> {
+    /// Plans a measurement of `planned` benchmarks as the request says.
+    pub(crate) fn new(
+        request: &'a Request<'a>,
+        environment: &'a Environment,
+        git: BySide<Option<GitState>>,
+        planned: usize,
+    ) -> Self {
+        let decision = request.paired_decision();
+        Self {
+            request,
+            environment,
+            git,
+            decision,
+            plan: plan(&decision, request.effort, planned, request.seed),
+            time_factor: 1,
+            noise_threshold: None,
+            builds: BySide::default(),
+            earlier: BTreeMap::new(),
+            reference: String::new(),
+            remarks: Vec::new(),
+            purpose: Purpose::Comparison,
+            partition: None,
+        }
+    }
+
+    /// Stores the two runs, so that every round can be stored as it ends.
+    pub(crate) fn begin(
+        self,
+        store: &mut Store,
+        workspace: WorkspaceId,
+        pairs: &[PairedTarget],
+    ) -> Result<BegunPair<'a>, AppError> {
+        let noise = match self.purpose {
+            Purpose::Control => BTreeMap::new(),
+            _ => self.known_noise(store, workspace, pairs)?,
+        };
+        let plan = Plan { noise, ..self.plan };
+        let measurement = Self { plan, ..self };
+        let new_run = |side: Side| NewRun {
+            started: host::now(),
+            git: measurement.git.get(side).clone(),
+            environment: measurement.environment.clone(),
+            load: measurement.request.load,
+            seed: measurement.plan.seed,
+            decision: measurement.decision,
+            tool_version: env!("CARGO_PKG_VERSION").to_owned(),
+            build: measurement.builds.get(side).clone(),
+            partition: measurement.partition.clone(),
+        };
+        let purpose = match measurement.partition {
+            Some(_) => Purpose::Part,
+            None => measurement.purpose,
+        };
+        let plan = serde_json::to_string(&measurement.plan).unwrap_or_default();
+        let (base, candidate) = (new_run(Side::Base), new_run(Side::Candidate));
+        let (base, candidate) = store.begin_pair(workspace, &base, &candidate, &plan, purpose)?;
+        Ok(BegunPair {
+            measurement,
+            runs: BySide { base, candidate },
+        })
+    }
+
+    /// Reads from control runs on hosts like this one how much identical builds differ.
+    fn known_noise(
+        &self,
+        store: &Store,
+        workspace: WorkspaceId,
+        pairs: &[PairedTarget],
+    ) -> Result<BTreeMap<String, HostNoise>, StoreError> {
+        let mut known = BTreeMap::new();
+        for benchmark in pairs.iter().flat_map(|pair| &pair.benchmarks) {
+            let changes = store.controls(workspace, benchmark, self.environment, MOST_CONTROLS)?;
+            if let Some(noise) = HostNoise::from_changes(&changes) {
+                known.insert(benchmark.key.to_string(), noise);
+            }
+        }
+        Ok(known)
+    }
+
+    /// The noise threshold of a benchmark: of this measurement, else its own, else that of the run.
+    pub(crate) fn noise_threshold(&self, benchmark: &Benchmark) -> f64 {
+        let layers = &self.request.context.tables.layers;
+        self.noise_threshold
+            .or_else(|| layers.resolve(benchmark).1)
+            .unwrap_or(self.decision.noise_threshold)
+    }
+
+    /// Estimates the time of measuring `pairs`.
+    pub(crate) fn expected(
+        &self,
+        pairs: Vec<PairedTarget>,
+        world: &World<'_>,
+    ) -> (Duration, EstimateKind) {
+        let timeout = self.request.timeout;
+        let launcher =
+            ProcessContext::new(world.supervisor, world.interrupt, &NullObserver, timeout);
+        self.campaign(pairs, launcher).expected_duration()
+    }
+
+    fn campaign<'c>(
+        &'c self,
+        pairs: Vec<PairedTarget>,
+        launcher: ProcessContext<'c>,
+    ) -> Campaign<'c> {
+        let effort = self.request.effort;
+        let mut usual = RoundSettings::default();
+        if has_small_budget(effort, self.plan.planned) {
+            usual.time = SAMPLES_IN_SMALL_BUDGET.into();
+            usual.short_time = usual.time;
+        }
+        let tables = &self.request.context.tables;
+        let limit = effort.limit_per_benchmark(tables.workspace.time_per_benchmark);
+        let warm_up = tables.layers.command_line.warm_up;
+        let threshold = move |benchmark: &Benchmark| self.noise_threshold(benchmark);
+        let rounds = self.plan.looks.last().copied();
+        let paired_plan = PairedPlan {
+            rounds: rounds.unwrap_or(Plan::USUAL_ROUNDS),
+            round: RoundSettings {
+                warm_up: match warm_up {
+                    Some(WarmUpGoal::Time(time)) => time,
+                    _ => usual.warm_up,
+                },
+                warm_up_iterations: match warm_up {
+                    Some(WarmUpGoal::Iterations(count)) => Some(count),
+                    _ => None,
+                },
+                ..usual
+            },
+            time_budget: effort.time_budget.map(|time| time * self.time_factor),
+            time_per_benchmark: limit.map(|limit| TimeLimit {
+                time: limit.time * self.time_factor,
+                ..limit
+            }),
+            bind: true,
+            seed: self.plan.seed,
+        };
+        Campaign::paired(pairs, threshold, paired_plan, launcher)
+    }
+
+    /// Measures `pairs` and hands the processes of each round to `record` when the round has ended. An interrupt while a look is computed ends
+    /// the process with the message `left`.
+    pub(crate) fn run_rounds(
+        &self,
+        mut pairs: Vec<PairedTarget>,
+        record: &mut dyn FnMut(Side, &ProcessRecord) -> Result<(), StoreError>,
+        left: &str,
+        world: &mut World<'_>,
+    ) -> Result<(CampaignEnd, Vec<BenchmarkCost>), AppError> {
+        if pairs.is_empty() {
+            return Ok((CampaignEnd::Complete, Vec::new()));
+        }
+        let progress = Progress::new(&mut *world.stderr, &mut *world.bench_output, world.progress);
+        if let Some(warning) = busy_warning(self.request.load, self.environment.host.cores) {
+            progress.observe(&Event::Warning(&warning));
+        }
+        for pair in &mut pairs {
+            self.request.configure(&mut pair.targets.base);
+            self.request.configure(&mut pair.targets.candidate);
+        }
+        let timeout = self.request.timeout;
+        let launcher = ProcessContext::new(world.supervisor, world.interrupt, &progress, timeout);
+        let campaign = self.campaign(pairs, launcher);
+        let mut sink = CampaignSink {
+            record,
+            standing: &mut |benchmark, noise_threshold, rounds| {
+                let series = PairedSeries {
+                    key: &benchmark.key,
+                    metric: &benchmark.metric,
+                    rounds,
+                    noise_threshold,
+                };
+                let look = || check_settled(&series, &self.plan);
+                let is_look = self.plan.looks.contains(&(rounds.len() as u32));
+                is_look.then(|| world.interrupt.while_computing(left, look))
+            },
+        };
+        Ok(campaign.run(&mut sink)?)
+    }
+}
+
+impl BegunPair<'_> {
+    /// Measures and stores all rounds, then counts instructions if the user wants counts. The runs stay open until a conclusion is recorded.
+    pub(crate) fn measure(
+        &self,
+        store: &mut Store,
+        pairing: Pairing,
+        world: &mut World<'_>,
+    ) -> Result<PairedMeasured, AppError> {
+        let (runs, measurement) = (self.runs, &self.measurement);
+        let left = RecordedRun::Pair(runs).left_incomplete();
+        let pairs = pairing.pairs;
+        let mut record = |side, launch: &_| store.record_launch(*runs.get(side), launch);
+        let (ended, spent) = measurement.run_rounds(pairs.clone(), &mut record, &left, world)?;
+        if ended == CampaignEnd::Interrupted {
+            return Err(AppError::Interrupted(left));
+        }
+        let apart = spent.iter().filter(|spent| !spent.in_turn);
+        let apart: BTreeSet<BenchmarkKey> = apart.map(|spent| spent.key.clone()).collect();
+        // Processes that alternated sample by sample lived in the same moments, so one side tells how much time was stolen.
+        let mut heads = store.launches(runs.candidate)?;
+        if !apart.is_empty() {
+            heads.extend(store.launches(runs.base)?);
+        }
+        let request = measurement.request;
+        let cores = measurement.environment.host.cores;
+        let read = |run| (world.interrupt).while_computing(&left, || store.measurements(run, None));
+        let known = measurement.remarks.iter().cloned();
+        let mut measured = PairedMeasured {
+            runs,
+            measured: BySide {
+                base: read(runs.base)?,
+                candidate: read(runs.candidate)?,
+            },
+            plan: measurement.plan.clone(),
+            decision: measurement.decision,
+            earlier: measurement.earlier.clone(),
+            settled: pairing.settled,
+            reference: measurement.reference.clone(),
+            host: request.context.host_class(measurement.environment),
+            remarks: known
+                .chain(remarks_on_skipped(&spent))
+                .chain(remark_on_stolen_time(&heads, &spent, cores))
+                .collect(),
+            cost: spent.into_iter().map(cost_of_rounds).collect(),
+        };
+        count_paired(&mut measured, &pairs, &apart, request, &left, store, world)?;
+        Ok(measured)
+    }
+}
+
+fn cost_of_rounds(spent: BenchmarkCost) -> (BenchmarkKey, RoundsCost) {
+    let cost = RoundsCost {
+        seconds: spent.time.as_secs_f64(),
+        ran_out_of_time: spent.ran_out_of_time,
+    };
+    (spent.key, cost)
+}
+
+/// Names the benchmarks that declined to be measured, by their reasons.
+pub(crate) fn remarks_on_skipped(spent: &[BenchmarkCost]) -> impl Iterator<Item = RunNote> + use<> {
+    let mut skipped: BTreeMap<String, Vec<BenchmarkKey>> = BTreeMap::new();
+    for one in spent {
+        if let Some(reason) = &one.skipped {
+            let benchmarks = skipped.entry(reason.clone()).or_default();
+            benchmarks.push(one.key.clone());
+        }
+    }
+    let skipped = skipped.into_iter();
+    skipped.map(|(reason, benchmarks)| RunNote::Skipped { benchmarks, reason })
+}
+
+/// Returns a remark if a hypervisor gave much of the processors' time to others.
+fn remark_on_stolen_time(
+    heads: &[ProcessHead],
+    spent: &[BenchmarkCost],
+    cores: u32,
+) -> Option<RunNote> {
+    let conducts = heads.iter().filter_map(|head| head.conduct);
+    let stolen: u64 = conducts.filter_map(|found| found.stolen).map(|t| t.0).sum();
+    let time: Duration = spent.iter().map(|spent| spent.time).sum();
+    let share = stolen as f64 / (time.as_nanos() as f64 * f64::from(cores.max(1)));
+    (share >= MUCH_STOLEN).then_some(RunNote::Stolen { share })
+}
+
+/// Rounds recorded in memory.
+#[derive(Default)]
+pub(crate) struct RecordedRounds {
+    samples: BTreeMap<BenchmarkKey, BySide<BTreeMap<u32, Vec<Sample>>>>,
+    /// The metric that the samples measure
+    pub(crate) metrics: BTreeMap<BenchmarkKey, Metric>,
+    pub(crate) failed: Vec<BenchmarkKey>,
+}
+
+impl RecordedRounds {
+    /// Records a process of one side.
+    pub(crate) fn record(&mut self, side: Side, launch: &ProcessRecord) {
+        for launched in &launch.benchmarks {
+            let key = launched.benchmark.key.clone();
+            match &launched.outcome {
+                ProcessOutcome::Measured(series) => {
+                    let metric = launched.benchmark.metric.clone();
+                    self.metrics.insert(key.clone(), metric);
+                    let sides = self.samples.entry(key).or_default();
+                    let round = launch.head.ordinal;
+                    sides
+                        .get_mut(side)
+                        .insert(round, series.comparable_samples());
+                }
+                ProcessOutcome::Failed(_) => self.failed.push(key),
+            }
+        }
+    }
+
+    /// Returns the rounds with measurements of both sides.
+    pub(crate) fn rounds(self) -> BTreeMap<BenchmarkKey, Vec<Round>> {
+        let both = |mut sides: BySide<BTreeMap<u32, Vec<Sample>>>| {
+            let base = sides.base.into_iter();
+            base.filter_map(|(round, base)| {
+                let candidate = sides.candidate.remove(&round)?;
+                Some(Round {
+                    base,
+                    candidate,
+                    led: Vec::new(),
+                    layout: None,
+                })
+            })
+            .collect()
+        };
+        let samples = self.samples.into_iter();
+        samples.map(|(key, sides)| (key, both(sides))).collect()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use perfcheck_analysis::model::{BenchmarkKey, Nanos, ProcessUsage, Timestamp};
+
+    #[test]
+    fn looks_are_few_and_rounds_short_where_a_budget_is_small_for_its_benchmarks() {
+        let looks = |rounds, seconds: Option<u64>, planned| {
+            let effort = Effort {
+                rounds,
+                time_budget: seconds.map(Duration::from_secs),
+                ..Effort::default()
+            };
+            let decision = DecisionSettings::default();
+            let plan = plan(&decision, effort, planned, 1);
+            (plan.looks, has_small_budget(effort, planned))
+        };
+        let little = (LOOKS_IN_SMALL_BUDGET.to_vec(), true);
+        assert_eq!(looks(None, Some(60), 83), little);
+        assert_eq!(looks(None, Some(2), 1), little);
+        let usual = (Plan::looks_up_to(Plan::USUAL_ROUNDS), false);
+        assert_eq!(looks(None, None, 83), usual);
+        assert_eq!(looks(None, Some(60), 10), usual);
+        assert_eq!(looks(None, Some(60), 1), (Plan::looks_up_to(937), false));
+        // `--rounds` decides alone.
+        let ten = (Plan::looks_up_to(10), false);
+        assert_eq!(looks(Some(10), Some(60), 83), ten);
+    }
+
+    #[test]
+    fn stolen_time_is_told_of_as_a_share_of_all_processors_where_it_is_much() {
+        let head = |ordinal, stolen| ProcessHead {
+            package: "p".into(),
+            target: "t".into(),
+            ordinal,
+            attempt: 0,
+            started: Timestamp(0),
+            padding_bytes: 0,
+            layout: None,
+            harness: None,
+            conduct: Some(ProcessUsage {
+                threads: 1,
+                cpu: Nanos(1),
+                asked: Nanos(1),
+                involuntary_switches: 0,
+                stolen,
+                processor: None,
+                control: None,
+            }),
+            failure: None,
+        };
+        let spent = [BenchmarkCost {
+            ran_out_of_time: false,
+            key: BenchmarkKey {
+                package: "p".into(),
+                target: "t".into(),
+                id: "b".into(),
+            },
+            time: Duration::from_secs(10),
+            in_turn: true,
+            skipped: None,
+        }];
+        let second = Some(Nanos(1_000_000_000));
+        let two = [head(0, second), head(1, second)];
+        let tenth = RunNote::Stolen { share: 0.1 };
+        assert_eq!(remark_on_stolen_time(&two, &spent, 2), Some(tenth));
+        assert_eq!(remark_on_stolen_time(&two, &spent, 64), None);
+        assert_eq!(remark_on_stolen_time(&[head(0, None)], &spent, 2), None);
+        assert_eq!(remark_on_stolen_time(&[], &[], 2), None);
+    }
+}

@@ -1,0 +1,109 @@
+//! Gives a concluded run its name, adds advice, and writes the result and its reports.
+
+use crate::delivery::reports::{ReportOptions, ReportWriter};
+use crate::error::AppError;
+use crate::options::StoreOptions;
+use crate::pipeline::names::give_name_unless_worse;
+use crate::pipeline::next_steps::{
+    AdvisedRun, NextReference, explain_nothing_compared, next_steps, workspace_flags,
+};
+use crate::session::Context;
+use crate::session::World;
+use perfcheck_analysis::exit_code::ExitCode;
+use perfcheck_analysis::findings::{Conclusion, Findings};
+use perfcheck_analysis::model::{RunId, Verdict};
+use perfcheck_engine::store::{Store, WorkspaceId};
+
+/// Where and how a result is written.
+pub(crate) struct Publication<'a> {
+    pub(crate) context: &'a Context,
+    pub(crate) common: &'a StoreOptions,
+    pub(crate) reports: &'a ReportOptions,
+    /// The verdicts that reports mark as failures.
+    pub(crate) fail_on: &'a [Verdict],
+    pub(crate) advice: Advice<'a>,
+}
+
+/// The lines below a result that say what to do next.
+pub(crate) enum Advice<'a> {
+    /// Nothing is decided yet: this line alone.
+    Line(String),
+    /// The result is the run's whole suite, or what there is of it.
+    NextSteps(NextSteps<'a>),
+}
+
+/// What advice depends on.
+pub(crate) struct NextSteps<'a> {
+    /// The run that the user named as the reference, and its name.
+    pub(crate) baseline: Option<&'a (RunId, String)>,
+    /// The name that the user gives to the run.
+    pub(crate) save_as: Option<&'a str>,
+    /// The command line that measures again, up to a filter.
+    pub(crate) again: String,
+    pub(crate) next: NextReference<'a>,
+    /// Whether parts of the suite are missing: such a run gets no name.
+    pub(crate) is_whole: bool,
+}
+
+impl Publication<'_> {
+    /// Writes everything, and returns the exit status that was concluded.
+    pub(crate) fn publish(
+        &self,
+        store: &mut Store,
+        workspace: WorkspaceId,
+        run: RunId,
+        mut concluded: Conclusion<'_>,
+        world: &mut World<'_>,
+    ) -> Result<ExitCode, AppError> {
+        concluded.verdicts.advice = match &self.advice {
+            Advice::Line(line) => vec![line.clone()],
+            Advice::NextSteps(steps) => self.advise(steps, store, workspace, run, &concluded)?,
+        };
+        let exit_code = concluded.exit_code;
+        self.common.output.order().sort(&mut concluded.rows);
+        let head = store.run(run)?;
+        let reporting = ReportWriter {
+            options: self.reports,
+            fail_on: self.fail_on,
+            context: self.context,
+        };
+        reporting.publish(&Findings::new(&head, concluded), self.common, world)?;
+        Ok(exit_code)
+    }
+
+    /// Saves the run under the user's name, and returns all advice.
+    fn advise(
+        &self,
+        steps: &NextSteps<'_>,
+        store: &mut Store,
+        workspace: WorkspaceId,
+        run: RunId,
+        concluded: &Conclusion<'_>,
+    ) -> Result<Vec<String>, AppError> {
+        let place = workspace_flags(self.common);
+        let baseline = steps.baseline;
+        let saved = match steps.save_as.filter(|_| steps.is_whole) {
+            Some(name) => {
+                let of = (workspace, run);
+                Some(give_name_unless_worse(
+                    store, of, name, concluded, baseline, &place,
+                )?)
+            }
+            None => None,
+        };
+        let advised = AdvisedRun {
+            run,
+            again: &steps.again,
+            place: &place,
+            next: steps.next,
+        };
+        let rows = &concluded.rows;
+        let next = next_steps(rows, &advised).into_iter();
+        let nothing = explain_nothing_compared(concluded.exit_code, baseline, rows);
+        Ok(saved
+            .into_iter()
+            .chain(next.filter(|_| steps.is_whole))
+            .chain(nothing)
+            .collect())
+    }
+}

@@ -1,0 +1,133 @@
+//! Ends a run in the store: its conclusion, and whether later runs may use it as their reference.
+
+use crate::error::AppError;
+use perfcheck_analysis::compare::Comparison;
+use perfcheck_analysis::findings::{Conclusion, Row};
+use perfcheck_analysis::model::{Acceptance, BySide, GitState, RunEnd, RunId, RunVerdict, Verdict};
+use perfcheck_engine::host;
+use perfcheck_engine::store::{Store, StoreError};
+
+/// A run in the store: of one build, or of both builds of a side-by-side measurement.
+#[derive(Debug, Clone, Copy)]
+pub(crate) enum RecordedRun {
+    Single(RunId),
+    Pair(BySide<RunId>),
+}
+
+/// Whether a run may become a reference without a command of the user.
+#[derive(Debug, Clone, Copy)]
+pub(crate) enum AcceptancePolicy<'a> {
+    /// The run waits for `cargo perfcheck accept`.
+    Never,
+    /// The run is accepted if its conclusion allows it.
+    IfGood {
+        /// The run that the user named as the reference.
+        named: Option<RunId>,
+        git: Option<&'a GitState>,
+    },
+}
+
+impl RecordedRun {
+    /// Finds out whether `run` is the candidate of a pair.
+    pub(crate) fn read(store: &Store, run: RunId) -> Result<Self, StoreError> {
+        Ok(match store.run(run)?.pair {
+            Some(pair) => Self::Pair(BySide {
+                base: pair.partner,
+                candidate: run,
+            }),
+            None => Self::Single(run),
+        })
+    }
+
+    /// The number by which users know the run.
+    pub(crate) fn id(&self) -> RunId {
+        match self {
+            Self::Single(run) => *run,
+            Self::Pair(runs) => runs.candidate,
+        }
+    }
+
+    /// The end of the error message of a command that is interrupted before the run has ended.
+    pub(crate) fn left_incomplete(&self) -> String {
+        let run = self.id();
+        let what = match self {
+            Self::Single(_) => "launches",
+            Self::Pair(_) => "rounds",
+        };
+        format!("; run {run} is stored as incomplete with the {what} that had ended")
+    }
+
+    /// Stores the conclusion and ends the run. Only the candidate of a pair has verdicts and can be accepted.
+    pub(crate) fn record(
+        &self,
+        store: &mut Store,
+        concluded: &Conclusion<'_>,
+        policy: AcceptancePolicy<'_>,
+    ) -> Result<(), AppError> {
+        let end = RunEnd {
+            finished: host::now(),
+            acceptance: self.decide_acceptance(store, concluded, policy)?,
+            exit_code: concluded.exit_code.number(),
+            verdicts: concluded.rows.iter().filter_map(verdict_of).collect(),
+            conclusion: Some(concluded.to_bytes()),
+        };
+        match self {
+            Self::Single(run) => store.finish_run(*run, &end)?,
+            Self::Pair(runs) => {
+                let base = RunEnd {
+                    verdicts: Vec::new(),
+                    conclusion: None,
+                    ..end.clone()
+                };
+                store.finish_pair((runs.base, &base), (runs.candidate, &end))?;
+            }
+        }
+        Ok(())
+    }
+
+    fn decide_acceptance(
+        &self,
+        store: &Store,
+        concluded: &Conclusion<'_>,
+        policy: AcceptancePolicy<'_>,
+    ) -> Result<Acceptance, StoreError> {
+        let AcceptancePolicy::IfGood { named, git } = policy else {
+            return Ok(Acceptance::Pending);
+        };
+        let has = |wanted| concluded.rows.iter().any(|row| row.verdict == Some(wanted));
+        // Uncommitted changes that are faster may be given up again.
+        let is_trial = matches!(self, Self::Pair(_))
+            && git.is_some_and(|git| git.dirty)
+            && has(Verdict::Improved);
+        // A run compared with a run outside the history stays outside, or slow code compared with itself would hide a regression.
+        let is_outside_history = match named.map(|named| store.run(named)) {
+            Some(Ok(run)) => run.acceptance == Acceptance::Pending,
+            // The named run was removed during the measurement, so its acceptance is unknown.
+            Some(Err(StoreError::NoSuchRun(_))) => true,
+            Some(Err(error)) => return Err(error),
+            None => false,
+        };
+        let mut verdicts = concluded.rows.iter().filter_map(|row| row.verdict);
+        let is_empty =
+            verdicts.all(|verdict| matches!(verdict, Verdict::Missing | Verdict::Failed));
+        Ok(
+            if is_trial || concluded.is_worse() || is_outside_history || is_empty {
+                Acceptance::Pending
+            } else {
+                Acceptance::Automatic
+            },
+        )
+    }
+}
+
+/// The verdict of a row in the form that the store keeps.
+pub(crate) fn verdict_of(row: &Row<'_>) -> Option<RunVerdict> {
+    Some(RunVerdict {
+        key: row.key.clone(),
+        verdict: row.verdict?,
+        typical_ns: row.summary.as_ref().map(|found| found.median.estimate),
+        change: row.change(),
+        standard_error: row.comparison.as_ref().and_then(Comparison::standard_error),
+        reference: row.reference.first().copied().flatten(),
+    })
+}

@@ -1,0 +1,203 @@
+//! Chooses the builds that the work tree is measured against, and builds them.
+
+use std::collections::BTreeSet;
+
+use crate::error::AppError;
+use crate::pipeline::build::CacheBuild;
+use crate::pipeline::build::{
+    Against, BuildPair, discover_both, pair_with_executable, pair_with_revision,
+};
+use crate::pipeline::request::Request;
+use crate::pipeline::request::{find_benchmarks, nothing_found_error};
+use crate::pipeline::work_tree::{EarlierBuild, WorkTree, can_build};
+use crate::session::World;
+use crate::stored::earlier::{EarlierRun, earlier_runs};
+use perfcheck_analysis::model::{BenchmarkKey, BySide, Run, RunId};
+use perfcheck_engine::measure::DiscoveredBenches;
+use perfcheck_engine::sides::BenchesFrom;
+
+/// A build to measure beside the work tree, and the benchmarks of both.
+pub(crate) struct ReferenceBuild {
+    pub(crate) builds: BuildPair,
+    pub(crate) found: BySide<DiscoveredBenches>,
+    /// The earlier run that it is the build of, and the benchmarks measured against it.
+    pub(crate) earlier: Option<EarlierRun>,
+}
+
+/// The builds to measure beside the work tree.
+pub(crate) enum ReferenceBuilds {
+    /// These, newest first; none if nothing was accepted yet.
+    Available(Vec<ReferenceBuild>),
+    /// No build can be had, so stored numbers must do.
+    StoredOnly { reason: String },
+}
+
+/// Builds the work tree and the reference that the user named, and lists the benchmarks of both.
+pub(crate) fn build_against(
+    against: &Against,
+    benches_from: BenchesFrom,
+    request: &Request<'_>,
+    world: &mut World<'_>,
+) -> Result<ReferenceBuild, AppError> {
+    let checkout = || request.context.require_checkout();
+    let revision = match against {
+        Against::Executable(path) => {
+            let builds = pair_with_executable(path, request, world)?;
+            return list_both(builds, None, request, world);
+        }
+        Against::Revision(name) => checkout()?.revision(name)?,
+        Against::MergeBase(branch) => checkout()?.merge_base(branch)?,
+    };
+    let listed = list_before_base(benches_from, request, world)?;
+    let builds = pair_with_revision(&revision, benches_from, request, world)?;
+    list_both(builds, listed, request, world)
+}
+
+fn list_both(
+    builds: BuildPair,
+    listed: Option<Listed>,
+    request: &Request<'_>,
+    world: &mut World<'_>,
+) -> Result<ReferenceBuild, AppError> {
+    // The user may have edited the work tree since the benchmarks were listed.
+    let is_same = |listed: &Listed| builds.builds.candidate.as_ref() == Some(&listed.build);
+    let listed = listed.filter(is_same).map(|listed| listed.benchmarks);
+    let found = discover_both(&builds, listed, request, world)?;
+    if found.candidate.is_empty() {
+        return Err(nothing_found_error(request.filter, &found.candidate));
+    }
+    Ok(ReferenceBuild {
+        builds,
+        found,
+        earlier: None,
+    })
+}
+
+/// The benchmarks of a kept build.
+struct Listed {
+    build: String,
+    benchmarks: DiscoveredBenches,
+}
+
+/// Lists the benchmarks of the work tree if there may be none to measure: that error should not wait for the build of the base.
+fn list_before_base(
+    benches_from: BenchesFrom,
+    request: &Request<'_>,
+    world: &mut World<'_>,
+) -> Result<Option<Listed>, AppError> {
+    let cargo = &request.common.cargo;
+    let has_targets = request.context.workspace.has_bench_targets(cargo);
+    if request.filter.words.is_empty() && has_targets {
+        return Ok(None);
+    }
+    let order = CacheBuild {
+        context: request.context,
+        cargo,
+        benches_from,
+        quiet: request.common.output.quiet,
+    };
+    let (side, _) = order.build_work_tree(world)?;
+    let targets = side.bench_targets();
+    let benchmarks = find_benchmarks(request.filter, request.timeout, targets, None, world)?;
+    if benchmarks.is_empty() && benchmarks.failures.is_empty() {
+        return Err(nothing_found_error(request.filter, &benchmarks));
+    }
+    Ok(Some(Listed {
+        build: side.name,
+        benchmarks,
+    }))
+}
+
+/// Finds the builds of the run that the user named, else of the runs that were accepted last.
+pub(crate) fn find_reference_builds(
+    tree: &WorkTree,
+    baseline: Option<&(RunId, String)>,
+    request: &Request<'_>,
+    world: &mut World<'_>,
+) -> Result<ReferenceBuilds, AppError> {
+    let Some((store, workspace)) = request.context.open_stored()? else {
+        return Ok(ReferenceBuilds::Available(Vec::new()));
+    };
+    let targets = tree.found.targets.iter();
+    let benchmarks = targets.flat_map(|found| &found.benchmarks);
+    let benchmarks = benchmarks.map(|benchmark| benchmark.key.clone()).collect();
+    let git = request.git.as_ref();
+    let branch = git.and_then(|git| git.branch.as_deref());
+    let mut all = if let Some((run, _)) = baseline {
+        let run = store.run(*run)?;
+        vec![EarlierRun { run, benchmarks }]
+    } else {
+        let checkout = request.context.checkout();
+        let mut can_launch = |run: &Run| can_build(run, request, world);
+        earlier_runs(
+            &store,
+            workspace,
+            checkout,
+            branch,
+            benchmarks,
+            &mut can_launch,
+        )?
+    };
+    let baseline = baseline.map(|(_, name)| name.as_str());
+    let mut references: Vec<ReferenceBuild> = Vec::new();
+    // The newest run comes last: it takes the benchmarks that no other run has.
+    all.reverse();
+    let mut of_others: BTreeSet<BenchmarkKey> = BTreeSet::new();
+    let count = all.len();
+    for (place, earlier) in all.into_iter().enumerate() {
+        let words = describe_reference(&earlier.run, baseline, branch);
+        let builds = match tree.pair_with_earlier(&earlier.run, &words, request, world)? {
+            EarlierBuild::Available(builds) => *builds,
+            EarlierBuild::Gone { reason } => return Ok(ReferenceBuilds::StoredOnly { reason }),
+        };
+        let is_newest = place + 1 == count;
+        let mut here = tree.found.clone();
+        here.retain(|key| earlier.benchmarks.contains(key));
+        if !is_newest {
+            here.targets.retain(|target| !target.benchmarks.is_empty());
+        }
+        let is_same = builds.builds.candidate.as_deref() == tree.name();
+        let mut found = discover_both(&builds, is_same.then_some(here), request, world)?;
+        found
+            .candidate
+            .retain(|key| earlier.benchmarks.contains(key));
+        if is_newest {
+            found.base.retain(|key| !of_others.contains(key));
+        } else {
+            found.candidate.failures.clear();
+            found.base.retain(|key| earlier.benchmarks.contains(key));
+            of_others.extend(earlier.benchmarks.iter().cloned());
+        }
+        references.push(ReferenceBuild {
+            builds,
+            found,
+            earlier: Some(earlier),
+        });
+    }
+    references.reverse();
+    Ok(ReferenceBuilds::Available(references))
+}
+
+/// Names a run as the user does, by `name` or number, with facts about its sources that the user may have forgotten: another branch, or
+/// uncommitted changes.
+fn describe_reference(run: &Run, name: Option<&str>, own: Option<&str>) -> String {
+    let branch = run.begun.git.as_ref().and_then(|git| git.branch.as_deref());
+    let branch = branch.filter(|branch| Some(*branch) != own);
+    let branch = branch.map(|branch| format!("of `{branch}`"));
+    let is_dirty = run.begun.git.as_ref().is_some_and(|git| git.dirty);
+    let changes = is_dirty.then(|| "with uncommitted changes".to_owned());
+    let is_first = run.begun.git.is_none() && own.is_some();
+    let first = is_first.then(|| "before the first commit".to_owned());
+    let forgotten: Vec<String> = branch.into_iter().chain(changes).chain(first).collect();
+    let number = match name {
+        Some(name) if name.parse() != Ok(run.id) => {
+            return format!("`{name}` (run {})", run.id);
+        }
+        _ => format!("run {}", run.id),
+    };
+    if forgotten.is_empty() {
+        number
+    } else {
+        format!("{number} ({})", forgotten.join(", "))
+    }
+}

@@ -1,0 +1,228 @@
+//! The built work tree, paired with builds of earlier runs.
+
+use std::time::Duration;
+
+use super::build::CacheBuild;
+use super::build::{BuildPair, pair_with_revision};
+use super::pairing::target_name;
+use super::request::Request;
+use super::request::{build, find_benchmarks, refuse_no_targets};
+use crate::error::AppError;
+use crate::options::StoreOptions;
+use crate::session::{Context, World};
+use perfcheck_analysis::compare::{Comparability, Fact, find_differences};
+use perfcheck_analysis::model::{BySide, Environment, GitState, Metric, Run, TargetFacts};
+use perfcheck_engine::cargo::BenchTarget;
+use perfcheck_engine::host::{self, Checkout};
+use perfcheck_engine::measure::{DiscoveredBenches, Filter};
+use perfcheck_engine::sides::{BenchesFrom, BuiltSide, PreparedSides, SidesError};
+
+/// The built work tree.
+pub(crate) struct WorkTree {
+    /// Its build in the cache, else the reason why it was built in place
+    pub(crate) build: Result<BuiltSide, String>,
+    pub(crate) environment: Environment,
+    /// The selected benchmarks
+    pub(crate) found: DiscoveredBenches,
+}
+
+/// The build of an earlier run, beside that of the work tree.
+pub(crate) enum EarlierBuild {
+    Available(Box<BuildPair>),
+    /// It is not kept, and its commit cannot be built again.
+    Gone {
+        reason: String,
+    },
+}
+
+impl WorkTree {
+    /// Builds the work tree, in the cache if possible and wanted, and discovers its benchmarks.
+    pub(crate) fn build(
+        (context, common): (&Context, &StoreOptions),
+        (filter, timeout): (&Filter, Duration),
+        is_kept: bool,
+        world: &mut World<'_>,
+    ) -> Result<Self, AppError> {
+        refuse_no_targets(context, common, world)?;
+        let in_cache = if is_kept {
+            match cache_build(context, common).build_work_tree(world) {
+                Err(AppError::Sides(error)) if must_build_in_place(&error) => {
+                    Err(error.to_string())
+                }
+                built => Ok(built?),
+            }
+        } else {
+            Err("stored numbers were asked for".to_owned())
+        };
+        let (build, facts, targets) = match in_cache {
+            Ok((side, facts)) => {
+                let targets = side.bench_targets();
+                (Ok(side), facts, targets)
+            }
+            Err(reason) => {
+                let (facts, targets) = build(context, common, world)?;
+                (Err(reason), facts, targets)
+            }
+        };
+        Ok(Self {
+            build,
+            environment: Environment {
+                host: host::read_host_facts(world.variables.ci, world.supervisor),
+                build: facts,
+            },
+            found: find_benchmarks(filter, timeout, targets, None, world)?,
+        })
+    }
+
+    /// Returns the name under which its build is kept.
+    pub(crate) fn name(&self) -> Option<&str> {
+        self.build.as_ref().ok().map(|build| &*build.name)
+    }
+
+    /// Pairs this build with that of an earlier run, called `words`: the kept build, else a new build of its commit.
+    pub(crate) fn pair_with_earlier(
+        &self,
+        earlier: &Run,
+        words: &str,
+        request: &Request<'_>,
+        world: &mut World<'_>,
+    ) -> Result<EarlierBuild, AppError> {
+        let candidate = match &self.build {
+            Ok(build) => build,
+            Err(reason) => {
+                return Ok(EarlierBuild::Gone {
+                    reason: reason.clone(),
+                });
+            }
+        };
+        let mut is_alike = self.is_comparable_with(earlier, request);
+        let kept = match &earlier.begun.build {
+            Some(name) if is_alike => {
+                cache_build(request.context, request.common).find_kept(name, world)?
+            }
+            _ => None,
+        };
+        if let Some(base) = &kept {
+            is_alike =
+                has_features_of(candidate, base) || request.comparison.allows(Fact::Features);
+        }
+        if let (true, Some(mut base)) = (is_alike, kept) {
+            base.targets
+                .retain(|target| is_selected(&target.target, candidate, request));
+            let facts = self.environment.build.clone();
+            let built = PreparedSides::from_builds(base, candidate.clone(), facts);
+            let both = BuildPair::from_sides(built, false, request, world)?;
+            let git = BySide {
+                base: earlier.begun.git.clone(),
+                candidate: both.git.candidate,
+            };
+            return Ok(EarlierBuild::Available(Box::new(BuildPair {
+                git,
+                words: words.to_owned(),
+                ..both
+            })));
+        }
+        let reason = match (&earlier.begun.build, is_alike) {
+            (None, _) => format!("the build of {words} was not kept"),
+            (Some(_), true) => format!("the build of {words} is not kept any more"),
+            (Some(_), false) => format!("{words} was built in another way"),
+        };
+        let clean = earlier.begun.git.as_ref().filter(|git| !git.dirty);
+        let (Some(git), Some(checkout)) = (clean, request.context.checkout()) else {
+            let reason =
+                format!("{reason}, and its sources are not a commit that could be built again");
+            return Ok(EarlierBuild::Gone { reason });
+        };
+        // Pass git the hash that it resolves itself: the store's text may come from elsewhere.
+        let revision = match checkout.revision(&git.commit) {
+            Ok(revision) => revision,
+            Err(error) => {
+                let reason = format!("{reason}, and {error}");
+                return Ok(EarlierBuild::Gone { reason });
+            }
+        };
+        match pair_with_revision(&revision, BenchesFrom::Revision, request, world) {
+            Ok(built) => Ok(EarlierBuild::Available(Box::new(BuildPair {
+                words: format!("{words}, built again"),
+                ..built
+            }))),
+            Err(AppError::Sides(error)) if !error.is_interruption() => Ok(EarlierBuild::Gone {
+                reason: format!("{reason}, and {error}"),
+            }),
+            Err(other) => Err(other),
+        }
+    }
+
+    /// Reports whether machine and build allow a comparison of both sides at all.
+    fn is_comparable_with(&self, earlier: &Run, request: &Request<'_>) -> bool {
+        let target = TargetFacts::default();
+        let circumstances = |environment| Comparability {
+            environment,
+            target: &target,
+            version: None,
+            metric: &Metric::Time,
+        };
+        find_differences(
+            &circumstances(&self.environment),
+            &circumstances(&earlier.begun.environment),
+        )
+        .allowing(&request.comparison.allow_different)
+        .is_comparable()
+    }
+}
+
+/// Reports whether a build of an earlier run exists, or its commit could be built again.
+pub(crate) fn can_build(earlier: &Run, request: &Request<'_>, world: &mut World<'_>) -> bool {
+    let clean = earlier.begun.git.as_ref().filter(|git| !git.dirty);
+    let checkout = request.context.checkout();
+    let is_there = |(git, checkout): (&GitState, &Checkout)| checkout.revision(&git.commit);
+    if clean
+        .zip(checkout)
+        .is_some_and(|both| is_there(both).is_ok())
+    {
+        return true;
+    }
+    let builds = cache_build(request.context, request.common);
+    let kept = earlier
+        .begun
+        .build
+        .as_ref()
+        .map(|name| builds.find_kept(name, world));
+    matches!(kept, Some(Ok(Some(_))))
+}
+
+/// Reports whether the bench targets that both builds contain have the same features.
+fn has_features_of(candidate: &BuiltSide, base: &BuiltSide) -> bool {
+    base.targets.iter().all(|old| {
+        let mut targets = candidate.targets.iter();
+        let new = targets.find(|new| target_name(&new.target) == target_name(&old.target));
+        new.is_none_or(|new| new.target.facts == old.target.facts)
+    })
+}
+
+/// Reports whether the user's flags select a target of an earlier build: the work tree has it, or it was removed.
+fn is_selected(target: &BenchTarget, candidate: &BuiltSide, request: &Request<'_>) -> bool {
+    let cargo = &request.common.cargo;
+    let mut built = candidate.targets.iter();
+    built.any(|built| target_name(&built.target) == target_name(target))
+        || cargo.selects_all_benches()
+            && (request.context.workspace.selected_packages(cargo)).contains(&target.package)
+}
+
+/// Prepares builds in the cache with the user's flags, in which revisions use their own benchmarks.
+pub(crate) fn cache_build<'a>(context: &'a Context, common: &'a StoreOptions) -> CacheBuild<'a> {
+    CacheBuild {
+        context,
+        cargo: &common.cargo,
+        benches_from: BenchesFrom::Revision,
+        quiet: common.output.quiet,
+    }
+}
+
+/// Reports whether the workspace can be built only in place.
+fn must_build_in_place(error: &SidesError) -> bool {
+    matches!(
+        error,
+        SidesError::Elsewhere { .. } | SidesError::Above { .. } | SidesError::NoCacheDirectory
+    )
+}

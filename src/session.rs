@@ -1,0 +1,352 @@
+//! The starting point of every command: the process's environment, the workspace, its settings and its place in the store.
+
+use std::cell::OnceCell;
+use std::io::Write;
+use std::path::{Path, PathBuf};
+
+use super::error::AppError;
+use super::options::StoreOptions;
+use crate::config::{Layer, Tables};
+use crate::output::{self, ProgressMode};
+use crate::sanitize::LogCommands;
+use perfcheck_analysis::compare::HostClass;
+use perfcheck_analysis::exit_code::ExitCode;
+use perfcheck_analysis::model::{Environment, Run, RunId, Shard};
+use perfcheck_engine::cargo::{CargoError, CargoOptions, Toolchain, Workspace};
+use perfcheck_engine::host::{Checkout, EnvironmentVariables, GitError};
+use perfcheck_engine::process::{Interrupt, Supervisor};
+use perfcheck_engine::store::{
+    Store, StoreError, WorkspaceId, default_path, is_address, public_location,
+};
+
+/// The process's environment: variables, streams, child processes and interrupts.
+pub struct World<'a> {
+    /// Environment variables.
+    pub variables: EnvironmentVariables,
+    /// Starts processes.
+    pub supervisor: &'a Supervisor,
+    /// Filters workflow commands of the CI system out of forwarded output, and lets the tool's own through
+    pub commands: &'a LogCommands,
+    /// Reports whether the user asked to stop
+    pub interrupt: &'a Interrupt,
+    /// Stream for the result
+    pub stdout: &'a mut dyn Write,
+    /// Stream for progress and warnings
+    pub stderr: &'a mut dyn Write,
+    /// Stream for the output of benches: unchanged into a file, elsewhere without control sequences that a terminal or CI system would obey
+    pub bench_output: &'a mut dyn Write,
+    /// Style of the progress display
+    pub progress: ProgressMode,
+}
+
+/// Warning printed before git's reason. Runs stored without git belong to a different workspace once git works again.
+const WITHOUT_GIT: &str =
+    "git is not used, so runs have no commit and stand by themselves until it is";
+
+/// The source file of a bench target.
+pub(super) struct BenchSource {
+    pub(super) package: String,
+    pub(super) target: String,
+    /// Path relative to the top of the repository, with `/`
+    pub(super) file: String,
+    pub(super) path: PathBuf,
+}
+
+/// A workspace and its settings.
+pub(super) struct Context {
+    pub(super) workspace: Workspace,
+    pub(super) tables: Tables,
+    checkout: Result<Checkout, GitError>,
+    toolchain: OnceCell<Toolchain>,
+    store_path: PathBuf,
+    /// Location of the store as messages and reports show it, without a password
+    pub(super) store_name: PathBuf,
+    /// Whether the command line names the store
+    store_named: bool,
+}
+
+impl Context {
+    /// Loads the workspace that `options` select.
+    pub(super) fn load(options: &StoreOptions, world: &mut World<'_>) -> Result<Self, AppError> {
+        let variables = &world.variables;
+        let workspace = Workspace::load(&variables.cargo, &options.cargo, world.supervisor)?;
+        workspace.refuse_unknown(&options.cargo)?;
+        let packages = workspace.package_settings();
+        let tables = Tables::parse(
+            &workspace.root().join("Cargo.toml"),
+            workspace.settings(),
+            packages.iter().map(|found| {
+                (
+                    found.package.as_str(),
+                    found.manifest.as_path(),
+                    &found.table,
+                )
+            }),
+        )?;
+        let store_path = match options.store.clone().or_else(|| variables.store.clone()) {
+            Some(path) => path,
+            None => default_path()?,
+        };
+        let checkout = match Checkout::find(workspace.root(), world.supervisor) {
+            Err(error @ GitError::Interrupted) => return Err(error.into()),
+            found => found,
+        };
+        if let Err(why) = &checkout
+            && !matches!(why, GitError::NotARepository(_))
+            && !options.output.quiet
+        {
+            let said = format!("{WITHOUT_GIT}: {why}");
+            output::write_warning(world.stderr, &said)?;
+        }
+        if is_address(&store_path) {
+            team_key(&tables)?;
+        }
+        Ok(Self {
+            workspace,
+            tables,
+            checkout,
+            toolchain: OnceCell::new(),
+            store_name: public_location(&store_path),
+            store_path,
+            store_named: options.store.is_some(),
+        })
+    }
+
+    /// Puts settings of the command line over those of Cargo.toml.
+    pub(super) fn with_command_line(mut self, layer: Layer) -> Self {
+        self.tables.layers.command_line = layer;
+        self
+    }
+
+    /// Returns the workspace's compiler and cargo's configuration of it. Queries them once: target, profile and configuration are the same for
+    /// everything a command builds.
+    pub(super) fn toolchain(
+        &self,
+        options: &CargoOptions,
+        supervisor: &Supervisor,
+    ) -> Result<&Toolchain, CargoError> {
+        if let Some(known) = self.toolchain.get() {
+            return Ok(known);
+        }
+        let found = Toolchain::detect(options, supervisor)?;
+        Ok(self.toolchain.get_or_init(|| found))
+    }
+
+    /// Opens the store for reading. Returns `None` if it does not exist yet.
+    pub(super) fn open_existing_store(&self) -> Result<Option<Store>, StoreError> {
+        Store::open_existing(&self.store_path)
+    }
+
+    /// Opens the store for reading and finds the workspace in it. Returns `None` if nothing of this workspace is stored.
+    pub(super) fn open_stored(&self) -> Result<Option<(Store, WorkspaceId)>, StoreError> {
+        let Some(store) = self.open_existing_store()? else {
+            return Ok(None);
+        };
+        Ok(store.find_workspace(&self.key())?.map(|id| (store, id)))
+    }
+
+    /// Like [`Self::open_stored`], but fails if nothing of this workspace is stored.
+    pub(super) fn open_required(&self) -> Result<(Store, WorkspaceId), AppError> {
+        self.open_stored()?
+            .ok_or_else(|| self.nothing_stored_error())
+    }
+
+    /// Opens the store for writing and registers the workspace in it.
+    pub(super) fn open_store(&self) -> Result<(Store, WorkspaceId), StoreError> {
+        let mut store = self.open_whole_store()?;
+        let id = store.ensure_workspace(&self.key(), &self.label())?;
+        Ok((store, id))
+    }
+
+    /// Opens the store with all of its workspaces, for writing.
+    pub(super) fn open_whole_store(&self) -> Result<Store, StoreError> {
+        Store::open(&self.store_path)
+    }
+
+    /// Like [`Self::open_store`], but fails if nothing of this workspace is stored.
+    pub(super) fn open_required_for_writing(&self) -> Result<(Store, WorkspaceId), AppError> {
+        let (reader, _) = self.open_required()?;
+        drop(reader);
+        Ok(self.open_store()?)
+    }
+
+    /// Returns the class of the host that a run was measured on: as the workspace configures it, else as detected for the run.
+    pub(super) fn host_class(&self, environment: &Environment) -> HostClass {
+        HostClass::from_shared(self.is_shared(environment))
+    }
+
+    /// Reports whether other users share the host that a run was measured on; `None` if neither the workspace nor the run records it.
+    pub(super) fn is_shared(&self, environment: &Environment) -> Option<bool> {
+        let configured = self.tables.workspace.shared_host;
+        configured.or(environment.host.shared)
+    }
+
+    /// The error for a workspace without stored runs; it advises a first run.
+    fn nothing_stored_error(&self) -> AppError {
+        if self.store_named && !is_address(&self.store_path) && !self.store_path.exists() {
+            return AppError::NoStore(self.store_path.clone());
+        }
+        AppError::NothingStored(self.workspace.root().to_owned())
+    }
+
+    /// Explains to the user why a list is empty. Unlike a missing run, an empty list is no error.
+    pub(super) fn note_nothing_stored(
+        &self,
+        common: &StoreOptions,
+        world: &mut World<'_>,
+    ) -> Result<ExitCode, AppError> {
+        if !common.output.quiet {
+            writeln!(world.stderr, "{}", self.nothing_stored_error())?;
+        }
+        Ok(ExitCode::Clean)
+    }
+
+    /// Returns the git checkout that contains the workspace, if git works there.
+    pub(super) fn checkout(&self) -> Option<&Checkout> {
+        self.checkout.as_ref().ok()
+    }
+
+    /// Returns the git checkout that contains the workspace, or git's error.
+    pub(super) fn require_checkout(&self) -> Result<&Checkout, AppError> {
+        self.checkout.as_ref().map_err(|why| why.clone().into())
+    }
+
+    /// Returns the name under which a team's store knows the workspace; it is the same on every machine.
+    pub(super) fn team_key(&self) -> Result<String, AppError> {
+        team_key(&self.tables)
+    }
+
+    /// Refuses to measure into a team's store: network delays must not disturb measurements.
+    pub(super) fn require_local_store(&self) -> Result<(), AppError> {
+        if is_address(&self.store_path) {
+            return Err(AppError::Usage(
+                "runs are measured into a store of this machine\n  help: leave `--store` and PERFCHECK_STORE out; `cargo perfcheck store push` sends the runs afterwards"
+                    .to_owned(),
+            ));
+        }
+        Ok(())
+    }
+
+    /// Returns the key under which the store knows the workspace.
+    pub(super) fn key(&self) -> String {
+        if let Some(id) = &self.tables.workspace.id {
+            return format!("id:{id}");
+        }
+        if let Some(checkout) = self.checkout() {
+            let repository = checkout.common_directory.display();
+            return if checkout.prefix.as_os_str().is_empty() {
+                format!("git:{repository}")
+            } else {
+                format!("git:{repository}:{}", checkout.prefix.display())
+            };
+        }
+        let root = self.workspace.root();
+        let root = root.canonicalize().unwrap_or_else(|_| root.to_owned());
+        format!("path:{}", root.display())
+    }
+
+    /// Lists the bench targets of the workspace with the paths of their sources relative to the top of the repository.
+    pub(super) fn bench_sources(&self) -> Vec<BenchSource> {
+        let root = self.workspace.root();
+        let prefix = self.checkout().map(|found| found.prefix.as_path());
+        let in_repository = |file: &Path| {
+            let file = prefix
+                .unwrap_or(Path::new(""))
+                .join(file.strip_prefix(root).ok()?);
+            let parts: Option<Vec<&str>> = file.iter().map(|part| part.to_str()).collect();
+            Some(parts?.join("/"))
+        };
+        let targets = self.workspace.targets().into_iter();
+        targets
+            .filter_map(|(package, target, file)| {
+                Some(BenchSource {
+                    package,
+                    target,
+                    file: in_repository(&file)?,
+                    path: file,
+                })
+            })
+            .collect()
+    }
+
+    /// Returns a readable label of the workspace: its last known path, or its id in a team's store.
+    pub(super) fn label(&self) -> String {
+        match &self.tables.workspace.id {
+            Some(id) if is_address(&self.store_path) => id.clone(),
+            _ => self.workspace.root().display().to_string(),
+        }
+    }
+}
+
+fn team_key(tables: &Tables) -> Result<String, AppError> {
+    let id = tables.workspace.id.as_ref();
+    id.map(|id| format!("id:{id}")).ok_or_else(|| {
+        AppError::Usage(
+            "in a team's store a workspace has a name that is the same on every machine\n  help: add `id = \"example.org/project\"` to `[workspace.metadata.perfcheck]` in Cargo.toml"
+                .to_owned(),
+        )
+    })
+}
+
+/// Resolves a word to a run: the name of a baseline, a number, `latest` or `@commit`.
+pub(super) fn resolve_run(
+    store: &Store,
+    workspace: WorkspaceId,
+    word: &str,
+) -> Result<RunId, AppError> {
+    let found = if word == "latest" {
+        store.latest_run(workspace)?
+    } else if let Some(commit) = word.strip_prefix('@') {
+        store.run_of_commit(workspace, commit)?
+    } else if let Ok(run) = word.parse() {
+        // Numbers of runs in other workspaces do not count.
+        store
+            .run_summary(run)
+            .ok()
+            .filter(|summary| summary.workspace == workspace)
+            .map(|_| run)
+    } else {
+        store.baseline(workspace, word)?
+    };
+    match found {
+        Some(run) => Ok(run),
+        None => Err(AppError::NoSuchRun {
+            name: word.to_owned(),
+            existing: baseline_names(store, workspace)?,
+        }),
+    }
+}
+
+/// Like [`resolve_run`], for a run that is to serve as a reference.
+pub(super) fn resolve_reference(
+    store: &Store,
+    workspace: WorkspaceId,
+    word: &str,
+) -> Result<RunId, AppError> {
+    let run = resolve_run(store, workspace, word)?;
+    refuse_shard(&store.run(run)?)?;
+    Ok(run)
+}
+
+/// Refuses a run of one shard: it measured only a part of the suite, so it cannot be a reference.
+pub(super) fn refuse_shard(run: &Run) -> Result<(), AppError> {
+    match &run.begun.partition {
+        Some(Shard { part, .. }) => Err(AppError::Usage(format!(
+            "run {} is part {part} of a suite, which is no reference\n  help: `cargo perfcheck merge` puts the parts together to one run, which can be one",
+            run.id
+        ))),
+        None => Ok(()),
+    }
+}
+
+/// Returns the names of all baselines.
+pub(super) fn baseline_names(
+    store: &Store,
+    workspace: WorkspaceId,
+) -> Result<Vec<String>, StoreError> {
+    let baselines = store.baselines(workspace)?;
+    Ok(baselines
+        .into_iter()
+        .map(|baseline| baseline.name)
+        .collect())
+}

@@ -1,0 +1,476 @@
+//! Comparison of two stored runs: by their rounds if they were measured side by side, else as runs of different times.
+//!
+//! Special rules for comparing imported runs: the suitable test, and notes on their limits.
+//!
+//! The sides of a stored comparison: the run with the verdicts, and summaries of measurements.
+
+use std::collections::BTreeSet;
+
+use super::conclusions::{parse_plan, read_conclusion, read_references, unmeasured_rows};
+use crate::config::WorkspaceSettings;
+use crate::error::AppError;
+use crate::naming::{list_keys, no_match_message, similar_keys};
+use crate::options::ComparisonOptions;
+use crate::output::MeasuredSide;
+use crate::session::{Context, refuse_shard};
+use crate::stored::references::{
+    ReferenceQuery, ReferenceResolver, ReferenceSelector, StoredReferences,
+};
+use perfcheck_analysis::compare::{Readings, TestPolicy, find_absurd};
+use perfcheck_analysis::findings::{
+    ComparisonContext, Conclusion, Evidence, GatePolicy, PairedEvidence, Row, RunNote,
+    StoredEvidence, conclude,
+};
+use perfcheck_analysis::model::{
+    BenchmarkKey, BySide, DecisionSettings, FilterReport, Measurement, Pair, ProgressReporter, Run,
+    RunId, RunStatus, Side, Source, Test, Thresholds, Verdict,
+};
+use perfcheck_engine::host;
+use perfcheck_engine::measure::Filter;
+use perfcheck_engine::store::{Store, StoreError, WorkspaceId};
+
+/// A query about stored runs.
+pub(crate) struct StoredComparison<'a> {
+    pub(crate) store: &'a Store,
+    pub(crate) workspace: WorkspaceId,
+    pub(crate) context: &'a Context,
+    /// The filter of benchmarks
+    pub(crate) filter: &'a Filter,
+    pub(crate) options: &'a ComparisonOptions,
+}
+
+/// Two stored runs with their selected measurements.
+pub(crate) struct BothRuns {
+    pub(crate) heads: BySide<Run>,
+    pub(crate) measured: BySide<Vec<Measurement>>,
+}
+
+impl StoredComparison<'_> {
+    /// Reads the selected measurements of `run`.
+    pub(crate) fn measurements(&self, run: RunId) -> Result<Vec<Measurement>, StoreError> {
+        let mut measurements = self.store.measurements(run, None)?;
+        measurements.retain(|found| self.filter.matches(&found.benchmark.key));
+        Ok(measurements)
+    }
+
+    /// Reads two different runs; a run cannot be its own reference.
+    pub(crate) fn read(
+        &self,
+        (base, base_name): (RunId, &str),
+        (candidate, name): (RunId, &str),
+    ) -> Result<BothRuns, AppError> {
+        if base == candidate {
+            return Err(same_run_error((base_name, base), name));
+        }
+        let heads = BySide {
+            base: self.store.run(base)?,
+            candidate: self.store.run(candidate)?,
+        };
+        let in_turn = self.find_pair(&heads)?.map(|pair| pair.partner);
+        // A shard may still be compared with the other side of its own pair.
+        if in_turn != Some(base) {
+            refuse_shard(&heads.base)?;
+        }
+        let both = BothRuns {
+            measured: BySide {
+                base: self.measurements(in_turn.unwrap_or(base))?,
+                candidate: self.measurements(candidate)?,
+            },
+            heads,
+        };
+        for (run, measured) in [
+            (base, &both.measured.base),
+            (candidate, &both.measured.candidate),
+        ] {
+            if measured.iter().any(|found| found.expired.is_some()) {
+                return Err(StoreError::SamplesRemoved(run).into());
+            }
+        }
+        Ok(both)
+    }
+
+    /// Returns the candidate's pair if it was measured side by side with the base, or with a build of the base and of no other run.
+    fn find_pair(&self, heads: &BySide<Run>) -> Result<Option<Pair>, StoreError> {
+        let BySide { base, candidate } = heads;
+        let Some(pair) = candidate.pair else {
+            return Ok(None);
+        };
+        if pair.partner == base.id {
+            return Ok(Some(pair));
+        }
+        let earlier = read_references(self.store, candidate)?;
+        let is_base = !earlier.is_empty() && earlier.values().all(|run| *run == base.id);
+        Ok((is_base && pair.side == Side::Candidate).then_some(pair))
+    }
+
+    /// Concludes the comparison of two runs; `name` is the user's name for the base. This is the only place that distinguishes runs measured side by
+    /// side from others.
+    pub(crate) fn conclude<'m>(
+        &self,
+        both: &'m BothRuns,
+        name: &str,
+        told: &ProgressReporter<'_>,
+    ) -> Result<Conclusion<'m>, AppError> {
+        let BySide { base, candidate } = &both.heads;
+        let (rows, basis) = match self.find_pair(&both.heads)? {
+            Some(pair) if !self.options.uses_other_systems() => {
+                if pair.side == Side::Base {
+                    return Err(AppError::Usage(format!(
+                        "run {} is the base that run {} was measured against\n  help: cargo perfcheck compare {} {}",
+                        candidate.id, base.id, candidate.id, base.id
+                    )));
+                }
+                self.compare_pair(both, told)?
+            }
+            pair => self.compare_stored(both, name, pair.is_some(), told)?,
+        };
+        if rows.is_empty() {
+            let same = self.same_code(candidate, &both.measured.candidate)?;
+            return Err(if same.iter().any(|key| self.filter.matches(key)) {
+                AppError::NothingToCompare(format!(
+                    "run {run} measured nothing, as it ran the same code as the run before it\n  help: `cargo perfcheck report {run} --report markdown` shows its verdicts",
+                    run = candidate.id
+                ))
+            } else {
+                self.nothing_to_compare_error(base.id, candidate.id)
+            });
+        }
+        let tables = &self.context.tables;
+        let fail_on = self.options.failure.fail_on(&tables.workspace);
+        let terms = GatePolicy {
+            limits: self.options.failure.limits(tables).collect(),
+            ..GatePolicy::verdicts_only(&fail_on)
+        };
+        Ok(conclude(rows, basis, terms))
+    }
+
+    /// Compares two builds measured side by side: returns the stored conclusion, or judges anew if other settings are requested.
+    fn compare_pair<'m>(
+        &self,
+        both: &'m BothRuns,
+        told: &ProgressReporter<'_>,
+    ) -> Result<(Vec<Row<'m>>, ComparisonContext), AppError> {
+        let BySide { base, candidate } = &both.heads;
+        let decision = DecisionSettings {
+            analysis: self.options.analysis.explicit_analysis(),
+            ..candidate.begun.decision
+        };
+        let then = read_conclusion(self.store, candidate.id)?;
+        let wanted = |row: &Row<'_>| self.filter.matches(&row.key);
+        if let (Some(then), None) = (&then, self.options.noise_threshold)
+            && decision == candidate.begun.decision
+        {
+            let measured = &both.measured.candidate;
+            let then = then.clone().with_measurements(measured, candidate, told);
+            let rows = then.rows.into_iter().filter(wanted).collect();
+            let verdicts = ComparisonContext {
+                reference: format!("run {}", base.id),
+                ..then.verdicts
+            };
+            return Ok((rows, verdicts));
+        }
+        let Some(plan) = parse_plan(candidate) else {
+            return Err(AppError::NothingToCompare(format!(
+                "the plan of the A/B runs {} and {} cannot be read by this version",
+                base.id, candidate.id
+            )));
+        };
+        let settled: Vec<Row<'static>> = match then {
+            Some(then) => then
+                .rows
+                .into_iter()
+                .filter(|row| row.comparison.is_none())
+                .collect(),
+            None => unmeasured_rows(self.store, candidate, &both.measured.candidate)?,
+        };
+        let measured = both.measured.candidate.iter();
+        let measured: BTreeSet<&BenchmarkKey> =
+            measured.map(|found| &found.benchmark.key).collect();
+        let settled: Vec<Row<'static>> = settled
+            .into_iter()
+            .filter(|row| wanted(row) && !measured.contains(&row.key))
+            .collect();
+        let evidence = Evidence::Paired(PairedEvidence {
+            runs: BySide {
+                base: base.id,
+                candidate: candidate.id,
+            },
+            earlier: &read_references(self.store, candidate)?,
+            base: &both.measured.base,
+            candidate: &both.measured.candidate,
+            plan: &plan,
+            decision: &decision,
+            noise_threshold: self.options.noise_threshold,
+            settled: &settled,
+            cost: None,
+            reference: &format!("run {}", base.id),
+            host: self.context.host_class(&candidate.begun.environment),
+        });
+        let rows = evidence.rows(told);
+        let basis = evidence.basis(&rows);
+        Ok((rows, basis))
+    }
+
+    /// Compares runs of different times, as if the candidate had just been measured.
+    fn compare_stored<'m>(
+        &self,
+        both: &'m BothRuns,
+        name: &str,
+        measured_in_turn: bool,
+        told: &ProgressReporter<'_>,
+    ) -> Result<(Vec<Row<'m>>, ComparisonContext), AppError> {
+        let BySide { base, candidate } = &both.heads;
+        let measurements = &both.measured.candidate;
+        let subjects: Vec<ReferenceQuery> = measurements
+            .iter()
+            .map(ReferenceQuery::from_measurement)
+            .collect();
+        let chooser = ReferenceResolver {
+            store: self.store,
+            workspace: self.workspace,
+            checkout: self.context.checkout(),
+            environment: &candidate.begun.environment,
+            allowed: &self.options.allow_different,
+            candidate: Some(candidate.id),
+        };
+        let references = chooser.resolve(&ReferenceSelector::Named(base.id, name), &subjects)?;
+        let options = suitable_options(
+            self.options,
+            &self.context.tables.workspace,
+            base,
+            candidate,
+        );
+        let rules = TestPolicy {
+            decision: options.decision(&self.context.tables.workspace),
+            host: self.context.host_class(&candidate.begun.environment),
+            // Use the stored seed, so that repeating the comparison yields the same result.
+            seed: options.seed.unwrap_or(candidate.begun.seed),
+        };
+        // The stored thresholds belong to the conventions of the run's own system, so they do not apply under others.
+        let has_other_conventions = self.options.analysis.test().is_none()
+            && self
+                .options
+                .decision(&self.context.tables.workspace)
+                .analysis
+                .test
+                != candidate.begun.decision.analysis.test;
+        let unmeasured = self.same_code(candidate, measurements)?;
+        let in_scope = |key: &BenchmarkKey| self.filter.matches(key) && !unmeasured.contains(key);
+        let stored = StoredReferences::read(self.store, references, in_scope)?;
+        let evidence = Evidence::Stored(StoredEvidence {
+            measurements,
+            past: &stored.past,
+            expected: &stored.expected,
+            rules: &rules,
+            noise_threshold: &|measurement: &Measurement| {
+                let said = self.options.explicit_noise_threshold();
+                said.unwrap_or_else(|| {
+                    if has_other_conventions {
+                        let (_, of_tables) =
+                            self.context.tables.layers.resolve(&measurement.benchmark);
+                        of_tables.unwrap_or(rules.decision.noise_threshold)
+                    } else {
+                        measurement.noise_threshold
+                    }
+                })
+            },
+            failed_targets: &BTreeSet::new(),
+            had_time_budget: false,
+            references: &stored.references,
+            allowed: &self.options.allow_different,
+        });
+        let rows = evidence.rows(told);
+        let is_unknown_host = rules.decision.analysis.test == Test::BootstrapT
+            && self
+                .context
+                .is_shared(&candidate.begun.environment)
+                .is_none();
+        let remarks = import_notes(base, candidate)
+            .into_iter()
+            .chain(is_unknown_host.then_some(RunNote::HostUnknown))
+            .chain(sampling_note(base, candidate))
+            // The table marks an incomplete candidate itself.
+            .chain(incomplete_note(base))
+            .chain(measured_in_turn.then_some(RunNote::RoundsAsLaunches));
+        let basis = ComparisonContext {
+            remarks: remarks.collect(),
+            ..evidence.basis(&rows)
+        };
+        Ok((rows, basis))
+    }
+
+    /// Returns the benchmarks that a run did not measure because both builds ran the same code. `measured` must contain all of its selected
+    /// measurements.
+    fn same_code(
+        &self,
+        run: &Run,
+        measured: &[Measurement],
+    ) -> Result<BTreeSet<BenchmarkKey>, StoreError> {
+        let verdicts = self.store.verdicts(run.id)?.into_iter();
+        let unchanged = verdicts.filter(|found| found.verdict == Verdict::Unchanged);
+        let mut keys: BTreeSet<BenchmarkKey> = unchanged.map(|found| found.key).collect();
+        for measured in measured {
+            keys.remove(&measured.benchmark.key);
+        }
+        Ok(keys)
+    }
+
+    /// Returns the error for a comparison without any benchmark.
+    pub(crate) fn nothing_to_compare_error(&self, base: RunId, candidate: RunId) -> AppError {
+        AppError::NothingToCompare(if self.filter.words.is_empty() {
+            format!("neither run {base} nor run {candidate} has a benchmark")
+        } else {
+            // Ignore store errors: the names only serve as suggestions.
+            let verdicts = self.store.verdicts(candidate).unwrap_or_default();
+            let all: Vec<&BenchmarkKey> = verdicts.iter().map(|found| &found.key).collect();
+            let mut near: Vec<&BenchmarkKey> = Vec::new();
+            for key in self
+                .filter
+                .words
+                .iter()
+                .flat_map(|word| similar_keys(word, &all))
+            {
+                if !near.contains(&key) {
+                    near.push(key);
+                }
+            }
+            let offered = if near.is_empty() {
+                list_keys("it has", &all)
+            } else {
+                list_keys("did you mean", &near)
+            };
+            format!(
+                "run {candidate} has {}{offered}\n  help: `cargo perfcheck show {candidate}` lists its benchmarks",
+                no_match_message(self.filter)
+            )
+        })
+    }
+}
+
+/// Returns the error for two words that name the same run.
+pub(crate) fn same_run_error((base, run): (&str, RunId), name: &str) -> AppError {
+    AppError::Usage(format!(
+        "`{base}` and `{name}` are the same run ({run}): a run cannot be compared with itself"
+    ))
+}
+
+/// Returns a note if the run was interrupted.
+pub(crate) fn incomplete_note(run: &Run) -> Option<RunNote> {
+    (run.status == RunStatus::Incomplete).then_some(RunNote::Incomplete { run: run.id })
+}
+
+/// Returns a note if exactly one of two runs is a side of a side-by-side measurement.
+fn sampling_note(base: &Run, candidate: &Run) -> Option<RunNote> {
+    let (in_turn, alone) = match (base.pair, candidate.pair) {
+        (Some(_), None) => (base.id, candidate.id),
+        (None, Some(_)) => (candidate.id, base.id),
+        _ => return None,
+    };
+    Some(RunNote::SampledDifferently { in_turn, alone })
+}
+
+/// Returns the settings for comparing imported runs, if the user chose none.
+///
+/// Without information on processes, each side has a single process-level value, which no test can judge. So imported runs are compared as in their
+/// own methodology: rank tests of single repetitions, with Holm's correction over all benchmarks.
+pub(crate) fn suitable_options(
+    said: &ComparisonOptions,
+    workspace: &WorkspaceSettings,
+    base: &Run,
+    candidate: &Run,
+) -> ComparisonOptions {
+    let mut suited = said.clone();
+    if has_single_process(base)
+        && has_single_process(candidate)
+        && said.decision(workspace).analysis.test == Test::BootstrapT
+    {
+        suited.analysis = said.analysis.by_ranks_of_samples();
+    }
+    suited
+}
+
+fn has_single_process(run: &Run) -> bool {
+    run.source
+        .as_ref()
+        .is_some_and(|source| !source.launches_known)
+}
+
+/// Describes absurd measurements of the run that the user calls `name`, one sentence per benchmark, so that the user inspects them first.
+pub(crate) fn describe_absurdities<'m>(
+    name: &str,
+    measurements: impl IntoIterator<Item = &'m Measurement>,
+    thresholds: &Thresholds,
+) -> Vec<String> {
+    let each = measurements.into_iter().flat_map(|found| {
+        let all = Readings::from_measurement(found)
+            .map_or_else(Vec::new, |readings| readings.all_costs());
+        let said = find_absurd(&all, &found.benchmark.metric, thresholds).into_iter();
+        said.map(|absurd| format!("{} in {name}: {absurd}", found.benchmark.key))
+    });
+    each.collect()
+}
+
+/// Returns notes for readers of a comparison with imported sides.
+pub(crate) fn import_notes(base: &Run, candidate: &Run) -> Vec<RunNote> {
+    let sources: Vec<(&Run, &Source)> = [base, candidate]
+        .into_iter()
+        .filter_map(|run| Some((run, run.source.as_ref()?)))
+        .collect();
+    if sources.is_empty() {
+        return Vec::new();
+    }
+    let unknown = sources.iter().any(|(_, source)| !source.launches_known);
+    let filtered = sources
+        .iter()
+        .filter(|(_, source)| source.filter.leaves_out());
+    let left_out = filtered.map(|(run, source)| RunNote::LeftOut {
+        run: run.id,
+        left_out: FilterReport {
+            filter: source.filter,
+            counts: source.counts,
+        },
+    });
+    std::iter::once(RunNote::Imported)
+        .chain(left_out)
+        .chain(unknown.then_some(RunNote::LaunchesUnknown))
+        .collect()
+}
+
+/// Returns the run with the verdicts: the candidate if `run` is the base of a pair, else `run` itself.
+pub(crate) fn run_with_verdicts(store: &Store, run: RunId) -> Result<Run, StoreError> {
+    let head = store.run(run)?;
+    match head.pair.filter(|pair| pair.side == Side::Base) {
+        Some(pair) => store.run(pair.partner),
+        None => Ok(head),
+    }
+}
+
+/// Summarizes a run's measurement of a benchmark, if it is still stored.
+pub(crate) fn read_side(
+    store: &Store,
+    run: RunId,
+    key: &BenchmarkKey,
+) -> Result<Option<MeasuredSide>, StoreError> {
+    // The run may have been deleted since.
+    let Ok(head) = store.run(run) else {
+        return Ok(None);
+    };
+    let measurements = store.measurements(run, Some(std::slice::from_ref(key)))?;
+    Ok(measurements
+        .first()
+        .map(|found| summarize_side(&head, found)))
+}
+
+/// Summarizes a measurement of a run.
+pub(crate) fn summarize_side(head: &Run, measurement: &Measurement) -> MeasuredSide {
+    let launches = measurement.launches.iter();
+    let samples = launches.map(|launch| launch.series.deciding_samples().len());
+    let counts: Vec<usize> = samples.filter(|samples| *samples > 0).collect();
+    MeasuredSide {
+        run: head.id,
+        started: host::to_rfc3339(head.begun.started),
+        git: head.begun.git.clone(),
+        launches: counts.len(),
+        samples: counts.iter().sum(),
+    }
+}

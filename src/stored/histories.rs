@@ -1,0 +1,538 @@
+//! Reads the histories of benchmarks from the store: their runs and measurements.
+//!
+//! Builds the history of a benchmark from stored data: the runs that count, their values, and the trend.
+
+use rayon::prelude::*;
+use std::collections::btree_map::Entry;
+use std::collections::{BTreeMap, BTreeSet};
+
+use super::placing::{PlacedRuns, PlacingRules};
+use crate::error::AppError;
+use crate::output::{
+    BaselineChange, BenchmarkHistory, ExcludedRun, ExclusionReason, HistoryPoint, ProcessorChange,
+    ProcessorDisagreement, RunTrend,
+};
+use crate::sanitize::shell_command;
+use perfcheck_analysis::compare::{
+    Comparability, Difference, Estimate, Fact, RunSeries, Trend, TrendPoint, TrendRules,
+    find_differences, summarize,
+};
+use perfcheck_analysis::model::{
+    Acceptance, BenchmarkKey, Environment, Measurement, Run, RunId, Timestamp, Verdict,
+};
+use perfcheck_engine::host;
+use perfcheck_engine::store::{
+    BranchFilter, History, HistoryQuery, PastMeasurement, RunFilter, RunLink, RunLinks, Store,
+    StoreError, WorkspaceId,
+};
+
+/// Maximum number of runs read per benchmark.
+const MOST_LINKS: usize = 1_000;
+/// Number of benchmarks whose samples are in memory at once.
+const AT_ONCE: usize = 64;
+
+/// The part of the history to read.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct HistoryRequest<'a> {
+    pub(crate) branch: BranchFilter<'a>,
+    /// Maximum number of newest runs per benchmark
+    pub(crate) limit: usize,
+    /// Earliest start of the runs
+    pub(crate) since: Option<Timestamp>,
+    /// Facts that may differ between runs
+    pub(crate) allowed: &'a [Fact],
+    /// Whether to compute the interval of each run's median, which takes time
+    pub(crate) medians: bool,
+}
+
+/// Returns the histories of `benchmarks`, in their order, without those that no such run measured.
+///
+/// A history contains complete runs within the request, oldest first. Runs incomparable with the newest one are listed, but do not count for the
+/// trend. Runs measured side by side are placed by all such comparisons together, which cancels the speed of the machine in each run.
+pub(crate) fn histories(
+    store: &Store,
+    workspace: WorkspaceId,
+    benchmarks: &[BenchmarkKey],
+    request: &HistoryRequest<'_>,
+) -> Result<Vec<BenchmarkHistory>, AppError> {
+    let query = HistoryQuery {
+        branch: request.branch,
+        runs: RunFilter::Own,
+        before: None,
+        limit: request.limit,
+    };
+    let baselines = store.baselines(workspace)?;
+    let mut found = Vec::new();
+    for keys in benchmarks.chunks(AT_ONCE) {
+        let mut history = store.history(workspace, keys, &query)?;
+        let mut links = BTreeMap::new();
+        for key in keys {
+            let found = store.run_links(workspace, key, MOST_LINKS)?;
+            add_unmeasured(&mut history, key, &found.links, store, request)?;
+            links.insert(key, found);
+        }
+        let mut measured: BTreeMap<(RunId, BenchmarkKey), Measurement> = BTreeMap::new();
+        let runs: Vec<RunId> = history.runs.keys().copied().collect();
+        for (run, found) in store.measurements_of_runs(&runs, Some(keys))? {
+            let found = found.into_iter();
+            measured.extend(found.map(|one| ((run, one.benchmark.key.clone()), one)));
+        }
+        let pasts = keys.iter().map(|key| {
+            let past = chronological(key, &history, request.since);
+            let runs = past.iter();
+            let runs: Vec<Option<&Measurement>> = runs
+                .map(|past| measured.get(&(past.run, key.clone())))
+                .collect();
+            (past, runs)
+        });
+        let pasts: Vec<_> = pasts.collect();
+        let subjects = keys
+            .iter()
+            .zip(&pasts)
+            .map(|(key, (past, runs))| HistorySubject {
+                key,
+                past,
+                runs,
+                links: &links[key],
+                history: &history,
+                branch: request.branch,
+                allowed: request.allowed,
+                has_medians: request.medians,
+            });
+        let subjects: Vec<HistorySubject<'_>> = subjects.collect();
+        let named = || baselines.iter().map(|one| (one.name.as_str(), one.run));
+        let attempts: Vec<_> = subjects
+            .par_iter()
+            .map(|subject| subject.history(named(), UnshownRun::Unread))
+            .collect();
+        for (subject, attempt) in subjects.iter().zip(attempts) {
+            let history = match attempt {
+                Ok(history) => history,
+                Err(NeedsUnshownRun(runs)) => {
+                    let measured = first_measured(store, subject.key, runs)?;
+                    let unshown = UnshownRun::Read(measured.as_ref());
+                    subject.history(named(), unshown).ok().flatten()
+                }
+            };
+            found.extend(history);
+        }
+    }
+    Ok(found)
+}
+
+/// Reads the first of these runs that measured the benchmark.
+fn first_measured(
+    store: &Store,
+    key: &BenchmarkKey,
+    runs: Vec<RunId>,
+) -> Result<Option<(RunId, Measurement)>, StoreError> {
+    for run in runs {
+        let found = store.measurements(run, Some(std::slice::from_ref(key)))?;
+        if let Some(measured) = found.into_iter().find(|one| !one.launches.is_empty()) {
+            return Ok(Some((run, measured)));
+        }
+    }
+    Ok(None)
+}
+
+/// Returns the runs of a benchmark, oldest first. Imported runs may be older than their numbers suggest.
+fn chronological<'h>(
+    key: &BenchmarkKey,
+    history: &'h History,
+    since: Option<Timestamp>,
+) -> Vec<&'h PastMeasurement> {
+    let started = |past: &PastMeasurement| history.runs[&past.run].begun.started;
+    let of_key = history.benchmarks.get(key).into_iter().flatten();
+    let mut past: Vec<&PastMeasurement> = of_key
+        .filter(|past| since.is_none_or(|since| started(past) >= since))
+        .collect();
+    past.sort_by_key(|past| (started(past), past.run));
+    past
+}
+
+/// Adds runs that did not measure the benchmark because both sides ran the same code: each has the level of its reference.
+fn add_unmeasured(
+    history: &mut History,
+    key: &BenchmarkKey,
+    links: &[RunLink],
+    store: &Store,
+    request: &HistoryRequest<'_>,
+) -> Result<(), StoreError> {
+    let Some(past) = history.benchmarks.get_mut(key) else {
+        return Ok(());
+    };
+    let Some(like) = past.first().cloned() else {
+        return Ok(());
+    };
+    let measured: BTreeSet<RunId> = past.iter().map(|past| past.run).collect();
+    let same = |link: &&RunLink| {
+        let is_new = !measured.contains(&link.code.run);
+        link.base.is_some() && link.verdict == Verdict::Unchanged && is_new
+    };
+    for link in links.iter().filter(same).take(request.limit) {
+        if matches!(request.branch, BranchFilter::Only(wanted) if wanted != link.branch.as_deref())
+        {
+            continue;
+        }
+        if let Entry::Vacant(head) = history.runs.entry(link.code.run) {
+            head.insert(store.run(link.code.run)?);
+        }
+        past.push(PastMeasurement {
+            run: link.code.run,
+            verdict: Some(link.verdict),
+            typical_ns: None,
+            change: None,
+            reference: link.base.as_ref().map(|base| base.run),
+            accepted: false,
+            ..like.clone()
+        });
+    }
+    past.sort_by_key(|past| std::cmp::Reverse(past.run));
+    past.truncate(request.limit);
+    Ok(())
+}
+
+/// Maximum number of runs outside the shown history that are searched for a measurement.
+const MOST_LOOKED_AT: usize = 100;
+/// Bootstrap resamples for intervals of medians, which serve display only.
+const RESAMPLES: u32 = 1_000;
+/// Fixed seed, so that the permutations of a history do not depend on its newest run.
+const SEED: u64 = 0;
+
+/// A benchmark with its stored data.
+pub(super) struct HistorySubject<'a> {
+    pub(super) key: &'a BenchmarkKey,
+    /// The shown runs, oldest first, and their measurements
+    pub(super) past: &'a [&'a PastMeasurement],
+    pub(super) runs: &'a [Option<&'a Measurement>],
+    pub(super) links: &'a RunLinks,
+    pub(super) history: &'a History,
+    pub(super) branch: BranchFilter<'a>,
+    /// Facts that may differ between runs
+    pub(super) allowed: &'a [Fact],
+    /// Whether to compute the median of each run
+    pub(super) has_medians: bool,
+}
+
+/// A measured run outside the shown history, in the same part of the network as the newest run.
+#[derive(Clone, Copy)]
+pub(super) enum UnshownRun<'a> {
+    /// Not searched yet
+    Unread,
+    /// The result of the search
+    Read(Option<&'a (RunId, Measurement)>),
+}
+
+/// The request for one of these runs, the first that measured the benchmark: no shown run in the newest run's part did.
+pub(super) struct NeedsUnshownRun(pub(super) Vec<RunId>);
+
+impl HistorySubject<'_> {
+    /// Returns the history; `None` without runs.
+    pub(super) fn history<'n>(
+        &self,
+        baselines: impl Iterator<Item = (&'n str, RunId)>,
+        outside: UnshownRun<'_>,
+    ) -> Result<Option<BenchmarkHistory>, NeedsUnshownRun> {
+        let (key, past) = (self.key, self.past);
+        let Some(newest) = past.last() else {
+            return Ok(None);
+        };
+        let heads: Vec<&Run> = past
+            .iter()
+            .map(|past| &self.history.runs[&past.run])
+            .collect();
+        let differing: Vec<Vec<Difference>> = past
+            .iter()
+            .map(|one| self.differences_from_newest(newest, one))
+            .collect();
+        let decision = &self.history.runs[&newest.run].begun.decision;
+        let measured = self.runs.iter().rev().flatten().next();
+        let rules = TrendRules {
+            noise_threshold: measured.map_or(decision.noise_threshold, |run| run.noise_threshold),
+            confidence_level: decision.confidence_level,
+            seed: SEED,
+        };
+        let branch = heads.last().and_then(|head| branch(head));
+        let placed = PlacedRuns::from_links(
+            self.links,
+            &PlacingRules {
+                branch,
+                allowed: self.allowed,
+                course: &rules,
+                newest: newest.run,
+            },
+        );
+        let series = self.series(&placed, &differing, outside)?;
+        let is_elsewhere = mark_other_branches(&heads, self.branch);
+        let counted: Vec<usize> = (0..past.len())
+            .filter(|place| series.values[*place].is_some() && !is_elsewhere[*place])
+            .collect();
+        let points = self.points(&placed, &series.values, &counted, &heads);
+        let course = Trend::from_points(&points, &rules, &key.to_string());
+        let since_baselines = baselines
+            .filter_map(|(name, run)| {
+                let place = counted.iter().position(|place| past[*place].run == run)?;
+                let last = past[*counted[place + 1..].last()?].run;
+                let by_edges = placed.change(run, last);
+                let by_values = || course.change_since(&points, place, rules.confidence_level);
+                Some(BaselineChange {
+                    name: name.to_owned(),
+                    run,
+                    change: by_edges.or_else(by_values)?,
+                })
+            })
+            .collect();
+        let first_of_newest = self.first_with_newest(&placed, &counted);
+        let points = (0..past.len())
+            .map(|place| {
+                let (past, head) = (past[place], heads[place]);
+                let left_out = match (series.values[place], &differing[place]) {
+                    (Some(_), _) if is_elsewhere[place] => {
+                        Some(ExclusionReason::OtherBranch.into())
+                    }
+                    (Some(_), _) => None,
+                    _ if placed.is_of_another_class(past.run) => {
+                        Some(ExclusionReason::OtherProcessor.into())
+                    }
+                    (None, differing) if !differing.is_empty() => Some(ExcludedRun {
+                        why: ExclusionReason::Incomparable,
+                        differences: differing.clone(),
+                    }),
+                    _ if past.verdict == Some(Verdict::Failed) => {
+                        Some(ExclusionReason::Failed.into())
+                    }
+                    _ => Some(ExclusionReason::OtherSamples.into()),
+                };
+                let since = first_of_newest.filter(|_| left_out.is_none());
+                HistoryPoint {
+                    run: past.run,
+                    started: host::to_rfc3339(head.begun.started),
+                    git: head.begun.git.clone(),
+                    acceptance: head.acceptance,
+                    accepted: past.accepted || is_accepted(head),
+                    verdict: past.verdict,
+                    change: past.change,
+                    since_first: since.and_then(|first| placed.change(first, past.run)),
+                    value: series.values[place].map(f64::exp),
+                    median: self.median(place, &placed, rules.confidence_level),
+                    left_out,
+                }
+            })
+            .collect();
+        Ok(Some(BenchmarkHistory {
+            key: key.clone(),
+            metric: newest.conditions.metric.clone(),
+            location: series.location,
+            noise_threshold: rules.noise_threshold,
+            confidence_level: rules.confidence_level,
+            points,
+            counted,
+            course,
+            trends: trends_of_runs(&placed),
+            processors: find_processor_differences(&placed),
+            since_baselines,
+            accept: shell_command("cargo perfcheck accept", &[&key.id], ""),
+        }))
+    }
+
+    /// Returns the median of a run if it is wanted and on the scale of the history's values: side-by-side samples have a different length than
+    /// samples of runs measured alone.
+    fn median(&self, place: usize, placed: &PlacedRuns, level: f64) -> Option<Estimate> {
+        let is_alone = |past: &&PastMeasurement| !placed.is_in_turn(past.run);
+        let is_on_scale = is_alone(&self.past[place]) || !self.past.iter().any(is_alone);
+        let run = self.runs[place].filter(|_| self.has_medians && is_on_scale)?;
+        summarize(run, level, RESAMPLES, SEED).map(|summary| summary.median)
+    }
+
+    /// Returns the facts that make a run incomparable with the newest one.
+    fn differences_from_newest(
+        &self,
+        newest: &PastMeasurement,
+        one: &PastMeasurement,
+    ) -> Vec<Difference> {
+        let of = |past: &PastMeasurement| &self.history.runs[&past.run].begun.environment;
+        let differences = find_differences(
+            &circumstances(newest, of(newest)),
+            &circumstances(one, of(one)),
+        );
+        differences.allowing(self.allowed).blocking
+    }
+
+    /// Returns the values of runs, oldest first, on the scale of runs comparable with the newest one. Side-by-side runs are placed by their
+    /// comparisons, anchored at measured values in the same part: of runs measured alone if there are any.
+    fn series(
+        &self,
+        placed: &PlacedRuns,
+        differing: &[Vec<Difference>],
+        outside: UnshownRun<'_>,
+    ) -> Result<RunSeries, NeedsUnshownRun> {
+        let (past, runs) = (self.past, self.runs);
+        let count = past.len();
+        let is_ok = |at: &usize| past[*at].verdict != Some(Verdict::Failed);
+        let part = |at: usize| placed.place(past[at].run).map(|(part, _)| part);
+        let of_newest = past.last().and_then(|past| Some(placed.place(past.run)?.0));
+        let is_usable = |at: &usize| is_ok(at) && runs[*at].is_some() && differing[*at].is_empty();
+        let is_by_edges = |at: usize| placed.is_in_turn(past[at].run) && part(at).is_some();
+        let is_apart = |at: usize| placed.is_of_another_class(past[at].run);
+        let alone: Vec<usize> = (0..count)
+            .filter(|at| is_usable(at) && !is_by_edges(*at) && !is_apart(*at))
+            .collect();
+        let parts: BTreeSet<usize> = (0..count).filter_map(part).collect();
+        // For each part, choose the runs whose values anchor its level.
+        let mut anchors: BTreeMap<usize, Vec<usize>> = BTreeMap::new();
+        for of in &parts {
+            let here = |at: &usize| part(*at) == Some(*of);
+            let choices: [Vec<usize>; 3] = [
+                alone.iter().copied().filter(here).collect(),
+                (0..count).filter(here).filter(is_usable).collect(),
+                (0..count)
+                    .filter(here)
+                    .filter(|at| is_ok(at) && runs[*at].is_some() && Some(*of) == of_newest)
+                    .collect(),
+            ];
+            let chosen = choices.into_iter().find(|choice| !choice.is_empty());
+            anchors.extend(chosen.map(|chosen| (*of, chosen)));
+        }
+        let outside = match (of_newest.filter(|of| !anchors.contains_key(of)), outside) {
+            (None, _) => None,
+            (Some(_), UnshownRun::Read(found)) => found,
+            (Some(part), UnshownRun::Unread) => {
+                return Err(NeedsUnshownRun(
+                    placed.runs_of(part).take(MOST_LOOKED_AT).collect(),
+                ));
+            }
+        };
+        // The anchors in the newest run's part determine how values are read. Otherwise few samples there would exclude every run placed relative to
+        // them.
+        let mut measured: Vec<usize> = alone
+            .iter()
+            .copied()
+            .chain(anchors.values().flatten().copied())
+            .collect();
+        measured.sort_unstable();
+        measured.dedup();
+        measured.sort_by_key(|at| part(*at) == of_newest && of_newest.is_some());
+        let all: Vec<Option<&Measurement>> = measured
+            .iter()
+            .map(|at| runs[*at])
+            .chain(outside.map(|(_, measured)| Some(measured)))
+            .collect();
+        let of_all = RunSeries::from_runs(&all);
+        let known: BTreeMap<usize, f64> = measured
+            .iter()
+            .zip(&of_all.values)
+            .filter_map(|(at, value)| Some((*at, (*value)?)))
+            .collect();
+        let mut scales: BTreeMap<usize, f64> = anchors
+            .into_iter()
+            .filter_map(|(part, anchors)| {
+                let of = |at: &usize| Some(known.get(at)? - placed.place(past[*at].run)?.1);
+                let found: Vec<f64> = anchors.iter().filter_map(of).collect();
+                let sum: f64 = found.iter().sum();
+                (!found.is_empty()).then(|| (part, sum / found.len() as f64))
+            })
+            .collect();
+        if let (Some(part), Some((run, _)), Some(Some(value))) =
+            (of_newest, outside, of_all.values.last())
+        {
+            scales.extend(placed.place(*run).map(|(_, placed)| (part, value - placed)));
+        }
+        let value = |at: usize| {
+            if is_by_edges(at) {
+                let (part, placed) = placed.place(past[at].run)?;
+                return Some(scales.get(&part)? + placed);
+            }
+            alone.contains(&at).then(|| known.get(&at).copied())?
+        };
+        Ok(RunSeries {
+            location: of_all.location,
+            values: (0..count)
+                .map(|at| value(at).filter(|_| is_ok(&at)))
+                .collect(),
+        })
+    }
+
+    /// Returns the points of the trend: the runs that count.
+    fn points(
+        &self,
+        placed: &PlacedRuns,
+        values: &[Option<f64>],
+        counted: &[usize],
+        heads: &[&Run],
+    ) -> Vec<TrendPoint> {
+        // The last run of each part so far.
+        let mut last: BTreeMap<usize, RunId> = BTreeMap::new();
+        let points = counted.iter().filter_map(|at| {
+            let run = self.past[*at].run;
+            let place = placed.place(run);
+            let before = place.and_then(|(part, _)| last.insert(part, run));
+            Some(TrendPoint {
+                value: values[*at]?,
+                accepted: self.past[*at].accepted || is_accepted(heads[*at]),
+                is_placed: place.is_some() && placed.is_in_turn(run),
+                shown: before.and_then(|before| placed.step(before, run)),
+            })
+        });
+        points.collect()
+    }
+
+    /// Returns the first counted run that edges connect with the newest counted run.
+    fn first_with_newest(&self, placed: &PlacedRuns, counted: &[usize]) -> Option<RunId> {
+        let run = |at: &usize| self.past[*at].run;
+        let (part, _) = placed.place(run(counted.last()?))?;
+        let mut runs = counted.iter().map(run);
+        runs.find(|run| placed.place(*run).is_some_and(|(other, _)| other == part))
+    }
+}
+
+/// Returns the trends, identified by their runs.
+fn trends_of_runs(placed: &PlacedRuns) -> Vec<RunTrend> {
+    let trends = placed.placement.trends().into_iter();
+    let named = trends.map(|trend| RunTrend {
+        first_run: placed.first_run(trend.first),
+        last_run: placed.first_run(trend.last),
+        change: trend.change,
+    });
+    named.collect()
+}
+
+/// Returns the differences between processors, if they disagree.
+fn find_processor_differences(placed: &PlacedRuns) -> Option<ProcessorDisagreement> {
+    let found = placed.placement.disagreement.as_ref()?;
+    let changes = found.changes.iter().map(|one| ProcessorChange {
+        processor: placed.processor(one.class).to_owned(),
+        change: one.change,
+    });
+    Some(ProcessorDisagreement {
+        p_value: found.p_value,
+        run: found.place.map(|place| placed.first_run(place)),
+        changes: changes.collect(),
+        shown: placed.processor(placed.newest_class).to_owned(),
+    })
+}
+
+/// Marks runs of other branches than the newest run's if all branches are shown: levels may differ between branches without a commit that changed
+/// them.
+fn mark_other_branches(heads: &[&Run], asked: BranchFilter<'_>) -> Vec<bool> {
+    let newest = heads.last().map(|run| branch(run));
+    let differs = |run: &&Run| matches!(asked, BranchFilter::Any) && Some(branch(run)) != newest;
+    heads.iter().map(differs).collect()
+}
+
+fn circumstances<'a>(past: &'a PastMeasurement, environment: &'a Environment) -> Comparability<'a> {
+    Comparability {
+        environment,
+        target: &past.conditions.target,
+        version: past.conditions.version.as_deref(),
+        metric: &past.conditions.metric,
+    }
+}
+
+fn is_accepted(run: &Run) -> bool {
+    run.acceptance == Acceptance::ByCommand
+}
+
+/// Returns the branch of a run; `None` for a detached `HEAD` or outside git.
+fn branch(run: &Run) -> Option<&str> {
+    run.begun.git.as_ref()?.branch.as_deref()
+}
