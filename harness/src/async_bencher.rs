@@ -262,7 +262,7 @@ mod tests {
     impl Measure for TwoOfFour {
         fn measure_noting(
             &mut self,
-            sampler: &mut crate::driver::Sampler<'_>,
+            sampler: &mut crate::sampler::Sampler<'_>,
             _: Option<&RefCell<LatencyRecorder>>,
         ) {
             sampler(4);

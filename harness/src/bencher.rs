@@ -9,10 +9,10 @@ use std::time::Duration;
 use crate::async_bencher::AsyncBencher;
 use crate::async_bencher::AsyncExecutor;
 use crate::counting::Window;
-use crate::driver::Sampler;
 use crate::driver::{Measure, SampleDriver};
 use crate::latencies::LatencyRecorder;
-use crate::suite::Throughput;
+use crate::sampler::Sampler;
+use crate::settings::Throughput;
 use crate::timing::BatchSize;
 use crate::timing::{self, Batches};
 

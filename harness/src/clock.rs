@@ -8,7 +8,7 @@
 
 use std::time::{Duration, Instant};
 
-use crate::driver::Sampler;
+use crate::sampler::Sampler;
 
 /// Returns the smallest nonzero difference between two clock readings in 32 tries. This is the effective resolution: the larger of the counter's
 /// step and the cost of a reading.

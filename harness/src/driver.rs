@@ -1,15 +1,13 @@
 //! The interface between a bencher and its driver: the bencher hands over a sampler, and the driver takes samples until it has enough.
 //!
-//! The *sampler*: a function from an iteration count to a time. Code that takes samples sees nothing else of a routine.
-//!
 //! The warm-up: passes of 1, 2, 4, ... iterations. It ends when the body has used up the time limit, or when body, set-up and drops together have
 //! used up a multiple of it: set-up and drops may take nearly all the time.
 
+use crate::sampler::Sampler;
 use std::cell::RefCell;
-use std::time::Duration;
 
 use crate::latencies::LatencyRecorder;
-use crate::suite::Throughput;
+use crate::settings::Throughput;
 
 /// Takes the samples of a benchmark: `cargo perfcheck` through the protocol, the table of `cargo bench`, or a test that runs the body once.
 pub(crate) trait SampleDriver {
@@ -39,9 +37,6 @@ pub(crate) trait Measure {
         self.measure_noting(sampler, None);
     }
 }
-
-/// Takes one sample of the given number of iterations.
-pub(crate) type Sampler<'s> = dyn FnMut(u64) -> Duration + 's;
 
 /// The factor by which set-up and drops may lengthen a warm-up and its samples, compared with the body alone.
 const TOTAL_FACTOR: u64 = 4;

@@ -15,7 +15,7 @@ use std::ops::Range;
 use std::time::{Duration, Instant};
 
 use crate::clock::OperationClock;
-use crate::driver::Sampler;
+use crate::sampler::Sampler;
 
 const NS_PER_WINDOW: u64 = 1_000_000_000;
 

@@ -142,10 +142,12 @@
 //! - On Windows, text printed by C code may end up between the frames of the protocol, because the C runtime has its own standard output.
 
 mod allocations;
+mod args;
 mod async_bencher;
 mod bencher;
 mod child;
 mod clock;
+mod count;
 #[cfg_attr(not(feature = "allocations"), path = "uncounted.rs")]
 mod counting;
 mod driver;
@@ -154,8 +156,10 @@ mod latencies;
 mod output;
 mod protocol;
 mod run;
+mod sampler;
 #[doc(hidden)]
 pub mod sequence;
+mod settings;
 mod smoke;
 mod suite;
 mod table;
@@ -171,8 +175,8 @@ pub use bencher::Bencher;
 pub use counting::CountingAllocator;
 pub use inputs::{Inputs, IntoInputs, labelled, matrix};
 pub use run::run;
-pub use suite::SamplingMode;
-pub use suite::Throughput;
+pub use settings::SamplingMode;
+pub use settings::Throughput;
 pub use suite::{Group, Suite};
 pub use timing::BatchSize;
 pub use walk::BenchFunction;

@@ -7,9 +7,9 @@
 use std::io::{self, Write};
 use std::process::{self, ExitCode};
 
+use crate::args::ListFormat;
 use crate::protocol::escape;
-use crate::run::ListFormat;
-use crate::suite::Throughput;
+use crate::settings::Throughput;
 use crate::walk::DeclaredBenchmark;
 
 /// Prints to stdout. If the reader has closed the pipe, the process exits successfully; `head` does so when it has seen enough.

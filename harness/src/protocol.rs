@@ -13,7 +13,7 @@ use crate::allocations::Counts;
 use crate::clock::saturating_nanos;
 use crate::driver::WarmUpTotals;
 use crate::latencies::{LatencyRecorder, RecordedWindow};
-use crate::suite::{AnnouncedBenchmark, Settings, Throughput};
+use crate::settings::{AnnouncedBenchmark, Settings, Throughput};
 
 /// Longest text of a number below 2^63, and the comma after it.
 const LONGEST_NUMBER: usize = 20;
@@ -571,7 +571,7 @@ mod tests {
     use std::time::Duration;
 
     use super::*;
-    use crate::suite::SamplingMode;
+    use crate::settings::SamplingMode;
 
     #[test]
     fn strings_are_escaped_as_json_wants() {

@@ -11,8 +11,8 @@ use crate::clock::Stopwatch;
 use crate::driver::{Measure, SampleDriver};
 use crate::output::fail_with;
 use crate::protocol::HarnessIdentity;
-use crate::suite::Throughput;
-use crate::suite::{AnnouncedBenchmark, SamplingMode, Settings};
+use crate::settings::Throughput;
+use crate::settings::{AnnouncedBenchmark, SamplingMode, Settings};
 use crate::table::TableSampling;
 use crate::walk;
 

@@ -4,14 +4,14 @@ use std::cell::RefCell;
 use std::process::ExitCode;
 use std::time::{Duration, Instant};
 
+use crate::args::PrintedDetail;
 use crate::driver::SampleDriver;
-use crate::driver::Sampler;
 use crate::latencies::{self, LatencyRecorder};
 use crate::output::{print, print_note};
 use crate::protocol::escape;
-use crate::run::PrintedDetail;
-use crate::suite::Settings;
-use crate::suite::Throughput;
+use crate::sampler::Sampler;
+use crate::settings::Settings;
+use crate::settings::Throughput;
 use crate::walk::{BenchFunction, DeclaredBenchmark};
 use crate::walk::{BenchmarkRunner, Ending, run_selected};
 

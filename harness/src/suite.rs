@@ -1,201 +1,15 @@
-//! Settings that a bench author makes in code. A field that is `None` was not set. `cargo perfcheck` may override all of them.
-//!
-//! The amount of work that one iteration processes.
-//!
 //! [`Suite`] and [`Group`], on which authors declare benchmarks. A declaration runs nothing by itself: the [`Visitor`] of the walk decides whether
 //! to list, run or ignore the benchmark.
 
+use crate::SamplingMode;
+use crate::Throughput;
+use crate::settings::AnnouncedBenchmark;
+use crate::settings::Settings;
+use crate::settings::settings_methods;
 use std::time::Duration;
 
 use crate::bencher::Bencher;
 use crate::inputs::IntoInputs;
-
-/// The distribution of iterations over the samples of a benchmark. `cargo perfcheck` uses it for a build that is measured alone; side by side, it
-/// makes its own schedule.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash)]
-pub enum SamplingMode {
-    /// A linear ramp up to samples of about 1 ms, then equal samples of about 1 ms.
-    #[default]
-    Standard,
-    /// A linear ramp over the whole measurement time: d, 2d, 3d, ... iterations.
-    Linear,
-    /// Equal samples over the whole measurement time.
-    Flat,
-    /// Linear, unless a linear schedule would take more than twice the measurement time; then flat.
-    Auto,
-}
-
-impl SamplingMode {
-    /// Returns the name used in the protocol.
-    pub(crate) const fn name(self) -> &'static str {
-        match self {
-            Self::Standard => "standard",
-            Self::Linear => "linear",
-            Self::Flat => "flat",
-            Self::Auto => "auto",
-        }
-    }
-}
-
-/// The settings in force at the declaration of a benchmark.
-#[derive(Debug, Clone, Default, PartialEq)]
-pub(crate) struct Settings {
-    pub(crate) launches: Option<u32>,
-    pub(crate) samples: Option<u32>,
-    pub(crate) warm_up: Option<Duration>,
-    pub(crate) measurement: Option<Duration>,
-    pub(crate) sampling_mode: Option<SamplingMode>,
-    pub(crate) noise_threshold: Option<f64>,
-    pub(crate) version: Option<String>,
-    pub(crate) throughput: Throughput,
-    /// The unit of the measured values if they are not times: see [`crate::sequence`].
-    pub(crate) unit: Option<String>,
-}
-
-/// The id and settings of a declared benchmark.
-#[derive(Debug, Clone, PartialEq)]
-pub(crate) struct AnnouncedBenchmark {
-    pub(crate) id: String,
-    pub(crate) settings: Settings,
-}
-
-/// The setters shared by [`Suite`](crate::Suite) and [`Group`](crate::Group). Both have a field `settings`.
-macro_rules! settings_methods {
-    () => {
-        /// Sets how many processes measure each of the benchmarks that follow, at least 1. `cargo perfcheck` uses it for a build that is measured
-        /// alone.
-        ///
-        /// # Panics
-        /// If `count` is 0.
-        #[track_caller]
-        pub fn launches(&mut self, count: u32) -> &mut Self {
-            assert!(count >= 1, "launches: at least 1 is needed");
-            self.settings.launches = Some(count);
-            self
-        }
-
-        /// Sets the number of samples per process for the benchmarks that follow, at least 2.
-        ///
-        /// # Panics
-        /// If `count` is 0 or 1.
-        #[track_caller]
-        pub fn samples(&mut self, count: u32) -> &mut Self {
-            assert!(count >= 2, "samples: at least 2 are needed, not {count}");
-            self.settings.samples = Some(count);
-            self
-        }
-
-        /// Sets the warm-up time per process for the benchmarks that follow.
-        pub fn warm_up_time(&mut self, time: Duration) -> &mut Self {
-            self.settings.warm_up = Some(time);
-            self
-        }
-
-        /// Sets the time per process in which samples of the benchmarks that follow are taken.
-        ///
-        /// # Panics
-        /// If `time` is zero.
-        #[track_caller]
-        pub fn measurement_time(&mut self, time: Duration) -> &mut Self {
-            assert!(!time.is_zero(), "measurement_time: must not be zero");
-            self.settings.measurement = Some(time);
-            self
-        }
-
-        /// Sets how iterations are distributed over the samples of the benchmarks that follow.
-        pub fn sampling_mode(&mut self, mode: SamplingMode) -> &mut Self {
-            self.settings.sampling_mode = Some(mode);
-            self
-        }
-
-        /// Sets the relative change that counts as noise for the benchmarks that follow, as a fraction: 0.03 is 3 %.
-        ///
-        /// # Panics
-        /// If `fraction` is negative, infinite or not a number.
-        #[track_caller]
-        pub fn noise_threshold(&mut self, fraction: f64) -> &mut Self {
-            assert!(
-                fraction.is_finite() && fraction >= 0.0,
-                "noise_threshold: a fraction of at least 0 is needed, not {fraction}"
-            );
-            self.settings.noise_threshold = Some(fraction);
-            self
-        }
-
-        /// Sets the version of the benchmarks that follow. Change it whenever a benchmark starts to measure something different: results of
-        /// different versions are not compared.
-        pub fn version(&mut self, version: impl Into<String>) -> &mut Self {
-            self.settings.version = Some(version.into());
-            self
-        }
-
-        /// Sets the amount of work that one iteration of the benchmarks that follow processes. If it depends on the input, call
-        /// [`Bencher::throughput`] instead.
-        pub fn throughput(&mut self, throughput: Throughput) -> &mut Self {
-            self.settings.throughput = throughput;
-            self
-        }
-    };
-}
-
-/// The amount of work that one iteration of a benchmark processes: bytes, elements, or both.
-///
-/// ```
-/// use perfcheck::Throughput;
-/// let both = Throughput::bytes(8000).and_elements(1000);
-/// assert_eq!((both.bytes_per_iteration(), both.elements_per_iteration()), (Some(8000), Some(1000)));
-/// ```
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash)]
-pub struct Throughput {
-    bytes: Option<u64>,
-    elements: Option<u64>,
-}
-
-impl Throughput {
-    /// Declares `count` bytes per iteration.
-    pub const fn bytes(count: u64) -> Self {
-        Self {
-            bytes: Some(count),
-            elements: None,
-        }
-    }
-
-    /// Declares `count` elements per iteration: rows, requests, characters, or any other unit of the benchmark.
-    pub const fn elements(count: u64) -> Self {
-        Self {
-            bytes: None,
-            elements: Some(count),
-        }
-    }
-
-    /// Adds `count` bytes per iteration.
-    #[must_use]
-    pub const fn and_bytes(self, count: u64) -> Self {
-        Self {
-            bytes: Some(count),
-            elements: self.elements,
-        }
-    }
-
-    /// Adds `count` elements per iteration.
-    #[must_use]
-    pub const fn and_elements(self, count: u64) -> Self {
-        Self {
-            bytes: self.bytes,
-            elements: Some(count),
-        }
-    }
-
-    /// Returns the bytes per iteration, if known.
-    pub const fn bytes_per_iteration(self) -> Option<u64> {
-        self.bytes
-    }
-
-    /// Returns the elements per iteration, if known.
-    pub const fn elements_per_iteration(self) -> Option<u64> {
-        self.elements
-    }
-}
 
 /// Receives each benchmark that a function declares, and lists, runs or ignores it.
 pub(crate) trait Visitor {
@@ -317,6 +131,7 @@ impl Group<'_> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::settings::AnnouncedBenchmark;
 
     /// Collects the ids and runs nothing.
     #[derive(Default)]

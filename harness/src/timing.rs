@@ -15,8 +15,8 @@ use std::mem::MaybeUninit;
 use std::time::{Duration, Instant};
 
 use crate::counting::Window;
-use crate::driver::Sampler;
 use crate::latencies::LatencyRecorder;
+use crate::sampler::Sampler;
 
 /// Runs `routine` `iterations` times and times it with the drop of each output.
 #[inline(never)]

@@ -17,7 +17,7 @@ use crate::bencher::{Bencher, RoutineEnding};
 use crate::driver::SampleDriver;
 
 use crate::protocol::Frames;
-use crate::suite::{AnnouncedBenchmark, Settings};
+use crate::settings::{AnnouncedBenchmark, Settings};
 use crate::suite::{Suite, Visitor};
 
 /// A function that declares benchmarks, with its name. Made by [`main!`](crate::main).
@@ -322,7 +322,7 @@ pub(crate) fn payload_text(payload: &(dyn Any + Send)) -> &str {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::suite::Settings;
+    use crate::settings::Settings;
 
     fn declares(suite: &mut Suite<'_>) {
         suite.bench("a", |_| panic!("must not run"));

@@ -18,10 +18,12 @@ use super::subcommands::InitArguments;
 use super::subcommands::ListArguments;
 use super::subcommands::StoreCommand;
 use super::subcommands::{DoctorArguments, reject_useless_flags};
-use crate::{
-    AcceptOptions, CompareOptions, ComparisonOptions, ExplainOptions, HistoryOptions, MergeOptions,
-    OutputOptions, ReportCommandOptions, ReportOptions, RunOptions, ShowOptions, StoreOptions,
+use crate::commands::{
+    AcceptOptions, CompareOptions, ExplainOptions, HistoryOptions, MergeOptions,
+    ReportCommandOptions, RunOptions, ShowOptions,
 };
+use crate::delivery::ReportOptions;
+use crate::options::{ComparisonOptions, OutputOptions, StoreOptions};
 use perfcheck_analysis::model::{ShardId, parse_duration};
 use perfcheck_engine::measure::Filter;
 

@@ -1,17 +1,14 @@
 //! Commands and their options after parsing, independent of clap.
-//!
-//! Generates shell completions and manual pages from the command line.
 
 use clap_complete::Shell;
-use std::io::{self, Write};
 
-use super::arguments::command_line;
-use crate::{
+use crate::commands::{
     AcceptOptions, BaselineAction, BisectOptions, CompareOptions, DoctorOptions, ExplainOptions,
     ExportOptions, HistoryOptions, ImportOptions, InitOptions, ListOptions, MergeOptions,
-    OutputOptions, PruneOptions, PushOptions, ReportCommandOptions, RunOptions, SelfTestOptions,
-    ShowOptions, StoreInitOptions, StoreOptions,
+    PruneOptions, PushOptions, ReportCommandOptions, RunOptions, SelfTestOptions, ShowOptions,
+    StoreInitOptions,
 };
+use crate::options::{OutputOptions, StoreOptions};
 use perfcheck_analysis::model::Verdict;
 use perfcheck_engine::cargo::CargoOptions;
 
@@ -116,34 +113,4 @@ impl ParsedCommand {
         self.common.output.only = only;
         self
     }
-}
-
-/// The executable that cargo calls; shells complete its arguments.
-const EXECUTABLE: &str = "cargo-perfcheck";
-
-/// Writes the completions for `shell`.
-pub fn write_completions(shell: Shell, writer: &mut dyn Write) -> io::Result<()> {
-    // Writing directly would panic if the reader closes the pipe.
-    let mut text = Vec::new();
-    clap_complete::generate(shell, &mut command_line(), EXECUTABLE, &mut text);
-    writer.write_all(&text)
-}
-
-/// Writes the manual page of the command that `words` name, or of the whole program. Returns `false` if there is no such command.
-pub fn write_manual_page(words: &[String], writer: &mut dyn Write) -> io::Result<bool> {
-    let mut line = command_line();
-    line.build();
-    let mut command = &line;
-    for word in words {
-        match command.find_subcommand(word) {
-            Some(found) => command = found,
-            None => return Ok(false),
-        }
-    }
-    let name = [&[EXECUTABLE.to_owned()], words].concat().join("-");
-    let page = clap_mangen::Man::new(command.clone().display_name(name));
-    let mut text = Vec::new();
-    page.render(&mut text)?;
-    writer.write_all(&text)?;
-    Ok(true)
 }

@@ -12,11 +12,10 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use super::command::{Command, ParsedCommand};
+use crate::commands::AgainstOptions;
 use crate::config::{Layer, parse_positive_duration};
-use crate::{
-    Against, AgainstOptions, CountingMode, Effort, OutputOptions, StoreOptions, clap_range,
-    word_parser,
-};
+use crate::options::{CountingMode, Effort, OutputOptions, StoreOptions, clap_range, word_parser};
+use crate::pipeline::Against;
 use perfcheck_analysis::compare::Plan;
 use perfcheck_analysis::model::{
     BenchesFrom, SamplingMode, Verdict, WarmUpGoal, limits, parse_duration,

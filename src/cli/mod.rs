@@ -5,10 +5,11 @@
 
 mod arguments;
 mod command;
+mod completions;
 mod flags;
 mod help;
 mod subcommands;
 
 pub use arguments::{command_line, parse};
 pub use command::{Command, ParsedCommand};
-pub use command::{write_completions, write_manual_page};
+pub use completions::{write_completions, write_manual_page};

@@ -20,12 +20,12 @@ use super::command::{Command, ParsedCommand};
 use super::flags::{
     BuildFlags, CompilationFlags, StoreFlags, StoredArguments, WithStore, WorkspaceFlags,
 };
-use crate::config::parse_positive_duration;
-use crate::{
+use crate::commands::{
     BaselineAction, BisectOptions, DoctorOptions, ExportOptions, ImportOptions, InitOptions,
-    ListOptions, OutputOptions, PairedOptions, PruneOptions, PushOptions, SelfTestOptions,
-    StoreInitOptions, StoreOptions,
+    ListOptions, PruneOptions, PushOptions, SelfTestOptions, StoreInitOptions,
 };
+use crate::config::parse_positive_duration;
+use crate::options::{OutputOptions, PairedOptions, StoreOptions};
 use perfcheck_analysis::model::{parse_duration, parse_slowdown};
 use perfcheck_engine::cargo::CargoOptions;
 use perfcheck_engine::measure::Filter;

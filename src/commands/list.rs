@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use crate::error::AppError;
 use crate::options::StoreOptions;
-use crate::pipeline::request::{list_only, nothing_found_error, timeout};
+use crate::pipeline::prepare::{list_only, nothing_found_error, timeout};
 use crate::pipeline::work_tree::WorkTree;
 use crate::session::{Context, World};
 use perfcheck_analysis::exit_code::ExitCode;

@@ -8,9 +8,9 @@
 use std::collections::{BTreeSet, HashMap};
 use std::fmt;
 
+use super::column_map::ColumnMap;
 use super::error::{ExchangeError, MalformedRow};
 use super::input::InputContent;
-use super::table::ColumnMap;
 use super::unit::{Decimal, GUESS_LIMIT, ValueUnit};
 use perfcheck_analysis::compare::{
     PerSecond, ValueBounds, ValueSummary, filter_policy, find_absurd, sample_counts,

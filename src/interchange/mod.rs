@@ -4,6 +4,7 @@
 //! Invariant: every value becomes a fraction of two whole numbers, as exact as 64 bits allow, or an error with line and column.
 //! Malformed rows are never skipped silently.
 
+mod column_map;
 mod error;
 mod export;
 mod formats;
@@ -13,6 +14,7 @@ mod portable;
 mod table;
 mod unit;
 
+pub use column_map::{ColumnMap, InputColumn, ValueColumn};
 pub use error::{ExchangeError, MalformedRow};
 pub use export::{ExportedRun, file_name, write_benchstat, write_bmf, write_criterion, write_csv};
 pub use formats::{FileFormat, ForeignInput, ForeignRun, detect, read_runs};
@@ -23,6 +25,5 @@ pub use portable::{
     PortableConclusion, PortableHead, PortablePair, PortableRun, PortableRunId, PortableVerdict,
     read_portable, write_portable,
 };
-pub use table::{ColumnMap, InputColumn, ValueColumn};
 pub use table::{TableLayout, read_tables};
 pub use unit::ValueUnit;

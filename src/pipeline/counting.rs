@@ -10,7 +10,7 @@ use std::path::PathBuf;
 use std::thread;
 use std::time::Duration;
 
-use super::build::cache_directory;
+use super::cache_build::cache_directory;
 use super::request::Request;
 use crate::error::AppError;
 use crate::options::CountingMode;

@@ -5,14 +5,17 @@
 //! before anything is decided about it.
 
 pub(crate) mod build;
+pub(crate) mod cache_build;
 pub(crate) mod counting;
 pub(crate) mod judge;
+pub(crate) mod layouts;
 pub(crate) mod machine_code;
 pub(crate) mod names;
 pub(crate) mod next_steps;
 pub(crate) mod pair;
 pub(crate) mod paired;
 pub(crate) mod pairing;
+pub(crate) mod prepare;
 pub(crate) mod publish;
 pub(crate) mod record;
 pub(crate) mod reference;

@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use super::reference::ReferenceBuild;
 use crate::error::AppError;
 use crate::pipeline::build::BuildPair;
-use crate::pipeline::machine_code::settle_by_trial;
+use crate::pipeline::layouts::settle_by_trial;
 use crate::pipeline::pairing::Pairing;
 use crate::pipeline::pairing::{ShardPlan, ShardRequest};
 use crate::pipeline::request::Request;

@@ -3,12 +3,12 @@
 use std::collections::BTreeSet;
 
 use crate::error::AppError;
-use crate::pipeline::build::CacheBuild;
 use crate::pipeline::build::{
     Against, BuildPair, discover_both, pair_with_executable, pair_with_revision,
 };
+use crate::pipeline::cache_build::CacheBuild;
+use crate::pipeline::prepare::{find_benchmarks, nothing_found_error};
 use crate::pipeline::request::Request;
-use crate::pipeline::request::{find_benchmarks, nothing_found_error};
 use crate::pipeline::work_tree::{EarlierBuild, WorkTree, can_build};
 use crate::session::World;
 use crate::stored::earlier::{EarlierRun, earlier_runs};

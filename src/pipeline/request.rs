@@ -1,25 +1,20 @@
 //! The common input of every measurement.
 //!
 //! The lock that keeps measurements on this machine from overlapping.
-//!
-//! Prepares a run: builds the bench targets and discovers their benchmarks.
 
 use std::ffi::OsString;
-use std::io::Write;
 use std::time::Duration;
 
-use super::build::cache_directory;
+use super::cache_build::cache_directory;
 use crate::error::AppError;
-use crate::naming::no_match_message;
 use crate::options::{ComparisonOptions, Effort, StoreOptions};
-use crate::output::{self, MessageFormat, Progress, write_build_event};
+use crate::output::{self, write_build_event};
 use crate::session::{Context, World};
-use perfcheck_analysis::exit_code::ExitCode;
-use perfcheck_analysis::model::{BuildFacts, DecisionSettings, GitState};
-use perfcheck_engine::cargo::{BenchTarget, BuildOrder, SkipReason, SkippedTarget};
-use perfcheck_engine::child::{ChildError, LATENCY_DIGITS, ProcessContext};
+use perfcheck_analysis::model::{DecisionSettings, GitState};
+use perfcheck_engine::cargo::BenchTarget;
+use perfcheck_engine::child::LATENCY_DIGITS;
 use perfcheck_engine::host::GitError;
-use perfcheck_engine::measure::{DiscoveredBenches, Filter, ReferenceContext, discover};
+use perfcheck_engine::measure::Filter;
 use perfcheck_engine::sides::MeasuringLock;
 
 /// The benchmarks to measure and the circumstances of the measurement.
@@ -165,140 +160,6 @@ impl Request<'_> {
         told?;
         Ok(Some(lock))
     }
-}
-
-/// Default for the part of every deadline that does not depend on the request.
-const TIMEOUT: Duration = Duration::from_secs(30);
-
-pub(crate) fn build(
-    context: &Context,
-    common: &StoreOptions,
-    world: &mut World<'_>,
-) -> Result<(BuildFacts, Vec<BenchTarget>), AppError> {
-    refuse_no_targets(context, common, world)?;
-    let order = order_in_place(context, common, world)?;
-    let facts = order.toolchain.facts.clone();
-    let built = order.build()?;
-    warn_of_skipped(&built.skipped, world.stderr);
-    Ok((facts, built.targets))
-}
-
-/// Orders the selected bench targets to be built in the user's own target directory.
-fn order_in_place<'a>(
-    context: &'a Context,
-    common: &'a StoreOptions,
-    world: &'a World<'_>,
-) -> Result<BuildOrder<'a>, AppError> {
-    Ok(BuildOrder {
-        cargo: &world.variables.cargo,
-        workspace: &context.workspace,
-        toolchain: context.toolchain(&common.cargo, world.supervisor)?,
-        options: &common.cargo,
-        variables: &[],
-        supervisor: world.supervisor,
-    })
-}
-
-/// Returns an error if the workspace has nothing to measure.
-pub(crate) fn refuse_no_targets(
-    context: &Context,
-    common: &StoreOptions,
-    world: &World<'_>,
-) -> Result<(), AppError> {
-    if context.workspace.has_bench_targets(&common.cargo) {
-        return Ok(());
-    }
-    // Cargo's metadata omits targets whose files are missing, but building them names the missing files.
-    order_in_place(context, common, world)?.check_selection()?;
-    Err(AppError::NothingToMeasure(
-        "the selected packages have no bench targets\n  help: `--workspace` selects all packages; `cargo perfcheck init` shows how to write a first benchmark".to_owned(),
-    ))
-}
-
-/// Warns of bench targets that cargo skipped.
-pub(crate) fn warn_of_skipped(skipped: &[SkippedTarget], stderr: &mut dyn Write) {
-    for one in skipped {
-        let SkippedTarget {
-            package, target, ..
-        } = &one;
-        let (reason, help) = match &one.reason {
-            SkipReason::FeaturesOff(features) => {
-                let wanted = features
-                    .iter()
-                    .map(|feature| format!("{package}/{feature}"));
-                let wanted: Vec<String> = wanted.collect();
-                let help = format!("`--features {}`", wanted.join(","));
-                ("it needs features that are off", help)
-            }
-            SkipReason::BenchIsFalse => (
-                "its manifest says `bench = false`",
-                format!("`--bench {target}` measures it"),
-            ),
-        };
-        let message = format!(
-            "{package}/{target} is left out, as in `cargo bench`: {reason}\n  help: {help}"
-        );
-        // Ignore a closed stderr.
-        let _ = output::write_warning(stderr, &message);
-    }
-}
-
-/// Starts `targets` and lists the benchmarks that match `filter`. Each answer must arrive within `timeout`.
-pub(crate) fn find_benchmarks(
-    filter: &Filter,
-    timeout: Duration,
-    targets: Vec<BenchTarget>,
-    beside: Option<ReferenceContext<'_>>,
-    world: &mut World<'_>,
-) -> Result<DiscoveredBenches, AppError> {
-    let progress = Progress::new(&mut *world.stderr, &mut *world.bench_output, world.progress);
-    let launcher = ProcessContext::new(world.supervisor, world.interrupt, &progress, timeout);
-    let mut discovered = discover(targets, beside, launcher).map_err(|error| match error {
-        ChildError::Interrupted => AppError::Interrupted(String::new()),
-        other => AppError::NothingToMeasure(other.to_string()),
-    })?;
-    for target in &mut discovered.targets {
-        target
-            .benchmarks
-            .retain(|benchmark| filter.matches(&benchmark.key));
-    }
-    Ok(discovered)
-}
-
-pub(crate) fn list_only(
-    discovered: &DiscoveredBenches,
-    format: MessageFormat,
-    world: &mut World<'_>,
-) -> Result<ExitCode, AppError> {
-    let keys = discovered
-        .targets
-        .iter()
-        .flat_map(|target| &target.benchmarks)
-        .map(|benchmark| &benchmark.key);
-    output::write_discovered(world.stdout, keys, format)?;
-    Ok(if discovered.failures.is_empty() {
-        ExitCode::Clean
-    } else {
-        ExitCode::BenchmarkFailed
-    })
-}
-
-pub(crate) fn nothing_found_error(filter: &Filter, discovered: &DiscoveredBenches) -> AppError {
-    AppError::NothingToMeasure(if !discovered.failures.is_empty() {
-        "no bench target could be driven; the errors are above".to_owned()
-    } else if filter.words.is_empty() {
-        "the bench targets have no benchmarks\n  help: without `harness = false` in Cargo.toml a bench target has the functions alone that are marked `#[bench]`".to_owned()
-    } else {
-        format!(
-            "there is {}\n  help: `cargo perfcheck list` lists them",
-            no_match_message(filter)
-        )
-    })
-}
-
-/// Returns the part of every deadline that does not depend on the request; `said` is the command line's value.
-pub(crate) fn timeout(said: Option<Duration>, context: &Context) -> Duration {
-    said.or(context.tables.workspace.timeout).unwrap_or(TIMEOUT)
 }
 
 #[cfg(test)]

@@ -2,11 +2,11 @@
 
 use std::time::Duration;
 
-use super::build::CacheBuild;
 use super::build::{BuildPair, pair_with_revision};
+use super::cache_build::CacheBuild;
 use super::pairing::target_name;
+use super::prepare::{build, find_benchmarks, refuse_no_targets};
 use super::request::Request;
-use super::request::{build, find_benchmarks, refuse_no_targets};
 use crate::error::AppError;
 use crate::options::StoreOptions;
 use crate::session::{Context, World};

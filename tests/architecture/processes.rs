@@ -12,7 +12,7 @@ pub const STARTERS: [(&str, &str); 4] = [
     ),
     ("crates/engine/src/host/viewer.rs", "a viewer outlives us"),
     (
-        "crates/engine/src/link/stand_in.rs",
+        "crates/engine/src/link/kept.rs",
         "a linker of cargo's, in the group of the build",
     ),
 ];

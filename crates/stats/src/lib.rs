@@ -44,6 +44,8 @@
 #[doc = include_str!("../README.md")]
 mod readme {}
 
+mod bca;
+mod better;
 pub mod binomial;
 mod bootstrap;
 mod change_points;
@@ -53,10 +55,12 @@ mod cluster_statistic;
 mod dependence;
 mod description;
 mod fisher;
+mod full_description;
 mod histogram;
 mod hodges_lehmann;
 mod interval;
 mod jackknife;
+mod low_quantile;
 mod means;
 pub mod normal;
 mod outliers;
@@ -74,17 +78,15 @@ mod t_score;
 mod welch_test;
 mod words;
 
+pub use bca::{bca_bounds, bca_interval};
+pub use better::Better;
 pub use bootstrap::{
     PercentileRule, Resampling, distinct_resamples, percentile_interval, percentile_interval_with,
     relative_change_interval, relative_change_resamples, resample,
 };
-pub use bootstrap::{bca_bounds, bca_interval};
 pub use change_points::{ChangePoint, ChangePointRules, change_points};
 pub use cluster_ranks::{ClusterMad, ClusterMedian};
 pub use cluster_statistic::ClusterFunction;
-pub use cluster_statistic::{
-    BootstrapSpread, ClusterLowQuantile, paired_difference_standard_error,
-};
 pub use cluster_statistic::{ClusterMean, ClusterSd, ClusterSlope, ClusterStatistic, PairedRatio};
 pub use cluster_statistic::{between_to_within_ratio, describe_cluster_means};
 pub use dependence::{SlowMode, mvalue, two_groups};
@@ -92,9 +94,9 @@ pub use dependence::{SplitHalves, lag_one_autocorrelation};
 pub use description::{
     Description, MAD_TO_SD, Variability, mean, mean_difference, sample_variance, standard_error,
 };
-pub use description::{FullDescription, FullDescriptionRules, TailSource};
 pub use description::{density_curve, silverman_bandwidth};
 pub use fisher::FisherExact;
+pub use full_description::{FullDescription, FullDescriptionRules, TailSource};
 pub use histogram::{HdrHistogram, HdrPrecision};
 pub use hodges_lehmann::{HodgesLehmann, HodgesLehmannRanks};
 pub use interval::IntervalDistance;
@@ -106,6 +108,7 @@ pub use jackknife::{
     jackknife_t_relative_change_interval,
 };
 pub use jackknife::{LogStandardError, Smoothness};
+pub use low_quantile::{BootstrapSpread, ClusterLowQuantile, paired_difference_standard_error};
 pub use means::GeometricMean;
 pub use means::HarmonicMean;
 pub use means::OperationRates;
@@ -114,7 +117,6 @@ pub use means::{TrimmedError, TrimmedMean};
 pub use outliers::{CleanedSample, CleaningCounts, FirstSampleTreatment};
 pub use outliers::{IqrFence, OutlierPolicy, TreatedSample, TreatmentSkipped, ZeroSpreadTreatment};
 pub use outliers::{OutlierCounts, OutlierLabel, TukeyFences};
-pub use quantile::Better;
 pub use quantile::WeightedEcdf;
 pub use quantile::{Quantile, median};
 pub use random::{Draws, Stream, derived_seed};

@@ -6,9 +6,9 @@ use std::hint::black_box;
 use perfcheck::sequence::Window;
 
 use crate::async_executor::AsyncExecutor;
-use crate::bencher::BatchSize;
-use crate::bencher::TimedSample;
 use crate::measurement::{Measurement, WallTime};
+use crate::sample::BatchSize;
+use crate::sample::TimedSample;
 
 /// A [`Bencher`](crate::Bencher) for routines that return futures, created by [`Bencher::to_async`](crate::Bencher::to_async).
 pub struct AsyncBencher<'a, 'b, A: AsyncExecutor, M: Measurement = WallTime> {

@@ -6,12 +6,11 @@ use std::collections::HashSet;
 use std::fmt::Display;
 
 use crate::bencher::Bencher;
-use crate::configuration::{
-    BenchmarkConditions, Configuration, SamplingMode, Throughput, setting_methods,
-};
-use crate::manager::PlotConfiguration;
+use crate::conditions::BenchmarkConditions;
+use crate::configuration::{Configuration, SamplingMode, Throughput, setting_methods};
 use crate::measurement::{Measurement, StoredScale};
-use crate::session::{Profiling, Visit};
+use crate::presentation::PlotConfiguration;
+use crate::visit::{Profiling, Visit};
 use crate::{output, session};
 use perfcheck::sequence::{escape, print_note};
 

@@ -23,6 +23,7 @@ mod async_bencher;
 pub mod async_executor;
 mod bencher;
 mod command_line;
+mod conditions;
 mod configuration;
 mod filter;
 mod group;
@@ -31,14 +32,16 @@ mod manager;
 pub mod measurement;
 mod old;
 mod output;
+mod presentation;
 pub mod profiler;
+mod sample;
 mod session;
+mod visit;
 
 pub use std::hint::black_box;
 
 #[cfg(feature = "async")]
 pub use async_bencher::AsyncBencher;
-pub use bencher::BatchSize;
 pub use bencher::Bencher;
 pub use configuration::SamplingMode;
 pub use configuration::Throughput;
@@ -47,11 +50,12 @@ pub use filter::Pattern;
 pub use group::BenchmarkGroup;
 pub use group::BenchmarkId;
 pub use manager::Criterion;
-pub use manager::{AxisScale, Baseline, PlotConfiguration, PlottingBackend};
 #[doc(hidden)]
 pub use old::{Benchmark, BenchmarkDefinition, Fun, ParameterizedBenchmark};
 #[cfg(feature = "allocations")]
 pub use perfcheck::CountingAllocator;
+pub use presentation::{AxisScale, Baseline, PlotConfiguration, PlottingBackend};
+pub use sample::BatchSize;
 
 /// Runs the groups of [`criterion_main!`].
 #[doc(hidden)]

@@ -1,14 +1,14 @@
 //! `Criterion`: settings, a filter and a measurement, and methods to declare benchmarks and groups.
-//!
-//! Criterion's options for plots and files. They are accepted without effect: nothing is plotted here, and `cargo perfcheck` stores the numbers.
 
+use crate::PlottingBackend;
 use std::cell::RefCell;
 use std::path::Path;
 use std::time::Duration;
 
 use crate::bencher::Bencher;
 use crate::command_line::{ResultFormat, VisitMode, command_line};
-use crate::configuration::{BenchmarkConditions, Configuration, setting_methods};
+use crate::conditions::BenchmarkConditions;
+use crate::configuration::{Configuration, setting_methods};
 use crate::filter::BenchmarkFilter;
 use crate::group::{BenchmarkGroup, BenchmarkId};
 use crate::measurement::{Measurement, WallTime};
@@ -191,55 +191,6 @@ impl<M: Measurement> Criterion<M> {
         };
         self.benchmark_group(function)
             .bench_with_input(id, input, f);
-        self
-    }
-}
-
-/// The use of a baseline's directory in Criterion.
-#[derive(Debug, Clone, Copy)]
-pub enum Baseline {
-    /// Compare with the baseline if it contains the benchmark.
-    CompareLenient,
-    /// Compare with the baseline, and fail if it lacks the benchmark.
-    CompareStrict,
-    /// Write the baseline.
-    Save,
-    /// Do not write the baseline.
-    Discard,
-}
-
-/// The program or crate with which Criterion plots.
-#[derive(Debug, Clone, Copy)]
-pub enum PlottingBackend {
-    /// The program `gnuplot`.
-    Gnuplot,
-    /// The crate `plotters`.
-    Plotters,
-    /// No plots.
-    None,
-}
-
-/// The scale of an axis.
-#[derive(Debug, Clone, Copy, Default)]
-pub enum AxisScale {
-    /// Linear.
-    #[default]
-    Linear,
-    /// Logarithmic.
-    Logarithmic,
-}
-
-/// The plot settings of a group.
-#[derive(Debug, Clone, Default)]
-pub struct PlotConfiguration {
-    summary_scale: AxisScale,
-}
-
-impl PlotConfiguration {
-    /// Sets the scale of the summary's axes.
-    #[must_use]
-    pub fn summary_scale(mut self, new_scale: AxisScale) -> Self {
-        self.summary_scale = new_scale;
         self
     }
 }

@@ -8,8 +8,8 @@ use crate::configuration::{Configuration, SamplingMode, setting_methods};
 use crate::group::BenchmarkGroup;
 use crate::group::BenchmarkId;
 use crate::manager::Criterion;
-use crate::manager::PlotConfiguration;
 use crate::measurement::{Measurement, WallTime};
+use crate::presentation::PlotConfiguration;
 
 /// Returns the amount that an iteration processes for a parameter.
 type ThroughputOf<T> = Box<dyn Fn(&T) -> Throughput>;

@@ -1,20 +1,17 @@
 //! The sequence of a search: find the benchmark, check that the last commit is slower, narrow the range down.
-//!
-//! Options of `bisect`.
 
-use clap::Args;
+use super::options::BisectOptions;
 
-use super::search::SearchState;
-use super::search::{SearchStep, bounds, most_steps, next};
+use super::search::{SearchState, SearchStep, bounds, most_steps, next};
 use super::step::{BisectSession, BuiltBenchmark, CommitBuild, MeasurementBudget, skipped_outcome};
 use crate::config::Layer;
 use crate::error::AppError;
 use crate::naming::{find_candidates, list_keys};
-use crate::options::{PairedOptions, StoreOptions, word_parser};
+use crate::options::StoreOptions;
 use crate::output::{
     self, BisectFindings, BisectOutcome, BisectStep, CommitFinding, CommitOutcome, ProgressMode,
 };
-use crate::pipeline::build::cache_directory;
+use crate::pipeline::cache_build::cache_directory;
 use crate::session::{Context, World};
 use perfcheck_analysis::compare::Estimate;
 use perfcheck_analysis::exit_code::ExitCode;
@@ -429,39 +426,4 @@ fn no_benchmark_error(
         "`{}` cannot be measured in {good}: {why}\n  help: {help}",
         key.id.escape_debug()
     ))
-}
-
-const AFTER_HELP: &str = "\
-Builds commits between the good and the bad one and measures each side by side with the good one, until it finds the first slow
-commit. It skips commits that cannot be built or measured. After an interruption the same command continues.
-
-Examples:
-  cargo perfcheck bisect sort/10 --good v1.0               which commit since v1.0 made `sort/10` slower?
-  cargo perfcheck bisect sort/10 --good v1.0 --bad v1.1
-  cargo perfcheck bisect sort/10 --good v1.0 --benches-from worktree
-                                                           the benchmark is newer than some of the commits
-
-Exit status: 0 found, or narrowed down to commits that cannot be told apart; 2 usage, or the bad commit is not slower than the good one; 3 build failed, 4 the good or the bad commit could not be measured or gave no clear answer, 5 store unusable, 130 interrupted.";
-
-/// Search a history for the first slow commit.
-#[derive(Debug, Clone, Args)]
-#[command(after_long_help = AFTER_HELP)]
-pub struct BisectOptions {
-    /// The benchmark: its id, the name of a bench target with one benchmark, or a part of the id
-    #[arg(value_name = "ID")]
-    pub bench: String,
-    /// A commit at which the benchmark is fast
-    #[arg(long, value_name = "REV")]
-    pub good: String,
-    /// A later commit at which it is slow
-    #[arg(long, value_name = "REV", default_value = "HEAD")]
-    pub bad: String,
-    /// Build commits with these benchmarks: their own, or those of the work tree
-    #[arg(long, value_name = "SIDE", default_value = "revision", value_parser = word_parser::<BenchesFrom>(BenchesFrom::WORDS))]
-    pub benches_from: BenchesFrom,
-    /// Start again instead of continuing after an interruption
-    #[arg(long)]
-    pub restart: bool,
-    #[command(flatten)]
-    pub(super) paired: PairedOptions,
 }

@@ -4,8 +4,9 @@
 //! without a clear outcome counts as neither fast nor slow.
 
 mod command;
+mod options;
 mod search;
 mod step;
 
-pub use command::BisectOptions;
 pub use command::bisect;
+pub use options::BisectOptions;

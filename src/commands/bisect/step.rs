@@ -1,20 +1,20 @@
 //! The step of a search: builds one commit, compares it with the good one and stores both as a pair of runs.
 
-use super::command::BisectOptions;
+use super::options::BisectOptions;
 use super::search::SearchState;
 use crate::error::{AppError, first_line};
 use crate::options::StoreOptions;
 use crate::output::{CommitFinding, CommitOutcome};
-use crate::pipeline::build::CacheBuild;
 use crate::pipeline::build::compare_sides;
+use crate::pipeline::cache_build::CacheBuild;
 use crate::pipeline::judge::Measured;
+use crate::pipeline::layouts::Relinking;
 use crate::pipeline::machine_code::CodeEquality;
-use crate::pipeline::machine_code::Relinking;
 use crate::pipeline::paired::PairedMeasurement;
 use crate::pipeline::pairing::Pairing;
+use crate::pipeline::prepare::{find_benchmarks, timeout};
 use crate::pipeline::record::AcceptancePolicy;
 use crate::pipeline::request::Request;
-use crate::pipeline::request::{find_benchmarks, timeout};
 use crate::session::{Context, World};
 use perfcheck_analysis::compare::Plan;
 use perfcheck_analysis::findings::{Conclusion, GatePolicy};

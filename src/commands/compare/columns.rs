@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::command::CompareCall;
+use super::options::CompareCall;
 use crate::delivery::progress::with_progress;
 use crate::error::AppError;
 use crate::options::StoreOptions;

@@ -3,9 +3,10 @@
 mod columns;
 mod command;
 mod grouping;
+mod options;
 mod pivot;
 
-pub use command::CompareOptions;
 pub use command::compare;
 pub use grouping::GroupPattern;
+pub use options::CompareOptions;
 pub use pivot::{Dimension, PivotRequest, PivotValue, Versus};

@@ -1,13 +1,12 @@
 //! The `doctor` command: inspects the machine, measures its noise while watching it, judges and reports.
-//!
-//! Options of `cargo perfcheck doctor`.
 
 #![expect(
     clippy::disallowed_methods,
     reason = "how long the counters were watched"
 )]
 
-use std::time::{Duration, Instant};
+use super::options::DoctorOptions;
+use std::time::Instant;
 
 use super::judgement::{DoctorFacts, judge};
 use super::noise;
@@ -65,15 +64,4 @@ pub fn doctor(
     };
     output::write_doctor(world.stdout, &findings, output.format)?;
     Ok(exit_code)
-}
-
-/// Options of `cargo perfcheck doctor`.
-#[derive(Debug, Clone)]
-pub struct DoctorOptions {
-    /// Duration of the noise measurement
-    pub time: Duration,
-    /// Maximum rounds of each workload; `None` for as many as fit
-    pub rounds: Option<u32>,
-    /// Seed of all randomness; `None` for a fresh one
-    pub seed: Option<u64>,
 }

@@ -5,7 +5,8 @@ mod judgement;
 #[cfg(test)]
 mod judgement_tests;
 mod noise;
+mod options;
 
-pub use command::DoctorOptions;
 pub use command::doctor;
 pub use noise::{WORKLOADS_ARGUMENT, run_workloads};
+pub use options::DoctorOptions;

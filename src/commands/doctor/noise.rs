@@ -9,7 +9,7 @@ use std::hint::black_box;
 use std::process::ExitCode;
 use std::time::Duration;
 
-use super::command::DoctorOptions;
+use super::options::DoctorOptions;
 use crate::error::AppError;
 use crate::output::{NoiseFindings, Progress, Resolvable};
 use crate::pipeline::paired::RecordedRounds;

@@ -15,9 +15,9 @@ use crate::output::{
     FlameGraph, MachineCode, MachineCodePair, MachineCodeRow, MessageFormat, Progress,
     write_build_event, write_flame_graph, write_flame_graph_written,
 };
-use crate::pipeline::build::cache_directory;
+use crate::pipeline::cache_build::cache_directory;
+use crate::pipeline::prepare::{find_benchmarks, timeout};
 use crate::pipeline::request::configure_target;
-use crate::pipeline::request::{find_benchmarks, timeout};
 use crate::pipeline::work_tree::cache_build;
 use crate::session::{Context, World};
 use perfcheck_analysis::compare::CallTree;

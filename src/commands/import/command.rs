@@ -1,22 +1,16 @@
 //! The `store import` command: determines the format of the files and imports them.
-//!
-//! Options of `store import`.
 
-use clap::Args;
+use super::options::ImportOptions;
 use std::io;
 use std::path::{Path, PathBuf};
 
 use super::{foreign, portable};
-use crate::config::parse_confidence_level;
 use crate::error::AppError;
-use crate::interchange::{
-    ExchangeError, FileFormat, ForeignInput, InputContent, TableLayout, ValueUnit, detect, read,
-};
-use crate::options::{OutlierWords, StoreOptions, parse_outliers};
+use crate::interchange::{ExchangeError, FileFormat, ForeignInput, InputContent, detect, read};
+use crate::options::StoreOptions;
 use crate::output::write_build_event;
 use crate::session::{Context, World};
 use perfcheck_analysis::exit_code::ExitCode;
-use perfcheck_analysis::model::{Outliers, SampleFilter, SourceInterval, Thresholds};
 use perfcheck_engine::store::check_baseline_name;
 
 /// Runs the command.
@@ -158,163 +152,4 @@ fn refuse_flags(options: &ImportOptions, format: FileFormat) -> Result<(), AppEr
         ))),
         None => Ok(()),
     }
-}
-
-const AFTER_HELP: &str = "\
-Examples:
-  cargo perfcheck store import main.jsonl                        import what `store export` wrote elsewhere, each run once
-  cargo perfcheck store import target/criterion                  import every baseline of Criterion as a run of its name
-  cargo perfcheck store import target/criterion --run base --save-baseline before
-  hyperfine --export-json - ./a ./b | cargo perfcheck store import -
-  cargo bench -- --output-format bencher | cargo perfcheck store import - --save-baseline old
-
-The column map of a table says what each column means: KEY=COLUMN, with commas between. Columns are named as in the first line, or by number as `#1`.
-  id=A/B/C        the benchmark, from one or several columns
-  value=T         what was measured; several such columns are several benchmarks a row; `value=T[ms]` gives one its unit,
-                  `value.ser=T` the last part of its id
-  repetition=R    which measurement of its launch a row is; orders them, and finds rows that are there twice
-  launch=L        which session or process a row belongs to; several files are several launches anyway
-  iterations=N    the values of a row are totals of so many iterations
-  unit=U          the unit of the row's values
-  dimension=D     what else is known of a benchmark, the same in all of its rows: a dimension of pivots, no part of the id
-
-Units: ns, us, ms, s, min, ticks:100ns; rates such as ops/s, bytes/s, MiB/s; amounts: bytes, KiB, instructions, cycles, allocations, amount:NAME.
-
-Tables:
-  cargo perfcheck store import log.csv --columns id=Serializer/TestData/Mode,value.ser=TimeSer,value.deser=TimeDeser,repetition=Repetition \\
-      --unit ticks:100ns --drop-first --save-baseline v1
-  cargo perfcheck store import day1.csv day2.csv day3.csv --columns id=name,value=ns --unit ns   three sessions, three launches
-  perf-tool | cargo perfcheck store import - --no-header --columns id=#1,value=#2 --unit ops/s
-  cargo perfcheck compare v1 latest                                                        compare two imports
-
-Exit status: 0, 2 usage, or a file that cannot be read (nothing is stored), 5 store unusable, 130 interrupted.";
-
-/// A fact about the environment of imported measurements, as the user states it.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct StatedFact {
-    /// The name of the fact.
-    pub name: String,
-    /// The value of the fact.
-    pub value: String,
-}
-
-/// Options of `store import`.
-#[derive(Debug, Clone, Args)]
-#[command(after_long_help = AFTER_HELP)]
-#[expect(clippy::struct_excessive_bools, reason = "each is a flag of its own")]
-pub struct ImportOptions {
-    /// Import these files or Criterion directories, one session each; `-` is stdin
-    #[arg(value_name = "FILE", required = true)]
-    pub files: Vec<PathBuf>,
-    /// Read the files as this format [default: csv with --columns, else detected]
-    #[arg(long, value_name = "FMT")]
-    pub format: Option<FileFormat>,
-    /// csv: map columns to their meaning (repeatable); --help explains MAP
-    #[arg(long, value_name = "MAP")]
-    pub columns: Vec<String>,
-    /// Read values in this unit, unless the column map sets another one
-    #[arg(long, value_name = "UNIT", value_parser = str::parse::<ValueUnit>)]
-    pub unit: Option<ValueUnit>,
-    /// Guess units: ticks of 100 ns if a `Language` column of id or dimensions says csharp, or without such a column if the median exceeds a million,
-    /// else nanoseconds; prints the guess
-    #[arg(long, conflicts_with = "unit")]
-    pub guess_units: bool,
-    #[command(flatten)]
-    pub(super) layout: TableLayout,
-    /// Skip and count unreadable rows
-    #[arg(long)]
-    pub lenient: bool,
-    /// Treat the first repetition of each process as its warm-up, like `first` in `--outliers`
-    #[arg(long)]
-    pub drop_first: bool,
-    /// Leave these outliers out of summaries; all values are stored and tested
-    #[arg(long, value_name = "POLICY[,first]", default_value = "none", value_parser = OutlierWords(with_fences))]
-    pub outliers: SampleFilter,
-    /// Leave out the whole row if any of its values is an outlier
-    #[arg(long)]
-    pub drop_rows: bool,
-    /// Set the confidence level of intervals of means [default: 95%, the threshold `import-level`]
-    #[arg(long, value_name = "FRACTION", value_parser = parse_confidence_level)]
-    pub confidence_level: Option<f64>,
-    /// Draw N bootstrap resamples for intervals of means [default: 2000, the threshold `import-resamples`]
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(100..=10_000_000))]
-    pub resamples: Option<u32>,
-    /// Seed the intervals of means; each benchmark derives its own seed [default: 42, the threshold `import-seed`]
-    #[arg(long, value_name = "N")]
-    pub seed: Option<u64>,
-    /// Store the benchmarks under this package and bench target; compared runs need the same ones [default: imported/FMT]
-    #[arg(long = "as", value_name = "PACKAGE/TARGET", value_parser = place)]
-    pub place: Option<(String, String)>,
-    /// State where the values were measured, e.g. cpu=NAME, profile=release or host=dedicated (nobody else used the machine); runs with different
-    /// facts are not comparable
-    #[arg(long = "fact", value_name = "KEY=VALUE", value_parser = fact)]
-    pub facts: Vec<StatedFact>,
-    /// Name the imported run
-    #[arg(short, long, value_name = "NAME")]
-    pub save_baseline: Option<String>,
-    /// Import only the run of this name from files with several (repeatable)
-    #[arg(long = "run", value_name = "NAME")]
-    pub runs: Vec<String>,
-    /// Move existing names to the imported runs
-    #[arg(long)]
-    pub move_names: bool,
-    /// Print what would be stored, and store nothing
-    #[arg(short = 'n', long)]
-    pub dry_run: bool,
-}
-
-impl ImportOptions {
-    /// Returns the filter for all summaries of the run. Without an explicit fence, the workspace's threshold applies.
-    pub(super) fn filter(&self) -> SampleFilter {
-        SampleFilter {
-            drop_first: self.drop_first || self.outliers.drop_first,
-            paired: self.drop_rows,
-            ..self.outliers
-        }
-    }
-
-    /// Returns the settings of the intervals of means.
-    pub(super) fn interval(&self, thresholds: &Thresholds) -> SourceInterval {
-        SourceInterval {
-            confidence_level: self.confidence_level.unwrap_or(thresholds.import_level),
-            resamples: self.resamples.unwrap_or(thresholds.import_resamples as u32),
-            seed: self.seed.unwrap_or(thresholds.import_seed as u64),
-        }
-    }
-}
-
-/// Parses the value of `--outliers`, including names from the serializer methodology, which imply their fences.
-fn with_fences(text: &str) -> Result<SampleFilter, String> {
-    let (policy, fence) = match text {
-        "all" => (Outliers::Keep, None),
-        "iqr_1.5" => (Outliers::Iqr, Some(1.5)),
-        "iqr_3" => (Outliers::Iqr, Some(3.0)),
-        "mad_3" => (Outliers::Mad, Some(3.0)),
-        "winsorize_5_95" => (Outliers::Winsorized, None),
-        words => return parse_outliers(words),
-    };
-    Ok(SampleFilter {
-        outliers: policy,
-        fence,
-        ..SampleFilter::default()
-    })
-}
-
-fn place(text: &str) -> Result<(String, String), String> {
-    match text.split_once('/') {
-        Some((package, target)) if !package.is_empty() && !target.is_empty() => {
-            Ok((package.to_owned(), target.to_owned()))
-        }
-        _ => Err("it is PACKAGE/TARGET, such as `imported/serializers`".to_owned()),
-    }
-}
-
-fn fact(text: &str) -> Result<StatedFact, String> {
-    let (name, value) = text
-        .split_once('=')
-        .ok_or("it is KEY=VALUE, such as `cpu=Ryzen 7 5800X`")?;
-    Ok(StatedFact {
-        name: name.trim().to_owned(),
-        value: value.to_owned(),
-    })
 }

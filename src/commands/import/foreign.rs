@@ -2,7 +2,7 @@
 //!
 //! Imports tables of separated values.
 
-use super::command::ImportOptions;
+use super::options::ImportOptions;
 use super::record::environment_from_facts;
 use super::record::warn;
 use super::record::{ImportRow, ParsedFiles, build_run, build_source, summarize_benchmarks};

@@ -2,8 +2,9 @@
 
 mod command;
 mod foreign;
+mod options;
 mod portable;
 mod record;
 
-pub use command::ImportOptions;
 pub use command::import;
+pub use options::ImportOptions;

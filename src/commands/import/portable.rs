@@ -3,7 +3,7 @@
 use std::collections::{HashMap, HashSet};
 use std::io;
 
-use super::command::ImportOptions;
+use super::options::ImportOptions;
 use crate::delivery::progress::with_progress;
 use crate::error::AppError;
 use crate::interchange::{ExchangeError, InputContent, PortableRun, PortableRunId, read_portable};

@@ -5,7 +5,7 @@
 //! Warnings about imported numbers, on stderr since they are not the result.
 
 use super::ImportOptions;
-use super::command::StatedFact;
+use super::options::StatedFact;
 use crate::config::parse_shared_host;
 use crate::error::AppError;
 use crate::interchange::{

@@ -15,13 +15,13 @@ use crate::pipeline::pair::{PairingRules, pair_builds};
 use crate::pipeline::paired::{PairedMeasurement, remarks_on_skipped};
 use crate::pipeline::pairing::{ShardPlan, ShardRequest};
 use crate::pipeline::pairing::{failed_targets, target_name};
+use crate::pipeline::prepare::{nothing_found_error, timeout};
 use crate::pipeline::publish::{Advice, NextSteps, Publication};
 use crate::pipeline::record::{AcceptancePolicy, RecordedRun};
 use crate::pipeline::reference::{
     ReferenceBuild, ReferenceBuilds, build_against, find_reference_builds,
 };
 use crate::pipeline::request::{Request, git_state};
-use crate::pipeline::request::{nothing_found_error, timeout};
 use crate::pipeline::single::SingleMeasurement;
 use crate::pipeline::work_tree::WorkTree;
 use crate::sanitize::shell_quoted;

@@ -11,7 +11,7 @@ use std::path::Path;
 use serde_json::{Value, json};
 
 use super::super::error::ExchangeError;
-use super::writers::{ExportedRun, values_by_process};
+use super::exported::{ExportedRun, values_by_process};
 use perfcheck_analysis::model::{Measurement, Metric, ProgressReporter, Sample, Throughput};
 use perfcheck_stats::{
     ClusterMad, ClusterMean, ClusterMedian, ClusterSd, ClusterSlope, ClusterStatistic, Description,

@@ -4,12 +4,13 @@
 //! file names only by the rules of `criterion`, which keep every file below the given directory.
 
 mod criterion;
+mod exported;
 #[cfg(test)]
 mod tests;
 mod writers;
 
 pub use criterion::{file_name, write_criterion};
-pub use writers::ExportedRun;
+pub use exported::ExportedRun;
 pub use writers::write_benchstat;
 pub use writers::write_bmf;
 pub use writers::write_csv;

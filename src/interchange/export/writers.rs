@@ -3,21 +3,18 @@
 //! Writes the Bencher Metric Format: for each benchmark its measures, each a value with bounds.
 //!
 //! Writes every sample of every run as a table.
-//!
-//! The input of an export: the measurements of a run, with their names.
 
+use crate::interchange::ExportedRun;
+use crate::interchange::export::exported::values_by_process;
 use serde_json::{Map, Value, json};
-use std::collections::HashMap;
 use std::fmt::Write as _;
 use std::io::{self, Write};
 
 use super::criterion::{CONFIDENCE_LEVEL, RESAMPLES};
 use crate::sanitize;
 use crate::sanitize::csv_text as text;
-use perfcheck_analysis::compare::{InstructionSummary, described_launches};
-use perfcheck_analysis::model::{
-    BenchmarkKey, Measurement, Metric, ProcessSeries, ProgressReporter, Run, Sample,
-};
+use perfcheck_analysis::compare::InstructionSummary;
+use perfcheck_analysis::model::{BenchmarkKey, Measurement, Metric, ProgressReporter, Sample};
 use perfcheck_stats::{ClusterMean, Resampling, Stream, mean, median, percentile_interval};
 
 /// Writes one run.
@@ -266,59 +263,4 @@ pub fn write_csv(
         }
     }
     table.flush()
-}
-
-/// A run to export.
-#[derive(Debug, Clone)]
-pub struct ExportedRun {
-    /// Name of the run: a baseline's name, or `run-12`
-    pub name: String,
-    /// The run without its measurements
-    pub run: Run,
-    /// Its benchmarks, by key. Those without samples are not exported
-    pub measurements: Vec<Measurement>,
-}
-
-impl ExportedRun {
-    /// Returns the measurements that have samples.
-    pub(super) fn measured(&self) -> impl Iterator<Item = &Measurement> {
-        let measurements = self.measurements.iter();
-        measurements.filter(|measurement| {
-            (measurement.launches.iter()).any(|launch| !launch.series.deciding_samples().is_empty())
-        })
-    }
-
-    /// Returns a name for each measured benchmark: its id, with package and target before it if two have the same id.
-    pub(super) fn names(&self) -> Vec<String> {
-        let mut ids: HashMap<&str, usize> = HashMap::new();
-        for measurement in self.measured() {
-            *ids.entry(&measurement.benchmark.key.id).or_default() += 1;
-        }
-        self.measured()
-            .map(|measurement| {
-                let key = &measurement.benchmark.key;
-                if ids.get(key.id.as_str()) == Some(&1) {
-                    key.id.clone()
-                } else {
-                    format!("{}/{}/{}", key.package, key.target, key.id)
-                }
-            })
-            .collect()
-    }
-}
-
-/// Returns the values per iteration that describe the run, by process. Rates are in units per second.
-pub(super) fn values_by_process(measurement: &Measurement) -> Vec<(&ProcessSeries, Vec<f64>)> {
-    let value = |per_iteration: f64| match measurement.benchmark.metric {
-        Metric::Rate { .. } => 1e9 / per_iteration,
-        Metric::Time | Metric::Amount { .. } => per_iteration,
-    };
-    (described_launches(measurement).into_iter())
-        .map(|(launch, times)| {
-            let values = times.into_iter().map(value);
-            let values = values.filter(|value| value.is_finite());
-            (launch, values.collect::<Vec<f64>>())
-        })
-        .filter(|(_, values)| !values.is_empty())
-        .collect()
 }

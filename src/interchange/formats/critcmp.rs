@@ -7,7 +7,7 @@ use super::super::groups::IterationLayout;
 use super::super::input::InputContent;
 use super::super::unit::ValueUnit;
 use super::gathering::{ForeignRun, ForeignRunBuilder, format_error, sample_from_float};
-use super::read::{JsonMembers, parse};
+use super::json::{JsonMembers, parse};
 use perfcheck_analysis::model::{SourceFile, Throughput};
 
 #[derive(Deserialize)]

@@ -12,7 +12,7 @@ use super::super::error::ExchangeError;
 use super::super::groups::IterationLayout;
 use super::super::unit::ValueUnit;
 use super::gathering::{ForeignRun, ForeignRunBuilder, format_error, sample_from_float, unused_id};
-use super::read::parse_named;
+use super::json::parse_named;
 use perfcheck_analysis::model::{
     CriterionBenchmark, CriterionSamples, ProgressReporter, SourceFile,
 };

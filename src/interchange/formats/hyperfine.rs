@@ -11,7 +11,7 @@ use super::super::unit::ValueUnit;
 use super::gathering::{
     ForeignRun, ForeignRunBuilder, builtin_unit, format_error, sample_from_float, unused_id,
 };
-use super::read::parse;
+use super::json::parse;
 
 /// Schema version of hyperfine 2; hyperfine 1 writes none.
 const NEWEST_SCHEMA: u32 = 2;

@@ -8,6 +8,7 @@ mod criterion_tree;
 mod divan;
 mod gathering;
 mod hyperfine;
+mod json;
 mod libtest;
 mod read;
 #[cfg(test)]

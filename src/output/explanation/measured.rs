@@ -1,17 +1,13 @@
 //! Explains the measurement: runs, sides, host and time, and failed processes.
-//!
-//! Explains verdicts without a comparison: new, missing, failed, incomparable, and identical executables.
 
-use super::unpaired::note_statements;
-use super::write::{Explanation, MeasuredSide};
-use crate::output::messages::{DecisionNumbers, Numbers, Statement};
+use super::content::{Explanation, MeasuredSide};
+use crate::output::messages::{Numbers, Statement};
 use crate::output::units;
-use crate::output::words::remarks::describe_sameness;
-use crate::output::words::sentences::capitalize;
-use crate::output::words::{remarks, sentences};
+use crate::output::words::sentences;
+use crate::output::words::source::describe_environment;
 use perfcheck_analysis::compare::HostControls;
-use perfcheck_analysis::findings::{Method, Row, Sameness};
-use perfcheck_analysis::model::{Failure, MIN_LAUNCHES, Verdict, shorten_hash};
+use perfcheck_analysis::findings::Method;
+use perfcheck_analysis::model::{Failure, shorten_hash};
 
 /// Maximum number of reference runs listed one by one.
 const MOST_RUNS_NAMED: usize = 3;
@@ -40,7 +36,7 @@ pub(super) fn side_statements(explanation: &Explanation<'_>) -> Vec<Statement> {
         Some(imported) => format!(
             "Another program measured it ({}): {}.",
             imported.summary(),
-            remarks::describe_environment(environment)
+            describe_environment(environment)
         ),
         None => format!(
             "On {}; {}, profile {}.{}",
@@ -216,130 +212,6 @@ pub(super) fn format_level(fraction: f64) -> String {
         &digits
     };
     format!("{digits} %")
-}
-
-/// Returns the reason for the verdict, and what would have led to another one.
-pub(super) fn statements(explanation: &Explanation<'_>) -> Vec<Statement> {
-    let mut statements = failure_statements(explanation.failures);
-    let in_turn = explanation.run.pair.is_some();
-    let reference = explanation.reference;
-    let same = sameness(explanation);
-    let named = reference.map_or_else(|| "the reference".to_owned(), |run| format!("run {run}"));
-    let (decision, otherwise) = match explanation.verdict {
-        Verdict::New if in_turn => (
-            format!("{named} does not have it, or with another bench target: there is nothing to compare it with."),
-            "With `--against REV`, `--benches-from worktree` lays the current benchmarks over the older revision, so that both sides have it.".to_owned(),
-        ),
-        Verdict::New => (
-            "No accepted run before this one has measured it, on its branch or on the one that it forked from, or the run that was named as the reference did not: there is nothing to compare it with.".to_owned(),
-            "The next run will be compared with this one, if this one was accepted.".to_owned(),
-        ),
-        Verdict::Missing => (
-            format!("{named} has it, and this run did not find it although its bench target was built: it was removed, renamed or left out by the build."),
-            "If it was renamed, the new name is `new`. Once a run without it is accepted it is not missed any more.".to_owned(),
-        ),
-        Verdict::Incomparable => explain_incomparable(explanation, &named, &mut statements),
-        Verdict::Failed => explain_failed(explanation, &mut statements),
-        Verdict::Unchanged if let Some(same) = same => {
-            (
-                format!("{}, so it was not measured beside {named}.", describe_sameness(same)),
-                "`--measure-identical` measures all the same.".to_owned(),
-            )
-        }
-        _ => return statements,
-    };
-    statements.push(Statement::new(
-        capitalize(&decision),
-        Numbers::Decision(DecisionNumbers::Uncompared {
-            reference_run: reference,
-        }),
-    ));
-    statements.push(Statement::new(
-        otherwise,
-        Numbers::Otherwise {
-            smallest_callable: None,
-            rounds_needed: None,
-        },
-    ));
-    statements
-}
-
-/// Returns in which respect both sides are the same, if that is why nothing was measured.
-pub(super) fn sameness(explanation: &Explanation<'_>) -> Option<Sameness> {
-    let in_turn = explanation.run.pair.is_some();
-    let same = explanation.row.and_then(Row::sameness);
-    let is_unmeasured = in_turn && explanation.candidate.is_none();
-    same.or(is_unmeasured.then_some(Sameness::Executable))
-}
-
-fn explain_incomparable(
-    explanation: &Explanation<'_>,
-    named: &str,
-    statements: &mut Vec<Statement>,
-) -> (String, String) {
-    let blocking = explanation.row.map_or(&[][..], |row| &row.blocking);
-    for difference in blocking {
-        statements.push(Statement::new(
-            format!("{difference}."),
-            Numbers::Difference(difference.clone()),
-        ));
-    }
-    let facts: Vec<&str> = blocking.iter().map(|found| found.fact.word()).collect();
-    let facts = if facts.is_empty() {
-        // A side-by-side measurement without stored differences can only differ in the benchmark's version.
-        "benchmark-version".to_owned()
-    } else {
-        facts.join(",")
-    };
-    let again = "measuring the other side again under the same conditions";
-    let may_differ = blocking.iter().all(|found| found.fact.may_differ());
-    (
-        format!(
-            "What differs from {named} changes times whatever the code does, so the two were not compared ({facts})."
-        ),
-        if may_differ {
-            format!(
-                "`--allow-different {facts}` compares all the same; {again} is better (`--against REV`)."
-            )
-        } else {
-            format!(
-                "Only {again} helps (`--against REV`); the next run will be compared with this one."
-            )
-        },
-    )
-}
-
-fn explain_failed(
-    explanation: &Explanation<'_>,
-    statements: &mut Vec<Statement>,
-) -> (String, String) {
-    let comparison = explanation.comparison();
-    statements.extend(note_statements(
-        comparison.map_or(&[], |found| &found.notes),
-    ));
-    let of_pair = explanation.method == Some(Method::Paired) || explanation.run.pair.is_some();
-    let good = explanation
-        .candidate
-        .as_ref()
-        .map_or(0, |candidate| candidate.launches);
-    let decision = if explanation.candidate.is_none() {
-        "Its bench target could not be driven, on one side at least, so nothing of it was measured."
-            .to_owned()
-    } else if of_pair {
-        format!(
-            "Too few rounds in which both sides were measured are left for a verdict ({good} of the candidate)."
-        )
-    } else if good == 0 {
-        "None of its launches gave samples.".to_owned()
-    } else {
-        format!(
-            "Of its launches {good} gave samples; with failures beside them at least {MIN_LAUNCHES} are needed for a verdict."
-        )
-    };
-    (
-        decision,
-        "What the process said is on stderr of the run; `cargo bench` runs the same code without measuring in launches.".to_owned(),
-    )
 }
 
 #[cfg(test)]

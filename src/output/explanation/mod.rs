@@ -3,13 +3,15 @@
 //! Every sentence carries its exact numbers for the JSON message. Must not decide anything: all numbers come from the stored decision
 //! ([`Grounds`](perfcheck_analysis::compare::Grounds)).
 
+mod content;
 mod extras;
 mod machine_code;
 mod measured;
 mod paired;
+mod unmeasured;
 mod unpaired;
 mod write;
 
+pub use content::{BenchmarkSelector, Explanation, MeasuredSide};
 pub use machine_code::{CodeExtent, write_machine_code};
-pub use write::{BenchmarkSelector, Explanation, MeasuredSide};
 pub use write::{ExplanationDepth, labeled_sentences, write_explanation};

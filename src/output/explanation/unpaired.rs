@@ -4,8 +4,8 @@
 //!
 //! Explains the effect size of a difference, for every method of comparison.
 
+use super::content::Explanation;
 use super::measured::{failure_statements, format_level, format_p};
-use super::write::Explanation;
 use crate::output::messages::{Numbers, Statement};
 use crate::output::units;
 use crate::output::words::analysis;

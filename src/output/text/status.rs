@@ -5,7 +5,7 @@
 use std::io::{self, Write};
 
 use crate::output::view::wrap_prose;
-use crate::output::words::remarks::write_source;
+use crate::output::words::source::write_source;
 use crate::output::{terminal, units};
 use crate::sanitize;
 use perfcheck_analysis::compare::HostControls;

@@ -4,3 +4,4 @@ pub(super) mod analysis;
 pub(super) mod extras;
 pub(super) mod remarks;
 pub(super) mod sentences;
+pub(super) mod source;

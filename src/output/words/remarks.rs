@@ -1,8 +1,6 @@
 //! Turns the remarks among the findings into sentences. Every output takes them from here.
 //!
 //! Describes the results of limits (`--limit`): which benchmarks exceed them, and which limits could not be checked.
-//!
-//! Describes the source of an imported run.
 
 use std::io::{self, Write};
 
@@ -14,9 +12,7 @@ use perfcheck_analysis::findings::{
     BenchmarkNote, ChangedFunction, CodeChange, ExceededLimit, LimitNote, LimitReport, Row,
     RunNote, Sameness,
 };
-use perfcheck_analysis::model::{
-    BenchmarkKey, Environment, MIN_LAUNCHES, Run, RunId, ShardId, Source, Statistic, Unit,
-};
+use perfcheck_analysis::model::{BenchmarkKey, MIN_LAUNCHES, RunId, ShardId, Statistic, Unit};
 
 /// Reports whether a note calls for an action. The others explain how a number was obtained.
 pub(crate) fn asks_to_act(note: &Note) -> bool {
@@ -447,89 +443,6 @@ fn explain_missing_statistic(statistic: Statistic) -> &'static str {
         Statistic::Slope => "it has no linear phase",
         _ => "its samples do not give it, or are no times",
     }
-}
-
-/// Writes the files, columns and filters of an imported run, and the facts stated about its machine and build.
-pub(crate) fn write_source(writer: &mut dyn Write, run: &Run, source: &Source) -> io::Result<()> {
-    let plain = |text: String| terminal::escape_terminal_text(&text);
-    writeln!(writer, "imported from {}", plain(source.summary()))?;
-    for file in &source.files {
-        let hash = file.blake3.get(..16).unwrap_or(&file.blake3);
-        writeln!(
-            writer,
-            "  {}: {} bytes, blake3 {hash}",
-            plain(file.name.clone()),
-            file.bytes
-        )?;
-    }
-    let units: Vec<String> = (source.values.iter())
-        .map(|value| format!("{} in {}", value.column, value.unit))
-        .collect();
-    let columns = if source.columns.is_empty() {
-        String::new()
-    } else {
-        format!("columns {}; ", source.columns)
-    };
-    writeln!(writer, "{}{}", plain(columns), plain(units.join(", ")))?;
-    let first = if source.filter.drop_first {
-        ", first repetitions kept apart"
-    } else {
-        ""
-    };
-    writeln!(
-        writer,
-        "{} ({}; all are stored){first}",
-        source.counts.describe(),
-        source.filter.policy_name()
-    )?;
-    if source.rows_skipped > 0 {
-        writeln!(
-            writer,
-            "{} rows could not be read and were skipped",
-            source.rows_skipped
-        )?;
-    }
-    writeln!(
-        writer,
-        "{}\n",
-        plain(describe_environment(&run.begun.environment))
-    )
-}
-
-/// Describes the facts known about machine and build of an imported run.
-pub(crate) fn describe_environment(environment: &Environment) -> String {
-    let stated = stated_facts(environment);
-    if stated.is_empty() {
-        "machine and build are not known".to_owned()
-    } else {
-        format!("stated: {}; all else is not known", stated.join(", "))
-    }
-}
-
-/// Returns the facts that the user stated at import.
-fn stated_facts(environment: &Environment) -> Vec<String> {
-    let (host, build) = (&environment.host, &environment.build);
-    let cores = (host.cores > 0).then(|| host.cores.to_string());
-    let text = |text: &String| Some(text.clone()).filter(|text| !text.is_empty());
-    let facts = [
-        ("cpu", text(&host.cpu)),
-        ("architecture", text(&host.architecture)),
-        ("os", text(&host.os)),
-        ("kernel", text(&host.kernel)),
-        ("governor", host.governor.clone()),
-        ("microcode", host.microcode.clone()),
-        ("cores", cores),
-        ("rustc", text(&build.rustc)),
-        ("target", text(&build.target)),
-        ("profile", text(&build.profile)),
-        ("rustflags", text(&build.rustflags)),
-    ];
-    let known = facts
-        .into_iter()
-        .filter_map(|(name, value)| Some((name, value?)));
-    known
-        .map(|(name, value)| format!("{name} {value}"))
-        .collect()
 }
 
 #[cfg(test)]

@@ -1,13 +1,11 @@
 //! The comparison of one benchmark: the answer to one question.
 //!
-//! Questions (a candidate, its reference and a noise threshold) and the rules that decide them.
-//!
 //! The numbers behind a verdict besides its interval, kept as the decision computed them, so that it can be explained.
 
 use serde::{Deserialize, Serialize};
 
 use super::alternative::PublishedDecision;
-use super::estimate::ChangeDescription;
+use super::description::ChangeDescription;
 use super::estimate::Estimate;
 use super::extras::{
     AllocationComparison, FunctionCost, InstructionComparison, LatencyComparison, SampledTime,
@@ -15,7 +13,7 @@ use super::extras::{
 };
 use super::note::Note;
 use super::process_values::Location;
-use crate::model::{BySide, DecisionSettings, MIN_LAUNCHES, Measurement, Side, Test, Verdict};
+use crate::model::{BySide, Side, Verdict};
 use perfcheck_stats::{Correction, normal};
 
 /// The result of comparing one benchmark. Changes are fractions: 0.05 is 5 % slower.
@@ -286,96 +284,6 @@ impl Extent {
             Self::Runs { spread, .. } => *spread,
             Self::InTurn { .. } => 1,
         }
-    }
-}
-
-/// The class of a host, which sets how far runs of identical code are expected to drift apart before any run was measured.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum HostClass {
-    /// A machine that nobody else uses.
-    Dedicated,
-    /// A virtual machine, a container host or a CI runner.
-    Shared,
-}
-
-impl HostClass {
-    /// Classifies a machine by whether others use it. An unknown machine counts as shared: treated as a quiet one, its drift would be called a
-    /// change.
-    pub fn from_shared(shared: Option<bool>) -> Self {
-        match shared {
-            Some(false) => Self::Dedicated,
-            Some(true) | None => Self::Shared,
-        }
-    }
-
-    /// The prior standard deviation of a run's value, as a fraction.
-    pub fn prior_sd(self) -> f64 {
-        match self {
-            Self::Dedicated => 0.01,
-            Self::Shared => 0.03,
-        }
-    }
-}
-
-/// The stored runs that a measurement is compared with.
-#[derive(Debug, Clone)]
-pub struct Reference<'a> {
-    /// The runs whose mean is the reference value: one run for a named baseline. Never empty.
-    pub averaged: Vec<&'a Measurement>,
-    /// The runs from which the drift between runs is estimated, including those averaged.
-    pub spread: Vec<&'a Measurement>,
-    /// Runs of earlier levels, grouped by level, which also contribute to the estimate of the drift.
-    pub earlier: Vec<Vec<&'a Measurement>>,
-}
-
-/// The question whether `candidate` is slower or faster than `reference` by more than the noise threshold.
-#[derive(Debug, Clone, Copy)]
-pub struct Question<'a> {
-    /// The measurement to judge.
-    pub candidate: &'a Measurement,
-    /// The runs that it is compared with.
-    pub reference: &'a Reference<'a>,
-    /// Relative change that counts as noise, a fraction.
-    pub noise_threshold: f64,
-}
-
-impl Question<'_> {
-    /// Returns the verdict of a candidate that has too few processes with samples (`good` of them) to be tested, and adds notes about what is
-    /// missing.
-    pub(super) fn failure_verdict(&self, good: usize, notes: &mut Vec<Note>) -> Option<Verdict> {
-        let failed = self.candidate.failures.len();
-        if failed > 0 {
-            notes.push(Note::LaunchesFailed {
-                side: Side::Candidate,
-                failed,
-                good,
-            });
-        }
-        if good == 0 {
-            notes.push(Note::NoSamples {
-                side: Side::Candidate,
-            });
-        }
-        (good == 0 || failed > 0 && good < MIN_LAUNCHES).then_some(Verdict::Failed)
-    }
-}
-
-/// The rules that decide all questions of a family.
-#[derive(Debug, Clone, Copy)]
-pub struct TestPolicy {
-    /// The test, its levels and the number of resamples. Each question has its own noise threshold.
-    pub decision: DecisionSettings,
-    /// Class of the host that measured the runs.
-    pub host: HostClass,
-    /// Base seed of all random numbers.
-    pub seed: u64,
-}
-
-impl TestPolicy {
-    /// Returns the test that decides.
-    pub fn test(&self) -> Test {
-        self.decision.analysis.test
     }
 }
 

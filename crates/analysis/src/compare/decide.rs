@@ -5,25 +5,24 @@
 //! never disagree.
 //!
 //! The tests of one question, before the decision about the whole family.
-//!
-//! Parallel work on many benchmarks, with progress reports.
 
+use super::disturbance;
+use crate::compare::map_with_progress;
 use rayon::prelude::*;
 
+use super::alternative;
 use super::comparison::{
-    ByDirection, Comparison, Decision, Extent, FamilyTest, Prediction, Question, StoredDecision,
-    TScoreResult, TestPolicy,
+    ByDirection, Comparison, Decision, Extent, FamilyTest, Prediction, StoredDecision, TScoreResult,
 };
-use super::estimate::ChangeDescription;
+use super::description::ChangeDescription;
 use super::estimate::Estimate;
-use super::note::Note;
-use super::note::note_lone_floor;
+use super::note::{Note, note_lone_floor};
 use super::process_values::{
     Location, MIN_SAMPLES_FOR_LOW_QUANTILE, ProcessTimes, RunTimes, first_samples, has_samples,
     shortest_usable_sample_ns,
 };
+use super::question::{Question, TestPolicy};
 use super::run_level::{RunLevel, RunValue, RunValues};
-use super::{alternative, diagnostics};
 use crate::model::{MIN_LAUNCHES, Measurement, ProgressReporter, Side, Test, Verdict};
 use perfcheck_stats::{Resampling, Stream, TScore, derived_seed, mean, median};
 
@@ -56,7 +55,7 @@ pub fn compare_with_progress(
         .zip(questions)
         .for_each(|(comparison, question)| {
             let thresholds = &rules.decision.thresholds;
-            let notes = diagnostics::disturbance_notes(question, comparison, thresholds);
+            let notes = disturbance::disturbance_notes(question, comparison, thresholds);
             comparison.notes.extend(notes);
             comparison.description.effects = alternative::compute_effects(question, rules);
             comparison.description.centers = alternative::compute_centers(question, rules);
@@ -696,25 +695,6 @@ impl Random {
             },
         }
     }
-}
-
-/// Items that are worked on between two progress reports.
-const AT_A_TIME: usize = 64;
-
-/// Applies `work` to each item in parallel and returns the results in order. For the progress reports, the items are parts `before`, `before + 1`,
-/// ... of the `of` parts of the whole work.
-pub fn map_with_progress<'t, T: Sync, R: Send>(
-    all: &'t [T],
-    (before, of): (usize, usize),
-    told: &ProgressReporter<'_>,
-    work: impl Fn(&'t T) -> R + Sync,
-) -> Vec<R> {
-    let mut made = Vec::with_capacity(all.len());
-    for some in all.chunks(AT_A_TIME) {
-        told.report(before + made.len(), of);
-        made.par_extend(some.par_iter().map(&work));
-    }
-    made
 }
 
 #[cfg(test)]

@@ -4,21 +4,15 @@
 //! decide by it.
 //!
 //! It is kept as standard errors of the logarithm, because the level of a bound is known only after all benchmarks that share it.
-//!
-//! Descriptive differences of both sides, independent of the test that decides: means, medians, effect sizes, and the requested summary.
 
 use serde::{Deserialize, Deserializer, Serialize};
 
-use super::alternative::{Centers, Effects};
-use super::comparison::{Question, TestPolicy};
-use super::record::used_launches;
+use super::question::{Question, TestPolicy};
 use super::run_level::pool_run_variance;
-use super::summary::{described_times, resampling_units};
-use crate::model::{DecisionSettings, Measurement, Observations, Thresholds};
+use crate::model::{Measurement, Thresholds};
 use perfcheck_stats::{
-    ClusterMean, ClusterMedian, ClusterStatistic, FEWEST_FOR_BOOTSTRAP, Interval, IntervalMethod,
-    IntervalScale, LogStandardError, PairedRatio, Resampling, Smoothness, Stream, derived_seed,
-    mean, median,
+    ClusterStatistic, FEWEST_FOR_BOOTSTRAP, Interval, IntervalMethod, IntervalScale,
+    LogStandardError, PairedRatio, Resampling, Smoothness, mean,
 };
 
 /// A value with its interval. A bound that the data cannot give is infinite here and null in messages.
@@ -263,153 +257,6 @@ pub(super) fn estimate_drift(
         df,
     })
 }
-
-/// Descriptive differences of both sides. A part is `None` if it has no finite value or was not requested.
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
-pub struct ChangeDescription {
-    /// The change of the mean of all samples.
-    pub mean: Option<DescribedChange>,
-    /// The change of the median of all samples.
-    pub median: Option<DescribedChange>,
-    /// How large the difference is; `None` for side-by-side measurements and if a side has no samples.
-    pub effects: Option<Effects>,
-    /// The requested summary.
-    pub centers: Option<Centers>,
-}
-
-/// A descriptive change, which does not decide about the time.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
-pub struct DescribedChange {
-    /// The change with its interval at the confidence level.
-    pub estimate: Estimate,
-    /// The uncertainty of the change, for bounds at any level.
-    pub uncertainty: Uncertainty,
-}
-
-impl ChangeDescription {
-    /// Describes the changes of mean and median of stored runs, from the described samples of each process, or from the filtered ones if the test
-    /// uses those.
-    pub(super) fn from_stored_runs(question: &Question<'_>, rules: &TestPolicy) -> Self {
-        let times = |runs: &[&Measurement]| -> Vec<Vec<f64>> {
-            let launches = runs
-                .iter()
-                .flat_map(|run| described_samples(run, &rules.decision));
-            launches.collect()
-        };
-        let candidate = times(&[question.candidate]);
-        let base = times(&question.reference.averaged);
-        let (candidate, base) = (
-            &resampling_units(&candidate)[..],
-            &resampling_units(&base)[..],
-        );
-        let drift = |of_launch: fn(&[f64]) -> Option<f64>| {
-            estimate_drift(question, rules, |run| {
-                let launches = described_samples(run, &rules.decision);
-                let values = launches.iter().filter_map(|times| of_launch(times));
-                values.collect()
-            })
-        };
-        let resampling = |name| Resampling {
-            resamples: rules.decision.resamples as usize,
-            stream: Stream {
-                seed: derived_seed(rules.seed, &question.candidate.benchmark.key.to_string()),
-                name,
-            },
-        };
-        let rule = |name, smoothness| ChangeInterval {
-            level: rules.decision.confidence_level,
-            resampling: resampling(name),
-            smoothness,
-            thresholds: &rules.decision.thresholds,
-        };
-        let means = (ClusterMean::new(candidate), ClusterMean::new(base));
-        let medians = (ClusterMedian::new(candidate), ClusterMedian::new(base));
-        Self {
-            mean: DescribedChange::from_parts(
-                Estimate::relative_change(
-                    &means.0,
-                    &means.1,
-                    rule(OF_THE_MEAN, Smoothness::Smooth),
-                ),
-                Uncertainty::from_independent(&means.0, &means.1, Smoothness::Smooth)
-                    .map(|found| found.with_drift(drift(mean))),
-            ),
-            median: DescribedChange::from_parts(
-                Estimate::relative_change(
-                    &medians.0,
-                    &medians.1,
-                    rule(OF_THE_MEDIAN, Smoothness::Median),
-                ),
-                Uncertainty::from_independent(&medians.0, &medians.1, Smoothness::Median)
-                    .map(|found| found.with_drift(drift(median))),
-            ),
-            ..Self::default()
-        }
-    }
-
-    /// Describes the changes of mean and median of rounds, resampling the two sides of a round together.
-    pub(super) fn from_rounds(
-        candidate: &[&[f64]],
-        base: &[&[f64]],
-        level: f64,
-        resamples: usize,
-        seed: u64,
-    ) -> Self {
-        let thresholds = Thresholds::default();
-        let rule = |name, smoothness| ChangeInterval {
-            level,
-            resampling: Resampling {
-                resamples,
-                stream: Stream { seed, name },
-            },
-            smoothness,
-            thresholds: &thresholds,
-        };
-        let means = PairedRatio::new(ClusterMean::new(candidate), ClusterMean::new(base));
-        let medians = PairedRatio::new(ClusterMedian::new(candidate), ClusterMedian::new(base));
-        Self {
-            mean: means.and_then(|ratio| {
-                DescribedChange::from_pairs(&ratio, rule(OF_THE_MEAN, Smoothness::Smooth))
-            }),
-            median: medians.and_then(|ratio| {
-                DescribedChange::from_pairs(&ratio, rule(OF_THE_MEDIAN, Smoothness::Median))
-            }),
-            ..Self::default()
-        }
-    }
-}
-
-fn described_samples(run: &Measurement, decision: &DecisionSettings) -> Vec<Vec<f64>> {
-    match decision.analysis.observations {
-        Observations::Filtered => used_launches(run, decision),
-        Observations::Launches | Observations::Samples => described_times(run),
-    }
-}
-
-impl DescribedChange {
-    /// Combines both parts. They exist under the same condition: the change must have a finite value.
-    fn from_parts(estimate: Option<Estimate>, uncertainty: Option<Uncertainty>) -> Option<Self> {
-        let (estimate, uncertainty) = estimate.zip(uncertainty)?;
-        Some(Self {
-            estimate,
-            uncertainty,
-        })
-    }
-
-    fn from_pairs(
-        ratio: &PairedRatio<impl ClusterStatistic>,
-        rule: ChangeInterval<'_>,
-    ) -> Option<Self> {
-        Self::from_parts(
-            Estimate::relative_change_of_pairs(ratio, rule),
-            Uncertainty::from_pairs(ratio, rule.smoothness),
-        )
-    }
-}
-
-/// Names of the random streams.
-const OF_THE_MEAN: &str = "change of the mean";
-const OF_THE_MEDIAN: &str = "change of the median";
 
 #[cfg(test)]
 mod tests {

@@ -9,18 +9,24 @@ mod call_tree;
 mod comparability;
 mod comparison;
 mod decide;
+mod description;
 mod diagnostics;
+mod disturbance;
+mod each;
 mod edges;
 mod estimate;
 mod extras;
 mod fastest;
 mod filter;
+mod limited;
 mod note;
 mod paired;
 mod process_values;
+mod question;
 mod readings;
 mod record;
 mod run_level;
+mod samples;
 mod shape;
 mod summary;
 mod trend;
@@ -36,15 +42,14 @@ pub use comparison::{
     TScoreResult,
 };
 pub use comparison::{Comparison, Decision, Extent};
-pub use comparison::{HostClass, Question, Reference, TestPolicy};
-pub use decide::map_with_progress;
 pub use decide::{compare, compare_with_progress};
+pub use description::{ChangeDescription, DescribedChange};
 pub use diagnostics::{Diagnostic, diagnose, find_absurd};
-pub use diagnostics::{Disturbance, HostControls, Steadiness};
+pub use disturbance::{Disturbance, HostControls, Steadiness};
+pub use each::map_with_progress;
 pub use edges::{ClassChange, Disagreement, Edge, LevelEstimate, LevelTrend, Network};
 pub use estimate::Estimate;
 pub use estimate::Uncertainty;
-pub use estimate::{ChangeDescription, DescribedChange};
 pub use extras::{
     AllocationComparison, AllocationSummary, CountChange, FunctionCost, InstructionComparison,
     InstructionSummary, LatencyComparison, LatencyOverTime, LatencySummary, LevelShare,
@@ -55,6 +60,7 @@ pub use fastest::{Contender, ProcessMedians, Rank, rank_against_fastest};
 pub use filter::to_outlier_policy;
 pub use filter::{PerSecond, ValueBounds, ValueSummary};
 pub use filter::{apply_filter, filter_policy, sample_counts, sum_left_out};
+pub use limited::estimate_at_level;
 pub use note::HostNote;
 pub use note::Note;
 pub use paired::{
@@ -66,12 +72,12 @@ pub use perfcheck_stats::{
 };
 pub use process_values::{ASSUMED_CLOCK_STEP_NS, ProcessSampling, typical_iteration_ns};
 pub use process_values::{LOW_QUANTILE, Location, MIN_SAMPLES_FOR_LOW_QUANTILE};
+pub use question::{HostClass, Question, Reference, TestPolicy};
 pub use readings::{BLOCK, Readings, column_label};
 pub use record::BenchmarkRecord;
-pub use record::SampleDescription;
+pub use samples::SampleDescription;
 pub use shape::Curve;
 pub use shape::{ChangeShape, PROBABILITIES, ProcessShape, Ramp, Shape, ShapeDetail};
-pub use summary::estimate_at_level;
 pub use summary::{Summary, described_launches, summarize, summarize_with};
 pub use trend::{Band, Level, Position, Step, Trend, TrendPoint, TrendRules};
 pub use trend::{RunSeries, run_point};

@@ -3,7 +3,7 @@
 //! If low quantiles are compared, the value of a run is that of its fastest process: a slow spell of the host that covers whole processes does not
 //! move this floor as long as one process escapes it. If medians are compared, the value of a run is the mean of its processes.
 
-use super::comparison::HostClass;
+use super::question::HostClass;
 use crate::model::Side;
 use perfcheck_stats::{mean, sample_variance, student_t};
 

@@ -5,7 +5,8 @@
 use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::limit::{Limit, check_limits};
+use super::check_limits::check_limits;
+use super::limit::Limit;
 use super::remark::CodeChange;
 use super::remark::RunNote;
 use super::row::{ComparisonContext, FailedTarget, Findings, Method, Row};

@@ -2,6 +2,7 @@
 //!
 //! Must not print, read a store or measure. Invariant: findings are data; the output layers turn them into sentences.
 
+mod check_limits;
 mod conclusion;
 mod evidence;
 mod limit;

@@ -10,7 +10,7 @@ use toml_edit::{DocumentMut, Item, TableLike};
 
 use super::error::CargoError;
 use super::options::{CargoOptions, is_library};
-use super::selection::{is_glob, matches_package};
+use super::package_spec::{is_glob, matches_package};
 use crate::process::Supervisor;
 
 /// The `[package.metadata.perfcheck]` table of a package.

@@ -8,6 +8,7 @@ mod error;
 mod metadata;
 mod options;
 mod output;
+mod package_spec;
 mod selection;
 mod toolchain;
 

@@ -4,7 +4,7 @@ use cargo_metadata::{Target, TargetKind};
 use std::ffi::OsString;
 use std::path::PathBuf;
 
-use super::selection::is_glob;
+use super::package_spec::is_glob;
 
 /// The flags of `cargo bench` that select packages, targets and features or control the build.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]

@@ -15,13 +15,13 @@ use std::collections::BTreeMap;
 use std::time::{Duration, Instant};
 
 use super::discover::DiscoveredTarget;
-use super::discover::Driver;
+use super::driver::Driver;
+use super::plan::PairedPlan;
 use super::process::SharedCache;
 use super::process::{ActiveProcesses, new_record};
 use super::schedule;
-use super::schedule::PairedPlan;
-use super::target::CampaignSides;
-use super::target::{CampaignBenchmark, ResolvedSettings};
+use super::subject::CampaignSides;
+use super::subject::{CampaignBenchmark, ResolvedSettings};
 use super::target::{PairedTarget, ProcessOverlap, Target};
 use crate::child::ProcessContext;
 use crate::host::ControlProbe;
@@ -507,7 +507,7 @@ impl Campaign<'_> {
 mod tests {
     use super::*;
     use crate::cargo::BenchTarget;
-    use crate::measure::schedule::RoundSettings;
+    use crate::measure::plan::RoundSettings;
     use crate::process::{Interrupt, Supervisor};
     use perfcheck_analysis::model::{
         AuthorSettings, Metric, NullObserver, SamplingSettings, SkipSupport, TargetFacts,

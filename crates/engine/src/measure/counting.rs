@@ -15,7 +15,7 @@ use std::fs;
 use std::path::Path;
 use std::time::{Duration, Instant};
 
-use super::discover::Driver;
+use super::driver::Driver;
 use super::process::launch_spec;
 use super::visit::start_or_advance;
 use crate::cargo::BenchTarget;

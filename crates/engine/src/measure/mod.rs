@@ -29,13 +29,17 @@
 mod campaign;
 mod counting;
 mod criterion;
+mod criterion_config;
 mod discover;
+mod driver;
 mod own;
+mod plan;
 mod printed;
 mod process;
 mod progress;
 mod sampling;
 mod schedule;
+mod subject;
 mod target;
 mod visit;
 
@@ -43,14 +47,14 @@ pub use campaign::{BenchmarkCost, Campaign, CampaignEnd, CampaignSink};
 pub use counting::CountError;
 pub use counting::{CountRequest, CountResult, count_instructions, count_stacks};
 pub use criterion::rehearse;
-pub use discover::Driver;
 pub use discover::Filter;
 pub use discover::{
     DiscoveredBenches, DiscoveredTarget, ReferenceContext, TargetFailure, discover,
 };
+pub use driver::Driver;
+pub use plan::{PairedPlan, RoundSettings};
 pub use sampling::{SampleResult, sample_time};
 pub use schedule::FlatSchedule;
-pub use schedule::{PairedPlan, RoundSettings};
+pub use subject::SampleLengths;
+pub use subject::{ResolvedSettings, TimeLimit};
 pub use target::PairedTarget;
-pub use target::SampleLengths;
-pub use target::{ResolvedSettings, TimeLimit};

@@ -9,10 +9,10 @@
 use std::time::{Duration, Instant};
 
 use super::campaign::Campaign;
-use super::discover::Driver;
+use super::driver::Driver;
 use super::process::{ActiveProcesses, ProcessObserver};
 use super::schedule;
-use super::target::CampaignBenchmark;
+use super::subject::CampaignBenchmark;
 use crate::child::{ChildError, PrintedHarness, PrintedRequest, PrintedValue};
 use perfcheck_analysis::model::{
     BenchmarkInProcess, Interleaving, ProcessOutcome, Sample, Series, Side,

@@ -12,7 +12,7 @@
 
 use std::time::Duration;
 
-use super::target::CampaignSides;
+use super::subject::CampaignSides;
 use crate::cargo::BenchTarget;
 use crate::child::{CriterionSession, ProcessSpec, Session};
 use crate::host;

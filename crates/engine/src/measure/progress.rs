@@ -6,10 +6,10 @@
 use std::time::Duration;
 
 use super::campaign::Campaign;
-use super::discover::{Driver, TimePrecision};
+use super::driver::{Driver, TimePrecision};
 use super::process::ActiveProcesses;
+use super::subject::{CampaignBenchmark, TimeLimit};
 use super::target::Target;
-use super::target::{CampaignBenchmark, TimeLimit};
 use perfcheck_analysis::model::{EstimateKind, Event, VisitPlan};
 
 /// Other benchmarks wait for one in doubt until it has had this many rounds.

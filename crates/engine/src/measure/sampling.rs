@@ -14,7 +14,7 @@ use std::path::Path;
 use std::time::{Duration, Instant};
 
 use super::counting::CountError;
-use super::discover::Driver;
+use super::driver::Driver;
 use super::process::launch_spec;
 use super::schedule::expected_duration;
 use super::target::PairedTarget;

@@ -11,12 +11,12 @@
 
 use std::time::{Duration, Instant};
 
+use super::plan::{RoundSettings, compute_quads, compute_round_layout};
 use super::process::SharedCache;
 use super::schedule::{
-    LaunchLayout, RoundSettings, compute_layout, compute_quads, compute_round_layout, draw_leaders,
-    draw_order, expected_duration, planned_iteration_ns,
+    LaunchLayout, compute_layout, draw_leaders, draw_order, expected_duration, planned_iteration_ns,
 };
-use super::target::ResolvedSettings;
+use super::subject::ResolvedSettings;
 use crate::child::{
     Capability, ChildError, RequestKind, SampleSpec, Session, StartOutcome, WarmUp,
 };

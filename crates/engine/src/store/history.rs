@@ -7,9 +7,9 @@ use std::sync::Arc;
 
 use rusqlite::params;
 
+use super::conditions::{Conditions, KnownConditions, find_benchmark, find_benchmarks};
 use super::encoding::{Json, RowCount, WordColumn};
 use super::error::Attempt;
-use super::processes::{Conditions, KnownConditions, find_benchmark, find_benchmarks};
 use super::runs::{RUN_COLUMNS, read_key, read_run};
 use super::sql::{AT_ONCE, Sql, StoredRow, join_numbers};
 use super::{Store, StoreError, WorkspaceId};

@@ -5,12 +5,12 @@ use std::collections::{BTreeMap, HashMap, HashSet};
 use rayon::prelude::*;
 use rusqlite::types::Value;
 
+use super::conditions::{KnownConditions, find_benchmarks};
 use super::encoding;
 use super::encoding::{FlagValues, Json, RowCount, Unsigned, WordColumn};
 use super::encoding::{read_allocations, read_latencies};
 use super::error::{Attempt, Fault};
 use super::processes::add_count;
-use super::processes::{KnownConditions, find_benchmarks};
 use super::runs::read_key;
 use super::sql::{AT_ONCE, Sql, StoredRow, join_numbers};
 use super::{Store, StoreError, WorkspaceId};

@@ -6,6 +6,8 @@
 //! recorded survives a kill, a process is stored as a whole or not at all, samples are read back as the same integers
 //! or as an error, and a file that is foreign or newer than this program is never written to.
 
+mod check;
+mod conditions;
 mod encoding;
 mod error;
 mod history;
@@ -25,6 +27,7 @@ mod workspaces;
 #[cfg(test)]
 mod tests;
 
+pub use conditions::Conditions;
 pub use error::StoreError;
 pub use history::{
     BenchmarkSummary, BranchFilter, History, HistoryQuery, MeasuredCode, PastMeasurement,
@@ -33,7 +36,6 @@ pub use history::{
 pub use open::ExistingStore;
 pub use open::{OpenOptions, Store};
 pub use open::{default_path, is_address, public_location};
-pub use processes::Conditions;
 pub use pruning::{RemovedRuns, StoredRun};
 pub use runs::RunSummary;
 pub use transfer::{KnownRun, RunEndFn, TransferredPair, TransferredRun};

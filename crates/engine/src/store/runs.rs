@@ -7,9 +7,9 @@
 use rusqlite::params;
 use std::collections::HashMap;
 
+use super::conditions::{intern_benchmark, intern_json};
 use super::encoding::{Json, RowCount, Unsigned, WordColumn, pack};
 use super::error::Attempt;
-use super::processes::{intern_benchmark, intern_json};
 use super::sql::{AT_ONCE, Durability, Sql, StoredRow, join_numbers};
 use super::{Store, StoreError, WorkspaceId};
 use perfcheck_analysis::model::{

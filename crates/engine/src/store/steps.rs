@@ -4,9 +4,9 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use rusqlite::params;
 
+use super::conditions::find_benchmark;
 use super::encoding::WordColumn;
 use super::error::Attempt;
-use super::processes::find_benchmark;
 use super::runs::{RUN_COLUMNS, query_side, read_key, read_run};
 use super::sql::Durability;
 use super::sql::{AT_ONCE, Sql, join_numbers};

@@ -4,11 +4,11 @@ use std::collections::BTreeMap;
 
 use rusqlite::params;
 
+use super::conditions::KnownConditions;
 use super::encoding;
 use super::encoding::{FlagValues, Json, WordColumn};
 use super::encoding::{read_allocations, read_latencies};
 use super::error::{Attempt, Fault};
-use super::processes::KnownConditions;
 use super::processes::insert_counts;
 use super::processes::insert_launch;
 use super::runs::mark_side;

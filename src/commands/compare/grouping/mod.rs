@@ -3,6 +3,7 @@
 //! Exploratory: makes no decisions, has no verdicts, and its exit status does not depend on the numbers.
 
 mod command;
+mod pattern;
 
-pub use command::GroupPattern;
 pub(super) use command::group_by;
+pub use pattern::GroupPattern;

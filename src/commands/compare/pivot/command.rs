@@ -7,7 +7,7 @@ use super::cells::{CellRules, Layout, PivotEntry, PivotRun};
 use super::request::Dimension;
 use super::request::PivotRequest;
 use super::request::PivotValue;
-use crate::commands::compare::command::CompareCall;
+use crate::commands::compare::options::CompareCall;
 use crate::error::AppError;
 use crate::options::StoreOptions;
 use crate::output::{PivotFilter, PivotRow, PivotTable, write_pivot};

@@ -8,10 +8,12 @@ use super::procedures::SideSamples;
 use super::procedures::{
     PublishedDecision, PublishedTest, TestDecision, TestFinding, judge_significance,
 };
-use crate::compare::comparison::{Comparison, Decision, Extent, Question, TestPolicy};
-use crate::compare::decide::map_with_progress;
-use crate::compare::estimate::{ChangeDescription, Estimate};
+use crate::compare::comparison::{Comparison, Decision, Extent};
+use crate::compare::description::ChangeDescription;
+use crate::compare::each::map_with_progress;
+use crate::compare::estimate::Estimate;
 use crate::compare::note::Note;
+use crate::compare::question::{Question, TestPolicy};
 use crate::compare::summary::sample_times;
 use crate::model::{
     Analysis, DecisionSettings, Measurement, ProgressReporter, Side, Test, Verdict,

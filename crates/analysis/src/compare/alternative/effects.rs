@@ -7,9 +7,9 @@
 use serde::{Deserialize, Serialize};
 
 use super::procedures::{SideSamples, center_of_samples};
-use crate::compare::comparison::{Question, TestPolicy};
 use crate::compare::estimate::Estimate;
 use crate::compare::filter::to_outlier_policy;
+use crate::compare::question::{Question, TestPolicy};
 use crate::compare::summary::{is_first_apart, times_with_first};
 use crate::model::{DecisionSettings, Measurement, Observations, Outliers, Statistic};
 use perfcheck_stats::{

@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::compare::estimate::{ChangeInterval, Estimate};
 use crate::compare::note::Note;
-use crate::compare::record::used_launches;
+use crate::compare::samples::used_launches;
 use crate::compare::summary::sample_times;
 use crate::model::{
     Analysis, DecisionSettings, Measurement, Metric, Observations, Statistic, Test, Thresholds,

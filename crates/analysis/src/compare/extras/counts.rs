@@ -13,7 +13,7 @@
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
-use super::family::ExtrasPolicy;
+use super::rules::ExtrasPolicy;
 use crate::model::{
     Allocations, BySide, InstructionCount, Measurement, Metric, TimeSamples, Verdict, limits,
 };

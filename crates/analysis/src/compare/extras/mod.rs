@@ -8,6 +8,8 @@ mod counts;
 mod description;
 mod family;
 mod latencies;
+mod resampled;
+mod rules;
 
 pub use counts::FunctionCost;
 pub use counts::SampledTime;
@@ -18,9 +20,9 @@ pub use description::{
     AllocationSummary, LatencyOverTime, LatencySummary, OverProcesses, PercentileSummary,
     WindowSummary,
 };
-pub use family::{LevelShare, SharedLevel};
 pub use latencies::{LatencyComparison, PercentileChange};
-pub use latencies::{ObservationKind, ProcessPercentile, ProcessStatistics};
+pub use resampled::{ObservationKind, ProcessPercentile, ProcessStatistics};
+pub use rules::{LevelShare, SharedLevel};
 
 #[cfg(test)]
 mod tests;

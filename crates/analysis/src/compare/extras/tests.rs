@@ -8,7 +8,7 @@ use crate::model::Metric;
 use crate::model::Verdict;
 use std::collections::BTreeMap;
 
-use super::family::{ExtrasPolicy, ProcessPairing};
+use super::rules::{ExtrasPolicy, ProcessPairing};
 use super::*;
 use crate::compare::fixtures::{compare_two, flat_launch, measurement};
 use crate::compare::{

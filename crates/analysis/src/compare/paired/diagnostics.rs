@@ -1,11 +1,11 @@
 //! Notes on a side-by-side comparison besides its verdict.
 
-use super::judge::Look;
+use super::look::Look;
 use super::plan::Plan;
 use super::series::{PairedSamples, PairedSeries, UsableRounds};
 use super::speed_test::SpeedTest;
 use super::speed_test::{RankTest, differences_of_round};
-use crate::compare::estimate::ChangeDescription;
+use crate::compare::description::ChangeDescription;
 use crate::compare::note::Note;
 use crate::compare::process_values::Location;
 use crate::model::{Round, Sample, Side, Verdict};

@@ -3,15 +3,15 @@
 //! Each benchmark contributes the p-value of the look that decided it, divided by that look's share of the level. Holm's procedure runs over these
 //! values, for each test and each direction. A benchmark that stopped early with a change was rejected at the first step of that procedure and stays
 //! rejected.
-//!
-//! One look at a benchmark: both tests after a number of rounds, and whether they settle it.
 
+use crate::compare::LookStatus;
+use crate::compare::paired::look::Look;
 use rayon::prelude::*;
 use std::collections::BTreeSet;
 
-use super::plan::{HostNoise, PairedMethod, Plan};
-use super::series::{PairedSeries, UsableRounds, find_refusal};
-use super::slow_path::{self, SlowPathTest};
+use super::plan::{PairedMethod, Plan};
+use super::series::PairedSeries;
+use super::slow_path;
 use super::speed_test::SpeedTest;
 use super::{diagnostics, speed_test};
 use crate::compare::comparison::{
@@ -21,7 +21,6 @@ use crate::compare::estimate::Estimate;
 use crate::compare::note::Note;
 use crate::compare::process_values::Location;
 use crate::model::{Correction, Side, Verdict};
-use perfcheck_stats::derived_seed;
 
 /// Reports whether `series` can stop after its rounds: at an interim look if the look settles it, at the last look in any case.
 pub fn check_settled(series: &PairedSeries<'_>, plan: &Plan) -> LookStatus {
@@ -299,204 +298,3 @@ impl BenchmarkJudge<'_> {
         }
     }
 }
-
-/// No benchmark is given up before this share of the rounds: a later round may still reach the floor.
-const LEAST_DONE_TO_GIVE_UP: f64 = 0.45;
-
-/// If controls have raised the noise threshold by more than this factor, nothing is called unchanged.
-const MOST_RAISED: f64 = 3.0;
-
-/// The .95 quantile of the normal distribution.
-const NORMAL_95: f64 = 1.645;
-
-/// Whether a benchmark needs more rounds.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum LookStatus {
-    /// The benchmark needs more rounds.
-    Open,
-    /// The speed is unchanged so far; the benchmark needs more rounds only to show slow paths.
-    Searching,
-    /// The benchmark can stop with this verdict.
-    Settled(Verdict),
-}
-
-/// The results of a look after a number of rounds.
-pub(super) struct Look {
-    pub rounds: usize,
-    /// The share of the level that this look may spend.
-    pub share: f64,
-    /// Whether no look follows this one.
-    pub is_last: bool,
-    /// The reason why nothing can be tested; `None` if the tests are possible.
-    pub refused: Option<Note>,
-    pub speed: Option<SpeedTest>,
-    pub slow_path: SlowPathTest,
-    pub usable: UsableRounds,
-    /// The noise threshold in force, a logarithm. Controls may have raised it.
-    pub threshold: f64,
-    /// The noise that controls have shown, if it raised the threshold.
-    pub noise: Option<HostNoise>,
-    /// Whether the threshold was raised so far that nothing is called unchanged.
-    pub is_too_noisy: bool,
-    /// The note about a side whose fastest processes disagree.
-    pub disturbed: Option<Note>,
-}
-
-impl Look {
-    fn after_rounds(
-        series: &PairedSeries<'_>,
-        rounds: usize,
-        share: f64,
-        plan: &Plan,
-        method: &PairedMethod,
-    ) -> Self {
-        let usable = UsableRounds::select(series, rounds);
-        let noise = plan.benchmark_noise(series.key);
-        let noise = noise.filter(|noise| noise.change > series.noise_threshold);
-        let raised = noise.map_or(series.noise_threshold, |noise| noise.change);
-        let threshold = raised.ln_1p();
-        let seed = derived_seed(plan.benchmark_seed(series.key), &series.key.to_string());
-        let refused = find_refusal(series, &usable);
-        let level = plan.floor_level() * share / plan.family_size(1) as f64;
-        let speed = match refused {
-            Some(_) => None,
-            None => SpeedTest::test(&usable, threshold, level, method, seed),
-        };
-        Self {
-            rounds,
-            share,
-            is_last: false,
-            refused,
-            speed,
-            slow_path: SlowPathTest::test(&usable, threshold),
-            disturbed: usable.disturbed_side_note(),
-            usable,
-            threshold,
-            noise,
-            is_too_noisy: raised > MOST_RAISED * series.noise_threshold,
-        }
-    }
-
-    /// Returns the first look that settles the benchmark, or the last one that its rounds allow.
-    pub(super) fn find_deciding(
-        series: &PairedSeries<'_>,
-        plan: &Plan,
-        method: &PairedMethod,
-    ) -> Self {
-        let rounds = series.rounds.len();
-        let mut before = 0.0;
-        for look in plan.interim_looks(rounds) {
-            let spent = plan.spent_share(look, method);
-            let look = Self::after_rounds(series, look, spent - before, plan, method);
-            if matches!(look.status(plan), LookStatus::Settled(_)) {
-                return look;
-            }
-            before = spent;
-        }
-        Self {
-            is_last: true,
-            ..Self::after_rounds(series, rounds, 1.0 - before, plan, method)
-        }
-    }
-
-    /// Returns the interim look after all rounds of `series`; `None` if none is planned there.
-    pub(super) fn interim(
-        series: &PairedSeries<'_>,
-        plan: &Plan,
-        method: &PairedMethod,
-    ) -> Option<Self> {
-        let rounds = series.rounds.len();
-        let looks = plan.interim_looks(rounds);
-        let (last, earlier) = looks.split_last()?;
-        let before = earlier
-            .last()
-            .map_or(0.0, |look| plan.spent_share(*look, method));
-        (*last == rounds).then(|| {
-            Self::after_rounds(
-                series,
-                rounds,
-                plan.spent_share(rounds, method) - before,
-                plan,
-                method,
-            )
-        })
-    }
-
-    /// Reports whether the benchmark is settled at the levels that a single benchmark of the family has.
-    pub(super) fn status(&self, plan: &Plan) -> LookStatus {
-        let Some(speed) = &self.speed else {
-            return LookStatus::Open;
-        };
-        let family = plan.family_size(1) as f64;
-        let slow = plan.slow_path_level() * self.share / family;
-        let level = plan.floor_level() * self.share / family;
-        let (lower, upper) = (speed.lower(level), speed.upper(level));
-        let is_callable = self.disturbed.is_none();
-        if is_callable && (lower > self.threshold || self.slow_path.p_slower <= slow) {
-            return LookStatus::Settled(Verdict::Regressed);
-        }
-        if self.slow_path.p_slower <= slow_path::SUSPICION {
-            return LookStatus::Open;
-        }
-        if is_callable && (upper < -self.threshold || self.slow_path.p_faster <= slow) {
-            return LookStatus::Settled(Verdict::Improved);
-        }
-        // If the host is too noisy to call anything unchanged, more rounds could still show a change.
-        if lower >= -self.threshold && upper <= self.threshold && !self.is_too_noisy {
-            return if self.usable.rounds.len() >= Plan::ROUNDS_OF_UNCHANGED {
-                LookStatus::Settled(Verdict::Unchanged)
-            } else {
-                LookStatus::Searching
-            };
-        }
-        if self.is_hopeless(speed, plan) {
-            LookStatus::Settled(Verdict::Inconclusive)
-        } else {
-            LookStatus::Open
-        }
-    }
-
-    /// Returns the note that controls raised the threshold, if they did.
-    pub(super) fn raised_threshold_note(&self) -> Option<Note> {
-        self.noise.map(|noise| Note::ThresholdRaised {
-            controls: noise.controls,
-            change: noise.change,
-            too_noisy: self.is_too_noisy,
-        })
-    }
-
-    /// Reports whether more rounds are unlikely to show a change or its absence. It assumes that the standard error falls with the square root of the
-    /// number of rounds and that further rounds resemble the present ones. Then the estimate has a chance below 5 % to end beyond the threshold by
-    /// more than half the interval, and below 5 % to end within it by as much.
-    fn is_hopeless(&self, speed: &SpeedTest, plan: &Plan) -> bool {
-        let done = self.rounds as f64 / plan.last_look() as f64;
-        if done < LEAST_DONE_TO_GIVE_UP {
-            return false;
-        }
-        // The last look has a larger share of the level, so this margin is conservative.
-        let level = plan.floor_level() * self.share / plan.family_size(1) as f64;
-        let margin = speed.margin(level) * done.sqrt();
-        // The variance between the present and the final estimate, without the part that they have in common.
-        let reach = NORMAL_95 * speed.standard_error * (1.0 - done).max(0.0).sqrt();
-        let size = speed.difference.abs();
-        let no_change = size + reach < self.threshold + margin;
-        let not_the_same = self.is_too_noisy || size - reach > self.threshold - margin;
-        no_change && not_the_same
-    }
-
-    /// Returns how many rounds in all would settle the benchmark if the standard error falls with their square root.
-    pub(super) fn rounds_needed(&self, level: f64) -> Option<u64> {
-        let speed = self.speed.as_ref()?;
-        if self.is_too_noisy && speed.difference.abs() <= self.threshold {
-            return None;
-        }
-        let distance = (speed.difference.abs() - self.threshold).abs();
-        let factor = (speed.margin(level) / distance).powi(2).max(1.0);
-        let rounds = (factor * self.rounds as f64).ceil();
-        (rounds.is_finite() && rounds <= MOST_ROUNDS_NAMED && rounds > self.rounds as f64)
-            .then_some(rounds as u64)
-    }
-}
-
-/// More rounds than this are no useful advice.
-const MOST_ROUNDS_NAMED: f64 = 1000.0;

@@ -7,14 +7,15 @@
 
 mod diagnostics;
 mod judge;
+mod look;
 mod plan;
 mod resolution;
 mod series;
 mod slow_path;
 mod speed_test;
 
-pub use judge::LookStatus;
 pub use judge::{check_settled, judge, judge_with_method};
+pub use look::LookStatus;
 pub use plan::{FloorGuard, HostNoise, PairedMethod, Plan};
 pub use resolution::{HostResolution, PowerTarget, RoundsNeeded};
 pub use series::PairedSeries;

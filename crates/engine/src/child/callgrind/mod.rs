@@ -5,10 +5,11 @@
 //! window are therefore on disk by the time the process reports its result. The harness and Criterion run unchanged:
 //! the delimiting functions are found by name.
 
+mod profile;
 mod valgrind;
 mod windows;
 
-pub use valgrind::Profile;
+pub use profile::Profile;
 pub use valgrind::Recording;
 pub use valgrind::{CountBy, MOST_CALLERS, Valgrind, ValgrindError};
 pub use windows::{TimedWindows, TimedWindowsError};

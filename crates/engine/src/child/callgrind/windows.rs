@@ -5,7 +5,7 @@ use std::ffi::OsString;
 
 use object::{Object, ObjectSymbol, SymbolKind};
 
-use super::valgrind::{Profile, ProfilePart};
+use super::profile::{Profile, ProfilePart};
 use perfcheck_code::readable_name;
 
 /// The functions that delimit the timed code, by harness.

@@ -10,8 +10,9 @@ mod divan;
 mod harness;
 mod libtest;
 mod process;
+mod sampling;
 mod value;
 
 pub(super) use harness::identify_printer;
 pub use harness::{PrintedHarness, PrintedReport, PrintedRequest, PrintedValue, Printer};
-pub use process::{UntimedSample, UntimedSampleRequest};
+pub use sampling::{UntimedSample, UntimedSampleRequest};

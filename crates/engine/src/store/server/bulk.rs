@@ -10,9 +10,10 @@ use tokio_postgres::types::{ToSql, Type};
 
 use super::session::TeamSession;
 use super::values::SqlValue;
+use crate::store::conditions::Conditions;
 use crate::store::encoding::{AllocationsColumn, FlagColumn, Json, LatenciesColumn, pack, word};
 use crate::store::error::{Attempt, Fault};
-use crate::store::processes::{Conditions, count_rows};
+use crate::store::processes::count_rows;
 use crate::store::transfer::{KnownRun, TransferredRun, number_runs};
 use crate::store::{StoreError, WorkspaceId, encoding};
 use perfcheck_analysis::model::{

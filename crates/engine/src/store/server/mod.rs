@@ -5,6 +5,7 @@
 
 mod address;
 mod bulk;
+mod scripts;
 mod session;
 #[cfg(test)]
 mod tests;

@@ -21,7 +21,7 @@ use tokio_postgres::types::{ToSql as ServerToSql, Type};
 use tokio_postgres::{Client, Config, NoTls, SimpleQueryMessage, Socket};
 
 use super::address::TeamAddress;
-use super::upgrade::VERSION;
+use super::scripts::VERSION;
 use super::values::SqlValue;
 use crate::store::StoreError;
 use crate::store::error::{Attempt, Fault, message_with_causes};

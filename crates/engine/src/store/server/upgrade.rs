@@ -1,9 +1,8 @@
 //! Creates a team's store or upgrades an older one: all missing scripts in one transaction, and only once if several
 //! processes try.
-//!
-//! The versions of the schema of a team's store.
 
 use super::session::{SETTINGS, TeamSession};
+use crate::store::server::scripts::SCRIPTS;
 use crate::store::{ExistingStore, StoreError};
 
 const ROLES: &str = include_str!("roles.sql");
@@ -60,9 +59,3 @@ impl TeamSession {
         })
     }
 }
-
-/// One script per version, oldest first. A released script is never edited.
-pub(super) const SCRIPTS: [&str; 1] = [include_str!("schema.sql")];
-
-/// The version that this program reads and writes.
-pub(super) const VERSION: u32 = SCRIPTS.len() as u32;

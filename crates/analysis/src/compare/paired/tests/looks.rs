@@ -4,7 +4,7 @@
 //!
 //! Changes between controls on this host raise the noise threshold.
 
-use super::super::judge::Look;
+use super::super::look::Look;
 use super::*;
 
 const LOOKS: [u32; 3] = [10, 20, 30];

@@ -1,0 +1,243 @@
+//! How the host disturbed a measurement: how steady it was, whether its speed changed or drifted, whether it took the processor away, and what its
+//! clock can resolve.
+//!
+//! Describes and decides nothing: no verdict depends on it. Facts that the system does not report are absent. The bounds are constants, not settings
+//! of a workspace, so that the same host gets the same words everywhere.
+
+use serde::Serialize;
+
+use super::comparison::Comparison;
+use super::estimate::Estimate;
+use super::note::{HostNote, Note};
+use super::question::Question;
+use super::summary::{Summary, sample_times};
+use crate::model::{Control, Measurement, Nanos, ProcessSeries, Side, Thresholds, Verdict};
+use perfcheck_stats::{SplitHalves, mean, median, words};
+
+/// Smaller changes of the host's speed are not reported.
+const SMALLEST_MOVE: f64 = 0.01;
+
+/// Control workloads that differ by more than this factor were different programs.
+const OTHER_WORKLOAD: f64 = 2.0;
+
+/// The share of interrupted samples from which a note is added.
+const MANY_INTERRUPTED: f64 = 0.2;
+
+/// Fewer interruptions than this are ignored as accidental.
+const FEWEST_INTERRUPTIONS: u64 = 20;
+
+words! {
+    /// How steady a host was, by the jitter of its control workload. The bounds of quiet and shared are `NBenchmark`'s.
+    Steadiness {
+        Quiet = "quiet": "Below 5 %.",
+        Moderate = "moderate": "Below 10 %.",
+        Shared = "shared": "Up to 30 %: typical of machines that others use too.",
+        Unsteady = "unsteady": "Above.",
+    }
+}
+
+impl Steadiness {
+    /// Classifies a jitter.
+    pub fn from_jitter(jitter: f64) -> Self {
+        match jitter {
+            x if x < 0.05 => Self::Quiet,
+            x if x < 0.10 => Self::Moderate,
+            x if x <= 0.30 => Self::Shared,
+            _ => Self::Unsteady,
+        }
+    }
+}
+
+/// The speed and steadiness of a run's host, by its control workload.
+#[derive(Debug, Clone, Copy, Default, PartialEq)]
+pub struct HostControls {
+    /// The largest clock step of all processes.
+    pub clock_step: Option<Nanos>,
+    /// Mean time of a pass of the control workload over processes, in nanoseconds.
+    pub control_ns: Option<f64>,
+    /// How much longer a pass took in the slowest process than in the fastest, a fraction.
+    pub control_range: Option<f64>,
+    /// The largest jitter of the control workload before a process, a fraction. A look at the control workload takes a few milliseconds.
+    pub jitter: Option<f64>,
+}
+
+impl HostControls {
+    /// Computes them from all measurements of a run.
+    pub fn from_measurements<'m>(measurements: impl Iterator<Item = &'m Measurement>) -> Self {
+        let launches: Vec<&ProcessSeries> =
+            measurements.flat_map(|found| &found.launches).collect();
+        let controls = || launches.iter().filter_map(|launch| launch.conduct?.control);
+        let passes = || controls().map(|control| control.pass);
+        let range = |(least, most): (Nanos, Nanos)| most.as_f64() / least.as_f64() - 1.0;
+        Self {
+            clock_step: launches
+                .iter()
+                .map(|launch| launch.quantum)
+                .filter(|step| *step > Nanos(0))
+                .max(),
+            control_ns: control_ns(launches.iter().copied()),
+            control_range: passes()
+                .min()
+                .zip(passes().max())
+                .map(range)
+                .filter(|range| range.is_finite()),
+            jitter: controls().map(Control::jitter).max_by(f64::total_cmp),
+        }
+    }
+
+    /// Returns the class of the jitter.
+    pub fn steadiness(&self) -> Option<Steadiness> {
+        self.jitter.map(Steadiness::from_jitter)
+    }
+}
+
+/// How the host disturbed one measurement.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct Disturbance {
+    /// The step of the clock over the iterations of a typical sample; null if the clock is unknown.
+    pub clock_step_ns: Option<f64>,
+    /// Whether the interval of the median is narrower than one such step; it then reflects the clock's rounding.
+    pub narrower_than_clock: bool,
+    /// The largest number of threads that were alive in a process. Above 1, other threads may have run beside the samples. Null if the system does
+    /// not report it.
+    pub threads: Option<u32>,
+    /// The largest share of the samples that can have lost the processor to other work, a fraction; null if the system does not report it.
+    #[serde(rename = "interrupted_share")]
+    pub interrupted: Option<f64>,
+}
+
+impl Disturbance {
+    /// Computes the disturbance of a measurement from its data and its summary.
+    pub fn from_measurement(measurement: &Measurement, summary: &Summary) -> Self {
+        let clock_step_ns = clock_step_ns(measurement);
+        let half_width = |of: &Estimate| (of.upper - of.lower) / 2.0;
+        Self {
+            clock_step_ns,
+            narrower_than_clock: clock_step_ns
+                .is_some_and(|step| half_width(&summary.median) < step / 2.0),
+            threads: measurement
+                .launches
+                .iter()
+                .filter_map(|launch| Some(launch.conduct?.threads))
+                .max(),
+            interrupted: interrupted_share(measurement),
+        }
+    }
+}
+
+/// Returns notes on how the host disturbed both sides of a comparison of stored runs.
+pub(super) fn disturbance_notes(
+    question: &Question<'_>,
+    found: &Comparison,
+    thresholds: &Thresholds,
+) -> Vec<Note> {
+    let mut notes: Vec<Note> = host_moved(question, found).into_iter().collect();
+    let base = &question.reference.averaged;
+    for (side, runs) in [
+        (Side::Candidate, &vec![question.candidate]),
+        (Side::Base, base),
+    ] {
+        let launches: usize = runs.iter().map(|run| run.launches.len()).sum();
+        let drifting: usize = runs.iter().map(|run| count_drifting(run, thresholds)).sum();
+        // The fastest process gives the value of a run, so a drift of some processes does no harm while most are steady.
+        if drifting > 0 && drifting * 2 >= launches {
+            notes.push(Note::Host(HostNote::LaunchesDrift {
+                side,
+                drifting,
+                launches,
+            }));
+        }
+        let shares: Vec<f64> = runs
+            .iter()
+            .filter_map(|run| interrupted_share(run))
+            .collect();
+        if let Some(share) = mean(&shares).filter(|share| *share >= MANY_INTERRUPTED) {
+            notes.push(Note::Host(HostNote::SamplesInterrupted { side, share }));
+        }
+    }
+    notes
+}
+
+/// Returns a note if the host's speed changed by more than the called change, and in the same direction.
+fn host_moved(question: &Question<'_>, found: &Comparison) -> Option<Note> {
+    let change = found.change?.estimate;
+    let called = match found.verdict {
+        Verdict::Regressed | Verdict::Suspect | Verdict::Improved => true,
+        Verdict::Inconclusive => change.abs() > found.noise_threshold,
+        _ => false,
+    };
+    let candidate = control_ns(question.candidate.launches.iter())?;
+    let base = question
+        .reference
+        .averaged
+        .iter()
+        .filter_map(|run| control_ns(run.launches.iter()))
+        .map(f64::ln)
+        .collect::<Vec<f64>>();
+    let moved = (candidate.ln() - mean(&base)?).exp_m1();
+    let comparable = (1.0 / OTHER_WORKLOAD..=OTHER_WORKLOAD).contains(&(1.0 + moved));
+    let bites = moved.abs() >= SMALLEST_MOVE && moved.abs() > change.abs() && moved * change > 0.0;
+    (called && comparable && bites).then_some(Note::Host(HostNote::HostMoved { change: moved }))
+}
+
+/// Averages over processes: a control measurement takes 3 ms, so the fastest would show one quick moment and not the run.
+fn control_ns<'l>(launches: impl Iterator<Item = &'l ProcessSeries>) -> Option<f64> {
+    let passes: Vec<f64> = launches
+        .filter_map(|launch| Some(launch.conduct?.control?.pass.as_f64()))
+        .collect();
+    mean(&passes).filter(|pass| *pass > 0.0)
+}
+
+fn clock_step_ns(measurement: &Measurement) -> Option<f64> {
+    let steps: Vec<f64> = measurement
+        .launches
+        .iter()
+        // Amounts have no clock.
+        .filter(|launch| launch.quantum > Nanos(0) && measurement.benchmark.metric.is_timed())
+        .filter_map(|launch| {
+            let samples = launch.series.deciding_samples().iter();
+            let iterations: Vec<f64> = samples.map(|sample| sample.iterations as f64).collect();
+            Some(launch.quantum.as_f64() / median(&iterations)?)
+        })
+        .collect();
+    median(&steps).filter(|step| step.is_finite())
+}
+
+/// Counts the processes whose second half differs from the first by more than both bounds of a drift.
+fn count_drifting(measurement: &Measurement, thresholds: &Thresholds) -> usize {
+    let (change, errors) = (thresholds.drift_change, thresholds.drift_standard_errors);
+    let launches = sample_times(measurement);
+    launches
+        .iter()
+        .filter_map(|times| SplitHalves::compare(times))
+        .filter(|halves| halves.has_drifted(change, errors))
+        .count()
+}
+
+/// Estimates the largest share of interrupted samples: a context switch interrupts one sample, and no more samples of its length fit into the
+/// processor time than that time over their length.
+fn interrupted_share(measurement: &Measurement) -> Option<f64> {
+    if !measurement.benchmark.metric.is_timed() {
+        return None;
+    }
+    let (mut switches, mut hit_ns, mut cpu_ns) = (0, 0.0, 0.0);
+    for launch in &measurement.launches {
+        let conduct = launch.conduct?;
+        let samples = launch.series.deciding_samples().iter();
+        let lengths: Vec<f64> = samples.map(|sample| sample.elapsed.as_f64()).collect();
+        switches += conduct.involuntary_switches;
+        hit_ns += conduct.involuntary_switches as f64 * median(&lengths)?;
+        cpu_ns += conduct.cpu.as_f64();
+    }
+    let share = if switches < FEWEST_INTERRUPTIONS {
+        0.0
+    } else {
+        (hit_ns / cpu_ns).min(1.0)
+    };
+    (cpu_ns > 0.0).then_some(share)
+}
+
+#[cfg(test)]
+#[path = "tests/disturbance.rs"]
+mod disturbance_tests;

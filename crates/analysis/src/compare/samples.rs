@@ -1,0 +1,238 @@
+//! Descriptions that treat each sample as an observation of its own, after an outlier policy: the summary that `NBenchmark` and the serializer
+//! methodology give for one process.
+//!
+//! They decide nothing. Their intervals assume independent samples; the samples of one process need not be independent, and those of several
+//! processes are not if processes differ.
+
+use super::estimate::Estimate;
+use super::filter::to_outlier_policy;
+use super::summary::{described_launches, is_first_apart, times_with_first};
+use crate::model::{DecisionSettings, Measurement, Outliers, Quantile};
+use perfcheck_stats::{
+    CleanedSample, FirstSampleTreatment, FullDescription, FullDescriptionRules, OutlierPolicy,
+    TailSource, TrimmedError,
+};
+#[cfg(feature = "schema")]
+use serde::{Serialize, Serializer};
+
+/// A description that treats each sample as an observation of its own, after an outlier policy. All numbers are of the samples used; intervals assume
+/// that samples are independent. Times are nanoseconds per iteration.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct SampleDescription {
+    /// The number of the process that they are from; null for the samples of all processes.
+    pub launch: Option<u32>,
+    /// The outlier policy.
+    pub outliers: Outliers,
+    /// Whether the standard error accounts for the samples that are not used.
+    #[cfg_attr(feature = "schema", schemars(with = "String"))]
+    pub trimmed_error: TrimmedError,
+    /// How many samples there are: raw = skipped + removed + used.
+    pub raw: usize,
+    /// How many first samples of processes were left out.
+    pub skipped: usize,
+    /// How many outliers were removed.
+    pub removed: usize,
+    /// How many outliers were replaced by the bound that they exceed.
+    pub replaced: usize,
+    /// How many samples are used, replaced ones included.
+    pub used: usize,
+    /// The mean with Student's interval, or with Yuen's if outliers were removed or replaced, unless `trimmed_error` is `plain`.
+    pub mean_ns: Estimate,
+    /// The standard error of the mean; null for fewer than two samples.
+    pub std_err_ns: Option<f64>,
+    /// Student's t times the standard error; null for fewer than two samples.
+    pub margin_ns: Option<f64>,
+    /// The degrees of freedom of that t; null for fewer than two samples.
+    pub degrees_of_freedom: Option<f64>,
+    /// The median.
+    pub median_ns: f64,
+    /// The standard deviation; null for one sample.
+    pub std_dev_ns: Option<f64>,
+    /// The coefficient of variation, a fraction; null for one sample.
+    pub cv: Option<f64>,
+    /// The median absolute deviation from the median, unscaled.
+    pub mad_ns: f64,
+    /// Percentiles.
+    #[serde(serialize_with = "serialize_by_name")]
+    #[cfg_attr(feature = "schema", schemars(with = "Percentiles"))]
+    pub percentiles_ns: [f64; 5],
+    /// The smallest sample.
+    pub min_ns: f64,
+    /// The largest sample.
+    pub max_ns: f64,
+}
+
+/// Percentiles of samples, nanoseconds per iteration.
+#[derive(Debug, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub(super) struct Percentiles {
+    p5: f64,
+    p25: f64,
+    p75: f64,
+    p95: f64,
+    p99: f64,
+}
+
+pub(super) fn serialize_by_name<S: Serializer>(
+    &[p5, p25, p75, p95, p99]: &[f64; 5],
+    serializer: S,
+) -> Result<S::Ok, S::Error> {
+    let percentiles = Percentiles {
+        p5,
+        p25,
+        p75,
+        p95,
+        p99,
+    };
+    percentiles.serialize(serializer)
+}
+
+impl SampleDescription {
+    /// Describes all deciding samples of `measurement` together, by the policy and at the level of `decision`. Without a policy, describes the
+    /// samples that the filter of an import leaves. `None` without samples.
+    pub fn from_measurement(
+        measurement: &Measurement,
+        decision: &DecisionSettings,
+    ) -> Option<Self> {
+        let launches = launches(measurement, decision);
+        let launches: Vec<&[f64]> = launches.iter().map(|(_, times)| &times[..]).collect();
+        Self::from_processes(
+            &launches,
+            first_sample_policy(measurement, decision),
+            decision,
+        )
+    }
+
+    /// Describes the samples of each process separately; processes without samples are left out.
+    pub fn per_process(measurement: &Measurement, decision: &DecisionSettings) -> Vec<Self> {
+        let first = first_sample_policy(measurement, decision);
+        let launches = launches(measurement, decision).into_iter();
+        let described = launches.map(|(launch, times)| {
+            let found = Self::from_processes(&[&times], first, decision)?;
+            Some(Self {
+                launch: Some(launch),
+                ..found
+            })
+        });
+        described.flatten().collect()
+    }
+
+    fn from_processes(
+        launches: &[&[f64]],
+        first: FirstSampleTreatment,
+        decision: &DecisionSettings,
+    ) -> Option<Self> {
+        let analysis = &decision.analysis;
+        let middle = analysis.quantile_in_force();
+        let policy = policy_in_force(decision);
+        let cleaned = CleanedSample::clean(launches, first, policy)?;
+        let rules = FullDescriptionRules {
+            outliers: policy,
+            // By default a percentile is a sample that was measured; the settings may choose another definition.
+            quantile: analysis.quantile.unwrap_or(Quantile::InvertedCdf),
+            trimmed_error: analysis.trimmed_error,
+            tail: TailSource::TreatedSample,
+            level: decision.confidence_level,
+        };
+        let found = FullDescription::compute(&cleaned.warm, rules)?;
+        Some(Self {
+            launch: None,
+            outliers: analysis.outliers,
+            trimmed_error: analysis.trimmed_error,
+            raw: cleaned.counts.raw,
+            skipped: cleaned.counts.warm_up_skipped,
+            removed: cleaned.counts.outliers_removed,
+            replaced: cleaned.replaced,
+            used: cleaned.counts.used,
+            // A single sample has no standard error.
+            mean_ns: (found.interval).map_or(Estimate::unbounded(found.mean), |interval| {
+                Estimate::from_interval(found.mean, interval.interval())
+            }),
+            std_err_ns: found.standard_error,
+            margin_ns: found.interval.map(|interval| interval.margin),
+            degrees_of_freedom: found.interval.map(|interval| interval.df),
+            median_ns: middle.select(&mut cleaned.used.clone(), 0.5)?,
+            std_dev_ns: found.sd,
+            cv: found.cv,
+            mad_ns: found.mad,
+            percentiles_ns: found.percentiles,
+            min_ns: found.min,
+            max_ns: found.max,
+        })
+    }
+}
+
+fn policy_in_force(decision: &DecisionSettings) -> OutlierPolicy {
+    let analysis = &decision.analysis;
+    to_outlier_policy(
+        analysis.outliers,
+        analysis.quantile_in_force(),
+        &decision.thresholds,
+    )
+}
+
+/// Returns the samples of each process that the policy of `decision` leaves, in nanoseconds per iteration; without a policy, those that the filter of
+/// an import leaves. Processes without samples are left out.
+pub(super) fn used_launches(
+    measurement: &Measurement,
+    decision: &DecisionSettings,
+) -> Vec<Vec<f64>> {
+    let launches = launches(measurement, decision);
+    let times: Vec<&[f64]> = launches.iter().map(|(_, times)| &times[..]).collect();
+    let first = first_sample_policy(measurement, decision);
+    let cleaned = CleanedSample::clean(&times, first, policy_in_force(decision));
+    let used = cleaned.map_or_else(Vec::new, |cleaned| cleaned.used_by_cluster());
+    used.into_iter().filter(|times| !times.is_empty()).collect()
+}
+
+fn first_sample_policy(
+    measurement: &Measurement,
+    decision: &DecisionSettings,
+) -> FirstSampleTreatment {
+    let analysis = &decision.analysis;
+    let apart = analysis.leaves_out() && is_first_apart(measurement);
+    FirstSampleTreatment::dropped_if(analysis.drop_first || apart)
+}
+
+/// Returns the number and the samples of each process that has samples.
+fn launches(measurement: &Measurement, decision: &DecisionSettings) -> Vec<(u32, Vec<f64>)> {
+    // A policy replaces the filter of an import.
+    let found = if decision.analysis.leaves_out() {
+        let launches = measurement.launches.iter();
+        let apart = is_first_apart(measurement);
+        let all = launches.map(|launch| (launch, times_with_first(launch, apart)));
+        all.filter(|(_, times)| !times.is_empty()).collect()
+    } else {
+        described_launches(measurement)
+    };
+    let found = found.into_iter();
+    found
+        .map(|(launch, times)| (launch.launch, times))
+        .collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::compare::fixtures::{ITERATIONS, flat_launch, measurement};
+
+    #[test]
+    fn each_launch_that_has_samples_is_described_by_itself() {
+        let launch = |number, times: &[f64]| flat_launch(number, ITERATIONS, times);
+        let found = measurement(vec![
+            launch(0, &[100.0, 102.0, 104.0]),
+            launch(1, &[]),
+            launch(2, &[200.0, 210.0]),
+        ]);
+        let decision = DecisionSettings::default();
+        let each = SampleDescription::per_process(&found, &decision);
+        let each = each
+            .into_iter()
+            .map(|one| (one.launch, one.used, one.mean_ns.estimate));
+        let wanted = [(Some(0), 3, 102.0), (Some(2), 2, 205.0)];
+        assert_eq!(each.collect::<Vec<_>>(), wanted);
+        let all = SampleDescription::from_measurement(&found, &decision).unwrap();
+        assert_eq!((all.used, all.mean_ns.estimate), (5, 716.0 / 5.0));
+    }
+}

@@ -1,0 +1,464 @@
+//! Checks the limits of a run (`--limit`, `limit = [...]`): finds the benchmarks that exceed them, and the limits that lead to no decision.
+//!
+//! A limit never changes a verdict. A benchmark exceeds a limit only if its whole interval is above it.
+
+use crate::findings::Ceiling;
+use crate::findings::ExceededLimit;
+use crate::findings::Limit;
+use crate::findings::LimitNote;
+use crate::findings::LimitReport;
+use std::collections::BTreeSet;
+
+use super::row::Row;
+use crate::compare::{
+    Comparison, CountChange, Decision, DescribedChange, Estimate, LevelShare, SharedLevel,
+    Uncertainty, estimate_at_level,
+};
+use crate::model::{BenchmarkKey, DecisionSettings, Measurement, Metric, Statistic, Unit};
+
+/// Checks `limits` against `rows`. Limits of the workspace apply in addition to those of the command line.
+///
+/// All values that need an interval or a test share the level (Bonferroni).
+pub(super) fn check_limits<'r>(
+    rows: &[Row<'_>],
+    limits: impl Iterator<Item = &'r Limit>,
+    decision: &DecisionSettings,
+) -> LimitReport {
+    let mut checked = LimitReport::default();
+    let mut said = BTreeSet::new();
+    let mut asked = Vec::new();
+    for limit in limits {
+        let mut meant = rows
+            .iter()
+            .filter(|row| limit.applies_to(&row.key))
+            .peekable();
+        if meant.peek().is_none() && said.insert(limit.text.clone()) {
+            let remark = LimitNote::ForNothing(limit.text.clone());
+            checked.remarks.push(remark);
+        }
+        let mut without = Vec::new();
+        for row in meant {
+            match look_up(row, limit) {
+                NumberLookup::Number(number) => asked.push((row, limit, number)),
+                NumberLookup::Nothing => without.push(row.key.clone()),
+                NumberLookup::NotCompared => {}
+            }
+        }
+        if !without.is_empty() {
+            let text = limit.text.clone();
+            let remark = LimitNote::WithoutStatistic(text, limit.statistic, without);
+            checked.remarks.push(remark);
+        }
+    }
+    let family = family_size(&asked, decision.confidence_level);
+    let mut open = Vec::new();
+    for (row, limit, number) in asked {
+        let (found, shared_level) = number.with_interval(family, decision);
+        if found.lower > limit.ceiling.value() {
+            checked.exceeded.push(ExceededLimit {
+                key: row.key.clone(),
+                text: limit.text.clone(),
+                statistic: limit.statistic,
+                ceiling: limit.ceiling,
+                found,
+                shared_level,
+            });
+        } else if found.estimate > limit.ceiling.value() && shared_level.is_some() {
+            open.push((limit, row));
+        }
+    }
+    for together in open.chunk_by(|(a, _), (b, _)| std::ptr::eq(*a, *b)) {
+        let limit = together[0].0;
+        checked.remarks.push(LimitNote::Undecided {
+            text: limit.text.clone(),
+            benchmarks: together.iter().map(|(_, row)| row.key.clone()).collect(),
+            family,
+            is_change: limit.ceiling.is_change(),
+        });
+    }
+    checked.exceeded.sort_by(|a, b| a.key.cmp_natural(&b.key));
+    checked
+}
+
+/// Returns how many different values share the level. Two limits on the same value of a benchmark need only one interval.
+fn family_size(asked: &[(&Row<'_>, &Limit, LimitedValue<'_>)], confidence_level: f64) -> usize {
+    let numbers: BTreeSet<(&BenchmarkKey, String, bool)> = asked
+        .iter()
+        .filter(|(_, _, number)| number.is_uncertain(confidence_level))
+        .map(|(row, limit, _)| {
+            let statistic = match limit.statistic {
+                Statistic::Time => Statistic::Median,
+                other => other,
+            };
+            (&row.key, statistic.to_string(), limit.ceiling.is_change())
+        })
+        .collect();
+    numbers.len()
+}
+
+enum NumberLookup<'a> {
+    /// The change or the value.
+    Number(LimitedValue<'a>),
+    /// The benchmark does not have the statistic.
+    Nothing,
+    /// The benchmark has no reference or no measurement, which its row already reports.
+    NotCompared,
+}
+
+/// The value that a limit is about, before the number of values that share the level is known.
+enum LimitedValue<'a> {
+    /// The change of the verdict, at the verdict's own level; or a count that does not vary.
+    Settled(Estimate),
+    /// A change with its uncertainty.
+    Change(Uncertainty),
+    /// A value of the run itself.
+    Value(&'a Measurement, Statistic),
+    /// A change of counts that vary, tested by ranks.
+    CountsOfBenchmark(CountChange),
+}
+
+impl LimitedValue<'_> {
+    /// Reports whether the value uses a share of the level.
+    fn is_uncertain(&self, confidence_level: f64) -> bool {
+        match self {
+            Self::Settled(_) => false,
+            Self::CountsOfBenchmark(_) | Self::Change(_) => true,
+            // If all processes agree, the interval is the value itself.
+            Self::Value(measurement, statistic) => {
+                estimate_at_level(measurement, *statistic, confidence_level)
+                    .is_some_and(|found| found.lower < found.upper)
+            }
+        }
+    }
+
+    /// Returns the value with its interval if `family` values share the level. Without an interval, both bounds are the value.
+    fn with_interval(
+        &self,
+        family: usize,
+        decision: &DecisionSettings,
+    ) -> (Estimate, Option<SharedLevel>) {
+        let shared = SharedLevel::bonferroni(decision.confidence_level, family);
+        match self {
+            Self::Settled(found) => (*found, None),
+            Self::Change(uncertainty) => (
+                uncertainty.interval_at(shared.effective_level()),
+                Some(shared),
+            ),
+            Self::Value(measurement, statistic) => {
+                let found = estimate_at_level(measurement, *statistic, shared.effective_level())
+                    .unwrap_or(Estimate::unbounded(f64::NAN));
+                (found, (found.lower < found.upper).then_some(shared))
+            }
+            Self::CountsOfBenchmark(count) => {
+                let p = count.p_value.unwrap_or(1.0);
+                let level = decision.significance_level;
+                let is_shown = count.has_changed() && p * (family as f64) < level;
+                let share = LevelShare::Ranks {
+                    significance_level: level,
+                    unadjusted_p_value: p,
+                };
+                let found = if is_shown {
+                    certain_change(count)
+                } else {
+                    Estimate::unbounded(count.relative())
+                };
+                (found, Some(SharedLevel { family, share }))
+            }
+        }
+    }
+}
+
+fn look_up<'a>(row: &'a Row<'_>, limit: &Limit) -> NumberLookup<'a> {
+    let number = match limit.ceiling {
+        Ceiling::Change(_) => {
+            let Some(comparison) = &row.comparison else {
+                return NumberLookup::NotCompared;
+            };
+            change_of(comparison, limit.statistic)
+        }
+        Ceiling::Value(_) => {
+            if row.summary.is_none() {
+                return NumberLookup::NotCompared;
+            }
+            value_of_run(row, limit.statistic)
+        }
+    };
+    number.map_or(NumberLookup::Nothing, NumberLookup::Number)
+}
+
+/// Returns the change of a statistic relative to the reference.
+fn change_of(comparison: &Comparison, statistic: Statistic) -> Option<LimitedValue<'static>> {
+    let described = |found: DescribedChange| LimitedValue::Change(found.uncertainty);
+    match statistic {
+        // The verdict, and with it the change, may be about another metric.
+        Statistic::Time if !matches!(comparison.basis, Decision::OtherMetric(_)) => {
+            comparison.change.map(LimitedValue::Settled)
+        }
+        Statistic::Mean => comparison.description.mean.map(described),
+        Statistic::Time | Statistic::Median => comparison.description.median.map(described),
+        other => {
+            if let Some(count) = comparison.count(other) {
+                return Some(if count.exact {
+                    LimitedValue::Settled(certain_change(&count))
+                } else {
+                    LimitedValue::CountsOfBenchmark(count)
+                });
+            }
+            let found = comparison.percentile(other)?;
+            Some(LimitedValue::Change(found.uncertainty))
+        }
+    }
+}
+
+/// Returns a change without uncertainty. A change from zero exceeds every percentage.
+fn certain_change(count: &CountChange) -> Estimate {
+    let relative = count.relative();
+    Estimate {
+        estimate: relative,
+        lower: relative,
+        upper: relative,
+    }
+}
+
+/// Returns the statistic of the run itself.
+fn value_of_run<'a>(row: &'a Row<'_>, statistic: Statistic) -> Option<LimitedValue<'a>> {
+    let measurement = row.measurement?;
+    let is_amount = matches!(measurement.benchmark.metric, Metric::Amount { .. });
+    if is_amount && statistic.unit() == Unit::Time {
+        return None;
+    }
+    estimate_at_level(measurement, statistic, 0.5)?;
+    Some(LimitedValue::Value(measurement, statistic))
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::findings::Limit;
+    use crate::findings::LimitNote;
+    use crate::findings::LimitReport;
+    use std::str::FromStr;
+
+    use super::*;
+    use crate::compare::fixtures::{ITERATIONS, flat_launch, measurement};
+    use crate::compare::{HostClass, Question, Reference, TestPolicy, compare, summarize};
+    use crate::model::Verdict;
+
+    const LAUNCHES: [f64; 5] = [-0.01, 0.01, 0.0, 0.02, -0.02];
+
+    fn measured(id: &str, factor: f64) -> Measurement {
+        let launch = |(k, spread): (u32, f64)| {
+            let times: Vec<f64> = (0..9)
+                .map(|i| factor * (100.0 + f64::from(i) * 0.01))
+                .collect();
+            let times: Vec<f64> = times.iter().map(|time| time * f64::exp(spread)).collect();
+            flat_launch(k, ITERATIONS, &times)
+        };
+        let mut run = measurement((0..).zip(LAUNCHES).map(launch).collect());
+        run.benchmark.key.id = id.to_owned();
+        run
+    }
+
+    /// Checks limits for benchmarks that are slower by these factors than one stored run, on a dedicated machine.
+    fn kept(limits: &[&str], factors: &[f64]) -> LimitReport {
+        kept_where(limits, factors, |_| ())
+    }
+
+    fn kept_where(
+        limits: &[&str],
+        factors: &[f64],
+        alter: impl Fn(&mut Comparison),
+    ) -> LimitReport {
+        let candidate: Vec<Measurement> = factors
+            .iter()
+            .enumerate()
+            .map(|(place, factor)| measured(&format!("b{place}"), *factor))
+            .collect();
+        let base = measured("base", 1.0);
+        let reference = Reference {
+            averaged: vec![&base],
+            spread: vec![&base],
+            earlier: vec![],
+        };
+        let questions: Vec<Question<'_>> = candidate
+            .iter()
+            .map(|candidate| Question {
+                candidate,
+                reference: &reference,
+                noise_threshold: 0.02,
+            })
+            .collect();
+        let decision = DecisionSettings {
+            resamples: 1_000,
+            ..DecisionSettings::default()
+        };
+        let by = TestPolicy {
+            decision,
+            host: HostClass::Dedicated,
+            seed: 7,
+        };
+        let rows: Vec<Row<'_>> = candidate
+            .iter()
+            .zip(compare(&questions, &by))
+            .map(|(candidate, mut comparison)| {
+                alter(&mut comparison);
+                (candidate, comparison)
+            })
+            .map(|(candidate, comparison)| Row {
+                measurement: Some(candidate),
+                summary: summarize(candidate, 0.95, 1_000, 7),
+                comparison: Some(comparison),
+                ..Row::unmeasured(
+                    candidate.benchmark.key.clone(),
+                    Verdict::Inconclusive,
+                    Some(crate::model::RunId(1)),
+                )
+            })
+            .collect();
+        let limits: Vec<Limit> = limits
+            .iter()
+            .map(|text| Limit::from_str(text).expect("a limit"))
+            .collect();
+        check_limits(&rows, limits.iter(), &decision)
+    }
+
+    /// Factors of one benchmark that is 12 % slower, and of `others` that are not slower.
+    fn one_of(others: usize) -> Vec<f64> {
+        let mut factors = vec![1.12];
+        factors.extend(vec![1.0; others]);
+        factors
+    }
+
+    /// The remark on the one of fifty benchmarks that is 12 % slower.
+    fn undecided(limit: &str, is_change: bool) -> LimitNote {
+        LimitNote::Undecided {
+            text: limit.to_owned(),
+            benchmarks: vec![measured("b0", 1.0).benchmark.key],
+            family: 50,
+            is_change,
+        }
+    }
+
+    #[test]
+    fn what_exceeds_a_limit_alone_is_open_where_fifty_benchmarks_share_the_level_and_is_told() {
+        let alone = kept(&["median:5%"], &one_of(0));
+        assert_eq!(alone.exceeded.len(), 1);
+        assert_eq!(alone.exceeded[0].shared_level.unwrap().family, 1);
+        let among = kept(&["median:5%"], &one_of(49));
+        assert_eq!(among.exceeded, []);
+        assert_eq!(among.remarks, [undecided("median:5%", true)]);
+    }
+
+    #[test]
+    fn only_benchmarks_that_a_rule_is_for_share_its_level_and_two_rules_about_one_number_ask_once()
+    {
+        let found = kept(&["b0=median:5%", "median:900%", "b0=median:1%"], &one_of(0));
+        assert_eq!(found.exceeded.len(), 2);
+        assert!(
+            found
+                .exceeded
+                .iter()
+                .all(|one| one.shared_level.unwrap().family == 1)
+        );
+        let found = kept(&["b0=median:5%"], &one_of(49));
+        assert_eq!(found.exceeded.len(), 1);
+        let found = kept(&["b0=median:5%", "b0=mean:5%", "b0=mean:1us"], &one_of(49));
+        let families: BTreeSet<usize> = found
+            .exceeded
+            .iter()
+            .map(|one| one.shared_level.unwrap().family)
+            .collect();
+        assert_eq!(families, BTreeSet::from([3]));
+    }
+
+    #[test]
+    fn limits_of_values_share_the_level_too() {
+        let limit = "median:106ns";
+        let alone = kept(&[limit], &one_of(0));
+        assert_eq!(alone.exceeded.len(), 1);
+        let among = kept(&[limit], &one_of(49));
+        assert_eq!(among.exceeded, []);
+        assert_eq!(among.remarks, [undecided(limit, false)]);
+    }
+
+    #[test]
+    fn a_rule_about_medians_never_takes_the_change_of_another_metric() {
+        // With `--metric p95`, the median of the times is not compared.
+        let of_another = |comparison: &mut Comparison| comparison.description.median = None;
+        let found = kept_where(&["median:5%"], &[1.4], of_another);
+        assert_eq!(found.exceeded, []);
+        assert!(
+            matches!(
+                &found.remarks[..],
+                [LimitNote::WithoutStatistic(_, Statistic::Median, of)] if of[0].id == "b0"
+            ),
+            "{:?}",
+            found.remarks
+        );
+    }
+
+    #[test]
+    fn a_limit_of_the_time_never_takes_the_change_of_another_metric() {
+        let of_another = |comparison: &mut Comparison| {
+            comparison.basis = Decision::OtherMetric(None);
+            comparison.change = Some(Estimate {
+                estimate: 9.0,
+                lower: 9.0,
+                upper: 9.0,
+            });
+        };
+        let found = kept_where(&["time:50%"], &[1.4], of_another);
+        assert_eq!(found.exceeded, [], "the median is 40 % slower, not 900 %");
+        assert_eq!(found.remarks, []);
+        let found = kept_where(&["time:5%"], &[1.4], of_another);
+        assert_eq!(found.exceeded.len(), 1);
+    }
+
+    #[test]
+    fn a_change_that_is_the_limit_itself_does_not_exceed_it() {
+        let changed_by = |change: f64| {
+            kept_where(&["time:40%"], &[1.4], |comparison| {
+                comparison.change = Some(Estimate {
+                    estimate: change,
+                    lower: change,
+                    upper: change,
+                });
+            })
+        };
+        assert_eq!(changed_by(0.4).exceeded, []);
+        assert_eq!(changed_by(0.400_001).exceeded.len(), 1);
+    }
+
+    #[test]
+    fn limits_of_the_time_and_of_the_median_are_about_one_number_and_share_no_level() {
+        let found = kept(&["time:106ns", "median:107ns"], &one_of(0));
+        assert_eq!(found.exceeded.len(), 2);
+        for one in &found.exceeded {
+            let shared = one.shared_level.unwrap();
+            assert_eq!(shared.family, 1);
+            assert!((shared.effective_level() - 0.95).abs() < 1e-12);
+        }
+        // Another statistic is another number: 1 - 0.05 / 2.
+        let found = kept(&["time:106ns", "mean:107ns"], &one_of(0));
+        assert_eq!(found.exceeded.len(), 2);
+        for one in &found.exceeded {
+            assert!((one.shared_level.unwrap().effective_level() - 0.975).abs() < 1e-12);
+        }
+    }
+
+    #[test]
+    fn the_change_of_the_verdict_has_its_own_level() {
+        let found = kept(&["time:5%", "median:900%"], &[1.4, 1.0]);
+        assert_eq!(found.exceeded.len(), 1);
+        assert_eq!(found.exceeded[0].shared_level, None);
+    }
+
+    #[test]
+    fn a_value_in_which_all_launches_agree_takes_no_share_of_the_level() {
+        let launch = |k| flat_launch(k, ITERATIONS, &[100.0; 9]);
+        let constant = measurement((0..5).map(launch).collect());
+        let takes =
+            |run: &Measurement| LimitedValue::Value(run, Statistic::Median).is_uncertain(0.95);
+        assert!(!takes(&constant));
+        assert!(takes(&measured("b", 1.0)));
+    }
+}

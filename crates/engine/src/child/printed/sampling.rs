@@ -1,0 +1,143 @@
+//! Runs one benchmark in its own process, to its end or until the caller stops it.
+//!
+//! Runs a divan benchmark with a given number of iterations, for counting instructions.
+
+#![expect(
+    clippy::disallowed_methods,
+    reason = "starts benches, through the supervisor; deadlines"
+)]
+
+use crate::child::printed::process::Invocation;
+use crate::child::printed::process::IsEnough;
+use crate::child::printed::process::ProcessOutput;
+use crate::child::printed::process::run;
+use crate::child::printed::process::run_until;
+use std::ffi::OsStr;
+use std::path::PathBuf;
+use std::time::Duration;
+
+use super::criterion::{OF_EVERY_PROCESS, ProcessFolder};
+use super::harness::{
+    OF_THE_CLOCK, PrintedHarness, PrintedRequest, Printer, no_result_error, single_divan_row,
+};
+use crate::child::error::ChildError;
+use crate::child::running::PATIENCE;
+use crate::child::spawn::{ProcessContext, ProcessSpec};
+
+impl PrintedHarness {
+    /// Runs one benchmark as if to measure it, to its end or until `is_enough` returns true. `is_enough` is called as
+    /// soon as the process has started, and then repeatedly. The output of the process is ignored.
+    pub fn run_observed(
+        &self,
+        request: &PrintedRequest<'_>,
+        spec: &ProcessSpec,
+        launcher: &ProcessContext<'_>,
+        is_enough: IsEnough<'_>,
+    ) -> Result<(), ChildError> {
+        let purpose = "run a benchmark";
+        self.run_benchmark(request, purpose, spec, launcher, Some(is_enough))?;
+        Ok(())
+    }
+
+    /// Runs one benchmark, to its end or until `is_enough` returns true; `None` in the second case. The folder has
+    /// Criterion's results.
+    pub(super) fn run_benchmark(
+        &self,
+        request: &PrintedRequest<'_>,
+        purpose: &str,
+        spec: &ProcessSpec,
+        launcher: &ProcessContext<'_>,
+        is_enough: Option<IsEnough<'_>>,
+    ) -> Result<Option<(ProcessOutput, Option<ProcessFolder>)>, ChildError> {
+        let (arguments, folder) = match self.dialect {
+            None => (self.arguments(request)?, None),
+            Some(dialect) => {
+                let folder = ProcessFolder::create().map_err(|error| {
+                    ChildError::bench(format!(
+                        "no directory could be made for its results: {error}"
+                    ))
+                })?;
+                let arguments = dialect.arguments(request.id, &request.config());
+                (arguments, Some(folder))
+            }
+        };
+        let variables = folder.as_ref().map(ProcessFolder::variables);
+        let variables: Vec<(&str, PathBuf)> = variables.into_iter().flatten().collect();
+        let variables: Vec<(&str, &OsStr)> = (variables.iter())
+            .map(|(name, path)| (*name, path.as_os_str()))
+            .collect();
+        let dropped: &[&[u8]] = match folder {
+            Some(_) => &OF_EVERY_PROCESS,
+            None => &[OF_THE_CLOCK],
+        };
+        let call = Invocation {
+            arguments: &arguments,
+            variables: &variables,
+            purpose,
+            allowed: self.time_limit(request, launcher),
+            dropped,
+        };
+        match run_until(spec, &call, launcher, is_enough)? {
+            Some(printed) if !printed.is_well => Err(self.error_from_failure(printed)),
+            printed => Ok(printed.map(|printed| (printed, folder))),
+        }
+    }
+}
+
+/// A sample of a benchmark that is counted rather than timed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct UntimedSampleRequest<'r> {
+    /// The id of the benchmark.
+    pub id: &'r str,
+    /// Iterations of each thread.
+    pub iterations: u64,
+    /// Upper bound of the expected duration under callgrind.
+    pub expected: Duration,
+}
+
+/// The result of such a sample.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct UntimedSample {
+    /// Process id.
+    pub process: u32,
+    /// Total number of iterations of all threads.
+    pub iterations: u64,
+}
+
+impl PrintedHarness {
+    /// Reports whether the harness accepts a number of iterations.
+    pub fn takes_iterations(&self) -> bool {
+        self.printer() == Printer::Divan
+    }
+
+    /// Runs this number of iterations of one benchmark, as one sample on each of its threads, in its own process.
+    pub fn run_iterations(
+        &self,
+        sample: &UntimedSampleRequest<'_>,
+        spec: &ProcessSpec,
+        launcher: &ProcessContext<'_>,
+    ) -> Result<UntimedSample, ChildError> {
+        let mut arguments = self.address(sample.id)?.arguments();
+        let size = sample.iterations.to_string();
+        // Take one sample, even if the author set minimum or maximum times.
+        let told = ["--sample-count", "1", "--sample-size", &size];
+        let whatever = ["--min-time", "0", "--max-time", "1"];
+        arguments.extend(told.iter().chain(&whatever).map(|word| (*word).to_owned()));
+        let call = Invocation {
+            arguments: &arguments,
+            variables: &[],
+            purpose: "iterate",
+            allowed: (launcher.timeout).saturating_add(sample.expected.saturating_mul(PATIENCE)),
+            dropped: &[OF_THE_CLOCK],
+        };
+        let printed = run(spec, &call, launcher)?;
+        if !printed.is_well {
+            return Err(self.error_from_failure(printed));
+        }
+        let row = single_divan_row(&printed)?.ok_or_else(|| no_result_error(&printed))?;
+        Ok(UntimedSample {
+            process: printed.process,
+            iterations: row.iterations,
+        })
+    }
+}

@@ -1,0 +1,644 @@
+//! A benchmark of a campaign, on all its sides: its settings, its visits so far, and the duration of a visit.
+//!
+//! A value for each side of a campaign: one if a build is measured alone, two if builds are measured side by side.
+//!
+//! The lengths of a benchmark's samples, process by process, and by how much the next process must sample longer (pure).
+//!
+//! A process lays its samples out by its warm-up. A slow warm-up makes all of its samples too short, and only the iteration time of all processes
+//! together can reveal that.
+
+use std::time::Duration;
+
+use super::driver::TimePrecision;
+use super::schedule::{FlatSchedule, LaunchLayout};
+use crate::child::{USUAL_MEASUREMENT, USUAL_WARM_UP, round_up_to_seconds};
+use perfcheck_analysis::compare::{
+    ASSUMED_CLOCK_STEP_NS, LookStatus, ProcessSampling, typical_iteration_ns,
+};
+use perfcheck_analysis::model::{
+    Benchmark, BenchmarkInProcess, BySide, Extras, Interleaving, ProcessOutcome, Round,
+    SamplingSettings, Side,
+};
+
+/// A benchmark that failed in this many rounds is not tried again.
+const MOST_FAILURES: u32 = 2;
+
+/// The time limit for the rounds of one benchmark.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct TimeLimit {
+    /// No round begins that would end later.
+    pub time: Duration,
+    /// Number of rounds that a benchmark gets regardless of their duration.
+    pub fewest_rounds: u32,
+}
+
+/// The settings of a benchmark, as resolved before it is measured.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct ResolvedSettings {
+    /// The sampling settings.
+    pub sampling: SamplingSettings,
+    /// The noise threshold in force, as a fraction.
+    pub noise_threshold: f64,
+    /// The flat phase of the run that it will be compared with.
+    pub pinned: Option<FlatSchedule>,
+    /// Number of samples in that run, if the bench itself lays them out.
+    pub pinned_samples: Option<u32>,
+    /// Duration of a process of that run.
+    pub past_visit: Option<Duration>,
+}
+
+/// The speed of a benchmark, as observed in a process.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(super) struct IterationPace {
+    /// Time of an iteration including its setup, in nanoseconds; `None` if the benchmark does not measure time.
+    pub(super) iteration_ns: Option<f64>,
+    /// The measured share of that time; 1 if iterations have no setup.
+    pub(super) measured: f64,
+    /// Setup time of the bench before the benchmark: from our permission to continue until its warm-up.
+    pub(super) set_up: Duration,
+}
+
+/// A phase of a visit that has a time of its own.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum SamplingPhase {
+    WarmUp,
+    Samples,
+}
+
+/// A benchmark, and its state in the campaign.
+pub(super) struct CampaignBenchmark {
+    pub(super) benchmark: Benchmark,
+    pub(super) resolved: ResolvedSettings,
+    /// How exactly its harness accepts times.
+    pub(super) told: TimePrecision,
+    /// The layout of its samples, if its harness carries out requests. The first visit determines it.
+    pub(super) layout: Option<LaunchLayout>,
+    /// Its speed, if the bench itself lays out its samples.
+    pub(super) pace: Option<IterationPace>,
+    /// Number of successful visits.
+    pub(super) measured: u32,
+    pub(super) failures: u32,
+    /// Whether it needs no more visits, or declines them.
+    pub(super) done: bool,
+    /// The result of the last evaluation. A benchmark that lacks only the search for slow paths lets those in doubt go first.
+    pub(super) standing: LookStatus,
+    /// Number of rounds that passed without it.
+    pub(super) waited: u32,
+    /// The reason why it declines to be visited, if it does.
+    pub(super) skipped: Option<String>,
+    /// Time of its visits so far, including its share of starting processes.
+    pub(super) time: Duration,
+    /// Duration of a visit: first as expected, then as measured.
+    pub(super) visit: Duration,
+    /// Whether the time of an iteration is known. If it is not, a visit may take much longer than expected.
+    pub(super) paced: bool,
+    /// The samples of both sides, round by round; empty with one side.
+    pub(super) rounds: Vec<Round>,
+    /// The lengths of its samples on each side; empty if it is not timed.
+    pub(super) lengths: BySide<SampleLengths>,
+    /// Factor by which the next process samples longer than its settings say, if the bench itself lays out its samples.
+    pub(super) stretch: u32,
+    /// Whether one processor is enough for it; `None` until a round has shown it.
+    pub(super) is_solitary: Option<bool>,
+    /// Number of times in a row that it failed next to the other side and succeeded without it.
+    pub(super) trials: u32,
+}
+
+impl CampaignBenchmark {
+    /// Creates a benchmark that has had no visit.
+    pub(super) fn new(
+        benchmark: Benchmark,
+        resolved: ResolvedSettings,
+        told: TimePrecision,
+    ) -> Self {
+        let mut new = Self {
+            benchmark,
+            visit: Duration::ZERO,
+            paced: resolved.past_visit.is_some(),
+            resolved,
+            told,
+            layout: None,
+            pace: None,
+            measured: 0,
+            failures: 0,
+            done: false,
+            standing: LookStatus::Open,
+            waited: 0,
+            skipped: None,
+            time: Duration::ZERO,
+            rounds: Vec::new(),
+            lengths: BySide::default(),
+            stretch: 1,
+            is_solitary: None,
+            trials: 0,
+        };
+        new.visit = new.expected_duration();
+        new
+    }
+
+    /// Returns the expected duration of a visit: as its settings say, or as in the past if that was longer.
+    fn expected_duration(&self) -> Duration {
+        let past = self.resolved.past_visit.unwrap_or_default();
+        self.planned_duration(self.told).max(past)
+    }
+
+    /// Returns the duration of a visit according to its settings, if its harness accepts times as `told`.
+    fn planned_duration(&self, told: TimePrecision) -> Duration {
+        let in_force = |phase, wanted| self.effective_time_with(told, phase, wanted);
+        let sampling = &self.resolved.sampling;
+        let wanted = Duration::from(sampling.warm_up);
+        let warm_up = in_force(SamplingPhase::WarmUp, wanted);
+        match sampling.turns {
+            Interleaving::None => {
+                warm_up + in_force(SamplingPhase::Samples, sampling.measurement.into())
+            }
+            // The measurement of each side, and something for the start of its process.
+            Interleaving::Samples | Interleaving::Launches => {
+                let of_a_side = Duration::from(sampling.measurement) / 2;
+                warm_up * 2 + wanted + in_force(SamplingPhase::Samples, of_a_side) * 2
+            }
+        }
+    }
+
+    /// Returns the time to pass to its harness for a phase. `None` means to pass nothing, because the author's time is nearer than whole seconds.
+    pub(super) fn time_to_pass(&self, phase: SamplingPhase, wanted: Duration) -> Option<Duration> {
+        self.time_to_pass_with(self.told, phase, wanted)
+    }
+
+    fn time_to_pass_with(
+        &self,
+        told: TimePrecision,
+        phase: SamplingPhase,
+        wanted: Duration,
+    ) -> Option<Duration> {
+        match told {
+            TimePrecision::Exactly => return Some(wanted),
+            TimePrecision::NotAtAll => return None,
+            TimePrecision::InWholeSeconds => {}
+        }
+        let whole = round_up_to_seconds(wanted);
+        let is_nearer = |authors: Duration| authors < whole && whole != wanted;
+        (!self.author_time(phase).is_some_and(is_nearer)).then_some(whole)
+    }
+
+    /// Returns how long a phase will take.
+    pub(super) fn effective_time(&self, phase: SamplingPhase, wanted: Duration) -> Duration {
+        self.effective_time_with(self.told, phase, wanted)
+    }
+
+    fn effective_time_with(
+        &self,
+        told: TimePrecision,
+        phase: SamplingPhase,
+        wanted: Duration,
+    ) -> Duration {
+        let said = self
+            .time_to_pass_with(told, phase, wanted)
+            .or(self.author_time(phase));
+        said.unwrap_or(match phase {
+            SamplingPhase::WarmUp => USUAL_WARM_UP,
+            SamplingPhase::Samples => USUAL_MEASUREMENT,
+        })
+    }
+
+    fn author_time(&self, phase: SamplingPhase) -> Option<Duration> {
+        let settings = &self.benchmark.settings;
+        let authors = match phase {
+            SamplingPhase::WarmUp => settings.warm_up_ns,
+            SamplingPhase::Samples => settings.measurement_ns,
+        };
+        authors.map(Duration::from)
+    }
+
+    /// Returns the time that a visit would save if its harness accepted exact times.
+    pub(super) fn rounding_cost(&self) -> Duration {
+        let exact = self.planned_duration(TimePrecision::Exactly);
+        self.planned_duration(self.told).saturating_sub(exact)
+    }
+
+    /// Reports whether it is to be visited again.
+    pub(super) fn is_open(&self) -> bool {
+        !self.done && self.failures < MOST_FAILURES
+    }
+
+    /// Returns its total number of processes. One side repeats each process whose samples were too short, up to twice the number in the settings.
+    pub(super) fn launches(&self) -> u32 {
+        let wanted = self.resolved.sampling.launches;
+        match self.resolved.sampling.turns {
+            Interleaving::None => {
+                wanted.saturating_add(self.lengths.candidate.processes_to_repeat().min(wanted))
+            }
+            Interleaving::Samples | Interleaving::Launches => wanted,
+        }
+    }
+
+    /// Notes the lengths of the samples of a process of each side.
+    pub(super) fn note_lengths(&mut self, sides: &[(Side, BenchmarkInProcess)]) {
+        for (side, launched) in sides {
+            if let ProcessOutcome::Measured(series) = &launched.outcome
+                && launched.benchmark.metric.is_timed()
+                && let Some(process) = ProcessSampling::from_samples(&series.comparable_samples())
+            {
+                self.lengths.get_mut(*side).add(process);
+            }
+        }
+        let stretches = Side::BOTH.map(|side| self.lengths.get(side).stretch_after(self.stretch));
+        self.stretch = stretches[0].max(stretches[1]);
+    }
+
+    /// Returns the maximum number of visits from this round on.
+    pub(super) fn visits_left(&self, round: u32, limit: Option<TimeLimit>) -> u32 {
+        if !self.is_open() {
+            return 0;
+        }
+        let passed = round.saturating_sub(self.waited);
+        let had = passed.max(self.measured + self.failures);
+        let left = self.launches().saturating_sub(had);
+        left.min(limit.map_or(u32::MAX, |limit| self.affordable_rounds(limit)))
+    }
+
+    /// Returns the number of rounds that the limit allows.
+    fn affordable_rounds(&self, limit: TimeLimit) -> u32 {
+        let of_one = self.visit.as_secs_f64();
+        let by_time = limit.time.saturating_sub(self.time).as_secs_f64() / of_one.max(1e-9);
+        (by_time as u32).max(limit.fewest_rounds.saturating_sub(self.measured))
+    }
+
+    /// Reports whether the next round would exceed the limit.
+    pub(super) fn is_out_of_time(&self, limit: Option<TimeLimit>) -> bool {
+        limit.is_some_and(|limit| self.affordable_rounds(limit) == 0)
+    }
+
+    /// Reports whether it lets benchmarks in doubt go first.
+    pub(super) fn can_wait(&self) -> bool {
+        self.standing == LookStatus::Searching
+    }
+
+    /// Reports whether it was measured, needed more rounds, and could have had them.
+    pub(super) fn has_unused_rounds(&self) -> bool {
+        let had = self.measured + self.failures;
+        self.measured > 0
+            && self.failures < MOST_FAILURES
+            && self.skipped.is_none()
+            && !matches!(self.standing, LookStatus::Settled(_))
+            && had < self.launches()
+    }
+
+    /// Records a successful visit. The next ones are expected to take the mean of all.
+    pub(super) fn record_visit(&mut self, visit: Duration) {
+        self.measured += 1;
+        self.time += visit;
+        self.visit = self.time / self.measured;
+        self.paced = true;
+    }
+
+    /// Takes over the speed and the settings that a glance has shown. Each visit runs at least so many iterations.
+    pub(super) fn apply_glance(
+        &mut self,
+        resolved: ResolvedSettings,
+        pace: IterationPace,
+        iterations: u32,
+    ) {
+        self.resolved = resolved;
+        self.visit = self.expected_duration();
+        if let Some(ns) = pace.iteration_ns {
+            // One more for the warm-up.
+            let all = Duration::from_nanos(ns as u64) * (iterations + 1);
+            self.visit = self.visit.max(all);
+            self.paced = true;
+        }
+        self.pace = Some(pace);
+    }
+
+    /// Learns from the processes of a round whether one processor is enough. A single process that needed more decides for all.
+    pub(super) fn note_processor_use(&mut self, seen: &[Option<bool>]) {
+        if seen.contains(&Some(false)) {
+            self.is_solitary = Some(false);
+        } else if !seen.contains(&None) {
+            self.is_solitary.get_or_insert(true);
+        }
+    }
+
+    /// Returns the record of its outcome in a process.
+    pub(super) fn record(&self, outcome: ProcessOutcome) -> BenchmarkInProcess {
+        BenchmarkInProcess {
+            benchmark: self.benchmark.clone(),
+            sampling: self.resolved.sampling,
+            noise_threshold: self.resolved.noise_threshold,
+            outcome,
+            extras: Extras::default(),
+        }
+    }
+}
+
+/// The candidate's value, and the base's if there is a base.
+#[derive(Debug, Clone)]
+pub(super) struct CampaignSides<T> {
+    pub(super) base: Option<T>,
+    pub(super) candidate: T,
+}
+
+impl<T> CampaignSides<T> {
+    /// Creates the value of a candidate alone.
+    pub(super) fn single(candidate: T) -> Self {
+        Self {
+            base: None,
+            candidate,
+        }
+    }
+
+    /// Reports whether there are two sides.
+    pub(super) fn is_pair(&self) -> bool {
+        self.base.is_some()
+    }
+
+    /// Returns the sides that exist, in this order.
+    pub(super) fn sides_in(&self, order: [Side; 2]) -> impl Iterator<Item = Side> + use<T> {
+        let is_pair = self.is_pair();
+        let sides = order.into_iter();
+        sides.filter(move |side| is_pair || *side == Side::Candidate)
+    }
+
+    /// Returns the value of `side`, or the candidate's if there is no base.
+    pub(super) fn get(&self, side: Side) -> &T {
+        match (side, &self.base) {
+            (Side::Base, Some(base)) => base,
+            _ => &self.candidate,
+        }
+    }
+
+    /// Returns the value of `side` for changes, or the candidate's if there is no base.
+    pub(super) fn get_mut(&mut self, side: Side) -> &mut T {
+        match (side, &mut self.base) {
+            (Side::Base, Some(base)) => base,
+            _ => &mut self.candidate,
+        }
+    }
+
+    /// Applies `change` to each value.
+    pub(super) fn map<U>(&self, change: impl Fn(&T) -> U) -> CampaignSides<U> {
+        CampaignSides {
+            base: self.base.as_ref().map(&change),
+            candidate: change(&self.candidate),
+        }
+    }
+}
+
+impl<T> From<BySide<T>> for CampaignSides<T> {
+    fn from(both: BySide<T>) -> Self {
+        Self {
+            base: Some(both.base),
+            candidate: both.candidate,
+        }
+    }
+}
+
+/// Target length after samples came out too short, in nanoseconds. Samples shorter than 100 us are not tested.
+pub(super) const LEAST_SAMPLE_NS: f64 = 250_000.0;
+/// Maximum factor by which a process samples longer than its settings say.
+const MOST_STRETCH: u32 = 16;
+
+/// The processes of one side that have sampled a benchmark, in order.
+#[derive(Debug, Default)]
+pub struct SampleLengths {
+    processes: Vec<ProcessSampling>,
+}
+
+impl SampleLengths {
+    /// Adds the next process.
+    pub fn add(&mut self, process: ProcessSampling) {
+        self.processes.push(process);
+    }
+
+    /// Returns the time of an iteration, in nanoseconds, if the samples of the last process were too short.
+    pub fn known_ns_if_short(&self) -> Option<f64> {
+        let typical_ns = self.typical_ns()?;
+        let last = self.processes.last()?;
+        is_too_short(*last, typical_ns).then_some(typical_ns)
+    }
+
+    /// Returns the number of processes to repeat: those whose samples were too short. Returns 0 if all were, because another process would not change
+    /// that.
+    pub fn processes_to_repeat(&self) -> u32 {
+        let Some(typical_ns) = self.typical_ns() else {
+            return 0;
+        };
+        let processes = self.processes.iter();
+        let short = processes
+            .filter(|one| is_too_short(**one, typical_ns))
+            .count();
+        if short == self.processes.len() {
+            0
+        } else {
+            short as u32
+        }
+    }
+
+    /// Returns the factor by which the next process must sample longer than its settings say, a power of two. The last process had the factor
+    /// `stretch`.
+    pub fn stretch_after(&self, stretch: u32) -> u32 {
+        let (Some(typical_ns), Some(last)) = (self.typical_ns(), self.processes.last()) else {
+            return 1;
+        };
+        let unstretched_ns = last.length_ns(typical_ns) / f64::from(stretch);
+        if !is_too_short(
+            ProcessSampling {
+                iterations: last.iterations / f64::from(stretch),
+                ..*last
+            },
+            typical_ns,
+        ) {
+            return 1;
+        }
+        let wanted = (LEAST_SAMPLE_NS / unstretched_ns).min(f64::from(MOST_STRETCH));
+        (wanted.ceil() as u32).next_power_of_two().min(MOST_STRETCH)
+    }
+
+    fn typical_ns(&self) -> Option<f64> {
+        typical_iteration_ns(self.processes.iter().copied())
+    }
+}
+
+fn is_too_short(process: ProcessSampling, typical_ns: f64) -> bool {
+    process.is_too_short(typical_ns, ASSUMED_CLOCK_STEP_NS)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use perfcheck_analysis::model::{AuthorSettings, BenchmarkKey, Metric, Nanos, Throughput};
+
+    impl CampaignBenchmark {
+        /// Creates a benchmark about which nothing is known, with default settings.
+        pub(in crate::measure) fn example(told: TimePrecision) -> Self {
+            let key = BenchmarkKey {
+                package: "p".into(),
+                target: "t".into(),
+                id: "b".into(),
+            };
+            let benchmark = Benchmark {
+                key,
+                version: None,
+                throughput: Throughput::default(),
+                other_throughput: None,
+                settings: AuthorSettings::default(),
+                metric: Metric::Time,
+            };
+            let resolved = ResolvedSettings {
+                sampling: SamplingSettings::default(),
+                noise_threshold: 0.01,
+                pinned: None,
+                pinned_samples: None,
+                past_visit: None,
+            };
+            Self::new(benchmark, resolved, told)
+        }
+    }
+
+    fn after(rounds: u32, seconds: u64) -> CampaignBenchmark {
+        CampaignBenchmark {
+            measured: rounds,
+            time: Duration::from_secs(seconds),
+            ..CampaignBenchmark::example(TimePrecision::Exactly)
+        }
+    }
+
+    /// Returns the time of a visit: a process of 100 ms and 400 ms, or a round of 40 ms of both sides after 5 ms.
+    fn visit_in_whole_seconds(turns: Interleaving, authors: AuthorSettings) -> Duration {
+        let millis = |count| Nanos::from(Duration::from_millis(count));
+        let (warm_up, measurement) = match turns {
+            Interleaving::None => (millis(100), millis(400)),
+            Interleaving::Samples | Interleaving::Launches => (millis(5), millis(40)),
+        };
+        let mut subject = after(0, 0);
+        subject.benchmark.settings = authors;
+        subject.resolved.sampling = SamplingSettings {
+            turns,
+            warm_up,
+            measurement,
+            ..SamplingSettings::default()
+        };
+        CampaignBenchmark::new(
+            subject.benchmark,
+            subject.resolved,
+            TimePrecision::InWholeSeconds,
+        )
+        .visit
+    }
+
+    #[test]
+    fn whole_seconds_count_where_the_authors_time_is_not_shorter() {
+        let nobodys = AuthorSettings::default();
+        let visit = |turns| visit_in_whole_seconds(turns, nobodys);
+        assert_eq!(visit(Interleaving::None), Duration::from_secs(1 + 1));
+        let round = Duration::from_millis(2 * (1000 + 1000) + 5);
+        assert_eq!(visit(Interleaving::Samples), round);
+        let tenth = Nanos::from(Duration::from_millis(100));
+        let authors = AuthorSettings {
+            warm_up_ns: Some(tenth),
+            measurement_ns: Some(tenth),
+            ..nobodys
+        };
+        let visit = |turns| visit_in_whole_seconds(turns, authors);
+        assert_eq!(visit(Interleaving::None), Duration::from_millis(100 + 100));
+        let round = Duration::from_millis(2 * (100 + 100) + 5);
+        assert_eq!(visit(Interleaving::Samples), round);
+        // If no time can be passed, every Criterion takes 3 s and 5 s.
+        let mut subject = after(0, 0);
+        subject.told = TimePrecision::NotAtAll;
+        subject.resolved.sampling.warm_up = tenth;
+        subject.resolved.sampling.measurement = Nanos::from(Duration::from_millis(400));
+        let kept = Duration::from_millis(8000 - 500);
+        assert_eq!(subject.expected_duration(), Duration::from_secs(3 + 5));
+        assert_eq!(subject.rounding_cost(), kept);
+        // The time of an earlier process may have been its setup.
+        subject.resolved.past_visit = Some(Duration::from_mins(1));
+        assert_eq!(subject.expected_duration(), Duration::from_mins(1));
+        assert_eq!(subject.rounding_cost(), kept);
+        // The requested time can be passed exactly, so no author's time is nearer.
+        let mut subject = after(0, 0);
+        subject.told = TimePrecision::InWholeSeconds;
+        subject.benchmark.settings = authors;
+        let said = |wanted| subject.time_to_pass(SamplingPhase::Samples, wanted);
+        assert_eq!(said(Duration::from_secs(2)), Some(Duration::from_secs(2)));
+        assert_eq!(said(Duration::from_millis(400)), None);
+    }
+
+    #[test]
+    fn a_costly_benchmark_has_its_fewest_rounds_and_none_that_would_end_beyond_the_limit() {
+        let limit = |fewest_rounds| {
+            Some(TimeLimit {
+                time: Duration::from_mins(1),
+                fewest_rounds,
+            })
+        };
+        let after = |rounds, seconds| {
+            let mut subject = after(rounds, seconds);
+            subject.visit = subject.time / rounds;
+            subject
+        };
+        assert!(after(20, 60).is_out_of_time(limit(20)));
+        assert!(!after(19, 600).is_out_of_time(limit(20)), "too few rounds");
+        assert!(after(19, 600).is_out_of_time(limit(5)));
+        assert!(!after(80, 59).is_out_of_time(limit(20)), "they are quick");
+        assert!(after(6, 54).is_out_of_time(limit(5)), "63 s");
+        assert!(!after(5, 50).is_out_of_time(limit(5)), "60 s");
+        assert!(!after(80, 600).is_out_of_time(None), "there is no limit");
+    }
+
+    #[test]
+    fn once_it_needed_more_than_one_processor_it_is_never_bound() {
+        let mut subject = after(0, 0);
+        subject.note_processor_use(&[Some(true), None]);
+        assert_eq!(subject.is_solitary, None, "of one side nothing is known");
+        subject.note_processor_use(&[Some(true), Some(true)]);
+        assert_eq!(subject.is_solitary, Some(true));
+        subject.note_processor_use(&[None]);
+        assert_eq!(subject.is_solitary, Some(true), "it was bound");
+        subject.note_processor_use(&[None, Some(false)]);
+        subject.note_processor_use(&[Some(true)]);
+        assert_eq!(subject.is_solitary, Some(false));
+    }
+
+    fn lengths(processes: &[(f64, f64)]) -> SampleLengths {
+        let mut lengths = SampleLengths::default();
+        for (iterations, iteration_ns) in processes {
+            lengths.add(ProcessSampling {
+                iterations: *iterations,
+                iteration_ns: *iteration_ns,
+            });
+        }
+        lengths
+    }
+
+    #[test]
+    fn the_process_after_a_short_one_samples_for_longer_and_the_next_one_as_ever() {
+        let quiet = (100_000.0, 5.6);
+        assert_eq!(lengths(&[quiet]).stretch_after(1), 1);
+        // 17 us instead of 250.
+        assert_eq!(lengths(&[quiet, (3_000.0, 5.6)]).stretch_after(1), 16);
+        assert_eq!(lengths(&[quiet, (12_000.0, 5.6)]).stretch_after(1), 4);
+        // The warm-up was slow again, but now the samples are long enough.
+        let again = [quiet, (12_000.0, 5.6), (48_000.0, 5.6)];
+        assert_eq!(lengths(&again).stretch_after(4), 4);
+        let calm = [quiet, (12_000.0, 5.6), (400_000.0, 5.6)];
+        assert_eq!(lengths(&calm).stretch_after(4), 1);
+        assert_eq!(lengths(&[]).stretch_after(1), 1);
+        assert_eq!(lengths(&[(10.0, 0.0)]).stretch_after(1), 16, "no time");
+    }
+
+    #[test]
+    fn a_process_is_measured_again_for_the_length_of_its_samples_and_not_for_their_time() {
+        let quiet = (100_000.0, 5.6);
+        let lengths_of = |last| lengths(&[quiet, quiet, last]);
+        assert_eq!(lengths_of((3_000.0, 5.6)).processes_to_repeat(), 1);
+        assert_eq!(lengths_of((3_000.0, 5_600.0)).processes_to_repeat(), 1);
+        assert_eq!(lengths_of((100_000.0, 5_600.0)).processes_to_repeat(), 0);
+        assert_eq!(lengths(&[(3_000.0, 5.6); 5]).processes_to_repeat(), 0);
+        assert_eq!(
+            lengths_of((3_000.0, 5_600.0)).known_ns_if_short(),
+            Some(5.6)
+        );
+        assert_eq!(lengths_of(quiet).known_ns_if_short(), None);
+    }
+}

@@ -1,0 +1,42 @@
+//! Checks the whole store, for tests and for users who suspect their disk.
+
+use super::encoding::{read_allocations, read_latencies};
+use super::error::Fault;
+use super::{Store, StoreError, encoding};
+
+impl Store {
+    /// Reads everything: the structure of the file, the references between tables, and every series. Opening a store
+    /// does no such check, because it takes as long as reading the whole file.
+    pub fn check(&self) -> Result<(), StoreError> {
+        self.read(|sql| {
+            if sql.is_file() {
+                let finding: String =
+                    sql.one("PRAGMA integrity_check(1)", &[], |row| row.get(0))?;
+                if finding != "ok" {
+                    return Err(Fault::Content(finding));
+                }
+                if sql.exists("PRAGMA foreign_key_check", &[])? {
+                    return Err(Fault::Content(
+                        "a row refers to one that is not there".into(),
+                    ));
+                }
+            }
+            let series =
+                "SELECT run_benchmark, launch, samples, allocations, latencies FROM series";
+            sql.each(series, &[], |row| {
+                let bytes = row.get_ref(2)?.as_blob().map_err(rusqlite::Error::from)?;
+                let (allocations, latencies) = (row.get_ref(3)?, row.get_ref(4)?);
+                let whole = encoding::decode(bytes)
+                    .and_then(|_| read_allocations(allocations))
+                    .and_then(|_| read_latencies(latencies));
+                if let Err(detail) = whole {
+                    let (benchmark, launch): (i64, i64) = (row.get(0)?, row.get(1)?);
+                    return Err(Fault::Content(format!(
+                        "series of benchmark row {benchmark} in launch {launch}: {detail}"
+                    )));
+                }
+                Ok(())
+            })
+        })
+    }
+}

@@ -1,0 +1,302 @@
+//! The column map: the user's declaration of the meaning of each column of a table.
+//!
+//! `id=Serializer/TestData/Mode,value.ser=TimeSer[ns],value.deser=TimeDeser,repetition=Index,launch=Session`
+
+use std::fmt;
+use std::str::FromStr;
+
+use super::error::ExchangeError;
+use super::unit::ValueUnit;
+
+/// A column, by its name in the first line or by its number.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum InputColumn {
+    /// By name
+    Named(String),
+    /// By number, from 1
+    Numbered(usize),
+}
+
+/// A column of values.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ValueColumn {
+    /// The last part of its benchmarks' ids; with `None`, the column's name if there are several columns of values
+    pub label: Option<String>,
+    /// The column
+    pub column: InputColumn,
+    /// The column's own unit
+    pub unit: Option<ValueUnit>,
+}
+
+/// The meaning of each column of a table.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct ColumnMap {
+    /// The columns that form a benchmark's id
+    pub id: Vec<InputColumn>,
+    /// The columns of values; each one is a benchmark of its own
+    pub values: Vec<ValueColumn>,
+    /// The ordinal of a measurement within its process, a whole number
+    pub repetition: Option<InputColumn>,
+    /// The process or session that a row belongs to
+    pub launch: Option<InputColumn>,
+    /// The number of iterations whose total a row's values are
+    pub iterations: Option<InputColumn>,
+    /// The unit of a row's values
+    pub unit: Option<InputColumn>,
+    /// Further properties of a benchmark: not part of its id, but a dimension of pivots
+    pub dimensions: Vec<InputColumn>,
+}
+
+const KEYS: &str = "id, value, value.LABEL, repetition, launch, iterations, unit and dimension";
+
+impl fmt::Display for InputColumn {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Named(name) => f.write_str(name),
+            Self::Numbered(number) => write!(f, "#{number}"),
+        }
+    }
+}
+
+impl FromStr for InputColumn {
+    type Err = ExchangeError;
+
+    fn from_str(text: &str) -> Result<Self, ExchangeError> {
+        let text = text.trim();
+        if text.is_empty() {
+            return Err(map_error("a column has no name".to_owned()));
+        }
+        match text.strip_prefix('#') {
+            None => Ok(Self::Named(text.to_owned())),
+            Some(number) => number
+                .parse()
+                .ok()
+                .filter(|number| (1..=100_000).contains(number))
+                .map(Self::Numbered)
+                .ok_or_else(|| {
+                    map_error(format!("`{text}` is no number of a column, such as `#1`"))
+                }),
+        }
+    }
+}
+
+impl FromStr for ValueColumn {
+    type Err = ExchangeError;
+
+    /// Parses `TimeSer` or `TimeSer[ns]`.
+    fn from_str(text: &str) -> Result<Self, ExchangeError> {
+        let (column, unit) = match text
+            .trim()
+            .strip_suffix(']')
+            .and_then(|x| x.rsplit_once('['))
+        {
+            Some((column, unit)) => (column, Some(unit.parse().map_err(map_error)?)),
+            None => (text, None),
+        };
+        Ok(Self {
+            label: None,
+            column: column.parse()?,
+            unit,
+        })
+    }
+}
+
+impl ColumnMap {
+    /// Parses one or several lists of `KEY=COLUMN`, separated by commas.
+    pub fn parse<T: AsRef<str>>(texts: &[T]) -> Result<Self, ExchangeError> {
+        let mut map = Self::default();
+        let entries = texts.iter().flat_map(|text| text.as_ref().split(','));
+        for entry in entries.map(str::trim).filter(|entry| !entry.is_empty()) {
+            let (key, column) = entry.split_once('=').ok_or_else(|| {
+                map_error(format!(
+                    "`{entry}` is not KEY=COLUMN; keys are {KEYS}\n  help: a column whose name has a comma is named by its number, as `value=#3`"
+                ))
+            })?;
+            map.add_entry(key.trim(), column)?;
+        }
+        if map.id.is_empty() {
+            return Err(map_error(
+                "it names no column for ids\n  help: `id=Serializer/TestData`, from one or several columns".to_owned(),
+            ));
+        }
+        if map.values.is_empty() {
+            return Err(map_error(
+                "it names no column of values\n  help: `value=TimeSer`, or several: `value.ser=TimeSer,value.deser=TimeDeser`".to_owned(),
+            ));
+        }
+        map.check_labels()?;
+        Ok(map)
+    }
+
+    fn add_entry(&mut self, key: &str, column: &str) -> Result<(), ExchangeError> {
+        let place = match key {
+            "id" if self.id.is_empty() => {
+                self.id = column
+                    .split('/')
+                    .map(str::parse)
+                    .collect::<Result<_, _>>()?;
+                return Ok(());
+            }
+            "id" => return Err(duplicate_error("id")),
+            "value" => {
+                self.values.push(column.parse()?);
+                return Ok(());
+            }
+            "dimension" => {
+                self.dimensions.push(column.parse()?);
+                return Ok(());
+            }
+            "repetition" => &mut self.repetition,
+            "launch" | "session" => &mut self.launch,
+            "iterations" => &mut self.iterations,
+            "unit" => &mut self.unit,
+            _ => {
+                let label = key.strip_prefix("value.").filter(|label| !label.is_empty());
+                let Some(label) = label else {
+                    return Err(map_error(format!("`{key}` is no key; keys are {KEYS}")));
+                };
+                self.values.push(ValueColumn {
+                    label: Some(label.to_owned()),
+                    ..column.parse()?
+                });
+                return Ok(());
+            }
+        };
+        if place.is_some() {
+            return Err(duplicate_error(key));
+        }
+        *place = Some(column.parse()?);
+        Ok(())
+    }
+
+    /// Fails if two columns of values have the same label: their benchmarks would have the same id.
+    fn check_labels(&self) -> Result<(), ExchangeError> {
+        let labels = self.labels();
+        for (at, label) in labels.iter().enumerate() {
+            if labels[..at].contains(label) {
+                return Err(map_error(match label {
+                    Some(label) => format!("two values are called `{label}`"),
+                    None => "several values need labels".to_owned(),
+                }));
+            }
+        }
+        Ok(())
+    }
+
+    /// Returns the part that each column of values adds to the ids; `None` for a single column without a label.
+    pub fn labels(&self) -> Vec<Option<String>> {
+        let several = self.values.len() > 1;
+        self.values
+            .iter()
+            .map(|value| {
+                let name = || several.then(|| value.column.to_string());
+                value.label.clone().or_else(name)
+            })
+            .collect()
+    }
+
+    /// Returns the names of the parts of ids.
+    pub fn id_parts(&self) -> Vec<String> {
+        let mut parts: Vec<String> = self.id.iter().map(ToString::to_string).collect();
+        if self.labels().iter().any(Option::is_some) {
+            parts.push("value".to_owned());
+        }
+        parts
+    }
+}
+
+impl fmt::Display for ColumnMap {
+    /// Writes the map in the syntax in which users declare it.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let id: Vec<String> = self.id.iter().map(ToString::to_string).collect();
+        write!(f, "id={}", id.join("/"))?;
+        for value in &self.values {
+            match &value.label {
+                Some(label) => write!(f, ",value.{label}={}", value.column)?,
+                None => write!(f, ",value={}", value.column)?,
+            }
+            if let Some(unit) = &value.unit {
+                write!(f, "[{unit}]")?;
+            }
+        }
+        for (key, column) in [
+            ("repetition", &self.repetition),
+            ("launch", &self.launch),
+            ("iterations", &self.iterations),
+            ("unit", &self.unit),
+        ] {
+            if let Some(column) = column {
+                write!(f, ",{key}={column}")?;
+            }
+        }
+        for column in &self.dimensions {
+            write!(f, ",dimension={column}")?;
+        }
+        Ok(())
+    }
+}
+
+fn map_error(what: String) -> ExchangeError {
+    ExchangeError::ColumnMap(what)
+}
+
+fn duplicate_error(key: &str) -> ExchangeError {
+    let help = if key == "id" {
+        "\n  help: several columns make one id with `/` between them: `id=A/B`"
+    } else {
+        ""
+    };
+    map_error(format!("`{key}` is given twice{help}"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_map_is_read_and_written_as_it_was_declared() {
+        let text = "id=Serializer/TestData/#3,value.ser=TimeSer[ticks:100ns],value.deser=TimeDeser,repetition=Index,launch=Session,iterations=N,unit=Unit,dimension=Language";
+        let map = ColumnMap::parse(&[text]).unwrap();
+        assert_eq!(map.to_string(), text);
+        assert_eq!(map.id_parts(), ["Serializer", "TestData", "#3", "value"]);
+        let labels: Vec<_> = map.labels().into_iter().flatten().collect();
+        assert_eq!(labels, ["ser", "deser"]);
+        let parts = [
+            "id = Serializer/TestData/#3",
+            "value.ser=TimeSer[ticks:100ns], value.deser=TimeDeser",
+            "repetition=Index,session=Session",
+            "iterations=N,unit=Unit,dimension=Language",
+        ];
+        assert_eq!(ColumnMap::parse(&parts).unwrap(), map);
+    }
+
+    #[test]
+    fn one_value_adds_nothing_to_the_ids_and_several_add_their_columns() {
+        let labels = |text: &str| ColumnMap::parse(&[text]).unwrap().labels();
+        assert_eq!(labels("id=a,value=b"), [None]);
+        let found: Vec<_> = labels("id=a,value=b,value=c")
+            .into_iter()
+            .flatten()
+            .collect();
+        assert_eq!(found, ["b", "c"]);
+    }
+
+    #[test]
+    fn a_map_that_makes_no_sense_says_what_would() {
+        for (text, hint) in [
+            ("value=b", "no column for ids"),
+            ("id=a", "no column of values"),
+            ("id=a,b", "KEY=COLUMN"),
+            ("id=a,value=b,time=c", "`time` is no key"),
+            ("id=a,id=c,value=b", "given twice"),
+            ("id=a,value=b,unit=c,unit=d", "given twice"),
+            ("id=a//c,value=b", "no name"),
+            ("id=#0,value=b", "no number"),
+            ("id=a,value=b[parsec]", "is no unit"),
+            ("id=a,value.x=b,value.x=c", "two values are called"),
+        ] {
+            let error = ColumnMap::parse(&[text]).unwrap_err().to_string();
+            assert!(error.contains(hint), "{text}: {error}");
+        }
+    }
+}

@@ -1,0 +1,238 @@
+//! Builds revisions and work trees in the cache, with progress on stderr in cargo's style.
+
+use std::io::Write;
+use std::path::PathBuf;
+
+use super::prepare::warn_of_skipped;
+use crate::error::AppError;
+use crate::output;
+use crate::output::counted;
+use crate::session::{Context, World};
+use perfcheck_analysis::model::{BuildFacts, BySide, Run};
+use perfcheck_engine::cargo::CargoOptions;
+use perfcheck_engine::host::Revision;
+use perfcheck_engine::sides::{
+    BenchesFrom, BuildEvent, BuildOrigin, BuiltSide, PreparedSides, SidesError, SidesRequest,
+    UncopiedFile, UncopiedReason, build_commit, build_sides, build_work_tree, default_cache,
+    find_kept_build, find_kept_builds, read_kept_executables,
+};
+
+/// Name of the candidate in messages, whatever its commit.
+const WORK_TREE: &str = "the work tree";
+
+/// Default size limit of kept builds, in MiB.
+const ROOM_MIB: u32 = 2048;
+
+/// The sources to build, and the way to build them.
+pub(crate) struct CacheBuild<'a> {
+    pub(crate) context: &'a Context,
+    /// Build options for cargo
+    pub(crate) cargo: &'a CargoOptions,
+    pub(crate) benches_from: BenchesFrom,
+    pub(crate) quiet: bool,
+}
+
+impl CacheBuild<'_> {
+    /// Builds a revision and the work tree.
+    pub(crate) fn build_sides(
+        &self,
+        revision: &Revision,
+        world: &mut World<'_>,
+    ) -> Result<PreparedSides, AppError> {
+        let built = self.with_cache(world, |request, events| {
+            build_sides(request, revision, events)
+        })?;
+        self.report_ready(&describe_revision(revision), &built.base, world)?;
+        self.report_ready(WORK_TREE, &built.candidate, world)?;
+        Ok(built)
+    }
+
+    /// Builds the work tree alone. Returns it with the facts of its build.
+    pub(crate) fn build_work_tree(
+        &self,
+        world: &mut World<'_>,
+    ) -> Result<(BuiltSide, BuildFacts), AppError> {
+        let (built, facts) =
+            self.with_cache(world, |request, events| build_work_tree(request, events))?;
+        self.report_ready(WORK_TREE, &built, world)?;
+        Ok((built, facts))
+    }
+
+    /// Returns an earlier build if it is still kept.
+    pub(crate) fn find_kept(
+        &self,
+        name: &str,
+        world: &mut World<'_>,
+    ) -> Result<Option<BuiltSide>, AppError> {
+        self.with_cache(world, |request, events| {
+            find_kept_build(request, name, events)
+        })
+    }
+
+    /// Returns the builds of two runs, if they are still kept.
+    pub(crate) fn kept_of_runs(
+        &self,
+        runs: &BySide<&Run>,
+        world: &mut World<'_>,
+    ) -> Result<BySide<Option<BuiltSide>>, AppError> {
+        self.with_cache(world, |request, events| {
+            find_kept_builds(request, &names(runs), events)
+        })
+    }
+
+    /// Returns the executables of a bench target (package and name) in the builds of two runs, if they are still kept.
+    pub(crate) fn kept_executables(
+        &self,
+        runs: &BySide<&Run>,
+        target: (&str, &str),
+        world: &mut World<'_>,
+    ) -> Result<BySide<Option<Vec<u8>>>, AppError> {
+        self.with_cache(world, |request, events| {
+            read_kept_executables(request, &names(runs), target, events)
+        })
+    }
+
+    /// Builds a revision alone.
+    pub(crate) fn build_commit(
+        &self,
+        revision: &Revision,
+        world: &mut World<'_>,
+    ) -> Result<BuiltSide, AppError> {
+        let built = self.with_cache(world, |request, events| {
+            build_commit(request, revision, events)
+        })?;
+        self.report_ready(&describe_revision(revision), &built, world)?;
+        Ok(built)
+    }
+
+    /// Calls `build` with the cache and the compiler of the workspace, and shows its events.
+    fn with_cache<T>(
+        &self,
+        world: &mut World<'_>,
+        build: impl FnOnce(&SidesRequest<'_>, &mut dyn FnMut(BuildEvent<'_>)) -> Result<T, SidesError>,
+    ) -> Result<T, AppError> {
+        let cache = cache_directory(world)?;
+        let room = self.context.tables.workspace.kept_builds_mib;
+        let spared = match self.context.open_stored()? {
+            Some((store, workspace)) => store.needed_builds(workspace)?,
+            None => Vec::new(),
+        };
+        let stand_in = std::env::current_exe().ok();
+        let request = SidesRequest {
+            cache: &cache,
+            cargo: &world.variables.cargo,
+            options: self.cargo,
+            toolchain: self.context.toolchain(self.cargo, world.supervisor)?,
+            workspace: &self.context.workspace,
+            checkout: self.context.checkout(),
+            benches_from: self.benches_from,
+            room: u64::from(room.unwrap_or(ROOM_MIB)) << 20,
+            spared: &spared,
+            stand_in: stand_in.as_deref(),
+            supervisor: world.supervisor,
+        };
+        let stderr = &mut *world.stderr;
+        let mut show = |event: BuildEvent<'_>| {
+            if let BuildEvent::LeftOut(left_out) = event {
+                let _ = output::write_warning(stderr, &left_out_in_words(left_out));
+            } else if !self.quiet {
+                write_event(&event, stderr);
+            }
+        };
+        Ok(build(&request, &mut show)?)
+    }
+
+    fn report_ready(
+        &self,
+        what: &str,
+        side: &BuiltSide,
+        world: &mut World<'_>,
+    ) -> Result<(), AppError> {
+        if !self.quiet && side.provenance == BuildOrigin::Built {
+            output::write_build_event(world.stderr, &built_in_words(what, side))?;
+        }
+        Ok(())
+    }
+}
+
+/// Returns the names under which the builds of two runs are kept.
+fn names<'r>(runs: &BySide<&'r Run>) -> BySide<Option<&'r str>> {
+    BySide {
+        base: runs.base.begun.build.as_deref(),
+        candidate: runs.candidate.begun.build.as_deref(),
+    }
+}
+
+/// Returns the directory of kept builds: from the environment, else in the user's cache directory.
+pub(crate) fn cache_directory(world: &World<'_>) -> Result<PathBuf, AppError> {
+    match &world.variables.cache {
+        Some(path) => Ok(path.clone()),
+        None => Ok(default_cache()?),
+    }
+}
+
+/// Describes a revision by its name and commit.
+pub(crate) fn describe_revision(revision: &Revision) -> String {
+    if revision.commit.starts_with(&revision.name) {
+        format!("commit {}", revision.short())
+    } else {
+        format!("`{}` (commit {})", revision.name, revision.short())
+    }
+}
+
+fn side_in_words(revision: Option<&Revision>) -> String {
+    revision.map_or_else(|| WORK_TREE.to_owned(), describe_revision)
+}
+
+fn write_event(event: &BuildEvent<'_>, stderr: &mut dyn Write) {
+    let words = match event {
+        BuildEvent::TargetsSkipped(skipped) => return warn_of_skipped(skipped, stderr),
+        BuildEvent::Waiting(folder) => (
+            "Waiting",
+            format!("for another cargo perfcheck in {}", folder.display()),
+        ),
+        BuildEvent::Found(revision) => (
+            "Fresh",
+            format!("{} (built before)", side_in_words(*revision)),
+        ),
+        BuildEvent::Removed { builds, bytes } => {
+            let builds = counted(*builds, "build");
+            let mib = bytes >> 20;
+            (
+                "Removed",
+                format!("{builds} that had not been used for longest ({mib} MiB)"),
+            )
+        }
+        BuildEvent::LeftOut(left_out) => ("Left out", left_out_in_words(left_out)),
+        BuildEvent::CheckingOut(revision) => ("Checking out", describe_revision(revision)),
+        BuildEvent::Building(revision) => ("Building", side_in_words(*revision)),
+    };
+    // Ignore a closed stderr.
+    let _ = output::write_build_event(stderr, &words);
+}
+
+/// Maximum number of files listed in a warning.
+const MOST_NAMED: usize = 5;
+
+fn left_out_in_words(left_out: &[UncopiedFile]) -> String {
+    let named = left_out.iter().take(MOST_NAMED).map(|one| {
+        let reason = match one.reason {
+            UncopiedReason::Unreadable => "you may not read it",
+            UncopiedReason::TooLarge => "git ignores it, and it is too large",
+        };
+        format!("`{}` ({reason})", one.path.display())
+    });
+    let mut named: Vec<String> = named.collect();
+    if left_out.len() > MOST_NAMED {
+        named.push(format!("{} more", left_out.len() - MOST_NAMED));
+    }
+    format!(
+        "the benchmarks are built from a copy of the sources without {}",
+        named.join(", ")
+    )
+}
+
+fn built_in_words(what: &str, side: &BuiltSide) -> (&'static str, String) {
+    let seconds = (side.checkout_time + side.build_time).as_secs_f64();
+    ("Ready", format!("{what}, built in {seconds:.1} s"))
+}
