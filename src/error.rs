@@ -13,7 +13,7 @@ use perfcheck_engine::sides::SidesError;
 use perfcheck_engine::store::StoreError;
 
 /// Advice if nothing is stored yet.
-pub(super) const NOTHING_STORED_HELP: &str = "`cargo perfcheck` measures and stores; `cargo perfcheck store adopt` lists the workspaces that the store knows";
+pub(super) const NOTHING_STORED_HELP: &str = "`cargo perfcheck` measures and stores; `cargo perfcheck store adopt` lists the workspaces in the store";
 
 /// Returns the first line of an error's message, for places with room for one line.
 pub(super) fn first_line<T: ToString + ?Sized>(error: &T) -> String {
@@ -44,7 +44,7 @@ pub enum AppError {
     Store(#[from] StoreError),
     /// Another version of the tool stored the findings of this run
     #[error(
-        "what run {run} found was stored by another version of cargo-perfcheck (this is {}): {reason}\n  help: `cargo perfcheck compare` compares the measurements themselves",
+        "the verdicts of run {run} were stored by another version of cargo-perfcheck (this is {}): {reason}\n  help: `cargo perfcheck compare` compares the measurements themselves",
         env!("CARGO_PKG_VERSION")
     )]
     ForeignConclusion {
@@ -69,13 +69,13 @@ pub enum AppError {
     },
     /// The workspace has no stored run
     #[error(
-        "nothing has been stored of the workspace {} yet\n  help: {NOTHING_STORED_HELP}",
+        "no runs are stored for the workspace {} yet\n  help: {NOTHING_STORED_HELP}",
         .0.display()
     )]
     NothingStored(PathBuf),
     /// No store exists at the path that the user named
     #[error(
-        "there is no store at {path}\n  help: a run makes one there: `cargo perfcheck --store {path}`; without `--store` the usual one is read",
+        "there is no store at {path}\n  help: `cargo perfcheck --store {path}` creates one there; without `--store` the default store is read",
         path = .0.display()
     )]
     NoStore(PathBuf),

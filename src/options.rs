@@ -1,6 +1,5 @@
-//! Command-line options that several commands share, as plain values.
-//!
-//! Adapters with which clap parses the words of types from the crates below, each word with its help.
+//! Command-line options that several commands share, as plain values, and the adapters with which clap parses the words of types from the crates
+//! below, each word with its help.
 
 use clap::builder::{PossibleValue, PossibleValuesParser, StringValueParser, TypedValueParser};
 use clap::{ArgAction, Args, ColorChoice, ValueEnum};
@@ -64,7 +63,7 @@ pub struct OutputOptions {
         default_value = "human"
     )]
     pub format: MessageFormat,
-    /// Sort results; by name unless verdicts fill more than a screen, then the worst first
+    /// Sort results [default: by name, or worst first if verdicts fill more than a screen]
     #[arg(long, value_name = "ORDER", value_parser = word_parser::<Order>(Order::WORDS))]
     pub sort: Option<Order>,
     // Set by commands whose rows have verdicts.
@@ -167,7 +166,7 @@ impl FailureOptions {
 const LIMIT_HELP: &str = "\
 Fail (exit status 1) where a statistic exceeds a limit: [PATTERN=]STATISTIC:BOUND; may be given more than once
 
-A limit in percent is about the change against the reference and fails if the whole interval of the change lies above it. Any other limit is about the value itself and fails if its whole interval lies above. PATTERN is a glob on ids.
+A limit in percent applies to the change against the reference, any other limit to the value itself. A limit is exceeded if the whole interval of that change or value lies above it. PATTERN is a glob on ids.
 
 STATISTIC is one of time, mean, median, slope, std-dev, mad; instructions; allocations, bytes, peak; p50, p95, p99, p99.9, max (of single operations).
 
@@ -203,10 +202,10 @@ pub struct AnalysisOptions {
     /// Leave these outliers out of the summary, and out of tests with `--observations filtered` [default: none]
     #[arg(long, value_name = "POLICY[,first]", value_parser = OutlierWords(parse_outliers))]
     pub outliers: Option<SampleFilter>,
-    /// Summarize a process, and a side, by this statistic [default: mean; median for rank tests]
+    /// Summarize each process and each side by this statistic [default: mean; median for rank tests]
     #[arg(long, visible_alias = "centre", value_name = "CENTER", value_parser = statistic_parser(StatisticSet::Centers))]
     pub center: Option<Statistic>,
-    /// Define quantiles this way, in the summary, in medians and in p95-ratio
+    /// Use this definition of quantiles, in the summary, in medians and in p95-ratio
     #[arg(long, value_name = "DEFINITION", value_parser = word_parser::<Quantile>(Quantile::WORDS))]
     pub quantile: Option<Quantile>,
     /// Correct for the number of benchmarks by this rule [default: holm]
@@ -272,7 +271,7 @@ pub struct ComparisonOptions {
     /// Limit the false-alarm rate of all benchmarks together, one-sided [default: 1%; two-sided with --test, 5%]
     #[arg(long, visible_alias = "alpha", value_name = "FRACTION", value_parser = parse_significance_level)]
     pub significance_level: Option<f64>,
-    /// Set the level of intervals of times, and of mean and median changes [default: 95%]
+    /// Set the confidence level of intervals of times, and of mean and median changes [default: 95%]
     #[arg(long, value_name = "FRACTION", value_parser = parse_confidence_level)]
     pub confidence_level: Option<f64>,
     /// Draw N bootstrap resamples [default: 100000]
@@ -414,19 +413,19 @@ impl ComparisonOptions {
         let is_ours = !analysis.test.is_foreign();
         if is_ours && analysis.observations != default.observations {
             return Err(AppError::Usage(
-                "`--observations` is about another test than the tool's own, which has one way\n  help: add `--test welch` or another one; `--help` lists them".to_owned(),
+                "`--observations` has no effect on the default test\n  help: add `--test welch` or another test; `--help` lists them".to_owned(),
             ));
         }
         if self.analysis.rank_p.is_some()
             && !matches!(analysis.test, Test::MannWhitney | Test::Kruskal)
         {
             return Err(AppError::Usage(
-                "`--rank-p` goes with `--test mann-whitney`, and with `--test kruskal` behind its gate".to_owned(),
+                "`--rank-p` needs `--test mann-whitney` or `--test kruskal`".to_owned(),
             ));
         }
         if !is_ours && analysis.subject != default.subject {
             return Err(AppError::Usage(format!(
-                "`--metric {}` has rules of its own, and `--test` is about times\n  help: leave out one of them",
+                "`--metric {}` is judged by its own rules, and `--test` applies only to times\n  help: leave out one of them",
                 analysis.subject
             )));
         }
@@ -436,7 +435,7 @@ impl ComparisonOptions {
         );
         if analysis.observations != Observations::Launches && of_launches {
             return Err(AppError::Usage(format!(
-                "`--center {}` is of whole launches\n  help: leave out `--observations {}`",
+                "`--center {}` summarizes whole processes\n  help: leave out `--observations {}`",
                 analysis.center_in_force(),
                 analysis.observations
             )));
@@ -448,12 +447,12 @@ impl ComparisonOptions {
     pub(super) fn check_paired(&self) -> Result<(), AppError> {
         if self.uses_other_systems() {
             return Err(AppError::Usage(
-                "statistics of other systems are about stored runs: two builds measured side by side are decided by their pairs\n  help: measure without these flags, then compare the two runs that this stores: cargo perfcheck compare BASE NEW --test ...".to_owned(),
+                "statistics of other systems apply only to stored runs, not to a side-by-side measurement\n  help: measure without these flags, then compare the two stored runs: cargo perfcheck compare BASE NEW --test ...".to_owned(),
             ));
         }
         if self.analysis.correction.is_some() {
             return Err(AppError::Usage(
-                "`--correction` is about stored runs: two builds measured side by side share their level over looks and benchmarks, family-wise\n  help: leave it out, or compare the two runs that this stores: cargo perfcheck compare BASE NEW --correction bh".to_owned(),
+                "`--correction` applies only to stored runs: a side-by-side measurement always limits the false-alarm rate of all benchmarks together\n  help: leave it out, or compare the two stored runs: cargo perfcheck compare BASE NEW --correction bh".to_owned(),
             ));
         }
         self.check(&WorkspaceSettings::default())
@@ -474,10 +473,10 @@ pub struct Effort {
     /// Stop a comparison after this time
     #[arg(long, value_name = "TIME", value_parser = parse_positive_duration)]
     pub time_budget: Option<Duration>,
-    /// Measure no benchmark for longer than this [default: 30s, but at least 20 rounds]
+    /// Limit the time of each benchmark [default: 30s, but at least 20 rounds]
     #[arg(long, value_name = "TIME", value_parser = parse_positive_duration)]
     pub time_per_benchmark: Option<Duration>,
-    /// Run executables as linked, instead of relinking them for each round with functions at the same addresses on both sides
+    /// Run executables as they were linked, instead of relinking them for each round with the same function order on both sides
     #[arg(long)]
     pub as_built: bool,
     // Set by `run` alone: no other command counts instructions.
@@ -491,7 +490,7 @@ pub enum CountingMode {
     /// Never count
     #[default]
     Never,
-    /// Count where the time changed against another build
+    /// Count where the time changed between two builds
     Changed,
     /// Count every benchmark
     Always,
@@ -554,7 +553,7 @@ impl PairedOptions {
 /// The word that may accompany any other policy: drop first samples.
 const FIRST: &str = "first";
 const FIRST_HELP: &str =
-    "The first sample of each launch goes, before any other rule (serializers)";
+    "Drop the first sample of each process, before any other rule (serializers)";
 
 /// Converts a range to the type that clap expects.
 pub fn clap_range(limits: RangeInclusive<u32>) -> RangeInclusive<i64> {
@@ -593,7 +592,7 @@ pub fn parse_outliers(text: &str) -> Result<SampleFilter, String> {
             drop_first = true;
         } else if let Some(before) = policy.replace(word.parse::<Outliers>()?) {
             return Err(format!(
-                "`{before}` and `{word}` are two policies: only `{FIRST}` goes with another one"
+                "`{before}` and `{word}` cannot be combined: only `{FIRST}` goes with another policy"
             ));
         }
     }
@@ -642,7 +641,7 @@ mod tests {
         assert_eq!(read("iqr,first"), Ok((Outliers::Iqr, true)));
         assert_eq!(read("mad"), Ok((Outliers::Mad, false)));
         let two = read("iqr,mad").expect_err("two policies");
-        assert!(two.contains("`iqr` and `mad` are two policies"), "{two}");
+        assert!(two.contains("`iqr` and `mad` cannot be combined"), "{two}");
         assert!(read("tukey").is_err());
     }
 }

@@ -41,7 +41,7 @@ pub struct World<'a> {
 
 /// Warning printed before git's reason. Runs stored without git belong to a different workspace once git works again.
 const WITHOUT_GIT: &str =
-    "git is not used, so runs have no commit and stand by themselves until it is";
+    "git is not used: runs are stored without a commit, apart from those measured with git";
 
 /// The source file of a bench target.
 pub(super) struct BenchSource {
@@ -220,7 +220,7 @@ impl Context {
     pub(super) fn require_local_store(&self) -> Result<(), AppError> {
         if is_address(&self.store_path) {
             return Err(AppError::Usage(
-                "runs are measured into a store of this machine\n  help: leave `--store` and PERFCHECK_STORE out; `cargo perfcheck store push` sends the runs afterwards"
+                "runs can only be measured into a store on this machine\n  help: leave out `--store` and PERFCHECK_STORE; `cargo perfcheck store push` sends the runs afterwards"
                     .to_owned(),
             ));
         }
@@ -282,7 +282,7 @@ fn team_key(tables: &Tables) -> Result<String, AppError> {
     let id = tables.workspace.id.as_ref();
     id.map(|id| format!("id:{id}")).ok_or_else(|| {
         AppError::Usage(
-            "in a team's store a workspace has a name that is the same on every machine\n  help: add `id = \"example.org/project\"` to `[workspace.metadata.perfcheck]` in Cargo.toml"
+            "a team's store needs a workspace name that is the same on every machine\n  help: add `id = \"example.org/project\"` to `[workspace.metadata.perfcheck]` in Cargo.toml"
                 .to_owned(),
         )
     })
@@ -332,7 +332,7 @@ pub(super) fn resolve_reference(
 pub(super) fn refuse_shard(run: &Run) -> Result<(), AppError> {
     match &run.begun.partition {
         Some(Shard { part, .. }) => Err(AppError::Usage(format!(
-            "run {} is part {part} of a suite, which is no reference\n  help: `cargo perfcheck merge` puts the parts together to one run, which can be one",
+            "run {} is part {part} of a suite and cannot be a reference\n  help: `cargo perfcheck merge` combines the parts into one run, which can be a reference",
             run.id
         ))),
         None => Ok(()),

@@ -27,8 +27,8 @@ KEPT = ROOT / "tools/mutants_kept.txt"
 PLACES = {
     "crates/stats/src/*": ["-p", "perfcheck-stats", "--lib", "--tests"],
     "crates/analysis/src/*": ["-p", "perfcheck-analysis", "--lib"],
-    "src/exchange/*": ["--lib", "--test", "library", "--test", "cli", "--", "exchange", "systems", "exchanging", "importing"],
-    "src/app/commands/compare/pivot/*": ["--lib", "--test", "cli", "--", "pivot", "commands::filters", "commands::serializers"],
+    "src/interchange/*": ["--lib", "--test", "library", "--test", "cli", "--", "interchange", "exchange", "systems", "exchanging", "importing"],
+    "src/commands/compare/pivot/*": ["--lib", "--test", "cli", "--", "pivot", "commands::filters", "commands::serializers"],
 }
 # The tests of statistics through the whole tool.
 WIDE = ["--test", "library", "--test", "cli", "--", "systems", "exchange", "commands::", "against::"]

@@ -1,4 +1,4 @@
-//! What the harness itself costs: `b.iter(|| {})` beside the shortest loop there is, in the same process, alternating.
+//! The cost of the harness itself: `b.iter(|| {})` and the shortest possible loop, alternating in the same process.
 //!
 //! `cargo bench -p perfcheck --bench empty_loop` prints the table; without `--bench` each runs once.
 

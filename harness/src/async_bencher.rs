@@ -1,7 +1,7 @@
-//! The bencher's methods for asynchronous routines. A sample is one `block_on`. The clock is read inside it, so entering and leaving the executor
-//! is not timed, and set-up may use the executor's context.
+//! The bencher's methods for asynchronous routines, and the executors for their futures.
 //!
-//! Executors for the futures of asynchronous benchmarks.
+//! A sample is one `block_on`. The clock is read inside it, so entering and leaving the executor is not timed, and set-up may use the executor's
+//! context.
 
 use std::cell::RefCell;
 use std::convert::Infallible;
@@ -233,7 +233,7 @@ mod tests {
 }
 
 #[cfg(test)]
-mod tests {
+mod executor_tests {
     use std::pin::pin;
     use std::task::{Context, Poll, Waker};
 

@@ -1,8 +1,8 @@
 //! The child's side of the protocol with `cargo perfcheck` (the bench protocol). The parent is in command: this file answers each request with
 //! exactly one final frame, then waits. While a benchmark is started, its closure is on the stack and requests are read inside its `iter*`.
 //!
-//! Moves the protocol from the standard streams to descriptors of its own before any code of the bench author runs. Output of a bench then goes to
-//! stderr, and its stdin is empty. Also makes sure that the child does not outlive its parent (the bench protocol, section 1).
+//! Before any code of the bench author runs, the protocol moves from the standard streams to descriptors of its own. Output of a bench then goes to
+//! stderr, and its stdin is empty. Invariant: the child does not outlive its parent (the bench protocol, section 1).
 
 use std::cell::RefCell;
 use std::fs::File;
@@ -453,7 +453,7 @@ mod unix {
 
 #[cfg(windows)]
 mod windows {
-    use super::{File, Wires, io};
+    use super::{File, ProtocolFiles, io};
     use std::io::Write as _;
     use std::os::windows::io::{AsHandle, AsRawHandle, IntoRawHandle, RawHandle};
 

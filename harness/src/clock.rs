@@ -1,10 +1,7 @@
-//! The clock's smallest step, and the conversion of times to the protocol's nanoseconds.
+//! The clock's smallest step, the conversion of times to the protocol's nanoseconds, and two aids for the parent's tests.
 //!
-//! An artificial slowdown that the parent asks for (the bench protocol, section 8). The parent's self-test uses it to get a side that is known
-//! to be slower.
-//!
-//! The scripted clock (the bench protocol, section 7) computes all reported times from a script, so that tests of the parent have exact results.
-//! Everything else runs as usual.
+//! An artificial slowdown (the bench protocol, section 8) gives the self-test a side that is known to be slower. The scripted clock (section 7)
+//! computes all reported times from a script, so that results are exact. Everything else runs as usual.
 
 use std::time::{Duration, Instant};
 

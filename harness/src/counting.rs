@@ -61,7 +61,7 @@ impl ProcessCounts {
         self.peak.store(0, SeqCst);
     }
 
-    fn note(&self, allocations: u64, grown: u64, live: i64) {
+    fn record(&self, allocations: u64, grown: u64, live: i64) {
         self.allocations.fetch_add(allocations, Relaxed);
         self.bytes.fetch_add(grown, Relaxed);
         let live = self.live.fetch_add(live, Relaxed) + live;
@@ -77,7 +77,7 @@ impl Thread {
         self.peak.set(0);
     }
 
-    fn note(&self, allocations: u64, grown: u64, live: i64) {
+    fn record(&self, allocations: u64, grown: u64, live: i64) {
         self.allocations.set(self.allocations.get() + allocations);
         self.bytes.set(self.bytes.get() + grown);
         self.live.set(self.live.get() + live);
@@ -134,12 +134,12 @@ fn is_open() -> bool {
     clippy::cast_possible_wrap,
     reason = "no layout is larger than `isize::MAX`"
 )]
-fn note(allocations: u64, from: usize, to: usize) {
+fn record_call(allocations: u64, from: usize, to: usize) {
     let grown = to.saturating_sub(from) as u64;
     let live = to as i64 - from as i64;
-    PROCESS.note(allocations, grown, live);
+    PROCESS.record(allocations, grown, live);
     // Ignore the error of a thread that is ending and has lost its counters: the process counts its allocations.
-    let _ = THREAD.try_with(|thread| thread.note(allocations, grown, live));
+    let _ = THREAD.try_with(|thread| thread.record(allocations, grown, live));
 }
 
 // SAFETY: every call goes to the inner allocator unchanged; the code around it only changes counters, never allocates and never unwinds.
@@ -150,7 +150,7 @@ unsafe impl<A: GlobalAlloc> GlobalAlloc for CountingAllocator<A> {
         // SAFETY: our caller upholds the contract of the inner allocator's method.
         let pointer = unsafe { self.inner.alloc(layout) };
         if is_open() && !pointer.is_null() {
-            note(1, 0, layout.size());
+            record_call(1, 0, layout.size());
         }
         pointer
     }
@@ -160,7 +160,7 @@ unsafe impl<A: GlobalAlloc> GlobalAlloc for CountingAllocator<A> {
         // SAFETY: our caller upholds the contract of the inner allocator's method.
         let pointer = unsafe { self.inner.alloc_zeroed(layout) };
         if is_open() && !pointer.is_null() {
-            note(1, 0, layout.size());
+            record_call(1, 0, layout.size());
         }
         pointer
     }
@@ -170,7 +170,7 @@ unsafe impl<A: GlobalAlloc> GlobalAlloc for CountingAllocator<A> {
         // SAFETY: our caller upholds the contract of the inner allocator's method.
         unsafe { self.inner.dealloc(pointer, layout) };
         if is_open() {
-            note(0, layout.size(), 0);
+            record_call(0, layout.size(), 0);
         }
     }
 
@@ -179,7 +179,7 @@ unsafe impl<A: GlobalAlloc> GlobalAlloc for CountingAllocator<A> {
         // SAFETY: our caller upholds the contract of the inner allocator's method.
         let moved = unsafe { self.inner.realloc(pointer, layout, new_size) };
         if is_open() && !moved.is_null() {
-            note(1, layout.size(), new_size);
+            record_call(1, layout.size(), new_size);
         }
         moved
     }
@@ -228,21 +228,21 @@ fn close_window(opened_on: ThreadId) {
     let process = Counts {
         allocations: PROCESS.allocations.load(SeqCst),
         bytes: PROCESS.bytes.load(SeqCst),
-        peak_bytes: positive(PROCESS.peak.load(SeqCst)),
+        peak_bytes: clamp_to_unsigned(PROCESS.peak.load(SeqCst)),
         ..Counts::NONE
     };
     let counts = if thread::current().id() == opened_on {
         THREAD.with(|thread| Counts {
             allocations: thread.allocations.get(),
             bytes: thread.bytes.get(),
-            peak_bytes: positive(thread.peak.get()),
+            peak_bytes: clamp_to_unsigned(thread.peak.get()),
             other_allocations: process.allocations.saturating_sub(thread.allocations.get()),
             other_bytes: process.bytes.saturating_sub(thread.bytes.get()),
         })
     } else {
         process
     };
-    let counts = coherent(counts);
+    let counts = make_consistent(counts);
     let mut sum = CLOSED.lock().unwrap_or_else(PoisonError::into_inner);
     sum.allocations += counts.allocations;
     sum.bytes += counts.bytes;
@@ -253,7 +253,7 @@ fn close_window(opened_on: ThreadId) {
 
 /// Makes the counts consistent. The window may open or close while another thread is in the middle of recording, but the parent refuses bytes
 /// without an allocation, and a peak above the bytes.
-fn coherent(counts: Counts) -> Counts {
+fn make_consistent(counts: Counts) -> Counts {
     let of_some = |allocations: u64, bytes: u64| if allocations > 0 { bytes } else { 0 };
     let bytes = of_some(counts.allocations, counts.bytes);
     Counts {
@@ -264,12 +264,12 @@ fn coherent(counts: Counts) -> Counts {
     }
 }
 
-fn positive(bytes: i64) -> u64 {
+fn clamp_to_unsigned(bytes: i64) -> u64 {
     u64::try_from(bytes).unwrap_or(0)
 }
 
 /// Runs `body`, whose windows count, and returns the sum over them.
-pub(crate) fn counted(body: impl FnOnce()) -> Counts {
+pub(crate) fn count_in_windows(body: impl FnOnce()) -> Counts {
     /// Stops counting even if the body panics.
     struct Armed;
     impl Drop for Armed {
@@ -287,7 +287,7 @@ pub(crate) fn counted(body: impl FnOnce()) -> Counts {
 
 /// Reports whether the executable's global allocator counts, by trying an allocation.
 pub(crate) fn is_installed() -> bool {
-    let counts = counted(|| {
+    let counts = count_in_windows(|| {
         let window = Window::open();
         drop(black_box(Box::new(black_box(0_u8))));
         window.close();
@@ -308,7 +308,7 @@ mod tests {
             other_allocations: 0,
             other_bytes: 9,
         };
-        assert_eq!(coherent(half), Counts::NONE);
+        assert_eq!(make_consistent(half), Counts::NONE);
         let whole = Counts {
             allocations: 2,
             bytes: 100,
@@ -317,7 +317,7 @@ mod tests {
             other_bytes: 0,
         };
         assert_eq!(
-            coherent(whole),
+            make_consistent(whole),
             Counts {
                 peak_bytes: 100,
                 ..whole

@@ -1,7 +1,7 @@
-//! The interface between a bencher and its driver: the bencher hands over a sampler, and the driver takes samples until it has enough.
+//! The interface between a bencher and its driver (the bencher hands over a sampler, the driver takes samples until it has enough), and the warm-up.
 //!
-//! The warm-up: passes of 1, 2, 4, ... iterations. It ends when the body has used up the time limit, or when body, set-up and drops together have
-//! used up a multiple of it: set-up and drops may take nearly all the time.
+//! The warm-up makes passes of 1, 2, 4, ... iterations. It ends when the body has used up the time limit, or when body, set-up and drops together
+//! have used up a multiple of it: set-up and drops may take nearly all the time.
 
 use crate::sampler::Sampler;
 use std::cell::RefCell;

@@ -1,12 +1,7 @@
-//! Records single operations of a latency benchmark (the bench protocol, section 10). All memory is allocated before the benchmark starts, and
-//! recording happens after the second clock reading, so it is not part of any time.
+//! Records single operations of a latency benchmark (the bench protocol, section 10): a histogram of times, a random choice of them, errors, seconds.
 //!
-//! A histogram of times whose counters become wider as times grow (the bench protocol, section 10). With three significant digits, times below
-//! 2048 ns are exact, and each power of two above has 1024 counters, up to an hour. Recording is a shift and an increment. All memory is allocated
-//! and touched in the constructor.
-//!
-//! A random choice of single times, each with the same chance, from a stream of unknown length (Vitter 1985, algorithm R). The generator is
-//! seeded, so the same times give the same choice.
+//! Invariant: all usual memory is allocated before the benchmark starts, and recording happens after the second clock reading, so it is not part of
+//! any time.
 
 use std::cell::RefCell;
 use std::fmt::{Display, Write as _};
@@ -226,6 +221,9 @@ impl Default for LatencyDigits {
 }
 
 /// A histogram of times.
+///
+/// Counters become wider as times grow. With three significant digits, times below 2048 ns are exact, and each power of two above has 1024 counters,
+/// up to an hour. Recording is a shift and an increment. All memory is allocated and touched in the constructor.
 #[derive(Debug)]
 pub(crate) struct TimeCounts {
     geometry: Geometry,
@@ -353,6 +351,9 @@ impl Geometry {
 const PLACES: usize = 10_000;
 
 /// The times kept so far.
+///
+/// It is a random choice of single times, each with the same chance, from a stream of unknown length (Vitter 1985, algorithm R). The generator is
+/// seeded, so the same times give the same choice.
 #[derive(Debug)]
 pub(crate) struct Reservoir {
     kept_ns: Vec<u64>,

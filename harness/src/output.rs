@@ -1,8 +1,7 @@
-//! Output for people: results on stdout, everything else on stderr.
+//! Output for people (results on stdout, everything else on stderr), formats of numbers, and the mode `--list`.
 //!
-//! Formats times, rates and sizes with units that suit their magnitude, in four significant digits.
-//!
-//! The mode `--list`: prints the ids in libtest's format, which nextest reads.
+//! Times, rates and sizes have units that suit their magnitude, and four significant digits. `--list` prints the ids in libtest's format, which
+//! nextest reads.
 
 use std::io::{self, Write};
 use std::process::{self, ExitCode};

@@ -1,7 +1,7 @@
-//! Frames of the child, one JSON object per line (the bench protocol, section 3). Each is written in one call, from a buffer that is reserved in
-//! advance.
+//! Frames of the child, one JSON object per line (the bench protocol, section 3), and requests of the parent, one line of words each (sections 2 and
+//! 4).
 //!
-//! Requests of the parent, one line of words each (the bench protocol, sections 2 and 4).
+//! Invariant: each frame is written in one call, from a buffer that is reserved in advance.
 
 use std::fmt::Write as _;
 use std::fs::File;

@@ -1,6 +1,6 @@
-//! Settings that a bench author makes in code. A field that is `None` was not set. `cargo perfcheck` may override all of them.
+//! Settings that a bench author makes in code, such as the amount of work that one iteration processes. A field that is `None` was not set.
 //!
-//! The amount of work that one iteration processes.
+//! `cargo perfcheck` may override all of them.
 
 use std::time::Duration;
 

@@ -1,12 +1,8 @@
-//! The timed windows. Between the two clock readings there is only the loop over the author's routine: inputs are made, memory for outputs is
-//! reserved, and values are dropped outside. The window in which allocations are counted encloses both readings. `inline(never)` keeps the machine
-//! code of a window the same for all its callers.
+//! The timed windows, the batches of prepared inputs, and the position of the stack for each sample.
 //!
-//! Sizes of the batches of prepared inputs into which a sample is divided.
-//!
-//! Moves the stack for each sample. The position of the stack decides which addresses of a routine collide in the caches, and it stays the same
-//! for the life of a process, so without this a process would see one case of many. The padding of the environment likewise moves the stack from
-//! process to process.
+//! Invariant: between the two clock readings there is only the loop over the author's routine. Inputs are made, memory for outputs is reserved, and
+//! values are dropped outside. The window in which allocations are counted encloses both readings. `inline(never)` keeps the machine code of a window
+//! the same for all its callers.
 
 use std::cell::RefCell;
 use std::fmt::Display;
@@ -238,6 +234,10 @@ const SHIFTED: [Shifted; PLACES] = [
 ];
 
 /// Takes the sample with this index at its position on the stack.
+///
+/// The position of the stack decides which addresses of a routine collide in the caches, and it stays the same for the life of a process, so without
+/// a new position for each sample a process would see one case of many. The padding of the environment likewise moves the stack from process to
+/// process.
 pub(crate) fn sample_at_position(
     index: usize,
     sampler: &mut Sampler<'_>,

@@ -1,10 +1,8 @@
-//! Walks of the bench functions. A walk is one call of a function, and there are as many as needed: a listing runs no closure, and a measurement
-//! runs only the closure of its benchmark. Set-up inside other closures therefore never runs, and closures may borrow locals of their function.
-//! Callers of the executable differ only in their [`Visitor`].
+//! Walks of the bench functions. A walk is one call of a function, and there are as many as needed: a listing runs no closure, and a measurement runs
+//! only the closure of its benchmark. Set-up inside other closures therefore never runs, and closures may borrow locals of their function. Callers of
+//! the executable differ only in their [`Visitor`].
 //!
-//! Runs the selected benchmarks one after another in one process. A panic ends only the benchmark in which it happens.
-//!
-//! Records the message and place of a panic for the `error` frame.
+//! Invariant: a panic ends only the benchmark in which it happens; its message and place go into the `error` frame.
 
 use std::any::Any;
 use std::cell::RefCell;

@@ -45,11 +45,11 @@ Examples:
 Exit status: 0 clean, 1 regression, 2 usage, 3 build failed, 4 a benchmark failed or nothing was measured, 5 store unusable, 6 baseline missing or not comparable, 130 interrupted.";
 
 const AFTER_RUN: &str = "\
-`cargo perfcheck` without a command runs this command.
+`cargo perfcheck` without a command does the same.
 
 Examples:
   cargo perfcheck run                          measure every benchmark
-  cargo perfcheck run history                  measure benchmarks with `history` in their id, which is a command, too
+  cargo perfcheck run history                  measure benchmarks with `history` in their id (without `run`, that is a command)
   cargo perfcheck run --against main json      measure `json` in the work tree and in `main`, side by side
 
 Exit status: 0 clean, 1 regression, 2 usage, 3 build failed, 4 a benchmark failed or nothing was measured, 5 store unusable, 6 baseline missing or not comparable, 130 interrupted.";
@@ -88,7 +88,7 @@ struct RunArguments {
     /// Measure only benchmarks whose id contains one of these words
     #[arg(value_name = "FILTER")]
     filters: Vec<String>,
-    /// Match whole ids with FILTER
+    /// Match FILTER against whole ids
     #[arg(long)]
     exact: bool,
     /// Compare with this baseline, run number, `latest` or `@commit`
@@ -110,8 +110,8 @@ struct RunArguments {
     push: bool,
     /// Measure one part of the suite, e.g. 2/8; `merge` judges the whole suite
     ///
-    /// Benchmarks are assigned round-robin in their order, regardless of the store: give each of N jobs its own K and otherwise the same
-    /// arguments. A part never fails for a regression, and is never a reference.
+    /// Benchmarks are assigned round-robin in their order, whatever the store contains. Give each of the N jobs its own K and otherwise the same
+    /// arguments. A part never fails because of a regression, and later runs are never compared with it.
     #[arg(long, value_name = "K/N")]
     partition: Option<ShardId>,
     /// Extra time allowed before a benchmark counts as hung
@@ -166,7 +166,7 @@ enum Subcommands {
     Merge(Box<WithRows<MergeOptions>>),
     /// Find the first commit that made a benchmark slower
     Bisect(Box<BisectArguments>),
-    /// Check how small a change this machine detects, and what disturbs it
+    /// Check how small a change this machine can detect, and what disturbs measurements
     Doctor(Box<DoctorArguments>),
     /// Manage baselines: names for runs
     #[command(subcommand)]

@@ -1,10 +1,5 @@
-//! Flags for measuring two builds side by side.
-//!
-//! Cargo's own flags, with cargo's names and meanings.
-//!
-//! Flags that configure sampling, and flags that select rows.
-//!
-//! Flags of all commands that open the store.
+//! Flags that several commands share: cargo's own with cargo's names and meanings, those for sampling, for measuring two builds side by side, for
+//! selecting rows, and for opening the store.
 
 use clap::Args;
 use clap_cargo::{Features, Manifest, Workspace};
@@ -58,20 +53,20 @@ pub(super) struct AgainstFlags {
         long_help = "Compare stored numbers only: build the work tree in its target directory, measure it alone, and do not run the earlier build [env: PERFCHECK_NO_RERUN]"
     )]
     pub(super) no_rerun: bool,
-    /// Measure at most N rounds, or N processes of a build alone [default: 200; 5]
+    /// Measure at most N rounds, or N processes of one build [default: 200; 5]
     ///
-    /// A round runs one process of each build. Two builds get at least 5 rounds; --time-per-benchmark limits costly benchmarks. A build is
-    /// measured alone in a first run and with --no-rerun.
+    /// A round runs one process of each build. Two builds get at least 5 rounds; --time-per-benchmark limits slow benchmarks. A first run, and
+    /// a run with --no-rerun, measures only one build.
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(clap_range(limits::LAUNCHES)))]
     rounds: Option<u32>,
     /// Stop measuring after this time
     ///
-    /// Undecided benchmarks are measured first, and get the time that decided ones leave.
+    /// Undecided benchmarks are measured first, and get the time that decided ones no longer need.
     #[arg(long, value_name = "TIME", value_parser = parse_positive_duration)]
     time_budget: Option<Duration>,
-    /// Limit the time of each benchmark of two builds [default: 30s, and 20 rounds at least]
+    /// Limit the time of each benchmark, if two builds are measured [default: 30s, but at least 20 rounds]
     ///
-    /// After 5 rounds, a benchmark begins no round that would end later. With --rounds and without this flag there is no time limit.
+    /// After 5 rounds, a benchmark starts no round that would exceed the limit. With --rounds and without this flag there is no time limit.
     #[arg(long, value_name = "TIME", value_parser = parse_positive_duration)]
     time_per_benchmark: Option<Duration>,
     /// Run executables as they were linked, instead of relinking them for each round with the same function order on both sides
@@ -259,7 +254,7 @@ pub(super) struct SamplingFlags {
     /// Choose how iterations are distributed over samples [default: standard]
     #[arg(long, value_name = "MODE", value_parser = word_parser::<SamplingMode>(SamplingMode::WORDS))]
     sampling_mode: Option<SamplingMode>,
-    /// Record single operations of `iter_latency` to N significant digits, 1 to 5 [default: 3]
+    /// Record latencies of `iter_latency` with N significant digits, 1 to 5 [default: 3]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u8).range(1..=5))]
     latency_digits: Option<u8>,
 }

@@ -1,6 +1,5 @@
-//! The layout of help: its width, and the flags that `-h` leaves to `--help`.
-//!
-//! Detects mistyped commands, and commands after a flag, which clap would accept as filters.
+//! The layout of help (its width, and the flags that `-h` leaves to `--help`), and the detection of mistyped commands and of commands after a flag,
+//! which clap would accept as filters.
 
 use crate::output::terminal_width;
 
@@ -152,7 +151,7 @@ pub(super) fn reject_command_as_filter(
         return Ok(());
     }
     let message = format!(
-        "`{word}` is a command and comes first: `cargo perfcheck {word} ...`; `cargo perfcheck run {word}` takes it for a filter"
+        "`{word}` is a command and comes first: `cargo perfcheck {word} ...`; to use it as a filter: `cargo perfcheck run {word}`"
     );
     Err(line.error(clap::error::ErrorKind::ArgumentConflict, message))
 }

@@ -1,14 +1,6 @@
-//! The command line of `baseline`.
+//! The command lines of the subcommands: `baseline`, `bisect`, `doctor`, `init`, `list` and `store`.
 //!
-//! The command line of `bisect`.
-//!
-//! The command line of `doctor`.
-//!
-//! The command line of `init`.
-//!
-//! The command line of `list`.
-//!
-//! The command line of `store`: management of stored runs.
+//! Must only parse.
 
 use clap::error::ErrorKind;
 use clap::parser::ValueSource;
@@ -123,14 +115,14 @@ impl BisectArguments {
 }
 
 const AFTER_HELP: &str = "\
-Doctor works in any directory, without a project, and changes nothing on the machine. It measures two workloads of its own, each against itself, side by side \
-as `--against` does, for as long as --time says.
+Doctor needs no project and changes nothing on the machine. It measures two built-in workloads side by side with themselves, as `--against` does, for as long \
+as --time says.
 
 With --benches it measures your benchmarks instead: each against itself, and against itself slowed down by a known amount. It stores nothing. A trial takes as \
 long as an `--against` run of the same benchmarks.
 
 Examples:
-  cargo perfcheck doctor                           look, measure for ten seconds, say what to change
+  cargo perfcheck doctor                           inspect, measure for ten seconds, say what to change
   cargo perfcheck doctor --time 1min               estimate more precisely
   cargo perfcheck doctor --benches                 five trials of each kind, 2 % slower
   cargo perfcheck doctor --benches parse --slowdown 5%
@@ -163,7 +155,7 @@ pub(super) struct DoctorArguments {
     /// With --benches: measure only benchmarks whose id contains one of these words
     #[arg(value_name = "FILTER")]
     filters: Vec<String>,
-    /// Match whole ids with FILTER
+    /// Match FILTER against whole ids
     #[arg(long)]
     exact: bool,
     /// Measure detection and false-alarm rates on this machine, with your benchmarks
@@ -218,9 +210,9 @@ pub(super) fn reject_useless_flags(
         return Ok(());
     };
     let why = if with_benches {
-        "is about the machine alone and has no effect with `--benches`"
+        "applies to the machine alone and has no effect with `--benches`"
     } else {
-        "is about your benchmarks and needs `--benches`"
+        "applies to your benchmarks and needs `--benches`"
     };
     Err(doctor.error(ErrorKind::ArgumentConflict, format!("`{flag}` {why}")))
 }
@@ -303,7 +295,7 @@ pub(super) struct ListArguments {
     /// List only benchmarks whose id contains one of these words
     #[arg(value_name = "FILTER")]
     filters: Vec<String>,
-    /// Match whole ids with FILTER
+    /// Match FILTER against whole ids
     #[arg(long)]
     exact: bool,
     /// Extra time allowed before a benchmark counts as hung
@@ -343,10 +335,10 @@ Examples:
 
 Exit status: 0, 2 usage, 5 store unusable.";
 const AFTER_REMOVE_RUNS: &str = "\
-Both sides of an A/B measurement go together.
+The two runs of a side-by-side measurement are removed together.
 
 Examples:
-  cargo perfcheck store remove 12 13           remove runs 12 and 13, at once
+  cargo perfcheck store remove 12 13           remove runs 12 and 13
 
 Exit status: 0, 2 usage, 5 store unusable, 6 no such run.";
 const AFTER_ADOPT: &str = "\
@@ -356,13 +348,13 @@ Examples:
 
 Exit status: 0, 2 usage, 5 store unusable.";
 const AFTER_PRUNE: &str = "\
-A run goes if none of the given rules keeps it. These stay in any case: runs that a baseline names; runs that the next run of a branch would be compared \
-with, if git still knows the branch (the present level of each benchmark, up to 20 runs: they say how far runs drift); runs whose level one that stays has, as its code was the same; and incomplete runs of the last day. \
-Both sides of an A/B measurement go or stay together. \
-With --samples only the samples go; in a team's store, those of whole months.
+A run is removed if none of the given rules keeps it. These runs are always kept: runs that a baseline names; runs that the next run of a branch would be \
+compared with, if git still knows the branch (for each benchmark up to 20 runs since its last change: they show how much runs drift); runs that a kept run relies on because it was not measured itself; and incomplete runs of the last day. \
+The two runs of a side-by-side measurement are removed or kept together. \
+With --samples only the samples are removed; in a team's store, only those of whole months.
 
 Examples:
-  cargo perfcheck store prune --keep-last 100                    show what would go
+  cargo perfcheck store prune --keep-last 100                    show what would be removed
   cargo perfcheck store prune --older-than 90d --keep-per-branch 10 --yes
   cargo perfcheck store prune --branch old-idea --keep-last 0 --yes
   cargo perfcheck store prune --samples --older-than 365d --yes  keep the history, remove old samples

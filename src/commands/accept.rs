@@ -14,12 +14,12 @@ use perfcheck_engine::host;
 use perfcheck_engine::store::{Store, StoreError, WorkspaceId};
 
 const AFTER_ACCEPT: &str = "\
-Accepts an intentional change: later runs are compared with the new level. What was known of the noise before stays.
+Accepts an intentional change: later runs are compared with the new value. What is known about noise is kept.
 
 Examples:
-  cargo perfcheck accept 12               the whole of run 12
-  cargo perfcheck accept sort/10          this benchmark alone, as the newest run measured it
-  cargo perfcheck accept sort --run 12    what was regressed or suspect in run 12 with `sort` in its id
+  cargo perfcheck accept 12               all benchmarks of run 12
+  cargo perfcheck accept sort/10          only this benchmark, as the newest run measured it
+  cargo perfcheck accept sort --run 12    benchmarks with `sort` in their id that run 12 called regressed or suspect
   cargo perfcheck accept sort/10 --undo   undo it
 
 Exit status: 0, 2 usage or no such benchmark, 5 store unusable, 6 no such run.";
@@ -35,7 +35,7 @@ pub struct AcceptOptions {
         allow_negative_numbers = true
     )]
     pub what: Vec<String>,
-    /// Accept the level of the benchmarks in this run [default: the newest]
+    /// Accept the benchmarks as this run measured them [default: the newest]
     #[arg(long, value_name = "RUN", allow_negative_numbers = true)]
     pub run: Option<String>,
     /// Undo an acceptance
@@ -66,10 +66,10 @@ pub fn accept(
         (AcceptTargets::Benchmarks(run, keys), false) => {
             let new = store.accept_steps(workspace, run, &keys, host::now())?;
             if new.is_empty() {
-                format!("That was accepted before, in run {run}.")
+                format!("Already accepted, in run {run}.")
             } else {
                 format!(
-                    "Accepted of run {run}: later runs of {} are compared with it; for other benchmarks nothing changes.{}",
+                    "Accepted from run {run}: later runs of {} are compared with it; nothing changes for other benchmarks.{}",
                     if let [only] = &new[..] {
                         format!("`{}`", only.id.escape_debug())
                     } else {
@@ -82,11 +82,9 @@ pub fn accept(
         (AcceptTargets::Benchmarks(run, keys), true) => {
             let gone = store.withdraw_steps(workspace, run, &keys)?;
             if gone.is_empty() {
-                format!(
-                    "Nothing of that was accepted by itself in run {run}: nothing to take back."
-                )
+                format!("Nothing to undo in run {run}: none of this was accepted by itself there.")
             } else {
-                format!("Not accepted any more in run {run}:{}", format_lines(&gone))
+                format!("No longer accepted in run {run}:{}", format_lines(&gone))
             }
         }
     };
@@ -105,11 +103,11 @@ fn accept_run(store: &mut Store, run: RunId) -> Result<String, StoreError> {
 
 fn withdraw_run(store: &mut Store, run: RunId) -> Result<String, StoreError> {
     Ok(match store.withdraw_acceptance(run)? {
-        None => format!("Run {run} was not accepted by command: nothing to take back."),
+        None => format!("Run {run} was not accepted by command: nothing to undo."),
         Some(Acceptance::Pending) => format!(
-            "Run {run} is not accepted any more: later runs are compared with those before it."
+            "Run {run} is no longer accepted: later runs are compared with those before it."
         ),
-        Some(_) => format!("Run {run} is a reference as before; it begins no new level."),
+        Some(_) => format!("Run {run} is still a reference, but no longer an accepted change."),
     })
 }
 
@@ -175,7 +173,7 @@ fn refuse_ambiguity(word: &str, store: &Store, workspace: WorkspaceId) -> Result
     let is_id = benchmarks.iter().any(|benchmark| benchmark.key.id == word);
     if is_id {
         return Err(AppError::Usage(format!(
-            "`{word}` is a baseline and a benchmark\n  help: `--run latest` makes it a benchmark, the number of the run makes it a run"
+            "`{word}` is both a baseline and a benchmark\n  help: `--run latest` selects the benchmark, the number of the run selects the run"
         )));
     }
     Ok(())
@@ -189,7 +187,7 @@ fn refuse_side(store: &Store, run: RunId) -> Result<(), AppError> {
             .is_some_and(|pair| pair.side == Side::Base)
     {
         return Err(AppError::Usage(format!(
-            "run {run} measured an earlier build again or was a step of a search, so that it cannot be a reference\n  help: `--run RUN` names another one; `cargo perfcheck store runs` lists them"
+            "run {run} cannot be a reference: it measured an earlier build again or was a step of `bisect`\n  help: `--run RUN` names another one; `cargo perfcheck store runs` lists them"
         )));
     }
     Ok(())
@@ -229,7 +227,7 @@ fn resolve_benchmarks(
     };
     if chosen.is_empty() {
         return Err(AppError::Usage(format!(
-            "none of the {} benchmarks of run {run} with `{word}` in their id is `regressed` or `suspect`{}\n  help: a whole id accepts what it measured all the same",
+            "none of the {} benchmarks of run {run} with `{word}` in their id is `regressed` or `suspect`{}\n  help: a complete id accepts the benchmark whatever its verdict",
             found.len(),
             list_keys("they are", &found)
         )));

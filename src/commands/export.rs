@@ -49,10 +49,10 @@ impl ExportFormat {
 
 const AFTER_HELP: &str = "\
 Examples:
-  cargo perfcheck store export main --output main.jsonl          a run, whole, for another machine or CI job
-  cargo perfcheck store import main.jsonl                        ... and there
+  cargo perfcheck store export main --output main.jsonl          a whole run, for another machine or CI job
+  cargo perfcheck store import main.jsonl                        on that machine
   cargo perfcheck store export 12 13 --format criterion --output target/criterion
-  cargo perfcheck store export old --format benchstat > old.txt  with another one: benchstat old.txt new.txt
+  cargo perfcheck store export old --format benchstat > old.txt  then: benchstat old.txt new.txt
   cargo perfcheck store export --format bmf | bencher run --adapter json --file /dev/stdin
   cargo perfcheck store export latest --format csv --output samples.csv
 
@@ -94,7 +94,7 @@ pub fn export(
     }
     if options.format.takes_one() && runs.len() > 1 {
         return Err(AppError::Usage(format!(
-            "a {name} file is one run\n  help: export each by itself: `--format {name} --output old.txt RUN`",
+            "a {name} file holds one run\n  help: export each run by itself: `--format {name} --output old.txt RUN`",
             name = options.format.name()
         )));
     }

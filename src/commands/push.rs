@@ -22,14 +22,14 @@ use perfcheck_engine::store::{
 };
 
 const AFTER_PUSH: &str = "\
-Sends every complete run that the team's store lacks, each whole or not at all. Runs that were removed from the team's store are not sent again. \
-Baselines and levels that you accepted are not sent.
+Sends every complete run that the team's store does not have yet, each whole or not at all. Runs that were removed from the team's store are not sent \
+again. Baselines and accepted benchmarks are not sent.
 
 Examples:
   cargo perfcheck store push postgres://ci@db.example/perf
   PERFCHECK_TEAM_STORE=postgres://ci@db.example/perf cargo perfcheck store push
 
-Exit status: 0, 2 usage, 5 a store unusable or the server not reached.";
+Exit status: 0, 2 usage, 5 a store is unusable or the server cannot be reached.";
 
 const AFTER_INIT: &str = "\
 Creates the tables in a schema named `perfcheck`. If an older cargo-perfcheck created them, upgrades them; if they are up to date, changes nothing.
@@ -38,7 +38,7 @@ Examples:
   cargo perfcheck store init postgres://owner@db.example/perf
   cargo perfcheck store init --roles postgres://owner@db.example/perf    then, in psql: GRANT perfcheck_writer TO ci
 
-Exit status: 0, 2 usage, 5 the server not reached, or the schema made by another program.";
+Exit status: 0, 2 usage, 5 the server cannot be reached, or another program created the schema.";
 
 /// Options of `store push`.
 #[derive(Debug, Clone, Args)]
@@ -74,9 +74,9 @@ pub fn create(options: &StoreInitOptions, world: &mut World<'_>) -> Result<ExitC
     let said = match Store::create_in(&address, options.roles)? {
         ExistingStore::None => "Created the store.".to_owned(),
         ExistingStore::Older(version) => {
-            format!("The store was of version {version} and is up to date now.")
+            format!("Upgraded the store from version {version}.")
         }
-        ExistingStore::Present => "The store is there already.".to_owned(),
+        ExistingStore::Present => "The store already exists.".to_owned(),
     };
     writeln!(world.stderr, "{said}")?;
     Ok(ExitCode::Clean)
@@ -128,7 +128,7 @@ pub fn run_then_push(
         Err(AppError::Interrupted(left)) => Err(AppError::Interrupted(left)),
         Err(error) => {
             let text = format!(
-                "the run is stored here and was not sent: {error}\n  help: `cargo perfcheck store push` sends it later"
+                "the run is stored here, but was not sent: {error}\n  help: `cargo perfcheck store push` sends it later"
             );
             write_warning(&mut world.stderr, &text)?;
             Ok(exit_code)
@@ -178,7 +178,7 @@ fn send(
 fn require_address(address: Option<String>) -> Result<String, AppError> {
     let Some(address) = address else {
         return Err(AppError::Usage(
-            "no team's store is named\n  help: give its address, `postgres://user@host/database`, or set PERFCHECK_TEAM_STORE;\n  for runs, `team-store` in `[workspace.metadata.perfcheck]` does it, too"
+            "no team's store was given\n  help: give its address, `postgres://user@host/database`, or set PERFCHECK_TEAM_STORE;\n  for runs, `team-store` in `[workspace.metadata.perfcheck]` does it, too"
                 .to_owned(),
         ));
     };

@@ -32,7 +32,7 @@ const MOST_PAGES: usize = 50;
 
 const AFTER_REPORT: &str = "\
 The page is one file that needs no network and no server: send it, attach it to a CI job, open it from a disk. It has a table of all
-benchmarks, charts and every statistic of each, how each verdict came about, and where and how the runs were measured. Nothing is built or run.
+benchmarks, charts and every statistic of each, how each verdict was reached, and where and how the runs were measured. Nothing is built or run.
 
 Examples:
   cargo perfcheck report --open                       open the latest run in the browser
@@ -73,7 +73,7 @@ impl ReportCommandOptions {
         }
         self.reports.refuse(
             RequestedReportKind::is_about_verdicts,
-            "a report is about verdicts\n  help: `cargo perfcheck compare` writes tables in this form, `cargo perfcheck show RUN BENCH --report svg=FILE` draws a benchmark",
+            "a report shows verdicts and has no such form\n  help: `cargo perfcheck compare` writes tables in this form, `cargo perfcheck show RUN BENCH --report svg=FILE` draws a benchmark",
         )?;
         let is_site = |found: &ReportRequest| {
             let place = found.file.as_deref();
@@ -81,7 +81,7 @@ impl ReportCommandOptions {
         };
         if self.all && !(wanted.len() == 1 && wanted.iter().all(is_site)) {
             return Err(AppError::Usage(
-                "pages of all runs go to one directory\n  help: cargo perfcheck report --all --report html=public/"
+                "`--all` writes its pages to a directory\n  help: cargo perfcheck report --all --report html=public/"
                     .to_owned(),
             ));
         }
@@ -120,7 +120,7 @@ pub fn report(
         [base, candidate] => delivery.report_two([base, candidate], world)?,
         [_, _, ..] => {
             return Err(AppError::Usage(
-                "a report is about one run, or about two\n  help: `cargo perfcheck compare` sets more of them side by side"
+                "a report shows one run or compares two\n  help: `cargo perfcheck compare` compares more runs"
                     .to_owned(),
             ));
         }

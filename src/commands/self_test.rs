@@ -41,17 +41,49 @@ pub struct SelfTestOptions {
     pub paired: PairedOptions,
 }
 
+fn refuse_sort_by_change(common: &StoreOptions) -> Result<(), AppError> {
+    if common.output.order() == Order::Change {
+        return Err(AppError::Usage(
+            "`--sort change` does not work with `--benches`, which reports no changes\n  help: `--sort worst` begins with the benchmarks whose slowdowns were found least often, `--sort time` with those that took longest".to_owned(),
+        ));
+    }
+    Ok(())
+}
+
+fn describe_trial(
+    options: &SelfTestOptions,
+    trial: u32,
+    kind: TrialKind,
+    rows: &BTreeMap<BenchmarkKey, SelfTestRow>,
+) -> String {
+    let done = 2 * trial + u32::from(kind == TrialKind::Slowed);
+    format!(
+        "{} of {}, {}{}",
+        trial + 1,
+        options.trials,
+        kind.in_words(options.slowdown),
+        time_left(rows, done, 2 * options.trials)
+    )
+}
+
+fn exit_code(has_failures: bool, ended: CampaignEnd) -> ExitCode {
+    let mut exit_code = ExitCode::Clean;
+    if has_failures {
+        exit_code = exit_code.worst_of(ExitCode::BenchmarkFailed);
+    }
+    if ended == CampaignEnd::Interrupted {
+        exit_code = exit_code.worst_of(ExitCode::Interrupted);
+    }
+    exit_code
+}
+
 /// Runs the command.
 pub fn self_test(
     options: &SelfTestOptions,
     common: &StoreOptions,
     world: &mut World<'_>,
 ) -> Result<ExitCode, AppError> {
-    if common.output.order() == Order::Change {
-        return Err(AppError::Usage(
-            "`--benches` measures no changes, which `--sort change` goes by\n  help: `--sort worst` begins with what was found least often, `--sort time` with what took longest".to_owned(),
-        ));
-    }
+    refuse_sort_by_change(common)?;
     let paired = &options.paired;
     let load = host::load_average();
     let layer = Layer {
@@ -111,14 +143,7 @@ pub fn self_test(
                 ..usual
             };
             if !common.output.quiet {
-                let done = 2 * trial + u32::from(kind == TrialKind::Slowed);
-                let words = format!(
-                    "{} of {}, {}{}",
-                    trial + 1,
-                    options.trials,
-                    kind.in_words(options.slowdown),
-                    time_left(&rows, done, comparisons)
-                );
+                let words = describe_trial(options, trial, kind, &rows);
                 output::write_build_event(world.stderr, &("Trial", words))?;
             }
             let pairs = subjects.pairs(kind.millionths(options.slowdown));
@@ -132,13 +157,8 @@ pub fn self_test(
     }
     drop(lock);
     let rows = sort_rows(rows.into_values().collect(), common.output.order());
-    let mut exit_code = ExitCode::Clean;
-    if failed_targets || rows.iter().any(SelfTestRow::has_failed) {
-        exit_code = exit_code.worst_of(ExitCode::BenchmarkFailed);
-    }
-    if ended == CampaignEnd::Interrupted {
-        exit_code = exit_code.worst_of(ExitCode::Interrupted);
-    }
+    let has_failures = failed_targets || rows.iter().any(SelfTestRow::has_failed);
+    let exit_code = exit_code(has_failures, ended);
     let findings = SelfTestFindings {
         false_alarms: rate(
             &rows,
@@ -177,7 +197,7 @@ fn sort_rows(mut rows: Vec<SelfTestRow>, order: Order) -> Vec<SelfTestRow> {
     rows
 }
 
-const NO_SUBJECTS: &str = "no bench has a harness that can slow itself down\n  help: those written with the crate `perfcheck` can, once it is as new as this tool; so can those of Criterion on the crate `perfcheck-criterion`";
+const NO_SUBJECTS: &str = "no bench has a harness that can slow itself down\n  help: the crate `perfcheck` can, if it is as new as this tool; so can `perfcheck-criterion` for benches of Criterion";
 
 /// The difference between the sides of a trial.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -1,6 +1,5 @@
-//! `cargo perfcheck store runs`: lists the stored runs, newest first.
-//!
-//! `cargo perfcheck store adopt [FROM]`: assigns the runs of a moved workspace to its new location.
+//! `cargo perfcheck store runs`, which lists the stored runs, newest first, and `store adopt [FROM]`, which assigns the runs of a moved workspace to
+//! its new location.
 
 use crate::error::AppError;
 use crate::options::StoreOptions;

@@ -1,6 +1,4 @@
-//! A strict parser for the tables in Cargo.toml: it refuses unknown keys.
-//!
-//! Parsers of values, shared by the command line and the tables.
+//! A strict parser for the tables in Cargo.toml, which refuses unknown keys, and parsers of values that the command line shares.
 
 use globset::GlobBuilder;
 use serde_json::{Map, Value};

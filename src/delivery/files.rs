@@ -1,10 +1,6 @@
-//! Writes result files completely or not at all.
+//! The files that results are written to: a single result, an HTML page, and the summary of a GitHub Actions job, to which every step appends.
 //!
-//! The destination of a single result: a file, written completely or not at all, or stdout.
-//!
-//! The location of an HTML page, and the name that the page gives the workspace.
-//!
-//! The summary of a GitHub Actions job: a file to which every step appends complete reports.
+//! Invariant: a result file is written completely or not at all.
 
 use std::ffi::OsString;
 use std::fs::{self, File};
@@ -130,7 +126,7 @@ pub(crate) fn append(path: &Path, text: &[u8]) -> io::Result<()> {
     let before = file.metadata()?;
     if before.is_file() && before.len().saturating_add(text.len() as u64) > MOST {
         return Err(io::Error::other(
-            "with this report it would have more than the 1 MiB that GitHub takes of a step",
+            "this report would exceed the 1 MiB that GitHub allows per step",
         ));
     }
     let written = file.write_all(text);

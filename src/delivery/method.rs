@@ -18,7 +18,7 @@ pub fn explain_method(
     options.check(workspace)?;
     let Some(method) = options.analysis.method.or(workspace.method) else {
         return Err(AppError::Usage(
-            "`--explain` is about the conventions of a system\n  help: add `--method nbenchmark` or another one; `--help` lists them".to_owned(),
+            "`--explain` explains the conventions of another system\n  help: add `--method nbenchmark` or another one; `--help` lists them".to_owned(),
         ));
     };
     let found = MethodExplained {

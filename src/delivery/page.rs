@@ -271,17 +271,17 @@ impl PageData {
         let mut sides = benchmarks.iter().flat_map(PageBenchmark::sides);
         let samples = sides
             .any(|side| points < MOST_POINTS && side.shape.samples > points)
-            .then(|| format!("Of {count} benchmarks about {points} samples a side are drawn; statistics and curves are those of all samples."));
+            .then(|| format!("For {count} benchmarks, about {points} samples a side are drawn; statistics and curves use all samples."));
         let histories = match history_length(count) {
             None => Some(format!(
-                "Of {count} benchmarks there are no histories here, as they would be too much for a page."
+                "The histories of {count} benchmarks are left out: the page would be too large."
             )),
             Some(limit) => {
                 let mut histories = self.histories.values();
                 histories
                     .any(|history| history.points.len() >= limit)
                     .then(|| {
-                        format!("Histories go back {limit} runs at most, of {count} benchmarks.")
+                        format!("Histories go back at most {limit} runs; this affects {count} benchmarks.")
                     })
             }
         };

@@ -1,10 +1,7 @@
-//! `--report`: findings for CI systems and pull requests. On GitHub Actions, reports are also written without the flag.
+//! `--report`: findings for CI systems and pull requests, in files or on stdout. On GitHub Actions, reports are also written without the flag.
 //!
-//! Finds the line that names a benchmark in the source of its bench target.
-//!
-//! Benches of every harness spell the parts of an id as string literals or function names, so the source alone suffices.
-//!
-//! Findings on stdout, in the requested format.
+//! Finds the source line of each benchmark for them. Benches of every harness spell the parts of an id as string literals or function names, so the
+//! source alone suffices.
 
 use clap::Args;
 use std::io::Write;
@@ -136,7 +133,7 @@ impl FromStr for RequestedReportKind {
         found.map(|(_, kind)| kind).ok_or_else(|| {
             let words: Vec<&str> = Self::all_with_words().map(|(word, _)| word).collect();
             format!(
-                "`{text}` is no kind of report; the kinds are {}",
+                "`{text}` is not a kind of report; the kinds are {}",
                 words.join(", ")
             )
         })
@@ -203,7 +200,7 @@ impl ReportOptions {
     pub(crate) fn check_for_run(&self, format: MessageFormat) -> Result<(), AppError> {
         self.refuse(
             RequestedReportKind::is_about_verdicts,
-            "a run has no such form\n  help: `cargo perfcheck compare` and `cargo perfcheck show` write it of stored runs",
+            "a run cannot be written in this form\n  help: `cargo perfcheck compare` and `cargo perfcheck show` write it for stored runs",
         )?;
         self.check(format)
     }
@@ -329,7 +326,7 @@ impl ReportWriter<'_> {
             write_warning(
                 world.stderr,
                 &format!(
-                    "the summary of the job was not written: {}: {error}",
+                    "the job summary was not written: {}: {error}",
                     path.display()
                 ),
             )?;
@@ -385,7 +382,7 @@ impl ReportWriter<'_> {
 /// Describes the state in which an interrupted report leaves the run.
 fn interrupted_message(findings: &Findings<'_>) -> String {
     format!(
-        "; run {} is stored, and not all of it is reported",
+        "; run {} is stored, but not all reports were written",
         findings.run.id
     )
 }

@@ -109,7 +109,7 @@ pub enum ExchangeError {
     },
     /// The content of a file matches no known format
     #[error(
-        "{0} is of no format that is known\n  help: `--format` names it: criterion (a directory), critcmp, hyperfine, divan, libtest, jsonl; a table of values needs `--columns`"
+        "the format of {0} is not known\n  help: `--format` names it: criterion (a directory), critcmp, hyperfine, divan, libtest, jsonl; a table of values needs `--columns`"
     )]
     UnknownFormat(String),
     /// Files of different formats cannot form one run

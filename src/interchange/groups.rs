@@ -1,9 +1,8 @@
-//! Groups rows by benchmark and process: determines units, orders repetitions, rejects duplicates.
+//! Groups rows by benchmark and process (units, order of repetitions, duplicates), and summarizes an import: separates warm-up, applies the outlier
+//! policy, and computes the mean with its bootstrap interval.
 //!
-//! Summarizes an import: separates warm-up, applies the outlier policy, and computes the mean with its bootstrap interval.
-//!
-//! Does not change the stored samples; the filter is stored with the run, and later descriptions of the run use it.
-//! No verdict depends on the interval.
+//! Must not change the stored samples; the filter is stored with the run, and later descriptions of the run use it. Invariant: no verdict depends on
+//! the interval.
 
 use std::collections::{BTreeSet, HashMap};
 use std::fmt;
@@ -155,7 +154,7 @@ struct PendingRow {
     launch: u32,
     repetition: Option<u64>,
     iterations: u64,
-    /// Index of its unit in `Collector::units`
+    /// Index of its unit in `RowCollector::units`
     unit: Option<usize>,
     values: Vec<Decimal>,
 }
@@ -296,7 +295,7 @@ impl<'a> RowCollector<'a> {
             pending.rows.sort_by_key(|row| (row.launch, row.repetition));
             self.reject_duplicates(&mut pending);
             let units = self.units_of(&pending, &mut guesses);
-            let group = self.to_samples(pending, &units);
+            let group = self.convert_samples(pending, &units);
             if !group.rows.is_empty() {
                 groups.push(group);
             }
@@ -433,7 +432,7 @@ impl<'a> RowCollector<'a> {
     }
 
     /// Converts values to samples.
-    fn to_samples(&mut self, pending: PendingGroup, units: &[Option<ValueUnit>]) -> IdGroup {
+    fn convert_samples(&mut self, pending: PendingGroup, units: &[Option<ValueUnit>]) -> IdGroup {
         let mut metrics: Vec<Option<Metric>> = vec![None; units.len()];
         let mut rows = Vec::with_capacity(pending.rows.len());
         for row in pending.rows {

@@ -1,6 +1,4 @@
-//! Units of values, and the conversion of a value with a unit to an exact sample.
-//!
-//! Decimal numbers of tables without loss: digits and a power of ten.
+//! Units of values, decimal numbers without loss (digits and a power of ten), and the conversion of a value with a unit to an exact sample.
 
 use std::fmt;
 use std::str::FromStr;

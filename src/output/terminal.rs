@@ -1,8 +1,7 @@
-//! The theme: the color of each meaning. Colors are always written; the stream strips them according to the terminal, `--color` and `NO_COLOR`.
+//! The theme, which gives each meaning a color, and the writer for terminals without UTF-8.
 //!
-//! Output for terminals without UTF-8: the program's own characters become ASCII characters of the same width, and all others are escaped.
-//!
-//! The sinks always write Unicode; `main` inserts this writer if the terminal needs it.
+//! Sinks always write colors and Unicode. The stream strips colors according to the terminal, `--color` and `NO_COLOR`. If the terminal needs it,
+//! `main` inserts a writer that replaces the program's own characters by ASCII of the same width and escapes all others.
 
 use owo_colors::{OwoColorize, Style};
 use std::fmt::Display;

@@ -255,7 +255,7 @@ fn resolve_executable(path: &Path) -> Result<PathBuf, AppError> {
     });
     found.map_err(|error| {
         AppError::Usage(format!(
-            "there is no executable {}: {error}\n  help: cargo puts those of benches in `target/release/deps`",
+            "there is no executable {}: {error}\n  help: cargo puts the executables of benches in `target/release/deps`",
             path.display()
         ))
     })
@@ -273,7 +273,7 @@ fn with_executable(targets: &[BenchTarget], path: &Path) -> Result<BenchTarget, 
         (_, [target]) => target,
         _ => {
             return Err(AppError::Usage(format!(
-                "which bench target is {} an earlier build of?\n  help: name it, e.g. `--bench {}`",
+                "{} may be a build of more than one bench target\n  help: name it, e.g. `--bench {}`",
                 path.display(),
                 targets.first().map_or("NAME", |target| &target.target)
             )));

@@ -200,7 +200,7 @@ fn write_event(event: &BuildEvent<'_>, stderr: &mut dyn Write) {
             let mib = bytes >> 20;
             (
                 "Removed",
-                format!("{builds} that had not been used for longest ({mib} MiB)"),
+                format!("{builds}, the least recently used ({mib} MiB)"),
             )
         }
         BuildEvent::LeftOut(left_out) => ("Left out", left_out_in_words(left_out)),
@@ -217,7 +217,7 @@ const MOST_NAMED: usize = 5;
 fn left_out_in_words(left_out: &[UncopiedFile]) -> String {
     let named = left_out.iter().take(MOST_NAMED).map(|one| {
         let reason = match one.reason {
-            UncopiedReason::Unreadable => "you may not read it",
+            UncopiedReason::Unreadable => "no permission to read it",
             UncopiedReason::TooLarge => "git ignores it, and it is too large",
         };
         format!("`{}` ({reason})", one.path.display())

@@ -1,9 +1,7 @@
 //! Counts instructions after a measurement: of every benchmark if a verdict or limit needs them, else of benchmarks whose time changed. Samples the
-//! time of the latter if instructions cannot be counted.
+//! time of the latter by function if instructions cannot be counted.
 //!
-//! Instruction counts of benchmarks, and reasons for missing ones.
-//!
-//! Samples the time of changed benchmarks by function if their instructions could not be counted.
+//! Every missing count has a reason.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;

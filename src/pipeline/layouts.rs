@@ -1,8 +1,9 @@
-//! Code layouts: relinks both builds so that functions have the same addresses on both sides.
+//! Code layouts: relinks both builds so that functions have the same addresses on both sides. Also finds benchmarks that never execute differing
+//! code.
 //!
-//! Finds benchmarks that never execute differing code: runs each on both sides, with a trap wherever differing code is entered. A process that hits a
-//! trap dies, and its benchmark is measured as usual. Criterion benchmarks run in rehearsal mode, so that Criterion's analysis and reports do not
-//! count; others are measured for a round.
+//! For the latter, each benchmark runs on both sides with a trap wherever differing code is entered. A process that hits a trap dies, and its
+//! benchmark is measured as usual. Criterion benchmarks run in rehearsal mode, so that Criterion's analysis and reports do not count; others are
+//! measured for a round.
 
 use crate::pipeline::machine_code::CodeEquality;
 use std::cell::RefCell;

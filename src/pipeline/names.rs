@@ -14,7 +14,7 @@ pub(crate) fn give_name(
 ) -> Result<String, StoreError> {
     Ok(match store.set_baseline(workspace, name, run)? {
         Some(before) if before != run => {
-            format!("Baseline `{name}` was run {before}, is run {run} now.")
+            format!("Baseline `{name}` is now run {run}; it was run {before}.")
         }
         _ => format!("Baseline `{name}` is run {run}."),
     })
@@ -24,7 +24,7 @@ pub(crate) fn give_name(
 pub(crate) fn refuse_incomplete(store: &Store, run: RunId) -> Result<(), AppError> {
     if store.run(run)?.status == RunStatus::Incomplete {
         return Err(AppError::Usage(format!(
-            "run {run} is incomplete and cannot be a reference\n  help: `cargo perfcheck` measures a whole run; `cargo perfcheck store runs` lists the others"
+            "run {run} is incomplete and cannot be a reference\n  help: `cargo perfcheck` measures a complete run; `cargo perfcheck store runs` lists the stored runs"
         )));
     }
     Ok(())

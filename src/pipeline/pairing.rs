@@ -1,8 +1,6 @@
-//! Pairs benchmarks of two builds, and finds those that need no measurement.
+//! Pairs benchmarks of two builds, finds those that need no measurement, and assigns benchmarks to shards, one per job.
 //!
-//! Assignment of a suite's benchmarks to shards, one per job.
-//!
-//! The assignment depends on the names of benchmarks alone, so that independent jobs with separate stores agree on it.
+//! Invariant: the assignment depends on the names of benchmarks alone, so that independent jobs with separate stores agree on it.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -36,6 +34,13 @@ pub(crate) fn failed_targets<'f>(
     found
 }
 
+fn names_of_failed(found: &DiscoveredBenches) -> BTreeSet<TargetName> {
+    let failures = found.failures.iter();
+    failures
+        .map(|failure| (failure.package.clone(), failure.target.clone()))
+        .collect()
+}
+
 /// Pairs of benchmarks to measure, and benchmarks settled without measurement.
 #[derive(Default)]
 pub(crate) struct Pairing {
@@ -58,13 +63,8 @@ impl Pairing {
             failed_targets: failed_targets(&found.candidate.failures),
             ..Self::default()
         };
-        let failed = |found: &DiscoveredBenches| -> BTreeSet<TargetName> {
-            let failures = found.failures.iter();
-            failures
-                .map(|failure| (failure.package.clone(), failure.target.clone()))
-                .collect()
-        };
-        let (failed_here, failed_there) = (failed(&found.candidate), failed(&found.base));
+        let failed_here = names_of_failed(&found.candidate);
+        let failed_there = names_of_failed(&found.base);
         let mut base: BTreeMap<_, _> = found
             .base
             .targets

@@ -132,9 +132,9 @@ pub(crate) fn list_only(
 
 pub(crate) fn nothing_found_error(filter: &Filter, discovered: &DiscoveredBenches) -> AppError {
     AppError::NothingToMeasure(if !discovered.failures.is_empty() {
-        "no bench target could be driven; the errors are above".to_owned()
+        "no bench target could be run; the errors are above".to_owned()
     } else if filter.words.is_empty() {
-        "the bench targets have no benchmarks\n  help: without `harness = false` in Cargo.toml a bench target has the functions alone that are marked `#[bench]`".to_owned()
+        "the bench targets have no benchmarks\n  help: without `harness = false` in Cargo.toml, a bench target has only the functions marked `#[bench]`".to_owned()
     } else {
         format!(
             "there is {}\n  help: `cargo perfcheck list` lists them",

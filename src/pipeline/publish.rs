@@ -32,7 +32,7 @@ pub(crate) enum Advice<'a> {
     NextSteps(NextSteps<'a>),
 }
 
-/// What advice depends on.
+/// The facts that advice depends on.
 pub(crate) struct NextSteps<'a> {
     /// The run that the user named as the reference, and its name.
     pub(crate) baseline: Option<&'a (RunId, String)>,

@@ -54,7 +54,7 @@ impl RecordedRun {
             Self::Single(_) => "launches",
             Self::Pair(_) => "rounds",
         };
-        format!("; run {run} is stored as incomplete with the {what} that had ended")
+        format!("; run {run} is stored as incomplete, with the {what} that had ended")
     }
 
     /// Stores the conclusion and ends the run. Only the candidate of a pair has verdicts and can be accepted.

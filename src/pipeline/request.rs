@@ -1,6 +1,4 @@
-//! The common input of every measurement.
-//!
-//! The lock that keeps measurements on this machine from overlapping.
+//! The common input of every measurement, and the lock that keeps measurements on this machine from overlapping.
 
 use std::ffi::OsString;
 use std::time::Duration;

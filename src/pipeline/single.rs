@@ -1,6 +1,4 @@
-//! Measurement of one build alone, in processes that follow the schedules of its reference runs.
-//!
-//! Sampling schedules of a run's references, which the run follows, and their duration.
+//! Measurement of one build alone, in processes that follow the sampling schedules of its reference runs.
 
 use std::time::Duration;
 

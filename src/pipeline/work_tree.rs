@@ -124,13 +124,14 @@ impl WorkTree {
         }
         let reason = match (&earlier.begun.build, is_alike) {
             (None, _) => format!("the build of {words} was not kept"),
-            (Some(_), true) => format!("the build of {words} is not kept any more"),
-            (Some(_), false) => format!("{words} was built in another way"),
+            (Some(_), true) => format!("the build of {words} is no longer kept"),
+            (Some(_), false) => format!("{words} was built differently"),
         };
         let clean = earlier.begun.git.as_ref().filter(|git| !git.dirty);
         let (Some(git), Some(checkout)) = (clean, request.context.checkout()) else {
-            let reason =
-                format!("{reason}, and its sources are not a commit that could be built again");
+            let reason = format!(
+                "{reason}, and it cannot be rebuilt, as its sources were not a clean commit"
+            );
             return Ok(EarlierBuild::Gone { reason });
         };
         // Pass git the hash that it resolves itself: the store's text may come from elsewhere.
@@ -143,7 +144,7 @@ impl WorkTree {
         };
         match pair_with_revision(&revision, BenchesFrom::Revision, request, world) {
             Ok(built) => Ok(EarlierBuild::Available(Box::new(BuildPair {
-                words: format!("{words}, built again"),
+                words: format!("{words}, rebuilt"),
                 ..built
             }))),
             Err(AppError::Sides(error)) if !error.is_interruption() => Ok(EarlierBuild::Gone {

@@ -1,9 +1,8 @@
 //! Text for terminals, without characters that a terminal obeys or hides.
 //!
-//! The last safeguard for all output to people: a stream that escapes everything that a terminal would obey except colors and line ends.
-//!
-//! Writers escape foreign text where they insert it; this stream catches forgotten cases. It leaves text that JSON or XML has escaped unchanged,
-//! so the same stream also carries results for machines.
+//! Writers escape foreign text where they insert it. A stream at the end catches forgotten cases: it escapes everything that a terminal would obey
+//! except colors and line ends. Invariant: it leaves text that JSON or XML has escaped unchanged, so the same stream also carries results for
+//! machines.
 
 use std::io::{self, Write};
 

@@ -1,8 +1,7 @@
 //! Comparison of two stored runs: by their rounds if they were measured side by side, else as runs of different times.
 //!
-//! Special rules for comparing imported runs: the suitable test, and notes on their limits.
-//!
-//! The sides of a stored comparison: the run with the verdicts, and summaries of measurements.
+//! Imported runs have special rules: the suitable test, and notes on their limits. Also makes the sides of a stored comparison: the run with the
+//! verdicts, and summaries of measurements.
 
 use std::collections::BTreeSet;
 
@@ -128,7 +127,7 @@ impl StoredComparison<'_> {
             let same = self.same_code(candidate, &both.measured.candidate)?;
             return Err(if same.iter().any(|key| self.filter.matches(key)) {
                 AppError::NothingToCompare(format!(
-                    "run {run} measured nothing, as it ran the same code as the run before it\n  help: `cargo perfcheck report {run} --report markdown` shows its verdicts",
+                    "run {run} measured nothing: its code was the same as in the run before it\n  help: `cargo perfcheck report {run} --report markdown` shows its verdicts",
                     run = candidate.id
                 ))
             } else {
@@ -171,7 +170,7 @@ impl StoredComparison<'_> {
         }
         let Some(plan) = parse_plan(candidate) else {
             return Err(AppError::NothingToCompare(format!(
-                "the plan of the A/B runs {} and {} cannot be read by this version",
+                "this version cannot read the plan of the side-by-side runs {} and {}",
                 base.id, candidate.id
             )));
         };

@@ -1,6 +1,4 @@
-//! Reads the histories of benchmarks from the store: their runs and measurements.
-//!
-//! Builds the history of a benchmark from stored data: the runs that count, their values, and the trend.
+//! Reads the histories of benchmarks from the store, and selects the runs that count, with their values and the trend.
 
 use rayon::prelude::*;
 use std::collections::btree_map::Entry;

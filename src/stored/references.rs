@@ -1,15 +1,8 @@
 //! Selection of the reference runs for each benchmark from the history.
 //!
 //! The reference is the run that the user named, else the accepted runs of the segment that ends with the newest comparable accepted run of the
-//! branch, else of the branch that this one forked from.
-//!
-//! Segments: stretches of history without a known change of level, from which references are chosen.
-//!
-//! Only facts known at the end of each run, and acceptances by the user, delimit segments. Change points found later in a longer history
-//! (`compare::Course`) do not: the reference of an old run must not change.
-//!
-//! Segments exclude runs measured side by side, which are sampled differently, so that they cannot serve as references of single runs. But changes
-//! found in such runs end segments as usual.
+//! branch, else of the branch that this one forked from. Invariant: the reference of an old run never changes, so segments depend only on facts known
+//! at the end of each run and on acceptances by the user.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -556,6 +549,10 @@ fn same_clean_commit(a: &Run, b: &Run) -> bool {
 }
 
 /// Runs without a known change of level between them, newest first; empty if all were measured side by side.
+///
+/// Change points found later in a longer history (`compare::Trend`) do not delimit segments: the reference of an old run must not change. Runs
+/// measured side by side are excluded, because they are sampled differently and cannot serve as references of single runs. But changes found in such
+/// runs end segments as usual.
 #[derive(Debug, Clone)]
 pub(crate) struct Segment<'p> {
     pub(crate) runs: Vec<&'p PastMeasurement>,

@@ -1,6 +1,6 @@
 //! Converts between records of the store and portable runs, which contain the same facts without numbers of a particular store.
 //!
-//! Access to a team's store from other commands: its address, and its baselines that this machine lacks.
+//! Gives other commands access to a team's store: its address, and its baselines that this machine lacks.
 
 use std::collections::{BTreeMap, HashMap};
 use std::path::Path;
@@ -248,7 +248,7 @@ pub(crate) fn resolve_team_address(
     let table = context.tables.workspace.team_store.as_ref();
     if table.is_some_and(|table| public_location(Path::new(table)) != Path::new(table)) {
         return Err(AppError::Usage(
-            "`team-store` in Cargo.toml has a password, which whoever reads the repository could use\n  help: leave it out; PGPASSFILE and PGPASSWORD are obeyed"
+            "`team-store` in Cargo.toml contains a password, which everyone who can read the repository could use\n  help: leave it out and set PGPASSFILE or PGPASSWORD"
                 .to_owned(),
         ));
     }
@@ -291,7 +291,7 @@ pub(crate) fn find_team_baseline(
             commit: git.commit,
         })),
         None => Err(AppError::Usage(format!(
-            "`{name}` is run {} of the team's store, which has uncommitted changes, so its code cannot be built here\n  help: name a run of a commit without changes: cargo perfcheck baseline save {name} RUN --store {}",
+            "`{name}` is run {} of the team's store; it was measured with uncommitted changes, so its code cannot be built here\n  help: name a run without uncommitted changes: cargo perfcheck baseline save {name} RUN --store {}",
             found.run,
             team.path().display()
         ))),

@@ -117,8 +117,7 @@ fn a_table_shows_what_was_measured_and_says_the_rest_in_a_sentence() {
         first.ends_with("times as long: 100.0 ns → 200.0 ns."),
         "{run}"
     );
-    let sentence =
-        "1 of 2 benchmarks unchanged: they run the same machine code in both builds; not measured.";
+    let sentence = "1 of 2 benchmarks unchanged: they run the same machine code in both builds, so they were not measured.";
     assert!(said.contains(sentence), "{run}");
     assert!(!said.contains("constant"), "{run}");
     let all = project.perfcheck(&words).arg("--verbose").run();
@@ -260,7 +259,7 @@ fn a_run_whose_build_is_lost_passes_its_level_on() {
     forget_builds(&machine);
     project.takes(200);
     let run = project.measure(&[]).run().expect_code(1);
-    expect_in_turn(&run, "run 1, built again");
+    expect_in_turn(&run, "run 1, rebuilt");
 }
 
 #[test]
@@ -340,7 +339,7 @@ fn a_run_whose_build_is_gone_is_built_again_from_its_clean_commit() {
     forget_builds(&machine);
     project.takes(200);
     let run = project.measure(&[]).run();
-    expect_in_turn(&run.expect_code(1), "run 1, built again");
+    expect_in_turn(&run.expect_code(1), "run 1, rebuilt");
 }
 
 #[test]
@@ -355,7 +354,7 @@ fn a_run_of_uncommitted_sources_whose_build_is_gone_is_compared_by_its_numbers()
     let run = run.expect_code(1);
     expect_stored_numbers(
         &run,
-        "the build of run 1 (with uncommitted changes) is not kept any more",
+        "the build of run 1 (with uncommitted changes) is no longer kept",
     );
     let stored = project.measure(&QUICK).arg("--no-rerun").run();
     let remarks = finish(&stored.expect_code(1))["remarks"].to_string();
@@ -412,7 +411,7 @@ fn a_name_of_a_build_in_a_store_leads_nowhere_but_to_the_shelf() {
     drop(store);
     project.takes(200);
     let run = project.measure(&QUICK).run();
-    expect_stored_numbers(&run.expect_code(1), "not kept any more");
+    expect_stored_numbers(&run.expect_code(1), "no longer kept");
 }
 
 #[test]
@@ -429,6 +428,6 @@ fn a_workspace_in_no_repository_is_measured_in_turn_with_its_kept_build() {
     // Without its build there is no commit to build instead.
     forget_builds(&machine);
     let run = project.measure(&QUICK).run();
-    expect_stored_numbers(&run.expect_code(1), "not kept any more");
+    expect_stored_numbers(&run.expect_code(1), "no longer kept");
     assert_eq!(machine.left_behind(), [""; 0]);
 }

@@ -45,7 +45,7 @@ fn both_sides_of_a_pair_are_exported_and_the_import_tells_the_same_of_them() {
     assert_eq!(read(&file), read(&back));
     let again = there(&["store", "import"]).arg(&file).run().expect_code(0);
     assert_eq!(
-        again.stdout.matches("here already as run").count(),
+        again.stdout.matches("already here as run").count(),
         2,
         "{again}"
     );

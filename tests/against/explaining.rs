@@ -48,11 +48,11 @@ fn an_ab_verdict_is_explained_from_its_plan_and_its_rounds() {
         &["measured side by side", "run 1/base of ", "run 1 of "],
     );
     says(&told, "decision", &["lower bound", "So it is regressed"]);
-    says(&told, "slow-path", &["The slow-path test"]);
+    says(&told, "slow-path", &["Another test asks"]);
     says(&told, "otherwise", &["would not have been called"]);
     let same = explain(&project, &["constant"]);
     assert_eq!(same["verdict"], "unchanged");
-    says(&same, "decision", &["no slow path is suspected"]);
+    says(&same, "decision", &["no slower samples are suspected"]);
     // The base has no verdict of its own: that of the pair is meant.
     assert_eq!(explain(&project, &["cost", "--run", "1/base"]), told);
     let shown = project

@@ -109,7 +109,7 @@ fn both_sides_are_counted_in_the_first_rounds_and_timed_in_all() {
         "latencies",
         &["round by round", "p99", "as before"],
     );
-    says(&explained, "allocations", &["allocates as it did: 0 times"]);
+    says(&explained, "allocations", &["allocates as before: 0 times"]);
     assert_eq!(machine.left_behind(), [""; 0]);
 }
 

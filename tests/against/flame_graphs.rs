@@ -193,7 +193,7 @@ fn without_valgrind_or_builds_the_error_says_what_to_do_and_nothing_is_written()
     fs::remove_dir_all(machine.cache()).expect("removed");
     let gone = draw(path).expect_code(6);
     for said in [
-        "no executable of the bench target `costs` is kept of run 1/base\n  help: ",
+        "no executable of the bench target `costs` is kept for run 1/base\n  help: ",
         "`cargo perfcheck --against ",
     ] {
         assert!(gone.stderr.contains(said), "{gone}");

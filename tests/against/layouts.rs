@@ -66,7 +66,7 @@ fn a_change_is_called_over_layouts_that_both_sides_share() {
     says(
         &told,
         "look",
-        &["layouts of the code", "the same on both sides"],
+        &["layouts of the code", "in the same way on both sides"],
     );
     let of_called = called["paired"]["layouts"].as_u64().expect("a number");
     let of_same = compared(&run, "constant")["paired"]["layouts"].as_u64();
@@ -131,8 +131,7 @@ fn where_a_link_cannot_be_repeated_that_is_said_and_executables_run_as_they_were
         .run()
         .expect_code(1);
     assert_eq!(verdict(&run, "cost"), "regressed", "{run}");
-    let expected =
-        "the functions of costs stay where the linker put them, as its link cannot be repeated";
+    let expected = "the code layout of costs was not varied because its link cannot be repeated";
     assert_eq!(said(&run), json!([expected]), "{run}");
     assert!(layouts(&machine, 2).iter().all(Option::is_none));
 }

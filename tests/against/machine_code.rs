@@ -35,7 +35,7 @@ fn executables_that_differ_in_lines_alone_run_the_same_code_and_nothing_is_measu
         assert_eq!(said["same"], "reachable", "{run}");
         assert!(
             remarks(&run, id)
-                .contains("no machine code or data that the benchmark can reach differs"),
+                .contains("all machine code and data that the benchmark can reach are the same"),
             "{run}"
         );
     }
@@ -46,12 +46,13 @@ fn executables_that_differ_in_lines_alone_run_the_same_code_and_nothing_is_measu
         .run()
         .expect_code(0);
     assert!(
-        text.stdout.contains("No machine code or data that"),
+        text.stdout.contains("All machine code and data that"),
         "{text}"
     );
 
     let shown = project.perfcheck(&["show"]).run().expect_code(0);
-    let said = "2 benchmarks unchanged: both builds run the same machine code; none measured.";
+    let said =
+        "2 benchmarks unchanged: both builds run the same machine code, so none was measured.";
     assert!(shown.stdout.contains(said), "{shown}");
 
     let all = project.measure(&[&against[..], &["--measure-identical"]].concat());

@@ -190,7 +190,7 @@ fn a_missing_part_makes_the_run_incomplete_and_other_faults_store_nothing() {
     };
     let copy = machine.home().join("copy.jsonl");
     fs::copy(&files[0], &copy).expect("copied");
-    let twice = ["part 1/5 is there twice", "copy.jsonl", "help:"];
+    let twice = ["part 1/5 was given twice", "copy.jsonl", "help:"];
     refused(&copy, &twice);
     refused(&whole, &["whole.jsonl", "without `--partition`"]);
     let text = fs::read_to_string(&files[1]).expect("our own");
@@ -230,7 +230,7 @@ fn a_missing_part_makes_the_run_incomplete_and_other_faults_store_nothing() {
         .arg(&several)
         .run()
         .expect_code(0);
-    refused(&several, &["several.jsonl holds several runs"]);
+    refused(&several, &["several.jsonl must hold exactly one run"]);
     project.benchmarks(&ELEVEN.replace("11_u64", "12_u64"));
     let (foreign, _) = parts_of_run("foreign", &["--benches-from", "worktree"]);
     refused(&foreign[1], &["11 benchmarks", "12 benchmarks"]);

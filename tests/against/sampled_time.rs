@@ -225,7 +225,9 @@ fn of_a_bench_that_only_prints_the_whole_process_is_sampled_and_nobody_is_warned
     assert_eq!(compared(&run, "work")["sampled_time"], Value::Null);
     let remarks = finish(&run)["remarks"].to_string();
     assert!(
-        remarks.contains("which functions take the time of `work` is not known: its executable does not name its functions"),
+        remarks.contains(
+            "functions of `work` were not sampled: its executable does not name its functions"
+        ),
         "{remarks}"
     );
 }

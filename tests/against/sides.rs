@@ -321,7 +321,7 @@ fn sides_that_cannot_live_together_are_launched_in_turn() {
         .measure(&["--against", "HEAD"])
         .run()
         .expect_code(1)
-        .expect_stderr(&["the two sides cannot run at once, so they are launched in turn"]);
+        .expect_stderr(&["the two sides cannot run at the same time, so their processes alternate"]);
     assert_eq!(verdict(&run, "cost"), "regressed", "{run}");
     assert_eq!(failures(&run), "null", "{run}");
     let said = compared(&run, "cost");

@@ -131,7 +131,7 @@ fn an_interrupt_keeps_the_rounds_that_had_ended() {
             run.signal(Signal::INT);
         }
         let run = run.finish().expect_code(130).expect_stderr(&[
-            "error: interrupted; run 1 is stored as incomplete with the rounds that had ended",
+            "error: interrupted; run 1 is stored as incomplete, with the rounds that had ended",
         ]);
         assert_eq!(run.stdout, "");
         assert_eq!(machine.left_behind(), [""; 0], "{run}");
@@ -159,7 +159,7 @@ fn a_signal_while_verdicts_are_computed_leaves_the_rounds_that_had_ended() {
     let run = project.measure(&words).start();
     // Five rounds of two sides, each of one process.
     wait_for_launches(&machine, 10);
-    let said = "error: interrupted; run 1 is stored as incomplete with the rounds that had ended";
+    let said = "error: interrupted; run 1 is stored as incomplete, with the rounds that had ended";
     ends_at_once(run, Signal::TERM, said);
     assert_eq!(machine.left_behind(), [""; 0]);
     assert_eq!(statuses(&project), ["incomplete", "incomplete"]);
@@ -195,7 +195,7 @@ fn an_interrupted_measurement_shows_and_explains_what_it_has_decided() {
     run.wait_for_file(&machine.home().join("waits"));
     run.signal(Signal::INT);
     let run = run.finish().expect_code(130).expect_stderr(&[
-        "error: interrupted with 1 of 2 benchmarks decided; run 1 is stored as incomplete with the rounds that had ended",
+        "error: interrupted with 1 of 2 benchmarks decided; run 1 is stored as incomplete, with the rounds that had ended",
     ]);
     assert_eq!(verdict(&run, "cost"), "regressed", "{run}");
     assert_eq!(run.messages("benchmark-compared").len(), 1, "{run}");
@@ -248,16 +248,14 @@ fn one_benchmark_takes_no_longer_than_the_time_for_one_and_what_would_settle_it_
     let words = ["--offline", "--as-built", "--against", "HEAD"];
     let table = project.perfcheck(&words).run();
     assert!(
-        table
-            .stdout
-            .contains("its time ended before it was decided; "),
+        table.stdout.contains("time ran out before a decision; "),
         "{table}"
     );
     let explained = project.perfcheck(&["explain", "cost"]).run();
     assert!(
         explained
             .stdout
-            .contains("Its time ended before it was decided; "),
+            .contains("Time ran out before a decision; "),
         "{explained}"
     );
 }

@@ -47,8 +47,8 @@ fn several_runs_are_accepted_and_taken_back_at_once() {
     accept(&["1", "2", "--undo"])
         .expect_code(0)
         .expect_stderr(&[
-            "Run 1 is a reference as before",
-            "Run 2 is a reference as before",
+            "Run 1 is still a reference",
+            "Run 2 is still a reference",
         ]);
     let refused = accept(&["1", "7"]).expect_code(6);
     assert!(!refused.stderr.contains("accepted"), "{refused}");
@@ -160,7 +160,7 @@ fn accepting_a_benchmark_makes_its_new_level_the_reference_for_it_alone() {
     stored(&machine, &["accept", "text"])
         .run()
         .expect_code(0)
-        .expect_stderr(&["Accepted of run 2", "steady/steady: text"]);
+        .expect_stderr(&["Accepted from run 2", "steady/steady: text"]);
     let after = slow().expect_code(1);
     assert_eq!(reference_runs(&after, "text"), [2]);
     assert_ne!(verdict(&after, "text"), "regressed");
@@ -170,7 +170,7 @@ fn accepting_a_benchmark_makes_its_new_level_the_reference_for_it_alone() {
     stored(&machine, &["accept", "--undo", "text", "--run", "2"])
         .run()
         .expect_code(0)
-        .expect_stderr(&["Not accepted any more in run 2"]);
+        .expect_stderr(&["No longer accepted in run 2"]);
     let back = slow().expect_code(1);
     assert_eq!(reference_runs(&back, "text"), [1]);
     assert_eq!(verdict(&back, "text"), "regressed");
@@ -208,11 +208,11 @@ fn a_word_that_can_be_a_run_and_a_benchmark_is_asked_about() {
     stored(&machine, &["accept", "text"])
         .run()
         .expect_code(2)
-        .expect_stderr(&["is a baseline and a benchmark", "--run latest"]);
+        .expect_stderr(&["is both a baseline and a benchmark", "--run latest"]);
     stored(&machine, &["accept", "text", "--run", "latest"])
         .run()
         .expect_code(0)
-        .expect_stderr(&["Accepted of run 2"]);
+        .expect_stderr(&["Accepted from run 2"]);
 }
 
 #[test]
@@ -233,7 +233,7 @@ fn a_run_that_was_accepted_by_mistake_is_no_reference_any_more_after_undo() {
     stored(&machine, &["accept", "1", "--undo"])
         .run()
         .expect_code(0)
-        .expect_stderr(&["nothing to take back"]);
+        .expect_stderr(&["nothing to undo"]);
 }
 
 #[test]

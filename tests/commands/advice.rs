@@ -21,7 +21,7 @@ fn few_benchmarks_are_accepted_by_name_and_the_command_that_is_offered_does_that
         .expect_code(0);
     let runs = stored(&machine, &["store", "runs"]).run().expect_code(0);
     assert!(
-        runs.stdout.contains("not accepted; 1 level accepted"),
+        runs.stdout.contains("not accepted; 1 benchmark accepted"),
         "{runs}"
     );
     let json = ["store", "runs", "--message-format", "json"];

@@ -446,7 +446,7 @@ fn no_time_has_an_interval_below_zero_and_two_modes_are_named_beside_it() {
     }
     for words in [&["show", "1"][..], &["show", "1", "--stats"]] {
         let text = stored(&machine, words).run().stdout;
-        let said = "the samples have two modes, near 5.408 µs and 10.01 µs, and the interval of the median reaches over both";
+        let said = "the samples form two groups, near 5.408 µs and 10.01 µs, and the interval of the median spans both";
         let text = text.split_whitespace().collect::<Vec<_>>().join(" ");
         assert!(
             text.replace('\u{a0}', " ").contains(said),

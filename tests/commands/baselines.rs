@@ -142,7 +142,7 @@ fn names_are_saved_moved_renamed_and_removed_while_runs_stay() {
         baselines(&machine),
         [("a".to_owned(), 2), ("b".to_owned(), 1)]
     );
-    baseline(&["save", "a", "b"]).expect_stderr(&["`a` was run 2, is run 1 now."]);
+    baseline(&["save", "a", "b"]).expect_stderr(&["`a` is now run 1; it was run 2."]);
     baseline(&["rename", "b", "release-1.0"]);
     assert_eq!(
         baselines(&machine),

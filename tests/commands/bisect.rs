@@ -220,7 +220,7 @@ fn an_interrupted_search_goes_on_where_it_was() {
     let interrupted = running
         .finish()
         .expect_code(130)
-        .expect_stderr(&["the same command goes on"]);
+        .expect_stderr(&["the same command continues"]);
     assert_eq!(steps(&interrupted)[0], step(4, "slow"));
     let finished = history
         .bisect(&words)

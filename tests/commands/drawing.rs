@@ -93,7 +93,7 @@ fn what_cannot_be_drawn_is_said_with_what_to_do() {
         .run()
         .expect_code(2)
         .expect_stderr(&[
-            "a picture is of one benchmark",
+            "a picture shows one benchmark",
             "show 1 arithmetic --report svg",
         ]);
     stored(&machine, &["show", "latest", "txet", "--report", "svg"])

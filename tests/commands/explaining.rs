@@ -39,8 +39,8 @@ fn a_regression_is_explained_with_the_numbers_of_the_comparison() {
     let estimate = about(&told, "estimate")["numbers"].clone();
     assert_eq!(estimate["run_std_dev"], compared["run_std_dev"]);
     assert_eq!(estimate["degrees_of_freedom"], 4.0);
-    says(&told, "measured", &["Run 2 of ", "3 launches"]);
-    says(&told, "reference", &["run 1 of ", "3 launches"]);
+    says(&told, "measured", &["Run 2 of ", "3 processes"]);
+    says(&told, "reference", &["run 1 of ", "3 processes"]);
 }
 
 #[test]
@@ -97,7 +97,7 @@ fn n37_what_is_significant_includes_the_extremes_and_the_explanation_says_so() {
     says(
         &told,
         "location",
-        &["No sample was left out", "includes the extremes"],
+        &["No sample was left out", "as an outlier"],
     );
 }
 
@@ -133,7 +133,7 @@ fn a_run_that_the_t_score_decided_or_a_name_chose_is_recognised_as_such() {
         .expect_code(1);
     let told = explanation(&explain(&machine, &["text"]));
     assert_eq!(told["decided_by"], "t-score", "{told}");
-    says(&told, "location", &["means over launches"]);
+    says(&told, "location", &["means over processes"]);
     steady(&machine, &[("text", 300.0)])
         .args(["--baseline", "main"])
         .run()
@@ -226,9 +226,9 @@ fn a_failed_benchmark_says_in_which_launches_and_why() {
     says(
         &told,
         "failure",
-        &["It failed in launches 1, 2", "panicked"],
+        &["It failed in processes 1, 2", "panicked"],
     );
-    says(&told, "decision", &["None of its launches gave samples"]);
+    says(&told, "decision", &["None of its processes gave samples"]);
 }
 
 #[test]
@@ -263,7 +263,7 @@ fn what_cannot_be_explained_says_what_to_do_next() {
     stored(&empty, &["explain", "text"])
         .run()
         .expect_code(6)
-        .expect_stderr(&["nothing has been stored"]);
+        .expect_stderr(&["no runs are stored"]);
 }
 
 #[test]

@@ -124,7 +124,7 @@ fn a_difference_in_allocations_is_told_beside_a_time_that_is_unchanged() {
     let sentence = about(&explanation(&explained), "allocations");
     let text = sentence["text"].as_str().expect("text");
     assert!(
-        text.contains("12 → 14") && text.contains("without statistics"),
+        text.contains("12 → 14") && text.contains("needs no statistics"),
         "{text}"
     );
     // Fewer are told as well.
@@ -149,7 +149,7 @@ fn n36_the_full_record_has_the_mean_allocated_bytes() {
         .expect_code(0)
         .stdout;
     for line in [
-        "allocations       12 per iteration always, in 80 iterations of 5 launches",
+        "allocations       12 per iteration always, in 80 iterations of 5 processes",
         "allocated bytes   768 B per iteration, at most 64 B at once",
         "allocations       102 per iteration on average",
     ] {
@@ -196,12 +196,12 @@ fn b17_five_launches_are_the_default_and_fewer_than_three_are_called_anecdotes()
     );
     let machine = Machine::new();
     let five = timing(&machine, 30_000, "5ms").run().expect_code(0);
-    assert!(!five.stdout.contains("anecdotes"), "{five}");
+    assert!(!five.stdout.contains("too few to rely on"), "{five}");
     let two = timing(&machine, 30_000, "5ms")
         .args(["--rounds", "2"])
         .run();
     assert!(
-        two.stdout.contains("five or more for numbers to publish"),
+        two.stdout.contains("five or more for published numbers"),
         "{two}"
     );
 }
@@ -370,8 +370,8 @@ fn verdicts_and_rules_may_be_about_allocations() {
         &message,
         "metric",
         &[
-            "about allocations: 14 per iteration against 12",
-            "a difference is a difference",
+            "about allocations: 14 per iteration, against 12",
+            "any difference is real",
         ],
     );
     let counted = about(&message, "allocations").to_string();

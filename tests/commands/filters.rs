@@ -286,7 +286,7 @@ fn n14_tests_of_filtered_runs_are_of_all_samples() {
     assert!(with_filter[0].0.is_number(), "{with_filter:?}");
     let text = words(&machine, "compare a b --resamples 1000 --fail-on none").expect_code(0);
     let said = on_one_line(&text);
-    let remark = "is described by what its import left, runs_raw 24 = runs 21";
+    let remark = "is described from the samples that its import kept: runs_raw 24 = runs 21";
     assert!(said.contains(remark), "{text}");
 }
 
@@ -314,8 +314,8 @@ fn s8_s_x5_first_repetitions_that_an_import_kept_apart_are_left_out_once() {
         );
         let text = words(&machine, &command).expect_code(0);
         let said = on_one_line(&text);
-        assert!(said.contains("left out by `first`"), "{text}");
-        assert_eq!(said.contains("the test is of all"), is_of_all, "{text}");
+        assert!(said.contains("`first` left out"), "{text}");
+        assert_eq!(said.contains("the test uses all"), is_of_all, "{text}");
     }
     // Another policy leaves them out, too, and once.
     let shown = json(&machine, "show v1 --stats --outliers mad,first");

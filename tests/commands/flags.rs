@@ -326,25 +326,28 @@ fn a_flag_without_effect_is_refused_with_what_it_needs() {
     for (words, said) in [
         (
             "doctor --trials 3",
-            "`--trials <N>` is about your benchmarks and needs `--benches`",
+            "`--trials <N>` applies to your benchmarks and needs `--benches`",
         ),
         ("doctor text", "`[FILTER]...` is about your benchmarks"),
         ("doctor -p steady", "needs `--benches`"),
         (
             "doctor --benches --quick",
-            "`--quick` is about the machine alone",
+            "`--quick` applies to the machine alone",
         ),
         ("history text --verdict regressed", "cannot be used with"),
-        ("run --against HEAD --rounds 4", "over at least 5 rounds"),
+        ("run --against HEAD --rounds 4", "at least 5 rounds"),
         ("store runs --last 0", "at least 1 run"),
-        ("run --report csv", "`--report csv`: a run has no such form"),
+        (
+            "run --report csv",
+            "`--report csv`: a run cannot be written in this form",
+        ),
         (
             "compare 1 2 --report svg",
-            "`--report svg`: pictures are of groups",
+            "`--report svg`: pictures show groups",
         ),
         (
             "compare 1 2 3 --report junit",
-            "text, csv and markdown-table",
+            "`text`, `csv` and `markdown-table`",
         ),
         (
             "compare 1 2 --report csv --report text",
@@ -352,9 +355,9 @@ fn a_flag_without_effect_is_refused_with_what_it_needs() {
         ),
         (
             "show 1 text --report csv",
-            "`cargo perfcheck report` writes others",
+            "`cargo perfcheck report` writes other",
         ),
-        ("report --report csv", "a report is about verdicts"),
+        ("report --report csv", "a report shows verdicts and has no such form"),
     ] {
         let refused = machine.perfcheck().args(words.split(' ')).run();
         refused.expect_code(2).expect_stderr(&[said]);

@@ -99,9 +99,9 @@ fn s22_the_limits_of_imported_comparisons_are_stated() {
         .run()
         .expect_code(1);
     for words in [
-        "another program measured them",
-        "direction and no size",
-        "nothing tells launches apart",
+        "these values come from another program",
+        "direction but not a size",
+        "does not tell its processes apart",
     ] {
         assert!(
             compared.stderr.contains(words) || compared.stdout.contains(words),
@@ -137,7 +137,7 @@ fn amounts_are_shown_drawn_and_explained_in_their_unit_and_no_limit_in_time_is_f
     assert!(!compared.stdout.contains(" ns"), "{compared}");
     assert!(
         compared.stdout.contains(
-            "`mean:1ns` says nothing of `a`: its samples do not give it, or are no times"
+            "`mean:1ns` does not apply to `a`: its samples do not have it, or are not times"
         ),
         "{compared}"
     );
@@ -166,7 +166,10 @@ fn sessions_are_launches_and_then_the_usual_test_decides() {
             .run()
             .expect_code(0);
         assert_eq!(last(&said, "import-finished")["launches"], 3);
-        assert!(!said.stderr.contains("nothing tells launches"), "{said}");
+        assert!(
+            !said.stderr.contains("does not tell its processes"),
+            "{said}"
+        );
     }
     let compared = stored(&machine, &["compare", "1", "2"])
         .args(FEW)
@@ -416,6 +419,6 @@ fn b11_b13_imported_operations_have_percentiles_over_launches_with_deviation_and
     // 1e9 over the mean of a launch.
     assert_eq!(found["per_second"]["interval"]["upper"], 1e9 / 5_005.0);
     let text = stored(&machine, &["show", "--stats"]).run().stdout;
-    let line = "p99.9 by launch   11.32 µs [9.990 µs, 12.99 µs], std dev 1.526 µs, CV 13.48 %";
+    let line = "p99.9 by process  11.32 µs [9.990 µs, 12.99 µs], std dev 1.526 µs, CV 13.48 %";
     assert!(text.contains(line), "{text}");
 }

@@ -189,7 +189,7 @@ fn s8_s9_s10_counts_are_printed_and_stored_and_every_raw_value_is_kept() {
     assert_eq!((elapsed.len(), &elapsed[10]), (11, &9000.into()));
     let human = stored(&machine, &["show", "v1"]).run().expect_code(0);
     assert!(
-        human.stdout.contains("machine and build are not known"),
+        human.stdout.contains("machine and build are unknown"),
         "{human}"
     );
     let told = stored(&machine, &["explain", "a", "--run", "v1"])
@@ -200,7 +200,7 @@ fn s8_s9_s10_counts_are_printed_and_stored_and_every_raw_value_is_kept() {
     let place = crate::commands::scripted::about(&told, "place")["text"].clone();
     assert_eq!(
         place,
-        "Another program measured it (csv: log.csv): machine and build are not known."
+        "Another program measured it (csv: log.csv): machine and build are unknown."
     );
 }
 

@@ -254,7 +254,7 @@ fn benches_that_are_there_are_named_with_what_becomes_of_them() {
         (
             "old",
             "Criterion 0.3.0",
-            "works as it is, slowly: read from its files; 0.3.3 or later hands over its samples",
+            "works as it is, but slowly: samples are read from its files; 0.3.3 or later sends them",
         ),
         (
             "values",
@@ -401,7 +401,7 @@ fn nothing_is_replaced_and_nothing_half_is_written() {
     place.write("benches/first.rs", "precious");
     place
         .init_changes_nothing(&with_harness, 2)
-        .expect_stderr(&["benches/first.rs` is there already", "nothing was written"]);
+        .expect_stderr(&["benches/first.rs` already exists", "nothing was written"]);
     fs::remove_file(place.made.root.join("benches/first.rs")).expect("it is there");
     // An origin that holds something else.
     for (origin, said) in [
@@ -411,7 +411,7 @@ fn nothing_is_replaced_and_nothing_half_is_written() {
         ),
         ("path=missing", "nothing was written"),
         ("path=src", "it holds no package `perfcheck`"),
-        ("registry=perfcheck", "`path=DIRECTORY` and `git=ADDRESS`"),
+        ("registry=perfcheck", "`path=DIRECTORY` or `git=ADDRESS`"),
     ] {
         place
             .init_changes_nothing(&["--harness", origin], 2)
@@ -483,7 +483,7 @@ fn a_workflow_is_written_once_for_the_tool_that_the_user_names() {
     let address = "git=https://localhost/somebody/cargo-perfcheck";
     let words = ["--ci", "github", "--tool", address];
     place.init_changes_nothing(&words, 2).expect_stderr(&[
-        "`--ci` writes a workflow into the git repository",
+        "`--ci` needs a git repository",
         "`git init`",
     ]);
     place.made.git(&machine, &["init", "--quiet"]);
@@ -516,7 +516,7 @@ fn a_workflow_is_written_once_for_the_tool_that_the_user_names() {
     }
     place
         .init_changes_nothing(&words, 2)
-        .expect_stderr(&["perfcheck.yml` is there already"]);
+        .expect_stderr(&["perfcheck.yml` already exists"]);
 }
 
 #[test]
@@ -532,7 +532,7 @@ fn a_job_is_printed_where_there_is_a_list_of_jobs_already() {
     assert!(commands[0].contains("$CI_MERGE_REQUEST_DIFF_BASE_SHA"));
     let printed = place.init_changes_nothing(&words, 0);
     assert!(
-        printed.stdout.contains(".gitlab-ci.yml is there already"),
+        printed.stdout.contains(".gitlab-ci.yml already exists"),
         "{printed}"
     );
     assert!(printed.stdout.contains(&written), "{printed}");
@@ -581,5 +581,5 @@ fn a_tool_in_the_repository_and_a_workspace_below_its_top_are_named_from_there()
     let origin = format!("path={}", outside.display());
     below
         .init_changes_nothing(&["--ci", "gitlab", "--tool", &origin], 2)
-        .expect_stderr(&["lies outside the repository"]);
+        .expect_stderr(&["is outside the repository"]);
 }

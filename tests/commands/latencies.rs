@@ -104,7 +104,7 @@ fn b4_b5_b6_b7_the_histogram_has_the_digits_that_are_asked_for() {
     // By hand: 1238271 lies between 151 x 8192 and 152 x 8192, of two digits.
     assert_eq!(counter(1_238_271, 256), 1_236_992);
     let text = stored(&machine, &["show", "1", "--stats"]).run().stdout;
-    let told = "percentiles are at most 6.2 % too low; below 32 ns exact";
+    let told = "percentiles are at most 6.2 % too low; exact below 32 ns";
     assert!(text.contains(told), "{text}");
     timing(&machine, &[1_234_567], "--latency-digits 6")
         .run()
@@ -175,7 +175,7 @@ fn b11_b13_b15_latencies_have_benchforges_bootstrap_over_launches() {
     assert!((800.0..900.0).contains(&rate.expect("a rate")), "{found}");
     let again = statistics(&machine);
     assert_eq!(message["over_launches"], again["over_launches"]);
-    assert!(told(&machine).contains("10000 resamples of launches"));
+    assert!(told(&machine).contains("10000 resamples of processes"));
 }
 
 #[test]
@@ -207,7 +207,7 @@ fn b16_one_launch_has_points_and_says_so() {
     for member in ["estimate", "lower", "upper"] {
         near(&found["percentiles"][0]["interval"][member], value);
     }
-    assert!(told(&machine).contains("one launch: nothing to resample"));
+    assert!(told(&machine).contains("only one process: nothing to resample"));
 }
 
 #[test]

@@ -60,7 +60,7 @@ fn rows_can_be_hidden_and_counts_exit_status_and_messages_stay() {
         quiet.stdout.contains("2 benchmarks not shown (--quiet)"),
         "{quiet}"
     );
-    assert!(!quiet.stderr.contains("Launch"), "{quiet}");
+    assert!(!quiet.stderr.contains("Process"), "{quiet}");
     let messages = regressed().args(["--verdict", "improved"]).args(JSON).run();
     assert_eq!(messages.messages("benchmark-compared").len(), 3);
     let first = Machine::new();

@@ -57,7 +57,7 @@ fn runs_are_listed_newest_first_with_names_states_and_verdicts() {
     assert!(!table.stdout.contains("older run"), "{table}");
     let limited = stored(&machine, &["store", "runs", "--last", "1"]).run();
     let last = limited.stdout.lines().last();
-    assert_eq!(last, Some("2 older runs: `--last N` shows more of them."));
+    assert_eq!(last, Some("2 older runs not shown: `--last N` shows more."));
 }
 
 #[test]
@@ -134,7 +134,7 @@ fn where_nothing_was_stored_there_is_nothing_to_show_and_the_store_is_not_made()
         made.perfcheck(&machine, words)
             .run()
             .expect_code(6)
-            .expect_stderr(&["nothing has been stored", "store adopt"]);
+            .expect_stderr(&["no runs are stored", "store adopt"]);
     }
     // An empty list is a list.
     for words in [&["store", "runs"][..], &["history"]] {

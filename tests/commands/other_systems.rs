@@ -231,7 +231,7 @@ fn s8_s10_what_was_left_out_is_told_by_the_policy_that_took_it() {
     };
     // Each launch has one sample, which it keeps.
     let both = said("first,top5");
-    assert!(both.contains("left out by `top5`: 1 of 5"), "{both}");
+    assert!(both.contains("`top5` left out 1 of 5"), "{both}");
     let first = said("first");
     assert!(!first.contains("left out"), "{first}");
     let two = compare(&machine, "--outliers iqr,mad").expect_code(2);
@@ -257,8 +257,9 @@ fn n33_n35_s_x4_too_few_launches_are_not_tested_and_the_reason_is_said() {
         .run()
         .expect_code(0);
     assert!(
-        run.stdout
-            .contains("not tested: this test needs 5 observations on each side, and one has 3"),
+        run.stdout.contains(
+            "not tested: this test needs 5 observations on each side, but one has only 3"
+        ),
         "{run}"
     );
     let explained = crate_like
@@ -269,7 +270,7 @@ fn n33_n35_s_x4_too_few_launches_are_not_tested_and_the_reason_is_said() {
     says(
         &explanation(&explained),
         "test",
-        &["mann-whitney was asked for and could not be made"],
+        &["mann-whitney was requested, but it could not be done"],
     );
 }
 
@@ -297,7 +298,7 @@ fn a_run_keeps_the_test_that_decided_and_explain_tells_of_it() {
         "observations",
         &[
             "the mean of its samples: 5 against 5",
-            "includes the extremes",
+            "No sample was left out",
         ],
     );
     says(
@@ -308,7 +309,7 @@ fn a_run_keeps_the_test_that_decided_and_explain_tells_of_it() {
     let text = stored(&machine, &["compare", "1", "2", "--test", "welch"]).run();
     assert!(
         text.stdout
-            .contains("by welch of launches, p adjusted by Holm: below 5 % (two-sided)"),
+            .contains("by welch of processes; p adjusted by Holm must be below 5 % (two-sided)"),
         "{text}"
     );
 }
@@ -323,13 +324,10 @@ fn choices_that_contradict_each_other_are_refused_with_a_way_out() {
         run.expect_code(2).expect_stderr(&[said]);
     };
     refused("--observations samples", "add `--test welch`");
-    refused(
-        "--test welch --rank-p exact",
-        "goes with `--test mann-whitney`",
-    );
+    refused("--test welch --rank-p exact", "needs `--test mann-whitney`");
     refused(
         "--test welch --observations samples --center slope",
-        "is of whole launches",
+        "summarizes whole processes",
     );
     refused("--test welch --metric bytes", "leave out one of them");
     refused("--test anova", "mann-whitney");
@@ -395,17 +393,17 @@ fn n_x5_s_x6_a_limit_fails_only_where_the_whole_interval_lies_above_its_limit() 
     );
     assert!(
         text.stdout
-            .contains("`p99:1ms` says nothing of `text`: it is no latency benchmark"),
+            .contains("`p99:1ms` does not apply to `text`: it is not a latency benchmark"),
         "{text}"
     );
     let open = stored(&machine, &["compare", "1", "2", "--limit", "median:25%"]).run();
     assert!(
-        (open.stdout).contains("`median:25%` is neither kept nor exceeded by `text`"),
+        (open.stdout).contains("`median:25%` is undecided for `text`"),
         "{open}"
     );
     assert!(
         text.stdout
-            .contains("`zip*=mean:5%` is for no benchmark that was compared"),
+            .contains("`zip*=mean:5%` matches no benchmark that was compared"),
         "{text}"
     );
 }
@@ -475,7 +473,7 @@ fn s21_thresholds_of_the_workspace_reach_every_reader_and_are_said() {
             .perfcheck(&machine, &["show", "latest", "--stats"])
             .run();
         assert_eq!(
-            text.stdout.contains("outlier-mild 0.1 (usually 1.5)"),
+            text.stdout.contains("outlier-mild 0.1 (default 1.5)"),
             changed,
             "{text}"
         );

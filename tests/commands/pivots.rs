@@ -202,7 +202,7 @@ fn a_cell_of_several_benchmarks_has_their_geometric_mean_and_no_effect_size() {
     let text = pivot(&made, &machine, "--pivot rows=group").expect_code(0);
     assert!(
         text.stdout
-            .contains("2 of 2 cells stand for several benchmarks"),
+            .contains("2 of 2 cells combine several benchmarks"),
         "{text}"
     );
     pivot(&made, &machine, "--pivot rows=group,value=cliffs-delta")
@@ -212,7 +212,7 @@ fn a_cell_of_several_benchmarks_has_their_geometric_mean_and_no_effect_size() {
     let all = pivot(&made, &machine, "--pivot rows=run,value=cliffs-delta").expect_code(2);
     assert!(all.stderr.contains(", ...\n"), "{all}");
     let single = pivot(&made, &machine, "--pivot rows=id").expect_code(0);
-    assert!(!single.stdout.contains("stand for several"), "{single}");
+    assert!(!single.stdout.contains("combine several"), "{single}");
 }
 
 #[test]
@@ -260,7 +260,7 @@ fn unknown_dimensions_and_values_are_named_with_those_that_there_are() {
     for (words, said) in [
         (
             "--pivot rows=serializer",
-            &["`serializer` is no dimension", "part1"][..],
+            &["`serializer` is not a dimension", "part1"][..],
         ),
         ("--pivot rows=id,value=speed", &["cliffs-delta"]),
         ("--pivot cols=id", &["`rows` is missing"]),
@@ -335,7 +335,7 @@ fn s12_imported_runs_are_laid_out_by_the_names_of_their_columns() {
     assert!(text.stdout.contains("new was imported"), "{text}");
     pivot(&made, &machine, "new --pivot rows=codec")
         .expect_code(2)
-        .expect_stderr(&["`codec` is no dimension", "Codec, Mode"]);
+        .expect_stderr(&["`codec` is not a dimension", "Codec, Mode"]);
 }
 
 #[test]

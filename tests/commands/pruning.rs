@@ -40,7 +40,7 @@ fn a_plan_removes_nothing_and_yes_removes_what_the_plan_showed() {
     };
     let plan = prune(&[]);
     assert!(
-        plan.stdout.contains("2 runs would go") && plan.stdout.contains("`--yes`"),
+        plan.stdout.contains("2 runs would be removed") && plan.stdout.contains("`--yes`"),
         "{plan}"
     );
     let told = prune(&JSON);
@@ -56,7 +56,7 @@ fn a_plan_removes_nothing_and_yes_removes_what_the_plan_showed() {
     assert!(done.stdout.contains("2 runs removed, 2 left"), "{done}");
     assert_eq!(runs(&machine), [4, 3]);
     let nothing = prune(&["--yes"]);
-    assert!(nothing.stdout.contains("Nothing has to go"), "{nothing}");
+    assert!(nothing.stdout.contains("Nothing to remove"), "{nothing}");
     let next = steady(&machine, &[("text", 50.0)])
         .arg("text")
         .args(JSON)
@@ -114,7 +114,7 @@ fn without_a_rule_nothing_is_planned() {
         stored(&machine, words)
             .run()
             .expect_code(2)
-            .expect_stderr(&["what is to stay?", "--keep-last"]);
+            .expect_stderr(&["it is not clear which runs to keep", "--keep-last"]);
     }
     assert_eq!(runs(&machine).len(), 4);
 }

@@ -176,7 +176,7 @@ fn what_a_single_launch_does_not_tell_is_null_and_a_dash() {
     let text = stored(&machine, &["show", "--stats"]).run().expect_code(0);
     for line in [
         "standard error    -",
-        "mean of launches  -",
+        "process mean      -",
         "slope             -",
     ] {
         assert!(text.stdout.contains(line), "no {line:?} in {text}");

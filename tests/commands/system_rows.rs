@@ -432,13 +432,13 @@ fn n29_the_median_of_whole_nanoseconds_has_an_interval_of_ranks_and_a_point_says
     let runs: [&[f64]; 4] = [six; 4];
     import_launches(&machine, &made, EACH_A_LAUNCH, ("many", &runs));
     let many = words(&text("many"));
-    let point = "6.000 ns [6.000 ns, 6.000 ns] 95 % t interval; a point, as the samples are few different values";
+    let point = "6.000 ns [6.000 ns, 6.000 ns] 95 % t interval; a single point, because the samples have few different values";
     assert!(many.contains(&format!("median {point}")), "{many}");
     // Intervals of these cover too seldom of four launches.
     for said in [
-        "mean, BCa - fewer than 50 launches are too few for it at 95 %",
-        "std dev 834.1 ps too few launches or samples for an interval at 95 %",
-        "MAD (scaled) 1.483 ns too few launches or samples for an interval at 95 %",
+        "mean, BCa - needs at least 50 processes at 95 %",
+        "std dev 834.1 ps too few processes or samples for an interval at 95 %",
+        "MAD (scaled) 1.483 ns too few processes or samples for an interval at 95 %",
     ] {
         assert!(many.contains(said), "no {said:?} in {many}");
     }

@@ -98,7 +98,7 @@ fn a_summary_that_cannot_be_written_is_a_warning() {
         .env("GITHUB_STEP_SUMMARY", nowhere)
         .run()
         .expect_code(0)
-        .expect_stderr(&["warning: the summary of the job was not written"]);
+        .expect_stderr(&["warning: the job summary was not written"]);
 }
 
 #[test]

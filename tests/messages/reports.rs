@@ -351,7 +351,7 @@ fn an_incomplete_run_is_called_so_in_reports_for_people() {
     let mut recorded = Recorded::all_verdicts();
     recorded.run.status = RunStatus::Incomplete;
     let findings = recorded.findings_with_limits();
-    let sentence = "run 42 is incomplete: it was stopped before its end";
+    let sentence = "run 42 is incomplete: it was interrupted";
     for kind in [ReportKind::Markdown, ReportKind::JUnit, ReportKind::GitHub] {
         let text = written(kind, &findings);
         assert!(text.contains(sentence), "{kind}: {text}");

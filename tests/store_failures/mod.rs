@@ -288,7 +288,7 @@ fn a_store_that_vanishes_during_a_run_is_an_error_and_is_not_made_anew() {
         .args(["-p", "hangs", "--timeout", "2s", "in_body", "--store"])
         .arg(&store)
         .start();
-    running.wait_for_stderr("Launch 1 ");
+    running.wait_for_stderr("Process 1 ");
     fs::remove_dir_all(&directory).unwrap();
     let path = store.display().to_string();
     running

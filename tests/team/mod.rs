@@ -109,7 +109,7 @@ fn runs_are_sent_once_and_every_command_reads_them_as_in_a_file() {
         .perfcheck(&machine, &["history", "--store", &address])
         .run();
     assert!(
-        nothing.stderr.contains("nothing has been stored"),
+        nothing.stderr.contains("no runs are stored"),
         "{nothing}"
     );
     for text in [&told.stdout, &told.stderr, &page, &nothing.stderr] {
@@ -180,7 +180,7 @@ fn what_cannot_be_is_refused_with_what_to_do_next() {
     refused(
         &["store", "push"],
         2,
-        &["no team's store is named", "PERFCHECK_TEAM_STORE"],
+        &["no team's store was given", "PERFCHECK_TEAM_STORE"],
     );
     refused(
         &["store", "push", "team@/tmp/postgres"],
@@ -196,7 +196,7 @@ fn what_cannot_be_is_refused_with_what_to_do_next() {
         &["--store", &address],
         2,
         &[
-            "runs are measured into a store of this machine",
+            "runs can only be measured into a store on this machine",
             "store push",
         ],
     );

@@ -239,7 +239,7 @@ fn a_run_whose_time_is_up_keeps_what_it_has_and_gives_no_verdict_from_too_little
     assert_eq!(measured["launches"].as_array().map(Vec::len), Some(1));
     let compared = &short.messages("benchmark-compared")[0];
     assert_eq!(compared["verdict"], "inconclusive", "{short}");
-    let reason = "`--time-budget` left time for 1 launch, and a verdict needs 3";
+    let reason = "`--time-budget` left time for only 1 process, and a verdict needs 3";
     assert!(compared["remarks"].to_string().contains(reason), "{short}");
     assert!(short.stderr.contains("1 of 5 launches"), "{short}");
     // Time enough changes nothing.

@@ -32,10 +32,10 @@ fn command(machine: &Machine, arguments: &[&str]) -> Finished {
 fn interrupted_in_the_third_launch(interrupt: impl Fn(&Running)) {
     let machine = Machine::new();
     let mut run = long_run(&machine);
-    run.wait_for_stderr("Launch 3 ");
+    run.wait_for_stderr("Process 3 ");
     interrupt(&run);
     let run = run.finish().expect_code(130).expect_stderr(&[
-        "error: interrupted; run 1 is stored as incomplete with the launches that had ended",
+        "error: interrupted; run 1 is stored as incomplete, with the launches that had ended",
     ]);
     let left_behind = machine.left_behind();
     assert!(left_behind.is_empty(), "{left_behind:#?} after\n{run}");
@@ -77,7 +77,7 @@ fn an_interrupted_run_is_no_reference() {
     let machine = Machine::new();
     let interrupt = || {
         let mut run = long_run(&machine);
-        run.wait_for_stderr("Launch 2 ");
+        run.wait_for_stderr("Process 2 ");
         run.signal(Signal::INT);
         run.finish().expect_code(130);
     };
@@ -133,7 +133,7 @@ fn a_run_that_is_being_measured_stays_and_its_reference_may_go() {
         .args(["--warm-up-time", "5ms", "--measurement-time", "20ms"])
         .args(["--baseline", "1", "--fail-on", "none"])
         .start();
-    run.wait_for_stderr("Launch 3 ");
+    run.wait_for_stderr("Process 3 ");
     let refused = command(&machine, &["store", "remove", "2"]).expect_code(2);
     refused.expect_stderr(&[
         "run 2 has not ended, and a run is being measured into this store",
@@ -147,7 +147,7 @@ fn a_run_that_is_being_measured_stays_and_its_reference_may_go() {
     assert_eq!(runs[0]["status"], "complete", "{runs:#?}");
     // What an interrupted run leaves can be removed.
     let mut run = long_run(&machine);
-    run.wait_for_stderr("Launch 2 ");
+    run.wait_for_stderr("Process 2 ");
     run.signal(Signal::INT);
     run.finish().expect_code(130);
     command(&machine, &["store", "remove", "3"]).expect_code(0);
@@ -161,7 +161,7 @@ fn an_interrupt_while_a_bench_hangs_does_not_wait_for_it() {
         .testbench("")
         .args(["-p", "hangs", "--timeout", "1000s", "--exact", "in_body"])
         .start();
-    run.wait_for_stderr("Launch 1 ");
+    run.wait_for_stderr("Process 1 ");
     run.signal(Signal::INT);
     run.finish().expect_code(130);
     assert_eq!(machine.left_behind(), Vec::<String>::new());
@@ -190,7 +190,8 @@ fn an_interrupt_while_statistics_are_computed_is_obeyed_at_once() {
         .start();
     wait_for_launches(&machine, 10);
     // Ten million samples are read and judged now, for seconds.
-    let said = "error: interrupted; run 1 is stored as incomplete with the launches that had ended";
+    let said =
+        "error: interrupted; run 1 is stored as incomplete, with the launches that had ended";
     ends_at_once(run, Signal::TERM, said);
     assert_eq!(machine.left_behind(), Vec::<String>::new());
     let runs = stored(&machine, &["store", "runs"]).json();

@@ -53,7 +53,7 @@ fn kill_minus_nine_at_any_moment_leaves_no_process_and_a_whole_store() {
             .args(["--measurement-time", "5ms"])
             .start();
         if moment.after_launch {
-            run.wait_for_stderr("Launch 2 ");
+            run.wait_for_stderr("Process 2 ");
         }
         thread::sleep(moment.delay);
         run.signal(Signal::KILL);

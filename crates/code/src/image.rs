@@ -1,8 +1,7 @@
-//! An executable as loaded into memory: sections, functions, sized data, and the addresses that the loader writes.
+//! An executable as loaded into memory: sections, functions with their readable names, sized data, and the addresses that the loader writes. Also the
+//! reasons why the machine code of an executable cannot be compared.
 //!
-//! Reasons why the machine code of an executable cannot be compared.
-//!
-//! Readable names of functions, without the parts that depend on the build.
+//! Readable names lack the parts that depend on the build.
 
 use object::elf::{
     DT_NEEDED, PT_TLS, R_X86_64_64, R_X86_64_GLOB_DAT, R_X86_64_IRELATIVE, R_X86_64_JUMP_SLOT,

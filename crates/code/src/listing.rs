@@ -1,6 +1,5 @@
-//! A listing of a function in two executables side by side: equal instructions are in the same row, regardless of their addresses.
-//!
-//! The functions of an executable as readable instructions, with names in place of addresses.
+//! The functions of an executable as readable instructions, with names in place of addresses, and a listing of a function in two executables side by
+//! side: equal instructions are in the same row, regardless of their addresses.
 
 use iced_x86::{
     Decoder, DecoderOptions, Formatter, Instruction, IntelFormatter, Mnemonic, OpKind,

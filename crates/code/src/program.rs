@@ -1,8 +1,7 @@
-//! An executable with all its code decoded: the body of each unit, the tables of distances, and the places where data may begin.
+//! An executable with all its code decoded: the body of each unit with masked addresses and their targets, the tables of distances, and the places
+//! where data may begin.
 //!
-//! The code of a unit with masked addresses, and the targets of these addresses.
-//!
-//! Recognizes `core::panic::Location`: a place in the source that a panic reports. A change of the line costs no time.
+//! Recognizes `core::panic::Location`, a place in the source that a panic reports: a change of the line costs no time.
 
 use iced_x86::{Code, Decoder, DecoderOptions, Instruction, Mnemonic, OpKind, Register};
 use std::collections::{BTreeMap, BTreeSet};

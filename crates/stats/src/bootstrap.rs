@@ -1,4 +1,7 @@
-//! Percentile bootstrap intervals over clusters (Efron 1979; percentile method of Efron and Tibshirani 1993, chapter 13).
+//! Bootstrap intervals over clusters: percentile (Efron 1979; Efron and Tibshirani 1993, chapter 13), and bias-corrected and accelerated (Efron 1987;
+//! Efron and Tibshirani 1993, section 14.3).
+//!
+//! The latter are second-order accurate, the percentile interval only first-order. With few clusters, both cover less often than their level says.
 
 use std::collections::HashMap;
 use std::sync::OnceLock;

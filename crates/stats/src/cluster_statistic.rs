@@ -1,13 +1,7 @@
 //! Statistics of clustered samples as functions of the number of times that each cluster was drawn.
 //!
-//! A resample draws clusters with replacement and pools their samples, so a statistic only needs the number of draws of each cluster. This file
-//! has the statistics that follow from sums per cluster; `cluster_ranks` has those of ranks.
-//!
-//! Arbitrary functions of samples as statistics of clusters. The samples of each resample are copied out.
-//!
-//! This is slower than the statistics of `cluster_statistic` and `cluster_ranks`, which copy nothing.
-//!
-//! Summaries with one value per cluster: all clusters have equal weight, however many samples they have.
+//! A resample draws clusters with replacement and pools their samples. Statistics that follow from sums per cluster only need the number of draws of
+//! each cluster; any other function of samples gets copies, which is slower. `cluster_ranks` has the statistics of ranks.
 
 use super::description::{Description, mean, mean_distance, sample_variance, standard_error};
 use super::quantile::median;

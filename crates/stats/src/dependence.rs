@@ -1,6 +1,4 @@
-//! Checks of a series: whether its samples are independent, and whether their level drifts.
-//!
-//! Two methods that detect several modes of a sample.
+//! Checks of samples: whether those of a series are independent, whether their level drifts, and two methods that detect several modes.
 
 use super::description::{
     Description, deviations, mean, mean_difference, squared_deviations, standard_error,

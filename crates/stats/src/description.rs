@@ -1,6 +1,4 @@
-//! Location and spread of one sample.
-//!
-//! A smooth estimate of the density of values.
+//! Location and spread of one sample, and a smooth estimate of the density of its values.
 
 use serde::Serialize;
 

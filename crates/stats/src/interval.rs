@@ -1,14 +1,4 @@
-//! Intervals, and estimates with an interval.
-//!
-//! The rule of mmtests: two estimates differ if their intervals do not overlap. It is weaker than a test, but works for any estimate with an
-//! interval.
-//!
-//! Student's interval of a mean (Student 1908).
-//!
-//! A distribution-free interval of a median.
-//!
-//! A value is below the median with probability 1/2, so the order statistics of ranks l and n + 1 - l enclose the median with probability 1 - 2
-//! P(Bin(n, 1/2) <= l - 1) or more (Thompson 1936; Conover 1999, section 3.2).
+//! Intervals, estimates with an interval, and two intervals from one sample: Student's of a mean, and a distribution-free one of a median.
 
 use super::description::{mean, standard_error};
 use super::special::beta_regularized;
@@ -74,6 +64,9 @@ impl IntervalEstimate {
 }
 
 /// The distance of two estimates in units of their intervals (mmtests).
+///
+/// By the rule of mmtests, two estimates differ if their intervals do not overlap. It is weaker than a test, but works for any estimate with an
+/// interval.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum IntervalDistance {
     /// The difference new - base, divided by the sum of the half-intervals that face each other. If it exceeds 1 in magnitude, the intervals do
@@ -181,6 +174,9 @@ const ROUNDING: f64 = 1e-12;
 
 /// A distribution-free interval of a median: two order statistics, and the probability that they enclose it (Thompson 1936; Conover 1999, section
 /// 3.2).
+///
+/// A value is below the median with probability 1/2, so the order statistics of ranks l and n + 1 - l enclose the median with probability 1 - 2
+/// P(Bin(n, 1/2) <= l - 1) or more.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct MedianInterval {
     /// The two order statistics, in the unit of the values

@@ -1,12 +1,7 @@
 //! Student's t for any statistic of clusters, by leaving out one cluster at a time (Tukey 1958; Efron and Tibshirani 1993, chapter 11).
 //!
-//! With few clusters the percentile bootstrap covers less often than its level says, so this method replaces it below [`FEWEST_FOR_BOOTSTRAP`].
-//! For a mean over clusters of equal size, it is Student's interval of their means.
-//!
-//! The uncertainty of the logarithm of a statistic or ratio: a standard error with degrees of freedom, from which bounds at any level follow.
-//!
-//! Decisions about many comparisons need bounds far out in the tails. There the percentile bootstrap of few clusters covers far too rarely, and
-//! Student's t does not.
+//! With few clusters the percentile bootstrap covers less often than its level says, so this method replaces it below [`FEWEST_FOR_BOOTSTRAP`]. For a
+//! mean over clusters of equal size, it is Student's interval of their means.
 
 use serde::{Deserialize, Serialize};
 
@@ -203,6 +198,9 @@ pub enum Smoothness {
 }
 
 /// The standard error of the logarithm of a statistic or ratio. A small one is approximately the relative error.
+///
+/// With its degrees of freedom, bounds at any level follow. Decisions about many comparisons need bounds far out in the tails. There the percentile
+/// bootstrap of few clusters covers far too rarely, and Student's t does not.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub struct LogStandardError {
     /// Standard error, without a unit

@@ -1,14 +1,5 @@
-//! The geometric mean of ratios: one summary of the changes of many benchmarks.
-//!
-//! The harmonic mean: the mean of rates over equal amounts of work.
-//!
-//! Operations per second, from times of single operations.
-//!
-//! The mean of the values that an outlier policy kept, with a standard error that accounts for the removed ones (Yuen 1974).
-//!
-//! A center by subsampling, the "subselection" of mmtests: the median of the means of many random parts of a cluster, averaged over clusters.
-//!
-//! The parts dampen single outliers without a definition of an outlier (Kalibera, Bulej and Tuma 2005).
+//! Means other than the arithmetic one, each with its uncertainty where it has one: geometric (of ratios), harmonic (of rates over equal amounts of
+//! work), trimmed or winsorized (Yuen 1974), and a center by subsampling.
 
 use super::description::{
     Description, deviations, mean, mean_distance, sample_variance, squared_deviations,
@@ -22,6 +13,8 @@ use super::random::{Draws, Stream};
 use super::sums::sum;
 
 /// A geometric mean of ratios, with the number of ratios used.
+///
+/// It summarizes the changes of many benchmarks in one number.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct GeometricMean {
     /// Geometric mean of the ratios used, exp(mean of ln ratio)
@@ -110,6 +103,8 @@ fn per_second(time_ns: f64) -> f64 {
 }
 
 /// The trimmed or winsorized mean of a [`TreatedSample`] (Yuen 1974), in the unit of the values.
+///
+/// It is the mean of the values that an outlier policy kept, with a standard error that accounts for the removed ones.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct TrimmedMean {
     /// Mean of the treated values
@@ -124,8 +119,8 @@ pub struct TrimmedMean {
 crate::words! {
     /// Standard error of a mean after the removal of outliers
     TrimmedError {
-        Winsorized = "winsorized": "It knows of the values that were taken away (Yuen 1974)",
-        Plain = "plain": "s / sqrt(n) of the values left, as if they were all (NBenchmark)",
+        Winsorized = "winsorized": "Accounts for the values that were removed (Yuen 1974)",
+        Plain = "plain": "s / sqrt(n) of the remaining values, as if none were removed (NBenchmark)",
     }
 }
 
@@ -214,6 +209,9 @@ impl Subsampling {
 }
 
 /// A center by subsampling, in the unit of the samples.
+///
+/// This is the "subselection" of mmtests: the median of the means of many random parts of a cluster, averaged over clusters. The parts dampen single
+/// outliers without a definition of an outlier (Kalibera, Bulej and Tuma 2005).
 #[derive(Debug, Clone, PartialEq)]
 pub struct SubsampledCentre {
     /// Mean of the clusters' medians

@@ -1,9 +1,7 @@
-//! Tukey's fences: outliers are labeled and counted, not removed.
+//! Outliers: Tukey's fences, which label and count them, and policies that remove or replace them before a summary.
 //!
-//! Treatments of outliers before a summary. The result keeps the raw sample, so that percentiles, extremes and tests can use it. A policy never
-//! removes all values.
-//!
-//! Pools clusters into one cleaned sample and counts every value that is left out.
+//! The result keeps the raw sample, so that percentiles, extremes and tests can use it. Invariants: a policy never removes all values, and every
+//! value that is left out is counted.
 
 use serde::Serialize;
 

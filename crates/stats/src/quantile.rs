@@ -1,9 +1,6 @@
-//! Quantiles. Benchmark tools use three definitions; each caller names the one that it needs.
+//! Quantiles, and the empirical distribution of several random samples that represent unequal numbers of operations.
 //!
-//! The empirical distribution of several random samples that represent unequal numbers of operations.
-//!
-//! A reservoir holds the same number of values whether they were drawn from ten thousand operations or from ten million. If they were simply
-//! pooled, the values of a short measurement would have too much weight. Here each value represents the number of operations measured per value.
+//! Benchmark tools use three definitions of a quantile; each caller names the one that it needs.
 
 crate::words! {
     /// Definition of a sample quantile
@@ -77,6 +74,9 @@ pub fn median(values: &[f64]) -> Option<f64> {
 }
 
 /// The weighted empirical distribution function of several random samples: the share of all operations with at most a given value.
+///
+/// A reservoir holds the same number of values whether they were drawn from ten thousand operations or from ten million. If they were simply pooled,
+/// the values of a short measurement would have too much weight. Here each value represents the number of operations measured per value.
 #[derive(Debug, Clone, PartialEq)]
 pub struct WeightedEcdf {
     /// (value, share of operations at or below it), ascending in both, each value once

@@ -1,12 +1,7 @@
-//! Mid-ranks of pooled groups: tied values share the mean of their ranks.
+//! Rank tests of independent groups: Mann and Whitney's of two (Wilcoxon 1945; Mann and Whitney 1947), Kruskal and Wallis's of several (1952).
 //!
-//! The exact distribution of Mann and Whitney's U without ties, by their recurrence (Mann and Whitney 1947).
-//!
-//! Mann and Whitney's test of two independent groups (Wilcoxon 1945; Mann and Whitney 1947).
-//!
-//! Mann and Whitney's exact test with ties: over all assignments of the group labels to the observed values.
-//!
-//! Kruskal and Wallis's test of several independent groups (Kruskal and Wallis 1952).
+//! Tied values share the mean of their ranks. Distributions of few values are exact: by Mann and Whitney's recurrence without ties, and over all
+//! assignments of the group labels with ties.
 
 use super::{chi_squared, normal};
 
@@ -99,10 +94,10 @@ pub(super) fn distribution(m: usize, n: usize) -> Option<Vec<f64>> {
 crate::words! {
     /// Method for the p-value of a [`MannWhitney`] test
     MannWhitneyMethod {
-        Automatic = "auto": "Exact for up to 20 values without ties, else asymptotic-cc (NBenchmark, later)",
+        Automatic = "auto": "Exact for up to 20 values without ties, else asymptotic-cc (newer NBenchmark)",
         /// Without ties, up to 10,000 pairs (with ties see [`MannWhitney::permutation_p`]).
-        Exact = "exact": "From all orders of the values; without ties",
-        Asymptotic = "asymptotic": "Normal, corrected for ties (NBenchmark, at first)",
+        Exact = "exact": "From all permutations of the values; only without ties",
+        Asymptotic = "asymptotic": "Normal approximation, corrected for ties (early NBenchmark)",
         /// Asymptotic with continuity correction, as `SciPy`'s asymptotic method.
         AsymptoticCorrected = "asymptotic-cc": "The same with continuity correction (serializers)",
     }

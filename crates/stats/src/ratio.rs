@@ -1,8 +1,6 @@
-//! The ratio of two means with Student's interval on the logarithmic scale, for few values.
+//! Ratios of new over base: of two means and of paired values, with Student's interval on the logarithmic scale, and a verdict by fixed bounds alone.
 //!
-//! The mean ratio of paired values, with Student's interval of the mean of ln(new / base), converted back to a ratio.
-//!
-//! Ratios of new over base, and a verdict by fixed bounds alone: `BenchForge`'s rule for 95th percentiles. It is a rule of thumb, not a test.
+//! The verdict is `BenchForge`'s rule for 95th percentiles. It is a rule of thumb, not a test.
 
 use super::description::{mean, sample_variance};
 use super::interval::{Interval, IntervalEstimate, TInterval};

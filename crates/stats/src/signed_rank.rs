@@ -1,13 +1,6 @@
-//! Wilcoxon's signed-rank test and the interval that inverts it (Wilcoxon 1945; Hodges and Lehmann 1963).
+//! Exact tests of paired differences: Wilcoxon's signed-rank test with the interval that inverts it, and the sign-flip test.
 //!
-//! If differences are symmetric about a shift, the distribution of the number of their Walsh averages above the shift does not depend on the
-//! distribution of the differences, so the test is exact for any number of them. Bounds are Walsh averages (Hollander, Wolfe and Chicken 2014,
-//! sections 3.1 to 3.3).
-//!
-//! The exact sign-flip test of paired differences.
-//!
-//! If the sides are exchangeable, each difference keeps its magnitude and has either sign with probability 1/2, for any distribution (Fisher 1935,
-//! section 21). The distribution of the sum is computed completely, on a grid; nothing is drawn at random.
+//! Distributions are computed completely; nothing is drawn at random.
 
 /// The most differences for which the exact distribution is computed. Above, the normal distribution replaces it, whose tails are longer.
 const MOST_EXACT: usize = 200;
@@ -16,6 +9,10 @@ const MOST_EXACT: usize = 200;
 /// 1963).
 ///
 /// p-values are exact up to 200 differences. Above, they are those of the normal distribution with continuity correction.
+///
+/// If differences are symmetric about a shift, the distribution of the number of their Walsh averages above the shift does not depend on the
+/// distribution of the differences, so the test is exact for any number of them. Bounds are Walsh averages (Hollander, Wolfe and Chicken 2014,
+/// sections 3.1 to 3.3).
 #[derive(Debug, Clone, PartialEq)]
 pub struct SignedRank {
     /// Means of all pairs of differences, including each with itself, ascending
@@ -119,6 +116,9 @@ fn tails(n: usize) -> Vec<f64> {
 ///
 /// Differences are integers in any order, such as multiples of a grid. Memory grows with the sum of their magnitudes, time also with their number.
 /// Without differences, or if all are zero, p is 1.
+///
+/// If the sides are exchangeable, each difference keeps its magnitude and has either sign with probability 1/2, for any distribution (Fisher 1935,
+/// section 21). The distribution of the sum is computed on a grid.
 pub fn sign_flip_upper_tail(differences: &[i64]) -> f64 {
     let span: i64 = differences.iter().map(|d| d.abs()).sum();
     let observed: i64 = differences.iter().sum();

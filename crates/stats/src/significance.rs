@@ -1,9 +1,6 @@
-//! The outcome of a test: significant, not significant or not tested. "Not tested" never means "no difference".
+//! Words and sizes of a difference, and corrections of a family of p-values.
 //!
-//! Sizes of a difference, regardless of its p-value: Cliff's delta, Cohen's d, Hedges' g. They are positive if the new side's values are larger
-//! (slower).
-//!
-//! Corrections of a family of p-values.
+//! Effect sizes do not depend on a p-value; they are positive if the new side's values are larger (slower). "Not tested" never means "no difference".
 
 use serde::{Deserialize, Serialize};
 
@@ -127,9 +124,9 @@ pub fn hedges_g(new: &[f64], base: &[f64]) -> Option<f64> {
 crate::words! {
     /// Correction of the p-values of a family of tests (Holm 1979; Benjamini and Hochberg 1995)
     Correction {
-        Holm = "holm": "Holm: the chance of any false alarm (serializers)",
-        BenjaminiHochberg = "bh": "Benjamini and Hochberg: the share of false alarms among the alarms",
-        Unadjusted = "none": "Each benchmark by itself (NBenchmark, Criterion, mmtests)",
+        Holm = "holm": "Holm: limits the chance of any false alarm (serializers)",
+        BenjaminiHochberg = "bh": "Benjamini-Hochberg: limits the share of false alarms among the alarms",
+        Unadjusted = "none": "No correction: each benchmark by itself (NBenchmark, Criterion, mmtests)",
     }
 }
 

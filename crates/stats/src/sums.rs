@@ -1,6 +1,4 @@
-//! Sums that keep digits which plain addition would lose.
-//!
-//! Correctly rounded quotients of integers.
+//! Sums that keep digits which plain addition would lose, and correctly rounded quotients of integers.
 
 /// Returns the sum of `values`, with the rounding error of each addition carried along (Knuth's exact addition: Ogita, Rump and Oishi 2005), as if
 /// it were computed with twice the digits and rounded once. Without values it is 0. If a value or the sum is not finite, the result is that of

@@ -1,6 +1,5 @@
-//! The bootstrap t-score of two independent groups, its p-values and their inversion into one-sided bounds.
-//!
-//! Criterion's comparison: the t-score of two groups, judged by its distribution if both groups come from one population.
+//! The bootstrap t-score of two independent groups, its p-values and their inversion into one-sided bounds, and Criterion's comparison, which judges
+//! the t-score by its distribution if both groups come from one population.
 
 use std::cmp::Ordering;
 

@@ -77,7 +77,7 @@ impl<'a, 'b, A: AsyncExecutor, M: Measurement> AsyncBencher<'a, 'b, A, M> {
     {
         let (iterations, measurement, value) = self.sample.parts();
         *value = Some(self.runner.block_on(async {
-            let mut batches = size.batches(iterations);
+            let mut batches = size.to_batches(iterations);
             let mut sum = measurement.zero();
             while let Some((inputs, outputs)) = batches.next(&mut setup) {
                 let counted = Window::open();
@@ -103,7 +103,7 @@ impl<'a, 'b, A: AsyncExecutor, M: Measurement> AsyncBencher<'a, 'b, A, M> {
     {
         let (iterations, measurement, value) = self.sample.parts();
         *value = Some(self.runner.block_on(async {
-            let mut batches = size.batches(iterations);
+            let mut batches = size.to_batches(iterations);
             let mut sum = measurement.zero();
             while let Some((inputs, outputs)) = batches.next(&mut setup) {
                 let counted = Window::open();

@@ -1,6 +1,4 @@
-//! Settings of a `Criterion`, and those of a group, which take precedence.
-//!
-//! The throughput of a benchmark, and its conversion to the harness's type.
+//! Settings of a `Criterion`, and those of a group, which take precedence, with the throughput of a benchmark in the harness's type.
 
 use std::time::Duration;
 

@@ -1,7 +1,6 @@
-//! The filter that selects benchmarks.
+//! The filter that selects benchmarks, and its simple regular expressions: literals, `.`, classes, groups, alternatives, repetitions and anchors.
 //!
-//! Simple regular expressions for filters: literals, `.`, classes, groups, alternatives, repetitions and anchors. Matching backtracks, which is fast
-//! enough for the id of a benchmark. Unsupported syntax is rejected.
+//! Matching backtracks, which is fast enough for the id of a benchmark. Unsupported syntax is rejected.
 
 #[cfg(not(feature = "regex"))]
 use crate::filter::Pattern as Expression;

@@ -1,6 +1,4 @@
-//! Groups of benchmarks, and the declaration of each benchmark.
-//!
-//! Benchmark ids: `group[/function][/parameter]`.
+//! Groups of benchmarks, the declaration of each benchmark, and benchmark ids: `group[/function][/parameter]`.
 
 use std::collections::HashSet;
 use std::fmt::Display;
@@ -98,7 +96,7 @@ impl<'a, M: Measurement> BenchmarkGroup<'a, M> {
         let formatter = measurement.formatter();
         let scale = StoredScale::from_formatter(formatter);
         let show = |stored: f64| {
-            let value = scale.from_stored(stored);
+            let value = scale.restore(stored);
             let rate = throughput.map(|of| formatter.format_throughput(of, value));
             let value = formatter.format_value(value);
             (

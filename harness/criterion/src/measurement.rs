@@ -249,7 +249,7 @@ impl StoredScale {
     }
 
     /// Converts a number of stored units to a measured value.
-    pub(crate) fn from_stored(&self, stored: f64) -> f64 {
+    pub(crate) fn restore(&self, stored: f64) -> f64 {
         stored / self.factor
     }
 }
@@ -287,7 +287,7 @@ mod tests {
         );
         let milliseconds = StoredScale::from_formatter(&Unit(1.0, "ms"));
         assert_eq!(milliseconds.to_stored(2.5), Duration::from_micros(2500));
-        assert_eq!(milliseconds.from_stored(2.5e6), 2.5);
+        assert_eq!(milliseconds.restore(2.5e6), 2.5);
     }
 
     #[test]

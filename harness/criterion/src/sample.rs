@@ -1,6 +1,4 @@
-//! The division of a sample's iterations into batches of inputs.
-//!
-//! The sample that one call of a benchmark's closure takes.
+//! The sample that one call of a benchmark's closure takes, and its division into batches of inputs.
 
 use crate::measurement::Measurement;
 use perfcheck::sequence::Batches;

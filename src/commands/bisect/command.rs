@@ -24,7 +24,7 @@ use perfcheck_engine::measure::DiscoveredBenches;
 const MEMORIES: &str = "bisect";
 
 /// Reason for a commit that the search could not examine.
-const NO_MEASUREMENT_LEFT: &str = "so many comparisons were inconclusive that none is left for it";
+const NO_MEASUREMENT_LEFT: &str = "not measured: too many comparisons were inconclusive";
 
 /// Runs the command.
 pub fn bisect(
@@ -37,7 +37,8 @@ pub fn bisect(
         let asked = error.exit_code() == ExitCode::Interrupted;
         if asked || world.interrupt.is_requested_after_delay() {
             AppError::Interrupted(
-                "; what was found is kept, and the same command goes on from there".to_owned(),
+                "; the results so far are kept, and the same command continues from there"
+                    .to_owned(),
             )
         } else {
             error
@@ -196,7 +197,8 @@ impl<'a> Bisection<'a> {
         let halfway = threshold.max(half_slowdown(&bad));
         if !self.workshop.common.output.quiet {
             let halfway = output::percent_change(halfway);
-            let words = format!("a commit is slow from {halfway} on, half of the whole slowdown");
+            let words =
+                format!("a commit counts as slow from {halfway} on, half of the whole slowdown");
             output::write_build_event(world.stderr, &("Threshold", words))?;
         }
         let mut known = vec![None; self.commits.len()];
@@ -420,7 +422,7 @@ fn no_benchmark_error(
     let help = if options.benches_from == BenchesFrom::Revision {
         "`--benches-from worktree` builds every commit with the current benchmarks"
     } else {
-        "another commit may do as the good one"
+        "name another good commit"
     };
     AppError::NothingToMeasure(format!(
         "`{}` cannot be measured in {good}: {why}\n  help: {help}",

@@ -1,9 +1,7 @@
-//! Choice of the next commit to examine (pure).
+//! State of a search, and the choice of the next commit to examine (pure).
 //!
-//! State of a search, kept in a file so that repeating the command continues the search.
-//!
-//! The file is written to a temporary name and renamed. It belongs to one question; a file of another question, or an unreadable one, counts as
-//! absent.
+//! The state is kept in a file so that repeating the command continues the search. The file is written to a temporary name and renamed. It belongs to
+//! one question; a file of another question, or an unreadable one, counts as absent.
 
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;

@@ -317,7 +317,7 @@ fn outcome_from_rows(
         let measurement = row.and_then(|row| row.measurement);
         let failures = measurement.into_iter().flat_map(|found| &found.failures);
         let mut messages = failures.filter_map(|failure| failure.message.lines().next());
-        let why = messages.next().unwrap_or("it declines to be measured");
+        let why = messages.next().unwrap_or("the benchmark skips itself");
         return CommitOutcome {
             run: Some(run),
             ..skipped_outcome(format!("the benchmark failed: {why}"))

@@ -81,9 +81,9 @@ fn check_reports(options: &CompareOptions, common: &StoreOptions) -> Result<(), 
     options.reports.refuse(
         is_known,
         if has_verdicts {
-            "pictures are of groups (--group-by), and of one benchmark (`cargo perfcheck show RUN BENCH`)"
+            "pictures show groups (--group-by) or one benchmark (`cargo perfcheck show RUN BENCH`)"
         } else {
-            "this is no comparison with one candidate, whose verdicts it would be about\n  help: text, csv and markdown-table write the table in a file or in another form"
+            "this form shows verdicts, which need exactly one candidate\n  help: `text`, `csv` and `markdown-table` write the table"
         },
     )?;
     options.reports.check(common.output.format)

@@ -1,6 +1,4 @@
-//! The context of a `compare` call: its store, options and runs.
-//!
-//! Options of `compare`.
+//! Options of `compare`, and the context of a call: its store, options and runs.
 
 use clap::Args;
 use std::io::{self, Write};
@@ -75,8 +73,8 @@ impl CompareCall<'_> {
 }
 
 const AFTER_COMPARE: &str = "\
-With one CANDIDATE it prints verdicts, as a run does. With several it prints a column for each run and compares every column with the
-first one, as if alone. It builds and runs nothing.
+With one CANDIDATE it prints verdicts, as a run does. With several it prints a column for each run, and compares each of them with the
+first one as if it were the only one. Nothing is built or run.
 
 Examples:
   cargo perfcheck compare main                         the latest run with `main`
@@ -88,7 +86,7 @@ Examples:
   cargo perfcheck compare v1 v2 --pivot rows=id,cols=run,value=time+change --report markdown-table
   cargo perfcheck compare latest --group-by 'sort/([^/]+)'  functions of one run side by side, the fastest marked
   cargo perfcheck compare log --group-by '(ser|deser)$' --report svg=split.svg
-                                                       two series a row, as split violins
+                                                       two series per row, as split violins
   cargo perfcheck compare v1 v2 --report markdown-table  change, adjusted p and effect sizes
   cargo perfcheck compare main --report junit=out.xml  verdicts for a CI system
 

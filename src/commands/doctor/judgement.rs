@@ -1,12 +1,7 @@
-//! Turns facts into findings (pure): good conditions, causes of unsteady results, and remedies.
+//! Turns facts about the machine into findings (pure): good conditions, causes of unsteady results, and remedies.
 //!
-//! Invariant: every fact that matters for measurements has a finding, even if the system does not reveal it.
-//!
-//! Builders of findings: start with a good or unknown fact, then add a problem and its remedy.
-//!
-//! Judges the effects of the hardware on measurements: timer, frequency, processors, heat, power (pure).
-//!
-//! Judges the effects of the system and of other programs on measurements: virtual machine, limits, load, memory (pure).
+//! Judges the hardware (timer, frequency, processors, heat, power) and the system with its other programs (virtual machine, limits, load, memory).
+//! Must not read the machine itself. Invariant: every fact that matters for measurements has a finding, even if the system does not reveal it.
 
 use crate::output::{DoctorFinding, NoiseFindings, Severity, in_percent};
 use crate::pipeline::paired::MUCH_STOLEN;
@@ -74,7 +69,7 @@ fn judge_noise(noise: &[NoiseFindings]) -> DoctorFinding {
     let found = good_finding(
         TOPIC,
         format!(
-            "a usual A/B run finds slowdowns from {} on",
+            "a default side-by-side run finds slowdowns from {} on",
             words.join(", ")
         ),
     );
@@ -91,7 +86,7 @@ fn judge_noise(noise: &[NoiseFindings]) -> DoctorFinding {
     };
     found.with_problem(
         severity,
-        "Change what is marked above and look again; until then measure longer:",
+        "Fix what is marked above and run this again; until then, measure longer:",
         &["cargo perfcheck --against main --time-budget 5min"],
     )
 }
@@ -151,7 +146,7 @@ const NEARLY_TOO_HOT: f64 = 10.0;
 pub(super) fn judge_timer(timer: &TimerState) -> DoctorFinding {
     const TOPIC: &str = "timer";
     let (Some(step), Some(reading)) = (timer.step_ns, timer.reading_ns) else {
-        return unknown_finding(TOPIC, "it does not move");
+        return unknown_finding(TOPIC, "it does not advance");
     };
     let source = timer.source.as_deref();
     let name = source.map_or_else(String::new, |source| format!("{source}: "));
@@ -163,14 +158,14 @@ pub(super) fn judge_timer(timer: &TimerState) -> DoctorFinding {
     if is_slow_source && timer.available.iter().any(|name| name == "tsc") {
         return found.with_problem(
             Severity::Bad,
-            "This source is slow to read, and a quick one is there.",
+            "This clock source is slow to read, and a faster one is available.",
             &["echo tsc | sudo tee /sys/devices/system/clocksource/clocksource0/current_clocksource"],
         );
     }
     if reading > SLOW_READING_NS || step.0 > COARSE_STEP_NS {
         return found.with_problem(
             Severity::Improvable,
-            "Samples last 500 µs, so verdicts do not suffer; single operations (`iter_latency`) of less than 10 µs do. The boot parameter `clocksource=tsc` helps where the kernel has rejected this timer.",
+            "Verdicts are not affected, as samples last 500 µs; single operations (`iter_latency`) below 10 µs are. The boot parameter `clocksource=tsc` helps if the kernel has rejected this timer.",
             &[],
         );
     }
@@ -182,7 +177,7 @@ pub(super) fn judge_frequency(frequency: &FrequencyState) -> DoctorFinding {
     if frequency.governors.is_empty() {
         return unknown_finding(
             TOPIC,
-            "not readable here, as usual in virtual machines and containers: who chooses it is not known",
+            "not readable here, as is usual in virtual machines and containers",
         );
     }
     let mut found = format!("governor {}", frequency.governors.join(", "));
@@ -204,7 +199,7 @@ pub(super) fn judge_frequency(frequency: &FrequencyState) -> DoctorFinding {
     }
     found.with_problem(
         Severity::Improvable,
-        "The frequency follows the load, so the first samples run at another one than the last. With `performance` it stays high. (Back: the name above.)",
+        "The frequency follows the load, so the first and the last samples run at different frequencies. With `performance` it stays high. (To undo, set the name above.)",
         &["sudo cpupower frequency-set --governor performance"],
     )
 }
@@ -213,7 +208,7 @@ pub(super) fn judge_boost(frequency: &FrequencyState) -> DoctorFinding {
     const TOPIC: &str = "boost";
     match (frequency.boost, frequency.boost_switch) {
         (Some(false), _) => {
-            good_finding(TOPIC, "off: no frequency that heat takes back".to_owned())
+            good_finding(TOPIC, "off: heat does not change the frequency".to_owned())
         }
         (Some(true), switch) => {
             let command = switch.map(|path| {
@@ -223,7 +218,7 @@ pub(super) fn judge_boost(frequency: &FrequencyState) -> DoctorFinding {
             });
             good_finding(TOPIC, "on".to_owned()).with_problem(
                 Severity::Improvable,
-                "How far a core may boost depends on its temperature and on what the others do. Off, results are slower and steadier.",
+                "How far a core may boost depends on its temperature and on the other cores. With boost off, results are slower but steadier.",
                 &command.iter().map(String::as_str).collect::<Vec<_>>(),
             )
         }
@@ -237,13 +232,13 @@ pub(super) fn judge_processors(processors: &ProcessorState) -> DoctorFinding {
         return unknown_finding(TOPIC, NOT_TOLD);
     };
     let mut found = match processors.online {
-        Some(online) if online != allowed => format!("{allowed} of {online} are ours"),
+        Some(online) if online != allowed => format!("{allowed} of {online} are available"),
         _ => format!("{allowed}"),
     };
     match processors.threads_per_core {
-        Some(1) => found += ", each a core of its own as far as the system shows",
+        Some(1) => found += ", each on its own core as far as the system shows",
         Some(threads) => found = format!("{found}, {threads} share a core"),
-        None => found += ", whether they share cores is not told",
+        None => found += ", whether they share cores is unknown",
     }
     if processors.hybrid == Some(true) {
         found += ", of different kinds";
@@ -266,7 +261,7 @@ pub(super) fn judge_processors(processors: &ProcessorState) -> DoctorFinding {
     if processors.hybrid == Some(true) {
         return found.with_problem(
             Severity::Improvable,
-            "A benchmark runs faster on some of them than on others. Keep to those of one kind:",
+            "A benchmark runs faster on some of them than on others. Use only those of one kind:",
             &["taskset --cpu-list \"$(cat /sys/devices/cpu_core/cpus)\" cargo perfcheck"],
         );
     }
@@ -276,7 +271,7 @@ pub(super) fn judge_processors(processors: &ProcessorState) -> DoctorFinding {
     {
         return found.with_problem(
             Severity::Improvable,
-            "What runs on the other half of a core slows this half down. Off until the next start:",
+            "Two processors that share a core slow each other down. This switches sharing off until the next boot:",
             &["echo off | sudo tee /sys/devices/system/cpu/smt/control"],
         );
     }
@@ -297,10 +292,10 @@ pub(super) fn judge_heat(power: &PowerState, meanwhile: &HostActivity) -> Doctor
     };
     let heat = power.hottest.as_ref();
     let room = heat.and_then(|heat| Some(heat.limit_celsius? - heat.celsius));
-    let advice = "A hot processor lowers its frequency. Free its air, let it cool down between runs, switch boost off.";
+    let advice = "A hot processor lowers its frequency. Improve its cooling, let it cool down between runs, or switch boost off.";
     match slowed {
-        Some(0) => found += ", not slowed down meanwhile",
-        Some(times) => found = format!("{found}, slowed down {times} times meanwhile"),
+        Some(0) => found += ", not throttled meanwhile",
+        Some(times) => found = format!("{found}, throttled {times} times meanwhile"),
         None => {}
     }
     let found = good_finding(TOPIC, found);
@@ -330,7 +325,7 @@ pub(super) fn judge_power(power: &PowerState) -> DoctorFinding {
         }
         Some(false) => with_profile("from the mains"),
         None if profile.is_some() => with_profile("no battery"),
-        None => return unknown_finding(TOPIC, "the system names no battery and no supply"),
+        None => return unknown_finding(TOPIC, "the system reports no battery and no power supply"),
     };
     let found = good_finding(TOPIC, found);
     if profile.is_some_and(|profile| ["low-power", "quiet", "cool"].contains(&profile)) {
@@ -360,8 +355,8 @@ pub(super) fn judge_virtual_machine(
     let surroundings = &state.surroundings;
     let stolen = meanwhile.stolen_share;
     let in_words = stolen.map_or_else(
-        || "what it takes from us is not told".to_owned(),
-        |share| format!("{:.1} % of the time went to others", share * 100.0),
+        || "how much time other guests take is unknown".to_owned(),
+        |share| format!("{:.1} % of the time went to other guests", share * 100.0),
     );
     let mut found = match (surroundings.virtual_machine, &surroundings.hypervisor) {
         (Some(true), Some(name)) => format!("yes ({name}): {in_words}"),
@@ -370,10 +365,10 @@ pub(super) fn judge_virtual_machine(
         (None, _) => return unknown_finding(TOPIC, NOT_TOLD),
     };
     if surroundings.ci {
-        found += "; a CI runner, another one each time";
+        found += "; a CI runner, a different machine each time";
     }
     let found = good_finding(TOPIC, found);
-    let what = "Others use the same processors, caches and memory, and nothing in here can stop that. Compare builds side by side (`--against`), not with stored runs; rent whole cores or a dedicated host.";
+    let what = "Other guests use the same processors, caches and memory. Compare builds side by side (`--against`), not with stored runs, or rent whole cores or a dedicated host.";
     match stolen {
         Some(share) if share > MUCH_STOLEN => found.with_problem(Severity::Bad, what, &[]),
         _ if surroundings.virtual_machine == Some(true) || surroundings.ci => {
@@ -400,7 +395,7 @@ pub(super) fn judge_layouts(has_linker: &Result<bool, String>) -> DoctorFinding 
         ),
         Ok(false) => good_finding(TOPIC, "executables run as they were linked".to_owned()).with_problem(
             Severity::Improvable,
-            "The toolchain for this target has no linker of its own (`ld.lld`). A change of 1 to 3 % in code that was not touched may come from where its functions lie:",
+            "Code that was not touched may change by 1 to 3 % because its functions moved, as the toolchain for this target has no linker of its own (`ld.lld`):",
             &["cargo perfcheck --against main --noise-threshold 3%"],
         ),
         Err(why) => unknown_finding(TOPIC, why),
@@ -415,7 +410,7 @@ pub(super) fn judge_instructions(valgrind: &Result<String, ValgrindError>) -> Do
         Err(why @ ValgrindError::Broken(_)) => unknown_finding(TOPIC, &why.to_string()),
         Err(why @ ValgrindError::Missing) => good_finding(TOPIC, why.to_string()).with_problem(
             Severity::Improvable,
-            "With it the instructions of benchmarks whose time has changed are counted, and the function that has more of them is named:",
+            "With valgrind, cargo perfcheck counts the instructions of benchmarks whose time changed and names the function that has more:",
             &["sudo apt install valgrind"],
         ),
     }
@@ -435,7 +430,7 @@ pub(super) fn judge_sampled_time(samples: &Result<(), TimeSamplingError>) -> Doc
         Err(why @ TimeSamplingError::Failed(_)) => unknown_finding(TOPIC, &why.to_string()),
         Err(why) => {
             let found = good_finding(TOPIC, why.to_string());
-            let what = "Where instructions are not counted, it would name the function that takes more time.";
+            let what = "If this is allowed, the function that takes more time is named where instructions are not counted.";
             match why {
                 TimeSamplingError::Paranoid(_) => found.with_problem(
                     Severity::Improvable,
@@ -488,7 +483,7 @@ pub(super) fn judge_limits(state: &MachineState, meanwhile: &HostActivity) -> Do
     };
     found.with_problem(
         severity,
-        "Who has used up his quota stands still until the next period, in the middle of a sample. Give the container processors of its own in place of a share (Kubernetes: the static CPU manager policy, whole numbers as requests and limits):",
+        "A process that has used up its quota stops until the next period, in the middle of a sample. Give the container whole processors instead of a share (Kubernetes: the static CPU manager policy, whole numbers as requests and limits):",
         &["docker run --cpuset-cpus 0-1 ..."],
     )
 }
@@ -527,7 +522,7 @@ pub(super) fn judge_load(state: &MachineState, meanwhile: &HostActivity) -> Doct
     };
     found.with_problem(
         severity,
-        "They take processors, caches and memory from the benchmarks. Close them, or wait. What is running:",
+        "They take processors, caches and memory from the benchmarks. Close them, or wait. This lists what is running:",
         &["ps -eo pcpu,pid,comm --sort=-pcpu | head"],
     )
 }
@@ -536,12 +531,12 @@ pub(super) fn judge_randomization(value: Option<u8>) -> DoctorFinding {
     const TOPIC: &str = "address layout";
     let found = |text: &str| good_finding(TOPIC, text.to_owned());
     match value {
-        Some(0 | 1) => found("the same in each launch, wholly or in part").with_problem(
+        Some(0 | 1) => found("the same in each process, wholly or in part").with_problem(
             Severity::Improvable,
-            "One layout may suit one build by chance, and all launches then share it. Randomised, launches see many:",
+            "One memory layout may suit one build by chance, and all processes then share it. To randomize it:",
             &["sudo sysctl -w kernel.randomize_va_space=2"],
         ),
-        Some(_) => found("randomised: no single one decides"),
+        Some(_) => found("randomized: no single layout decides"),
         None => unknown_finding(TOPIC, NOT_TOLD),
     }
 }
@@ -582,7 +577,7 @@ pub(super) fn judge_memory(memory: &MemoryState, meanwhile: &HostActivity) -> Do
         } else {
             Severity::Improvable
         },
-        "Pages that come back from swap, or a file cache that is pushed out, take milliseconds. Close what holds memory:",
+        "Reading pages back from swap or from disk takes milliseconds. Close what uses much memory:",
         &["ps -eo rss,pid,comm --sort=-rss | head"],
     )
 }
@@ -598,14 +593,17 @@ pub(super) fn judge_huge_pages(memory: &MemoryState) -> DoctorFinding {
     }
     found.with_problem(
         Severity::Improvable,
-        "The kernel joins pages when it finds the time, so that benchmarks with much memory have them in some launches and not in others.",
+        "The kernel merges pages in the background, so benchmarks with much memory have large pages in some processes and not in others.",
         &["echo madvise | sudo tee /sys/kernel/mm/transparent_hugepage/enabled"],
     )
 }
 
 pub(super) fn judge_priority(nice: Option<i32>) -> Option<DoctorFinding> {
     let nice = nice.filter(|nice| *nice > 0)?;
-    let found = good_finding("priority", format!("nice {nice}: all others come first"));
+    let found = good_finding(
+        "priority",
+        format!("nice {nice}: other processes come first"),
+    );
     Some(found.with_problem(
         Severity::Improvable,
         "Start it without `nice`, or raise this shell's priority:",

@@ -1,8 +1,7 @@
 //! Measures the noise of this host: the tool's own executable as a bench against itself, in the rounds of a side-by-side comparison.
 //!
-//! The benchmarks in the tool's own executable: started as a bench, it measures the machine without any project.
-//!
-//! One depends on the processor alone, the other on memory that neighbors share.
+//! The benchmarks are in the tool's own executable, so no project is needed. One depends on the processor alone, the other on memory that neighbors
+//! share.
 
 use std::collections::BTreeMap;
 use std::hint::black_box;

@@ -1,10 +1,5 @@
 //! Options of `cargo perfcheck doctor`.
 
-#![expect(
-    clippy::disallowed_methods,
-    reason = "how long the counters were watched"
-)]
-
 use std::time::Duration;
 
 /// Options of `cargo perfcheck doctor`.

@@ -28,25 +28,25 @@ use std::path::PathBuf;
 
 const AFTER_EXPLAIN: &str = "\
 Says in a few lines what changed, what it was compared with, how certain that is, where in the code, and what to do. With --full it
-says what was measured, what was taken of it, which condition decided, and what would have made it another verdict. Nothing is
-built; only --flamegraph runs anything.
+also says what was measured, which values were used, which condition decided, and what would have led to another verdict. Nothing
+is built; only --flamegraph runs anything.
 
 With --asm it prints the machine code of one function in both builds side by side instead, and marks what differs. It reads the
-executables that a run keeps (x86-64 Linux, with symbols). --full prints long stretches that are the same, too.
+executables that a run keeps (x86-64 Linux, with symbols). Long identical parts are printed only with --full.
 
 With --flamegraph it runs the benchmark in both of these executables under valgrind, which counts instructions, and draws what calls
 what: two flame graphs on one scale in an SVG file, red where the candidate executes more and blue where it executes fewer.
 
 Examples:
   cargo perfcheck explain sort/10               the newest verdict about `sort/10`
-  cargo perfcheck explain json --run 12         what run 12 says of the one benchmark with `json` in its id
+  cargo perfcheck explain json --run 12         the verdict of run 12 about the one benchmark with `json` in its id
   cargo perfcheck explain sort/10 --full        the whole derivation; JSON always has it
   cargo perfcheck explain sort/10 --asm merge   the machine code of `sorts::merge` before and after
   cargo perfcheck explain sort/10 --flamegraph sort.svg
-                                                where its instructions are before and after
+                                                where it executes instructions, before and after
 
 Exit status: 0 whatever the verdict is, 2 usage, no such benchmark or no such function, 4 instructions cannot be counted,
-5 store or file unusable, 6 no such run, no verdict yet or no executable kept that can be read.";
+5 store or file unusable, 6 no such run, no verdict yet, or no readable executable kept.";
 
 /// Options of `explain`.
 #[derive(Debug, Clone, Args)]
@@ -306,8 +306,8 @@ fn no_such_error(bench: &str, all: &[&BenchmarkKey], whose: &str) -> AppError {
 
 fn no_verdict_error(key: &BenchmarkKey, head: &Run) -> AppError {
     let why = match head.status {
-        RunStatus::Incomplete => "it did not come to its end",
-        RunStatus::Complete => "it neither measured nor missed it",
+        RunStatus::Incomplete => "it was interrupted",
+        RunStatus::Complete => "it does not have this benchmark",
     };
     AppError::NoVerdict(format!(
         "run {} has no verdict about `{}`: {why}\n  help: without `--run` the newest verdict is explained",

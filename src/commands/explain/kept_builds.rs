@@ -1,8 +1,7 @@
-//! The error of `--asm` and `--flamegraph` if a build is not kept.
+//! `explain --asm` and `explain --flamegraph`: compares the code of a function in both kept executables of a verdict, or counts the instructions of a
+//! benchmark in both under valgrind and draws them.
 //!
-//! `explain --asm`: compares the code of a function in both kept executables of a verdict.
-//!
-//! `explain --flamegraph`: counts the instructions of a benchmark in both kept builds of a verdict under valgrind and draws them.
+//! If a build is not kept, both fail with the command that builds it again.
 
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
@@ -34,7 +33,7 @@ pub(super) fn not_kept_error(run: &Run, key: &BenchmarkKey, base: &Run) -> AppEr
     let clean = base.begun.git.as_ref().filter(|git| !git.dirty);
     let against = clean.map(GitState::short);
     AppError::NothingToLookInto(format!(
-        "no executable of the bench target `{}` is kept of run {}\n  help: `cargo perfcheck --against {}` builds and measures both sides again, and keeps them",
+        "no executable of the bench target `{}` is kept for run {}\n  help: `cargo perfcheck --against {}` measures both sides again and keeps their executables",
         key.target,
         run.id,
         against.unwrap_or("REV")
@@ -133,7 +132,7 @@ fn resolve_function<'n>(
         let near = most_similar(wanted, all, |name| name.rsplit("::").next().unwrap_or(name));
         let near = near.into_iter().map(str::to_owned);
         return Err(AppError::Usage(format!(
-            "neither executable of `{}` has a function `{wanted}`{}\n  help: a function that was inlined everywhere has no code of its own; that of its callers has it",
+            "neither executable of `{}` has a function `{wanted}`{}\n  help: a function that was inlined everywhere has no code of its own; look at its callers",
             key.target,
             list_names("did you mean", near)
         )));
@@ -175,7 +174,7 @@ fn unreadable_error(why: &UnsupportedExecutable, run: RunId) -> AppError {
         UnsupportedExecutable::Stripped => {
             "set `strip = false` in `[profile.bench]` and measure again"
         }
-        _ => "cargo-show-asm shows the code that the compiler makes of a function on any machine",
+        _ => "cargo-show-asm shows the machine code of a function on any platform",
     };
     AppError::NothingToLookInto(format!(
         "the executable of run {run} cannot be read: {why}\n  help: {help}"
@@ -317,13 +316,13 @@ impl SideCounter<'_> {
     fn not_counted_error(&self, run: &Run, why: &str, error: Option<&CountError>) -> AppError {
         let help = match error {
             Some(CountError::Iterations { .. }) => {
-                "the harnesses `perfcheck`, Criterion and divan can be told how often to iterate; `--full` names the functions whose code changed"
+                "instructions can be counted with the harnesses `perfcheck`, Criterion and divan; `--full` names the functions whose code changed"
             }
             Some(CountError::Windows(TimedWindowsError::NoNames)) => {
                 "set `strip = false` in `[profile.bench]` and measure again"
             }
             Some(CountError::Runner) => {
-                "take the runner out of the configuration of cargo and measure again"
+                "remove the runner from cargo's configuration and measure again"
             }
             _ => "`--full` names the functions whose code changed",
         };
@@ -342,7 +341,5 @@ fn no_valgrind_error(why: &ValgrindError) -> AppError {
         }
         ValgrindError::Broken(_) => "`valgrind --version` must work",
     };
-    AppError::NothingToMeasure(format!(
-        "{why}, and a flame graph shows what it counts\n  help: {help}"
-    ))
+    AppError::NothingToMeasure(format!("{why}, and flame graphs need it\n  help: {help}"))
 }

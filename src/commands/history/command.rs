@@ -1,8 +1,5 @@
-//! The `history` command: selects benchmarks and a branch, then reads and shows their histories.
-//!
-//! Options of `history`.
-//!
-//! `cargo perfcheck history` without a benchmark: lists all benchmarks in the store with their latest times.
+//! The `history` command and its options: selects benchmarks and a branch, then reads and shows their histories. Without a benchmark, it lists all
+//! benchmarks in the store with their latest times.
 
 use clap::Args;
 
@@ -57,7 +54,7 @@ pub fn history(
     if found.is_empty() && !common.output.quiet {
         writeln!(
             world.stderr,
-            "No run {} has measured this{}: `--all-branches` looks at all of them.",
+            "No run {} has measured this{}; `--all-branches` includes the other branches.",
             branch.describe(),
             if since.is_some() { " since then" } else { "" }
         )?;
@@ -200,11 +197,11 @@ impl Branch {
 }
 
 const AFTER_HISTORY: &str = "\
-Without FILTER and flags about runs it lists every stored benchmark with its latest time and verdict.
+Without FILTER and flags that select runs, it lists every stored benchmark with its latest time and verdict.
 
-The value of a run is what later runs are compared with: the 1st percentile of its fastest process, given enough samples. A level ends at a change point \
-(E-divisive, p <= 0.001, four runs on each side) and where a change was accepted. The expected range covers the newest run with 99.8 %. History describes \
-and decides nothing: the exit status is 0.
+The value of a run is what later runs are compared with: the 1st percentile of its fastest process, given enough samples. Runs between two change points \
+(E-divisive, p <= 0.001, four runs on each side) or accepted changes share one level. The newest run is in its expected range with a probability of 99.8 %. \
+History only describes: whatever it shows, the exit status is 0.
 
 Examples:
   cargo perfcheck history                       list all benchmarks with their latest times

@@ -29,7 +29,7 @@ pub fn import(
         let said = options.format;
         if let Some(other) = said.filter(|format| *format != FileFormat::Criterion) {
             return Err(AppError::Usage(format!(
-                "{} is a directory, which `--format {}` is not",
+                "{} is a directory, but `--format {}` needs a file",
                 options.files[0].display(),
                 other.name()
             )));
@@ -90,7 +90,7 @@ fn read_files(paths: &[PathBuf]) -> Result<Vec<InputContent>, AppError> {
         let content = read(path, &mut io::stdin().lock())?;
         if let Some(same) = files.iter().find(|file| file.blake3 == content.blake3) {
             return Err(AppError::Usage(format!(
-                "{} and {} hold the same: the same session twice is no evidence",
+                "{} and {} have the same content: import each session only once",
                 same.name, content.name
             )));
         }
@@ -147,7 +147,7 @@ fn refuse_flags(options: &ImportOptions, format: FileFormat) -> Result<(), AppEr
     ];
     match useless.into_iter().find(|(_, given)| *given) {
         Some((flag, _)) => Err(AppError::Usage(format!(
-            "`{flag}` means nothing for the format {}, which says that itself",
+            "`{flag}` does not apply to the format {}, which contains this itself",
             format.name()
         ))),
         None => Ok(()),

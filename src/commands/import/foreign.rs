@@ -1,6 +1,4 @@
-//! Imports output of other benchmark programs, as one run or several.
-//!
-//! Imports tables of separated values.
+//! Imports output of other benchmark programs and tables of separated values, as one run or several.
 
 use super::options::ImportOptions;
 use super::record::environment_from_facts;
@@ -150,7 +148,7 @@ fn keep_named(found: &mut Vec<ForeignRun>, options: &ImportOptions) -> Result<()
     for wanted in &options.runs {
         if !names.contains(wanted) {
             return Err(AppError::Usage(format!(
-                "`--run {wanted}`: there is no run of this name; there are {there}"
+                "`--run {wanted}`: no run has this name; the runs are {there}"
             )));
         }
     }
@@ -188,7 +186,7 @@ fn choose_name(
     match store.baseline(workspace, name)? {
         Some(taken) if !options.move_names => {
             let said = format!(
-                "`{name}` names run {taken} already, and stays there; `--move-names` moves it, `--save-baseline` gives another name"
+                "`{name}` already names run {taken}; `--move-names` moves it, `--save-baseline` gives another name"
             );
             output::write_warning(world.stderr, &said)?;
         }

@@ -16,22 +16,22 @@ Examples:
   hyperfine --export-json - ./a ./b | cargo perfcheck store import -
   cargo bench -- --output-format bencher | cargo perfcheck store import - --save-baseline old
 
-The column map of a table says what each column means: KEY=COLUMN, with commas between. Columns are named as in the first line, or by number as `#1`.
+The column map of a table says what each column means: KEY=COLUMN, separated by commas. Columns are named as in the first line, or by number as `#1`.
   id=A/B/C        the benchmark, from one or several columns
-  value=T         what was measured; several such columns are several benchmarks a row; `value=T[ms]` gives one its unit,
+  value=T         what was measured; several such columns make several benchmarks per row; `value=T[ms]` gives one its unit,
                   `value.ser=T` the last part of its id
-  repetition=R    which measurement of its launch a row is; orders them, and finds rows that are there twice
-  launch=L        which session or process a row belongs to; several files are several launches anyway
-  iterations=N    the values of a row are totals of so many iterations
+  repetition=R    number of the measurement in its process: orders rows and finds duplicates
+  launch=L        session or process of the row; rows of different files never share a process
+  iterations=N    the values of a row are totals of this many iterations
   unit=U          the unit of the row's values
-  dimension=D     what else is known of a benchmark, the same in all of its rows: a dimension of pivots, no part of the id
+  dimension=D     another fact about the benchmark, the same in all its rows: a dimension of pivots, not a part of the id
 
 Units: ns, us, ms, s, min, ticks:100ns; rates such as ops/s, bytes/s, MiB/s; amounts: bytes, KiB, instructions, cycles, allocations, amount:NAME.
 
 Tables:
   cargo perfcheck store import log.csv --columns id=Serializer/TestData/Mode,value.ser=TimeSer,value.deser=TimeDeser,repetition=Repetition \\
       --unit ticks:100ns --drop-first --save-baseline v1
-  cargo perfcheck store import day1.csv day2.csv day3.csv --columns id=name,value=ns --unit ns   three sessions, three launches
+  cargo perfcheck store import day1.csv day2.csv day3.csv --columns id=name,value=ns --unit ns   three sessions, three processes
   perf-tool | cargo perfcheck store import - --no-header --columns id=#1,value=#2 --unit ops/s
   cargo perfcheck compare v1 latest                                                        compare two imports
 
@@ -51,7 +51,7 @@ pub struct StatedFact {
 #[command(after_long_help = AFTER_HELP)]
 #[expect(clippy::struct_excessive_bools, reason = "each is a flag of its own")]
 pub struct ImportOptions {
-    /// Import these files or Criterion directories, one session each; `-` is stdin
+    /// Import these files or Criterion directories, each as one session; `-` is stdin
     #[arg(value_name = "FILE", required = true)]
     pub files: Vec<PathBuf>,
     /// Read the files as this format [default: csv with --columns, else detected]

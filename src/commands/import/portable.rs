@@ -44,7 +44,7 @@ pub(super) fn import_portable(
     let is_part = |one: &&FileRun<'_>| one.run.head.begun.partition.is_some();
     if let (true, Some(part)) = (is_address(&context.store_name), found.iter().find(is_part)) {
         return Err(AppError::Usage(format!(
-            "{} is a part of a suite, and a team's store has whole runs\n  help: cargo perfcheck merge FILE..., then `cargo perfcheck store push`",
+            "{} is a part of a suite, but a team's store takes only whole runs\n  help: cargo perfcheck merge FILE..., then `cargo perfcheck store push`",
             part.file
         )));
     }
@@ -148,7 +148,7 @@ fn select_runs<'a>(all: Vec<FileRun<'a>>, only: &[String]) -> Result<Vec<FileRun
     for wanted in only {
         if !(all.iter()).any(|one| one.run.head.baselines.contains(wanted)) {
             return Err(AppError::Usage(format!(
-                "`--run {wanted}`: no run of the files has this name"
+                "`--run {wanted}`: no run in the files has this name"
             )));
         }
     }
@@ -241,7 +241,7 @@ fn choose_names(
                 Some(taken) if Some(taken) == one.known => {}
                 Some(taken) if !options.move_names => {
                     let said = format!(
-                        "`{name}` names run {taken} already, and stays there; `--move-names` moves it, `--save-baseline` gives another name"
+                        "`{name}` already names run {taken}; `--move-names` moves it, `--save-baseline` gives another name"
                     );
                     output::write_warning(world.stderr, &said)?;
                 }
@@ -311,13 +311,13 @@ fn store_new_runs(
 fn warn_of_lost(verdicts: usize, runs: usize, world: &mut World<'_>) -> io::Result<()> {
     if verdicts > 0 {
         let said = format!(
-            "{verdicts} verdicts are against runs that are neither here nor in the files: they stay, without their references"
+            "{verdicts} verdicts are kept without their references, which are neither here nor in the files"
         );
         output::write_warning(world.stderr, &said)?;
     }
     if runs > 0 {
         let said = format!(
-            "what was concluded rests on runs that are neither here nor in the files ({runs}): it stays, and `explain` says where one is missing"
+            "some verdicts rely on runs that are neither here nor in the files ({runs}); they are kept, and `explain` says where one is missing"
         );
         output::write_warning(world.stderr, &said)?;
     }

@@ -1,8 +1,6 @@
-//! Converts measurements of other programs into runs of the store.
+//! Converts measurements of other programs into runs of the store, with facts about their environment by name.
 //!
-//! Facts about the environment of imported measurements, by name.
-//!
-//! Warnings about imported numbers, on stderr since they are not the result.
+//! Warnings about imported numbers go to stderr since they are not the result.
 
 use super::ImportOptions;
 use super::options::StatedFact;
@@ -345,7 +343,7 @@ pub(super) fn environment_from_facts(facts: &[StatedFact]) -> Result<Environment
             "rustflags" => build.rustflags = value,
             other => {
                 return Err(AppError::Usage(format!(
-                    "`{other}` is no fact that comparisons know; those are host, cpu, architecture, os, kernel, governor, microcode, cores, rustc, target, profile, rustflags"
+                    "`{other}` is not a fact that comparisons use; those are host, cpu, architecture, os, kernel, governor, microcode, cores, rustc, target, profile, rustflags"
                 )));
             }
         }
@@ -386,7 +384,7 @@ pub(super) fn warn(
             output::write_warning(
                 world.stderr,
                 &format!(
-                    "{} 0, less than its clock could see",
+                    "{} 0, less than its clock can resolve",
                     if row.shown.summary.zeros == 1 {
                         format!("a value of `{id}` is")
                     } else {
@@ -400,7 +398,7 @@ pub(super) fn warn(
         output::write_warning(
             world.stderr,
             &format!(
-                "nothing tells launches (sessions, processes) apart, so all repetitions of a benchmark count as one launch: comparisons can only take them as if they were independent of each other; a launch column or one file a session ({MIN_LAUNCHES} at least) would do better"
+                "all repetitions of a benchmark count as one process, because the data does not tell processes (sessions) apart; comparisons assume that the repetitions are independent; a launch column or one file per session (at least {MIN_LAUNCHES}) is better"
             ),
         )?;
     }

@@ -97,13 +97,13 @@ pub fn init(
     }
     let out = &mut *world.stdout;
     if options.harness.is_some() && bare.is_none() {
-        writeln!(out, "\nThere are benchmarks: none was added.")?;
+        writeln!(out, "\nNo bench was added: there are benchmarks already.")?;
     }
     if !shown_alone.is_empty() {
         let command = next_command("cargo perfcheck init", &cargo);
         writeln!(
             out,
-            "\nA first bench needs the harness, which is on no registry. To write what follows: {command} --harness path={SOMEWHERE}"
+            "\nA first bench needs the harness, which is not on crates.io. To write the following: {command} --harness path={SOMEWHERE}"
         )?;
         shown_alone.show(root, out)?;
     }
@@ -120,7 +120,7 @@ pub fn init(
         let path = display_path(&path, root);
         writeln!(
             out,
-            "\n{path} is there already. Add this job to it:\n\n{job}"
+            "\n{path} already exists. Add this job to it:\n\n{job}"
         )?;
     }
     let is_written = bare.is_none() || !options.dry_run;
@@ -310,7 +310,7 @@ fn first_bench<'a>(
     };
     let Some(library) = package.library.clone() else {
         return Err(AppError::Usage(format!(
-            "`{}` has no benchmarks, and no library whose functions one could call; nothing was written\n  help: move what is to be measured from the binary into `src/lib.rs`",
+            "`{}` has no benchmarks, and no library that a bench could call; nothing was written\n  help: move the code to measure from the binary into `src/lib.rs`",
             package.name
         )));
     };
@@ -326,7 +326,7 @@ fn locate_in_repository(context: &Context) -> Result<(PathBuf, PathBuf), AppErro
     let root = context.workspace.root().canonicalize()?;
     let Some(checkout) = context.checkout() else {
         return Err(AppError::Usage(format!(
-            "`--ci` writes a workflow into the git repository of the workspace, and `{}` is in none; nothing was written\n  help: `git init` makes one",
+            "`--ci` needs a git repository, and `{}` is not in one; nothing was written\n  help: `git init` creates one",
             root.display()
         )));
     };

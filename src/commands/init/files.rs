@@ -1,8 +1,7 @@
-//! Files that are written together: all or none.
+//! The files that `init` writes: the CI workflow that measures every pull request, and the first bench of a package, which compiles unchanged, with
+//! its manifest entries.
 //!
-//! CI workflow that measures every pull request.
-//!
-//! The first bench of a package: a source file that compiles unchanged, and its manifest entries.
+//! Invariant: files that belong together are written all or not at all.
 
 use std::fs;
 use std::io::{self, Write};
@@ -32,7 +31,7 @@ impl PlannedFiles {
     pub(super) fn create(&mut self, path: PathBuf, content: String) -> Result<(), AppError> {
         if path.symlink_metadata().is_ok() {
             return Err(AppError::Usage(format!(
-                "`{}` is there already; nothing was written\n  help: move it away and run this again",
+                "`{}` already exists; nothing was written\n  help: move it away and run this again",
                 path.display()
             )));
         }
@@ -213,7 +212,7 @@ fn installation(tool: &CrateOrigin, top: &Path) -> Result<(String, String), AppE
             let directory = resolve_package_directory(path, TOOL, "--tool")?;
             let Ok(below) = directory.strip_prefix(top) else {
                 return Err(AppError::Usage(format!(
-                    "`--tool path={}` lies outside the repository, which is all that a CI job has; nothing was written\n  help: name an address: `--tool git=ADDRESS`",
+                    "`--tool path={}` is outside the repository, where a CI job cannot read it; nothing was written\n  help: name an address: `--tool git=ADDRESS`",
                     path.display()
                 )));
             };
@@ -232,7 +231,7 @@ fn require_plain(path: &Path, what: &str) -> Result<String, AppError> {
     let text = path.to_str().filter(|text| is_plain(text));
     text.map(str::to_owned).ok_or_else(|| {
         AppError::Usage(format!(
-            "the path of {what} has white space or signs that a shell does not take as they are: {}; nothing was written",
+            "the path of {what} contains white space or characters that a shell would interpret: {}; nothing was written",
             path.display()
         ))
     })

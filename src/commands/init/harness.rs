@@ -113,7 +113,7 @@ impl BenchStyle {
                 "too old: Criterion 0.2 or later works".to_owned()
             }
             Self::Criterion(version) if older(version, CRITERION_WITH_RUNNER) => {
-                "works as it is, slowly: read from its files; 0.3.3 or later hands over its samples"
+                "works as it is, but slowly: samples are read from its files; 0.3.3 or later sends them"
                     .to_owned()
             }
             Self::Criterion(_) => "works as it is: every sample is stored".to_owned(),

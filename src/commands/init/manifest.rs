@@ -174,7 +174,7 @@ impl Manifest {
     ) -> Result<String, AppError> {
         let refused = |what: &str| {
             AppError::Usage(format!(
-                "{}: `{what}` is not what cargo knows by that name",
+                "{}: `{what}` has a form that cargo does not accept",
                 self.path.display()
             ))
         };

@@ -1,6 +1,4 @@
-//! Options of `init`.
-//!
-//! The origin of a crate that is not on a registry, as the user specifies it.
+//! Options of `init`, with the origin of a crate that is not on a registry, as the user specifies it.
 
 use clap::{Args, ValueEnum};
 use std::fs;
@@ -11,11 +9,11 @@ use toml_edit::DocumentMut;
 use crate::error::AppError;
 
 const AFTER_INIT: &str = "\
-Init looks at the bench targets of the selected packages and says which harness each of them has, whether it works as it is, and what to run next. Benches of Criterion, divan \
-and libtest work unmodified. Nothing is built or measured.
+Init inspects the bench targets of the selected packages and says which harness each of them uses, whether it works as it is, and what to run next. Benches of \
+Criterion, divan and libtest work unmodified. Nothing is built or measured.
 
-Where the selected package has no benchmarks, --harness writes a first bench (benches/first.rs) and its entries in Cargo.toml, comments and formatting untouched. Without it, \
-init prints what to add, unless the package depends on the harness already. A file that exists is never replaced.
+If the selected package has no benchmarks, --harness writes a first bench (benches/first.rs) and its entries in Cargo.toml; comments and formatting stay as \
+they are. Without it, init prints what to add, unless the package already depends on the harness. Existing files are never replaced.
 
 Examples:
   cargo perfcheck init                                       say which benches work as they are
@@ -69,13 +67,13 @@ impl FromStr for CrateOrigin {
 
     fn from_str(text: &str) -> Result<Self, String> {
         match text.split_once('=') {
-            Some((_, "")) => Err("nothing stands behind `=`".to_owned()),
+            Some((_, "")) => Err("nothing follows `=`".to_owned()),
             Some(("path", path)) => Ok(Self::Path(path.into())),
             Some(("git", address)) if is_plain(address) => Ok(Self::Git(address.to_owned())),
             Some(("git", _)) => {
-                Err("an address has no white space, quotes, `$` or `\\`".to_owned())
+                Err("an address cannot contain white space, quotes, `$` or `\\`".to_owned())
             }
-            _ => Err("`path=DIRECTORY` and `git=ADDRESS` are possible".to_owned()),
+            _ => Err("expected `path=DIRECTORY` or `git=ADDRESS`".to_owned()),
         }
     }
 }

@@ -1,6 +1,4 @@
-//! The `merge` command: stores the shards as one run, decides about all benchmarks together, and reports as a single run would.
-//!
-//! Options of `merge`.
+//! The `merge` command and its options: stores the shards as one run, decides about all benchmarks together, and reports as a single run would.
 
 use clap::Args;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
@@ -309,7 +307,7 @@ impl MergeCall<'_> {
                 None => together = Some(found),
             }
         }
-        together.ok_or_else(|| AppError::NothingToMeasure("there are no parts".to_owned()))
+        together.ok_or_else(|| AppError::NothingToMeasure("no parts were given".to_owned()))
     }
 
     /// Returns the earlier runs whose builds form the base, if they are stored here.
@@ -407,13 +405,13 @@ impl MergeCall<'_> {
 }
 
 const AFTER_MERGE: &str = "\
-Each file is what `cargo perfcheck store export` wrote in the job of one part, in any order. All benchmarks are decided together, as one run would have \
-decided about them, and stored as one run. A part that is missing makes that run incomplete, and the exit status 4.
+Each file is what `cargo perfcheck store export` wrote in the job of one part, in any order. All benchmarks are judged together, as in a single run, and \
+stored as one run. If a part is missing, that run is incomplete and the exit status is 4.
 
 Examples:
   cargo perfcheck --partition 2/8 --against main           in the job of part 2: measure it
   cargo perfcheck store export latest --output part-2.jsonl
-  cargo perfcheck merge part-*.jsonl                       in the last job: decide about all parts
+  cargo perfcheck merge part-*.jsonl                       in the last job: judge all parts together
 
 Exit status: 0 clean, 1 regression, 2 usage, or files that do not belong together, 4 a benchmark failed or a part is missing, 5 store unusable, 6 baseline missing or not comparable.";
 

@@ -1,6 +1,4 @@
-//! The files of the shards. This module alone checks that they belong together.
-//!
-//! Combines the shards of a suite into one run: head, plan, processes and notes.
+//! The files of the shards, and their combination into one run: head, plan, processes and notes. This module alone checks that they belong together.
 
 use serde::Serialize;
 use std::collections::{BTreeMap, BTreeSet};
@@ -48,18 +46,18 @@ impl<'a> MeasuredShard<'a> {
         let is_pair = runs.len() == 2 && runs[0].head.pair.is_some();
         let (Some(mut run), true) = (runs.pop(), runs.is_empty() || is_pair) else {
             return Err(AppError::Usage(format!(
-                "{name} holds several runs or none, and a part is one\n  help: in the job of each part: cargo perfcheck store export latest --output {name}"
+                "{name} must hold exactly one run, the part\n  help: in the job of each part: cargo perfcheck store export latest --output {name}"
             )));
         };
         let Some(partition) = run.head.begun.partition.clone() else {
             return Err(AppError::Usage(format!(
-                "{name} is no part of a suite: its run was measured without `--partition`\n  help: `cargo perfcheck store import` takes whole runs"
+                "{name} is not a part of a suite: its run was measured without `--partition`\n  help: `cargo perfcheck store import` takes whole runs"
             )));
         };
         let (ours, theirs) = (env!("CARGO_PKG_VERSION"), &run.head.begun.tool_version);
         if theirs != ours {
             return Err(AppError::Usage(format!(
-                "{name} was measured by version {theirs} of cargo-perfcheck, and this is {ours}: other versions may decide in another way\n  help: merge with the version that measured"
+                "{name} was measured by version {theirs} of cargo-perfcheck, and this is {ours}: other versions may decide differently\n  help: merge with the version that measured"
             )));
         }
         let damaged = |reason: &str| ExchangeError::Broken {
@@ -216,7 +214,7 @@ impl<'a> ShardedSuite<'a> {
                 let key = &verdict.benchmark;
                 if let Some(other) = owners.insert(key, part.file) {
                     return Err(AppError::Usage(format!(
-                        "`{key}` is in {other} and in {}, and belongs to one part",
+                        "`{key}` is in both {other} and {}, but belongs in one part only",
                         part.file
                     )));
                 }
@@ -241,13 +239,13 @@ impl MeasuredShard<'_> {
         let (file, other, part) = (self.file, before.file, self.part());
         if let Some((what, [there, here])) = self.find_difference(before) {
             return Err(AppError::Usage(format!(
-                "{file} (part {part}) and {other} (part {}) do not belong together: they differ in their {what}: {there}; {here}\n  help: name the files of one pipeline; its jobs measure the same commits with the same arguments but for K of `--partition K/N`",
+                "{file} (part {part}) and {other} (part {}) do not belong together: they differ in their {what}: {there}; {here}\n  help: name the files of one pipeline; its jobs measure the same commits with the same arguments, except for K in `--partition K/N`",
                 before.part()
             )));
         }
         if part == before.part() {
             return Err(AppError::Usage(format!(
-                "part {part} is there twice: {other} and {file}\n  help: leave out one of them"
+                "part {part} was given twice: {other} and {file}\n  help: leave out one of them"
             )));
         }
         Ok(())

@@ -1,9 +1,8 @@
 //! `cargo perfcheck store prune` and `store remove`: turn a policy into a plan, show it, and remove exactly the runs shown.
 //!
-//! References of future runs, which pruning keeps on existing branches.
-//!
-//! A single run would suffice as the compared value. But drift between runs can be estimated from many runs only, and without that estimate a stored
-//! comparison stays `inconclusive`. So pruning keeps the present segment of each benchmark, as far back as references reach.
+//! Pruning keeps references of future runs on existing branches: the present segment of each benchmark, as far back as references reach. A single run
+//! would suffice as the compared value. But drift between runs can be estimated from many runs only, and without that estimate a stored comparison
+//! stays `inconclusive`.
 
 use clap::Args;
 use std::collections::{BTreeMap, BTreeSet};
@@ -64,7 +63,7 @@ pub fn prune(
         })
     {
         return Err(AppError::Usage(
-            "what is to stay?\n  help: e.g. `cargo perfcheck store prune --keep-last 100` or `--older-than 90d --keep-per-branch 10`; without `--yes` nothing is removed"
+            "it is not clear which runs to keep\n  help: e.g. `cargo perfcheck store prune --keep-last 100` or `--older-than 90d --keep-per-branch 10`; without `--yes` nothing is removed"
                 .to_owned(),
         ));
     }
@@ -151,7 +150,7 @@ pub fn remove_runs(
         .collect();
     if !named.is_empty() {
         return Err(AppError::Usage(format!(
-            "{}\n  help: `cargo perfcheck baseline remove NAME` forgets a name; after that the run can go",
+            "{}\n  help: `cargo perfcheck baseline remove NAME` removes a name; after that, the run can be removed",
             named.join(", ")
         )));
     }
@@ -247,13 +246,13 @@ fn execute_plan(
     for run in &outcome.skipped {
         writeln!(
             world.stderr,
-            "Run {run} has got a name meanwhile and stays."
+            "Run {run} was given a name meanwhile and is kept."
         )?;
     }
     if let Err(error) = store.compact() {
         writeln!(
             world.stderr,
-            "warning: the runs are gone, but the file is as large as before ({}); later runs use the room",
+            "warning: the runs are removed, but the file is as large as before ({}); later runs reuse the space",
             first_line(&error)
         )?;
     }

@@ -120,7 +120,7 @@ struct MeasuredRun {
     is_control: bool,
 }
 
-impl<'a> RunCommand<'a> {
+impl RunCommand<'_> {
     fn build(&self, world: &mut World<'_>) -> Result<BuiltCandidate, AppError> {
         let (options, request) = (self.options, &self.request);
         if let Some(how) = &options.against {
@@ -410,7 +410,7 @@ impl<'a> RunCommand<'a> {
             fail_on: &fail_on,
             advice: match options.part {
                 Some(ShardId { part, of }) => Advice::Line(format!(
-                    "Part {part} of {of}: `cargo perfcheck merge` decides about all parts together."
+                    "Part {part} of {of}: `cargo perfcheck merge` judges all parts together."
                 )),
                 None => Advice::NextSteps(NextSteps {
                     baseline,

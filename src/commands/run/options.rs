@@ -1,8 +1,5 @@
-//! Options of `cargo perfcheck [FILTER]...`.
-//!
-//! Information on the next run: the command line that measures again, and its reference.
-//!
-//! Baselines that only the team's store has: builds their commit here, as `--against` would.
+//! Options of `cargo perfcheck [FILTER]...`, the hints on the next run (the command line that measures again, and its reference), and baselines that
+//! only the team's store has: their commit is built here, as `--against` would.
 
 use std::borrow::Cow;
 use std::time::Duration;
@@ -78,7 +75,7 @@ impl RunOptions {
             {
                 let least = Plan::FEWEST_ROUNDS;
                 return Err(AppError::Usage(format!(
-                    "two builds are compared over at least {least} rounds\n  help: `--rounds {least}`, or more; `--time-budget` shortens a run, too"
+                    "a side-by-side comparison needs at least {least} rounds\n  help: use `--rounds {least}` or more; `--time-budget` also shortens a run"
                 )));
             }
         }
@@ -87,7 +84,7 @@ impl RunOptions {
             check_baseline_name(name)?;
             if self.part.is_some() {
                 return Err(AppError::Usage(format!(
-                    "a part is no baseline\n  help: name the run of all parts: cargo perfcheck merge --save-baseline {name} FILE..."
+                    "a part of a suite cannot be a baseline\n  help: name the run of all parts: cargo perfcheck merge --save-baseline {name} FILE..."
                 )));
             }
         }

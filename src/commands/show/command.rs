@@ -1,8 +1,5 @@
-//! `cargo perfcheck show RUN [BENCH]`: shows the measurements of a stored run; with `--stats` all statistics, with `--report svg` a picture.
-//!
-//! Options of `show`.
-//!
-//! `cargo perfcheck show RUN BENCH --report svg[=FILE]`: draws one benchmark.
+//! `cargo perfcheck show RUN [BENCH]` and its options: shows the measurements of a stored run; with `--stats` all statistics, with `--report
+//! svg[=FILE]` a picture of one benchmark.
 
 use clap::Args;
 use std::collections::BTreeMap;
@@ -115,7 +112,7 @@ fn mistaken_run_error(
     let history = shell_command("cargo perfcheck history", &[word], "");
     Ok((!found.is_empty()).then(|| {
         AppError::Usage(format!(
-            "no run is called `{word}`{}\n  help: `{show}` shows what the newest run measured of it, `{history}` its course over runs",
+            "no run is called `{word}`{}\n  help: `{show}` shows its latest measurement, `{history}` its history",
             list_keys("these benchmarks are", &found)
         ))
     }))
@@ -288,10 +285,10 @@ Examples:
   cargo perfcheck show main --stats           every statistic of run `main`
   cargo perfcheck show 12 --stats --sort worst
   cargo perfcheck show 12 --stats --outliers iqr --quantile inverted-cdf
-                                              describe the samples that the policy leaves as NBenchmark does
+                                              without outliers, described as NBenchmark does
   cargo perfcheck show 12 sort/10             one benchmark of run 12
   cargo perfcheck show latest sort/10 --report svg=sort.svg
-                                              a picture: density with the samples, slope, processes
+                                              draw it: density with the samples, slope, processes
   cargo perfcheck show @3f2a91 --stats --message-format json
 
 Exit status: 0, 2 usage or no such benchmark, 5 store or file unusable, 6 no such run.";
@@ -308,10 +305,10 @@ pub struct ShowOptions {
     /// Print every statistic: standard error and t interval over processes, percentiles, MAD, slope, outliers, verdict with its p-value
     #[arg(long)]
     pub(super) stats: bool,
-    /// Leave out these outliers before samples are summarized [default: as in the run]
+    /// Leave these outliers out of summaries [default: as in the run]
     #[arg(long, value_name = "POLICY[,first]", requires = "stats", value_parser = OutlierWords(parse_outliers))]
     pub(super) outliers: Option<SampleFilter>,
-    /// Define quantiles of these samples this way [default: as in the run]
+    /// Use this definition of quantiles [default: as in the run]
     #[arg(long, value_name = "DEFINITION", requires = "stats", value_parser = word_parser::<Quantile>(Quantile::WORDS))]
     pub(super) quantile: Option<Quantile>,
     /// Compute the standard error of a mean without outliers by this rule [default: as in the run]
@@ -354,7 +351,7 @@ fn picture(text: &str) -> Result<ReportRequest, String> {
         Ok(wanted)
     } else {
         Err(
-            "a run has one form to be shown in, svg; `cargo perfcheck report` writes others"
+            "`show` writes a run only as svg; `cargo perfcheck report` writes other forms"
                 .to_owned(),
         )
     }
@@ -381,7 +378,7 @@ pub(crate) fn draw(
             &format!(" --report svg{file}"),
         );
         return Err(AppError::Usage(format!(
-            "a picture is of one benchmark, and run {} has {}\n  help: name one, e.g. {show}",
+            "a picture shows one benchmark, and run {} has {}\n  help: name one, e.g. {show}",
             run.id,
             measurements.len(),
         )));

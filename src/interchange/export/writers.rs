@@ -1,8 +1,6 @@
-//! Writes the Go benchmark data format for benchstat. Each line is the median of one process, because only processes are independent.
+//! Writes the Go benchmark data format for benchstat, the Bencher Metric Format, and a table of every sample of every run.
 //!
-//! Writes the Bencher Metric Format: for each benchmark its measures, each a value with bounds.
-//!
-//! Writes every sample of every run as a table.
+//! In Go's format each line is the median of one process, because only processes are independent.
 
 use crate::interchange::ExportedRun;
 use crate::interchange::export::exported::values_by_process;

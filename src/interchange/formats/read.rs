@@ -1,6 +1,4 @@
-//! Selects the reader of a format.
-//!
-//! Detects the format of a file by its content.
+//! Selects the reader of a format, and detects a format by the content of a file.
 
 use super::json::parse;
 use clap::ValueEnum;

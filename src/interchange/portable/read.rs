@@ -1,6 +1,6 @@
-//! Reads runs from lines. Missing, duplicate or unknown lines are errors with their line number.
+//! Reads runs from lines and checks them before they are stored. Missing, duplicate or unknown lines are errors with their line number.
 //!
-//! Checks a run from elsewhere before it is stored. All later comparisons rely on these conditions.
+//! Invariant: a run that passes meets the conditions on which all later comparisons rely.
 
 use std::collections::HashSet;
 
@@ -57,7 +57,7 @@ pub fn read_portable(
         }
     }
     if !reader.ended {
-        return Err(reader.error("the file ends before its end: it was cut short; copy it again"));
+        return Err(reader.error("the file was cut short; copy it again"));
     }
     check_pairs(&reader.runs).map_err(|reason| reader.error(&reason))?;
     Ok(reader.runs)
@@ -82,7 +82,7 @@ impl PortableReader<'_> {
 
     fn read_line(&mut self, text: &str) -> Result<(), String> {
         if self.ended {
-            return Err("there are lines behind its end".to_owned());
+            return Err("there are lines after its end".to_owned());
         }
         if self.line == 1 {
             check_format(text)?;

@@ -239,7 +239,7 @@ fn what_does_not_hold_together_is_refused_with_its_line() {
         ),
         (without(2), "a:3", "no launch has begun"),
         (without(1), "a:2", "no run has begun"),
-        (format!("{good}{}", lines[1]), "a:8", "lines behind its end"),
+        (format!("{good}{}", lines[1]), "a:8", "lines after its end"),
         (
             good.replace("\"format\":1", "\"format\":2"),
             "a:1",

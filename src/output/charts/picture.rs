@@ -1,6 +1,5 @@
-//! The picture of one benchmark in one run.
-//!
-//! Split violins: each row compares two benchmarks, one above and one below a line, such as writing and reading.
+//! The picture of one benchmark in one run, and split violins, in which each row compares two benchmarks above and below a line, such as writing and
+//! reading.
 
 use std::io::{self, Write};
 

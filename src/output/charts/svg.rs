@@ -1,6 +1,4 @@
-//! An SVG document, element by element.
-//!
-//! Axes: positions of values, and ticks at round values with labels in one unit.
+//! An SVG document, element by element, and axes: positions of values, and ticks at round values with labels in one unit.
 
 use std::fmt::{Display, Write as _};
 

@@ -1,11 +1,8 @@
-//! GitLab's code quality report: an issue for each benchmark that became worse.
+//! GitLab's two reports: code quality with an issue for each benchmark that became worse, and metrics with medians and changes.
 //!
-//! The members are those of <https://docs.gitlab.com/ci/testing/code_quality/>, "Code Quality report format". GitLab distinguishes new issues from
-//! old ones by their fingerprints, so a fingerprint is made from the benchmark and the kind of problem, without numbers.
-//!
-//! GitLab's metrics report: medians and changes in the text format of `OpenMetrics`.
-//!
-//! The format: `OpenMetrics` 1.0, "Text format"; GitLab compares the value of each metric with that of the target branch.
+//! Code quality has the members of <https://docs.gitlab.com/ci/testing/code_quality/>, "Code Quality report format". GitLab distinguishes new issues
+//! from old ones by their fingerprints, so a fingerprint is made from the benchmark and the kind of problem, without numbers. Metrics have the text
+//! format of `OpenMetrics` 1.0; GitLab compares each value with that of the target branch.
 
 use serde::Serialize;
 use std::fmt::Write as _;

@@ -100,7 +100,7 @@ fn add_head(text: &mut String, findings: &Findings<'_>, context: &ReportContext<
         });
     let part = run.begun.partition.as_ref();
     let part = part.map_or_else(String::new, |found| {
-        format!(" (part {}: `merge` decides about all)", found.part)
+        format!(" (part {}; `merge` judges all parts)", found.part)
     });
     add_line(text, &format!("Run {}{part}{commit}{compared}.", run.id));
     add_line(text, "");
@@ -128,7 +128,7 @@ fn add_failed_targets(text: &mut String, findings: &Findings<'_>) {
 fn describe_reference(findings: &Findings<'_>, verdicts: &ComparisonContext) -> String {
     let is_new = |row: &Row<'_>| row.verdict == Some(Verdict::New);
     if !findings.rows.is_empty() && findings.rows.iter().all(is_new) {
-        return "; there was nothing to compare it with".to_owned();
+        return "; there is nothing to compare it with yet".to_owned();
     }
     let reference = format_remark(&verdicts.reference);
     if findings.rows.iter().all(|row| row.comparison.is_none()) {
@@ -159,7 +159,7 @@ fn describe_method(verdicts: &ComparisonContext) -> String {
         }
         Method::Stored(Test::TScore) => {
             format!(
-                "t-score alone, {}",
+                "by the t-score alone, {}",
                 analysis::describe_false_alarm_rate(decision)
             )
         }
@@ -190,7 +190,10 @@ fn add_first_rows(
                 .iter()
                 .any(|row| row.verdict == Some(Verdict::Unchanged))
             {
-                add_line(text, "No benchmark is shown to have got worse or better.");
+                add_line(
+                    text,
+                    "No benchmark is certain to have become worse or better.",
+                );
             }
             if let Some(undecided) = undecided {
                 add_line(text, &undecided);
@@ -298,7 +301,7 @@ fn add_left_out(text: &mut String, left_out: usize) {
         add_line(
             text,
             &format!(
-                "{} left out here, the least grave ones.",
+                "{} left out here, the least severe.",
                 units::counted(left_out, "benchmark")
             ),
         );
@@ -391,7 +394,7 @@ fn add_remarks(text: &mut String, findings: &Findings<'_>, context: &ReportConte
         add_line(
             text,
             &format!(
-                "The commands read the store {} on the machine that measured. A CI runner takes it along when it goes: keep that file, or a page that needs no store (`--report html=FILE`).\n",
+                "The commands read the store {} on the machine that measured. A CI runner usually deletes it after the job: keep that file, or a page that needs no store (`--report html=FILE`).\n",
                 sanitize::markdown_code(&store)
             ),
         );
@@ -455,7 +458,7 @@ fn add_environment(text: &mut String, findings: &Findings<'_>, context: &ReportC
     let build = &run.begun.environment.build;
     open_details(text, "Machine and build");
     let host = if run.source.is_some() {
-        "imported numbers: machine and build are what their source says".to_owned()
+        "imported numbers; machine and build as stated by their source".to_owned()
     } else {
         units::host(&run.begun.environment.host)
     };

@@ -52,19 +52,19 @@ fn allocations(found: &AllocationComparison, subject: Statistic) -> Statement {
         )
     } else if all.iter().all(|(_, one)| one.verdict == Verdict::Unchanged) {
         format!(
-            "An iteration allocates as it did: {} times, {}.",
+            "An iteration allocates as before: {} times, {}.",
             units::count(found.count.candidate),
             units::bytes(found.bytes.candidate)
         )
     } else {
-        "Whether an iteration allocates differently could not be shown.".to_owned()
+        "It is unclear whether an iteration allocates differently.".to_owned()
     };
     let ground = match all.iter().find(|(_, one)| !one.exact) {
         None => {
-            "No count varied between iterations or launches, so any difference is one, without statistics.".to_owned()
+            "No count varied between iterations or processes, so any difference is real and needs no statistics.".to_owned()
         }
         Some((name, one)) => format!(
-            "Not every iteration allocated the same, so the means of the launches were compared by rank ({name}: {} against {}, exact two-sided p {}), and only what also exceeds the noise threshold counts.",
+            "Not every iteration allocated the same, so the means of the processes were compared by rank ({name}: {} against {}, exact two-sided p {}). Only a difference beyond the noise threshold counts.",
             units::count(one.candidate),
             units::count(one.base),
             format_p(one),
@@ -83,10 +83,10 @@ fn instructions_compared(
 ) -> Statement {
     let one = &found.change;
     let ground = if one.exact {
-        "Processes that ran under valgrind's callgrind counted them, on each side all the same, so the difference is known and not estimated.".to_owned()
+        "Valgrind's callgrind counted them, the same number in every process of a side, so the difference is exact.".to_owned()
     } else {
         format!(
-            "Processes that ran under valgrind's callgrind counted them, not all the same, so Welch's test compared them (two-sided p {}).",
+            "Valgrind's callgrind counted them. The numbers varied between processes, so Welch's test compared them (two-sided p {}).",
             format_p(one)
         )
     };
@@ -97,7 +97,7 @@ fn instructions_compared(
         let noise = units::percent(comparison.noise_threshold);
         let size = match one.verdict {
             Verdict::Unchanged => format!(", within the noise threshold of {noise}"),
-            Verdict::Inconclusive => ", which could not be shown to be a change".to_owned(),
+            Verdict::Inconclusive => ", which is not certain to be a change".to_owned(),
             _ => format!(", beyond the noise threshold of {noise}"),
         };
         let functions = list_functions(&found.functions, units::signed_count);
@@ -107,13 +107,13 @@ fn instructions_compared(
             format!(" Functions that differ most, by their own instructions: {functions}.")
         };
         format!(
-            "An iteration executes {candidate} instructions, where the base executes {base}: {}{size}.{functions}",
+            "An iteration executes {candidate} instructions, against {base} in the reference: {}{size}.{functions}",
             units::change(one.relative())
         )
     };
     Statement::new(
         format!(
-            "{result} {ground} The same instructions can take more or less time, by how the processor predicts and caches.{}",
+            "{result} {ground} The same instructions can take more or less time, depending on branch prediction and caches.{}",
             exclude_from_verdict(subject, "time")
         ),
         Numbers::Instructions(found.clone()),
@@ -140,7 +140,7 @@ fn sampled_time(found: &SampledTime) -> Statement {
     };
     Statement::new(
         format!(
-            "{result} After the verdict, {} of both builds at work were taken, because their instructions were not counted. A function's share of them is its share of the time; what differs by less than three standard errors is not named. The verdict does not rest on this.",
+            "{result} Instructions were not counted, so {} were taken of the reference and the new run after the verdict. A function's share of the samples is its share of the time; differences below three standard errors are not named. The verdict does not depend on this.",
             format_sample_counts(found)
         ),
         Numbers::SampledTime(found.clone()),
@@ -160,11 +160,11 @@ fn latencies(
     let words: Vec<String> = found.percentiles.iter().map(format_percentile).collect();
     let unit = match method {
         Method::Paired => "round by round",
-        Method::Stored(_) => "launch by launch, without the drift between runs",
+        Method::Stored(_) => "process by process, ignoring drift between runs",
     };
     Statement::new(
         format!(
-            "Single operations: {}. Each percentile was taken in every launch and their means compared {unit}; operations of different launches were never pooled. A change is called where its interval lies beyond {}, beyond what the histogram rounds away ({}) and beyond a step of the clock. Operations ran in a closed loop: time spent waiting for a slow one is not in them.{}",
+            "Single operations: {}. Each percentile was taken in every process, and the means were compared {unit}; operations of different processes were never pooled. A change is called if its interval lies beyond {}, beyond the rounding of the histogram ({}) and beyond a step of the clock. Operations ran in a closed loop, so time spent waiting for a slow one is not included.{}",
             words.join("; "),
             units::percent(noise_threshold),
             units::rounding(found.rounding()),

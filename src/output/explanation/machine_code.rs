@@ -161,7 +161,7 @@ fn instruction(text: Option<&String>, ink: TextRole) -> Cell {
 }
 
 fn gap_cell(rows: usize) -> Cell {
-    Cell::faint(format!("… {rows} rows that are the same"))
+    Cell::faint(format!("… {rows} identical rows"))
 }
 
 fn ink(row: &MachineCodeRow) -> TextRole {
@@ -301,7 +301,7 @@ fn summarize(code: &MachineCode) -> Vec<String> {
         ));
     }
     if code.data_differ {
-        notes.push("Data that it refers to differ, or may differ.".to_owned());
+        notes.push("Data that it uses differ, or may differ.".to_owned());
     }
     if let more @ 1.. = code.same_functions {
         let functions = units::counted(more, "other function");
@@ -430,8 +430,8 @@ mod tests {
         };
         let code = code(vec![pair]);
         let short = shown(&code, CodeExtent::Differences, 100);
-        assert!(short.contains("… 22 rows that are the same"), "{short}");
-        assert!(short.contains("… 2 rows that are the same"), "{short}");
+        assert!(short.contains("… 22 identical rows"), "{short}");
+        assert!(short.contains("… 2 identical rows"), "{short}");
         assert!(short.contains("1 of 41 rows differs."), "{short}");
         let whole = shown(&code, CodeExtent::Whole, 100);
         assert_eq!(whole.matches("add rax").count(), 2 * 40, "{whole}");
@@ -451,7 +451,7 @@ mod tests {
         for said in [
             "base: run 1, 20 bytes; candidate: run 2, 20 bytes",
             "Its instructions are the same on both sides.",
-            "Data that it refers to differ, or may differ.",
+            "Data that it uses differ, or may differ.",
             "2 other functions of this name are the same on both sides.",
         ] {
             assert!(text.contains(said), "{text}");

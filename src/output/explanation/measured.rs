@@ -67,7 +67,7 @@ fn describe_host_signs(signs: &HostControls) -> String {
         .map(|step| format!(" The clock has steps of {} ns.", step.0));
     let control = signs.steadiness().and_then(|steadiness| {
         Some(format!(
-            " Equal work varied by up to {:.1} % within 3 ms ({}), and by {:.1} % from launch to launch.",
+            " Equal work varied by up to {:.1} % within 3 ms ({}), and by {:.1} % from process to process.",
             signs.jitter? * 100.0,
             steadiness.word(),
             signs.control_range? * 100.0,
@@ -81,7 +81,7 @@ fn single_statement(candidate: &MeasuredSide) -> Statement {
         format!(
             "{} measured it in {} with {}.",
             sentences::capitalize(&describe_run(candidate)),
-            units::counted(candidate.launches, "launch"),
+            units::counted(candidate.launches, "process"),
             units::counted(candidate.samples, "sample"),
         ),
         Numbers::Measured {
@@ -95,12 +95,12 @@ fn single_statement(candidate: &MeasuredSide) -> Statement {
 
 fn paired_statement(candidate: &MeasuredSide, base: Option<&MeasuredSide>) -> Statement {
     let beside = base.map_or_else(
-        || "its base, which is not in this store".to_owned(),
-        |base| format!("the base, {}", describe_run(base)),
+        || "its reference, which is not in this store".to_owned(),
+        |base| format!("the reference, {}", describe_run(base)),
     );
     Statement::new(
         format!(
-            "The candidate, {}, and {beside}, were measured side by side: {}, each with a fresh process of both sides, {} of the candidate.",
+            "The new build, {}, and {beside}, were measured side by side in {}, each with a new process of both builds. The new build has {}.",
             describe_run(candidate),
             units::counted(candidate.launches, "round"),
             units::counted(candidate.samples, "sample"),
@@ -121,7 +121,7 @@ fn reference_statement(explanation: &Explanation<'_>) -> Statement {
     let spread = explanation.row.map_or(0, |row| row.spread.len());
     let held = format!(
         "{} with {}",
-        units::counted(launches, "launch"),
+        units::counted(launches, "process"),
         units::counted(samples, "sample")
     );
     let compared_with = explanation
@@ -240,8 +240,8 @@ mod tests {
         assert_eq!(
             texts,
             [
-                "It failed in launches 1, 3: died",
-                "It failed in launch 2: hung"
+                "It failed in processes 1, 3: died",
+                "It failed in process 2: hung"
             ]
         );
     }

@@ -1,7 +1,7 @@
 //! Explains a verdict in sentences: the measurement, the estimates, the condition that decided, and what would have led to another verdict.
 //!
 //! Every sentence carries its exact numbers for the JSON message. Must not decide anything: all numbers come from the stored decision
-//! ([`Grounds`](perfcheck_analysis::compare::Grounds)).
+//! ([`Decision`](perfcheck_analysis::compare::Decision)).
 
 mod content;
 mod extras;

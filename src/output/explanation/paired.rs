@@ -43,31 +43,28 @@ fn look_statement(
 ) -> Statement {
     let planned = plan.map_or_else(String::new, |plan| {
         let looks: Vec<String> = plan.looks.iter().map(u32::to_string).collect();
-        format!("Looks were planned after {} rounds. ", looks.join(", "))
+        format!("Checks were planned after {} rounds. ", looks.join(", "))
     });
     let early = comparison.extent.stopped_early();
     let share = format_level(look.share);
     let text = if early && comparison.verdict == Verdict::Inconclusive {
         format!(
-            "{planned}At that after {rounds} rounds neither a change nor its absence could be expected any more of those to come, so it was given up; that look has {share} of each level for itself."
+            "It stopped after {rounds} rounds because the remaining ones were unlikely to settle it. {planned}This check used {share} of each significance level."
         )
     } else if early {
         format!(
-            "{planned}That after {rounds} rounds settled it; it has {share} of each level for itself, so that all looks together keep it."
+            "It stopped after {rounds} rounds because they settled it. {planned}This check used {share} of each significance level, so that all checks together keep to it."
         )
     } else {
         format!(
-            "{planned}No look before the end settled it, so all {rounds} rounds were judged, with the {share} of each level that earlier looks had left."
+            "All {rounds} rounds were used because no earlier check settled it. {planned}This last check used the {share} of each significance level that was left."
         )
     };
     let layouts = comparison.extent.layouts();
     let of_layouts = match layouts {
-        0 => {
-            "The executables ran as they were linked: where functions lie can make a small change."
-                .to_owned()
-        }
+        0 => "The executables ran as linked, so code layout can cause a small change.".to_owned(),
         _ => format!(
-            "The rounds had {} of the code: in each, functions lay at other places, the same on both sides.",
+            "The rounds used {} of the code: each places functions differently, in the same way on both sides.",
             units::counted(layouts, "layout")
         ),
     };
@@ -99,7 +96,7 @@ fn location_statement(location: Location) -> Statement {
     };
     Statement::new(
         format!(
-            "The floor test takes {taken} of all samples of a side; the rank test compares both sides round by round. Each has half of the level, and the closer bounds count. No sample was left out as an outlier: what is significant includes the extremes."
+            "Two tests were combined: one compares {taken} of all samples of each side; the other compares both sides by rank, round by round. Each has half of the significance level, and the tighter bounds count. No sample was left out as an outlier."
         ),
         Numbers::Location { location },
     )
@@ -109,7 +106,7 @@ fn estimate_statement(look: &PairedDecision, change: Estimate) -> Statement {
     let error = look.standard_error;
     Statement::new(
         format!(
-            "By that the candidate is {} against the base, with a standard error of {}.",
+            "The estimated change against the reference is {}, with a standard error of {}.",
             units::change(change.estimate),
             format_level(error)
         ),
@@ -125,7 +122,7 @@ fn estimate_statement(look: &PairedDecision, change: Estimate) -> Statement {
 fn speed_test_statement(look: &PairedDecision, change: Estimate) -> Statement {
     let test = &look.test;
     let family = if test.family == 1 {
-        "which was all its own as it was the only benchmark".to_owned()
+        "all of it for this benchmark because it was the only one".to_owned()
     } else {
         format!(
             "of which Holm's procedure over {} benchmarks gave this one {} for slower and {} for faster",
@@ -135,12 +132,12 @@ fn speed_test_statement(look: &PairedDecision, change: Estimate) -> Statement {
         )
     };
     let shared = format!(
-        "The speed test has a level of {}, one-sided, for each direction, {family}; with the share of the look that is {} and {}.",
+        "The speed test has a one-sided significance level of {} in each direction, {family}. This check's share of it is {} for slower and {} for faster.",
         format_level(test.family_level),
         format_level(test.step_level.slower * look.share),
         format_level(test.step_level.faster * look.share),
     );
-    let look = (look.share, " over the share of the look");
+    let look = (look.share, " (divided by this check's share)");
     interval_statement(&shared, test, change, look)
 }
 
@@ -149,19 +146,19 @@ fn slow_path_statement(found: &SlowPathResult, verdict: Verdict) -> Statement {
     let of_speed =
         matches!(verdict, Verdict::Regressed | Verdict::Improved) && found.side.is_none();
     let meaning = if of_speed {
-        "a change of speed makes neighbours differ, too, so it says nothing more here"
+        "a change of speed makes neighbors differ too, so this adds nothing here"
     } else if test.shows_slower() {
-        "the candidate takes a slow path that the base does not"
+        "some samples of the new run became slower"
     } else if test.shows_faster() {
-        "the base takes a slow path that the candidate does not"
+        "some samples of the reference were slower"
     } else if found.is_suspected() {
-        "not shown, but too near to it to say `unchanged`"
+        "slower samples are not certain, but too likely to say `unchanged`"
     } else {
-        "nothing of the kind shows"
+        "no slower samples were found"
     };
     Statement::new(
         format!(
-            "The slow-path test asks whether samples of one side are slower than their neighbours of the other by 10 % or 20 %, beyond the threshold: {} of the candidate's samples lie more than 10 % above their floor, {} of the base's. Its level is {}; adjusted p {} for the candidate, {} for the base: {meaning}.",
+            "Another test asks whether some samples of one side are slower than the neighboring samples of the other by 10 % or 20 %, beyond the threshold: {meaning}. {} of the new samples are more than 10 % above the fastest, {} of the reference's. The test has a significance level of {}; adjusted p {} for the new run, {} for the reference.",
             format_level(found.share_candidate),
             format_level(found.share_base),
             format_level(test.family_level),
@@ -184,7 +181,7 @@ fn decision_statement(comparison: &Comparison) -> Statement {
     let bounds = comparison.change.map(|change| (change.lower, change.upper));
     let text = match (comparison.look(), bounds) {
         (Some(look), Some((lower, upper))) => describe_condition(comparison, look, lower, upper),
-        _ => "No test was possible: the notes say what was missing.".to_owned(),
+        _ => "No test was possible: see the notes for what was missing.".to_owned(),
     };
     verdict_statement(&text, comparison)
 }
@@ -203,31 +200,38 @@ fn describe_condition(
             "The lower bound, {}, lies above {high}: the whole interval is slower than noise.",
             units::change(lower)
         ),
-        Verdict::Regressed => "The slow-path test has found that some samples of the candidate are slower, though its fastest ones are not.".to_owned(),
+        Verdict::Regressed => {
+            "Some samples of the new run are slower, although its fastest are not.".to_owned()
+        }
         Verdict::Suspect if look.test.would_show_slower_alone() => format!(
-            "The lower bound, {}, does not lie above {high}; at the level of a single benchmark it would ({}, at most {}).",
+            "The lower bound, {}, is not above {high}, but it would be if this were the only benchmark ({}, at most {}).",
             format_bound(lower),
             format_p(look.test.p.slower),
             format_level(look.test.family_level)
         ),
-        Verdict::Suspect => "The slow-path test would have found something at the level of a single benchmark.".to_owned(),
-        Verdict::Improved if look.slow_path.side == Some(Side::Base) && upper >= improvement_threshold(threshold) => {
-            "The slow-path test has found that some samples of the base are slower, though its fastest ones are not.".to_owned()
+        Verdict::Suspect => {
+            "Some samples would count as slower if this were the only benchmark.".to_owned()
+        }
+        Verdict::Improved
+            if look.slow_path.side == Some(Side::Base)
+                && upper >= improvement_threshold(threshold) =>
+        {
+            "Some samples of the reference are slower, although its fastest are not.".to_owned()
         }
         Verdict::Improved => format!(
             "The upper bound, {}, lies below {low}: the whole interval is faster than noise.",
             units::change(upper)
         ),
         Verdict::Unchanged => format!(
-            "The whole interval {} lies within {low} and {high}, and no slow path is suspected.",
+            "The whole interval {} lies between {low} and {high}, and no slower samples are suspected.",
             units::change_interval(lower, upper)
         ),
         _ if comparison.notes.contains(&Note::SlowPathSuspected) => format!(
-            "The whole interval {} lies within {low} and {high}, but a slow path is suspected.",
+            "The whole interval {} lies between {low} and {high}, but some samples may be slower.",
             units::change_interval(lower, upper)
         ),
         _ if lower >= improvement_threshold(threshold) && upper <= threshold => format!(
-            "The whole interval {} lies within {low} and {high}, but this host differs from itself too much to call anything unchanged.",
+            "The whole interval {} lies between {low} and {high}, but identical code differs too much on this host to call anything unchanged.",
             units::change_interval(lower, upper)
         ),
         _ => describe_open_interval(lower, upper, threshold),
@@ -254,13 +258,11 @@ fn alternative_statement(
             } else {
                 Verdict::Inconclusive
             };
-            format!(
-                "Without the slow path the interval of the speed test would have made it {else_verdict}."
-            )
+            format!("Without the slower samples it would have been {else_verdict}.")
         }
         (Verdict::Regressed, Some(change), Some(_)) if change.lower > threshold => {
             format!(
-                "It would not have been called if the change seen had been {} or less, or with a noise threshold of {} or more.",
+                "It would not have been called with a measured change of {} or less, or with a noise threshold of {} or more.",
                 units::change(smallest.unwrap_or(f64::NAN)),
                 format_level(change.lower)
             )
@@ -270,20 +272,20 @@ fn alternative_statement(
             format_level(1.0 / (1.0 + change.upper) - 1.0)
         ),
         (Verdict::Suspect, _, Some(_)) => format!(
-            "{} Measured alone (`--exact`) or with more rounds (`--rounds`) it may be settled.",
+            "{} Measuring it alone (`--exact`) or with more rounds (`--rounds`) may settle it.",
             callable.unwrap_or_default()
         ),
         (Verdict::Inconclusive, _, Some(_)) => {
             let settles = explanation.row.and_then(settlement_of);
             let settles = settles.map_or_else(
-                || "It is not known what would settle it: the change lies too near to the threshold, or more of the same would not help".to_owned(),
+                || "What would settle it is unknown: the change is too close to the threshold, or more rounds would not help".to_owned(),
                 |settles| capitalize(&settles),
             );
             format!("{} {settles}.", callable.unwrap_or_default())
         }
         (_, _, Some(_)) => callable.unwrap_or_default(),
         (_, _, None) => {
-            format!("More rounds than {rounds} and longer samples would have allowed a test.")
+            format!("More than {rounds} rounds and longer samples would have allowed a test.")
         }
     };
     Statement::new(

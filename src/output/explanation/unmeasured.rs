@@ -18,23 +18,23 @@ pub(super) fn statements(explanation: &Explanation<'_>) -> Vec<Statement> {
     let named = reference.map_or_else(|| "the reference".to_owned(), |run| format!("run {run}"));
     let (decision, otherwise) = match explanation.verdict {
         Verdict::New if in_turn => (
-            format!("{named} does not have it, or with another bench target: there is nothing to compare it with."),
-            "With `--against REV`, `--benches-from worktree` lays the current benchmarks over the older revision, so that both sides have it.".to_owned(),
+            format!("{named} does not have it, or has it in another bench target, so there is nothing to compare it with."),
+            "`--against REV --benches-from worktree` builds REV with the current benchmarks, so that both sides have it.".to_owned(),
         ),
         Verdict::New => (
-            "No accepted run before this one has measured it, on its branch or on the one that it forked from, or the run that was named as the reference did not: there is nothing to compare it with.".to_owned(),
-            "The next run will be compared with this one, if this one was accepted.".to_owned(),
+            "There is nothing to compare it with: no earlier accepted run on its branch, or on the one it forked from, has measured it, or the named reference did not.".to_owned(),
+            "If this run is accepted, the next one will be compared with it.".to_owned(),
         ),
         Verdict::Missing => (
-            format!("{named} has it, and this run did not find it although its bench target was built: it was removed, renamed or left out by the build."),
-            "If it was renamed, the new name is `new`. Once a run without it is accepted it is not missed any more.".to_owned(),
+            format!("{named} has it, but this run did not find it although its bench target was built: it was removed, renamed or left out of the build."),
+            "If it was renamed, the benchmark with the new name is `new`. Once a run without it is accepted, it is no longer `missing`.".to_owned(),
         ),
         Verdict::Incomparable => explain_incomparable(explanation, &named, &mut statements),
         Verdict::Failed => explain_failed(explanation, &mut statements),
         Verdict::Unchanged if let Some(same) = same => {
             (
-                format!("{}, so it was not measured beside {named}.", describe_sameness(same)),
-                "`--measure-identical` measures all the same.".to_owned(),
+                format!("{}, so it was not measured side by side with {named}.", describe_sameness(same)),
+                "`--measure-identical` measures it anyway.".to_owned(),
             )
         }
         _ => return statements,
@@ -86,11 +86,11 @@ fn explain_incomparable(
     let may_differ = blocking.iter().all(|found| found.fact.may_differ());
     (
         format!(
-            "What differs from {named} changes times whatever the code does, so the two were not compared ({facts})."
+            "It was not compared with {named} because the conditions differ ({facts}), which changes times whatever the code does."
         ),
         if may_differ {
             format!(
-                "`--allow-different {facts}` compares all the same; {again} is better (`--against REV`)."
+                "`--allow-different {facts}` compares it anyway, but {again} is better (`--against REV`)."
             )
         } else {
             format!(
@@ -114,21 +114,19 @@ fn explain_failed(
         .as_ref()
         .map_or(0, |candidate| candidate.launches);
     let decision = if explanation.candidate.is_none() {
-        "Its bench target could not be driven, on one side at least, so nothing of it was measured."
+        "Its bench target could not be run on at least one side, so nothing was measured."
             .to_owned()
     } else if of_pair {
-        format!(
-            "Too few rounds in which both sides were measured are left for a verdict ({good} of the candidate)."
-        )
+        format!("Too few rounds measured both sides for a verdict (the new build has {good}).")
     } else if good == 0 {
-        "None of its launches gave samples.".to_owned()
+        "None of its processes gave samples.".to_owned()
     } else {
         format!(
-            "Of its launches {good} gave samples; with failures beside them at least {MIN_LAUNCHES} are needed for a verdict."
+            "{good} of its processes gave samples; because others failed, a verdict needs at least {MIN_LAUNCHES}."
         )
     };
     (
         decision,
-        "What the process said is on stderr of the run; `cargo bench` runs the same code without measuring in launches.".to_owned(),
+        "The run printed the output of the process to stderr; `cargo bench` runs the same code in one process.".to_owned(),
     )
 }

@@ -1,8 +1,7 @@
-//! Explains a comparison of stored runs: by the prediction interval over runs, or by the t-score alone.
+//! Explains comparisons of stored runs: by the prediction interval over runs, by the t-score alone, or by the test of a published system. Also
+//! explains verdicts about another statistic than time, and the effect size of a difference for every method.
 //!
-//! Explains a comparison of stored runs by the test of a published system, and verdicts about another statistic than time.
-//!
-//! Explains the effect size of a difference, for every method of comparison.
+//! Must not decide anything: all numbers come from the stored decision.
 
 use super::content::Explanation;
 use super::measured::{failure_statements, format_level, format_p};
@@ -54,13 +53,15 @@ pub(super) fn statements(
 
 fn location_statement(location: Location, test: Test) -> Statement {
     let of_run = match (test, location) {
-        (Test::TScore, _) => "and the means over launches were compared",
-        (_, Location::Median) => "and of each run the mean of its launches",
-        _ => "and of each run its fastest launch, as noise makes samples slower and never faster",
+        (Test::TScore, _) => "and the means over processes were compared",
+        (_, Location::Median) => "and of each run the mean of its processes",
+        _ => {
+            "and of each run its fastest process, because noise makes samples slower and never faster"
+        }
     };
     Statement::new(
         format!(
-            "Of each launch the {location} of its samples was taken, {of_run}. No sample was left out as an outlier: what is significant includes the extremes."
+            "Of each process the {location} of its samples was taken, {of_run}. No sample was left out as an outlier."
         ),
         Numbers::Location { location },
     )
@@ -74,11 +75,11 @@ fn estimate_statement(
     test: Test,
 ) -> Statement {
     let mut text = format!(
-        "By that the run is {} against its reference.",
+        "The estimated change against the reference is {}.",
         units::change(change.estimate)
     );
     if is_identical(comparison, change) && test == Test::BootstrapT {
-        text.push_str(" All launches of both sides gave one and the same value.");
+        text.push_str(" All processes of both sides gave the same value.");
     } else if let Some(Prediction {
         standard_error: error,
         degrees_of_freedom: df,
@@ -87,14 +88,14 @@ fn estimate_statement(
         let run_sd = grounds.run_sd;
         let spread = explanation.row.map_or(0, |found| found.spread.len());
         let known = if spread < 2 {
-            "what is assumed of such a host, as one run does not show it".to_owned()
+            "assumed for such a host because one run does not show it".to_owned()
         } else {
-            format!("what is assumed of such a host and {spread} runs have shown")
+            format!("from {spread} runs and what is assumed for such a host")
         };
         let drift = run_sd * (1.0 + 1.0 / comparison.extent.runs_averaged().max(1) as f64).sqrt();
         let decides = if error > drift * (1.0 + 1e-9) {
             format!(
-                "; launches within the runs leave more than that open, so the change has a standard error of {}",
+                "; processes within the runs leave more uncertain, so the change has a standard error of {}",
                 format_level(error)
             )
         } else {
@@ -108,7 +109,7 @@ fn estimate_statement(
             format_level(run_sd),
         );
     } else {
-        text.push_str(" How far launches differ among themselves says how uncertain that is; drift between runs is left out (`--ignore-drift`).");
+        text.push_str(" Its uncertainty comes from the differences between processes; drift between runs is ignored (`--ignore-drift`).");
     }
     Statement::new(
         text,
@@ -125,7 +126,7 @@ fn family_statement(grounds: &StoredDecision, change: Estimate) -> Statement {
     let test = &grounds.test;
     let shared = match test.family {
         1 => format!(
-            "It was the only benchmark compared, so it had the whole level of {}, one-sided, for slower, and the same for faster.",
+            "It was the only benchmark compared, so it had the whole one-sided significance level of {} in each direction.",
             format_level(test.family_level)
         ),
         count => {
@@ -137,13 +138,13 @@ fn family_statement(grounds: &StoredDecision, change: Estimate) -> Statement {
             .map(format_level);
             match test.rule {
                 Correction::Holm => format!(
-                    "{count} benchmarks were compared and shared a level of {of_all}, one-sided, for slower, and the same for faster. Holm's procedure gave this one {slower} for slower and {faster} for faster."
+                    "{count} benchmarks were compared and shared a one-sided significance level of {of_all} in each direction. Holm's procedure gave this one {slower} for slower and {faster} for faster."
                 ),
                 Correction::BenjaminiHochberg => format!(
-                    "{count} benchmarks were compared, and of those called slower a share of {of_all} is allowed to be false alarms, on average; the same for faster. Benjamini and Hochberg's procedure gave this one {slower} for slower and {faster} for faster."
+                    "{count} benchmarks were compared. On average, {of_all} of those called slower may be false alarms, and the same of those called faster. Benjamini and Hochberg's procedure gave this one {slower} for slower and {faster} for faster."
                 ),
                 Correction::Unadjusted => format!(
-                    "{count} benchmarks were compared, each by itself at a level of {of_all}, one-sided, for slower, and the same for faster."
+                    "{count} benchmarks were compared, each at its own one-sided significance level of {of_all} in each direction."
                 ),
             }
         }
@@ -165,7 +166,7 @@ pub(super) fn interval_statement(
     };
     Statement::new(
         format!(
-            "{shared} At these levels the change lies in {}. For `{direction} by more than the threshold` {}{of_look}, adjusted {}.",
+            "{shared} At these levels the change lies within {}. For `{direction} by more than the threshold`, {}{of_look}, adjusted {}.",
             units::change_interval(change.lower, change.upper),
             format_p(p),
             units::p_value(adjusted),
@@ -192,7 +193,7 @@ pub(super) fn threshold_statement(comparison: &Comparison) -> Statement {
         .iter()
         .any(|note| matches!(note, Note::ThresholdRaised { .. }));
     let why = if raised {
-        ", as controls on this host have shown"
+        ", as comparisons of identical code on this host have shown"
     } else {
         ""
     };
@@ -211,7 +212,7 @@ fn decision_statement(comparison: &Comparison, test: Test) -> Statement {
     let bounds = comparison.change.map(|change| (change.lower, change.upper));
     let (low, high) = format_thresholds(comparison.noise_threshold);
     let text = match (comparison.verdict, bounds) {
-        (_, None) => "No test was possible: the notes say what was missing.".to_owned(),
+        (_, None) => "No test was possible: see the notes for what was missing.".to_owned(),
         (Verdict::Regressed, Some((lower, _))) => format!(
             "The lower bound, {}, lies above {high}: the whole interval is slower than noise.",
             units::change(lower)
@@ -221,16 +222,16 @@ fn decision_statement(comparison: &Comparison, test: Test) -> Statement {
             units::change(upper)
         ),
         (Verdict::Unchanged, Some((lower, upper))) => format!(
-            "The whole interval {} lies within {low} and {high}: a change of interest is ruled out.",
+            "The whole interval {} lies between {low} and {high}: a change beyond noise is ruled out.",
             units::change_interval(lower, upper)
         ),
         (Verdict::Suspect, Some((lower, _))) => format!(
-            "The lower bound, {}, does not lie above {high}, so drift between runs could explain it; but the launches of this run are slower than those of the reference by more than launches differ.",
+            "The lower bound, {}, is not above {high}, so drift between runs could explain it; but the processes of this run are slower than those of the reference by more than processes vary.",
             format_bound(lower)
         ),
         (_, Some((lower, upper))) if test == Test::BootstrapT && faster_by_t_score(comparison) => {
             format!(
-                "The interval {} shows no change, and the launches look faster by more than they differ among themselves: neither a change nor its absence is shown.",
+                "The interval {} shows no change, but the processes look faster by more than they vary: neither a change nor its absence is certain.",
                 units::change_interval(lower, upper)
             )
         }
@@ -264,11 +265,9 @@ pub(super) fn describe_open_interval(lower: f64, upper: f64, threshold: f64) -> 
             "The interval {all} reaches beyond both {low} and {high}: slower, faster and unchanged are all possible."
         )
     } else if upper > threshold {
-        format!("The interval {all} has {high} within it: noise and a slowdown are both possible.")
+        format!("The interval {all} includes {high}: noise and a slowdown are both possible.")
     } else {
-        format!(
-            "The interval {all} has {low} within it: noise and an improvement are both possible."
-        )
+        format!("The interval {all} includes {low}: noise and an improvement are both possible.")
     }
 }
 
@@ -282,7 +281,7 @@ pub(super) fn format_bound(value: f64) -> String {
     if value.is_finite() {
         units::change(value)
     } else {
-        "which the data do not give".to_owned()
+        "which is unknown".to_owned()
     }
 }
 
@@ -315,7 +314,7 @@ fn t_score_statement(found: &TScoreResult, comparison: &Comparison) -> Statement
     };
     Statement::new(
         format!(
-            "The t-score of the means over launches knows nothing of drift between runs, and makes `suspect` at most: {} in {}, adjusted p {}; {says}.",
+            "The t-score of the means over processes ignores drift between runs, so it can only make a verdict `suspect`: {} within {}, adjusted p {}; {says}.",
             units::change(change.estimate),
             units::change_interval(change.lower, change.upper),
             units::p_value(adjusted),
@@ -342,7 +341,7 @@ pub(super) fn note_statements(notes: &[Note]) -> Vec<Statement> {
 pub(super) fn describe_smallest_callable(comparison: &Comparison) -> Option<String> {
     let smallest = finite_or_none(comparison.smallest_callable)?;
     Some(format!(
-        "A change seen of more than {} would have been `regressed`.",
+        "A measured change of more than {} would have been `regressed`.",
         units::change(smallest)
     ))
 }
@@ -354,16 +353,16 @@ fn alternative_statement(comparison: &Comparison, test: Test) -> Statement {
         Test::BootstrapT => {
             "More accepted runs of the same code, a dedicated host (`host = \"dedicated\"`) or measuring both builds side by side (`--against REV`) make the interval narrower"
         }
-        _ => "More launches make the interval narrower",
+        _ => "More processes make the interval narrower",
     };
     let text = match (comparison.verdict, comparison.change) {
         (_, None) => {
-            "Longer samples or more launches (`--measurement-time`, `--rounds`) would have allowed a test.".to_owned()
+            "Longer samples or more processes (`--measurement-time`, `--rounds`) would have allowed a test.".to_owned()
         }
         (Verdict::Regressed, Some(change)) => {
             let smallest = comparison.smallest_callable.map_or(f64::NAN, |smallest| smallest);
             format!(
-                "It would not have been called if the change seen had been {} or less, or with a noise threshold of {} or more.",
+                "It would not have been called with a measured change of {} or less, or with a noise threshold of {} or more.",
                 units::change(smallest),
                 format_level(change.lower),
             )
@@ -376,7 +375,7 @@ fn alternative_statement(comparison: &Comparison, test: Test) -> Statement {
         (_, Some(_)) => {
             let reach = "`unchanged` needs the whole interval";
             format!(
-                "{} {reach} within {low} and {high}. {more}.",
+                "{} {reach} between {low} and {high}. {more}.",
                 callable.unwrap_or_default()
             )
         }
@@ -387,7 +386,7 @@ fn alternative_statement(comparison: &Comparison, test: Test) -> Statement {
     let alone =
         if family > 1 && matches!(comparison.verdict, Verdict::Suspect | Verdict::Inconclusive) {
             format!(
-                " Without the other {} it would have had a larger share of the level.",
+                " Without the other {} it would have had a larger share of the significance level.",
                 units::counted(family - 1, "benchmark")
             )
         } else {
@@ -402,7 +401,7 @@ fn alternative_statement(comparison: &Comparison, test: Test) -> Statement {
     )
 }
 
-/// Returns the alternative_statements from the observations to the decision.
+/// Returns the statements from the observations to the decision.
 pub(super) fn alternative_statements(
     explanation: &Explanation<'_>,
     comparison: &Comparison,
@@ -422,7 +421,7 @@ pub(super) fn alternative_statements(
     let told = analysis::describe_centers(comparison, explanation.metric);
     alternative_statements.extend(centers.zip(told).map(|(centers, told)| {
         Statement::new(
-            format!("The summary that was asked for: {told}."),
+            format!("Requested summary: {told}."),
             Numbers::Summary { centers: *centers },
         )
     }));
@@ -430,15 +429,15 @@ pub(super) fn alternative_statements(
     alternative_statements
 }
 
-/// Returns the alternative_statements on a verdict about another statistic than time.
+/// Returns the statements on a verdict about another statistic than time.
 pub(super) fn statements_about(subject: Statistic, comparison: &Comparison) -> Vec<Statement> {
     let seen = if let Some(count) = comparison.count(subject) {
         let how = if count.exact {
-            "no iteration of either side differed from the others of its side, so a difference is a difference, whatever its size".to_owned()
+            "all iterations of a side gave the same number, so any difference is real".to_owned()
         } else {
             let p = match (count.p_value, comparison.p_value, comparison.shared_level()) {
                 (Some(p), Some(adjusted), Some(shared)) => format!(
-                    " ({}; of {} whose counts vary {adjusted}, by Holm's procedure at {})",
+                    " ({}; over {} whose counts vary, adjusted {adjusted} by Holm's procedure at {})",
                     format_p(p),
                     units::counted(shared.family, "benchmark"),
                     format_level(shared.effective_level()),
@@ -447,23 +446,23 @@ pub(super) fn statements_about(subject: Statistic, comparison: &Comparison) -> V
                 _ => String::new(),
             };
             format!(
-                "iterations differ among themselves, so launches were tested by their ranks{p}, and the change must be more than noise"
+                "iterations differ, so processes were compared by rank{p}, and the change must exceed noise"
             )
         };
         format!(
-            "The verdict was to be about {subject}: {} per iteration against {} of the reference; {how}.",
+            "The verdict is about {subject}: {} per iteration, against {} in the reference; {how}.",
             count.candidate, count.base
         )
     } else if let Some(found) = comparison.percentile(subject) {
         format!(
-            "The verdict was to be about {subject} of single operations: {} on average over launches against {}, a change of {}.{}",
+            "The verdict is about {subject} of single operations: {} on average over processes, against {} in the reference, a change of {}.{}",
             units::time(found.candidate_ns),
             units::time(found.base_ns),
             units::change(found.change.estimate),
             describe_interval(comparison)
         )
     } else {
-        format!("The verdict was to be about {subject}.")
+        format!("The verdict is about {subject}.")
     };
     let mut alternative_statements = vec![Statement::new(
         seen,
@@ -496,11 +495,12 @@ fn describe_interval(comparison: &Comparison) -> String {
         return String::new();
     };
     if !change.lower.is_finite() {
-        return " It has no bounds: one launch does not tell how launches differ.".to_owned();
+        return " It has no bounds because one process does not show how much processes differ."
+            .to_owned();
     }
     let shares = if family > 1 {
         format!(
-            "{}: {family} benchmarks have their say about it, and all their intervals together keep {}",
+            "{}, so that the intervals of {family} benchmarks together reach {}",
             units::percent(interval_level),
             units::percent(confidence_level)
         )
@@ -510,7 +510,7 @@ fn describe_interval(comparison: &Comparison) -> String {
     let between = if comparison.is_paired() {
         ""
     } else {
-        ", wide enough for the drift between runs"
+        ", which allows for drift between runs"
     };
     format!(
         " Student's interval is {}{between} (at {shares}).",
@@ -521,28 +521,26 @@ fn describe_interval(comparison: &Comparison) -> String {
 fn observations_statement(tested: &PublishedDecision) -> Statement {
     let text = match tested.observations {
         Observations::Launches => format!(
-            "Each launch gave one observation, the {} of its samples: {} against {}.",
+            "Each process gave one observation, the {} of its samples: {} against {}.",
             tested.center, tested.candidate, tested.base
         ),
         Observations::Samples => format!(
-            "Each sample was an observation, {} against {}, as if samples of one process were independent of each other; they are not, so this test finds too much.",
+            "Each sample was an observation, {} against {}. Samples of one process are not independent, so this test raises too many false alarms.",
             tested.candidate, tested.base
         ),
         Observations::Filtered => format!(
-            "Each sample that the filter leaves was an observation, {} against {}, as if samples of one process were independent of each other; they are not, so this test finds too much.",
+            "Each sample that the filter keeps was an observation, {} against {}. Samples of one process are not independent, so this test raises too many false alarms.",
             tested.candidate, tested.base
         ),
     };
     let outliers = match tested.observations {
-        Observations::Launches | Observations::Samples => {
-            "No sample was left out as an outlier: what is significant includes the extremes."
-        }
+        Observations::Launches | Observations::Samples => "No sample was left out as an outlier.",
         Observations::Filtered => {
-            "Test, change and effect sizes are of these samples; `--observations samples` takes all."
+            "Test, change and effect sizes use these samples; `--observations samples` uses all."
         }
     };
     Statement::new(
-        format!("{text} {outliers} Drift between runs is left out."),
+        format!("{text} {outliers} Drift between runs is ignored."),
         Numbers::Observations {
             observations: tested.observations,
             center: tested.center,
@@ -560,16 +558,16 @@ fn test_statement(
     let statistic = tested.statistic.map_or(f64::NAN, |value| value);
     let by = match tested.test {
         Test::PooledT => format!(
-            "The t-score of the means, {statistic:.4}, against resamples of both sides pooled"
+            "The t-score of the means is {statistic:.4}, compared with resamples of both sides pooled"
         ),
         Test::Welch => format!(
             "Welch's test of the means: t = {statistic:.4} with {:.2} degrees of freedom",
             tested.degrees_of_freedom.unwrap_or(f64::NAN)
         ),
-        Test::MannWhitney => format!("Mann and Whitney's test of ranks: U = {statistic}"),
-        Test::Kruskal => format!("Kruskal and Wallis's test of ranks: H = {statistic:.4}"),
+        Test::MannWhitney => format!("Mann-Whitney test of ranks: U = {statistic}"),
+        Test::Kruskal => format!("Kruskal-Wallis test of ranks: H = {statistic:.4}"),
         Test::P95Ratio => format!(
-            "The 95th percentiles have the ratio {statistic:.4}; up to {} is faster, from {} on slower, and nothing else counts",
+            "The ratio of the 95th percentiles is {statistic:.4}; {} or less is faster, {} or more is slower, and nothing else counts",
             thresholds.p95_faster, thresholds.p95_slower
         ),
         Test::Interval => format!(
@@ -609,7 +607,7 @@ fn test_statement(
             tested.significance.word().replace('-', " ")
         )
     } else {
-        format!("{} was asked for and could not be made.", tested.test)
+        format!("{} was requested, but it could not be done.", tested.test)
     };
     Statement::new(
         text,
@@ -630,15 +628,15 @@ fn alternative_decision_statement(comparison: &Comparison) -> Statement {
     }) && comparison.noise_threshold == 0.0;
     let text = match comparison.verdict {
         Verdict::Regressed | Verdict::Improved if by_p_alone => {
-            "It is significant, which decides without a noise threshold."
+            "The difference is significant, and there is no noise threshold."
         }
         Verdict::Regressed | Verdict::Improved if !by_bounds => {
-            "It is significant, and the whole interval lies beyond noise."
+            "The difference is significant, and the whole interval lies beyond noise."
         }
         Verdict::Unchanged if !by_bounds => "The whole interval lies within noise.",
         Verdict::Regressed | Verdict::Improved | Verdict::Unchanged => "The ratio decides.",
-        _ if bounds.is_none() => "No test was possible: the notes say what was missing.",
-        _ => "Neither a change beyond noise nor its absence is shown.",
+        _ if bounds.is_none() => "No test was possible: see the notes for what was missing.",
+        _ => "Neither a change beyond noise nor its absence is certain.",
     };
     verdict_statement(text, comparison)
 }
@@ -648,12 +646,12 @@ pub(super) fn effect_statement(comparison: &Comparison, metric: &Metric) -> Opti
     let effects = comparison.description.effects.as_ref()?;
     let delta = effects.cliffs_delta?;
     let unit = match effects.observations {
-        Observations::Launches => "launches",
+        Observations::Launches => "processes",
         Observations::Samples => "samples",
-        Observations::Filtered => "the samples that the filter leaves",
+        Observations::Filtered => "the samples that the filter keeps",
     };
     let hedges = effects.hedges_g.map_or_else(String::new, |g| {
-        format!(" Hedges' g is {g:+.2} (differences in deviations).")
+        format!(" Hedges' g is {g:+.2} (in standard deviations).")
     });
     let shift = effects.shift_ns.map_or_else(String::new, |shift| {
         let (direction, size) = if shift.estimate < 0.0 {
@@ -668,7 +666,7 @@ pub(super) fn effect_statement(comparison: &Comparison, metric: &Metric) -> Opti
     });
     let paired = effects.paired_change.map_or_else(String::new, |paired| {
         format!(
-            " Launch by launch the change is {} on average, between {} and {}.",
+            " Process by process, the change is {} on average, between {} and {}.",
             units::change(paired.estimate),
             units::change(paired.lower),
             units::change(paired.upper)
@@ -678,7 +676,7 @@ pub(super) fn effect_statement(comparison: &Comparison, metric: &Metric) -> Opti
         format!("Pairs of {unit} are slower as often as faster")
     } else {
         format!(
-            "Of all pairs of {unit}, {} percent more are {} than the other way",
+            "Of all pairs of {unit}, {} percent more are {} than the reverse",
             (delta.abs() * 100.0).round(),
             if delta > 0.0 { "slower" } else { "faster" }
         )

@@ -1,6 +1,4 @@
-//! Orders the statements of an explanation and writes them: a few lines, text that fits 80 columns, or one JSON message.
-//!
-//! Summarizes a verdict in a few lines: the change, the reference, the certainty, the functions behind it, and the next command.
+//! Orders the statements of an explanation and writes them: a summary of a few lines, text that fits 80 columns, or one JSON message.
 
 use crate::output::BenchmarkSelector;
 use crate::output::Explanation;
@@ -121,7 +119,7 @@ fn code_statement(change: &CodeChange) -> Statement {
 fn unknown_statement(explanation: &Explanation<'_>) -> Statement {
     let compare = explanation.reference.map_or_else(String::new, |reference| {
         format!(
-            " Comparing run {reference} with run {} says how the two differ as they are now.",
+            " Compare run {reference} with run {} to see how they differ now.",
             explanation.run.id
         )
     });
@@ -250,16 +248,16 @@ fn describe_functions(explanation: &Explanation<'_>) -> Option<String> {
 pub(super) fn verdict_meaning(explanation: &Explanation<'_>) -> &'static str {
     match explanation.verdict {
         Verdict::Regressed => "slower by more than noise",
-        Verdict::Suspect => "it looks slower, and that is not shown",
+        Verdict::Suspect => "it looks slower, but that is not certain",
         Verdict::Failed => "it could not be measured",
         Verdict::Incomparable => "measured under conditions that cannot be compared",
-        Verdict::Missing => "the reference has it, this run has not",
-        Verdict::Inconclusive => "neither a change nor its absence could be shown",
+        Verdict::Missing => "the reference has it, but this run does not",
+        Verdict::Inconclusive => "neither a change nor its absence is certain",
         Verdict::New => "there is nothing to compare it with",
         Verdict::Unchanged if sameness(explanation).is_some() => {
             "both builds run the same machine code, so nothing was measured"
         }
-        Verdict::Unchanged => "no change beyond noise, and that is shown",
+        Verdict::Unchanged => "no change beyond the noise threshold",
         Verdict::Improved => "faster by more than noise",
     }
 }
@@ -304,7 +302,7 @@ fn describe_reference(explanation: &Explanation<'_>) -> String {
             ", measured side by side in {}",
             units::counted(found.extent.launches_candidate(), "round")
         ),
-        Some(_) => ", as it was stored".to_owned(),
+        Some(_) => ", as stored".to_owned(),
         None => String::new(),
     };
     format!("Run {reference}{commit}{how}.")
@@ -338,10 +336,7 @@ fn describe_certainty(explanation: &Explanation<'_>) -> String {
         Verdict::Failed => {
             let failures = sentences::group_by_message(explanation.failures);
             let first = failures.first().map(|(message, _)| format!(": {message}"));
-            format!(
-                "Nothing is known of its speed{}.",
-                first.unwrap_or_default()
-            )
+            format!("Its speed is unknown{}.", first.unwrap_or_default())
         }
         _ => "Nothing was tested.".to_owned(),
     }

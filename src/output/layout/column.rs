@@ -1,6 +1,4 @@
-//! Columns before the layout decides which of them fit.
-//!
-//! The choice of columns that fit, their widths, and their division into blocks.
+//! The columns of a table, the choice of those that fit, their widths, and their division into blocks.
 
 use super::cell::Cell;
 use crate::output::units;

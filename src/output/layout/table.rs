@@ -1,8 +1,4 @@
-//! Tables, and their output as text.
-//!
-//! Tables with a row for each benchmark, grouped by bench targets and groups.
-//!
-//! Tables as Markdown and as comma-separated values.
+//! Tables with a row for each benchmark, grouped by bench targets and groups, and their output as text, Markdown and comma-separated values.
 
 use clap::ValueEnum;
 use std::collections::HashMap;

@@ -1,10 +1,5 @@
-//! The message about the comparison of one benchmark.
-//!
-//! Messages of `compare` for several runs, which are the columns.
-//!
-//! Messages of `compare --group-by`, which compares benchmarks of one run with each other.
-//!
-//! Messages of `compare --pivot`: one for each row, and one that describes the table.
+//! Messages about comparisons: of one benchmark, of `compare` for several runs (the columns), of `compare --group-by`, and of `compare --pivot` (one
+//! for each row, and one that describes the table).
 
 use serde::Serialize;
 

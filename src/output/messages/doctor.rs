@@ -1,6 +1,4 @@
-//! Messages of `doctor`, which checks the machine.
-//!
-//! Messages of `doctor --benches`, which tries the machine and the settings with the user's benches.
+//! Messages of `doctor`, which checks the machine, and of `doctor --benches`, which tries the machine and the settings with the user's benches.
 
 use serde::{Serialize, Serializer};
 use std::time::Duration;

@@ -1,8 +1,5 @@
-//! The message of `explain`: how a verdict was reached, in sentences with their numbers.
-//!
-//! The message of `explain --asm`: the machine code of a function in two builds.
-//!
-//! The message of `explain --flamegraph`.
+//! Messages of `explain`: how a verdict was reached, in sentences with their numbers; with `--asm` the machine code of a function in two builds; with
+//! `--flamegraph` the picture.
 
 use serde::Serialize;
 

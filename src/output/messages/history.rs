@@ -1,6 +1,4 @@
-//! Messages of `history` about one benchmark over runs.
-//!
-//! Messages of `bisect`, which searches a history for the commit that made a benchmark slower.
+//! Messages of `history` about one benchmark over runs, and of `bisect`, which searches a history for the commit that made a benchmark slower.
 
 use serde::{Deserialize, Serialize};
 

@@ -1,8 +1,5 @@
-//! The message about the measurement of one benchmark, with the raw series.
-//!
-//! Message parts about allocations of iterations and latencies of single operations.
-//!
-//! The message of `show --stats`: every statistic of a benchmark.
+//! Messages about the measurement of one benchmark: the raw series with allocations of iterations and latencies of single operations, and every
+//! statistic (`show --stats`).
 
 use serde::Serialize;
 

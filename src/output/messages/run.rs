@@ -1,6 +1,5 @@
-//! Messages about a run as a whole: its end, exceeded limits, counts of verdicts.
-//!
-//! The message of `--method SYSTEM --explain`: the conventions of a published system, as they apply in this workspace.
+//! Messages about a run as a whole (its end, exceeded limits, counts of verdicts), and of `--method SYSTEM --explain`, the conventions of a published
+//! system as they apply in this workspace.
 
 use serde::Serialize;
 use std::collections::BTreeMap;

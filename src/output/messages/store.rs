@@ -1,8 +1,5 @@
-//! Messages of commands that list the store: benchmarks, runs, baselines, workspaces.
-//!
-//! Messages about imported, exported, pushed and reported runs.
-//!
-//! Messages of `store prune` and `store remove`.
+//! Messages of commands about stored data: listings of benchmarks, runs, baselines and workspaces; imported, exported, pushed and reported runs; runs
+//! that `store prune` and `store remove` remove.
 
 use serde::Serialize;
 

@@ -1,8 +1,6 @@
-//! One benchmark as data for the page's script. `assets/data.js` reads these members by name.
+//! The data for the page's script: one benchmark, its history over runs, and the environments of the runs as a table with a column for each run.
 //!
-//! The history of a benchmark over runs, as data for the page's script.
-//!
-//! The environments of a page's runs: a table with a line for each fact and a column for each run.
+//! Must not compute statistics. Invariant: `assets/data.js` reads the members by name.
 
 use serde::Serialize;
 use std::collections::{BTreeMap, HashMap};

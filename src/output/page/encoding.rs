@@ -1,12 +1,7 @@
-//! Compression of sentences that differ only in their numbers.
+//! Compact encodings for the page's data: sentences that differ only in their numbers, positions on a curve, and rounded numbers.
 //!
-//! Explanations of hundreds of benchmarks repeat the same sentences with other numbers. A sentence is stored as a phrase with gaps, and the numbers
-//! that fill them.
-//!
-//! Compact encodings of numbers: a curve needs no more digits than a screen has pixels.
-//!
-//! Positions are written in base 64, most significant digit first, as `assets/format.js` reads them. Numbers in sentences or tables are never
-//! quantized.
+//! Positions are quantized, because a curve needs no more digits than a screen has pixels; statistics keep eight digits. Invariant: numbers in
+//! sentences or tables are never quantized.
 
 use serde::{Serialize, Serializer};
 use std::collections::HashMap;
@@ -14,13 +9,16 @@ use std::collections::HashMap;
 use crate::output::scale::Scale;
 use perfcheck_analysis::compare::Estimate;
 
-/// Placeholder of a number. It cannot be part of a text, because `escape::one_line` has escaped all control characters.
+/// Placeholder of a number. It cannot be part of a text, because `sanitize::one_line` has escaped all control characters.
 const GAP: char = '\u{1}';
 
 /// Index of a sentence's phrase, and the texts that fill its gaps, separated by `|`.
 pub(super) type Phrase = (usize, String);
 
 /// Distinct phrases, in the order in which they were entered.
+///
+/// Explanations of hundreds of benchmarks repeat the same sentences with other numbers. A sentence is stored as a phrase with gaps, and the numbers
+/// that fill them.
 #[derive(Debug, Default)]
 pub(super) struct Phrasebook {
     known: HashMap<(&'static str, String), usize>,
@@ -92,6 +90,8 @@ fn split_numbers(sentence: &str) -> (String, Vec<String>) {
 const DIGITS: &[u8; 64] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_";
 
 /// Encodes values as positions within a range, with `width` digits each. Values outside the range, and NaN, are moved to an end of it.
+///
+/// The digits are in base 64, most significant first, as `assets/format.js` reads them.
 pub(super) fn encode_positions(
     values: impl IntoIterator<Item = f64>,
     range: (f64, f64),

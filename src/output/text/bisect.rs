@@ -59,7 +59,7 @@ fn describe_outcome(found: &CommitOutcome) -> String {
                 CommitFinding::Fast => format!("{change}, less than the threshold of {threshold}"),
                 CommitFinding::Slow => format!("{change}, more than the threshold of {threshold}"),
                 CommitFinding::Skipped => format!(
-                    "not called: {change} is neither clearly more nor clearly less than the threshold of {threshold}"
+                    "{change} is neither clearly more nor clearly less than the threshold of {threshold}"
                 ),
             });
         }
@@ -95,12 +95,12 @@ fn write_for_people(writer: &mut dyn Write, findings: &BisectFindings) -> io::Re
         BisectOutcome::Undecided => {
             writeln!(
                 writer,
-                "Whether `{id}` is slower in {bad} than in {good} could not be told: {}.",
+                "It is unclear whether `{id}` is slower in {bad} than in {good}: {}.",
                 describe_outcome(&last.found)
             )?;
             writeln!(
                 writer,
-                "More --rounds or a longer --time-budget may tell; a quieter machine, too."
+                "More --rounds, a longer --time-budget or a quieter machine may settle it."
             )
         }
         BisectOutcome::Found | BisectOutcome::Narrowed => {
@@ -143,7 +143,7 @@ fn write_possible(
             writer,
             "{}",
             terminal::heading(format!(
-                "The first slow commit is one of {}; the others could not be told:",
+                "The first slow commit is one of these {}; which one is unclear:",
                 findings.commits.len()
             ))
         )?;

@@ -1,8 +1,5 @@
-//! Compares benchmarks of one run with each other: marks the fastest of each row and those that cannot be told from it.
-//!
-//! Writes pivot tables as text, Markdown, CSV, or a message for each row.
-//!
-//! Writes a comparison of two runs for a report, as Markdown or CSV: change, adjusted p and effect sizes of every benchmark.
+//! Writes comparisons of runs: benchmarks of one run with each other, pivot tables (text, Markdown, CSV, or a message for each row), and two runs for
+//! a report with change, adjusted p and effect sizes (Markdown or CSV).
 
 use std::io::{self, Write};
 
@@ -157,20 +154,20 @@ fn legend(found: &GroupComparison) -> Vec<String> {
     };
     let mut lines = vec![
         format!(
-            "Of {run}, by `{}`: geometric means over launches of each launch's median, and ratios to the fastest of the row.",
+            "{run}, by `{}`: the geometric mean of the medians of its processes, and the ratio to the fastest of the row.",
             found.pattern
         ),
         format!(
-            "* fastest of its row ({}); ~ cannot be told from it: the fastest is one of these with {} confidence, row by row.",
+            "* fastest of its row ({}); ~ may be as fast: the fastest is one of these with {} confidence in each row.",
             wins.join(", "),
             units::percent(1.0 - found.level)
         ),
-        "Exploratory: one run says nothing of drift between runs, nor how much code layout or other inputs would change the order; no verdict rests on it.".to_owned(),
+        "Exploratory: one run does not show drift between runs, or how much code layout or other inputs would change the order. No verdict uses it.".to_owned(),
     ];
     let values = |row: &GroupedRow| row.cells.iter().flatten().count();
     if found.rows.iter().all(|row| values(row) < 2) {
         lines.push(
-            "No row has two benchmarks to compare: what the expression captures makes the columns, the rest of an id its row."
+            "No row has two benchmarks to compare: what the expression captures is the column, the rest of the id is the row."
                 .to_owned(),
         );
     }
@@ -181,11 +178,11 @@ fn legend(found: &GroupComparison) -> Vec<String> {
     let whole = whole.count();
     if found.geometric_means.is_some() && whole < found.rows.len() {
         lines.push(format!(
-            "Geometric means are of the {whole} rows that have a value in every column."
+            "Geometric means cover the {whole} rows that have a value in every column."
         ));
     }
     if all().any(|cell| cell.launches < 2) {
-        lines.push("Of a single launch nothing can be told.".to_owned());
+        lines.push("A single process is too little to tell which is faster.".to_owned());
     }
     if found.left_out > 0 {
         lines.push(format!(
@@ -195,13 +192,13 @@ fn legend(found: &GroupComparison) -> Vec<String> {
     }
     if let Some(left_out) = &found.filtered {
         lines.push(format!(
-            "{}. Values are of the runs, tests of every sample that is not stored as warm-up.",
+            "{}. This applies to the shown values; tests use every sample that is not stored as warm-up.",
             left_out.describe()
         ));
     }
     if found.without_value > 0 {
         lines.push(format!(
-            "{} without a value here: nothing above zero was measured, or something else than of the first of the row.",
+            "{} without a value here: the measured value is zero, or of another kind than the first of the row.",
             units::counted(found.without_value, "benchmark")
         ));
     }

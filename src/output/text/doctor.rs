@@ -1,6 +1,5 @@
-//! Prints the findings of `doctor`: facts about the machine, its noise, and advice with the commands to follow it.
-//!
-//! Prints the result of `doctor --benches`: verdicts per benchmark, and the rates of false alarms and of slowdowns found.
+//! Prints the findings of `doctor`: facts about the machine, its noise, and advice with the commands to follow it. Prints the result of `doctor
+//! --benches`: verdicts per benchmark, and the rates of false alarms and of slowdowns found.
 
 use std::io::{self, Write};
 use std::time::Duration;
@@ -141,7 +140,7 @@ fn write_noise(
     table.push(Column::prose("with", with));
     Table::new(table).write(writer, columns)?;
     let meaning = format!(
-        "Time of one benchmark alone in `--against` until a slowdown is called, in {} of 10 comparisons. Longer for several together, for slow launches or set-up, and where the speed depends on how a process lies in memory, as that of very short benchmarks may.",
+        "Time that `--against` takes to find a slowdown of one benchmark, in {} of 10 comparisons. It takes longer with several benchmarks, with slow process starts or set-up, and if the speed depends on the memory layout of a process, as with very short benchmarks.",
         (findings.power * 10.0).round()
     );
     for line in units::wrap_if_needed(&meaning, columns - 2) {
@@ -242,13 +241,11 @@ fn summarize(findings: &DoctorFindings) -> String {
     };
     let (bad, improvable) = (count(Severity::Bad), count(Severity::Improvable));
     let state = match (bad, improvable) {
-        (0, 0) => "Nothing to complain of".to_owned(),
+        (0, 0) => "No problems found".to_owned(),
         (0, improvable) => format!("{improvable} to improve"),
         (bad, improvable) => format!("{bad} bad, {improvable} to improve"),
     };
-    format!(
-        "{state}. `cargo perfcheck doctor --benches` tells the same of your own benchmarks, by trial."
-    )
+    format!("{state}. `cargo perfcheck doctor --benches` tests your own benchmarks.")
 }
 
 fn write_messages(writer: &mut dyn Write, findings: &DoctorFindings) -> io::Result<()> {
@@ -332,7 +329,7 @@ fn summarize_trials(findings: &SelfTestFindings) -> Vec<String> {
     let mut lines = Vec::new();
     if findings.interrupted {
         lines.push(format!(
-            "Interrupted: this is what the trials until then gave, of {} of each kind.",
+            "Interrupted: these are the results of the trials until then, of {} planned of each kind.",
             findings.trials
         ));
     }
@@ -367,20 +364,20 @@ fn summarize_false_alarms(findings: &SelfTestFindings) -> Vec<String> {
         some => some.to_string(),
     };
     let mut lines = vec![format!(
-        "False alarms: {seen} in {} of an executable with itself: at most {} of them, with {confidence} confidence.",
+        "False alarms: {seen} in {} of an executable with itself; the rate is at most {}, with {confidence} confidence.",
         units::counted(of, "comparison"),
         units::rounded_percent(upper),
     )];
     let level = findings.significance_level;
     if lower > level {
         lines.push(format!(
-            "That is more than the significance level of {} allows: the machine does something to one side that it does not do to the other. Close what is running, or lower --significance-level.",
+            "That is more than the significance level of {} allows: the machine treats the two sides differently. Close other programs, or lower --significance-level.",
             units::percent(level)
         ));
     } else if count == 0 && upper > level {
         let needed = ((1.0 - findings.bound_level).ln() / (-level).ln_1p()).ceil();
         lines.push(format!(
-            "{needed} comparisons without one would show less than {} (--trials).",
+            "{needed} comparisons without a false alarm would show a rate below {} (--trials).",
             units::percent(level)
         ));
     }
@@ -397,7 +394,7 @@ fn summarize_slowdowns(findings: &SelfTestFindings) -> Vec<String> {
     let slowdown = units::percent(findings.slowdown);
     let share = count as f64 / of as f64;
     let mut lines = vec![format!(
-        "Found: {count} of {} of {slowdown} ({}): at least {} of them, with {} confidence.",
+        "Found: {count} of {} of {slowdown} ({}); the rate is at least {}, with {} confidence.",
         units::counted(of, "slowdown"),
         units::rounded_percent(share),
         units::rounded_percent(lower),
@@ -417,11 +414,11 @@ fn summarize_slowdowns(findings: &SelfTestFindings) -> Vec<String> {
         units::percent(most)
     };
     lines.push(format!(
-        "Noise threshold: {range}. A slowdown is called if its whole interval lies beyond it."
+        "Noise threshold: {range}. A slowdown is found if its whole interval lies beyond it."
     ));
     if findings.slowdown <= most {
         lines.push(format!(
-            "A slowdown of {slowdown} is no more than that, and cannot be called. If it matters: --noise-threshold {}.",
+            "A slowdown of {slowdown} is not larger than that, and cannot be found. If it matters: --noise-threshold {}.",
             units::percent(findings.slowdown / 4.0).replace(' ', "")
         ));
     } else if share < FEW {
@@ -525,7 +522,7 @@ mod tests {
                     Severity::Improvable,
                     "on",
                     Some((
-                        "How far a core may boost depends on its temperature and on what the others do. Off, results are slower and steadier.",
+                        "How far a core may boost depends on its temperature and on the other cores. With boost off, results are slower but steadier.",
                         &["echo 0 | sudo tee /sys/devices/system/cpu/cpufreq/boost"],
                     )),
                 ),
@@ -607,7 +604,7 @@ mod tests {
         findings.findings.truncate(2);
         let text = shown(&findings, 80);
         assert!(!text.contains("What to change"), "{text}");
-        assert!(text.contains("Nothing to complain of."), "{text}");
+        assert!(text.contains("No problems found."), "{text}");
     }
 
     fn self_test_findings(same: &[Verdict], slowed: &[Verdict]) -> SelfTestFindings {
@@ -681,7 +678,7 @@ mod tests {
         let mut self_test_findings = self_test_findings(&[Unchanged; 5], &[Unchanged; 5]);
         self_test_findings.slowdown = 0.01;
         let text = self_test_shown(&self_test_findings);
-        assert!(text.contains("cannot be called"), "{text}");
+        assert!(text.contains("cannot be found"), "{text}");
         assert!(text.contains("--noise-threshold 0.25%"), "{text}");
     }
 

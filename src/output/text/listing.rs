@@ -1,6 +1,4 @@
-//! Lists benchmarks, runs, baselines and workspaces of the store, for people and as JSON lines.
-//!
-//! Prints the runs that pruning removes and keeps, as a list or as messages.
+//! Lists benchmarks, runs, baselines and workspaces of the store, and the runs that pruning removes and keeps: for people and as JSON lines.
 
 use std::io::{self, Write};
 
@@ -207,7 +205,7 @@ pub fn write_older_runs(writer: &mut dyn Write, older: usize) -> io::Result<()> 
         return Ok(());
     }
     let text = format!(
-        "{older} older {}: `--last N` shows more of them.",
+        "{older} older {} not shown: `--last N` shows more.",
         units::plural(older, "run")
     );
     writeln!(writer, "{}", terminal::faint(text))
@@ -235,7 +233,7 @@ fn describe_state(line: &RunLine, columns: usize) -> String {
         if is_narrow {
             format!("{levels}{NO_BREAK}accepted")
         } else {
-            format!("{} accepted", units::counted(levels, "level"))
+            format!("{} accepted", units::counted(levels, "benchmark"))
         }
     });
     let source = line.run.source.as_ref();
@@ -406,7 +404,7 @@ pub fn write_prune(
     let by_rule = lines.iter().filter(|line| line.fate == PruneDecision::Kept);
     let by_rule = match (by_rule.count(), summary.removed) {
         (kept, None) if kept < staying => {
-            format!(" ({kept} by the rules given, the others as above)")
+            format!(" ({kept} by the given rules, the others for the reasons above)")
         }
         _ => String::new(),
     };
@@ -416,20 +414,20 @@ pub fn write_prune(
     match (summary.removed, summary.freed_bytes) {
         (Some(removed), Some(freed)) => writeln!(
             writer,
-            "{} removed, {staying} left; {} given back.",
+            "{} removed, {staying} left; {} freed.",
             units::counted(removed, "run"),
             units::bytes(freed as f64)
         ),
         _ if going.is_empty() => {
             writeln!(
                 writer,
-                "Nothing has to go: all {} stay.",
+                "Nothing to remove: all {} stay.",
                 units::counted(staying, "run")
             )
         }
         _ => writeln!(
             writer,
-            "{} would go with {} of samples, {staying} stay{by_rule}. Nothing was removed: `--yes` does it.",
+            "{} would be removed with {} of samples, {staying} stay{by_rule}. Nothing was removed yet: add `--yes`.",
             units::counted(going.len(), "run"),
             units::bytes(bytes as f64)
         ),
@@ -446,14 +444,14 @@ fn write_samples(
     match (summary.removed, summary.freed_bytes) {
         (Some(removed), Some(freed)) => writeln!(
             writer,
-            "The samples of {} were removed; {} given back. The runs stay in the history.",
+            "The samples of {} were removed; {} freed. The runs stay in the history.",
             units::counted(removed, "run"),
             units::bytes(freed as f64)
         ),
-        _ if runs == 0 => writeln!(writer, "Nothing has to go: all samples stay."),
+        _ if runs == 0 => writeln!(writer, "Nothing to remove: all samples stay."),
         _ => writeln!(
             writer,
-            "The samples of {} would go, {bytes}; the runs stay in the history. Nothing was removed: `--yes` does it.",
+            "The samples of {} would be removed, {bytes}; the runs stay in the history. Nothing was removed yet: add `--yes`.",
             units::counted(runs, "run")
         ),
     }
@@ -496,6 +494,6 @@ fn reason_to_keep(fate: PruneDecision) -> Option<&'static str> {
         PruneDecision::Named => Some("named by a baseline"),
         PruneDecision::Reference => Some("later runs of its branch are compared with it"),
         PruneDecision::UnderWay => Some("incomplete and younger than a day"),
-        PruneDecision::Together => Some("belongs to a run that stays"),
+        PruneDecision::Together => Some("a kept run relies on it"),
     }
 }

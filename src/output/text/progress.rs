@@ -110,7 +110,7 @@ impl<W: Write, B: Write> Progress<W, B> {
             VisitPlan::Launches(launches) => {
                 // Samples that came out too short are measured again, in processes beyond the plan.
                 let launches = launches.max(number);
-                ("Launch", format!("{number} of {launches}{left}"))
+                ("Process", format!("{number} of {launches}{left}"))
             }
             // The first round cannot decide anything.
             VisitPlan::Rounds(_) if launch == 0 => ("Round", format!("{number}{left}")),
@@ -272,7 +272,7 @@ impl<W: Write, B: Write> Observer for Progress<W, B> {
                 launch,
                 message,
             } => self.write_line(&format!(
-                "{}: {} failed in launch {}: {}",
+                "{}: {} failed in process {}: {}",
                 terminal::error(),
                 printable_key(benchmark),
                 launch + 1,
@@ -330,7 +330,7 @@ pub fn describe_plan(
 /// Says how many benchmarks are measured next, and the expected time unless it would be far too low.
 fn describe_measurement(benchmarks: usize, bound: EstimateKind, expected: Duration) -> String {
     let takes = match bound {
-        EstimateKind::UsuallyAtMost => "; after two rounds the time left is known".to_owned(),
+        EstimateKind::UsuallyAtMost => "; the time left is known after two rounds".to_owned(),
         bound => format!(", {}", format_bound(bound, expected)),
     };
     let benchmarks = units::counted(benchmarks, "benchmark");
@@ -457,8 +457,8 @@ mod tests {
         ];
         insta::assert_snapshot!(shown_in(ProgressMode::Lines, &events), @r"
            Measuring 2 benchmarks, at least 2 minutes
-              Launch 1 of 2, at least 2 seconds left
-              Launch 2 of 2, about 2 seconds left
+             Process 1 of 2, at least 2 seconds left
+             Process 2 of 2, about 2 seconds left
         ");
         assert_eq!(shown_in(ProgressMode::Quiet, &events), "");
         let events = [
@@ -469,7 +469,7 @@ mod tests {
             visiting(10, 2, EstimateKind::AtMost),
         ];
         insta::assert_snapshot!(shown_in(ProgressMode::Lines, &events), @r"
-           Measuring 2 benchmarks; after two rounds the time left is known
+           Measuring 2 benchmarks; the time left is known after two rounds
                Round 1
                Round 2, 1 of 2 decided, at most 2 seconds left
                Round 11, 1 of 2 decided, at most 2 seconds left

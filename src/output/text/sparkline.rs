@@ -1,6 +1,6 @@
 //! Draws the last values of a series as a row of small bars, one column each.
 //!
-//! Pure. On terminals without UTF-8, `charset` replaces the bars by ASCII.
+//! Pure. On terminals without UTF-8, `terminal` replaces the bars by ASCII.
 
 use crate::output::scale::Scale;
 

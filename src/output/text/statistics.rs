@@ -1,8 +1,7 @@
 //! Prints all statistics of each benchmark of a run: a block that fits 80 columns, or a JSON message.
 //!
-//! Statistics of the samples themselves, each sample being one observation: the lines of a block that fits 80 columns.
-//!
-//! The full record of allocations, instructions and latencies, as lines of a block that fits 80 columns.
+//! A block has the summary, the statistics of the samples themselves (each sample being one observation), and the full record of allocations,
+//! instructions and latencies.
 
 use std::io::{self, Write};
 
@@ -160,7 +159,7 @@ fn number_table(record: &BenchmarkRecord, metric: &Metric) -> Table {
         ("standard error", units::or_dash(error)),
     ];
     let right = [
-        ("launches", summary.launches.to_string()),
+        ("processes", summary.launches.to_string()),
         ("max", spent(summary.max)),
         ("p25", p25),
         ("p95", p95),
@@ -215,7 +214,7 @@ fn record_lines(record: &BenchmarkRecord, metric: &Metric, confidence_level: f64
     });
     add("clock step", units::or_dash(clock));
     if let Some(threads) = found.threads.filter(|threads| *threads > 1) {
-        let text = format!("{threads} in the process: others may have run beside the samples");
+        let text = format!("{threads} in the process; others may have run during the samples");
         add("threads", text);
     }
     if let Some(share) = found.interrupted.filter(|share| *share > 0.0) {
@@ -239,7 +238,7 @@ fn estimate_lines(record: &BenchmarkRecord, metric: &Metric, confidence_level: f
     let is_point = |found: &Estimate| found.lower == found.upper && summary.min < summary.max;
     let estimates = [
         (
-            "mean of launches",
+            "process mean",
             record.mean_of_launches.as_ref(),
             at_level("t interval"),
         ),
@@ -254,18 +253,18 @@ fn estimate_lines(record: &BenchmarkRecord, metric: &Metric, confidence_level: f
         let text = match estimate {
             Some(found) if is_without_bounds(found) => {
                 let value = units::format_cost(metric, found.estimate);
-                format!("{value}  too few launches or samples for an interval at {level}")
+                format!("{value}  too few processes or samples for an interval at {level}")
             }
             Some(found) => {
                 let point = if is_point(found) {
-                    "; a point, as the samples are few different values"
+                    "; a single point, because the samples have few different values"
                 } else {
                     ""
                 };
                 format!("{}  {kind}{point}", format_with_interval(found, metric))
             }
             None if label == "mean, BCa" => format!(
-                "-  fewer than {} launches are too few for it at {level}",
+                "-  needs at least {} processes at {level}",
                 BenchmarkRecord::FEWEST_FOR_BCA
             ),
             None => "-".to_owned(),
@@ -284,7 +283,7 @@ fn estimate_lines(record: &BenchmarkRecord, metric: &Metric, confidence_level: f
     if let Metric::Rate { .. } = metric {
         let mean = &summary.mean;
         let text = format!(
-            "{} {}, harmonic mean; the times above are of one unit",
+            "{} {}, harmonic mean; the times above are per unit",
             units::value(metric, mean.estimate),
             units::interval(metric, mean.lower, mean.upper)
         );
@@ -331,7 +330,7 @@ pub(super) fn sample_lines(
             TrimmedError::Winsorized => ("trimmed mean", "t interval by Yuen's error"),
             TrimmedError::Plain => (
                 "trimmed mean",
-                "t interval, as if the samples used were all",
+                "t interval, as if no sample had been removed",
             ),
         }
     };
@@ -430,7 +429,7 @@ pub(crate) fn allocation_lines(found: &AllocationSummary) -> LabelledLines {
         (
             "allocations".to_owned(),
             format!(
-                "{} per iteration {how}, in {} iterations of {} launches",
+                "{} per iteration {how}, in {} iterations of {} processes",
                 units::count(found.count),
                 found.iterations,
                 found.launches
@@ -471,7 +470,7 @@ pub(crate) fn latency_lines(found: &LatencySummary, confidence_level: f64) -> La
         .iter()
         .map(|one| {
             let text = format!(
-                "{}  {level} t; all launches {}",
+                "{}  {level} t; all processes {}",
                 format_mean(&one.ns),
                 units::time(one.merged_ns as f64)
             );
@@ -481,7 +480,7 @@ pub(crate) fn latency_lines(found: &LatencySummary, confidence_level: f64) -> La
     lines.push((
         "error bound".to_owned(),
         format!(
-            "percentiles are at most {} too low; below {} ns exact",
+            "percentiles are at most {} too low; exact below {} ns",
             units::rounding(found.relative_error),
             found.exact_below
         ),
@@ -500,7 +499,7 @@ pub(crate) fn latency_lines(found: &LatencySummary, confidence_level: f64) -> La
     }
     if let Some(drift) = &found.course.drift {
         let text = format!(
-            "p50 {}, last second against first",
+            "p50 {}, last second compared with the first",
             units::change_with_interval(drift)
         );
         lines.push(("drift".to_owned(), text));
@@ -522,17 +521,17 @@ pub(crate) fn launch_lines(
     let spent = |value: f64| units::format_cost(metric, value);
     let mut lines: LabelledLines = (found.percentiles.iter())
         .map(|one| {
-            let label = format!("{} by launch", quantile_name(one.quantile));
+            let label = format!("{} by process", quantile_name(one.quantile));
             (label, format_with_deviation(&one.ns, &spent))
         })
         .collect();
     lines.push((
-        "mean by launch".to_owned(),
+        "mean by process".to_owned(),
         format_with_deviation(&found.mean_ns, &spent),
     ));
     if let Some(rate) = &found.per_second {
         lines.push((
-            "rate by launch".to_owned(),
+            "rate by process".to_owned(),
             format_with_deviation(rate, &units::per_second),
         ));
     }
@@ -545,10 +544,10 @@ pub(crate) fn launch_lines(
         format_with_deviation(&found.count, &units::count),
     ));
     let how = if found.ci_degenerate {
-        "one launch: nothing to resample".to_owned()
+        "only one process: nothing to resample".to_owned()
     } else {
         format!(
-            "{} resamples of launches: {} intervals",
+            "{} resamples of processes: {} intervals",
             found.resamples,
             units::percent(confidence_level)
         )
@@ -578,7 +577,7 @@ fn describe_operations(found: &LatencySummary) -> String {
     let failed = (found.errors > 0).then(|| format!("; {} failed", found.errors));
     let clamped = (found.clamped > 0).then(|| format!("; {} above an hour", found.clamped));
     format!(
-        "{} in {} launches, {} a second{}{}",
+        "{} in {} processes, {} per second{}{}",
         found.operations,
         found.launches,
         units::count(found.operations_per_second.mean.round()),

@@ -1,6 +1,4 @@
-//! Status lines in cargo's style: errors, warnings, and the steps of a build.
-//!
-//! The head above a run's table: where and how the run was measured.
+//! Status lines in cargo's style (errors, warnings, the steps of a build), and the head above a run's table: where and how the run was measured.
 
 use std::io::{self, Write};
 
@@ -107,7 +105,7 @@ fn describe_host_signs(signs: &HostControls) -> Vec<String> {
         let range = signs.control_range.unwrap_or(0.0) * 100.0;
         let jitter = units::jitter(signs).unwrap_or_default();
         format!(
-            "control workload {} a pass, {range:.1} % apart between launches, {jitter}",
+            "control workload {} per pass, {range:.1} % apart between processes, {jitter}",
             units::time(pass)
         )
     });

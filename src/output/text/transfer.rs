@@ -1,6 +1,5 @@
-//! Prints the results of importing exported runs, exporting and pushing.
-//!
-//! Prints the result of `import`: a row or message for each benchmark, and how many values were used or left out.
+//! Prints the results of moving runs: importing exported runs, exporting, pushing, and `import`, which has a row or message for each benchmark and
+//! tells how many values were used or left out.
 
 use std::io::{self, Write};
 
@@ -28,10 +27,10 @@ pub fn write_taken_over(
         let what = format!(
             "{} in {}, measured {}{}",
             units::counted(run.benchmarks, "benchmark"),
-            units::counted(run.launches, "launch"),
+            units::counted(run.launches, "process"),
             run.started,
             if run.is_base {
-                ", base of an A/B measurement"
+                ", reference of a side-by-side run"
             } else {
                 ""
             }
@@ -50,7 +49,7 @@ pub fn write_taken_over(
         match (run.run, run.known) {
             (Some(number), true) => writeln!(
                 writer,
-                "{file}: {what}: here already as run {number}{named}."
+                "{file}: {what}: already here as run {number}{named}."
             )?,
             (Some(number), false) => {
                 writeln!(writer, "{file}: {what}: stored as run {number}{named}.")?;
@@ -177,7 +176,7 @@ fn write_conclusion(writer: &mut dyn Write, findings: &ImportFindings<'_>) -> io
         sanitize::one_line(&source.summary()),
         units::counted(counts.runs_raw as usize, "value"),
         units::counted(findings.rows.len(), "benchmark"),
-        units::counted(findings.launches, "launch"),
+        units::counted(findings.launches, "process"),
     )?;
     writeln!(
         writer,
@@ -188,7 +187,7 @@ fn write_conclusion(writer: &mut dyn Write, findings: &ImportFindings<'_>) -> io
     if counts.outliers_removed > 0 {
         writeln!(
             writer,
-            "Outliers are left out wherever the run is described. Every value is stored, and `--outliers none` takes all but warm-up."
+            "Outliers are left out of summaries. Every value is stored; `--outliers none` uses all except warm-up."
         )?;
     }
     if source.rows_skipped > 0 {

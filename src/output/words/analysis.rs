@@ -47,33 +47,33 @@ pub(crate) fn describe_method(decision: &DecisionSettings) -> String {
     let analysis = &decision.analysis;
     let thresholds = &decision.thresholds;
     let unit = match analysis.observations {
-        Observations::Launches => "launches",
+        Observations::Launches => "processes",
         Observations::Samples => "samples",
-        Observations::Filtered => "the samples that the filter leaves",
+        Observations::Filtered => "the samples that the filter keeps",
     };
     let level = units::percent(decision.significance_level);
     let family = match analysis.correction {
         Correction::Holm => "adjusted by Holm",
         Correction::BenjaminiHochberg => "adjusted by Benjamini and Hochberg",
-        Correction::Unadjusted => "of each benchmark by itself",
+        Correction::Unadjusted => "of each benchmark alone",
     };
     let is_of_ranks = matches!(analysis.test, Test::MannWhitney | Test::Kruskal);
     let interval = if is_of_ranks && decision.noise_threshold == 0.0 {
         ""
     } else {
-        " and an interval beyond the noise threshold"
+        " and the interval beyond the noise threshold"
     };
     match analysis.test {
         Test::P95Ratio => format!(
-            "by the ratio of 95th percentiles: faster up to {}, slower from {} on, whatever the noise threshold",
+            "by the ratio of 95th percentiles: {} or less is faster, {} or more is slower, whatever the noise threshold",
             thresholds.p95_faster, thresholds.p95_slower
         ),
         Test::Interval => format!(
-            "by {} intervals of {unit} that must not overlap; drift between runs left out",
+            "by {} intervals of {unit}, which must not overlap; drift between runs is ignored",
             units::percent(1.0 - decision.significance_level)
         ),
         test => format!(
-            "by {test} of {unit}, p {family}: below {level} (two-sided){interval}; drift between runs left out"
+            "by {test} of {unit}; p {family} must be below {level} (two-sided){interval}; drift between runs is ignored"
         ),
     }
 }
@@ -125,7 +125,7 @@ pub(crate) fn describe_centers(comparison: &Comparison, metric: &Metric) -> Opti
         String::new()
     } else {
         format!(
-            "; left out by {}: {} of {} samples of the reference, {} of {} of this run{}",
+            "; {} left out {} of {} samples of the reference and {} of {} of this run{}",
             by.join(" and "),
             left_out(base),
             base.raw,
@@ -134,7 +134,7 @@ pub(crate) fn describe_centers(comparison: &Comparison, metric: &Metric) -> Opti
             if tests_filtered {
                 ""
             } else {
-                " (the test is of all)"
+                " (the test uses all)"
             }
         )
     };
@@ -155,11 +155,11 @@ pub(crate) fn write_thresholds(
     let changed: Vec<String> = thresholds
         .non_default()
         .into_iter()
-        .map(|(name, value, default)| format!("{name} {value} (usually {default})"))
+        .map(|(name, value, default)| format!("{name} {value} (default {default})"))
         .collect();
     if changed.is_empty() {
         return Ok(());
     }
-    let text = format!("Thresholds that are not as usual: {}.", changed.join(", "));
+    let text = format!("Changed thresholds: {}.", changed.join(", "));
     writeln!(writer, "{}", wrap_prose(&text, columns, "  "))
 }

@@ -8,7 +8,7 @@ use perfcheck_analysis::compare::{
 };
 use perfcheck_analysis::model::{BySide, Measurement, Verdict};
 
-const CLOSED_LOOP: &str = "Latencies are service times of a closed loop: each operation began when the one before it had ended, so nothing here waited in a queue behind a slow one, as requests of independent clients would (coordinated omission). Percentiles are means over launches, within 1/1024.";
+const CLOSED_LOOP: &str = "Latencies are service times measured in a closed loop: each operation starts when the one before ends, so they include no time in a queue, unlike requests of independent clients (coordinated omission). Percentiles are means over processes, accurate to 1/1024.";
 
 /// Maximum number of functions that a sentence names.
 const MOST_FUNCTIONS: usize = 3;
@@ -25,7 +25,7 @@ pub(crate) fn latency_caveat(measurements: &[&Measurement]) -> Option<String> {
     });
     let fewest = timed.min()?;
     let advice = if fewest < FEWEST_LAUNCHES {
-        " Of fewer than three launches they are anecdotes: take three at least, five or more for numbers to publish."
+        " Fewer than three processes are too few to rely on: use at least three, and five or more for published numbers."
     } else {
         ""
     };
@@ -155,7 +155,7 @@ fn describe_uncertain_counts(found: &AllocationComparison, noise_threshold: f64)
         .collect();
     (!words.is_empty()).then(|| {
         format!(
-            "{} per iteration, which vary too much for so few launches to show a change",
+            "{} per iteration, which vary too much to show a change with so few processes",
             words.join(", ")
         )
     })

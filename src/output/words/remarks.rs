@@ -1,6 +1,4 @@
-//! Turns the remarks among the findings into sentences. Every output takes them from here.
-//!
-//! Describes the results of limits (`--limit`): which benchmarks exceed them, and which limits could not be checked.
+//! Turns the remarks among the findings and the results of limits (`--limit`) into sentences. Every output takes them from here.
 
 use std::io::{self, Write};
 
@@ -41,8 +39,8 @@ pub(crate) fn describe_remark(remark: &BenchmarkNote) -> String {
     match remark {
         BenchmarkNote::CutShort { launches } => {
             format!(
-                "`--time-budget` left time for {}, and a verdict needs {MIN_LAUNCHES}: give it more time, or fewer benchmarks",
-                units::counted(*launches, "launch")
+                "`--time-budget` left time for only {}, and a verdict needs {MIN_LAUNCHES}: raise it, or select fewer benchmarks",
+                units::counted(*launches, "process")
             )
         }
         BenchmarkNote::Undecided {
@@ -53,19 +51,19 @@ pub(crate) fn describe_remark(remark: &BenchmarkNote) -> String {
         } => {
             let settles = describe_settlement(*rounds, *seconds, *noise_threshold);
             if *ran_out_of_time {
-                format!("its time ended before it was decided; {settles}")
+                format!("time ran out before a decision; {settles}")
             } else {
                 settles
             }
         }
-        BenchmarkNote::OnlyCandidate => "the reference does not have it (with `--against REV`, `--benches-from worktree` lays the current benchmarks over the older revision, where it builds with them)".to_owned(),
+        BenchmarkNote::OnlyCandidate => "not in the reference (`--against REV --benches-from worktree` builds REV with the current benchmarks, if it compiles)".to_owned(),
         BenchmarkNote::Same(same) => explain_unmeasured(*same),
-        BenchmarkNote::OtherVersion => "the author gave it another version (`--allow-different benchmark-version` compares all the same)".to_owned(),
-        BenchmarkNote::OtherHarness => "it is written against another harness there".to_owned(),
+        BenchmarkNote::OtherVersion => "the version of the benchmark differs (`--allow-different benchmark-version` compares it anyway)".to_owned(),
+        BenchmarkNote::OtherHarness => "the reference uses a different benchmark harness".to_owned(),
         BenchmarkNote::BaseFailed => "it fails in the reference, so there is nothing to compare it with".to_owned(),
         BenchmarkNote::TargetFailed { in_base } => {
             let whose = if *in_base { "the reference's" } else { "the" };
-            format!("{whose} bench target failed before its benchmarks were known; the error is above")
+            format!("{whose} bench target failed before it listed its benchmarks; see the error above")
         }
     }
 }
@@ -102,7 +100,7 @@ fn describe_settlement(
 /// Explains why a benchmark that is the same on both sides was not measured.
 pub(crate) fn explain_unmeasured(same: Sameness) -> String {
     format!(
-        "{} (`--measure-identical` measures all the same)",
+        "{} (`--measure-identical` measures it anyway)",
         describe_sameness(same)
     )
 }
@@ -111,8 +109,10 @@ pub(crate) fn explain_unmeasured(same: Sameness) -> String {
 pub(crate) fn describe_sameness(same: Sameness) -> &'static str {
     match same {
         Sameness::Executable => "both sides are the same executable, byte for byte",
-        Sameness::Reachable => "no machine code or data that the benchmark can reach differs",
-        Sameness::Run => "none of the machine code that differs ran with the benchmark",
+        Sameness::Reachable => {
+            "all machine code and data that the benchmark can reach are the same"
+        }
+        Sameness::Run => "the benchmark ran none of the machine code that differs",
     }
 }
 
@@ -125,7 +125,7 @@ pub(crate) fn describe_code_change(change: &CodeChange, most: usize) -> String {
     let from = with_reference("from", change.reference);
     if count == 0 {
         return format!(
-            "the machine code of `{}` differs{from} outside of its functions",
+            "the machine code of `{}` differs{from} outside its functions",
             change.target
         );
     }
@@ -136,7 +136,7 @@ pub(crate) fn describe_code_change(change: &CodeChange, most: usize) -> String {
             .map(|function| &*function.name)
             .collect();
         return format!(
-            "the machine code of `{}` is the same{from}, but data that {} refer to may differ: `{}`{}",
+            "the machine code of `{}` does not differ{from}, but data used by {} may: `{}`{}",
             change.target,
             units::counted(count, "function"),
             named.join("`, `"),
@@ -153,7 +153,7 @@ pub(crate) fn describe_code_change(change: &CodeChange, most: usize) -> String {
     let named: Vec<String> = named.map(format_changed_function).collect();
     let of_data = match count - others {
         0 => String::new(),
-        some => format!("; data that {some} more refer to may differ"),
+        some => format!("; data used by {some} more may differ"),
     };
     format!(
         "the machine code of `{}` differs{from} in {}: {}{}{of_data}",
@@ -194,7 +194,7 @@ pub(crate) fn format_changed_function(function: &ChangedFunction) -> String {
 pub fn describe_run_remark(remark: &RunNote) -> String {
     match remark {
         RunNote::StoredAlone { reason } => {
-            format!("this rests on stored numbers alone: {reason}")
+            format!("compared with stored numbers only: {reason}")
         }
         RunNote::BenchDiffers {
             package: _,
@@ -202,12 +202,12 @@ pub fn describe_run_remark(remark: &RunNote) -> String {
             files,
             current_does_not_build,
         } => format!(
-            "the bench target `{target}` itself differs between the sides ({}): a change may be the benchmark's ({})",
+            "the bench target `{target}` itself differs between the sides ({}): a change may come from the benchmark ({})",
             files.join(", "),
             if *current_does_not_build {
                 "the reference does not build with the current one"
             } else {
-                "`--benches-from worktree` gives both the current one, where the reference builds with it"
+                "`--benches-from worktree` uses the current one for both, if the reference builds with it"
             }
         ),
         RunNote::CodeDiffers(change) => describe_code_change(change, MOST_NAMED),
@@ -225,7 +225,7 @@ pub fn describe_run_remark(remark: &RunNote) -> String {
             name_benchmarks(benchmarks)
         ),
         RunNote::NotSampled { benchmarks, reason } => format!(
-            "which functions take the time of {} is not known: {reason}",
+            "functions of {} were not sampled: {reason}",
             name_benchmarks(benchmarks)
         ),
         RunNote::Skipped { benchmarks, reason } => {
@@ -243,32 +243,32 @@ pub fn describe_run_remark(remark: &RunNote) -> String {
             )
         }
         RunNote::NotForRounds { flags } => format!(
-            "two builds side by side are measured in rounds (`--rounds`, `--time-budget`), to which {} does not apply",
+            "ignored when builds are measured side by side: {} (use `--rounds` or `--time-budget`)",
             flags.join(", ")
         ),
         RunNote::Stolen { share } => format!(
-            "the hypervisor gave {:.0} % of the processors' time to others meanwhile: intervals are wider for that",
+            "the hypervisor gave {:.0} % of the processor time to others during the run, so intervals are wider",
             share * 100.0
         ),
-        RunNote::Imported => "imported values: another program measured them, under conditions that only its user knows; between languages, libraries with other guarantees, or machines, a difference shows a direction and no size".to_owned(),
+        RunNote::Imported => "these values come from another program, measured under unknown conditions; between languages, machines, or libraries with different guarantees, a difference shows a direction but not a size".to_owned(),
         RunNote::LeftOut { run, left_out } => format!(
-            "run {run} is described by what its import left, {}",
+            "run {run} is described from the samples that its import kept: {}",
             left_out.describe()
         ),
-        RunNote::HostUnknown => "nobody said on which machine these values were measured, so it is taken for a shared one, whose runs differ by a few percent; if nobody else uses it, import with `--fact host=dedicated`, or set `host = \"dedicated\"` in Cargo.toml".to_owned(),
-        RunNote::LaunchesUnknown => "nothing tells launches apart in an imported side, so that repetitions count as if they were independent: what differs between two sessions shows as a change, too".to_owned(),
+        RunNote::HostUnknown => "the machine that measured these values is unknown, so it is treated as shared, where runs differ by a few percent; if nobody else uses it, import with `--fact host=dedicated`, or set `host = \"dedicated\"` in Cargo.toml".to_owned(),
+        RunNote::LaunchesUnknown => "an imported side does not tell its processes apart, so repetitions count as independent: a difference between two sessions looks like a change".to_owned(),
         RunNote::SampledDifferently { in_turn, alone } => format!(
-            "run {in_turn} was measured side by side with another build, in many short rounds, run {alone} alone: small changes may come from that"
+            "small changes may come from how the runs were measured: run {in_turn} side by side with another build, in many short rounds, and run {alone} alone"
         ),
-        RunNote::RoundsAsLaunches => "both builds were measured side by side; this compares them as runs of their own, each round as a launch, and makes nothing of what they shared".to_owned(),
+        RunNote::RoundsAsLaunches => "compared here as two independent runs, although they were measured side by side; each round counts as a process".to_owned(),
         RunNote::Incomplete { run } => describe_incomplete(*run),
         RunNote::AsBuilt { targets, why } => format!(
-            "the functions of {} stay where the linker put them, as {why}",
+            "the code layout of {} was not varied because {why}",
             targets.join(", ")
         ),
-        RunNote::SmallChanges => "changes below 3 % may come from another layout of the code rather than from what it does; in tight loops larger ones may, too".to_owned(),
+        RunNote::SmallChanges => "changes below 3 % may come from code layout rather than from what the code does; in tight loops, larger ones may too".to_owned(),
         RunNote::PartsMissing { parts } => format!(
-            "{} missing: nothing is known of {} benchmarks; measure and merge again, with all parts",
+            "{} missing, so {} benchmarks are unknown; measure and merge again with all parts",
             match &parts[..] {
                 [part] => format!("part {part} is"),
                 _ => format!("parts {} are", list_shards(parts)),
@@ -278,11 +278,11 @@ pub fn describe_run_remark(remark: &RunNote) -> String {
         RunNote::HostsDiffer { hosts } => {
             let each = hosts.iter().map(|(host, parts)| format!("{} on {host}", list_shards(parts)));
             format!(
-                "parts were measured on different machines: {}; each verdict is about both sides on one of them",
+                "parts were measured on different machines: {}; each verdict compares both sides on one machine",
                 each.collect::<Vec<_>>().join("; ")
             )
         }
-        RunNote::ConcludedElsewhere => "this was concluded in another store, before the runs were imported: where a sentence of that time names a run, it has its number there".to_owned(),
+        RunNote::ConcludedElsewhere => "these verdicts come from another store; run numbers in their notes are that store's".to_owned(),
     }
 }
 
@@ -294,9 +294,7 @@ fn list_shards(parts: &[ShardId]) -> String {
 
 /// Says that a run was interrupted and has only a part of its results.
 pub(crate) fn describe_incomplete(run: RunId) -> String {
-    format!(
-        "run {run} is incomplete: it was stopped before its end, and only what it had measured until then is here"
-    )
+    format!("run {run} is incomplete: it was interrupted, and only what it had measured is shown")
 }
 
 /// Writes limits that benchmarks exceed, and limits without a decision, wrapped at `columns`.
@@ -392,10 +390,10 @@ fn format_count(value: f64) -> String {
 pub(crate) fn describe_limit_remark(remark: &LimitNote) -> String {
     match remark {
         LimitNote::ForNothing(text) => {
-            format!("the limit `{text}` is for no benchmark that was compared")
+            format!("the limit `{text}` matches no benchmark that was compared")
         }
         LimitNote::WithoutStatistic(text, statistic, benchmarks) => format!(
-            "the limit `{text}` says nothing of {}: {}",
+            "the limit `{text}` does not apply to {}: {}",
             name_benchmarks(benchmarks),
             explain_missing_statistic(*statistic)
         ),
@@ -407,15 +405,15 @@ pub(crate) fn describe_limit_remark(remark: &LimitNote) -> String {
         } => {
             let share = match family {
                 1 => String::new(),
-                _ => format!(" where {family} numbers share the level"),
+                _ => format!(" ({family} numbers share the confidence level)"),
             };
             let way_out = if *is_change {
-                "more processes, or both builds side by side (`--against`), narrow it"
+                "more processes or a side-by-side comparison (`--against`) narrow it"
             } else {
-                "more launches narrow it"
+                "more processes narrow it"
             };
             format!(
-                "the limit `{text}` is neither kept nor exceeded by {}: what was seen lies above the limit, the whole interval does not{share}; {way_out}",
+                "the limit `{text}` is undecided for {}: the estimate is above it, but the whole interval is not{share}; {way_out}",
                 name_benchmarks(benchmarks)
             )
         }
@@ -438,10 +436,10 @@ fn explain_missing_statistic(statistic: Statistic) -> &'static str {
         }
         Statistic::Instructions => "its instructions were not counted",
         Statistic::Latency(_) => {
-            "it is no latency benchmark (`iter_latency` times single operations)"
+            "it is not a latency benchmark (`iter_latency` times single operations)"
         }
         Statistic::Slope => "it has no linear phase",
-        _ => "its samples do not give it, or are no times",
+        _ => "its samples do not have it, or are not times",
     }
 }
 
@@ -484,7 +482,7 @@ mod tests {
         });
         assert_eq!(
             ended,
-            "its time ended before it was decided; about 46 rounds, 552 s, would settle it (`--rounds 46`)"
+            "time ran out before a decision; about 46 rounds, 552 s, would settle it (`--rounds 46`)"
         );
     }
 
@@ -543,7 +541,8 @@ mod tests {
             ))
         };
         assert!(
-            without(vec![key("a")]).contains("says nothing of `a`: it is no latency benchmark")
+            without(vec![key("a")])
+                .contains("does not apply to `a`: it is not a latency benchmark")
         );
         assert!(without(vec![key("a"), key("b"), key("c")]).contains("`a` and 2 more: "));
         let undecided = |family, is_change| {
@@ -556,14 +555,14 @@ mod tests {
         };
         let among = undecided(50, true);
         assert!(
-            among.contains("neither kept nor exceeded by `a`")
-                && among.contains("50 numbers share the level")
+            among.contains("undecided for `a`")
+                && among.contains("50 numbers share the confidence level")
                 && among.contains("--against"),
             "{among}"
         );
         let alone = undecided(1, false);
         assert!(
-            !alone.contains("share the level") && !alone.contains("--against"),
+            !alone.contains("share the confidence level") && !alone.contains("--against"),
             "{alone}"
         );
     }

@@ -1,6 +1,5 @@
-//! The sentences about a benchmark that all reports share, and the severity of its result. The texts are not escaped.
-//!
-//! The last line of a run or comparison: the outcome, the run, its verdicts and the exit status.
+//! The sentences about a benchmark that all reports share, the severity of its result, and the last line of a run or comparison. The texts are not
+//! escaped.
 
 use std::collections::BTreeMap;
 use std::io::{self, Write};
@@ -81,13 +80,14 @@ pub(crate) fn summarize_undecided(findings: &Findings<'_>) -> Option<String> {
     let slower = count_looking_slower(&findings.rows);
     let slower = match slower {
         0 => String::new(),
-        1 => ", and 1 of them looks slower".to_owned(),
-        some => format!(", and {some} of them look slower"),
+        1 => ", and 1 looks slower".to_owned(),
+        some => format!(", and {some} look slower"),
     };
     (open > 0).then(|| {
         format!(
-            "Of {} neither a change nor its absence is shown{slower}.",
-            units::counted(open, "benchmark")
+            "{} {} inconclusive{slower}.",
+            units::counted(open, "benchmark"),
+            if open == 1 { "is" } else { "are" }
         )
     })
 }
@@ -153,7 +153,7 @@ pub(crate) fn describe_modes(summary: &Summary, metric: &Metric) -> Option<Strin
     let [fast, slow] = summary.modes?;
     let write = |value| units::format_cost(metric, value);
     Some(format!(
-        "the samples have two modes, near {} and {}, and the interval of the median reaches over both",
+        "the samples form two groups, near {} and {}, and the interval of the median spans both",
         write(fast),
         write(slow)
     ))
@@ -210,7 +210,7 @@ pub(crate) fn describe_problem(
         return ("limit", describe_excess(found));
     }
     let more = match row.verdict {
-        Some(Verdict::Missing) => "it is in the reference, and not in this run".to_owned(),
+        Some(Verdict::Missing) => "it is in the reference but not in this run".to_owned(),
         Some(Verdict::Incomparable | Verdict::Failed) => {
             notes(row, findings).into_iter().next().unwrap_or_default()
         }
@@ -250,7 +250,7 @@ pub(crate) fn notes(row: &Row<'_>, findings: &Findings<'_>) -> Vec<String> {
         .chain(differences)
         .chain(remarks_on(row, |_| true, metric(row)))
         .chain(describe_failures(row, |launches| {
-            units::counted(launches.len(), "launch")
+            units::counted(launches.len(), "process")
         }))
         .map(|sentence| truncate(&sentence, LONGEST_SENTENCE))
         .collect()
@@ -310,10 +310,10 @@ pub(crate) fn describe_failures(
         .collect()
 }
 
-/// Formats `launch 1` or `launches 2, 3`.
+/// Formats `process 1` or `processes 2, 3`.
 pub(crate) fn format_processes(launches: &[u32]) -> String {
     let numbers: Vec<String> = launches.iter().map(u32::to_string).collect();
-    let noun = units::plural(launches.len(), "launch");
+    let noun = units::plural(launches.len(), "process");
     format!("{noun} {}", numbers.join(", "))
 }
 
@@ -342,10 +342,10 @@ pub(crate) fn summarize_unmeasured(findings: &Findings<'_>) -> Option<String> {
 pub(super) fn summarize_same_code(same: usize, of: usize) -> Option<String> {
     let all = units::counted(of, "benchmark");
     let counted = if same == of {
-        format!("{all} unchanged: both builds run the same machine code; none measured.")
+        format!("{all} unchanged: both builds run the same machine code, so none was measured.")
     } else {
         format!(
-            "{same} of {all} unchanged: they run the same machine code in both builds; not measured."
+            "{same} of {all} unchanged: they run the same machine code in both builds, so they were not measured."
         )
     };
     (same > 0).then_some(counted)
@@ -570,7 +570,7 @@ impl RunOutcome {
         let coloured = terminal::outcome(word, is_good);
         let is_let = is_good && self.tally.count(Verdict::Regressed) > 0;
         let is_let = match (is_let, self.is_part) {
-            (true, true) => ", which `merge` decides about",
+            (true, true) => "; `merge` decides",
             (true, false) => ", which `--fail-on` allows",
             (false, _) => "",
         };

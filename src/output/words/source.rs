@@ -28,7 +28,7 @@ pub(crate) fn write_source(writer: &mut dyn Write, run: &Run, source: &Source) -
     };
     writeln!(writer, "{}{}", plain(columns), plain(units.join(", ")))?;
     let first = if source.filter.drop_first {
-        ", first repetitions kept apart"
+        ", first repetitions stored separately"
     } else {
         ""
     };
@@ -56,9 +56,9 @@ pub(crate) fn write_source(writer: &mut dyn Write, run: &Run, source: &Source) -
 pub(crate) fn describe_environment(environment: &Environment) -> String {
     let stated = stated_facts(environment);
     if stated.is_empty() {
-        "machine and build are not known".to_owned()
+        "machine and build are unknown".to_owned()
     } else {
-        format!("stated: {}; all else is not known", stated.join(", "))
+        format!("stated: {}; everything else is unknown", stated.join(", "))
     }
 }
 

@@ -81,7 +81,7 @@ impl FromStr for Fact {
                     .map(|fact| fact.word())
                     .collect();
                 format!(
-                    "`{wanted}` is not a fact that can be allowed to differ; those are {}",
+                    "`{wanted}` cannot be allowed to differ; choose from {}",
                     names.join(", ")
                 )
             })
@@ -107,7 +107,7 @@ impl Difference {
         Self {
             fact: Fact::Turns,
             candidate: "alone".to_owned(),
-            base: "in turn with another build".to_owned(),
+            base: "side by side with another build".to_owned(),
         }
     }
 }

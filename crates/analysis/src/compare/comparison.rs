@@ -1,6 +1,6 @@
-//! The comparison of one benchmark: the answer to one question.
+//! The comparison of one benchmark, which answers one question, with the numbers behind its verdict.
 //!
-//! The numbers behind a verdict besides its interval, kept as the decision computed them, so that it can be explained.
+//! Invariant: the numbers are kept as the decision computed them, so that the verdict can be explained.
 
 use serde::{Deserialize, Serialize};
 

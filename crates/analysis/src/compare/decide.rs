@@ -1,11 +1,10 @@
-//! The decision about a family of questions on stored runs.
+//! The tests of each question on stored runs, and the decision about the family of them.
 //!
 //! Two families are tested, worsening and improvement, each at the whole level, by Holm's procedure or another
-//! [`Correction`](crate::model::Correction). A question's bounds are taken at the level of the step at which it was decided, so verdict and interval
-//! never disagree.
-//!
-//! The tests of one question, before the decision about the whole family.
+//! [`Correction`](crate::model::Correction). Invariant: a question's bounds are taken at the level of the step at which it was decided, so verdict
+//! and interval never disagree.
 
+use super::bounds::ChangeBounds;
 use super::disturbance;
 use crate::compare::map_with_progress;
 use rayon::prelude::*;
@@ -165,17 +164,9 @@ impl Bounds {
         }
     }
 
-    /// Turns the interval into a verdict. No other code of this module does.
     fn verdict(self, threshold: f64) -> Verdict {
-        if self.lower > threshold {
-            Verdict::Regressed
-        } else if self.upper < -threshold {
-            Verdict::Improved
-        } else if self.lower >= -threshold && self.upper <= threshold {
-            Verdict::Unchanged
-        } else {
-            Verdict::Inconclusive
-        }
+        let Self { lower, upper, .. } = self;
+        ChangeBounds { lower, upper }.judge(threshold)
     }
 
     fn change(self) -> Estimate {

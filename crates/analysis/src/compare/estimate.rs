@@ -1,9 +1,7 @@
-//! An estimated value with its interval, in the one form that is used outside the statistics crate.
+//! An estimated value with its interval, in the one form that is used outside the statistics crate, and the uncertainty of a relative change.
 //!
-//! The uncertainty of a relative change, from which bounds at any level can be computed. Limits, and verdicts about other metrics than the time,
-//! decide by it.
-//!
-//! It is kept as standard errors of the logarithm, because the level of a bound is known only after all benchmarks that share it.
+//! Limits, and verdicts about other metrics than the time, decide by the uncertainty. It is kept as standard errors of the logarithm, because the
+//! level of a bound is known only after all benchmarks that share it.
 
 use serde::{Deserialize, Deserializer, Serialize};
 

@@ -1,8 +1,7 @@
-//! Filters the samples of a run for descriptions. Tests never use filtered samples.
+//! Filters the samples of a run for descriptions, by translating the outlier settings into policies of `perfcheck-stats`, and summarizes the values
+//! of an imported benchmark.
 //!
-//! Translates the outlier settings into policies of `perfcheck-stats`.
-//!
-//! The summary of the values of an imported benchmark.
+//! Invariant: tests do not use filtered samples unless `Observations::Filtered` is chosen.
 
 use serde::Serialize;
 use std::collections::BTreeMap;

@@ -1,9 +1,6 @@
-//! Notes: what a reader must know about a comparison besides its numbers.
+//! Notes: what a reader must know about a comparison besides its numbers, such as how the host disturbed it.
 //!
-//! Notes on how the host disturbed a comparison of stored runs.
-//!
-//! Checks whether the fastest processes of a side agree. If they do not, the host was disturbed and their minimum (the floor) is an accident, so no
-//! change is called.
+//! If the fastest processes of a side do not agree, the host was disturbed and their minimum (the floor) is an accident, so no change is called.
 
 use serde::{Deserialize, Serialize};
 use std::fmt;
@@ -247,39 +244,39 @@ impl Note {
         match self {
             Self::TooFewObservations { smaller, needed } => write!(
                 f,
-                "not tested: this test needs {needed} observations on each side, and one has {smaller} (more `--rounds`, or `--observations samples`)"
+                "not tested: this test needs {needed} observations on each side, but one has only {smaller} (raise `--rounds`, or use `--observations samples`)"
             ),
             Self::NoCenter { center: Statistic::Slope } => f.write_str(
-                "not tested: a side has no linear phase and so no slope (`--sampling-mode linear`, or another `--center`)",
+                "not tested: a side has no slope because it was not sampled in linear mode (use `--sampling-mode linear` or another `--center`)",
             ),
             Self::NoCenter { center } => write!(f, "not tested: a side has no {center}"),
             Self::NoSuchMetric { metric: Statistic::Allocations | Statistic::Bytes | Statistic::Peak } => f.write_str(
-                "allocations were not counted on both sides: the bench needs the counting allocator of `perfcheck`",
+                "allocations were not counted on at least one side: the bench needs the counting allocator of `perfcheck`",
             ),
             Self::NoSuchMetric { metric: Statistic::Instructions } => f.write_str(
-                "instructions were not counted on both sides",
+                "instructions were not counted on at least one side",
             ),
             Self::NoSuchMetric { metric } => write!(
                 f,
-                "there is no {metric} on both sides: only benchmarks that time single operations (`iter_latency`) have one"
+                "{metric} is missing on at least one side: only benchmarks that time single operations (`iter_latency`) have it"
             ),
             Self::NoExactP => f.write_str(
-                "not tested: an exact p needs values without ties, and at most 10,000 pairs (`--rank-p auto` takes the asymptotic one then)",
+                "not tested: an exact p needs values without ties and at most 10,000 pairs (`--rank-p auto` uses the asymptotic p instead)",
             ),
             Self::NegligibleEffect { delta, practical } => write!(
                 f,
-                "the difference is significant and negligible: Cliff's delta is {delta:+.3}, and only from {practical} on it counts"
+                "the difference is significant but negligible: Cliff's delta is {delta:+.3}, and only {practical} or more counts"
             ),
             Self::WithinNoise => f.write_str(
-                "the difference is significant, but its interval does not lie wholly beyond the noise threshold",
+                "the difference is significant, but its interval is not entirely beyond the noise threshold",
             ),
             Self::NotSignificant { p, adjusted, level } => write!(
                 f,
-                "the interval lies beyond the noise threshold, but p is {p:.4}, and {adjusted:.4} adjusted for all benchmarks: not below {level} (more launches, fewer benchmarks, or another `--test`, `--observations` or `--correction`)"
+                "the interval lies beyond the noise threshold, but p is {p:.4} ({adjusted:.4} adjusted for all benchmarks), not below {level} (use more processes, fewer benchmarks, or another `--test`, `--observations` or `--correction`)"
             ),
             Self::CountsNotSignificant { p, adjusted, level } => write!(
                 f,
-                "the counts differ by more than noise, but p is {p:.4}, and {adjusted:.4} adjusted for all benchmarks whose counts vary: not below {level} (more launches)"
+                "the counts differ by more than noise, but p is {p:.4} ({adjusted:.4} adjusted for all benchmarks whose counts vary), not below {level} (use more processes)"
             ),
             _ => Ok(()),
         }
@@ -295,62 +292,62 @@ impl Note {
             }
             Self::SecondFastestOfFewSamples { samples } => write!(
                 f,
-                "the second fastest samples are compared, as a side has only {samples}"
+                "the second fastest samples are compared because a side has only {samples} samples"
             ),
             Self::SlowPath { side, share_candidate, share_base } => write!(
                 f,
-                "a slow path: samples of {side} are often more than 10 % slower than their neighbours of the other, its fastest are not ({:.1} % of the new samples lie that far above their floor, {:.1} % of the reference)",
+                "some samples of {side} are more than 10 % slower than the neighboring samples of the other side, but its fastest are not ({:.1} % of the new samples are more than 10 % above the fastest, {:.1} % of the reference's)",
                 share_candidate * 100.0,
                 share_base * 100.0
             ),
             Self::SlowPathSuspected => f.write_str(
-                "the fastest samples are alike, but some of the new ones may take a slow path (more rounds would tell)",
+                "the fastest samples are alike, but some other new samples may be slower (more rounds would tell)",
             ),
             Self::SlowPathsNotSearched { rounds } => write!(
                 f,
-                "the fastest samples are alike; {rounds} rounds are too few to look for slow paths"
+                "the fastest samples are alike, but {rounds} rounds are too few to tell whether other samples became slower"
             ),
             Self::ThresholdRaised { controls, change, too_noisy } => write!(
                 f,
-                "on this host it has differed from itself by up to {:.1} % (95th percentile of {controls} controls): that is its noise threshold here{}",
+                "identical code differs by up to {:.1} % on this host (95th percentile of {controls} comparisons): that is now its noise threshold{}",
                 change * 100.0,
-                if *too_noisy { ", too much to call anything unchanged" } else { "" }
+                if *too_noisy { ", too large to call anything unchanged" } else { "" }
             ),
             Self::ChangeDrifts => f.write_str(
-                "the first half of the rounds shows another change than the second, by more than the noise threshold and chance: measure again",
+                "the two halves of the rounds show different changes, by more than the noise threshold and chance: measure again",
             ),
             Self::PositionMatters { effect } => write!(
                 f,
-                "whichever side comes second in a pair is {:.1} % {}: the sides disturb each other (the order is balanced, so the change is not affected)",
+                "the side measured second in a pair is {:.1} % {}: the sides disturb each other (the order is balanced, so the change is not affected)",
                 effect.abs() * 100.0,
                 if *effect < 0.0 { "faster" } else { "slower" }
             ),
             Self::RoundsDependOnTheirNeighbours { correlation } => write!(
                 f,
-                "rounds resemble the round before them (correlation {correlation:.2}): the interval may be too narrow"
+                "each round resembles the one before (correlation {correlation:.2}): the interval may be too narrow"
             ),
             Self::LongIterations { iteration_ns } => write!(
                 f,
-                "an iteration takes {:.1} ms, so a round holds few samples: measure longer, or benchmark less work",
+                "an iteration takes {:.1} ms, so a round has few samples: measure longer, or benchmark less work",
                 iteration_ns / 1e6
             ),
             Self::ProcessesDiffer { by } => write!(
                 f,
-                "processes of the same build differ by {:.1} % (standard deviation), for example because their memory lies elsewhere: more rounds help",
+                "processes of the same build differ by {:.1} % (standard deviation), for example because of their memory layout: more rounds help",
                 by * 100.0
             ),
             Self::SamplesDiffer { by } => write!(
                 f,
-                "what is measured side by side within a round differs by {:.1} % (standard deviation): a quieter machine or more rounds help",
+                "sample pairs within a round differ by {:.1} % (standard deviation): a quieter machine or more rounds help",
                 by * 100.0
             ),
             Self::SeveralProcessors { processors } => write!(
                 f,
-                "the process used {processors:.1} processors on average, so its time depends on where the system puts its threads"
+                "the process used {processors:.1} processors on average, so its time depends on where the system runs its threads"
             ),
             Self::SeveralModes { side, apart, share } => write!(
                 f,
-                "the rounds of {side} fall into two groups {:.0} % apart, {:.0} % of them in the fast one: memory layout, or a disturbed host",
+                "the rounds of {side} form two groups {:.0} % apart, with {:.0} % of them in the fast one: memory layout or a disturbed host may be the cause",
                 apart * 100.0,
                 share * 100.0
             ),
@@ -367,7 +364,7 @@ impl fmt::Display for Note {
             // Without a clock, only values of 0 do not count.
             Self::SamplesTooShort { side, needed_ns } if *needed_ns == 0.0 => write!(
                 f,
-                "the values of {side} are 0, and no ratio can be formed with them; compare differences by another test (`--method nbenchmark`)"
+                "the values of {side} are 0, so there is no ratio; compare differences with another test (`--method nbenchmark`)"
             ),
             Self::SamplesTooShort { side, needed_ns } => write!(
                 f,
@@ -380,61 +377,61 @@ impl fmt::Display for Note {
                 used,
             } => write!(
                 f,
-                "{left_out} of {} processes of {side} do not count: something slowed their warm-up down, so their samples are too short",
+                "{left_out} of {} processes of {side} were left out: something slowed down their warm-up, so their samples are too short",
                 left_out + used
             ),
             Self::RoundsLeftOut { left_out, rounds } => write!(
                 f,
-                "{left_out} of {rounds} rounds do not count: something slowed a warm-up down, so their samples are too short"
+                "{left_out} of {rounds} rounds were left out: something slowed down a warm-up, so their samples are too short"
             ),
             Self::LaunchesFailed { side, failed, good } => {
-                write!(f, "{failed} launches of {side} failed, {good} are left")
+                write!(f, "{failed} processes of {side} failed, {good} are left")
             }
             Self::FewLaunches { side, launches: 1 } => {
-                write!(f, "{side} has one launch: how launches differ is not known")
+                write!(f, "{side} has one process, so how much processes differ is unknown")
             }
             Self::FewLaunches { side, launches } => {
-                write!(f, "{side} has only {launches} launches")
+                write!(f, "{side} has only {launches} processes")
             }
             Self::LoneLaunches => f.write_str(
-                "one launch a side cannot tell a change from a launch that was disturbed: measure at least two",
+                "one process per side cannot tell a change from a disturbance: measure at least two",
             ),
             Self::SamplesAsUnits => f.write_str(
-                "with one launch the t-score compares samples as if they were independent: it alarms too often",
+                "with one process the t-score treats samples as independent, so it raises too many false alarms",
             ),
             Self::MedianOfFewSamples { samples } => {
-                write!(f, "medians are compared, as a side has only {samples} samples")
+                write!(f, "medians are compared because a side has only {samples} samples")
             }
             Self::MedianOfRamp => f.write_str(
-                "medians of the longer half of the ramp are compared, as there is no flat phase",
+                "medians of the longer half of the ramp are compared because there is no flat phase",
             ),
             Self::SampleLengthsDiffer { ratio } => write!(
                 f,
-                "the samples of one side are {ratio:.1} times as long as those of the other; short samples reach lower times"
+                "the samples of one side are {ratio:.1} times as long as the other's; short samples reach lower times"
             ),
-            Self::NoVariance => f.write_str("all launches of each side give the same value (a coarse clock?)"),
+            Self::NoVariance => f.write_str("all processes of each side gave the same value (a coarse clock?)"),
             Self::NoTScore => f.write_str("the t-score could not be computed"),
             Self::TooFewResamples { needed } => write!(
                 f,
-                "so many benchmarks at this significance level need at least {needed} resamples"
+                "this many benchmarks at this significance level need at least {needed} resamples"
             ),
             Self::FewerResamples { drawn } => write!(
                 f,
-                "there are too many samples for the resamples asked for: the p is of {drawn}, and none below {:.1e} can be found",
+                "only {drawn} resamples were drawn because there are so many samples: p cannot be below {:.1e}",
                 1.0 / (*drawn as f64 + 1.0)
             ),
             Self::LoneFloor { side, gap } => {
                 let percent = gap * 100.0;
-                write!(f, "the fastest launches of {side} differ by {percent:.1} %")?;
+                write!(f, "the fastest processes of {side} differ by {percent:.1} %")?;
                 f.write_str(if self.withholds_changes() {
                     ", so no change is called: measure again when the host is quieter"
                 } else {
-                    ": what one launch alone reached is uncertain (more launches help)"
+                    ": a time that only one process reached is uncertain (more processes help)"
                 })
             }
             Self::SlowerButForTheFastest { change } => write!(
                 f,
-                "the launches are {:.1} % slower on average, the fastest of them are not: the host was disturbed, or only some launches became slower",
+                "the processes are {:.1} % slower on average, but the fastest are not: the host was disturbed, or only some processes became slower",
                 change * 100.0
             ),
             Self::TooFewObservations { .. }
@@ -446,10 +443,10 @@ impl fmt::Display for Note {
             | Self::NotSignificant { .. }
             | Self::CountsNotSignificant { .. } => self.fmt_published_test(f),
             Self::TestsContradict => f.write_str(
-                "the fastest samples of all rounds and the rounds one by one say different things (the host changed its speed?): only what both show counts",
+                "the fastest samples and the round-by-round comparison disagree (did the host change its speed?): only what both show counts",
             ),
             Self::FasterByTScoreOnly => f.write_str(
-                "the t-score says faster, but the drift between runs could explain it",
+                "the t-score says faster, but drift between runs could explain it",
             ),
             Self::FewRounds { .. } | Self::SecondFastestOfFewSamples { .. } | Self::SlowPath { .. } | Self::SlowPathSuspected | Self::SlowPathsNotSearched { .. } | Self::ThresholdRaised { .. } | Self::ChangeDrifts | Self::PositionMatters { .. } | Self::RoundsDependOnTheirNeighbours { .. } | Self::LongIterations { .. } | Self::ProcessesDiffer { .. } | Self::SamplesDiffer { .. } | Self::SeveralProcessors { .. } | Self::SeveralModes { .. } => self.fmt_paired(f),
         }
@@ -489,7 +486,7 @@ impl fmt::Display for HostNote {
         match self {
             Self::HostMoved { change } => write!(
                 f,
-                "the control workload, which no change of code touches, ran {:.1} % {} too: the host moved by more than this change (measured in turn, it would not matter)",
+                "the machine itself became {:.1} % {}, more than this change; a side-by-side comparison is not affected",
                 change.abs() * 100.0,
                 if *change < 0.0 { "faster" } else { "slower" }
             ),
@@ -499,11 +496,11 @@ impl fmt::Display for HostNote {
                 launches,
             } => write!(
                 f,
-                "{drifting} of {launches} launches of {side} changed their speed while they were sampled (a longer warm-up, or a quieter host)"
+                "{drifting} of {launches} processes of {side} changed speed while they were sampled (use a longer warm-up or a quieter host)"
             ),
             Self::SamplesInterrupted { side, share } => write!(
                 f,
-                "the processor was taken away in up to {:.0} % of the samples of {side}: other work ran on the machine",
+                "other work on the machine interrupted up to {:.0} % of the samples of {side}",
                 share * 100.0
             ),
         }

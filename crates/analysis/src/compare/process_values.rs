@@ -2,12 +2,6 @@
 //!
 //! Only samples that are long enough for the clock count, by a length that their own times cannot influence. Both sides use the same statistic and
 //! the same number of samples per process (the first ones in the order taken), because a low quantile depends on the number of samples.
-//!
-//! The length of samples, which decides whether the clock can time them.
-//!
-//! A sample's own time must not decide whether it counts: every disturbance makes samples longer, so if all samples of a run were too short, only the
-//! disturbed ones would remain. The length of a sample is therefore its number of iterations (fixed before it began) times the time of an iteration
-//! that is typical of all processes of the benchmark.
 
 use serde::{Deserialize, Serialize};
 use std::fmt;
@@ -219,6 +213,10 @@ pub(super) fn shortest_sample_ns(clock_step_ns: f64) -> f64 {
 pub const ASSUMED_CLOCK_STEP_NS: f64 = 50.0;
 
 /// How a process sampled a benchmark.
+///
+/// It decides whether the clock can time the samples. A sample's own time must not decide whether it counts: every disturbance makes samples longer,
+/// so if all samples of a run were too short, only the disturbed ones would remain. The length of a sample is therefore its number of iterations
+/// (fixed before it began) times the time of an iteration that is typical of all processes of the benchmark.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct ProcessSampling {
     /// Iterations of its median sample.

@@ -7,6 +7,7 @@ use super::disturbance::Disturbance;
 use super::estimate::Estimate;
 use super::summary::{Summary, described_times};
 use crate::compare::SampleDescription;
+#[cfg(feature = "schema")]
 use crate::compare::samples::Percentiles;
 use crate::compare::samples::serialize_by_name;
 use crate::model::{DecisionSettings, Measurement, Quantile};
@@ -15,7 +16,6 @@ use perfcheck_stats::{
     OutlierPolicy, Resampling, Stream, TInterval, TailSource, TrimmedError, Variability,
     bca_interval, derived_seed, describe_cluster_means, mean, median,
 };
-#[cfg(feature = "schema")]
 use serde::Serialize;
 
 /// The statistics of samples, in nanoseconds per iteration.

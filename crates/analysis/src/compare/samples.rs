@@ -12,7 +12,6 @@ use perfcheck_stats::{
     CleanedSample, FirstSampleTreatment, FullDescription, FullDescriptionRules, OutlierPolicy,
     TailSource, TrimmedError,
 };
-#[cfg(feature = "schema")]
 use serde::{Serialize, Serializer};
 
 /// A description that treats each sample as an observation of its own, after an outlier policy. All numbers are of the samples used; intervals assume

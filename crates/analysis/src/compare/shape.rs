@@ -1,11 +1,7 @@
-//! The data for drawing one measurement, in a picture or on a page of many: curves, quantiles, processes, samples.
+//! The data for drawing one measurement, in a picture or on a page of many: density curves, quantiles, processes, samples.
 //!
-//! Only numbers. Each side of a comparison has its own range, because the sides may be far apart and each has its details. Nothing here decides a
-//! verdict.
-//!
-//! The density of values as a curve, over the range that holds most of them.
-//!
-//! Only numbers; `report` draws them.
+//! Only numbers, which the output layers draw. Each side of a comparison has its own range, because the sides may be far apart and each has its
+//! details. Must not decide a verdict.
 
 use super::summary::{described_times, resampling_units, sample_times};
 use crate::model::{Measurement, ProcessSeries};

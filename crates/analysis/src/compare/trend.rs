@@ -1,9 +1,7 @@
-//! The history of a benchmark over runs: its levels, where they changed, and the expected range of the next value.
+//! The history of a benchmark over runs: its values, its levels, where they changed, and the expected range of the next value.
 //!
-//! Pure: it takes values in the order of their runs, from any source. It describes a history and decides no verdict.
-//! docs/internals/src/statistics/history.md describes the method.
-//!
-//! The values of one benchmark over many runs, all computed in the same way so that they can be compared.
+//! Pure: it takes values in the order of their runs, from any source, all computed in the same way so that they can be compared. It describes a
+//! history and decides no verdict. docs/internals/src/statistics/history.md describes the method.
 
 use serde::Serialize;
 use std::ops::RangeInclusive;

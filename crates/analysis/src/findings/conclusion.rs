@@ -1,6 +1,6 @@
 //! The conclusion of a comparison, made in this one place: from rows to limits, remarks on the whole run, and the exit code.
 //!
-//! New numbers for the runs that a conclusion names, when it moves to another store.
+//! When a conclusion moves to another store, the runs that it names get new numbers.
 
 use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, BTreeSet};

@@ -313,7 +313,7 @@ mod tests {
             ("median", "no limit such as `median:5%`"),
             (
                 "meadian:5%",
-                "no statistic of what has limits; those are time, mean, median",
+                "not a statistic for limits; choose one of time, mean, median",
             ),
             (
                 "median:5",

@@ -1,6 +1,5 @@
-//! Remarks that accompany verdicts, as data; the output layers turn them into sentences.
-//!
-//! Findings about the machine code of two builds: where they are the same, and the functions that differ.
+//! Remarks that accompany verdicts, and findings about the machine code of two builds (where it is the same, and the functions that differ), as data;
+//! the output layers turn them into sentences.
 
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeSet;

@@ -1,6 +1,4 @@
-//! The results of one benchmark, and of a whole run.
-//!
-//! The order in which benchmarks are shown.
+//! The results of one benchmark and of a whole run, and the order in which benchmarks are shown.
 
 use serde::{Deserialize, Serialize};
 use std::cmp::Ordering;

@@ -1,6 +1,4 @@
-//! The rows of a run that is compared with stored runs.
-//!
-//! The stored runs that each benchmark of a run is compared with.
+//! The rows of a run that is compared with stored runs, and the stored runs that each benchmark is compared with.
 
 use std::collections::{BTreeMap, BTreeSet};
 

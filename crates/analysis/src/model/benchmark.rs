@@ -1,6 +1,5 @@
-//! The identity of a benchmark, and the work of one iteration.
-//!
-//! The meaning of a benchmark's numbers: its metric says how to read a sample and which direction is worse.
+//! The identity of a benchmark, the work of one iteration, and the meaning of its numbers: the metric says how to read a sample and which direction
+//! is worse.
 
 use serde::{Deserialize, Serialize};
 use std::cmp::Ordering;

@@ -1,11 +1,7 @@
-//! The origin of the numbers of an imported run: another program measured them.
+//! The origin of the numbers of an imported run, filters for its descriptions, and the data that Criterion writes about a benchmark.
 //!
-//! Filters for descriptions of a run (statistics, pivots, columns, pictures). All samples are stored, and tests use all of them unless
-//! `Observations::Filtered` is chosen.
-//!
-//! The data that Criterion writes about a benchmark, both in its files and in its messages to a runner (criterion 0.2 to 0.8).
-//!
-//! Only types: their users decide which file or message to read. A throughput of an unknown kind is kept as text.
+//! Only types: their users decide which file or message to read. All samples are stored, and tests use all of them unless `Observations::Filtered` is
+//! chosen. Criterion's types serve its files and its messages to a runner (criterion 0.2 to 0.8). A throughput of an unknown kind is kept as text.
 
 use serde::de::IgnoredAny;
 use serde::{Deserialize, Serialize};

@@ -1,6 +1,4 @@
-//! Events during a measurement, for the code that shows its progress.
-//!
-//! Progress of long work other than measuring, such as storing many benchmarks.
+//! Events during a measurement, for the code that shows its progress, and progress of other long work, such as storing many benchmarks.
 
 use std::cell::{Cell, RefCell};
 use std::time::Duration;

@@ -1,11 +1,8 @@
-//! A run: all processes of one invocation.
+//! A run: all processes of one invocation with their measurements, counts for each function of a benchmark, and facts about the machine, the build
+//! and the checkout.
 //!
-//! One process of a bench executable, with its measurements of each benchmark.
-//!
-//! Counts for each function of a benchmark, from separate processes: instructions of an iteration, which do not depend on a clock or on the load of
-//! the machine, or the number of times that sampling found the benchmark in the function.
-//!
-//! Facts about the machine, the build and the checkout of a run.
+//! Counts are from separate processes: instructions of an iteration, which do not depend on a clock or on the load of the machine, or the number of
+//! times that sampling found the benchmark in the function.
 
 use serde::{Deserialize, Serialize};
 use std::cmp::{Ordering, Reverse};

@@ -1,8 +1,7 @@
-//! Samples: exact integers as the bench process reported them.
+//! Samples of a benchmark from one process or from both sides of a round, and extras: measurements besides the samples, such as allocations and
+//! latencies.
 //!
-//! A round of a side-by-side measurement: the samples of one benchmark from both sides.
-//!
-//! Extras: measurements of a benchmark besides its samples, such as allocations and latencies.
+//! Invariant: samples are exact integers as the bench process reported them.
 
 use serde::{Deserialize, Serialize};
 use std::time::Duration;

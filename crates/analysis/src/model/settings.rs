@@ -1,10 +1,7 @@
-//! Settings of sampling and of decisions, with the project's defaults.
+//! Settings of sampling and of decisions, with the project's defaults, and choices between the statistics of published systems and the project's own.
 //!
-//! Choices between the statistics of published systems and the project's own: plain enums, each value with the word that people write.
-//!
-//! `compare::alternative` implements them; nothing here computes.
-//!
-//! The published systems whose conventions `--method` selects with one word.
+//! Choices are plain enums, each value with the word that people write; `--method` selects the conventions of a published system with one word.
+//! Nothing here computes: `compare::alternative` implements them.
 
 use serde::{Deserialize, Serialize};
 use std::time::Duration;
@@ -181,13 +178,13 @@ impl Default for DecisionSettings {
 words! {
     /// The test that decides about stored runs.
     Test {
-        BootstrapT = "bootstrap-t": "The procedure of this tool: bootstrap t-score and prediction interval",
+        BootstrapT = "bootstrap-t": "This tool's own: bootstrap t-score and prediction interval",
         TScore = "t-score": "The bootstrap t-score alone, without drift between runs (as --ignore-drift)",
-        PooledT = "pooled-t": "The t-score of the means against resamples of both sides pooled (Criterion)",
+        PooledT = "pooled-t": "The t-score of the means, against resamples of both sides pooled (Criterion)",
         Welch = "welch": "Welch's t-test of the means (mmtests)",
-        MannWhitney = "mann-whitney": "Mann and Whitney's test of ranks (NBenchmark, the serializer methodology)",
-        Kruskal = "kruskal": "Kruskal and Wallis's test of ranks (NBenchmark, for three runs and more)",
-        P95Ratio = "p95-ratio": "95th percentiles: faster up to 0.95, slower from 1.05 on (BenchForge)",
+        MannWhitney = "mann-whitney": "Mann-Whitney rank test (NBenchmark, the serializer methodology)",
+        Kruskal = "kruskal": "Kruskal-Wallis rank test (NBenchmark, for three or more runs)",
+        P95Ratio = "p95-ratio": "Ratio of the 95th percentiles: faster up to 0.95, slower from 1.05 (BenchForge)",
         Interval = "interval": "Intervals that do not overlap (mmtests' comparison script)",
     }
 }
@@ -195,24 +192,24 @@ words! {
 words! {
     /// The unit that counts as one observation.
     Observations {
-        Launches = "launches": "One value a launch: processes are independent of each other",
-        Samples = "samples": "Every sample, as NBenchmark and Criterion do: raises false alarms where launches differ",
+        Launches = "launches": "One value per process: processes are independent of each other",
+        Samples = "samples": "Every sample, as NBenchmark and Criterion do: more false alarms if processes differ",
         /// Samples that remain after the outlier policy, or, without a policy, after the filter of an import.
-        Filtered = "filtered": "Every sample that `--outliers` leaves, or the filter of an import (serializers)",
+        Filtered = "filtered": "Every sample that `--outliers`, or the filter of an import, leaves (serializers)",
     }
 }
 
 words! {
     /// The treatment of outliers in a summary. Tests use all samples unless `Observations::Filtered` is chosen.
     Outliers {
-        Keep = "none": "All samples stay (Criterion, mmtests)",
-        Top5 = "top5": "The largest 5 % go (NBenchmark)",
-        Both5 = "both5": "The smallest and the largest 5 % go (NBenchmark)",
-        Iqr = "iqr": "What lies beyond 1.5 IQR from the quartiles goes, from ten samples on and if these differ (serializers)",
+        Keep = "none": "Keep all samples (Criterion, mmtests)",
+        Top5 = "top5": "Drop the largest 5 % (NBenchmark)",
+        Both5 = "both5": "Drop the smallest and the largest 5 % (NBenchmark)",
+        Iqr = "iqr": "Drop samples beyond 1.5 IQR from the quartiles, if there are at least ten and they differ (serializers)",
         /// The fence is that of `NBenchmark`; thresholds do not change it.
-        IqrUnguarded = "iqr-unguarded": "The same by nearest rank, of any number of samples and any spread (NBenchmark)",
-        Mad = "mad": "What lies beyond 3 scaled MAD from the median goes (NBenchmark)",
-        Winsorized = "winsorized": "Values beyond the 5 and 95 % quantiles become those (serializers)",
+        IqrUnguarded = "iqr-unguarded": "The same with nearest-rank quartiles, for any number of samples and any spread (NBenchmark)",
+        Mad = "mad": "Drop samples beyond 3 scaled MAD from the median (NBenchmark)",
+        Winsorized = "winsorized": "Replace values beyond the 5 and 95 % quantiles by these (serializers)",
     }
 }
 
@@ -322,11 +319,11 @@ impl Analysis {
 words! {
     /// A published system whose conventions `--method` uses.
     System {
-        NBenchmark = "nbenchmark": "NBenchmark: ranks of all samples, asymptotic p, each benchmark by itself, any effect counts",
+        NBenchmark = "nbenchmark": "NBenchmark: rank test of all samples, asymptotic p, each benchmark by itself, any effect counts",
         Criterion = "criterion": "Criterion: pooled bootstrap of the t-score of all samples at 5 %, and an interval beyond 1 %",
-        Mmtests = "mmtests": "mmtests: Welch's test at 5 % of the launches' medians of subselections, of rates with harmonic means",
-        BenchForge = "benchforge": "BenchForge: the ratio of 95th percentiles, faster up to 0.95, slower from 1.05 on",
-        Serializer = "serializer": "The serializer methodology: ranks with Holm and the change of the means, all without first samples and outliers (IQR)",
+        Mmtests = "mmtests": "mmtests: Welch's test at 5 %, of one median of subselections per process; harmonic means for rates",
+        BenchForge = "benchforge": "BenchForge: the ratio of 95th percentiles, faster up to 0.95, slower from 1.05",
+        Serializer = "serializer": "The serializer methodology: rank test with Holm and change of the means, both without first samples and outliers (IQR)",
     }
 }
 

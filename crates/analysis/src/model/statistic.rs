@@ -104,7 +104,7 @@ impl Statistic {
         });
         found.ok_or_else(|| {
             format!(
-                "`{text}` is no statistic of {}; those are {}",
+                "`{text}` is not a statistic for {}; choose one of {}",
                 set.description(),
                 set.words().join(", ")
             )
@@ -167,7 +167,7 @@ impl Statistic {
     /// Returns the description for the help of a flag.
     pub fn help(self) -> &'static str {
         match self {
-            Self::Time => "The time of an iteration",
+            Self::Time => "Time per iteration",
             Self::Min => "The smallest sample",
             Self::Max => "The largest sample",
             Self::Mean => "The mean",
@@ -175,32 +175,32 @@ impl Statistic {
             Self::Floor => "The 1 % quantile",
             Self::Slope => "The slope of the linear phase (Criterion)",
             Self::StdDev => "The standard deviation",
-            Self::LaunchStdDev => "The standard deviation of the launches' means",
+            Self::LaunchStdDev => "The standard deviation of the processes' means",
             Self::Variation => "Standard deviation over mean",
             Self::Mad => "The median absolute deviation, scaled",
-            Self::MadUnscaled => "The median absolute deviation as it is (serializers)",
+            Self::MadUnscaled => "The median absolute deviation, not scaled (serializers)",
             Self::BestMean(50) => "The mean of the best 50 % (mmtests)",
             Self::BestMean(75) => "... of the best 75 %",
             Self::BestMean(90) => "... of the best 90 %",
             Self::BestMean(95) => "... of the best 95 %",
             Self::BestMean(99) => "... of the best 99 %",
-            Self::BestMean(_) => "The mean of the best so many percent",
+            Self::BestMean(_) => "The mean of the best N percent",
             Self::Percentile(_) => "A percentile of the samples",
             Self::LinearPercentile(_) => "The same, interpolated (serializers)",
             Self::Subselection => {
-                "Median of the means of 100 parts of 80 %, averaged over launches (mmtests)"
+                "Median of the means of 100 parts of 80 %, averaged over processes (mmtests)"
             }
             Self::SubselectionReplaced => "The same with parts drawn with replacement",
             Self::SubselectionMargin => "Half the width of the subselection's interval",
-            Self::Allocations => "How often an iteration allocates",
-            Self::Bytes => "Bytes that it allocates",
-            Self::Peak => "Bytes alive at once",
-            Self::Instructions => "Instructions of an iteration (counted with valgrind)",
+            Self::Allocations => "Allocations per iteration",
+            Self::Bytes => "Allocated bytes per iteration",
+            Self::Peak => "Bytes in use at once, at most",
+            Self::Instructions => "Instructions per iteration (counted with valgrind)",
             Self::P50 => "The median of single operations (latency benchmarks)",
             Self::P95 => "Their 95th percentile",
             Self::P99 => "Their 99th percentile",
             Self::P999 => "Their 99.9th percentile",
-            Self::LONGEST => "The longest one",
+            Self::LONGEST => "The longest operation",
             Self::Latency(_) => "A percentile of single operations",
         }
     }
@@ -283,9 +283,9 @@ impl StatisticSet {
     fn description(self) -> &'static str {
         match self {
             Self::Columns => "columns",
-            Self::Centers => "what stands for a launch",
-            Self::Metrics => "what verdicts are about",
-            Self::Limits => "what has limits",
+            Self::Centers => "a process",
+            Self::Metrics => "verdicts",
+            Self::Limits => "limits",
         }
     }
 }
@@ -388,7 +388,7 @@ mod tests {
             }
             let error = Statistic::parse("meadian", set).expect_err("unknown");
             assert!(
-                error.starts_with("`meadian` is no statistic of "),
+                error.starts_with("`meadian` is not a statistic for "),
                 "{error}"
             );
             assert!(error.ends_with(&set.words().join(", ")), "{error}");

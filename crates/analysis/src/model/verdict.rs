@@ -1,6 +1,4 @@
-//! The verdicts of a comparison.
-//!
-//! The two sides of a comparison, and a value for each of them.
+//! The verdicts of a comparison, its two sides, and a value for each side.
 
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
@@ -12,13 +10,13 @@ words! {
     /// The result for one benchmark, worst first.
     Verdict {
         Regressed = "regressed": "Slower, beyond the noise threshold.",
-        Suspect = "suspect": "The t-score says slower or faster, the drift between runs could explain it.",
-        Failed = "failed": "It could not be measured.",
-        Incomparable = "incomparable": "Measured under conditions that cannot be compared.",
+        Suspect = "suspect": "Looks slower or faster, but drift between runs could explain it.",
+        Failed = "failed": "Could not be measured.",
+        Incomparable = "incomparable": "Measured under conditions that are not comparable.",
         Missing = "missing": "In the reference, not in this run.",
-        Inconclusive = "inconclusive": "Neither a change nor its absence could be shown.",
+        Inconclusive = "inconclusive": "Neither a change nor its absence is certain.",
         New = "new": "Nothing to compare with.",
-        Unchanged = "unchanged": "Shown equivalent: the whole interval lies inside the noise threshold.",
+        Unchanged = "unchanged": "No change beyond the noise threshold: the whole interval lies inside it.",
         Improved = "improved": "Faster, beyond the noise threshold.",
     }
 }

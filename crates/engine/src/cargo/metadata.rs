@@ -1,6 +1,4 @@
-//! The workspace as described by `cargo metadata`.
-//!
-//! Reads from manifests and sources the facts about benchmarks that cargo does not report.
+//! The workspace as described by `cargo metadata`, and the facts about benchmarks that cargo does not report, read from manifests and sources.
 
 use cargo_metadata::{CargoOpt, Metadata, MetadataCommand, Package, Target, TargetKind};
 use serde_json::Value;

@@ -1,11 +1,7 @@
-//! The results of a build as reported by cargo's messages: enough to start its bench executables later, from another place.
+//! The results of a build as reported by cargo's messages: enough to start its bench executables later, from another place, as `cargo bench` would.
 //!
-//! Plain data that can be written to a file. The paths are cargo's until [`BuildOutput::relocate`] replaces those of copied files. The environment
-//! of a process is computed anew for each start, because it depends on ours.
-//!
-//! A bench executable with everything needed to start it as `cargo bench` would.
-//!
-//! The environment variables that `cargo bench` sets for the executables it runs.
+//! Plain data that can be written to a file. The paths are cargo's until [`BuildOutput::relocate`] replaces those of copied files. Invariant: the
+//! environment of a process is computed anew for each start, because it depends on ours.
 
 #![expect(
     clippy::disallowed_methods,

@@ -1,10 +1,8 @@
-//! The compiler, and cargo's configuration for it.
+//! The compiler, cargo's configuration for it, and settings of `--config` on the command line that affect how benches are started.
 //!
-//! Settings of `--config` on the command line that affect how benches are started.
-//!
-//! Cargo itself applies these entries to its builds. The library that reads cargo's configuration knows only files and environment variables, so the
-//! entries that matter here are passed to it as the equivalent variables; only `[env]` has none. Cargo reports invalid entries, so they are ignored
-//! here.
+//! Cargo itself applies the entries of `--config` to its builds. The library that reads cargo's configuration knows only files and environment
+//! variables, so the entries that matter here are passed to it as the equivalent variables; only `[env]` has none. Cargo reports invalid entries, so
+//! they are ignored here.
 
 #![expect(
     clippy::disallowed_methods,

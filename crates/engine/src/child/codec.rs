@@ -1,11 +1,8 @@
-//! Encodes requests as lines of words and decodes frames, one JSON object a line (docs/internals/src/protocol.md, sections 2 to
-//! 4).
+//! Encodes requests as lines of words and decodes frames, one JSON object a line (docs/internals/src/protocol.md, sections 2 to 4), including
+//! allocations and latencies (sections 9 and 10).
 //!
-//! Answers of a child to `count` and `latencies`: allocations and latencies (docs/internals/src/protocol.md, sections 9 and
-//! 10).
-//!
-//! Every answer is checked before use. An answer that contradicts itself or its request is rejected as a whole; the
-//! error message completes the sentence "its answer ...".
+//! Invariant: every answer is checked before use. An answer that contradicts itself or its request is rejected as a whole; the error message
+//! completes the sentence "its answer ...".
 
 use serde::Deserialize;
 use std::fmt;

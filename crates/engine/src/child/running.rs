@@ -1,7 +1,6 @@
-//! A running bench process, common to all ways of driving a bench. Waits for its messages with a deadline while its
-//! output is passed on, and ends it. Dropping it kills the process.
+//! A running bench process, common to all ways of driving a bench. Waits for its messages with a deadline while its output is passed on, and ends it.
 //!
-//! Reads each pipe at all times on its own thread, into bounded channels.
+//! Invariants: each pipe is read at all times on its own thread, into bounded channels; dropping the value kills the process.
 
 #![expect(clippy::disallowed_methods, reason = "deadlines")]
 

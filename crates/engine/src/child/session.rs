@@ -1,6 +1,4 @@
-//! The conversation with one child: start, hello, requests and their answers, end.
-//!
-//! A started child whose harness is not known yet, and its identification.
+//! The conversation with one child: its identification while its harness is not known yet, then start, hello, requests and their answers, end.
 
 #![expect(
     clippy::disallowed_methods,
@@ -635,7 +633,7 @@ impl<'a> UnidentifiedChild<'a> {
                     }
                 }
                 WaitOutcome::Came(Either::First(IncomingLine::TooLong(start))) => {
-                    self.running.observe_output(&start)
+                    self.running.observe_output(&start);
                 }
                 WaitOutcome::Closed => {
                     let status = self.running.await_end();

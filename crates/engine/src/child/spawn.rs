@@ -1,6 +1,5 @@
-//! The specification of a bench process, common to all ways of driving a bench.
-//!
-//! The context for starting and stopping bench processes, and for reporting their events.
+//! The specification of a bench process, common to all ways of driving a bench, and the context for starting and stopping such processes and for
+//! reporting their events.
 
 use std::collections::BTreeMap;
 use std::ffi::OsString;

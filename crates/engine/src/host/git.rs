@@ -1,9 +1,7 @@
-//! Queries git about a directory. A query may have no result, such as the commit of a repository without commits; a
-//! failure of git is an error.
+//! Queries git about a directory, and reads the description of a commit.
 //!
-//! Errors of git: known situations are explained, with advice.
-//!
-//! Reads the description of a commit from git.
+//! A query may have no result, such as the commit of a repository without commits; a failure of git is an error. Known failures are explained, with
+//! advice.
 
 use std::collections::BTreeSet;
 use std::ffi::OsStr;
@@ -318,7 +316,7 @@ pub enum GitError {
     },
     /// The end of a range is not a descendant of its beginning.
     #[error(
-        "`{good}` is no ancestor of `{bad}`\n  help: the first is to be the older one of the two"
+        "`{good}` is not an ancestor of `{bad}`\n  help: the first must be the older one"
     )]
     NotAncestor {
         /// The beginning.
@@ -328,7 +326,7 @@ pub enum GitError {
     },
     /// The user's clone lacks the commit of a submodule.
     #[error(
-        "the submodule `{path}` has not got the commit {commit}\n  help: `git -C {path} fetch origin {commit}` brings it",
+        "the submodule `{path}` does not have the commit {commit}\n  help: `git -C {path} fetch origin {commit}` brings it",
         path = path.display()
     )]
     MissingSubmoduleCommit {

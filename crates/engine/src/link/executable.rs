@@ -1,10 +1,8 @@
-//! The functions of an executable, and their names without hashes.
-//!
-//! Rewrites paths that were compiled into an executable, so that they lead to the files of its own side.
+//! The functions of an executable and their names without hashes, and rewrites of paths that were compiled into it.
 //!
 //! `env!("CARGO_MANIFEST_DIR")` and `env!("CARGO_BIN_EXE_name")` become text in the executable. Both sides are built at the same path, so both would
 //! read the files and start the programs of the last build. In the kept copy, a path of the same length replaces this text; nothing else changes.
-//! Whether two sides are identical is decided before that.
+//! Invariant: whether two sides are identical is decided before that.
 
 use memchr::memmem;
 use object::{Architecture, Endianness, Object, ObjectSymbol, SymbolKind};

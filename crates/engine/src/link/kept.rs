@@ -1,18 +1,6 @@
-//! Kept links: the linker, its arguments and its inputs, so that a link can be repeated with additional arguments. Libraries that are named without a
-//! path are not kept; so a link is used only after a repetition has given the same executable.
+//! Keeps the links of executables so that they can be repeated with additional arguments, and runs in place of cargo's linker to record them.
 //!
-//! ```text
-//! NAME/
-//!   link.json   the linker and its arguments in order
-//!   0, 1, ...   the input files that a later build would overwrite
-//! ```
-//!
-//! Runs in place of cargo's linker during our builds: links as requested, and keeps the inputs of the link.
-//!
-//! Rustc removes the object files of a crate right after the link, so they must be copied while the linker runs. The stand-in is this program,
-//! started by rustc under the name of the real linker, because rustc derives from the name which arguments a linker takes.
-//!
-//! Errors of linking an executable again.
+//! Libraries that are named without a path are not kept; so a link is used only after a repetition has given the same executable.
 
 #![expect(
     clippy::disallowed_methods,
@@ -48,6 +36,12 @@ struct LinkRecord {
 }
 
 /// A link whose inputs were kept.
+///
+/// ```text
+/// NAME/
+///   link.json   the linker and its arguments in order
+///   0, 1, ...   the input files that a later build would overwrite
+/// ```
 #[derive(Debug, Clone)]
 pub struct KeptLink {
     folder: PathBuf,
@@ -273,6 +267,9 @@ const STAND_INS: &str = "linkers";
 const MOST_LINKS: usize = 64;
 
 /// Links in place of the real linker and returns its exit status. Returns `None` if this process was not started for that.
+///
+/// Rustc removes the object files of a crate right after the link, so they must be copied while the linker runs. The stand-in is this program,
+/// started by rustc under the name of the real linker, because rustc derives from the name which arguments a linker takes.
 pub fn run_as_linker(arguments: &[OsString]) -> Option<Result<ExitCode, LinkError>> {
     let (own, rest) = arguments.split_first()?;
     let folder = PathBuf::from(std::env::var_os(FOLDER_VARIABLE)?);

@@ -1,12 +1,7 @@
-//! Executables of both sides, linked with one layout after another.
+//! Links the executables of both sides with one code layout after another.
 //!
-//! One map for both sides: the position of each function in its page, which is the same on both (pure).
-//!
-//! Functions come in a random order. Each has room for the larger of both sides' code and begins at a multiple of 16 bytes after a random gap. A
-//! function that would cross the end of a page begins on the next page, so only a long function crosses one. A filler before each function takes up
-//! the unused room. If the real size of a function differs from that of its symbol, positions are right again from the next page on.
-//!
-//! The object file with the filler between functions.
+//! Each layout is a random map of functions to positions, which the order of the link and an object file of fillers bring about. Invariant: a
+//! function that both sides have gets the same position in its page on both.
 
 use object::write::{Object, Symbol, SymbolSection};
 use object::{
@@ -38,6 +33,9 @@ pub struct Relinkable {
 }
 
 /// The executables of both sides, which can be linked with any number of layouts.
+///
+/// Any change of the code moves all functions after it. So two builds are linked again with one map for both: every function that both have gets the
+/// same place in a page, and each map has another order.
 #[derive(Debug, Clone)]
 pub struct CodeLayouts {
     sides: BySide<LinkedSide>,
@@ -191,6 +189,10 @@ pub(super) enum CodePiece {
 }
 
 /// Draws a map: returns the pieces from which to link each side, such that common functions get the same positions. `ordinal` distinguishes maps.
+///
+/// Functions come in a random order. Each has room for the larger of both sides' code and begins at a multiple of 16 bytes after a random gap. A
+/// function that would cross the end of a page begins on the next page, so only a long function crosses one. A filler before each function takes up
+/// the unused room. If the real size of a function differs from that of its symbol, positions are right again from the next page on.
 pub(super) fn draw_map(
     sides: BySide<&Functions>,
     seed: u64,
@@ -528,7 +530,7 @@ mod tests {
         for piece in pieces {
             match piece {
                 CodePiece::Filler(filler) => {
-                    at = at.next_multiple_of(filler.alignment) + filler.size
+                    at = at.next_multiple_of(filler.alignment) + filler.size;
                 }
                 CodePiece::Function(symbol) => {
                     let (name, size) = sizes[&**symbol];

@@ -1,14 +1,10 @@
 //! The measuring loop: rounds of fresh processes over all targets, of one side or of two, until every benchmark has had its rounds or is settled.
 //!
-//! Links the executables with another code layout for each round of two sides, if they can be linked again.
+//! Each round of two sides has executables with another code layout, if they can be linked again.
 
 #![expect(
     clippy::disallowed_methods,
-    reason = "how long rounds take, for the time left and the time budget"
-)]
-#![expect(
-    clippy::disallowed_methods,
-    reason = "how long links take, for the time left"
+    reason = "how long rounds and links take, for the time left and the time budget"
 )]
 
 use std::collections::BTreeMap;
@@ -72,6 +68,10 @@ pub struct CampaignSink<'s, E> {
 }
 
 /// Everything that one run measures, or a pair of runs.
+///
+/// In each round it starts every target as often as it takes to visit each open benchmark once, passes the records to its sink, and asks the sink
+/// whether a benchmark needs more rounds. A plain run is a campaign of one side, a side-by-side measurement one of two. They differ in the requests
+/// to a child: one side has the schedules of `schedule.rs`, and a round of two sides those of `plan.rs`, which are short and consist of quads (ABBA).
 pub struct Campaign<'a> {
     pub(super) targets: Vec<Target>,
     pub(super) seed: u64,

@@ -1,12 +1,6 @@
-//! Counts the instructions of benchmarks in separate processes, which run under callgrind.
+//! Counts the instructions of benchmarks in separate processes, which run under callgrind; also by call stack.
 //!
-//! A count between two points of a process contains the benchmark's iterations and some code of the harness. That code is the same for few iterations
-//! and for many, so the instructions of an iteration are the slope between two sample lengths. If two processes agree, the count is exact. If they do
-//! not, as with hash maps in random order, more processes are counted and treated as samples.
-//!
-//! Call stacks with the instructions of the innermost function, beginning at the benchmark.
-//!
-//! The reasons why instructions were not counted, or time was not sampled.
+//! Counts are exact if two processes agree. If they do not, as with hash maps in random order, more processes are counted and treated as samples.
 
 #![expect(clippy::disallowed_methods, reason = "how long processes take")]
 
@@ -400,7 +394,7 @@ impl<'c> CountingProcesses<'c> {
             (Some(_), 0) => pair_samples(Profile::default(), more, 2),
             (Some(less), before) => match self.counted_by {
                 CountBy::Function => pair_samples(less, more, 1 << before),
-                // See `ToCount::lengths`; the second window has two iterations.
+                // See `CountRequest::lengths`; the second window has two iterations.
                 CountBy::Stack => {
                     let less = windows.into_iter().nth(1).unwrap_or(less);
                     pair_samples(less, more, (2 << before) - 2)
@@ -465,6 +459,9 @@ fn failed_count(error: ChildError, recording: &Recording) -> Result<CountError, 
 }
 
 /// Two samples, one of which has `iterations` more than the other. Both contain the harness's own instructions.
+///
+/// A count between two points of a process contains the benchmark's iterations and some code of the harness. That code is the same for few iterations
+/// and for many, so the instructions of an iteration are the slope between two sample lengths.
 struct SamplePair {
     iterations: u64,
     less: Profile,
@@ -606,7 +603,7 @@ pub enum CountError {
     #[error("it shares its name with another benchmark")]
     Name,
     /// The bench does not announce the benchmark any more.
-    #[error("its bench does not have it any more")]
+    #[error("its bench no longer has it")]
     Absent,
     /// The benchmark declines to run.
     #[error("it was skipped: {0}")]
@@ -626,7 +623,7 @@ pub enum CountError {
         complaint: Option<String>,
     },
     /// Some of the counts could not be read.
-    #[error("callgrind wrote what cannot be read")]
+    #[error("the output of callgrind cannot be read")]
     Damaged,
     /// The bench took more or fewer samples than it was told to.
     #[error("it took {0} samples where it was told to take one")]
@@ -638,7 +635,7 @@ pub enum CountError {
     #[error("its executable does not name its functions (`strip = true` takes names away)")]
     NoNames,
     /// No sample found the benchmark at work.
-    #[error("it was never found at work")]
+    #[error("no sample found it running")]
     Unseen,
     /// More iterations did not execute more instructions.
     #[error("more iterations had no more instructions")]

@@ -1,17 +1,14 @@
-//! Processes of Criterion benches. The executable goes through its benchmarks in its own order, and waits for our permission before each. Two sides
-//! are alive at the same time, but each waits while the other measures. They take turns benchmark by benchmark, so that results that are compared
-//! were measured right after each other.
+//! Processes of Criterion benches, which measure or only rehearse. The executable goes through its benchmarks in its own order, and waits for our
+//! permission before each. Two sides are alive at the same time, but each waits while the other measures. They alternate benchmark by benchmark, so
+//! that results that are compared were measured right after each other.
 //!
 //! Criterion's settings apply to a whole process, so benchmarks that need different numbers of samples have processes of their own. A short process,
 //! whose samples are discarded, shows how long an iteration takes.
-//!
-//! Runs benchmarks of Criterion on both sides without measuring them.
 
 #![expect(
     clippy::disallowed_methods,
-    reason = "how long benchmarks take, for the time left"
+    reason = "how long benchmarks and set-ups take, for the time left"
 )]
-#![expect(clippy::disallowed_methods, reason = "how long a set-up takes")]
 
 use crate::measure::criterion_config::all_benchmarks_warning;
 use crate::measure::criterion_config::shortest_sampling;
@@ -231,7 +228,7 @@ impl<'c> Campaign<'c> {
         match self.step_through(launch, &said, &mut chosen) {
             Ok(()) => {
                 for place in chosen {
-                    let message = "the bench did not report it in this launch";
+                    let message = "the bench did not report it in this process";
                     self.record_failure(launch, place, Side::Candidate, message);
                 }
             }

@@ -1,11 +1,5 @@
 //! Sampling settings of Criterion benches: warm-up, time and number of samples, one set for each process (pure).
 
-#![expect(
-    clippy::disallowed_methods,
-    reason = "how long benchmarks take, for the time left"
-)]
-#![expect(clippy::disallowed_methods, reason = "how long a set-up takes")]
-
 use std::time::Duration;
 
 use super::plan::RoundSettings;

@@ -1,6 +1,4 @@
-//! Discovers the benchmarks of the executables before anything is measured.
-//!
-//! The user's filter for benchmarks.
+//! Discovers the benchmarks of the executables before anything is measured, and selects among them by the user's filter.
 
 use crate::measure::Driver;
 use std::collections::BTreeSet;

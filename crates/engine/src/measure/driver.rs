@@ -7,6 +7,10 @@ use crate::child::{CriterionVersion, PrintedHarness, Printer};
 use perfcheck_analysis::model::{Harness, Nanos};
 
 /// The way to drive a bench executable, which depends on its harness.
+///
+/// Our own harness is driven by requests: two sides are alive at once and sample alternately, or run one after the other. Criterion is driven by
+/// permissions: two sides are alive at once and measure benchmarks alternately. Harnesses that only print get one process for one benchmark: two
+/// sides run one after the other.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub enum Driver {
     /// Our protocol: the bench carries out requests.

@@ -55,7 +55,7 @@ impl Campaign<'_> {
             }
             // Before this counts as a failure of the benchmark, try it without the other side.
             ProcessOverlap::Together => {
-                self.targets[launch.index].coexistence = ProcessOverlap::OnTrial
+                self.targets[launch.index].coexistence = ProcessOverlap::OnTrial;
             }
             ProcessOverlap::OnTrial | ProcessOverlap::Apart => {
                 if coexistence == ProcessOverlap::OnTrial {
@@ -239,7 +239,7 @@ impl Campaign<'_> {
         target.coexistence = ProcessOverlap::Apart;
         let bench = &target.executables.candidate;
         let message = format!(
-            "{}/{}: the two sides cannot run at once, so they are launched in turn",
+            "{}/{}: the two sides cannot run at the same time, so their processes alternate",
             bench.package, bench.target
         );
         self.launcher.observer.observe(&Event::Warning(&message));
@@ -345,7 +345,7 @@ fn conduct(watch: &ProcessObserver, session: &mut Session<'_>) -> Option<Process
 }
 
 fn absent_error() -> ChildError {
-    ChildError::bench("the bench did not announce it again in this launch")
+    ChildError::bench("the bench did not announce it again in this process")
 }
 
 /// Reports whether the last benchmark of a process failed.

@@ -1,14 +1,5 @@
-//! The current process of each side: how it is started, its record, and how it runs.
-//!
-//! The processor of a benchmark. In its first round it may run on any, which shows whether it needs more than one. If it does not, it is bound to one
-//! from then on.
-//!
-//! Children are bound after they have started, so that a program that counts processors counts them all.
-//!
-//! The cache that both sides share: when sampling begins, it must not favor the side whose data it holds.
-//!
-//! After setup, the cache holds the data of the side that was set up last. With large data that makes this side a tenth to a third faster for a whole
-//! round. So if the data of both sides do not fit into the cache together, memory of our own fills it after setup.
+//! The current process of each side: how it is started, its record, how it runs, and the conditions that must be fair to both sides: processors and
+//! the shared cache.
 
 use std::time::Duration;
 
@@ -182,6 +173,9 @@ impl PinnableChild for CriterionSession<'_> {
 }
 
 /// The processors of the children during a benchmark.
+///
+/// In its first round a benchmark may run on any processor, which shows whether it needs more than one. If it does not, it is bound to one from then
+/// on. Children are bound after they have started, so that a program that counts processors counts them all.
 pub(super) enum CpuPinning {
     /// They are bound to one processor.
     Bound(ThreadPinning),
@@ -261,6 +255,10 @@ const MOST_BYTES: u64 = 256 << 20;
 const LINE: usize = 64;
 
 /// The last cache before memory.
+///
+/// When sampling begins, it must not favor the side whose data it holds. After setup, it holds the data of the side that was set up last. With large
+/// data that makes this side a tenth to a third faster for a whole round. So if the data of both sides do not fit into the cache together, memory of
+/// our own fills it after setup.
 pub(super) struct SharedCache {
     /// Its size in bytes; `None` if the system does not report it.
     bytes: Option<u64>,

@@ -1,9 +1,8 @@
-//! Samples the time of benchmarks by function, in separate processes: at regular intervals, notes where the process is.
+//! Samples the time of benchmarks by function, in separate processes: at regular intervals, notes where the process is, by the symbols of its
+//! executable or by the name of another file.
 //!
 //! With our own harness, samples are taken only between the request for a measurement and its answer; with Criterion, after it reports that the
 //! benchmark has begun. Other harnesses do not report when they measure, so their whole processes are sampled, start and setup included.
-//!
-//! A process whose time is sampled, and the functions that it was found in: by the symbols of its executable, or by the name of another file.
 
 #![expect(clippy::disallowed_methods, reason = "how long benchmarks are sampled")]
 

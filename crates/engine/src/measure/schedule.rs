@@ -1,6 +1,7 @@
-//! Iteration counts of a process, from the time of one iteration (pure).
+//! Iteration counts of a process, from the time of one iteration (pure), and all random choices of a run: the order of benchmarks and of sides, the
+//! processor, the size of the environment.
 //!
-//! All random choices of a run, drawn from its seed: the order of benchmarks and of sides, the processor, the size of the environment.
+//! Invariant: random choices depend only on the run's seed, their purpose, the target, and the number of the process or round.
 
 use std::time::Duration;
 

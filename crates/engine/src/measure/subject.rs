@@ -1,11 +1,6 @@
-//! A benchmark of a campaign, on all its sides: its settings, its visits so far, and the duration of a visit.
+//! A benchmark of a campaign, on all its sides: its settings, its visits so far, the duration of a visit, and the lengths of its samples.
 //!
-//! A value for each side of a campaign: one if a build is measured alone, two if builds are measured side by side.
-//!
-//! The lengths of a benchmark's samples, process by process, and by how much the next process must sample longer (pure).
-//!
-//! A process lays its samples out by its warm-up. A slow warm-up makes all of its samples too short, and only the iteration time of all processes
-//! together can reveal that.
+//! [`CampaignSides`] has a value for each side: one if a build is measured alone, two if builds are measured side by side.
 
 use std::time::Duration;
 
@@ -399,6 +394,9 @@ pub(super) const LEAST_SAMPLE_NS: f64 = 250_000.0;
 const MOST_STRETCH: u32 = 16;
 
 /// The processes of one side that have sampled a benchmark, in order.
+///
+/// A process lays its samples out by its warm-up. A slow warm-up makes all of its samples too short, and only the iteration time of all processes
+/// together can reveal that, and by how much the next process must sample longer.
 #[derive(Debug, Default)]
 pub struct SampleLengths {
     processes: Vec<ProcessSampling>,

@@ -1,8 +1,7 @@
-//! Visits a benchmark of our own harness: warms it up and samples it, in the child of one side or alternately in those of both.
+//! Visits a benchmark of our own harness: warms it up and samples it, in the child of one side or alternately in those of both, then takes the
+//! untimed measurements (allocations of iterations, latencies of single operations).
 //!
 //! Invariant: both sides get the same requests in the same order, independent of what the other one does.
-//!
-//! Untimed measurements of a benchmark after its samples: the allocations of iterations, and the latencies of single operations.
 
 #![expect(
     clippy::disallowed_methods,

@@ -1,6 +1,4 @@
-//! Starts programs in process groups of their own, and ends these.
-//!
-//! Runs programs for their output: git, rustc, `cargo metadata`, a linker.
+//! Starts programs in process groups of their own, and ends these. Runs programs for their output: git, rustc, `cargo metadata`, a linker.
 
 #![expect(
     clippy::disallowed_methods,

@@ -1,16 +1,8 @@
-//! A helper process that outlives this one for a moment: if this process is killed (`kill -9`), the helper ends the
-//! groups that it started.
+//! A helper process that ends started groups if this process is killed (`kill -9`), and the search for processes that left their group.
 //!
-//! The helper is the same executable, started with [`REAPER_ARGUMENT`] in its own group. It reads lines from a pipe:
-//! `=MARK` first, then `+GROUP` and `-GROUP`. A `?MARK` line announces the mark of a group that is being started and
-//! has no number before its `+GROUP` line. At end of file, unless the last line was `.`, the helper kills all listed
-//! groups and all processes with the marks. Groups work on every Unix; the parent-death signal exists only on Linux
-//! and does not reach grandchildren.
-//!
-//! Finds processes that left their group (`setsid`, a double fork) and outlive the process that started them.
-//!
-//! On Linux they become children of this process when their parent ends, and so can be found and killed. If this
-//! process dies first, the reaper finds them by the [`Mark`] in their environment. On other systems they escape.
+//! The helper is the same executable in its own group. Groups work on every Unix; the parent-death signal exists only on Linux and does not reach
+//! grandchildren. Processes that leave their group (`setsid`, a double fork) become children of this process on Linux when their parent ends, and so
+//! can be found and killed. If this process dies first, the helper finds them by the [`Mark`] in their environment. On other systems they escape.
 
 #![expect(clippy::disallowed_methods, reason = "starts itself as the reaper")]
 
@@ -88,6 +80,9 @@ impl Drop for Reaper {
 }
 
 /// Runs the reaper: reads the list to its end, then kills the groups that are left.
+///
+/// Lines of the list: `=MARK` first, then `+GROUP` and `-GROUP`. A `?MARK` line announces the mark of a group that is being started and has no number
+/// before its `+GROUP` line. At end of file, unless the last line was `.`, all listed groups and all processes with the marks are killed.
 pub fn reap(list: impl BufRead) {
     // The reaper has its own group, so signals of the terminal do not reach it. It can still be killed by name, which
     // cannot be prevented.
@@ -270,7 +265,7 @@ mod imp {
 
 #[cfg(not(target_os = "linux"))]
 mod imp {
-    pub(in super::super) fn adopt() {}
+    pub(in super::super) fn become_subreaper() {}
     pub(in super::super) fn kill_all_but(_known: &[u32]) {}
     pub(in super::super) fn kill_marked(_mark: &super::Mark) {}
     pub(in super::super) fn children() -> Vec<u32> {

@@ -1,8 +1,8 @@
-//! Binds this thread and other processes to one processor for a time. Supported on Linux only.
+//! Resources of threads and processes: binds them to one processor for a time (Linux only), suppresses core files of processes that are expected to
+//! crash, and starts threads.
 //!
-//! Suppresses core files of processes that are expected to crash.
-//!
-//! Starts threads, and handles the case that the system refuses, because limits on processes also count threads.
+//! The system may refuse a thread, because limits on processes also count threads. These functions then return an error or do the work in this
+//! thread.
 
 use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 use std::io;

@@ -41,7 +41,7 @@ pub fn try_time_samples() -> Result<(), TimeSamplingError> {
 }
 
 #[cfg(not(target_os = "linux"))]
-pub use elsewhere::NoTimeSampler as TimeSampler;
+pub use elsewhere::UnsupportedTimeSampler as TimeSampler;
 #[cfg(target_os = "linux")]
 pub use linux::TimeSampler;
 
@@ -52,11 +52,11 @@ mod elsewhere {
 
     /// The sampler of systems without support.
     #[derive(Debug)]
-    pub struct NoTimeSampler {}
+    pub struct UnsupportedTimeSampler {}
 
-    impl NoTimeSampler {
+    impl UnsupportedTimeSampler {
         /// Returns an error: this system has no sampling.
-        pub fn of(_: u32, _: Duration) -> Result<Self, TimeSamplingError> {
+        pub fn new(_: u32, _: Duration) -> Result<Self, TimeSamplingError> {
             Err(TimeSamplingError::System)
         }
 

@@ -117,7 +117,7 @@ pub use linux::{private_memory, stolen_time};
 #[cfg(not(target_os = "linux"))]
 impl UsageSnapshot {
     /// Returns `None`: not known on this system.
-    pub fn of(_: u32) -> Option<Self> {
+    pub fn read(_: u32) -> Option<Self> {
         None
     }
 }
@@ -130,7 +130,7 @@ pub fn private_memory(_: u32) -> Option<u64> {
 
 /// Returns `None`: not known on this system.
 #[cfg(not(target_os = "linux"))]
-pub fn stolen() -> Option<Duration> {
+pub fn stolen_time() -> Option<Duration> {
     None
 }
 

@@ -1,24 +1,7 @@
-//! The folder of a workspace in the cache, and the lock that protects it.
+//! The folder of a workspace in the cache, the folders kept in it under keys, and the locks of both and of measurements.
 //!
-//! ```text
-//! CACHE/NAME-HASH/
-//!   lock                             held while sources are switched and built
-//!   sources-of-either-state-in-use/  the sources of the side that was built last
-//!   cargo-target-for-either-state/   cargo's target directory, for both sides
-//!   trees/KEY/                       directory in which the executables of a state run: a checked-out revision, or a link to the work tree
-//!   kept/KEY/                        executables that were built, with the files they need
-//!   links/NAME/                      the link inputs of an executable in the target directory
-//! ```
-//!
-//! The long names have the same length as `trees/KEY` and `kept/KEY`, so that a path compiled into an executable can be overwritten in place.
-//!
-//! Folders kept under keys. A folder in use stays; of the others, the least recently used are removed first.
-//!
-//! Everything here except the use itself happens while the workspace's folder is locked. A process that uses a folder holds a shared lock on
-//! `KEY/in-use` until it exits, however that happens; the file's time is the start of the last use. All keys have the same length, so that
-//! corresponding paths of both sides do too.
-//!
-//! A lock that allows one measurement at a time: two that use the same cache would disturb each other.
+//! Only the holder of the workspace's lock changes the folder. Invariants: a kept folder in use is never removed; corresponding paths of both sides
+//! have the same length.
 
 use std::collections::BTreeSet;
 use std::fs::{self, DirBuilder, File};
@@ -52,6 +35,18 @@ pub fn default_cache() -> Result<PathBuf, SidesError> {
 }
 
 /// The folder of a workspace, locked for this process while the value lives.
+///
+/// ```text
+/// CACHE/NAME-HASH/
+///   lock                             held while sources are switched and built
+///   sources-of-either-state-in-use/  the sources of the side that was built last
+///   cargo-target-for-either-state/   cargo's target directory, for both sides
+///   trees/KEY/                       directory in which the executables of a state run: a checked-out revision, or a link to the work tree
+///   kept/KEY/                        executables that were built, with the files they need
+///   links/NAME/                      the link inputs of an executable in the target directory
+/// ```
+///
+/// The long names have the same length as `trees/KEY` and `kept/KEY`, so that a path compiled into an executable can be overwritten in place.
 #[derive(Debug)]
 pub(super) struct WorkspaceFolder {
     root: PathBuf,
@@ -202,13 +197,17 @@ const IN_USE: &str = "in-use";
 pub(super) const FOR_GOOD: &str = "for-good";
 
 /// A directory of kept folders.
+///
+/// A folder in use stays; of the others, the least recently used are removed first. Everything except the use itself happens while the workspace's
+/// folder is locked. A process that uses a folder holds a shared lock on `KEY/in-use` until it exits, for any reason; the file's time is the start of
+/// the last use. All keys have the same length, so that corresponding paths of both sides do too.
 #[derive(Debug)]
 pub(super) struct FolderCache {
     root: PathBuf,
     room: CacheLimit,
 }
 
-/// The limit of a shelf, which folders in use may exceed.
+/// The size limit of a [`FolderCache`], which folders in use may exceed.
 #[derive(Debug, Clone, Copy)]
 pub(super) enum CacheLimit {
     /// At most this many folders.
@@ -259,7 +258,7 @@ impl FolderCache {
         open_for_use(directory).map(Some)
     }
 
-    /// Returns the folder at `directory`, if it exists and belongs to this shelf.
+    /// Returns the folder at `directory`, if it exists and belongs to this cache.
     pub(super) fn find_at(&self, directory: &Path) -> Result<Option<CachedFolder>, SidesError> {
         if directory.parent() != Some(&self.root) || !directory.is_dir() {
             return Ok(None);
@@ -385,6 +384,8 @@ pub(super) fn remove_directory(directory: &Path) -> Result<(), SidesError> {
 const LOCK: &str = "measuring.lock";
 
 /// Keeps other processes from measuring with this cache while the value lives. A process must not take a second one: it would wait for itself.
+///
+/// Two measurements that use the same cache would disturb each other.
 #[derive(Debug)]
 pub struct MeasuringLock {
     /// Closing the file releases the lock, even if the process is killed. `None` if locking failed, which is no reason not to measure.

@@ -1,6 +1,6 @@
 //! The recipe of a build: everything that affects it. A kept build with an equal recipe is used instead of a new one.
 //!
-//! Paths as text, for notes and keys: a file name need not be UTF-8.
+//! Paths become text in keys and notes; a file name need not be UTF-8.
 
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use std::collections::BTreeMap;

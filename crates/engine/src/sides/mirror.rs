@@ -1,14 +1,7 @@
 //! Makes a directory hold given files and no others, and writes only files that differ.
 //!
-//! Cargo decides by modification times which files have changed. So a file whose content stays the same keeps its time, and a file that is written
-//! gets a later time than that of every earlier build, even if the clock was set back in between. Cargo does not see every change: a macro may read
-//! files without declaring them, and a file that was read through a link is remembered by its real path. So if a file that is not Rust changes, or
-//! any file is removed, the Rust files of the same package get a new time too. Invariant: cargo never mistakes one state of a package for another.
-//!
-//! Writes files only inside a directory of the cache: no symbolic link on the path is followed.
-//!
-//! A revision may have a link where the present state has a directory, or the reverse. A file copied through such a link would replace a file of the
-//! user. So all code that writes into a tree or into the copy of the sources must use this module.
+//! Writes only inside a directory of the cache and follows no symbolic link on the path, so all code that writes into a tree or into the copy of the
+//! sources must use this module. Invariant: cargo, which compares modification times, never mistakes one state of a package for another.
 
 use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, BTreeSet};
@@ -92,6 +85,11 @@ impl MirroredFiles {
 }
 
 /// A directory that is made to hold a given set of files.
+///
+/// Cargo decides by modification times which files have changed. So a file whose content stays the same keeps its time, and a file that is written
+/// gets a later time than that of every earlier build, even if the clock was set back in between. Cargo does not see every change: a macro may read
+/// files without declaring them, and a file that was read through a link is remembered by its real path. So if a file that is not Rust changes, or
+/// any file is removed, the Rust files of the same package get a new time too.
 pub(super) struct Mirror {
     /// The directory.
     pub(super) root: PathBuf,
@@ -410,6 +408,9 @@ fn state_of(metadata: &Metadata) -> CopyState {
 }
 
 /// Creates the parent directories of `path` below `root` and returns the full path. Fails if one of them is a link or a file.
+///
+/// A revision may have a link where the present state has a directory, or the reverse. A file copied through such a link would replace a file of the
+/// user.
 pub(super) fn create_parents(root: &Path, path: &Path) -> io::Result<PathBuf> {
     let mut here = root.to_owned();
     let mut parts = path.components().peekable();

@@ -1,6 +1,4 @@
-//! Requests to build sides, and the events that a build reports.
-//!
-//! Errors of building one side of a comparison.
+//! Requests to build sides, the events that a build reports, and the errors of building one side of a comparison.
 
 use std::io;
 use std::path::{Path, PathBuf};

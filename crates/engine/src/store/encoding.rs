@@ -1,22 +1,8 @@
-//! Column types for values of the model: words for enums, JSON for facts, two's complement for `u64`.
+//! Column types for values of the model: words for enums, JSON for facts, two's complement for `u64`, and sealed bytes for samples and conclusions.
 //!
-//! Encodes a series as bytes: exact, about three bytes a sample, and with a checksum.
-//!
-//! Layout: one byte of format (1), four bytes of CRC-32 (little endian) over the rest, then the CBOR form of
-//! [`StoredSeries`]. Each phase is two columns: iteration counts as run lengths of their differences (a linear ramp
-//! is one run, a flat phase two), and elapsed times as differences. CBOR takes one, two, three, five or nine bytes
-//! for an integer. Differences wrap, so every `u64` survives.
-//!
-//! SQLite's file format has no checksums. Without the CRC, a flipped bit in a sample would cause a wrong verdict
-//! instead of an error.
-//!
-//! Encodes allocations and latencies as bytes, in the layout of `codec`: format, checksum, CBOR.
-//!
-//! Both use run lengths of differences: successive iterations with the same allocations share an entry, and the
-//! sorted reservoir has one entry per distinct time. Differences wrap, so every number survives. Missing data is
-//! NULL, not an empty blob.
-//!
-//! Stores the conclusion of a run: opaque bytes, compressed and with a checksum.
+//! Series, allocations and latencies are a format byte, a CRC-32 and CBOR; conclusions are also compressed. SQLite's file format has no checksums:
+//! without the CRC, a flipped bit in a sample would cause a wrong verdict instead of an error. Invariant: a value is read back exactly or as an
+//! error.
 
 use rusqlite::types::{FromSql, FromSqlError, FromSqlResult, Null, ToSqlOutput, ValueRef};
 use rusqlite::{ToSql, params};
@@ -158,6 +144,10 @@ struct StoredPhase(
 );
 
 /// Encodes a series.
+///
+/// Layout: one byte of format (1), four bytes of CRC-32 (little endian) over the rest, then the CBOR form of [`StoredSeries`]. Each phase is two
+/// columns: iteration counts as run lengths of their differences (a linear ramp is one run, a flat phase two), and elapsed times as differences. CBOR
+/// takes one, two, three, five or nine bytes for an integer, about three bytes a sample. Differences wrap, so every `u64` survives.
 pub(super) fn encode(series: &Series) -> Vec<u8> {
     let stored: StoredSeries = (
         (series.warm_up.iterations, series.warm_up.elapsed.0),
@@ -297,6 +287,9 @@ struct StoredLatencies {
 }
 
 /// The column `series.allocations`.
+///
+/// Like latencies, allocations are stored as run lengths of differences: successive iterations with the same allocations share an entry. Missing data
+/// is NULL, not an empty blob.
 pub(super) struct AllocationsColumn<'a>(pub(super) &'a [Allocations]);
 
 impl ToSql for AllocationsColumn<'_> {
@@ -309,6 +302,8 @@ impl ToSql for AllocationsColumn<'_> {
 }
 
 /// The column `series.latencies`.
+///
+/// The sorted reservoir has one run per distinct time. Differences wrap, so every number survives.
 pub(super) struct LatenciesColumn<'a>(pub(super) Option<&'a Latencies>);
 
 impl ToSql for LatenciesColumn<'_> {

@@ -60,7 +60,7 @@ pub enum StoreError {
         supported: u32,
     },
     /// A team's store was made by an older cargo-perfcheck. It was not changed.
-    #[error("the store `{}` has schema version {found}, this cargo-perfcheck needs version {supported}\n  help: whoever owns the database brings it up to date with `cargo perfcheck store init ADDRESS`; from then on an older cargo-perfcheck cannot use it", path.display())]
+    #[error("the store `{}` has schema version {found}, this cargo-perfcheck needs version {supported}\n  help: the owner of the database upgrades it with `cargo perfcheck store init ADDRESS`; after that, an older cargo-perfcheck cannot use it", path.display())]
     Older {
         /// The server and its database.
         path: PathBuf,
@@ -104,7 +104,7 @@ pub enum StoreError {
     },
     /// The address of a server is invalid.
     #[error(
-        "the address of the team's store is none: {0}\n  help: an address looks like `postgres://user@host/database`"
+        "the address of the team's store is not valid: {0}\n  help: an address looks like `postgres://user@host/database`"
     )]
     BadAddress(String),
     /// The program was built without PostgreSQL, but got the address of a server.
@@ -143,7 +143,7 @@ pub enum StoreError {
     #[error("the schema `perfcheck` of `{}` was made by another program\n  help: it was left as it is; name another database", .0.display())]
     ForeignSchema(PathBuf),
     /// The run exists in the team's store, or was removed there.
-    #[error("the team's store knows this run already\n  help: nothing is left to send of it")]
+    #[error("the team's store already has this run\n  help: nothing is left to send of it")]
     AlreadyThere,
     /// There is no such run.
     #[error("there is no run {0}\n  help: `cargo perfcheck store runs` lists the runs")]
@@ -158,11 +158,11 @@ pub enum StoreError {
     RunEnded(RunId),
     /// The base of a side-by-side measurement cannot become a reference.
     #[error(
-        "run {0} is the base side of an A/B measurement\n  help: name the candidate side, or another run; `cargo perfcheck store runs` lists them"
+        "run {0} is the reference side of a side-by-side measurement\n  help: name the other side, or another run; `cargo perfcheck store runs` lists them"
     )]
     BaseSide(RunId),
     /// The commit prefix is ambiguous.
-    #[error("`@{prefix}` fits several commits: {}\n  help: give more digits of the commit", commits.join(", "))]
+    #[error("`@{prefix}` matches several commits: {}\n  help: give more digits of the commit", commits.join(", "))]
     AmbiguousCommit {
         /// The prefix.
         prefix: String,

@@ -1,16 +1,7 @@
-//! Opens stores: SQLite's settings, the journal mode, and reading from media that cannot be written.
+//! Opens stores: their location, SQLite's settings, the journal mode, and reading from media that cannot be written.
 //!
-//! The time of opening does not depend on the amount of stored data.
-//!
-//! Creates the store's file with private permissions, and rejects files of other programs before SQLite opens them.
-//!
-//! Inspects the first bytes of a file before SQLite does, because opening a database can already write to it.
-//!
-//! Offsets are those of "The Database Header" in <https://www.sqlite.org/fileformat2.html>.
-//!
-//! The location of the store.
-//!
-//! The state of the place where a team's store is to be created.
+//! Creates files with private permissions, and inspects existing ones before SQLite does, because opening a database can already write to it.
+//! Invariants: files of other programs are rejected unchanged; the time of opening does not depend on the amount of stored data.
 
 #[cfg(feature = "postgres")]
 use super::server::TeamSession;
@@ -216,7 +207,7 @@ impl Store {
     }
 
     #[cfg(not(feature = "postgres"))]
-    fn of_team(_: &Path, _: Access) -> Result<Self, StoreError> {
+    fn open_team(_: &Path, _: Access) -> Result<Self, StoreError> {
         Err(StoreError::NoPostgres)
     }
 
@@ -546,7 +537,9 @@ impl Drop for OpenFile {
 const MAGIC: &[u8; 16] = b"SQLite format 3\0";
 /// Size of the smallest page, and so of the smallest database.
 const SMALLEST_DATABASE_BYTES: usize = 512;
+/// Offset of the user version, see "The Database Header" in <https://www.sqlite.org/fileformat2.html>.
 const USER_VERSION_OFFSET: usize = 60;
+/// Offset of the application id, see [`USER_VERSION_OFFSET`].
 const APPLICATION_ID_OFFSET: usize = 68;
 
 /// The state of a file that may be opened.

@@ -1,8 +1,7 @@
-//! Stores processes. Each is recorded as a whole, in one transaction, as soon as it has ended.
+//! Stores processes, and the instruction counts and time samples of benchmarks in a run.
 //!
-//! Stores the instruction counts and time samples of benchmarks in a run.
+//! Invariant: each process is recorded as a whole, in one transaction, as soon as it has ended.
 
-#[cfg(feature = "postgres")]
 use crate::store::Conditions;
 use crate::store::conditions::intern_benchmark;
 use rusqlite::params;

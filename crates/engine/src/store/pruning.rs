@@ -1,12 +1,7 @@
-//! Removes runs: lists their sizes and dependents, deletes them, and returns the space to the system.
+//! Removes runs, or only their samples; lists the sizes and dependents of runs, and returns the space to the system.
 //!
-//! Runs are removed in one transaction, with all rows that only they refer to. The file is shrunk afterwards; a kill
-//! in between leaves an intact store with unused space.
-//!
-//! Removes the samples of runs. The runs themselves, their verdicts and conclusions stay in the history.
-//!
-//! A file removes the samples of some runs at a time. A team's store removes whole months, because each month has its
-//! own table, which is dropped.
+//! Invariants: runs are removed in one transaction, with all rows that only they refer to; runs whose samples are removed keep their verdicts and
+//! conclusions. The file is shrunk afterwards; a kill in between leaves an intact store with unused space.
 
 use rusqlite::params;
 use std::collections::{BTreeMap, BTreeSet, HashSet};
@@ -368,6 +363,7 @@ fn insert_points(sql: Sql<'_>, run: RunId, points: &[(RunPoint, BenchmarkKey)]) 
     Ok(())
 }
 
+/// A file removes the samples of some runs at a time. A team's store removes whole months, because each month has its own table, which is dropped.
 fn remove_series(sql: Sql<'_>, runs: &[RunId]) -> Attempt<()> {
     let numbers = join_numbers(runs.iter().map(|run| run.0));
     if runs.is_empty() {

@@ -1,8 +1,7 @@
 //! Runs: begun as incomplete, ended once, and accepted by their result or by a command.
 //!
-//! Pairs: a side-by-side measurement is stored as two runs that begin, end and are removed together.
-//!
-//! Round r of the pair is process r of both runs, recorded like any other process.
+//! A side-by-side measurement is stored as a pair of runs that begin, end and are removed together. Invariant: round r of the pair is process r of
+//! both runs, recorded like any other process.
 
 use rusqlite::params;
 use std::collections::HashMap;

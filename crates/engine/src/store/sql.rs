@@ -1,8 +1,7 @@
-//! Statements and rows, with one interface for SQLite and PostgreSQL.
+//! Statements and rows, with one interface for SQLite and PostgreSQL, and the transactions around them: reads in one snapshot, writes in one
+//! immediate transaction, errors with the path of the store.
 //!
 //! Statements are written once, in the common subset of both dialects; a session of PostgreSQL translates the rest.
-//!
-//! Runs statements: reads in one snapshot, writes in one immediate transaction, errors with the path of the store.
 
 #[cfg(feature = "postgres")]
 use super::server::TeamSession;

@@ -1,8 +1,5 @@
-//! Workspaces: the owners of benchmarks, runs and baselines.
-//!
-//! Merges two workspaces, after a project has moved or got an id.
-//!
-//! Baselines: names for runs.
+//! Workspaces, the owners of benchmarks, runs and baselines; their merging after a project has moved or got an id; and baselines, which are names for
+//! runs.
 
 use rusqlite::params;
 

@@ -1,8 +1,4 @@
-//! `--group-by`: compares the benchmarks of each row with the fastest one.
-//!
-//! Measurements of the run whose benchmarks are grouped, and their rows and columns.
-//!
-//! Split violins: the picture of groups of two.
+//! `--group-by`: compares the benchmarks of each row with the fastest one, and draws groups of two as split violins.
 
 use super::pattern::GroupPattern;
 use super::pattern::GroupPlace;
@@ -219,7 +215,7 @@ pub(super) fn place_benchmarks<'m>(
     }
     if rows.is_empty() {
         return Err(AppError::Usage(format!(
-            "`{}` matches no id of run {run}, such as `{}`\n  help: its first group, e.g. ([^/]+), captures what columns are told apart by",
+            "`{}` matches no id of run {run}, such as `{}`\n  help: its first group, e.g. ([^/]+), captures the part of the id that names the column",
             pattern.as_str(),
             measurements[0].benchmark.key.id.escape_debug()
         )));
@@ -237,7 +233,7 @@ pub(super) fn draw_groups(
     let (columns, rows, _) = place_benchmarks(gathered.run, &gathered.measurements, pattern)?;
     let [first, second] = &columns[..] else {
         return Err(AppError::Usage(format!(
-            "split violins have two series a row, and `{}` captures {}: {}\n  help: an expression that captures two alternatives, e.g. (ser|deser)$",
+            "split violins need two series per row, but `{}` captures {}: {}\n  help: an expression that captures two alternatives, e.g. (ser|deser)$",
             pattern.as_str(),
             columns.len(),
             columns.join(", ")

@@ -155,7 +155,7 @@ impl<'a> Layout<'a> {
         let more = if ids.len() > 2 { ", ..." } else { "" };
         ids.truncate(2);
         Err(AppError::Usage(format!(
-            "`{value}` is of one benchmark a cell, in one run, but `{}` holds {}: {}{more}\n  help: add what they differ in to rows or cols, e.g. {missing}, or choose with --filter",
+            "`{value}` needs one benchmark and one run per cell, but `{}` holds {}: {}{more}\n  help: add the dimension in which they differ to rows or cols, e.g. {missing}, or select with --filter",
             [name(&self.rows[at.0]), name(&self.columns[at.1])]
                 .join(" / ")
                 .trim_end_matches(" / "),
@@ -191,24 +191,24 @@ impl<'a> Layout<'a> {
             .count();
         if several > 0 {
             notes.push(format!(
-                "{several} of {} cells stand for several benchmarks or runs, by their geometric mean (samples: by their sum).",
+                "{several} of {} cells combine several benchmarks or runs, as their geometric mean (samples: their sum).",
                 self.places.len()
             ));
         }
         if request.values.iter().any(|value| value.is_relative()) {
             let ratios = [PivotValue::Ratio, PivotValue::Change];
             let of_means = if ratios.iter().any(|value| request.values.contains(value)) {
-                " `ratio` and `change` are of means."
+                " `ratio` and `change` compare means."
             } else {
                 ""
             };
             let of_ops = if request.values.contains(&PivotValue::OpsRatio) {
-                " `ratio-ops` is of operations per second: there above 1 is better."
+                " `ratio-ops` compares operations per second: above 1 is better there."
             } else {
                 ""
             };
             notes.push(format!(
-                "Relative to {}; above 1 and plus are worse.{of_means}{of_ops} Nothing here is a verdict.",
+                "Relative to {}; above 1 and plus are worse.{of_means}{of_ops} These are not verdicts.",
                 versus.in_words()
             ));
         }
@@ -220,8 +220,8 @@ impl<'a> Layout<'a> {
             };
             let adjusted = match rules.correction {
                 Correction::Holm => "adjusted for all cells (Holm)",
-                Correction::BenjaminiHochberg => "adjusted for all cells (Benjamini and Hochberg)",
-                Correction::Unadjusted => "of each cell by itself",
+                Correction::BenjaminiHochberg => "adjusted for all cells (Benjamini-Hochberg)",
+                Correction::Unadjusted => "not adjusted for the number of cells",
             };
             let without_ties = if rules.rank_p == MannWhitneyMethod::Exact {
                 " Cells with equal values have no exact p."
@@ -229,13 +229,11 @@ impl<'a> Layout<'a> {
                 ""
             };
             let of = match rules.observations {
-                Observations::Samples => "all samples, also those that a filter leaves out",
-                Observations::Launches | Observations::Filtered => {
-                    "the samples that the cells are of"
-                }
+                Observations::Samples => "all samples, including those that a filter leaves out",
+                Observations::Launches | Observations::Filtered => "the samples in the cells",
             };
             notes.push(format!(
-                "p: Mann and Whitney's test ({}) of {of}, two-sided, {adjusted}, significant below {}. Samples of one launch depend on each other, so p is smaller than it is where launches differ.{without_ties}{exploratory}",
+                "p: Mann-Whitney test ({}) of {of}, two-sided, {adjusted}, significant below {}. Samples of one process are not independent, so p is too small if processes differ.{without_ties}{exploratory}",
                 rules.rank_p,
                 in_percent(rules.thresholds.test_level)
             ));

@@ -34,7 +34,7 @@ pub(crate) fn show_pivot(
         let run: RunId = resolve_run(asked.stored.store, asked.stored.workspace, word)?;
         if let Some(same) = sides.iter().find(|side| side.head.id == run) {
             return Err(AppError::Usage(format!(
-                "`{}` and `{word}` are the same run ({run}): a pivot has it once",
+                "`{}` and `{word}` are the same run ({run}): name it once",
                 same.name
             )));
         }
@@ -132,14 +132,14 @@ fn sort_value(order: Order, values: &[PivotValue]) -> Result<Option<usize>, AppE
         Order::Time => ("time", "time", PivotValue::is_a_time),
         Order::WorstFirst => {
             return Err(AppError::Usage(
-                "a pivot has no verdicts, which `--sort worst` goes by\n  help: `--sort change` and `--sort time` go by a value of the pivot".to_owned(),
+                "`--sort worst` needs verdicts, which a pivot does not have\n  help: `--sort change` and `--sort time` sort by a value of the pivot".to_owned(),
             ));
         }
     };
     let found = values.iter().position(|value| suits(*value));
     let refused = || {
         AppError::Usage(format!(
-            "no value of this pivot is a {what}, which `--sort {word}` goes by\n  help: add one: `value=...+{word}`"
+            "this pivot has no {what}, which `--sort {word}` needs\n  help: add one: `value=...+{word}`"
         ))
     };
     found.map(Some).ok_or_else(refused)
@@ -187,7 +187,7 @@ fn refuse_unknown_names(request: &PivotRequest, sides: &[PivotRun]) -> Result<()
                 format!("; and of these imported runs {}", names.join(", "))
             };
             return Err(AppError::Usage(format!(
-                "`{name}` is no dimension of a pivot\n  help: there are {}{imported}",
+                "`{name}` is not a dimension of a pivot\n  help: dimensions are {}{imported}",
                 Dimension::WORDS
             )));
         }

@@ -1,8 +1,5 @@
-//! The specification of a pivot: `rows=part1,cols=run,value=time+p95`.
-//!
-//! Dimensions of a pivot's rows and columns: runs, packages, targets, ids and their parts.
-//!
-//! Values of a pivot's cells, and their references.
+//! The specification of a pivot (`rows=part1,cols=run,value=time+p95`): the dimensions of rows and columns (runs, packages, targets, ids and their
+//! parts), and the values of cells with their references.
 
 use std::fmt;
 use std::str::FromStr;
@@ -43,14 +40,14 @@ impl FromStr for PivotRequest {
         let (mut rows, mut cols, mut values, mut versus) = (None, None, None, None);
         for part in text.split(',') {
             let Some((key, list)) = part.split_once('=') else {
-                return Err(format!("`{part}` is no KEY=VALUE; {EXPECTED}"));
+                return Err(format!("`{part}` is not KEY=VALUE; {EXPECTED}"));
             };
             let again = match key.trim() {
                 "rows" => rows.replace(parse_list(list)?).is_some(),
                 "cols" | "columns" => cols.replace(parse_list(list)?).is_some(),
                 "value" | "values" => values.replace(parse_list(list)?).is_some(),
                 "versus" => versus.replace(list.trim().parse()?).is_some(),
-                other => return Err(format!("`{other}` is no part of a pivot; {EXPECTED}")),
+                other => return Err(format!("`{other}` is not a part of a pivot; {EXPECTED}")),
             };
             if again {
                 return Err(format!("`{}` is given twice", key.trim()));
@@ -105,7 +102,12 @@ impl FromStr for Dimension {
         let word = text.trim();
         let number = |digits: &str| digits.parse::<usize>().ok();
         Ok(match word {
-            "" => return Err(format!("a dimension is missing; there are {}", Self::WORDS)),
+            "" => {
+                return Err(format!(
+                    "a dimension is missing; dimensions are {}",
+                    Self::WORDS
+                ));
+            }
             "run" => Self::Run,
             "package" => Self::Package,
             "target" => Self::Target,
@@ -307,7 +309,7 @@ impl FromStr for PivotValue {
 fn parse_statistic(word: &str, value: &str) -> Result<Statistic, String> {
     Statistic::parse(word, StatisticSet::Columns).map_err(|_| {
         format!(
-            "`{value}` is no value of a pivot; there are time, ops, min-ops, max-ops, samples, ratio, change, ratio-ops, ratio-STATISTIC, cliffs-delta, hedges-g, p-value, {}",
+            "`{value}` is not a value of a pivot; values are time, ops, min-ops, max-ops, samples, ratio, change, ratio-ops, ratio-STATISTIC, cliffs-delta, hedges-g, p-value, {}",
             StatisticSet::Columns.words().join(", ")
         )
     })
@@ -315,7 +317,7 @@ fn parse_statistic(word: &str, value: &str) -> Result<Statistic, String> {
 
 worded! {
     /// The reference cell of relative values.
-    Versus, "is no reference of a pivot; there are" {
+    Versus, "is not a reference of a pivot; references are" {
         /// The fastest cell of the column
         FastestInColumn = "fastest-in-column",
         /// The fastest cell of the row

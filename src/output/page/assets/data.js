@@ -1,4 +1,4 @@
-// The page's data, as src/report/page/benchmark.rs has written them; curves are decoded when they are looked at.
+// The page's data, as src/output/page/data.rs has written them; curves are decoded when they are looked at.
 
 const DATA = JSON.parse(byId("data").textContent);
 const HEAD = DATA.head;

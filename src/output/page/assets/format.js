@@ -1,9 +1,9 @@
-// Numbers as people read them, by the same rules as the program's tables (src/report/units.rs).
+// Numbers as people read them, by the same rules as the program's tables (src/output/units.rs).
 
 const DIGITS = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_";
 const DIGIT = new Map([...DIGITS].map((digit, value) => [digit, value]));
 
-/** Places between 0 and 1, `width` digits each (src/report/page/quantized.rs). */
+/** Places between 0 and 1, `width` digits each (src/output/page/encoding.rs). */
 function places(text, width) {
   const most = 64 ** width - 1;
   const found = new Array((text || "").length / width | 0);

@@ -1,8 +1,5 @@
-//! Writes a table of runs for people: aligned columns, in blocks that fit the terminal, or a Markdown table.
-//!
-//! Writes a table of runs for machines: unrounded numbers, as CSV or as messages.
-//!
-//! Dispatches a table of runs to the writer of its format.
+//! Writes a table of runs in the requested format: for people as aligned columns in blocks that fit the terminal, or as Markdown; for machines with
+//! unrounded numbers, as CSV or as messages.
 
 use std::io::{self, Write};
 
@@ -251,7 +248,7 @@ fn write_notes(writer: &mut dyn Write, found: &RunTable, room: usize) -> io::Res
         if let Some(left_out) = column.left_out {
             let title = units::escape_line(&column.title());
             let text = format!(
-                "{title}: {}. Figures are of the runs, tests of every sample that is not stored as warm-up.",
+                "{title}: {}. This applies to the shown values; tests use every sample that is not stored as warm-up.",
                 left_out.describe()
             );
             for line in wrap_prose(&text, room, "").split('\n') {
@@ -262,7 +259,7 @@ fn write_notes(writer: &mut dyn Write, found: &RunTable, room: usize) -> io::Res
             && excluded > 0
         {
             let text = format!(
-                "the geometric mean of {} is of {used} of {} benchmarks: the others have no ratio to the reference, or one of zero",
+                "the geometric mean of {} covers {used} of {} benchmarks: the others have no ratio to the reference, or a ratio of zero",
                 units::escape_line(&column.title()),
                 used + excluded
             );
@@ -305,7 +302,7 @@ pub(super) fn legend(found: &RunTable) -> Vec<String> {
         ShownStatistics::Judged if found.decision.analysis.subject != Statistic::Time => {
             "Medians, with the change that was judged.".to_owned()
         }
-        ShownStatistics::Judged => "The reference's value that was compared, and that value with each change that was judged; medians where nothing was compared.".to_owned(),
+        ShownStatistics::Judged => "The compared value of the reference, and of each run with its judged change; medians where nothing was compared.".to_owned(),
         ShownStatistics::One(figure) => {
             let mut labels: Vec<String> = Vec::new();
             for line in &found.lines {
@@ -357,10 +354,10 @@ pub(super) fn legend(found: &RunTable) -> Vec<String> {
         "+ is worse (slower, more, a lower rate), − is better than the first column; *…* is called a change, ▲ for the worse, ▼ for the better: {how}"
     );
     if verdicts(&[Verdict::Suspect]) {
-        signs += "; ?…? looks like one, but cannot be called";
+        signs += "; ?…? looks like one, but is not certain";
     }
     if verdicts(&[Verdict::Incomparable]) {
-        signs += "; n/c: not comparable (--allow-different FACT compares all the same)";
+        signs += "; n/c: not comparable (--allow-different FACT compares nevertheless)";
     }
     let mut lines = vec![what, signs + "."];
     if found.terms == ValueForm::Ratios {
@@ -374,7 +371,7 @@ pub(super) fn legend(found: &RunTable) -> Vec<String> {
     }
     if matches!(found.shown, ShownStatistics::One(_)) {
         lines.push(
-            "The marks are the verdicts of `compare` without `--statistic`: they are not about this statistic, whose change may point the other way.".to_owned(),
+            "The marks are the verdicts of `compare` without `--statistic`, not of this statistic, whose change may point the other way.".to_owned(),
         );
     }
     if subject != Statistic::Time {
@@ -390,7 +387,7 @@ pub(super) fn legend(found: &RunTable) -> Vec<String> {
         .count();
     if closed > 0 {
         lines.push(format!(
-            "{closed} of {} benchmarks show no difference among all runs together (Kruskal and Wallis): single differences do not count there.",
+            "{closed} of {} benchmarks show no difference among all runs together (Kruskal-Wallis), so single differences do not count there.",
             found.lines.len()
         ));
     }

@@ -1,12 +1,7 @@
-//! Prints one benchmark's history: a line per run, oldest first, each value drawn on a scale.
+//! Prints histories as text: one benchmark run by run with each value drawn on a scale, several as a line each with a sparkline, and a summary with
+//! advice. Also selects the writer of the requested layout.
 //!
-//! Prints the history of several benchmarks: a line each, with a sparkline.
-//!
-//! The scale on which the values of a history are drawn, one line of characters per run.
-//!
-//! Summarizes a history in sentences, with advice.
-//!
-//! Dispatches histories to the writer of their format.
+//! Must not decide anything: levels, steps and verdicts come with the histories.
 
 use std::cmp::Ordering;
 use std::io::{self, Write};
@@ -396,10 +391,10 @@ pub(super) fn write_conclusion(
     if let Some(sd) = history.course.run_sd.filter(|sd| *sd > 0.0) {
         let strays = match history.course.strays.len() {
             0 => String::new(),
-            some => format!(", but for {} far off (stray)", units::counted(some, "run")),
+            some => format!(", not counting {} far off", units::counted(some, "run")),
         };
         say(format!(
-            "Runs of one level differ by {} (SD){strays}.",
+            "Runs at the same level differ by {} (SD){strays}.",
             units::rounded_percent(sd.exp_m1())
         ))?;
     }
@@ -426,7 +421,7 @@ pub(super) fn write_conclusion(
 pub(in crate::output) fn describe_side_by_side(history: &BenchmarkHistory) -> Vec<String> {
     let trends = history.trends.iter().map(|trend| {
         format!(
-            "Runs {} to {} show a trend: {} in all, by changes that no single run shows",
+            "Runs {} to {} show a trend: {} in all, by changes too small to show in a single run",
             trend.first_run,
             trend.last_run,
             format_change(trend.change)
@@ -473,7 +468,7 @@ fn describe_disagreement(found: &ProcessorDisagreement) -> String {
         format!(", most about the step to run {run}: {}", said.join(", "))
     });
     format!(
-        "Processors disagree (p {:.4}){step}. This history has side-by-side runs on `{}` alone",
+        "Processors disagree (p {:.4}){step}. This history uses only side-by-side runs on `{}`",
         found.p_value,
         units::escape_line(&found.shown)
     )
@@ -495,10 +490,10 @@ fn format_change(change: Estimate) -> String {
 
 fn describe_newest_run(history: &BenchmarkHistory) -> String {
     let Some(band) = history.course.band else {
-        return "Ten runs of one level are needed to say what the next one should be.".to_owned();
+        return "Ten runs at the same level are needed to predict the next one.".to_owned();
     };
     let expected = format!(
-        "{} to {}, as {} before it let expect",
+        "{} to {}, the range expected from {} before it",
         units::value(&history.metric, band.lower.min(band.upper)),
         units::value(&history.metric, band.upper.max(band.lower)),
         units::counted(band.runs, "run")
@@ -511,13 +506,13 @@ fn describe_newest_run(history: &BenchmarkHistory) -> String {
             format!("The newest run lies above {expected} (░); one run says little: measure again.")
         }
         Position::AboveTwice => format!(
-            "The two newest runs lie above {expected} (░): a new level begins, or the host has changed."
+            "The two newest runs lie above {expected} (░): the benchmark or the host has changed."
         ),
         Position::BelowOnce => {
             format!("The newest run lies below {expected} (░); one run says little: measure again.")
         }
         Position::BelowTwice => format!(
-            "The two newest runs lie below {expected} (░): a new level begins, or the host has changed."
+            "The two newest runs lie below {expected} (░): the benchmark or the host has changed."
         ),
     }
 }
@@ -537,11 +532,11 @@ fn describe_exclusions(history: &BenchmarkHistory) -> Vec<String> {
             }
             ExclusionReason::OtherBranch => continue,
             ExclusionReason::OtherProcessor => {
-                "measured on another processor, where changes are others".to_owned()
+                "measured on another processor, where changes differ".to_owned()
             }
             ExclusionReason::Failed => "the benchmark failed".to_owned(),
             ExclusionReason::OtherSamples => {
-                "too few samples, or of another kind, to be set beside the newest run".to_owned()
+                "too few samples, or samples of another kind than the newest run".to_owned()
             }
         };
         match reasons.iter_mut().find(|(known, _)| *known == words) {
@@ -562,7 +557,7 @@ fn describe_exclusions(history: &BenchmarkHistory) -> Vec<String> {
     let elsewhere = match elsewhere.count() {
         0 => None,
         runs => Some(format!(
-            "{} of other branches than the newest one: no level has them (`--branch NAME` shows theirs)",
+            "{} of other branches than the newest one: not part of any level (`--branch NAME` shows theirs)",
             units::counted(runs, "run")
         )),
     };

@@ -1,8 +1,7 @@
-//! Writes the table of results: the selected rows, notes and the conclusion.
+//! Writes the table of results: the selected rows, notes on single benchmarks, and the text below with the two sides, the method, warnings, advice
+//! and the outcome.
 //!
-//! Notes on single benchmarks below the table. A note that applies to several benchmarks is written once.
-//!
-//! The text below a table: the two sides, the method, warnings, advice and the outcome.
+//! Invariant: a note that applies to several benchmarks is written once.
 
 use std::io::{self, Write};
 

@@ -1,6 +1,7 @@
 //! The decision about a family of questions by one of the published tests.
 //!
-//! Several runs of one benchmark at once: the Kruskal-Wallis test of all of them is a gate. Behind it each run is compared by the Mann-Whitney test.
+//! For several runs of one benchmark at once, the Kruskal-Wallis test of all of them is a gate. Behind it each run is compared by the Mann-Whitney
+//! test.
 
 use serde::Serialize;
 
@@ -8,6 +9,7 @@ use super::procedures::SideSamples;
 use super::procedures::{
     PublishedDecision, PublishedTest, TestDecision, TestFinding, judge_significance,
 };
+use crate::compare::bounds::ChangeBounds;
 use crate::compare::comparison::{Comparison, Decision, Extent};
 use crate::compare::description::ChangeDescription;
 use crate::compare::each::map_with_progress;
@@ -199,20 +201,16 @@ fn decide_verdict(found: &TestFinding, said: Significance, threshold: f64) -> Ve
     let Some(change) = found.change else {
         return Verdict::Inconclusive;
     };
-    if significant && change.lower > threshold {
-        Verdict::Regressed
-    } else if significant && change.upper < -threshold {
-        Verdict::Improved
-    } else if change.lower >= -threshold && change.upper <= threshold {
-        Verdict::Unchanged
-    } else {
-        Verdict::Inconclusive
+    match ChangeBounds::from(&change).judge(threshold) {
+        Verdict::Regressed | Verdict::Improved if !significant => Verdict::Inconclusive,
+        verdict => verdict,
     }
 }
 
 /// Reports whether the whole interval is slower or faster than noise.
 fn is_beyond(change: &Estimate, threshold: f64) -> bool {
-    change.lower > threshold || change.upper < -threshold
+    let verdict = ChangeBounds::from(change).judge(threshold);
+    matches!(verdict, Verdict::Regressed | Verdict::Improved)
 }
 
 /// Returns a note on why a difference that looks significant or large is not called a change.

@@ -1,8 +1,7 @@
-//! The size of a difference, independent of its p: Cliff's delta, Hedges' g, and the shift with its interval.
+//! The size of a difference, independent of its p: Cliff's delta, Hedges' g, and the shift with its interval. Also the requested summary: a center of
+//! each side after an outlier policy, with the numbers of samples that the policy left out.
 //!
-//! The requested summary: a center of each side after an outlier policy, with the numbers of samples that the policy left out.
-//!
-//! It describes; tests never use the samples that a policy leaves.
+//! Describes and decides nothing: tests never use the samples that a policy leaves.
 
 use serde::{Deserialize, Serialize};
 

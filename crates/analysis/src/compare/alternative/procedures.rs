@@ -1,6 +1,5 @@
-//! The tests of two sides: each gives a statistic, its p if it has one, and the relative change with its interval.
-//!
-//! Turns the samples of a side into the observations of a test: one value per process, or every sample.
+//! The tests of two sides: each gives a statistic, its p if it has one, and the relative change with its interval. The observations of a test are the
+//! values of the processes, one each, or every sample.
 
 use serde::{Deserialize, Serialize};
 

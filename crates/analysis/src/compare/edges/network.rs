@@ -1,12 +1,4 @@
-//! Nodes and edges, split into connected components and reduced to the nodes that matter.
-//!
-//! Nodes without a place in the history (a tag that runs were measured against, commits of other branches) have values of their own. Those with few
-//! neighbors are eliminated first: a star of edges becomes the mesh of its ends, which has the same sum of squares.
-//!
-//! Weighted least squares over a component whose nodes are grouped: all nodes of a group have one value, or an even trend.
-//!
-//! x minimizes `sum w (y - (x_b - x_a))^2` with the first group at 0 (the adjustment of a leveling network: Gauss 1823; for ratios of several
-//! treatments Lu and Ades 2004). Its covariance is the inverse of the normal matrix, the weighted Laplacian of the groups.
+//! Nodes and edges, split into connected components and reduced to the nodes that matter, and the weighted least squares over groups of nodes.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -28,6 +20,9 @@ pub struct Edge {
 }
 
 /// All side-by-side measurements of a benchmark.
+///
+/// Nodes without a place in the history (a tag that runs were measured against, commits of other branches) have values of their own. Those with few
+/// neighbors are eliminated first: a star of edges becomes the mesh of its ends, which has the same sum of squares.
 #[derive(Debug, Clone, Copy)]
 pub struct Network<'a> {
     /// Number of nodes that are places of the history; they come first, oldest first.
@@ -271,6 +266,10 @@ pub(super) struct NodeGroups {
 }
 
 /// The values of the groups, followed by the trends, with their covariance.
+///
+/// All nodes of a group have one value, or an even trend. x minimizes `sum w (y - (x_b - x_a))^2` with the first group at 0 (the adjustment of a
+/// leveling network: Gauss 1823; for ratios of several treatments Lu and Ades 2004). Its covariance is the inverse of the normal matrix, the weighted
+/// Laplacian of the groups.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct Fit {
     /// Logarithms relative to the first group, which is 0.

@@ -1,9 +1,8 @@
-//! The positions of the places of a history: the levels of every component, solved, with the change between any two connected places.
+//! The positions of the places of a history: the levels of every component, solved, with the change between any two connected places. Also tests
+//! whether classes of machines agree, because the true effect of a change differs between processors.
 //!
-//! Tests whether classes of machines agree: the true effect of a change differs between processors.
-//!
-//! Cochran's Q (Cochran 1954) between classes, generalized to a network as in Higgins et al. (2012). The difference between the weighted squares with
-//! one value of each level for all classes and those with separate values for each class is chi-square distributed if the classes agree.
+//! The test is Cochran's Q (Cochran 1954) between classes, generalized to a network as in Higgins et al. (2012). The difference between the weighted
+//! squares with one value of each level for all classes and those with separate values for each class is chi-square distributed if the classes agree.
 
 use serde::Serialize;
 use std::collections::BTreeSet;

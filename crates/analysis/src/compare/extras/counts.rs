@@ -1,14 +1,7 @@
-//! Allocations of two sides: numbers that do not vary are compared exactly, others are tested over processes.
+//! Allocations, instructions and sampled time of two sides, and the costs of functions that differ.
 //!
-//! Instructions of two sides: counts that do not vary are compared exactly, others by Welch's test over processes.
-//!
-//! The noise threshold applies in both cases: another compiler or library shifts a few instructions that are of no interest.
-//!
-//! The time of an iteration by function on two sides, estimated by a sampling profiler.
-//!
-//! A function's share of the samples is its share of the measured time. Functions whose difference exceeds chance are named.
-//!
-//! The costs of functions on both sides, in instructions or in time.
+//! Numbers that do not vary are compared exactly, others are tested over processes. The noise threshold applies in both cases: another compiler or
+//! library shifts a few instructions that are of no interest.
 
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
@@ -373,6 +366,8 @@ impl SampledTime {
 
 /// Returns the samples of each function. A side that left functions out may have run a missing one: it then counts with the samples of the side's
 /// smallest function, or with those of the other side if these are fewer.
+///
+/// A function's share of the samples is its share of the measured time.
 fn function_counts<'m>(
     base: &'m TimeSamples,
     candidate: &'m TimeSamples,

@@ -1,8 +1,8 @@
-//! Verdicts about other metrics than the time: as for the time, all benchmarks of a comparison form one family and share its level.
+//! Adds the extras to a comparison of times (allocations, instructions, sampled time and latencies), and decides verdicts about other metrics than
+//! the time.
 //!
-//! Intervals share the level by Bonferroni, rank tests by Holm's procedure. Counts that do not vary are certain and take no share.
-//!
-//! Adds the extras to a comparison of times: allocations, instructions, sampled time and latencies, compared by rules that follow from its own.
+//! As for the time, all benchmarks of a comparison form one family and share its level: intervals by Bonferroni, rank tests by Holm's procedure.
+//! Counts that do not vary are certain and take no share.
 
 use crate::compare::LevelShare;
 use crate::compare::SharedLevel;

@@ -3,6 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use super::rules::{ExtrasPolicy, ProcessPairing};
+use crate::compare::bounds::ChangeBounds;
 use crate::compare::estimate::{ChangeInterval, Estimate, Uncertainty, estimate_drift};
 use crate::compare::question::{Question, TestPolicy};
 use crate::model::{Measurement, ProcessSeries, Thresholds, Verdict};
@@ -122,15 +123,7 @@ impl PercentileChange {
     pub(super) fn judge(&self, change: &Estimate, noise_threshold: f64) -> Verdict {
         let threshold = noise_threshold.max(self.rounding);
         let callable = threshold.max(self.clock_step);
-        if change.lower > callable {
-            Verdict::Regressed
-        } else if change.upper < -callable {
-            Verdict::Improved
-        } else if change.lower >= -threshold && change.upper <= threshold {
-            Verdict::Unchanged
-        } else {
-            Verdict::Inconclusive
-        }
+        ChangeBounds::from(change).judge_with_resolution(threshold, callable)
     }
 }
 

@@ -1,6 +1,5 @@
-//! The level of one verdict of a family: that of its interval, or that of all rank tests together.
-//!
-//! The rules for comparing allocations and latencies, taken from those of the comparison that holds them.
+//! The rules for comparing allocations and latencies, taken from those of the comparison that holds them, and the level of one verdict of a family:
+//! that of its interval, or that of all rank tests together.
 
 use serde::{Deserialize, Serialize};
 

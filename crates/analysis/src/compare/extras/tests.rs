@@ -1,6 +1,4 @@
-//! Allocations and latencies, situation by situation.
-//!
-//! Tests of verdicts about other metrics than the time, which share the level of a family.
+//! Tests of allocations and latencies, situation by situation, and of verdicts about other metrics than the time, which share the level of a family.
 
 use crate::compare::Estimate;
 use crate::compare::Note;

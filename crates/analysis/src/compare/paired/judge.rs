@@ -5,6 +5,7 @@
 //! rejected.
 
 use crate::compare::LookStatus;
+use crate::compare::bounds::ChangeBounds;
 use crate::compare::paired::look::Look;
 use rayon::prelude::*;
 use std::collections::BTreeSet;
@@ -252,8 +253,9 @@ impl BenchmarkJudge<'_> {
     fn verdict(&self, lower: f64, upper: f64, notes: &mut Vec<Note>) -> Verdict {
         let (speed, slow_path, threshold) =
             (self.speed_test, self.slow_path_test, self.look.threshold);
-        let slower = lower > threshold || slow_path.shows_slower();
-        let faster = upper < -threshold || slow_path.shows_faster();
+        let bounds = ChangeBounds { lower, upper }.judge(threshold);
+        let slower = bounds == Verdict::Regressed || slow_path.shows_slower();
+        let faster = bounds == Verdict::Improved || slow_path.shows_faster();
         if let (true, Some(note)) = (slower || faster, &self.look.disturbed) {
             notes.push(note.clone());
             return Verdict::Inconclusive;
@@ -267,7 +269,7 @@ impl BenchmarkJudge<'_> {
         if faster {
             return Verdict::Improved;
         }
-        if lower < -threshold || upper > threshold {
+        if bounds != Verdict::Unchanged {
             return Verdict::Inconclusive;
         }
         if self.look.slow_path.p_slower <= slow_path::SUSPICION {

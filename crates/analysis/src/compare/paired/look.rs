@@ -4,6 +4,7 @@ use super::plan::{HostNoise, PairedMethod, Plan};
 use super::series::{PairedSeries, UsableRounds, find_refusal};
 use super::slow_path::{self, SlowPathTest};
 use super::speed_test::SpeedTest;
+use crate::compare::bounds::ChangeBounds;
 use crate::compare::note::Note;
 use crate::model::Verdict;
 use perfcheck_stats::derived_seed;
@@ -139,18 +140,19 @@ impl Look {
         let slow = plan.slow_path_level() * self.share / family;
         let level = plan.floor_level() * self.share / family;
         let (lower, upper) = (speed.lower(level), speed.upper(level));
+        let bounds = ChangeBounds { lower, upper }.judge(self.threshold);
         let is_callable = self.disturbed.is_none();
-        if is_callable && (lower > self.threshold || self.slow_path.p_slower <= slow) {
+        if is_callable && (bounds == Verdict::Regressed || self.slow_path.p_slower <= slow) {
             return LookStatus::Settled(Verdict::Regressed);
         }
         if self.slow_path.p_slower <= slow_path::SUSPICION {
             return LookStatus::Open;
         }
-        if is_callable && (upper < -self.threshold || self.slow_path.p_faster <= slow) {
+        if is_callable && (bounds == Verdict::Improved || self.slow_path.p_faster <= slow) {
             return LookStatus::Settled(Verdict::Improved);
         }
         // If the host is too noisy to call anything unchanged, more rounds could still show a change.
-        if lower >= -self.threshold && upper <= self.threshold && !self.is_too_noisy {
+        if bounds == Verdict::Unchanged && !self.is_too_noisy {
             return if self.usable.rounds.len() >= Plan::ROUNDS_OF_UNCHANGED {
                 LookStatus::Settled(Verdict::Unchanged)
             } else {

@@ -1,7 +1,7 @@
 //! Decisions about side-by-side measurements, round by round.
 //!
-//! `standing` tells after a look whether a benchmark needs more rounds; `judge` decides the whole run from its data, replaying the looks. The *speed
-//! test* asks whether one side is slower beyond the threshold, by the low quantiles of all its samples (*floor test*) or round by round (*rank
+//! [`LookStatus`] tells after a look whether a benchmark needs more rounds; [`judge()`] decides the whole run from its data, replaying the looks. The
+//! *speed test* asks whether one side is slower beyond the threshold, by the low quantiles of all its samples (*floor test*) or round by round (*rank
 //! test*). The *slow-path test* asks whether samples of one side are slower than their neighbors of the other.
 //! docs/internals/src/statistics/side-by-side.md describes the procedure with its figures.
 

@@ -1,6 +1,6 @@
 //! Estimates from rounds of an executable against itself which changes can be found on this host, and after how many rounds.
 //!
-//! The power of a paired test, for each of the two speed tests at each look of the plan: docs/internals/src/statistics/host.md.
+//! The estimate is the power of a paired test, for each of the two speed tests at each look of the plan: docs/internals/src/statistics/host.md.
 
 use super::plan::{PairedMethod, Plan};
 use super::series::find_refusal;

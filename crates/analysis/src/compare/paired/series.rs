@@ -1,6 +1,4 @@
-//! The measured rounds of one benchmark, and the part of them that can be compared.
-//!
-//! Reasons why a side-by-side comparison is impossible.
+//! The measured rounds of one benchmark, the part of them that can be compared, and reasons why a side-by-side comparison is impossible.
 
 use crate::compare::note::{Note, note_lone_floor};
 use crate::compare::process_values::{

@@ -3,17 +3,6 @@
 //! They have different weaknesses: a moment of higher CPU frequency on one side alone misleads the floor test, bursts that cover whole rounds mislead
 //! the rank test. A finding of one test at its share of the level counts. If the tests contradict each other at that level, only a finding of both
 //! counts.
-//!
-//! The floor test: do the low quantiles of the pooled samples differ by more than the threshold?
-//!
-//! Noise makes samples longer, so the fastest of many short samples from many rounds are stable. The round is the unit of resampling. p-value, bounds
-//! and verdict come from one inversion: `rejects(shift)` is monotone in `shift`, and the bounds are where it changes.
-//!
-//! The rank test: are the rounds themselves slower on one side?
-//!
-//! In each pair of quads, both sides meet the same state of the host: its frequency and its other load. So the fastest samples of both sides are
-//! compared, the median of these differences is the value of the round, and an exact test that assumes nothing about their distribution is applied to
-//! the rounds.
 
 use super::plan::{FloorGuard, PairedMethod, Plan};
 use super::series::{PairedSamples, UsableRounds};
@@ -177,6 +166,10 @@ const FEWEST_FOR_LOW_QUANTILE: usize = 20;
 const ENOUGH_FOR_QUANTILE: usize = 100;
 
 /// The difference of the floors, with its uncertainty.
+///
+/// The floor test asks whether the low quantiles of the pooled samples differ by more than the threshold. Noise makes samples longer, so the fastest
+/// of many short samples from many rounds are stable. The round is the unit of resampling. p-value, bounds and verdict come from one inversion:
+/// `rejects(shift)` is monotone in `shift`, and the bounds are where it changes.
 #[derive(Debug, Clone)]
 pub(super) struct FloorTest {
     pub location: Location,
@@ -380,6 +373,10 @@ fn clock_step(samples: &ClusterLowQuantile) -> f64 {
 const SAMPLES_TOGETHER: usize = 2 * Plan::QUADS_TOGETHER as usize;
 
 /// The differences of all rounds.
+///
+/// The rank test asks whether the rounds themselves are slower on one side. In each pair of quads, both sides meet the same state of the host: its
+/// frequency and its other load. So the fastest samples of both sides are compared, the median of these differences is the value of the round, and an
+/// exact test that assumes nothing about their distribution is applied to the rounds.
 #[derive(Debug, Clone)]
 pub(super) struct RankTest {
     differences: SignedRank,

@@ -1,6 +1,5 @@
-//! Laws that hold for any measurements.
-//!
-//! False alarms and power of the whole procedure, in a small seeded simulation. The large simulation is `tools/src/bin/simulate_stored.rs`.
+//! Laws that hold for any measurements, and false alarms and power of the whole procedure in a small seeded simulation. The large simulation is
+//! `tools/src/bin/simulate_stored.rs`.
 
 use proptest::prelude::*;
 

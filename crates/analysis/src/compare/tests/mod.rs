@@ -316,12 +316,12 @@ fn every_note_reads_as_a_sentence_without_braces() {
         texts[1],
         "the samples of the reference are too short to test; they need 100 us each (more iterations per sample)"
     );
-    assert!(texts[5].starts_with("the fastest launches of the new run differ by 23.5 %"));
+    assert!(texts[5].starts_with("the fastest processes of the new run differ by 23.5 %"));
     assert_eq!(
         texts[7],
-        "not tested: this test needs 5 observations on each side, and one has 1 (more `--rounds`, or `--observations samples`)"
+        "not tested: this test needs 5 observations on each side, but one has only 1 (raise `--rounds`, or use `--observations samples`)"
     );
-    assert!(texts[8].ends_with("the p is of 19999, and none below 5.0e-5 can be found"));
+    assert!(texts[8].ends_with("p cannot be below 5.0e-5"));
     assert!(
         texts
             .iter()

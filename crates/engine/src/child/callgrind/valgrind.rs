@@ -1,6 +1,4 @@
-//! The installed valgrind.
-//!
-//! Reads the files that one process under callgrind has written so far.
+//! The installed valgrind, and the files that one process under callgrind has written so far.
 
 use crate::child::Profile;
 use crate::child::callgrind::profile::ProfilePart;

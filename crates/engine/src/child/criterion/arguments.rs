@@ -1,7 +1,6 @@
 //! Builds the command line of a Criterion bench, and finds the settings that its author fixed in code.
 //!
-//! Selects benchmarks of a Criterion bench by a regular expression over full ids, the only filter that all versions
-//! have.
+//! Benchmarks are selected by a regular expression over full ids, the only filter that all versions have.
 
 use std::time::Duration;
 

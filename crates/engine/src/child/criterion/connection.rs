@@ -1,8 +1,7 @@
 //! The runner's end of the socket: a port on loopback, the single connection of our child, and its messages.
 //!
-//! Uses two blocking threads: one accepts connections, the other reads. Both end when the connection is dropped.
-//!
-//! Checks the owner of a connection: any process on the machine can connect to a port, but only the child may.
+//! Uses two blocking threads: one accepts connections, the other reads. Both end when the connection is dropped. Any process on the machine can
+//! connect to a port, so the owner of a connection is checked: only the child may connect.
 
 #![expect(clippy::disallowed_methods, reason = "deadlines")]
 

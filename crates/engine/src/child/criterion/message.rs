@@ -1,7 +1,7 @@
-//! Encodes and decodes greetings and messages on the socket: CBOR in frames that begin with their length. The input
-//! is not trusted, so its size is bounded.
+//! Encodes and decodes greetings and messages on the socket: CBOR in frames that begin with their length. Converts the values of a custom measurement
+//! to the whole numbers that are stored.
 //!
-//! Converts the values of a custom measurement to the whole numbers that are stored.
+//! The input is not trusted, so its size is bounded.
 
 use serde::{Deserialize, Serialize};
 use std::fmt;

@@ -1,10 +1,8 @@
-//! Runs a Criterion benchmark without measuring it, to find out whether its process succeeds.
+//! Runs a Criterion benchmark without measuring it, to find out whether its process succeeds, and filters the output of Criterion benches.
 //!
-//! A measuring Criterion also analyzes and reports, in code that is unrelated to the benchmark. With `--test` it runs
-//! one iteration and ends. With `--profile-time` it runs many, for at least a second, and can be stopped earlier.
-//!
-//! Filters the output of a Criterion bench: removes messages about settings and plots that come from our command line
-//! rather than from the author.
+//! A measuring Criterion also analyzes and reports, in code that is unrelated to the benchmark. With `--test` it runs one iteration and ends. With
+//! `--profile-time` it runs many, for at least a second, and can be stopped earlier. The filter removes messages about settings and plots that come
+//! from our command line rather than from the author.
 
 #![expect(
     clippy::disallowed_methods,

@@ -223,7 +223,7 @@ impl<'a> CriterionSession<'a> {
                         return Ok(Some(reported));
                     }
                     Message::FinishedBenchmarkGroup {} => {
-                        self.send_order(&RunnerOrder::Continue)?
+                        self.send_order(&RunnerOrder::Continue)?;
                     }
                     Message::Warmup { nanos } => {
                         self.warm_up.elapsed = Nanos(to_whole(nanos).unwrap_or(0));
@@ -282,7 +282,7 @@ impl<'a> CriterionSession<'a> {
                 PortEvent::Greeted(_) => {}
                 PortEvent::Message(message) => match *message {
                     Message::BeginningBenchmark { id } => {
-                        self.under_way = Some(self.unique_id(&id))
+                        self.under_way = Some(self.unique_id(&id));
                     }
                     Message::SkippingBenchmark { id } => drop(self.report_skipped(&id)),
                     _ => break,

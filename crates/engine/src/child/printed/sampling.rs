@@ -1,11 +1,5 @@
-//! Runs one benchmark in its own process, to its end or until the caller stops it.
-//!
-//! Runs a divan benchmark with a given number of iterations, for counting instructions.
-
-#![expect(
-    clippy::disallowed_methods,
-    reason = "starts benches, through the supervisor; deadlines"
-)]
+//! Runs one benchmark in its own process: to its end, until the caller stops it, or (divan) with a given number of iterations, for counting
+//! instructions.
 
 use crate::child::printed::process::Invocation;
 use crate::child::printed::process::IsEnough;

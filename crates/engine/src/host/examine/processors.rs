@@ -1,8 +1,5 @@
-//! Reads the processors: their number, those that this process may use, sharing of cores, and whether they are alike.
-//!
-//! Reads the settings of frequency scaling: governor, driver, preference, boost, limits.
-//!
-//! Examines the timer: its source in the kernel, its step, and the duration of a reading.
+//! Reads the processors (their number, those that this process may use, sharing of cores, whether they are alike), the settings of frequency scaling
+//! (governor, driver, preference, boost, limits), and the timer (its source in the kernel, its step, the duration of a reading).
 
 #![expect(
     clippy::disallowed_methods,

@@ -1,8 +1,6 @@
-//! Reads the whole state of the machine before a measurement.
+//! Reads the whole state of the machine before a measurement, including memory, temperature and power, which can make a machine slow down.
 //!
-//! Reads the state of memory: total, available, swap, huge pages. Fields are those of `proc_meminfo(5)`.
-//!
-//! Reads temperature and power, which can make a machine slow down.
+//! Fields of memory (total, available, swap, huge pages) are those of `proc_meminfo(5)`.
 
 use super::files::{SystemFiles, field};
 use super::limits::surroundings;

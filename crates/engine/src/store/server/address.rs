@@ -1,12 +1,7 @@
-//! Parses the address of a team's store, and decides about the encryption of the connection.
+//! Parses the address of a team's store, adds settings from the environment and the password file, and decides about encryption.
 //!
-//! Connections to other machines are encrypted, and the server's certificate is verified, unless the address has
-//! `sslmode=disable`. `tokio-postgres` has no verifying modes, so `sslmode` and `sslrootcert` are handled here.
-//!
-//! Reads settings for PostgreSQL from the environment and the password file, as all programs for PostgreSQL do.
-//!
-//! The names and rules are those of PostgreSQL's own library (libpq, "Environment Variables" and "The Password
-//! File").
+//! Invariant: connections to other machines are encrypted, and the server's certificate is verified, unless the address has `sslmode=disable`.
+//! `tokio-postgres` has no verifying modes, so `sslmode` and `sslrootcert` are handled here.
 
 #![expect(
     clippy::disallowed_methods,
@@ -146,7 +141,7 @@ fn encryption(roots: Option<&Path>) -> Result<MakeRustlsConnect, StoreError> {
     let Some(path) = roots else {
         let (made, _) = MakeRustlsConnect::with_native_certs().map_err(|_| {
             bad_address(
-                "this system trusts no authority; name the server's with `sslrootcert=PATH`".into(),
+                "this system trusts no certificate authority; name the server's with `sslrootcert=PATH`".into(),
             )
         })?;
         return Ok(made);
@@ -220,6 +215,8 @@ impl ServerVariables {
 
 /// Fills in missing parts of `config`: host, port, user, database, time limit and password. Returns a message if a
 /// variable is invalid.
+///
+/// The names and rules are those of PostgreSQL's own library (libpq, "Environment Variables" and "The Password File").
 pub(super) fn fill_in(config: &mut Config, variables: &ServerVariables) -> Result<(), String> {
     // If the address names a host, its port is that of the address or the default, not that of the environment.
     if config.get_hosts().is_empty() {

@@ -1,7 +1,6 @@
-//! Sends whole runs in a few statements, independent of the number of benchmarks: one statement per table, whose
-//! parameters are columns.
+//! Sends whole runs, or the summary values that replace removed samples of a run, in a few statements.
 //!
-//! Stores the summary values that replace removed samples, for all benchmarks of a run at once.
+//! Invariant: the number of statements is independent of the number of benchmarks. There is one statement per table, whose parameters are columns.
 
 use rusqlite::types::Value;
 use std::collections::HashMap;

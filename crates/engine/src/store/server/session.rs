@@ -82,7 +82,7 @@ impl TeamSession {
             Err(Fault::Server(error)) if is_undefined(&error) => session.find_version(),
             found => found,
         };
-        let found = found.map_err(|fault| session.into_error(fault))?;
+        let found = found.map_err(|fault| session.to_error(fault))?;
         let Some(version) = found else {
             return Err(StoreError::NoTeamStore(session.place.clone()));
         };
@@ -202,8 +202,7 @@ impl TeamSession {
         end: impl FnOnce(&Self) -> Attempt<()>,
     ) -> Result<T, StoreError> {
         if let Some(earlier) = self.unsaid.take() {
-            self.batch(earlier)
-                .map_err(|fault| self.into_error(fault))?;
+            self.batch(earlier).map_err(|fault| self.to_error(fault))?;
         }
         self.unsaid.set(Some(begin));
         let outcome = match statements(self) {
@@ -215,7 +214,7 @@ impl TeamSession {
                 Err(fault)
             }
         };
-        outcome.map_err(|fault| self.into_error(fault))
+        outcome.map_err(|fault| self.to_error(fault))
     }
 
     /// Returns the rows of a query written for SQLite.
@@ -314,7 +313,7 @@ impl TeamSession {
         })
     }
 
-    pub(super) fn into_error(&self, fault: Fault) -> StoreError {
+    pub(super) fn to_error(&self, fault: Fault) -> StoreError {
         fault.into_error(&self.place, LOCKED_FOR)
     }
 }

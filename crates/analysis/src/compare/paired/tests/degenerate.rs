@@ -1,6 +1,4 @@
-//! Input that is missing, constant, coarse, too short or uneven.
-//!
-//! Benchmarks that are hard to decide about, and the notes on them.
+//! Tests of input that is missing, constant, coarse, too short or uneven, and of benchmarks that are hard to decide about, with the notes on them.
 
 use super::*;
 use crate::compare::Decision;

@@ -1,6 +1,5 @@
-//! Laws that hold for any rounds.
-//!
-//! False alarms and power in a small seeded simulation. The large simulation is `tools/src/bin/simulate_paired.rs`.
+//! Laws that hold for any rounds, and false alarms and power in a small seeded simulation. The large simulation is
+//! `tools/src/bin/simulate_paired.rs`.
 
 use proptest::prelude::*;
 

@@ -1,8 +1,5 @@
-//! Tests of when a benchmark stops, and at which level.
-//!
-//! Several benchmarks in one run.
-//!
-//! Changes between controls on this host raise the noise threshold.
+//! Tests of when a benchmark stops, and at which level: alone, with several benchmarks in one run, and with a noise threshold that changes between
+//! controls on this host raise.
 
 use super::super::look::Look;
 use super::*;

@@ -472,7 +472,7 @@ fn every_note_reads_as_a_sentence_without_braces() {
     );
     assert_eq!(
         texts[5],
-        "the first half of the rounds shows another change than the second, by more than the noise threshold and chance: measure again"
+        "the two halves of the rounds show different changes, by more than the noise threshold and chance: measure again"
     );
     assert!(
         texts
