@@ -542,12 +542,11 @@ mod tests {
     }
 
     const SOURCE: &str = r#"// "stable" is named here, too.
-    fn sorts(suite: &mut Suite) {
+fn sorts(suite: &mut Suite) {
     let mut group = suite.group("sort");
     group.bench_inputs("stable", [10, 1000], |b, n| b.iter(|| sort(n)));
     suite.group("search").bench("stable", |b| b.iter(|| search()));
 }
-
 #[divan::bench(args = [1, 2])]
 fn fibonacci<const N: usize>(n: u64) -> u64 { fib(n) }
 "#;

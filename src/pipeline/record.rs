@@ -51,7 +51,7 @@ impl RecordedRun {
     pub(crate) fn left_incomplete(&self) -> String {
         let run = self.id();
         let what = match self {
-            Self::Single(_) => "launches",
+            Self::Single(_) => "processes",
             Self::Pair(_) => "rounds",
         };
         format!("; run {run} is stored as incomplete, with the {what} that had ended")

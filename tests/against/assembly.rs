@@ -158,7 +158,10 @@ fn executables_that_are_not_kept_or_have_no_symbols_say_what_to_do() {
     let gone = asm(&project, "nanoseconds", &[]).expect_code(6);
     for said in [
         "no executable of the bench target `costs` is kept for run 1/base\n",
-        &format!("`cargo perfcheck --against {}` builds", &head[..10]),
+        &format!(
+            "`cargo perfcheck --against {}` measures both sides again",
+            &head[..10]
+        ),
     ] {
         assert!(gone.stderr.contains(said), "{gone}");
     }

@@ -278,7 +278,7 @@ fn a_run_that_measured_nothing_misses_nothing() {
         .perfcheck(&["compare", "1", &same])
         .run()
         .expect_code(4)
-        .expect_stderr(&["measured nothing", "same code"]);
+        .expect_stderr(&["measured nothing", "its code was the same"]);
 }
 
 #[test]

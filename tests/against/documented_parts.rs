@@ -242,7 +242,7 @@ fn the_github_workflow_of_four_jobs_decides_as_one_and_names_a_part_that_is_miss
 fn the_gitlab_pipeline_of_four_jobs_decides_as_one() {
     let machine = Machine::new();
     let origin = Origin::new(&machine);
-    let page = Page::chapter("ci");
+    let page = Page::chapter("workflows");
     let pipeline = workflow(&page, "parallel:");
     let document = document(pipeline);
     let lines = |job: &str, part: &str| -> Vec<String> {

@@ -193,7 +193,7 @@ fn sides_that_cannot_live_together_are_counted_one_after_the_other() {
     let body = "b.iter(|| planted::work(planted::TURNS))";
     let project = Project::of(&machine, LIBRARY, &holding_a_lock(&machine, "work", body));
     let run = beside_more_turns(&project).expect_code(1);
-    assert!(run.stderr.contains("cannot run at once"), "{run}");
+    assert!(run.stderr.contains("cannot run at the same time"), "{run}");
     let work = compared(&run, "work");
     assert_eq!(work["verdict"], "regressed", "{run}");
     assert_eq!(work["instructions"]["exact"], true, "{run}");

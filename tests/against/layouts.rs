@@ -66,7 +66,7 @@ fn a_change_is_called_over_layouts_that_both_sides_share() {
     says(
         &told,
         "look",
-        &["layouts of the code", "in the same way on both sides"],
+        &["of the code", "in the same way on both sides"],
     );
     let of_called = called["paired"]["layouts"].as_u64().expect("a number");
     let of_same = compared(&run, "constant")["paired"]["layouts"].as_u64();

@@ -299,7 +299,7 @@ fn a_benchmark_that_a_side_skips_has_no_verdict_and_does_not_disturb_the_others(
         for id in ["by the candidate", "by the reference", "by both"] {
             assert_eq!(said[&format!("costs/{id}")], "regressed", "{run}");
         }
-        for text in ["cannot run at once", "no such request", "protocol"] {
+        for text in ["cannot run at the same time", "no such request", "protocol"] {
             assert!(!run.stderr.contains(text), "{text} in {run}");
         }
     }
@@ -321,7 +321,9 @@ fn sides_that_cannot_live_together_are_launched_in_turn() {
         .measure(&["--against", "HEAD"])
         .run()
         .expect_code(1)
-        .expect_stderr(&["the two sides cannot run at the same time, so their processes alternate"]);
+        .expect_stderr(&[
+            "the two sides cannot run at the same time, so their processes alternate",
+        ]);
     assert_eq!(verdict(&run, "cost"), "regressed", "{run}");
     assert_eq!(failures(&run), "null", "{run}");
     let said = compared(&run, "cost");
@@ -351,7 +353,7 @@ fn an_accident_beside_the_other_side_does_not_part_the_two() {
     let run = run.expect_code(1);
     assert!(once.exists(), "{run}");
     assert_eq!(verdict(&run, "cost"), "regressed", "{run}");
-    assert!(!run.stderr.contains("cannot run at once"), "{run}");
+    assert!(!run.stderr.contains("cannot run at the same time"), "{run}");
 }
 
 #[test]

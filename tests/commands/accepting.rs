@@ -46,10 +46,7 @@ fn several_runs_are_accepted_and_taken_back_at_once() {
         .expect_stderr(&["Run 1 is accepted", "Run 2 is accepted"]);
     accept(&["1", "2", "--undo"])
         .expect_code(0)
-        .expect_stderr(&[
-            "Run 1 is still a reference",
-            "Run 2 is still a reference",
-        ]);
+        .expect_stderr(&["Run 1 is still a reference", "Run 2 is still a reference"]);
     let refused = accept(&["1", "7"]).expect_code(6);
     assert!(!refused.stderr.contains("accepted"), "{refused}");
 }

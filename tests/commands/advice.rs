@@ -121,7 +121,7 @@ fn a_name_that_moves_says_from_where() {
         run.expect_code(0).stdout
     };
     assert!(save().contains("Baseline `v1` is run 1."));
-    assert!(save().contains("Baseline `v1` was run 1, is run 2 now."));
+    assert!(save().contains("Baseline `v1` is now run 2; it was run 1."));
 }
 
 #[test]
@@ -199,13 +199,13 @@ fn an_order_that_means_nothing_is_refused_before_anything_is_done() {
     };
     pivot("time", "worst")
         .expect_code(2)
-        .expect_stderr(&["no verdicts"]);
+        .expect_stderr(&["needs verdicts"]);
     pivot("time", "change")
         .expect_code(2)
-        .expect_stderr(&["is a change", "+change"]);
+        .expect_stderr(&["has no change", "+change"]);
     pivot("ratio", "time")
         .expect_code(2)
-        .expect_stderr(&["is a time"]);
+        .expect_stderr(&["has no time"]);
     pivot("time+change", "change").expect_code(0);
     let self_test = ["doctor", "--benches", "--sort", "change"];
     stored(&machine, &self_test)

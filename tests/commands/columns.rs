@@ -217,7 +217,7 @@ fn m_x11_the_geometric_mean_leaves_out_what_has_no_ratio_and_says_so() {
         made.perfcheck(&machine, &words).run().expect_code(1)
     };
     let text = compare(&[]);
-    assert!(text.stdout.contains("is of 2 of 4 benchmarks"), "{text}");
+    assert!(text.stdout.contains("covers 2 of 4 benchmarks"), "{text}");
     let row = text
         .stdout
         .lines()
@@ -301,7 +301,7 @@ fn a_run_twice_and_two_forms_at_once_are_wrong_use() {
         .expect_stderr(&["both written to stdout"]);
     compare(&machine, "main slow --statistic average")
         .expect_code(2)
-        .expect_stderr(&["`average` is no statistic", "best-95"]);
+        .expect_stderr(&["`average` is not a statistic", "best-95"]);
 }
 
 #[test]
@@ -412,7 +412,7 @@ fn n_x10_behind_a_test_of_all_runs_together_no_single_difference_counts() {
         assert_eq!(closed["columns"][column]["verdict"], "inconclusive");
     }
     let text = compare(&machine, "main slow a b --test kruskal").expect_code(0);
-    assert!(text.stdout.contains("Kruskal and Wallis"), "{text}");
+    assert!(text.stdout.contains("Kruskal-Wallis"), "{text}");
     let open = judged("main slow a");
     assert_eq!(open["gate"]["open"], true);
     assert_eq!(open["columns"][1]["verdict"], "regressed");

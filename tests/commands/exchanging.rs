@@ -216,10 +216,7 @@ fn a_format_is_guessed_and_said_and_flags_of_other_formats_are_refused() {
     assert!(map.stderr.contains("--columns id=NAME"), "{map}");
     fs::write(&file, "what is this").unwrap();
     let unknown = import(&[]).expect_code(2);
-    assert!(
-        unknown.stderr.contains("is not known"),
-        "{unknown}"
-    );
+    assert!(unknown.stderr.contains("is not known"), "{unknown}");
     assert!(!machine.store().exists());
 }
 

@@ -378,7 +378,9 @@ fn verdicts_and_rules_may_be_about_allocations() {
     assert!(!counted.contains("time alone"), "{counted}");
     let of_time = stored(&machine, &["compare", "1", "2", "--metric", "p99"]).run();
     assert!(
-        of_time.stdout.contains("there is no p99 on both sides"),
+        of_time
+            .stdout
+            .contains("p99 is missing on at least one side"),
         "{of_time}"
     );
 }

@@ -328,7 +328,7 @@ fn a_flag_without_effect_is_refused_with_what_it_needs() {
             "doctor --trials 3",
             "`--trials <N>` applies to your benchmarks and needs `--benches`",
         ),
-        ("doctor text", "`[FILTER]...` is about your benchmarks"),
+        ("doctor text", "`[FILTER]...` applies to your benchmarks"),
         ("doctor -p steady", "needs `--benches`"),
         (
             "doctor --benches --quick",
@@ -357,7 +357,10 @@ fn a_flag_without_effect_is_refused_with_what_it_needs() {
             "show 1 text --report csv",
             "`cargo perfcheck report` writes other",
         ),
-        ("report --report csv", "a report shows verdicts and has no such form"),
+        (
+            "report --report csv",
+            "a report shows verdicts and has no such form",
+        ),
     ] {
         let refused = machine.perfcheck().args(words.split(' ')).run();
         refused.expect_code(2).expect_stderr(&[said]);

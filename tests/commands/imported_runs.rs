@@ -82,7 +82,10 @@ fn d15_times_and_rates_are_not_compared_and_unknown_machines_are_told_from_known
     )
     .run()
     .expect_code(2);
-    assert!(refused.stderr.contains("`weather` is no fact"), "{refused}");
+    assert!(
+        refused.stderr.contains("`weather` is not a fact"),
+        "{refused}"
+    );
 }
 
 #[test]

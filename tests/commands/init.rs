@@ -130,7 +130,7 @@ fn a_first_bench_is_written_and_works_as_it_is_and_every_line_of_the_manifest_st
             again.stdout.contains("first  perfcheck  works as it is"),
             "{again}"
         );
-        assert!(again.stdout.contains("none was added"), "{again}");
+        assert!(again.stdout.contains("No bench was added"), "{again}");
         fs::remove_dir_all(place.made.root.join("benches")).expect("it is there");
     }
 }
@@ -482,10 +482,9 @@ fn a_workflow_is_written_once_for_the_tool_that_the_user_names() {
     let place = Place::fresh(&machine);
     let address = "git=https://localhost/somebody/cargo-perfcheck";
     let words = ["--ci", "github", "--tool", address];
-    place.init_changes_nothing(&words, 2).expect_stderr(&[
-        "`--ci` needs a git repository",
-        "`git init`",
-    ]);
+    place
+        .init_changes_nothing(&words, 2)
+        .expect_stderr(&["`--ci` needs a git repository", "`git init`"]);
     place.made.git(&machine, &["init", "--quiet"]);
     place.init_changes_nothing(&[&words[..], &["--dry-run"]].concat(), 0);
     place.init_changes_nothing(&["--ci", "github"], 2);

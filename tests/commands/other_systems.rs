@@ -235,7 +235,7 @@ fn s8_s10_what_was_left_out_is_told_by_the_policy_that_took_it() {
     let first = said("first");
     assert!(!first.contains("left out"), "{first}");
     let two = compare(&machine, "--outliers iqr,mad").expect_code(2);
-    assert!(two.stderr.contains("are two policies"), "{two}");
+    assert!(two.stderr.contains("cannot be combined"), "{two}");
 }
 
 #[test]

@@ -207,7 +207,11 @@ fn a_cell_of_several_benchmarks_has_their_geometric_mean_and_no_effect_size() {
     );
     pivot(&made, &machine, "--pivot rows=group,value=cliffs-delta")
         .expect_code(2)
-        .expect_stderr(&["one benchmark a cell", "`quick` holds 2", "rows=id"])
+        .expect_stderr(&[
+            "one benchmark and one run per cell",
+            "`quick` holds 2",
+            "rows=id",
+        ])
         .expect_stderr(&["quick/read, quick/write\n"]);
     let all = pivot(&made, &machine, "--pivot rows=run,value=cliffs-delta").expect_code(2);
     assert!(all.stderr.contains(", ...\n"), "{all}");

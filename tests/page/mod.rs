@@ -296,7 +296,7 @@ fn no_benchmark_one_and_five_hundred_have_a_page() {
 #[test]
 fn two_hundred_benchmarks_with_histories_are_less_than_a_megabyte() {
     let recorded = Recorded::counted(200);
-    // What `report` draws of so many: see the limits in src/app/deliver/page.rs.
+    // What `report` draws of so many: see the limits in src/delivery/page.rs.
     let (text, data) = written_with(&recorded, 60, &histories(&recorded, 30));
     let history = &data["benchmarks"][17]["history"];
     assert_eq!(history["values"].as_array().map(Vec::len), Some(30));

@@ -108,10 +108,7 @@ fn runs_are_sent_once_and_every_command_reads_them_as_in_a_file() {
     let nothing = unknown
         .perfcheck(&machine, &["history", "--store", &address])
         .run();
-    assert!(
-        nothing.stderr.contains("no runs are stored"),
-        "{nothing}"
-    );
+    assert!(nothing.stderr.contains("no runs are stored"), "{nothing}");
     for text in [&told.stdout, &told.stderr, &page, &nothing.stderr] {
         assert!(!text.contains(PASSWORD), "{text}");
     }

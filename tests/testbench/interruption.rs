@@ -35,7 +35,7 @@ fn interrupted_in_the_third_launch(interrupt: impl Fn(&Running)) {
     run.wait_for_stderr("Process 3 ");
     interrupt(&run);
     let run = run.finish().expect_code(130).expect_stderr(&[
-        "error: interrupted; run 1 is stored as incomplete, with the launches that had ended",
+        "error: interrupted; run 1 is stored as incomplete, with the processes that had ended",
     ]);
     let left_behind = machine.left_behind();
     assert!(left_behind.is_empty(), "{left_behind:#?} after\n{run}");
@@ -191,7 +191,7 @@ fn an_interrupt_while_statistics_are_computed_is_obeyed_at_once() {
     wait_for_launches(&machine, 10);
     // Ten million samples are read and judged now, for seconds.
     let said =
-        "error: interrupted; run 1 is stored as incomplete, with the launches that had ended";
+        "error: interrupted; run 1 is stored as incomplete, with the processes that had ended";
     ends_at_once(run, Signal::TERM, said);
     assert_eq!(machine.left_behind(), Vec::<String>::new());
     let runs = stored(&machine, &["store", "runs"]).json();

@@ -118,10 +118,7 @@ pub fn init(
     }
     if let Some((path, job)) = addition {
         let path = display_path(&path, root);
-        writeln!(
-            out,
-            "\n{path} already exists. Add this job to it:\n\n{job}"
-        )?;
+        writeln!(out, "\n{path} already exists. Add this job to it:\n\n{job}")?;
     }
     let is_written = bare.is_none() || !options.dry_run;
     if is_ready && is_written {

@@ -315,9 +315,7 @@ pub enum GitError {
         hint: String,
     },
     /// The end of a range is not a descendant of its beginning.
-    #[error(
-        "`{good}` is not an ancestor of `{bad}`\n  help: the first must be the older one"
-    )]
+    #[error("`{good}` is not an ancestor of `{bad}`\n  help: the first must be the older one")]
     NotAncestor {
         /// The beginning.
         good: String,

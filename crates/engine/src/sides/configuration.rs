@@ -202,37 +202,37 @@ mod tests {
     }
 
     const OLD: &str = r#"
-    version = 4
-    [[package]]
-    name = "own"
-    version = "0.1.0"
-    [[package]]
-    name = "twice"
-    version = "1.0.0"
-    source = "registry+https://example.invalid"
-    [[package]]
-    name = "twice"
-    version = "2.0.0"
-    source = "registry+https://example.invalid"
-    [[package]]
-    name = "gone"
-    version = "3.0.0"
-    source = "git+https://example.invalid/gone#0123456789abcdef"
-    "#;
+version = 4
+[[package]]
+name = "own"
+version = "0.1.0"
+[[package]]
+name = "twice"
+version = "1.0.0"
+source = "registry+https://example.invalid"
+[[package]]
+name = "twice"
+version = "2.0.0"
+source = "registry+https://example.invalid"
+[[package]]
+name = "gone"
+version = "3.0.0"
+source = "git+https://example.invalid/gone#0123456789abcdef"
+"#;
     const NEW: &str = r#"
-    version = 4
-    [[package]]
-    name = "own"
-    version = "0.2.0"
-    [[package]]
-    name = "twice"
-    version = "1.0.0"
-    source = "registry+https://example.invalid"
-    [[package]]
-    name = "twice"
-    version = "2.0.1"
-    source = "registry+https://example.invalid"
-    "#;
+version = 4
+[[package]]
+name = "own"
+version = "0.2.0"
+[[package]]
+name = "twice"
+version = "1.0.0"
+source = "registry+https://example.invalid"
+[[package]]
+name = "twice"
+version = "2.0.1"
+source = "registry+https://example.invalid"
+"#;
 
     #[test]
     fn only_versions_that_are_not_on_both_sides_differ() {
