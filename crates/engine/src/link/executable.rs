@@ -141,7 +141,7 @@ mod tests {
         let bytes = std::fs::read(executable).expect("readable");
         let found = parse_functions(&bytes).expect("names");
         let mut names = found.functions.keys();
-        assert!(names.any(|name| name.contains("link::functions::code")));
+        assert!(names.any(|name| name.contains("link::executable::parse_functions")));
         assert!(parse_functions(b"no executable").is_err());
     }
 
