@@ -592,7 +592,10 @@ mod tests {
         let map = map.expect("it is executed");
         let place = names.find(address - map.start + map.in_file);
         let symbol = &names.functions[place.expect("it has a name")].symbol;
-        assert!(readable_name(symbol).ends_with("summarize_samples"), "{symbol}");
+        assert!(
+            readable_name(symbol).ends_with("summarize_samples"),
+            "{symbol}"
+        );
     }
 
     #[test]
