@@ -34,10 +34,9 @@ pub use commands::{
 pub use delivery::{ReportOptions, ReportRequest, RequestedReportKind};
 pub use error::AppError;
 pub use options::{
-    AnalysisOptions, ComparisonOptions, CountingMode, Effort, FailOn, FailureOptions,
-    OutputOptions, PairedOptions, StoreOptions,
+    AnalysisOptions, ComparisonOptions, CountingMode, Effort, FailOn, FailureOptions, OutlierWords,
+    OutputOptions, PairedOptions, StoreOptions, clap_range, parse_outliers, word_parser,
 };
-pub use options::{OutlierWords, clap_range, parse_outliers, word_parser};
 pub use pipeline::Against;
 pub use session::World;
 pub use workers::start_workers;

@@ -6,15 +6,13 @@ use std::convert::Infallible;
 use std::fmt::Display;
 use std::time::Duration;
 
-use crate::async_bencher::AsyncBencher;
-use crate::async_bencher::AsyncExecutor;
+use crate::async_bencher::{AsyncBencher, AsyncExecutor};
 use crate::counting::Window;
 use crate::driver::{Measure, SampleDriver};
 use crate::latencies::LatencyRecorder;
 use crate::sampler::Sampler;
 use crate::settings::Throughput;
-use crate::timing::BatchSize;
-use crate::timing::{self, Batches};
+use crate::timing::{self, BatchSize, Batches};
 
 /// The state of a bencher: whether its closure has already measured or skipped.
 #[derive(Debug, Clone, PartialEq, Eq)]

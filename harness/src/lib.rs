@@ -168,15 +168,13 @@ mod walk;
 
 pub use std::hint::black_box;
 
-pub use async_bencher::AsyncBencher;
-pub use async_bencher::AsyncExecutor;
+pub use async_bencher::{AsyncBencher, AsyncExecutor};
 pub use bencher::Bencher;
 #[cfg(feature = "allocations")]
 pub use counting::CountingAllocator;
 pub use inputs::{Inputs, IntoInputs, labelled, matrix};
 pub use run::run;
-pub use settings::SamplingMode;
-pub use settings::Throughput;
+pub use settings::{SamplingMode, Throughput};
 pub use suite::{Group, Suite};
 pub use timing::BatchSize;
 pub use walk::BenchFunction;

@@ -1,7 +1,6 @@
 //! The start of the executable: chooses the mode by its caller.
 
-use crate::args::Args;
-use crate::args::ExecutableMode;
+use crate::args::{Args, ExecutableMode};
 use std::process::ExitCode;
 
 use crate::output::{print, print_note};

@@ -11,14 +11,12 @@ use crate::clock::Stopwatch;
 use crate::driver::{Measure, SampleDriver};
 use crate::output::fail_with;
 use crate::protocol::HarnessIdentity;
-use crate::settings::Throughput;
-use crate::settings::{AnnouncedBenchmark, SamplingMode, Settings};
+use crate::settings::{AnnouncedBenchmark, SamplingMode, Settings, Throughput};
 use crate::table::TableSampling;
 use crate::walk;
 
 pub use crate::counting::Window;
-pub use crate::output::{format_rate, format_time};
-pub use crate::output::{print, print_note};
+pub use crate::output::{format_rate, format_time, print, print_note};
 pub use crate::protocol::escape;
 pub use crate::timing::Batches;
 

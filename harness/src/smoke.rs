@@ -10,10 +10,8 @@ use crate::latencies::{self, LatencyRecorder};
 use crate::output::{print, print_note};
 use crate::protocol::escape;
 use crate::sampler::Sampler;
-use crate::settings::Settings;
-use crate::settings::Throughput;
-use crate::walk::{BenchFunction, DeclaredBenchmark};
-use crate::walk::{BenchmarkRunner, Ending, run_selected};
+use crate::settings::{Settings, Throughput};
+use crate::walk::{BenchFunction, BenchmarkRunner, DeclaredBenchmark, Ending, run_selected};
 
 /// Runs the body of each selected benchmark once.
 pub(crate) fn run(

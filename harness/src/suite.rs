@@ -1,11 +1,8 @@
 //! [`Suite`] and [`Group`], on which authors declare benchmarks. A declaration runs nothing by itself: the [`Visitor`] of the walk decides whether
 //! to list, run or ignore the benchmark.
 
-use crate::SamplingMode;
-use crate::Throughput;
-use crate::settings::AnnouncedBenchmark;
-use crate::settings::Settings;
-use crate::settings::settings_methods;
+use crate::settings::{AnnouncedBenchmark, Settings, settings_methods};
+use crate::{SamplingMode, Throughput};
 use std::time::Duration;
 
 use crate::bencher::Bencher;

@@ -6,18 +6,14 @@ use std::ffi::OsString;
 use std::time::Duration;
 
 use super::command::{Command, ParsedCommand};
-use super::flags::AgainstFlags;
-use super::flags::BuildFlags;
-use super::flags::{RowFlags, SamplingFlags};
-use super::flags::{StoreFlags, WithRows, WithStore};
-use super::help::{allow_signed_numbers, with_layout};
-use super::help::{reject_command_as_filter, suggest_command};
-use super::subcommands::BaselineCommand;
-use super::subcommands::BisectArguments;
-use super::subcommands::InitArguments;
-use super::subcommands::ListArguments;
-use super::subcommands::StoreCommand;
-use super::subcommands::{DoctorArguments, reject_useless_flags};
+use super::flags::{
+    AgainstFlags, BuildFlags, RowFlags, SamplingFlags, StoreFlags, WithRows, WithStore,
+};
+use super::help::{allow_signed_numbers, reject_command_as_filter, suggest_command, with_layout};
+use super::subcommands::{
+    BaselineCommand, BisectArguments, DoctorArguments, InitArguments, ListArguments, StoreCommand,
+    reject_useless_flags,
+};
 use crate::commands::{
     AcceptOptions, CompareOptions, ExplainOptions, HistoryOptions, MergeOptions,
     ReportCommandOptions, RunOptions, ShowOptions,

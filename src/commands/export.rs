@@ -3,8 +3,7 @@
 use clap::{Args, ValueEnum};
 use std::path::{Path, PathBuf};
 
-use crate::delivery::files::check_destination;
-use crate::delivery::files::replace_file;
+use crate::delivery::files::{check_destination, replace_file};
 use crate::delivery::progress::with_progress;
 use crate::error::AppError;
 use crate::interchange::{

@@ -42,5 +42,4 @@ pub use report::{ReportCommandOptions, report};
 pub use run::{AgainstOptions, RunOptions, run};
 pub use self_test::{SelfTestOptions, self_test};
 pub use show::{ShowOptions, show};
-pub use store::adopt;
-pub use store::runs;
+pub use store::{adopt, runs};

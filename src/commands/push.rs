@@ -11,9 +11,9 @@ use crate::interchange::PortableRunId;
 use crate::options::StoreOptions;
 use crate::output::{MessageFormat, PushResult, write_pushed, write_warning};
 use crate::session::{Context, World};
-use crate::stored::transfer::resolve_team_address;
 use crate::stored::transfer::{
-    ReferencePlace, portable_reference, portable_runs, referenced_runs, to_record,
+    ReferencePlace, portable_reference, portable_runs, referenced_runs, resolve_team_address,
+    to_record,
 };
 use perfcheck_analysis::exit_code::ExitCode;
 use perfcheck_analysis::model::{ProgressReporter, Run, RunId, RunStatus};

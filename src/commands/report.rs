@@ -4,8 +4,7 @@ use clap::Args;
 use std::path::{Path, PathBuf};
 
 use super::store::run_lines;
-use crate::delivery::files::write_whole;
-use crate::delivery::files::{is_directory, page_file, workspace_name};
+use crate::delivery::files::{is_directory, page_file, workspace_name, write_whole};
 use crate::delivery::page::PageFindings;
 use crate::delivery::progress::with_progress;
 use crate::delivery::reports::{ReportOptions, ReportRequest, ReportWriter, RequestedReportKind};
@@ -17,8 +16,7 @@ use crate::output::{
 };
 use crate::pipeline::request::git_state;
 use crate::session::{Context, World, resolve_run};
-use crate::stored::comparison::StoredComparison;
-use crate::stored::comparison::run_with_verdicts;
+use crate::stored::comparison::{StoredComparison, run_with_verdicts};
 use crate::stored::conclusions::read_findings;
 use perfcheck_analysis::exit_code::ExitCode;
 use perfcheck_analysis::findings::{Findings, LimitReport};

@@ -18,8 +18,9 @@ pub use column_map::{ColumnMap, InputColumn, ValueColumn};
 pub use error::{ExchangeError, MalformedRow};
 pub use export::{ExportedRun, file_name, write_benchstat, write_bmf, write_criterion, write_csv};
 pub use formats::{FileFormat, ForeignInput, ForeignRun, detect, read_runs};
-pub use groups::{GroupRow, Guess, IdGroup, ImportedGroups, IterationLayout, ReadOptions};
-pub use groups::{clean, warm_up_rows};
+pub use groups::{
+    GroupRow, Guess, IdGroup, ImportedGroups, IterationLayout, ReadOptions, clean, warm_up_rows,
+};
 pub use input::{InputContent, read};
 pub use portable::{
     PortableConclusion, PortableHead, PortablePair, PortableRun, PortableRunId, PortableVerdict,

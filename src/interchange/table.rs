@@ -1,7 +1,6 @@
 //! Reads tables of separated values: maps rows by the column map, and reports errors with line and column.
 
-use crate::interchange::ColumnMap;
-use crate::interchange::InputColumn;
+use crate::interchange::{ColumnMap, InputColumn};
 use clap::{ArgAction, Args};
 use csv::{ByteRecord, ReaderBuilder, Trim};
 use std::borrow::Cow;

@@ -41,8 +41,7 @@ pub use page::{
     Page, PageBenchmark, PageRun, PageSide, page_file_name, write_page, write_page_written,
     write_run_index,
 };
-pub use terminal::strip_colors;
-pub use terminal::{Charset, CharsetWriter};
+pub use terminal::{Charset, CharsetWriter, strip_colors};
 pub use text::{
     BaselineChange, BenchmarkHistory, ColumnCell, ColumnGeometricMean, ColumnsLine, ExcludedRun,
     ExclusionReason, HistoryPoint, ProcessorChange, ProcessorDisagreement, Progress, ProgressMode,

@@ -1,8 +1,6 @@
 //! Both builds of a side-by-side measurement: the work tree with a revision or with an executable.
 
-use crate::pipeline::cache_build::CacheBuild;
-use crate::pipeline::cache_build::cache_directory;
-use crate::pipeline::cache_build::describe_revision;
+use crate::pipeline::cache_build::{CacheBuild, cache_directory, describe_revision};
 use std::path::{Path, PathBuf};
 
 use super::layouts::Relinking;

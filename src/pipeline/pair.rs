@@ -6,8 +6,7 @@ use super::reference::ReferenceBuild;
 use crate::error::AppError;
 use crate::pipeline::build::BuildPair;
 use crate::pipeline::layouts::settle_by_trial;
-use crate::pipeline::pairing::Pairing;
-use crate::pipeline::pairing::{ShardPlan, ShardRequest};
+use crate::pipeline::pairing::{Pairing, ShardPlan, ShardRequest};
 use crate::pipeline::request::Request;
 use crate::session::World;
 use perfcheck_analysis::compare::Fact;
@@ -42,7 +41,7 @@ pub(crate) struct PairedSuite {
     pub(crate) is_control: bool,
     /// How many benchmarks share the significance level.
     pub(crate) planned: usize,
-    pub(crate) deal: Option<ShardPlan>,
+    pub(crate) shard: Option<ShardPlan>,
     /// Held during the measurement, if there is one.
     pub(crate) lock: Option<MeasuringLock>,
 }
@@ -70,7 +69,7 @@ pub(crate) fn pair_builds(
             let keys = keys.map(|benchmark| benchmark.key.clone());
             earlier.extend(keys.chain(one.benchmarks).map(|key| (key, one.run.id)));
         }
-        let pairing = Pairing::pair_builds(
+        let pairing = Pairing::from_benches(
             found,
             &builds.alike,
             &rules.declined,
@@ -81,7 +80,7 @@ pub(crate) fn pair_builds(
         paired.push((pairing, builds));
     }
     let keys = paired.iter().flat_map(|(pairing, _)| pairing.keys());
-    let deal = rules
+    let shard = rules
         .part
         .map(|part| ShardPlan::assign(part, keys, is_control));
     // All shards share the level, and only the shard that tries a benchmark learns that it needs no measurement.
@@ -90,8 +89,8 @@ pub(crate) fn pair_builds(
     let (mut all_builds, mut names) = (Vec::new(), Vec::new());
     let mut lock = None;
     for (mut pairing, builds) in paired {
-        if let Some(deal) = &deal {
-            pairing.retain(|key| deal.has(key));
+        if let Some(shard) = &shard {
+            pairing.retain(|key| shard.has(key));
         }
         if lock.is_none() && !pairing.pairs.is_empty() {
             lock = request.measuring_lock(world)?;
@@ -113,7 +112,7 @@ pub(crate) fn pair_builds(
         names.extend(all_builds.first().map(|builds| builds.words.clone()));
     }
     Ok(PairedSuite {
-        planned: match deal {
+        planned: match shard {
             Some(_) => of_all_parts,
             None => suite.planned(),
         },
@@ -123,7 +122,7 @@ pub(crate) fn pair_builds(
         reference: names.join(", "),
         remarks,
         is_control,
-        deal,
+        shard,
         lock,
     })
 }

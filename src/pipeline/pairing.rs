@@ -52,7 +52,7 @@ pub(crate) struct Pairing {
 
 impl Pairing {
     /// Pairs the benchmarks of both builds. Benchmarks in `declined` were not measured before, so even equal code proves nothing about them.
-    pub(crate) fn pair_builds(
+    pub(crate) fn from_benches(
         found: BySide<DiscoveredBenches>,
         alike: &CodeByTarget,
         declined: &BTreeSet<BenchmarkKey>,

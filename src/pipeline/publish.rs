@@ -7,8 +7,7 @@ use crate::pipeline::names::give_name_unless_worse;
 use crate::pipeline::next_steps::{
     AdvisedRun, NextReference, explain_nothing_compared, next_steps, workspace_flags,
 };
-use crate::session::Context;
-use crate::session::World;
+use crate::session::{Context, World};
 use perfcheck_analysis::exit_code::ExitCode;
 use perfcheck_analysis::findings::{Conclusion, Findings};
 use perfcheck_analysis::model::{RunId, Verdict};
@@ -28,7 +27,7 @@ pub(crate) struct Publication<'a> {
 pub(crate) enum Advice<'a> {
     /// Nothing is decided yet: this line alone.
     Line(String),
-    /// The result is the run's whole suite, or what there is of it.
+    /// The commands that can follow.
     NextSteps(NextSteps<'a>),
 }
 
@@ -41,7 +40,7 @@ pub(crate) struct NextSteps<'a> {
     /// The command line that measures again, up to a filter.
     pub(crate) again: String,
     pub(crate) next: NextReference<'a>,
-    /// Whether parts of the suite are missing: such a run gets no name.
+    /// Whether the run has all parts of the suite. An incomplete run gets no name and no next steps.
     pub(crate) is_whole: bool,
 }
 

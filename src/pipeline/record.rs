@@ -68,7 +68,11 @@ impl RecordedRun {
             finished: host::now(),
             acceptance: self.decide_acceptance(store, concluded, policy)?,
             exit_code: concluded.exit_code.number(),
-            verdicts: concluded.rows.iter().filter_map(verdict_of).collect(),
+            verdicts: concluded
+                .rows
+                .iter()
+                .filter_map(to_stored_verdict)
+                .collect(),
             conclusion: Some(concluded.to_bytes()),
         };
         match self {
@@ -120,8 +124,8 @@ impl RecordedRun {
     }
 }
 
-/// The verdict of a row in the form that the store keeps.
-pub(crate) fn verdict_of(row: &Row<'_>) -> Option<RunVerdict> {
+/// Converts the verdict of a row to the form that the store keeps.
+pub(crate) fn to_stored_verdict(row: &Row<'_>) -> Option<RunVerdict> {
     Some(RunVerdict {
         key: row.key.clone(),
         verdict: row.verdict?,

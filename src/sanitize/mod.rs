@@ -12,12 +12,10 @@ mod terminal;
 mod workflow;
 
 pub use markdown::{code as markdown_code, prose as markdown};
-pub use markup::{html, openmetrics_label, xml};
-pub use markup::{in_script as json_in_script, json};
+pub use markup::{html, in_script as json_in_script, json, openmetrics_label, xml};
 pub use shell::{format_command as shell_command, quote as shell_quoted};
 pub use spreadsheet::{cell as csv_cell, text as csv_text};
-pub use terminal::EscapedStream;
-pub use terminal::{is_harmful, lines as terminal_lines, one_line};
+pub use terminal::{EscapedStream, is_harmful, lines as terminal_lines, one_line};
 pub use workflow::{
     CommandGuard, LogCommands, data as workflow_data, property as workflow_property,
 };

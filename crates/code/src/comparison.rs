@@ -2,9 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
-use crate::image::Image;
-use crate::image::UnsupportedExecutable;
-use crate::image::readable_name;
+use crate::image::{Image, UnsupportedExecutable, readable_name};
 use crate::pairs::{AddressPair, PairDependency, PairKind, Pairs};
 use crate::program::Program;
 

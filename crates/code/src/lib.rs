@@ -13,6 +13,5 @@ mod pairs;
 mod program;
 
 pub use comparison::{CodeComparison, EntryOffsets, FunctionChange, Reach, compare, insert_traps};
-pub use image::UnsupportedExecutable;
-pub use image::readable_name;
+pub use image::{UnsupportedExecutable, readable_name};
 pub use listing::{CodeRow, FunctionPair, FunctionReader};

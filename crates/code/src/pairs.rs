@@ -5,11 +5,8 @@
 
 use std::collections::HashMap;
 
-use crate::image::readable_name;
-use crate::image::{LoaderWrite, SectionUse};
-use crate::program::AccessSize;
-use crate::program::Program;
-use crate::program::{self, is_location};
+use crate::image::{LoaderWrite, SectionUse, readable_name};
+use crate::program::{self, AccessSize, Program, is_location};
 
 /// The kind of items in a pair.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]

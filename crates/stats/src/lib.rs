@@ -86,54 +86,44 @@ pub use bootstrap::{
 };
 pub use change_points::{ChangePoint, ChangePointRules, change_points};
 pub use cluster_ranks::{ClusterMad, ClusterMedian};
-pub use cluster_statistic::ClusterFunction;
-pub use cluster_statistic::{ClusterMean, ClusterSd, ClusterSlope, ClusterStatistic, PairedRatio};
-pub use cluster_statistic::{between_to_within_ratio, describe_cluster_means};
-pub use dependence::{SlowMode, mvalue, two_groups};
-pub use dependence::{SplitHalves, lag_one_autocorrelation};
-pub use description::{
-    Description, MAD_TO_SD, Variability, mean, mean_difference, sample_variance, standard_error,
+pub use cluster_statistic::{
+    ClusterFunction, ClusterMean, ClusterSd, ClusterSlope, ClusterStatistic, PairedRatio,
+    between_to_within_ratio, describe_cluster_means,
 };
-pub use description::{density_curve, silverman_bandwidth};
+pub use dependence::{SlowMode, SplitHalves, lag_one_autocorrelation, mvalue, two_groups};
+pub use description::{
+    Description, MAD_TO_SD, Variability, density_curve, mean, mean_difference, sample_variance,
+    silverman_bandwidth, standard_error,
+};
 pub use fisher::FisherExact;
 pub use full_description::{FullDescription, FullDescriptionRules, TailSource};
 pub use histogram::{HdrHistogram, HdrPrecision};
 pub use hodges_lehmann::{HodgesLehmann, HodgesLehmannRanks};
-pub use interval::IntervalDistance;
-pub use interval::MedianInterval;
-pub use interval::TInterval;
-pub use interval::{Interval, IntervalEstimate};
+pub use interval::{Interval, IntervalDistance, IntervalEstimate, MedianInterval, TInterval};
 pub use jackknife::{
-    FEWEST_FOR_BOOTSTRAP, IntervalMethod, IntervalScale, jackknife_t_interval,
-    jackknife_t_relative_change_interval,
+    FEWEST_FOR_BOOTSTRAP, IntervalMethod, IntervalScale, LogStandardError, Smoothness,
+    jackknife_t_interval, jackknife_t_relative_change_interval,
 };
-pub use jackknife::{LogStandardError, Smoothness};
 pub use low_quantile::{BootstrapSpread, ClusterLowQuantile, paired_difference_standard_error};
-pub use means::GeometricMean;
-pub use means::HarmonicMean;
-pub use means::OperationRates;
-pub use means::{Replacement, SubsampledCentre, Subsampling};
-pub use means::{TrimmedError, TrimmedMean};
-pub use outliers::{CleanedSample, CleaningCounts, FirstSampleTreatment};
-pub use outliers::{IqrFence, OutlierPolicy, TreatedSample, TreatmentSkipped, ZeroSpreadTreatment};
-pub use outliers::{OutlierCounts, OutlierLabel, TukeyFences};
-pub use quantile::WeightedEcdf;
-pub use quantile::{Quantile, median};
+pub use means::{
+    GeometricMean, HarmonicMean, OperationRates, Replacement, SubsampledCentre, Subsampling,
+    TrimmedError, TrimmedMean,
+};
+pub use outliers::{
+    CleanedSample, CleaningCounts, FirstSampleTreatment, IqrFence, OutlierCounts, OutlierLabel,
+    OutlierPolicy, TreatedSample, TreatmentSkipped, TukeyFences, ZeroSpreadTreatment,
+};
+pub use quantile::{Quantile, WeightedEcdf, median};
 pub use random::{Draws, Stream, derived_seed};
-pub use rank_tests::KruskalWallis;
-pub use rank_tests::{MannWhitney, MannWhitneyMethod};
-pub use ratio::PairedLogRatio;
-pub use ratio::{RatioBounds, RatioVerdict, positive_ratio, quantile_ratio};
-pub use ratio::{mean_ratio, paired_mean_ratio};
+pub use rank_tests::{KruskalWallis, MannWhitney, MannWhitneyMethod};
+pub use ratio::{
+    PairedLogRatio, RatioBounds, RatioVerdict, mean_ratio, paired_mean_ratio, positive_ratio,
+    quantile_ratio,
+};
 pub use regression::{LinearFit, r_squared_through_origin, slope_through_origin};
-pub use signed_rank::SignedRank;
-pub use signed_rank::sign_flip_upper_tail;
-pub use significance::Correction;
-pub use significance::Significance;
-pub use significance::{EffectSize, cliffs_delta, cohens_d, hedges_g};
-pub use sums::quotient;
-pub use sums::sum;
-pub use t_score::PooledTScore;
-pub use t_score::TScore;
+pub use signed_rank::{SignedRank, sign_flip_upper_tail};
+pub use significance::{Correction, EffectSize, Significance, cliffs_delta, cohens_d, hedges_g};
+pub use sums::{quotient, sum};
+pub use t_score::{PooledTScore, TScore};
 pub use welch_test::{WelchDf, WelchTest};
 pub use words::WordMeanings;

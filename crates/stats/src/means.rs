@@ -4,8 +4,7 @@
 use super::description::{
     Description, deviations, mean, mean_distance, sample_variance, squared_deviations,
 };
-use super::interval::Interval;
-use super::interval::TInterval;
+use super::interval::{Interval, TInterval};
 use super::normal;
 use super::outliers::TreatedSample;
 use super::quantile::median;

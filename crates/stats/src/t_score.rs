@@ -7,8 +7,7 @@ use super::bootstrap::{
     BLOCK, Resampling, TABULATED, TabulatedStatistic, finite_majority, replicates,
 };
 use super::description::{deviations, mean, mean_difference};
-use super::jackknife::FEWEST_FOR_BOOTSTRAP;
-use super::jackknife::limit_df;
+use super::jackknife::{FEWEST_FOR_BOOTSTRAP, limit_df};
 use super::random::{Draws, Stream};
 use super::student_t;
 use super::welch_test::standard_error_and_df;

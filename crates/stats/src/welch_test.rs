@@ -1,8 +1,7 @@
 //! Welch's t-test of two means (Welch 1947), two-sided.
 
 use super::description::{mean_difference, sample_variance};
-use super::interval::Interval;
-use super::interval::TInterval;
+use super::interval::{Interval, TInterval};
 use super::means::HarmonicMean;
 use super::student_t;
 

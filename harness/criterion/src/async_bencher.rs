@@ -7,8 +7,7 @@ use perfcheck::sequence::Window;
 
 use crate::async_executor::AsyncExecutor;
 use crate::measurement::{Measurement, WallTime};
-use crate::sample::BatchSize;
-use crate::sample::TimedSample;
+use crate::sample::{BatchSize, TimedSample};
 
 /// A [`Bencher`](crate::Bencher) for routines that return futures, created by [`Bencher::to_async`](crate::Bencher::to_async).
 pub struct AsyncBencher<'a, 'b, A: AsyncExecutor, M: Measurement = WallTime> {

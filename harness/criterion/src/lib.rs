@@ -43,12 +43,9 @@ pub use std::hint::black_box;
 #[cfg(feature = "async")]
 pub use async_bencher::AsyncBencher;
 pub use bencher::Bencher;
-pub use configuration::SamplingMode;
-pub use configuration::Throughput;
-pub use filter::BenchmarkFilter;
-pub use filter::Pattern;
-pub use group::BenchmarkGroup;
-pub use group::BenchmarkId;
+pub use configuration::{SamplingMode, Throughput};
+pub use filter::{BenchmarkFilter, Pattern};
+pub use group::{BenchmarkGroup, BenchmarkId};
 pub use manager::Criterion;
 #[doc(hidden)]
 pub use old::{Benchmark, BenchmarkDefinition, Fun, ParameterizedBenchmark};

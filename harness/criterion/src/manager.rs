@@ -1,6 +1,6 @@
 //! `Criterion`: settings, a filter and a measurement, and methods to declare benchmarks and groups.
 
-use crate::PlottingBackend;
+use crate::{PlottingBackend, command_line, session};
 use std::cell::RefCell;
 use std::path::Path;
 use std::time::Duration;
@@ -13,7 +13,6 @@ use crate::filter::BenchmarkFilter;
 use crate::group::{BenchmarkGroup, BenchmarkId};
 use crate::measurement::{Measurement, WallTime};
 use crate::profiler::Profiler;
-use crate::{command_line, session};
 
 /// Declares benchmarks. Each target of [`criterion_group!`](crate::criterion_group) receives one.
 pub struct Criterion<M: Measurement = WallTime> {

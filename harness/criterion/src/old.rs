@@ -3,10 +3,8 @@
 use std::fmt::Debug;
 
 use crate::bencher::Bencher;
-use crate::configuration::Throughput;
-use crate::configuration::{Configuration, SamplingMode, setting_methods};
-use crate::group::BenchmarkGroup;
-use crate::group::BenchmarkId;
+use crate::configuration::{Configuration, SamplingMode, Throughput, setting_methods};
+use crate::group::{BenchmarkGroup, BenchmarkId};
 use crate::manager::Criterion;
 use crate::measurement::{Measurement, WallTime};
 use crate::presentation::PlotConfiguration;

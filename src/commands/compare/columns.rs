@@ -11,8 +11,7 @@ use crate::output::{
     write_columns, write_warning,
 };
 use crate::session::{World, resolve_run};
-use crate::stored::comparison::describe_absurdities;
-use crate::stored::comparison::{incomplete_note, same_run_error};
+use crate::stored::comparison::{describe_absurdities, incomplete_note, same_run_error};
 use perfcheck_analysis::compare::{
     AcrossRuns, Comparison, Difference, Question, Readings, Reference, TestPolicy,
     compare_across_runs, sum_left_out,

@@ -1,7 +1,6 @@
 //! The `compare` command: verdicts on one candidate, or another view of the selected runs.
 
-use super::options::CompareCall;
-use super::options::CompareOptions;
+use super::options::{CompareCall, CompareOptions};
 
 use super::columns::compare_columns;
 use super::grouping::group_by;

@@ -1,7 +1,6 @@
 //! Tests that describe machines and check the findings about them.
 
-use super::judgement::{DoctorFacts, judge};
-use super::judgement::{judge_instructions, judge_layouts, judge_sampled_time};
+use super::judgement::{DoctorFacts, judge, judge_instructions, judge_layouts, judge_sampled_time};
 use crate::output::{DoctorFinding, NoiseFindings, Severity};
 use perfcheck_analysis::model::{
     BusyProgram, FrequencyState, HeatState, HostActivity, MachineState, MemoryState, Nanos,

@@ -1,7 +1,6 @@
 //! `cargo perfcheck explain BENCH`: explains a stored verdict from the store and from kept builds.
 
-use super::kept_builds::compare_machine_code;
-use super::kept_builds::{check_graph_destination, draw_flame_graph};
+use super::kept_builds::{check_graph_destination, compare_machine_code, draw_flame_graph};
 use crate::error::AppError;
 use crate::naming::{find_candidates, list_keys, similar_keys, unambiguous_word};
 use crate::options::StoreOptions;
@@ -11,7 +10,7 @@ use crate::output::{
 };
 use crate::pipeline::counting::counting_request;
 use crate::pipeline::next_steps::workspace_flags;
-use crate::pipeline::record::verdict_of;
+use crate::pipeline::record::to_stored_verdict;
 use crate::sanitize::shell_command;
 use crate::session::{Context, World, resolve_run};
 use crate::stored::comparison::{read_side, run_with_verdicts, summarize_side};
@@ -99,7 +98,7 @@ pub fn explain(
     let columns = store.verdicts(head.id)?.into_iter();
     // For an interrupted run, the store has no verdicts; its rows provide them.
     let known = columns
-        .chain(row.and_then(verdict_of))
+        .chain(row.and_then(to_stored_verdict))
         .find(|known| known.key == key);
     let (Some(row), Some(known)) = (row, known) else {
         return Err(no_verdict_error(&key, &head));

@@ -2,5 +2,4 @@
 
 pub(super) mod command;
 
-pub use command::HistoryOptions;
-pub use command::history;
+pub use command::{HistoryOptions, history};

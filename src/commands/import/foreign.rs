@@ -1,9 +1,10 @@
 //! Imports output of other benchmark programs and tables of separated values, as one run or several.
 
 use super::options::ImportOptions;
-use super::record::environment_from_facts;
-use super::record::warn;
-use super::record::{ImportRow, ParsedFiles, build_run, build_source, summarize_benchmarks};
+use super::record::{
+    ImportRow, ParsedFiles, build_run, build_source, environment_from_facts, summarize_benchmarks,
+    warn,
+};
 use crate::delivery::progress::with_progress;
 use crate::error::AppError;
 use crate::interchange::{

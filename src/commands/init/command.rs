@@ -3,13 +3,10 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use super::files::Automation;
-use super::files::{FirstBench, relative_to_manifest};
-use super::files::{PlannedFiles, display_path};
+use super::files::{Automation, FirstBench, PlannedFiles, display_path, relative_to_manifest};
 use super::harness::BenchStyle;
 use super::manifest::Manifest;
-use super::options::CrateOrigin;
-use super::options::InitOptions;
+use super::options::{CrateOrigin, InitOptions};
 use crate::error::AppError;
 use crate::options::StoreOptions;
 use crate::sanitize;

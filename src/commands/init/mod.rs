@@ -7,5 +7,4 @@ mod manifest;
 mod options;
 
 pub use command::init;
-pub use options::CrateOrigin;
-pub use options::{CiSystem, InitOptions};
+pub use options::{CiSystem, CrateOrigin, InitOptions};

@@ -3,5 +3,4 @@
 mod command;
 mod suite;
 
-pub use command::MergeOptions;
-pub use command::merge;
+pub use command::{MergeOptions, merge};

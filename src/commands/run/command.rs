@@ -3,8 +3,7 @@
 use std::collections::BTreeSet;
 
 use super::interrupted::publish_decided;
-use super::options::RunOptions;
-use super::options::against_team_baseline;
+use super::options::{RunOptions, against_team_baseline};
 use crate::delivery::method::explain_method;
 use crate::error::AppError;
 use crate::options::StoreOptions;
@@ -13,8 +12,7 @@ use crate::pipeline::judge::{Measured, SingleMeasured};
 use crate::pipeline::next_steps::workspace_flags;
 use crate::pipeline::pair::{PairingRules, pair_builds};
 use crate::pipeline::paired::{PairedMeasurement, remarks_on_skipped};
-use crate::pipeline::pairing::{ShardPlan, ShardRequest};
-use crate::pipeline::pairing::{failed_targets, target_name};
+use crate::pipeline::pairing::{ShardPlan, ShardRequest, failed_targets, target_name};
 use crate::pipeline::prepare::{nothing_found_error, timeout};
 use crate::pipeline::publish::{Advice, NextSteps, Publication};
 use crate::pipeline::record::{AcceptancePolicy, RecordedRun};
@@ -211,7 +209,7 @@ impl RunCommand<'_> {
             earlier: suite.earlier,
             reference: suite.reference,
             remarks: suite.remarks.into_iter().chain(ignored).collect(),
-            partition: suite.deal.map(|deal| deal.partition),
+            partition: suite.shard.map(|shard| shard.partition),
             purpose: if suite.is_control {
                 Purpose::Control
             } else {
@@ -279,9 +277,9 @@ impl RunCommand<'_> {
         let all = discovered.targets.iter();
         let all = all.flat_map(|found| &found.benchmarks);
         let all = all.map(|benchmark| &benchmark.key);
-        let deal = (self.asked_part()).map(|asked| ShardPlan::assign(asked, all, false));
-        if let Some(deal) = &deal {
-            discovered.retain(|key| deal.has(key));
+        let shard = (self.asked_part()).map(|asked| ShardPlan::assign(asked, all, false));
+        if let Some(shard) = &shard {
+            discovered.retain(|key| shard.has(key));
         }
         let lock = request.measuring_lock(world)?;
         let targets = discovered.targets.iter();
@@ -296,7 +294,7 @@ impl RunCommand<'_> {
             environment: &tree.environment,
             references: &stored.references,
             build: build.as_deref(),
-            partition: deal.as_ref().map(|deal| &deal.partition),
+            partition: shard.as_ref().map(|shard| &shard.partition),
         };
         let run = measurement.begin(&mut store, workspace)?;
         let listed = discovered.targets.clone();
@@ -331,9 +329,9 @@ impl RunCommand<'_> {
         let scope = self.scope(&discovered);
         // A shard says nothing about benchmarks that are gone; merging reports them.
         let is_expected =
-            |key: &BenchmarkKey| deal.is_none() && scope(key) && !declined.contains(key);
+            |key: &BenchmarkKey| shard.is_none() && scope(key) && !declined.contains(key);
         stored.expected.retain(is_expected);
-        let is_empty_part = deal.is_some_and(|deal| deal.is_empty());
+        let is_empty_part = shard.is_some_and(|shard| shard.is_empty());
         let (options, context) = (&self.options.comparison, request.context);
         Ok(MeasuredRun {
             store,

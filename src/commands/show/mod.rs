@@ -2,5 +2,4 @@
 
 mod command;
 
-pub use command::ShowOptions;
-pub use command::show;
+pub use command::{ShowOptions, show};

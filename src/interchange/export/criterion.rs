@@ -4,9 +4,8 @@
 //! out of the tree or be invalid as a file name.
 
 use std::collections::HashMap;
-use std::fs;
-use std::io;
 use std::path::Path;
+use std::{fs, io};
 
 use serde_json::{Value, json};
 

@@ -11,6 +11,4 @@ mod writers;
 
 pub use criterion::{file_name, write_criterion};
 pub use exported::ExportedRun;
-pub use writers::write_benchstat;
-pub use writers::write_bmf;
-pub use writers::write_csv;
+pub use writers::{write_benchstat, write_bmf, write_csv};

@@ -6,8 +6,7 @@ use super::super::error::ExchangeError;
 use super::super::groups::{
     GroupRow, IdGroup, ImportedGroups, IterationLayout, MOST_GROUPS, MOST_LAUNCHES,
 };
-use super::super::unit::ValueUnit;
-use super::super::unit::{Decimal, DecimalMark};
+use super::super::unit::{Decimal, DecimalMark, ValueUnit};
 use perfcheck_analysis::model::{Metric, Sample, SourceFile, Throughput, limits};
 
 /// Maximum number of caveats reported.

@@ -15,5 +15,4 @@ mod read;
 mod tests;
 
 pub use gathering::ForeignRun;
-pub use read::{FileFormat, detect};
-pub use read::{ForeignInput, read_runs};
+pub use read::{FileFormat, ForeignInput, detect, read_runs};

@@ -9,5 +9,4 @@ mod picture;
 mod svg;
 
 pub use flame_graph::{FlameGraph, write_flame_graph, write_flame_graph_written};
-pub use picture::{Picture, write_picture};
-pub use picture::{SplitPicture, SplitRow, write_split};
+pub use picture::{Picture, SplitPicture, SplitRow, write_picture, write_split};

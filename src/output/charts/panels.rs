@@ -1,8 +1,7 @@
 //! The panels of a picture: density with samples, iterations against time, a violin for each process. Each is drawn from `top` downward and returns
 //! where the next one begins.
 
-use super::svg::{Anchor, Svg, WIDTH};
-use super::svg::{Axis, Quantity};
+use super::svg::{Anchor, Axis, Quantity, Svg, WIDTH};
 use crate::output::units;
 use perfcheck_analysis::compare::{
     Estimate, OutlierLabel, Ramp, Shape, Summary, TukeyFences, WeightedEcdf,

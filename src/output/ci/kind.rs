@@ -4,8 +4,7 @@ use std::io::{self, Write};
 
 use super::context::ReportContext;
 use super::github::write_annotations;
-use super::gitlab::write_code_quality;
-use super::gitlab::write_metrics;
+use super::gitlab::{write_code_quality, write_metrics};
 use super::junit::write_junit;
 use super::markdown::write_markdown;
 use perfcheck_analysis::findings::Findings;

@@ -7,8 +7,7 @@ use std::io::{self, Write};
 
 use super::context::ReportContext;
 use crate::output::words::remarks::describe_run_remark;
-use crate::output::words::sentences::RunOutcome;
-use crate::output::words::sentences::{self, RowSeverity};
+use crate::output::words::sentences::{self, RowSeverity, RunOutcome};
 use crate::output::words::{analysis, remarks};
 use crate::output::{terminal, units};
 use crate::sanitize;

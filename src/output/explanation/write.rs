@@ -1,8 +1,7 @@
 //! Orders the statements of an explanation and writes them: a summary of a few lines, text that fits 80 columns, or one JSON message.
 
-use crate::output::BenchmarkSelector;
-use crate::output::Explanation;
 use crate::output::explanation::unmeasured;
+use crate::output::{BenchmarkSelector, Explanation, terminal, units};
 use std::io::{self, Write};
 
 use super::unmeasured::sameness;
@@ -13,7 +12,6 @@ use crate::output::view::{MessageFormat, wrap_prose};
 use crate::output::words::remarks::describe_code_change;
 use crate::output::words::sentences::{self, capitalize};
 use crate::output::words::{analysis, remarks};
-use crate::output::{terminal, units};
 use perfcheck_analysis::compare::{Comparison, Difference};
 use perfcheck_analysis::findings::{CodeChange, Method};
 use perfcheck_analysis::model::{Statistic, Verdict};

@@ -7,8 +7,7 @@ use std::io::{self, Write};
 
 use super::cell::Cell;
 use super::column;
-use super::column::{Column, Kind, cell_lines, pad};
-use super::column::{FittedColumn, GAP};
+use super::column::{Column, FittedColumn, GAP, Kind, cell_lines, pad};
 use crate::output::view::{RowOrder, wrap_prose};
 use crate::output::{terminal, units};
 use crate::sanitize;

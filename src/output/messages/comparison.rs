@@ -9,8 +9,7 @@ use crate::output::text::columns::{
     ColumnCell, ColumnGeometricMean, ColumnsLine, RunColumn, RunTable, ValueForm,
 };
 use crate::output::words::remarks;
-use crate::output::words::remarks::describe_limit_remark;
-use crate::output::words::remarks::describe_run_remark;
+use crate::output::words::remarks::{describe_limit_remark, describe_run_remark};
 use perfcheck_analysis::compare::{
     AllocationComparison, Centers, Comparison, Contender, Difference, Effects, Estimate, Extent,
     GateGroup, InstructionComparison, Location, Note, PublishedDecision, SampledTime, SharedLevel,

@@ -3,26 +3,21 @@
 use serde::Serialize;
 use std::io::{self, Write};
 
-use super::comparison::BenchmarkCompared;
-use super::comparison::{BenchmarkColumns, ColumnsFinished};
-use super::comparison::{GroupComparison, GroupMessage};
-use super::comparison::{PivotRowMessage, PivotTable};
-use super::doctor::{DoctorFinding, DoctorFindings, NoiseFindings};
-use super::doctor::{SelfTestBenchmark, SelfTestFindings};
-use super::explanation::ExplanationMessage;
-use super::explanation::FlameGraphWritten;
-use super::explanation::MachineCode;
-use super::history::{BisectFindings, BisectStep};
-use super::history::{HistoryPointMessage, HistorySummary};
-use super::measured::BenchmarkMeasured;
-use super::measured::BenchmarkStatisticsMessage;
-use super::run::MethodExplained;
-use super::run::{LimitExceeded, RunFinished};
-use super::store::{BaselineLine, BenchmarkFound, BenchmarkLine, ListedRun, WorkspaceLine};
-use super::store::{
-    BenchmarkImported, ExportFinished, ImportFinished, ImportedRun, PushResult, ReportWritten,
+use super::comparison::{
+    BenchmarkColumns, BenchmarkCompared, ColumnsFinished, GroupComparison, GroupMessage,
+    PivotRowMessage, PivotTable,
 };
-use super::store::{PruneFinished, PruneLine};
+use super::doctor::{
+    DoctorFinding, DoctorFindings, NoiseFindings, SelfTestBenchmark, SelfTestFindings,
+};
+use super::explanation::{ExplanationMessage, FlameGraphWritten, MachineCode};
+use super::history::{BisectFindings, BisectStep, HistoryPointMessage, HistorySummary};
+use super::measured::{BenchmarkMeasured, BenchmarkStatisticsMessage};
+use super::run::{LimitExceeded, MethodExplained, RunFinished};
+use super::store::{
+    BaselineLine, BenchmarkFound, BenchmarkImported, BenchmarkLine, ExportFinished, ImportFinished,
+    ImportedRun, ListedRun, PruneFinished, PruneLine, PushResult, ReportWritten, WorkspaceLine,
+};
 use crate::sanitize;
 
 /// Version of the message format. It grows when a member is removed or changes its meaning, not when one is added.

@@ -6,8 +6,9 @@ use serde::Serialize;
 use std::collections::{BTreeMap, HashMap};
 
 use super::content::{Page, PageBenchmark, PageRun, PageSide};
-use super::encoding::{FirstOrAll, RoundedEstimate, Short, encode_positions, short_estimate};
-use super::encoding::{Phrase, Phrasebook};
+use super::encoding::{
+    FirstOrAll, Phrase, Phrasebook, RoundedEstimate, Short, encode_positions, short_estimate,
+};
 use crate::output::text::history::{
     BenchmarkHistory, ExclusionReason, HistoryPoint, describe_side_by_side,
 };

@@ -4,9 +4,9 @@ use serde::Serialize;
 use std::io::{self, Write};
 
 use super::content::{Page, PageRun};
-use super::data::Timeline;
-use super::data::{BenchmarkData, DifferenceData, PageContext, differences};
-use super::data::{FactData, environment_facts};
+use super::data::{
+    BenchmarkData, DifferenceData, FactData, PageContext, Timeline, differences, environment_facts,
+};
 use super::encoding::Phrasebook;
 use crate::output::messages::{JsonMessage, PageFormat, ReportWritten, SCHEMA, write_message};
 use crate::output::view::MessageFormat;

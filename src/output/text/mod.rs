@@ -20,25 +20,19 @@ pub use columns::{
     ColumnCell, ColumnGeometricMean, ColumnsLine, RunColumn, RunTable, ShownStatistics, ValueForm,
     write_columns,
 };
-pub use compare::write_grouped;
-pub use compare::write_pivot;
-pub use compare::{VersionDifference, write_versions};
-pub use doctor::write_doctor;
-pub use doctor::write_self_test;
+pub use compare::{VersionDifference, write_grouped, write_pivot, write_versions};
+pub use doctor::{write_doctor, write_self_test};
 pub use history::{
     BaselineChange, BenchmarkHistory, ExcludedRun, ExclusionReason, HistoryPoint, ProcessorChange,
     ProcessorDisagreement, RunTrend, write_histories,
 };
-pub use listing::{PruneScope, PruneSummary, write_prune};
 pub use listing::{
-    write_baselines, write_benchmarks, write_discovered, write_older_runs, write_runs,
-    write_workspaces,
+    PruneScope, PruneSummary, write_baselines, write_benchmarks, write_discovered,
+    write_older_runs, write_prune, write_runs, write_workspaces,
 };
 pub use method::write_method;
 pub use progress::{Progress, ProgressMode, describe_plan};
 pub use statistics::write_statistics;
-pub use status::write_run_head;
-pub use status::{write_build_event, write_error, write_warning};
+pub use status::{write_build_event, write_error, write_run_head, write_warning};
 pub use table::write_table;
-pub use transfer::write_import;
-pub use transfer::{write_exported, write_pushed, write_taken_over};
+pub use transfer::{write_exported, write_import, write_pushed, write_taken_over};

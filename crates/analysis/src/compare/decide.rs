@@ -5,11 +5,10 @@
 //! and interval never disagree.
 
 use super::bounds::ChangeBounds;
-use super::disturbance;
+use super::{alternative, disturbance};
 use crate::compare::map_with_progress;
 use rayon::prelude::*;
 
-use super::alternative;
 use super::comparison::{
     ByDirection, Comparison, Decision, Extent, FamilyTest, Prediction, StoredDecision, TScoreResult,
 };

@@ -1,9 +1,7 @@
 //! Descriptive differences of both sides, independent of the test that decides: means, medians, effect sizes, and the requested summary.
 
-use crate::compare::Estimate;
-use crate::compare::Uncertainty;
-use crate::compare::estimate::ChangeInterval;
-use crate::compare::estimate::estimate_drift;
+use crate::compare::estimate::{ChangeInterval, estimate_drift};
+use crate::compare::{Estimate, Uncertainty};
 use serde::{Deserialize, Serialize};
 
 use super::alternative::{Centers, Effects};

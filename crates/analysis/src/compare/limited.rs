@@ -2,10 +2,7 @@
 //!
 //! The estimates equal those of a summary. The intervals are Student's for any number of processes, like those that decide verdicts.
 
-use crate::compare::summary::ramp;
-use crate::compare::summary::resampling_units;
-use crate::compare::summary::sample_times;
-use crate::compare::summary::scale_estimate;
+use crate::compare::summary::{ramp, resampling_units, sample_times, scale_estimate};
 
 use super::alternative::estimate_metric;
 use super::estimate::Estimate;

@@ -39,18 +39,16 @@ pub use alternative::{
 pub use call_tree::{CallFrame, CallTree};
 pub use comparability::{Comparability, Difference, Differences, Fact, find_differences};
 pub use comparison::{
-    ByDirection, FamilyTest, PairedDecision, Prediction, SlowPathResult, StoredDecision,
-    TScoreResult,
+    ByDirection, Comparison, Decision, Extent, FamilyTest, PairedDecision, Prediction,
+    SlowPathResult, StoredDecision, TScoreResult,
 };
-pub use comparison::{Comparison, Decision, Extent};
 pub use decide::{compare, compare_with_progress};
 pub use description::{ChangeDescription, DescribedChange};
 pub use diagnostics::{Diagnostic, diagnose, find_absurd};
 pub use disturbance::{Disturbance, HostControls, Steadiness};
 pub use each::map_with_progress;
 pub use edges::{ClassChange, Disagreement, Edge, LevelEstimate, LevelTrend, Network};
-pub use estimate::Estimate;
-pub use estimate::Uncertainty;
+pub use estimate::{Estimate, Uncertainty};
 pub use extras::{
     AllocationComparison, AllocationSummary, CountChange, FunctionCost, InstructionComparison,
     InstructionSummary, LatencyComparison, LatencyOverTime, LatencySummary, LevelShare,
@@ -58,12 +56,12 @@ pub use extras::{
     ProcessStatistics, SampledTime, SharedLevel, WindowSummary,
 };
 pub use fastest::{Contender, ProcessMedians, Rank, rank_against_fastest};
-pub use filter::to_outlier_policy;
-pub use filter::{PerSecond, ValueBounds, ValueSummary};
-pub use filter::{apply_filter, filter_policy, sample_counts, sum_left_out};
+pub use filter::{
+    PerSecond, ValueBounds, ValueSummary, apply_filter, filter_policy, sample_counts, sum_left_out,
+    to_outlier_policy,
+};
 pub use limited::estimate_at_level;
-pub use note::HostNote;
-pub use note::Note;
+pub use note::{HostNote, Note};
 pub use paired::{
     FloorGuard, HostNoise, HostResolution, LookStatus, PairedMethod, PairedSeries, Plan,
     PowerTarget, RoundsNeeded, check_settled, judge, judge_with_method,
@@ -71,17 +69,17 @@ pub use paired::{
 pub use perfcheck_stats::{
     IntervalMethod, OutlierCounts, OutlierLabel, TukeyFences, Variability, WeightedEcdf,
 };
-pub use process_values::{ASSUMED_CLOCK_STEP_NS, ProcessSampling, typical_iteration_ns};
-pub use process_values::{LOW_QUANTILE, Location, MIN_SAMPLES_FOR_LOW_QUANTILE};
+pub use process_values::{
+    ASSUMED_CLOCK_STEP_NS, LOW_QUANTILE, Location, MIN_SAMPLES_FOR_LOW_QUANTILE, ProcessSampling,
+    typical_iteration_ns,
+};
 pub use question::{HostClass, Question, Reference, TestPolicy};
 pub use readings::{BLOCK, Readings, column_label};
 pub use record::BenchmarkRecord;
 pub use samples::SampleDescription;
-pub use shape::Curve;
-pub use shape::{ChangeShape, PROBABILITIES, ProcessShape, Ramp, Shape, ShapeDetail};
+pub use shape::{ChangeShape, Curve, PROBABILITIES, ProcessShape, Ramp, Shape, ShapeDetail};
 pub use summary::{Summary, described_launches, summarize, summarize_with};
-pub use trend::{Band, Level, Position, Step, Trend, TrendPoint, TrendRules};
-pub use trend::{RunSeries, run_point};
+pub use trend::{Band, Level, Position, RunSeries, Step, Trend, TrendPoint, TrendRules, run_point};
 
 #[cfg(test)]
 pub(crate) mod fixtures;

@@ -2,11 +2,7 @@
 //!
 //! A limit never changes a verdict. A benchmark exceeds a limit only if its whole interval is above it.
 
-use crate::findings::Ceiling;
-use crate::findings::ExceededLimit;
-use crate::findings::Limit;
-use crate::findings::LimitNote;
-use crate::findings::LimitReport;
+use crate::findings::{Ceiling, ExceededLimit, Limit, LimitNote, LimitReport};
 use std::collections::BTreeSet;
 
 use super::row::Row;

@@ -7,8 +7,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use super::check_limits::check_limits;
 use super::limit::Limit;
-use super::remark::CodeChange;
-use super::remark::RunNote;
+use super::remark::{CodeChange, RunNote};
 use super::row::{ComparisonContext, FailedTarget, Findings, Method, Row};
 use super::stored::summarize_all;
 use crate::compare::Comparison;

@@ -15,9 +15,6 @@ pub use conclusion::{Conclusion, ConclusionError, Coverage, GatePolicy, conclude
 pub use evidence::Evidence;
 pub use limit::{Ceiling, ExceededLimit, Limit, LimitNote, LimitReport, Scope};
 pub use paired::{PairedEvidence, RoundsCost};
-pub use remark::{BenchmarkNote, RunNote};
-pub use remark::{ChangedFunction, CodeChange, ComparedBuilds, Sameness};
-pub use row::{ComparisonContext, FailedTarget, Findings, Method, Row};
-pub use row::{Order, SortKey};
-pub use stored::{ReferenceChoice, References};
-pub use stored::{StoredEvidence, summarize_all};
+pub use remark::{BenchmarkNote, ChangedFunction, CodeChange, ComparedBuilds, RunNote, Sameness};
+pub use row::{ComparisonContext, FailedTarget, Findings, Method, Order, Row, SortKey};
+pub use stored::{ReferenceChoice, References, StoredEvidence, summarize_all};

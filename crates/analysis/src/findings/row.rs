@@ -4,8 +4,7 @@ use serde::{Deserialize, Serialize};
 use std::cmp::Ordering;
 
 use super::limit::LimitReport;
-use super::remark::Sameness;
-use super::remark::{BenchmarkNote, RunNote};
+use super::remark::{BenchmarkNote, RunNote, Sameness};
 use crate::compare::{Comparison, Difference, Fact, HostClass, Summary};
 use crate::model::{
     BenchmarkKey, DecisionSettings, Measurement, Run, RunId, Tally, Test, Thresholds, Verdict,

@@ -17,11 +17,12 @@ mod statistic;
 mod thresholds;
 mod verdict;
 
-pub use benchmark::Metric;
-pub use benchmark::{Benchmark, BenchmarkKey, SkipSupport, Throughput, natural_cmp};
-pub use import::{CriterionBenchmark, CriterionSamples, DeclaredThroughput};
-pub use import::{FilterReport, FilteredSamples, SampleCounts, SampleFilter};
-pub use import::{Source, SourceDimension, SourceFile, SourceInterval, SourceValue, as_in_cells};
+pub use benchmark::{Benchmark, BenchmarkKey, Metric, SkipSupport, Throughput, natural_cmp};
+pub use import::{
+    CriterionBenchmark, CriterionSamples, DeclaredThroughput, FilterReport, FilteredSamples,
+    SampleCounts, SampleFilter, Source, SourceDimension, SourceFile, SourceInterval, SourceValue,
+    as_in_cells,
+};
 pub use machine_state::{
     BusyProgram, FrequencyState, HeatState, HostActivity, MachineState, MemoryState, PowerState,
     ProcessorState, SystemEnvironment, TimerState,
@@ -30,29 +31,22 @@ pub use partition::{RequestedReference, Shard, ShardId};
 pub use perfcheck_stats::{
     Correction, MannWhitneyMethod, Quantile, TrimmedError, WordMeanings, worded,
 };
-pub use progress::ProgressReporter;
-pub use progress::{EstimateKind, Event, EventBuffer, NullObserver, Observer, VisitPlan};
+pub use progress::{
+    EstimateKind, Event, EventBuffer, NullObserver, Observer, ProgressReporter, VisitPlan,
+};
 pub use quantity::{parse_duration, parse_fraction, parse_slowdown};
 pub use run::{
-    Acceptance, BASE_FAILED, Control, Failure, Measurement, NewRun, Pair, ProcessSeries,
-    ProcessUsage, Purpose, Run, RunEnd, RunId, RunPoint, RunStatus, RunVerdict, TargetFacts,
-    Timestamp,
+    Acceptance, BASE_FAILED, BenchmarkCounts, BenchmarkInProcess, BuildFacts, Commit, Control,
+    CountedBenchmark, Environment, Failure, FunctionCount, GitState, Harness, HostFacts,
+    InstructionCount, Measurement, NewRun, Pair, ProcessHead, ProcessOutcome, ProcessRecord,
+    ProcessSeries, ProcessUsage, Purpose, Run, RunEnd, RunId, RunPoint, RunStatus, RunVerdict,
+    StackCounts, TargetFacts, TimeSamples, Timestamp, shorten_hash,
 };
-pub use run::{
-    BenchmarkCounts, CountedBenchmark, FunctionCount, InstructionCount, StackCounts, TimeSamples,
-};
-pub use run::{BenchmarkInProcess, Harness, ProcessHead, ProcessOutcome, ProcessRecord};
-pub use run::{BuildFacts, Commit, Environment, GitState, HostFacts, shorten_hash};
-pub use series::Round;
-pub use series::{Allocations, Extras, Latencies, LatencyWindow};
-pub use series::{Nanos, Sample, Series};
-pub use settings::System;
-pub use settings::{Analysis, Observations, Outliers, Test};
+pub use series::{Allocations, Extras, Latencies, LatencyWindow, Nanos, Round, Sample, Series};
 pub use settings::{
-    AuthorSettings, DecisionSettings, Interleaving, MIN_LAUNCHES, SamplingMode, SamplingSettings,
-    WarmUpGoal,
+    Analysis, AuthorSettings, DecisionSettings, Interleaving, MIN_LAUNCHES, Observations, Outliers,
+    SamplingMode, SamplingSettings, System, Test, WarmUpGoal,
 };
 pub use statistic::{Statistic, StatisticSet, Unit};
 pub use thresholds::{ThresholdKind, Thresholds};
-pub use verdict::{BenchesFrom, BySide, Side};
-pub use verdict::{Tally, Verdict};
+pub use verdict::{BenchesFrom, BySide, Side, Tally, Verdict};

@@ -14,10 +14,8 @@ mod toolchain;
 
 pub use build::{BuildOrder, BuiltTargets};
 pub use error::CargoError;
-pub use metadata::has_libtest_benches;
-pub use metadata::{BenchPackage, PackageSettings, Workspace};
+pub use metadata::{BenchPackage, PackageSettings, Workspace, has_libtest_benches};
 pub use options::CargoOptions;
-pub use output::BenchTarget;
-pub use output::{BenchExecutable, BuildOutput};
+pub use output::{BenchExecutable, BenchTarget, BuildOutput};
 pub use selection::{SkipReason, SkippedTarget};
 pub use toolchain::Toolchain;

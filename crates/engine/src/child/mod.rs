@@ -31,5 +31,4 @@ pub use printed::{
     UntimedSampleRequest,
 };
 pub use session::{DetectedHarness, ReadyBenchmark, Session, StartOutcome};
-pub use spawn::ProcessContext;
-pub use spawn::{LATENCY_DIGITS, ProcessSpec};
+pub use spawn::{LATENCY_DIGITS, ProcessContext, ProcessSpec};

@@ -1,7 +1,6 @@
 //! Facts about the machine.
 
-use std::fs;
-use std::thread;
+use std::{fs, thread};
 
 use crate::process::Supervisor;
 use perfcheck_analysis::model::HostFacts;

@@ -9,8 +9,7 @@ use std::io;
 use std::os::unix::ffi::{OsStrExt, OsStringExt};
 use std::path::{Path, PathBuf};
 
-use super::git::GitError;
-use super::git::{Checkout, path_from_git, run, trim_line_feed};
+use super::git::{Checkout, GitError, path_from_git, run, trim_line_feed};
 use crate::process::Supervisor;
 use perfcheck_analysis::model::GitState;
 

@@ -13,10 +13,8 @@ use std::path::{Path, PathBuf};
 use std::{fs, thread};
 
 use super::executable;
-use super::executable::PathRewrite;
-use super::executable::{ExecutableCode, Function, Functions, parse_functions};
-use super::kept::KeptLink;
-use super::kept::{LinkError, file_error};
+use super::executable::{ExecutableCode, Function, Functions, PathRewrite, parse_functions};
+use super::kept::{KeptLink, LinkError, file_error};
 use crate::process::{Supervisor, start_scoped_work};
 use perfcheck_analysis::model::{BySide, Side};
 use perfcheck_stats::{Draws, Stream};

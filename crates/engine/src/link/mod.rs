@@ -9,8 +9,6 @@ mod kept;
 mod layouts;
 
 pub(crate) use executable::{PathRewrite, apply_all};
-pub use kept::LinkError;
 pub(crate) use kept::LinkRecorder;
-pub use kept::run_as_linker;
-pub use kept::{KeptLink, bundled_linker};
+pub use kept::{KeptLink, LinkError, bundled_linker, run_as_linker};
 pub use layouts::{CodeLayouts, Relinkable};

@@ -11,8 +11,7 @@
 )]
 
 use crate::measure::criterion_config::all_benchmarks_warning;
-use crate::measure::criterion_config::shortest_sampling;
-use crate::measure::criterion_config::take_sampled_alike;
+use crate::measure::criterion_config::{shortest_sampling, take_sampled_alike};
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::RangeInclusive;
 use std::time::{Duration, Instant};

@@ -23,17 +23,14 @@ mod target;
 mod visit;
 
 pub use campaign::{BenchmarkCost, Campaign, CampaignEnd, CampaignSink};
-pub use counting::CountError;
-pub use counting::{CountRequest, CountResult, count_instructions, count_stacks};
+pub use counting::{CountError, CountRequest, CountResult, count_instructions, count_stacks};
 pub use criterion::rehearse;
-pub use discover::Filter;
 pub use discover::{
-    DiscoveredBenches, DiscoveredTarget, ReferenceContext, TargetFailure, discover,
+    DiscoveredBenches, DiscoveredTarget, Filter, ReferenceContext, TargetFailure, discover,
 };
 pub use driver::Driver;
 pub use plan::{PairedPlan, RoundSettings};
 pub use sampling::{SampleResult, sample_time};
 pub use schedule::FlatSchedule;
-pub use subject::SampleLengths;
-pub use subject::{ResolvedSettings, TimeLimit};
+pub use subject::{ResolvedSettings, SampleLengths, TimeLimit};
 pub use target::PairedTarget;

@@ -8,8 +8,7 @@
 use std::time::{Duration, Instant};
 
 use super::campaign::Campaign;
-use super::process::{ActiveProcesses, ProcessObserver};
-use super::process::{CpuPinning, PinnableChild};
+use super::process::{ActiveProcesses, CpuPinning, PinnableChild, ProcessObserver};
 use super::schedule;
 use super::target::ProcessOverlap;
 use super::visit::{

@@ -1,8 +1,7 @@
 //! The layout of rounds of two sides: alternating samples in quads, of which two belong together (pure).
 
 use crate::measure::FlatSchedule;
-use crate::measure::schedule::LaunchLayout;
-use crate::measure::schedule::compute_ramp;
+use crate::measure::schedule::{LaunchLayout, compute_ramp};
 use std::time::Duration;
 
 use super::subject::{ResolvedSettings, TimeLimit};

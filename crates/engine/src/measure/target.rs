@@ -1,8 +1,7 @@
 //! A bench target of a campaign: its executables, one for each side, and the benchmarks that all sides have.
 
 use crate::measure::ResolvedSettings;
-use crate::measure::subject::CampaignBenchmark;
-use crate::measure::subject::CampaignSides;
+use crate::measure::subject::{CampaignBenchmark, CampaignSides};
 use std::time::Duration;
 
 use super::discover::DiscoveredTarget;

@@ -19,8 +19,7 @@ use std::time::{Duration, Instant};
 
 use super::interrupt::Interrupt;
 use super::reaper;
-use super::reaper::Mark;
-use super::reaper::Reaper;
+use super::reaper::{Mark, Reaper};
 use super::resources::start_thread;
 
 /// Interval for checking whether a process has ended. Nothing is measured at that time.

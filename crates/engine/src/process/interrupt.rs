@@ -8,10 +8,9 @@
 
 use crossbeam_channel::{Receiver, Sender, bounded};
 use nix::sys::signal::{SigSet, Signal};
-use std::fmt;
-use std::process;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
+use std::{fmt, process};
 
 /// Exit code after the user asked to stop.
 pub const INTERRUPTED: i32 = 130;

@@ -12,12 +12,9 @@ mod resources;
 mod time_samples;
 mod usage;
 
-pub use group::RunError;
-pub use group::{LeftoverPolicy, ProcessGroup, Supervisor};
+pub use group::{LeftoverPolicy, ProcessGroup, RunError, Supervisor};
 pub use interrupt::{INTERRUPTED, Interrupt};
 pub use reaper::{REAPER_ARGUMENT, reap};
-pub use resources::ThreadPinning;
-pub use resources::without_core_dumps;
-pub use resources::{start_scoped_work, start_thread};
+pub use resources::{ThreadPinning, start_scoped_work, start_thread, without_core_dumps};
 pub use time_samples::{TimeSample, TimeSampler, TimeSamplingError, try_time_samples};
 pub use usage::{UsageSnapshot, private_memory, stolen_time};

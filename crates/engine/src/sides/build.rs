@@ -7,24 +7,20 @@
 
 use std::collections::BTreeMap;
 use std::ffi::OsString;
-use std::fs;
-use std::io;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
+use std::{fs, io};
 
 use super::cache::{CachedFolder, UseLock};
 use super::configuration;
 use super::configuration::{diff_locked_versions, parse_locked_versions};
 use super::kept::{BenchRecord, BuildCopy, BuildRecord, BuildResults, hash_file};
-use super::key::to_text;
-use super::key::{Key, Recipe, VERSION, decisive_flags};
+use super::key::{Key, Recipe, VERSION, decisive_flags, to_text};
 use super::mirror::{Mirror, WantedFiles};
 use super::outcome::{BuildOrigin, BuiltSide, PreparedSides, SideTarget};
-use super::request::{BuildEvent, SidesRequest};
-use super::request::{SidesError, file_error, source_error};
+use super::request::{BuildEvent, SidesError, SidesRequest, file_error, source_error};
 use super::sources::own_sources;
-use super::state::OutsidePaths;
-use super::state::{State, hash_files};
+use super::state::{OutsidePaths, State, hash_files};
 use super::workbench::{BuildCache, SideBuilder};
 use crate::cargo::{BuildOrder, BuildOutput, CargoError, CargoOptions, Workspace};
 use crate::host::{HOOK_VARIABLES, Revision, build_environment};

@@ -23,10 +23,8 @@ pub use build::{
     build_commit, build_sides, build_work_tree, find_kept_build, find_kept_builds,
     read_kept_executables,
 };
-pub use cache::MeasuringLock;
-pub use cache::default_cache;
+pub use cache::{MeasuringLock, default_cache};
 pub use outcome::{BuildOrigin, BuiltSide, Dependency, PreparedSides, SideTarget, TargetPair};
 pub use perfcheck_analysis::model::BenchesFrom;
-pub use request::SidesError;
-pub use request::{BuildEvent, SidesRequest, UncopiedFile, UncopiedReason};
+pub use request::{BuildEvent, SidesError, SidesRequest, UncopiedFile, UncopiedReason};
 pub use stage::StagedExecutables;

@@ -9,8 +9,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use toml_edit::{DocumentMut, Item, Table, TableLike, Value, value};
 
-use super::mirror::WantedFiles;
-use super::mirror::{copy_file, remove_entry, write_file};
+use super::mirror::{WantedFiles, copy_file, remove_entry, write_file};
 use super::request::{SidesError, file_error};
 use super::sources::normalize_lexically;
 use crate::cargo::BenchPackage;

@@ -11,8 +11,7 @@ use std::path::{Component, Path, PathBuf};
 
 use super::kept::{files_below, hash_file};
 use super::mirror::WantedFiles;
-use super::request::{SidesError, file_error};
-use super::request::{SidesRequest, UncopiedFile, UncopiedReason};
+use super::request::{SidesError, SidesRequest, UncopiedFile, UncopiedReason, file_error};
 use crate::cargo::BenchExecutable;
 use crate::host::Checkout;
 use crate::process::Supervisor;

@@ -10,14 +10,13 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::time::Instant;
 
-use super::cache::WorkspaceFolder;
-use super::cache::{CacheLimit, FolderCache, PrunedFolders, remove_directory};
+use super::cache::{CacheLimit, FolderCache, PrunedFolders, WorkspaceFolder, remove_directory};
 use super::configuration;
-use super::request::{BuildEvent, SidesRequest, UncopiedFile, UncopiedReason};
-use super::request::{SidesError, file_error};
+use super::request::{
+    BuildEvent, SidesError, SidesRequest, UncopiedFile, UncopiedReason, file_error,
+};
 use super::sources::{Caches, PresentSources, list_sources};
-use super::state::{CurrentCheckout, State};
-use super::state::{DirectoryLayout, OutsidePaths};
+use super::state::{CurrentCheckout, DirectoryLayout, OutsidePaths, State};
 use crate::host::{Revision, build_environment};
 use crate::link::LinkRecorder;
 

@@ -6,14 +6,14 @@ use rayon::prelude::*;
 use rusqlite::types::Value;
 
 use super::conditions::{KnownConditions, find_benchmarks};
-use super::encoding;
-use super::encoding::{FlagValues, Json, RowCount, Unsigned, WordColumn};
-use super::encoding::{read_allocations, read_latencies};
+use super::encoding::{
+    FlagValues, Json, RowCount, Unsigned, WordColumn, read_allocations, read_latencies,
+};
 use super::error::{Attempt, Fault};
 use super::processes::add_count;
 use super::runs::read_key;
 use super::sql::{AT_ONCE, Sql, StoredRow, join_numbers};
-use super::{Store, StoreError, WorkspaceId};
+use super::{Store, StoreError, WorkspaceId, encoding};
 use perfcheck_analysis::compare::apply_filter;
 use perfcheck_analysis::model::{
     BenchmarkCounts, BenchmarkKey, Extras, Failure, Measurement, Nanos, ProcessSeries,

@@ -33,12 +33,10 @@ pub use history::{
     BenchmarkSummary, BranchFilter, History, HistoryQuery, MeasuredCode, PastMeasurement,
     RunFilter, RunLink, RunLinks,
 };
-pub use open::ExistingStore;
-pub use open::{OpenOptions, Store};
-pub use open::{default_path, is_address, public_location};
+pub use open::{ExistingStore, OpenOptions, Store, default_path, is_address, public_location};
 pub use pruning::{RemovedRuns, StoredRun};
 pub use runs::RunSummary;
 pub use transfer::{KnownRun, RunEndFn, TransferredPair, TransferredRun};
-pub use workspaces::AdoptionSummary;
-pub use workspaces::{Baseline, check_baseline_name};
-pub use workspaces::{WorkspaceId, WorkspaceSummary};
+pub use workspaces::{
+    AdoptionSummary, Baseline, WorkspaceId, WorkspaceSummary, check_baseline_name,
+};

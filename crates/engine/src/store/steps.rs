@@ -8,8 +8,7 @@ use super::conditions::find_benchmark;
 use super::encoding::WordColumn;
 use super::error::Attempt;
 use super::runs::{RUN_COLUMNS, query_side, read_key, read_run};
-use super::sql::Durability;
-use super::sql::{AT_ONCE, Sql, join_numbers};
+use super::sql::{AT_ONCE, Durability, Sql, join_numbers};
 use super::{Store, StoreError, WorkspaceId};
 use perfcheck_analysis::model::{Acceptance, BenchmarkKey, Run, RunId, Side, Timestamp};
 

@@ -5,19 +5,14 @@ use std::collections::BTreeMap;
 use rusqlite::params;
 
 use super::conditions::KnownConditions;
-use super::encoding;
-use super::encoding::{FlagValues, Json, WordColumn};
-use super::encoding::{read_allocations, read_latencies};
+use super::encoding::{FlagValues, Json, WordColumn, read_allocations, read_latencies};
 use super::error::{Attempt, Fault};
-use super::processes::insert_counts;
-use super::processes::insert_launch;
-use super::runs::mark_side;
-use super::runs::{end_run, insert_base, insert_run, read_key};
-use super::sql::Durability;
-use super::sql::Sql;
+use super::processes::{insert_counts, insert_launch};
+use super::runs::{end_run, insert_base, insert_run, mark_side, read_key};
+use super::sql::{Durability, Sql};
 use super::steps::accept_levels;
 use super::workspaces::{check_baseline_name, name_run};
-use super::{Store, StoreError, WorkspaceId};
+use super::{Store, StoreError, WorkspaceId, encoding};
 use perfcheck_analysis::model::{
     BenchmarkInProcess, BenchmarkKey, CountedBenchmark, Extras, NewRun, ProcessOutcome,
     ProcessRecord, ProgressReporter, Purpose, RunEnd, RunId, Side, Source, TargetFacts, Timestamp,

@@ -1,7 +1,6 @@
 //! `--group-by`: compares the benchmarks of each row with the fastest one, and draws groups of two as split violins.
 
-use super::pattern::GroupPattern;
-use super::pattern::GroupPlace;
+use super::pattern::{GroupPattern, GroupPlace};
 use std::collections::BTreeMap;
 use std::path::Path;
 

@@ -5,8 +5,7 @@
 
 use std::collections::BTreeMap;
 
-use super::request::PivotRequest;
-use super::request::{PivotValue, Versus};
+use super::request::{PivotRequest, PivotValue, Versus};
 use crate::error::AppError;
 use crate::output::{PivotCell, PivotKind, in_percent};
 use perfcheck_analysis::compare::{Comparability, Difference, Fact, Readings, find_differences};

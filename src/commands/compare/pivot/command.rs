@@ -4,9 +4,7 @@ use std::cmp::Ordering;
 use std::collections::BTreeMap;
 
 use super::cells::{CellRules, Layout, PivotEntry, PivotRun};
-use super::request::Dimension;
-use super::request::PivotRequest;
-use super::request::PivotValue;
+use super::request::{Dimension, PivotRequest, PivotValue};
 use crate::commands::compare::options::CompareCall;
 use crate::error::AppError;
 use crate::options::StoreOptions;

@@ -7,6 +7,4 @@ mod command;
 mod request;
 
 pub(super) use command::show_pivot;
-pub use request::Dimension;
-pub use request::PivotRequest;
-pub use request::{PivotValue, Versus};
+pub use request::{Dimension, PivotRequest, PivotValue, Versus};

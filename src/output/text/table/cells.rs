@@ -2,11 +2,10 @@
 
 use super::bar::{BarPart, ChangeBars};
 use crate::output::layout::{Cell, Column};
-use crate::output::terminal;
 use crate::output::terminal::TextRole;
-use crate::output::units;
 use crate::output::view::{Verbosity, View};
 use crate::output::words::{analysis, extras, sentences};
+use crate::output::{terminal, units};
 use perfcheck_analysis::compare::{
     AllocationSummary, Comparison, Estimate, InstructionSummary, LatencySummary,
 };

@@ -5,9 +5,8 @@
 
 use serde::Serialize;
 
-use super::procedures::SideSamples;
 use super::procedures::{
-    PublishedDecision, PublishedTest, TestDecision, TestFinding, judge_significance,
+    PublishedDecision, PublishedTest, SideSamples, TestDecision, TestFinding, judge_significance,
 };
 use crate::compare::bounds::ChangeBounds;
 use crate::compare::comparison::{Comparison, Decision, Extent};

@@ -10,14 +10,12 @@ mod procedures;
 mod subject;
 
 pub use decide::{AcrossRuns, GateGroup, compare_across_runs};
-pub use effects::Effects;
-pub use effects::{Centers, SideCenter};
+pub use effects::{Centers, Effects, SideCenter};
 pub use procedures::PublishedDecision;
 pub use subject::estimate_metric;
 
 pub(super) use decide::compare;
-pub(super) use effects::compute_centers;
-pub(super) use effects::compute_effects;
+pub(super) use effects::{compute_centers, compute_effects};
 
 #[cfg(test)]
 mod tests;

@@ -4,8 +4,7 @@
 //! places move to where they explain most. All places of a level are tried in one sweep over its edges (the score test of one more parameter: Rao
 //! 1948).
 
-use super::network::{Component, Edge, Network};
-use super::network::{Fit, NodeGroups};
+use super::network::{Component, Edge, Fit, Network, NodeGroups};
 use crate::compare::trend::TrendRules;
 use perfcheck_stats::normal;
 

@@ -10,8 +10,7 @@ mod network;
 mod placement;
 
 pub use network::{Edge, Network};
-pub use placement::{ClassChange, Disagreement};
-pub use placement::{LevelEstimate, LevelTrend};
+pub use placement::{ClassChange, Disagreement, LevelEstimate, LevelTrend};
 
 #[cfg(test)]
 mod tests;

@@ -1,8 +1,7 @@
 //! Networks solved by hand and by brute force, and simulated histories.
 
 use super::levels::{LEVEL_P, Search};
-use super::network::NodeGroups;
-use super::network::{Component, Weighted};
+use super::network::{Component, NodeGroups, Weighted};
 use super::*;
 use crate::compare::trend::TrendRules;
 use perfcheck_stats::{Draws, Stream};

@@ -4,10 +4,8 @@
 //! As for the time, all benchmarks of a comparison form one family and share its level: intervals by Bonferroni, rank tests by Holm's procedure.
 //! Counts that do not vary are certain and take no share.
 
-use crate::compare::LevelShare;
-use crate::compare::SharedLevel;
-use crate::compare::extras::rules::ExtrasPolicy;
-use crate::compare::extras::rules::ProcessPairing;
+use crate::compare::extras::rules::{ExtrasPolicy, ProcessPairing};
+use crate::compare::{LevelShare, SharedLevel};
 
 use super::{
     AllocationComparison, CountChange, InstructionComparison, LatencyComparison, PercentileChange,

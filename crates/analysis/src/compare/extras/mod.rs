@@ -11,11 +11,11 @@ mod latencies;
 mod resampled;
 mod rules;
 
-pub use counts::FunctionCost;
-pub use counts::SampledTime;
 pub(in crate::compare) use counts::per_iteration;
-pub use counts::{AllocationComparison, CountChange};
-pub use counts::{InstructionComparison, InstructionSummary};
+pub use counts::{
+    AllocationComparison, CountChange, FunctionCost, InstructionComparison, InstructionSummary,
+    SampledTime,
+};
 pub use description::{
     AllocationSummary, LatencyOverTime, LatencySummary, OverProcesses, PercentileSummary,
     WindowSummary,

@@ -1,21 +1,17 @@
 //! Tests of allocations and latencies, situation by situation, and of verdicts about other metrics than the time, which share the level of a family.
 
-use crate::compare::Estimate;
-use crate::compare::Note;
-use crate::model::Metric;
-use crate::model::Verdict;
+use crate::compare::{
+    Comparison, Estimate, Extent, HostClass, Note, Plan, Question, Reference, TestPolicy, compare,
+};
+use crate::model::{
+    Allocations, Analysis, DecisionSettings, Latencies, LatencyWindow, Measurement, Metric, Nanos,
+    ProcessSeries, Statistic, Verdict,
+};
 use std::collections::BTreeMap;
 
 use super::rules::{ExtrasPolicy, ProcessPairing};
 use super::*;
 use crate::compare::fixtures::{compare_two, flat_launch, measurement};
-use crate::compare::{
-    Comparison, Extent, HostClass, Plan, Question, Reference, TestPolicy, compare,
-};
-use crate::model::{
-    Allocations, Analysis, DecisionSettings, Latencies, LatencyWindow, Measurement, Nanos,
-    ProcessSeries, Statistic,
-};
 use perfcheck_stats::{Draws, HdrPrecision, Stream, normal};
 
 const RULES: ExtrasPolicy = ExtrasPolicy {

@@ -3,8 +3,7 @@
 use super::look::Look;
 use super::plan::Plan;
 use super::series::{PairedSamples, PairedSeries, UsableRounds};
-use super::speed_test::SpeedTest;
-use super::speed_test::{RankTest, differences_of_round};
+use super::speed_test::{RankTest, SpeedTest, differences_of_round};
 use crate::compare::description::ChangeDescription;
 use crate::compare::note::Note;
 use crate::compare::process_values::Location;

@@ -12,9 +12,8 @@ use std::collections::BTreeSet;
 
 use super::plan::{PairedMethod, Plan};
 use super::series::PairedSeries;
-use super::slow_path;
 use super::speed_test::SpeedTest;
-use super::{diagnostics, speed_test};
+use super::{diagnostics, slow_path, speed_test};
 use crate::compare::comparison::{
     ByDirection, Comparison, Decision, Extent, FamilyTest, PairedDecision, SlowPathResult,
 };

@@ -3,11 +3,8 @@
 //! The estimate is the power of a paired test, for each of the two speed tests at each look of the plan: docs/internals/src/statistics/host.md.
 
 use super::plan::{PairedMethod, Plan};
-use super::series::find_refusal;
-use super::series::{PairedSeries, UsableRounds};
-use super::speed_test::FloorTest;
-use super::speed_test::RankTest;
-use super::speed_test::{ONE_DEVIATION, SpeedTest};
+use super::series::{PairedSeries, UsableRounds, find_refusal};
+use super::speed_test::{FloorTest, ONE_DEVIATION, RankTest, SpeedTest};
 use crate::compare::estimate::Estimate;
 use perfcheck_stats::{normal, student_t};
 

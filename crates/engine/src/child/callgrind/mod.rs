@@ -10,6 +10,5 @@ mod valgrind;
 mod windows;
 
 pub use profile::Profile;
-pub use valgrind::Recording;
-pub use valgrind::{CountBy, MOST_CALLERS, Valgrind, ValgrindError};
+pub use valgrind::{CountBy, MOST_CALLERS, Recording, Valgrind, ValgrindError};
 pub use windows::{TimedWindows, TimedWindowsError};

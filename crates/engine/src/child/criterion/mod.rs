@@ -13,8 +13,7 @@ pub use arguments::{
     CriterionConfig, CriterionRequest, CriterionSettings, FEWEST_SAMPLES, USUAL_MEASUREMENT,
     USUAL_WARM_UP, round_up_to_seconds,
 };
-pub(super) use arguments::{at_least_fewest_samples, strip_count};
-pub(super) use arguments::{filter_exactly, filter_prefix};
+pub(super) use arguments::{at_least_fewest_samples, filter_exactly, filter_prefix, strip_count};
 pub(super) use connection::Connection;
 pub use message::CriterionVersion;
 pub(super) use message::UnitScale;

@@ -13,15 +13,13 @@ use std::time::{Duration, Instant};
 use super::arguments::{CriterionConfig, CriterionRequest, CriterionSettings, arguments};
 use super::connection::{Connection, PortEvent, greet_bench};
 use super::message::{
-    CriterionVersion, Message, RawConfig, RawId, RunnerOrder, SamplingMethod, send,
+    CriterionVersion, Message, RawConfig, RawId, RunnerOrder, SamplingMethod, UnitScale, send,
+    to_whole,
 };
-use super::message::{UnitScale, to_whole};
 use super::rehearsal::OutputFilter;
 use crate::child::error::ChildError;
-use crate::child::running::read_pieces_from_all;
-use crate::child::running::{PATIENCE, RunningBench};
-use crate::child::spawn::ProcessContext;
-use crate::child::spawn::{ProcessSpec, SpawnedProcess, bench_command};
+use crate::child::running::{PATIENCE, RunningBench, read_pieces_from_all};
+use crate::child::spawn::{ProcessContext, ProcessSpec, SpawnedProcess, bench_command};
 use perfcheck_analysis::model::{
     AuthorSettings, Metric, Nanos, Sample, SamplingMode, Series, SkipSupport, Throughput,
 };

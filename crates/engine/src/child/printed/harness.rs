@@ -10,8 +10,7 @@ use super::{criterion, divan, libtest};
 use crate::child::criterion::{CriterionConfig, CriterionReport, round_up_to_seconds};
 use crate::child::error::ChildError;
 use crate::child::running::{PATIENCE, panic_message, quote};
-use crate::child::spawn::ProcessContext;
-use crate::child::spawn::ProcessSpec;
+use crate::child::spawn::{ProcessContext, ProcessSpec};
 use crate::process::UsageSnapshot;
 use perfcheck_analysis::model::{Sample, worded};
 

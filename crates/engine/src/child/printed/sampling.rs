@@ -1,11 +1,7 @@
 //! Runs one benchmark in its own process: to its end, until the caller stops it, or (divan) with a given number of iterations, for counting
 //! instructions.
 
-use crate::child::printed::process::Invocation;
-use crate::child::printed::process::IsEnough;
-use crate::child::printed::process::ProcessOutput;
-use crate::child::printed::process::run;
-use crate::child::printed::process::run_until;
+use crate::child::printed::process::{Invocation, IsEnough, ProcessOutput, run, run_until};
 use std::ffi::OsStr;
 use std::path::PathBuf;
 use std::time::Duration;

@@ -4,9 +4,7 @@
 
 use super::files::{SystemFiles, field};
 use super::limits::surroundings;
-use super::processors::frequency;
-use super::processors::timer;
-use super::processors::{online, processors};
+use super::processors::{frequency, online, processors, timer};
 use perfcheck_analysis::model::{HeatState, MachineState, MemoryState, PowerState};
 
 /// Position of the nice value after the name of the program.
