@@ -7,10 +7,10 @@ use crate::config::SettingsError;
 use crate::interchange::ExchangeError;
 use perfcheck_analysis::exit_code::ExitCode;
 use perfcheck_analysis::model::RunId;
-use perfcheck_engine::cargo::CargoError;
-use perfcheck_engine::host::GitError;
-use perfcheck_engine::sides::SidesError;
-use perfcheck_engine::store::StoreError;
+use perfcheck_build::cargo::CargoError;
+use perfcheck_build::sides::SidesError;
+use perfcheck_host::GitError;
+use perfcheck_store::StoreError;
 
 /// Advice if nothing is stored yet.
 pub(super) const NOTHING_STORED_HELP: &str = "`cargo perfcheck` measures and stores; `cargo perfcheck store adopt` lists the workspaces in the store";

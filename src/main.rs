@@ -8,9 +8,9 @@ use cargo_perfcheck::output::{Charset, CharsetWriter, MessageFormat, ProgressMod
 use cargo_perfcheck::sanitize::{CommandGuard, EscapedStream, LogCommands};
 use cargo_perfcheck::{AppError, World};
 use perfcheck_analysis::exit_code::ExitCode;
-use perfcheck_engine::host::EnvironmentVariables;
-use perfcheck_engine::link::run_as_linker;
-use perfcheck_engine::process::{Interrupt, REAPER_ARGUMENT, Supervisor, reap};
+use perfcheck_build::link::run_as_linker;
+use perfcheck_host::EnvironmentVariables;
+use perfcheck_host::process::{Interrupt, REAPER_ARGUMENT, Supervisor, reap};
 use std::io::{self, IsTerminal, Write};
 use std::process;
 

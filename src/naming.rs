@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use perfcheck_analysis::model::{BenchmarkKey, as_in_cells};
-use perfcheck_engine::measure::Filter;
+use perfcheck_bench::measure::Filter;
 
 /// Maximum number of names listed in an error.
 const MOST_LISTED: usize = 12;

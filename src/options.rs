@@ -23,8 +23,8 @@ use perfcheck_analysis::model::{
     SampleFilter, Statistic, StatisticSet, System, Test, Thresholds, Verdict, WordMeanings, limits,
     parse_duration,
 };
-use perfcheck_engine::cargo::CargoOptions;
-use perfcheck_engine::measure::TimeLimit;
+use perfcheck_bench::measure::TimeLimit;
+use perfcheck_build::cargo::CargoOptions;
 
 /// The store and workspace to use, and how to print.
 #[derive(Debug, Clone)]

@@ -12,12 +12,10 @@ use crate::sanitize::LogCommands;
 use perfcheck_analysis::compare::HostClass;
 use perfcheck_analysis::exit_code::ExitCode;
 use perfcheck_analysis::model::{Environment, Run, RunId, Shard};
-use perfcheck_engine::cargo::{CargoError, CargoOptions, Toolchain, Workspace};
-use perfcheck_engine::host::{Checkout, EnvironmentVariables, GitError};
-use perfcheck_engine::process::{Interrupt, Supervisor};
-use perfcheck_engine::store::{
-    Store, StoreError, WorkspaceId, default_path, is_address, public_location,
-};
+use perfcheck_build::cargo::{CargoError, CargoOptions, Toolchain, Workspace};
+use perfcheck_host::process::{Interrupt, Supervisor};
+use perfcheck_host::{Checkout, EnvironmentVariables, GitError};
+use perfcheck_store::{Store, StoreError, WorkspaceId, default_path, is_address, public_location};
 
 /// The process's environment: variables, streams, child processes and interrupts.
 pub struct World<'a> {

@@ -21,7 +21,7 @@ use crate::commands::{
 use crate::delivery::ReportOptions;
 use crate::options::{ComparisonOptions, OutputOptions, StoreOptions};
 use perfcheck_analysis::model::{ShardId, parse_duration};
-use perfcheck_engine::measure::Filter;
+use perfcheck_bench::measure::Filter;
 
 const AFTER_HELP: &str = "\
 Examples:

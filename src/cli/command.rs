@@ -10,7 +10,7 @@ use crate::commands::{
 };
 use crate::options::{OutputOptions, StoreOptions};
 use perfcheck_analysis::model::Verdict;
-use perfcheck_engine::cargo::CargoOptions;
+use perfcheck_build::cargo::CargoOptions;
 
 /// A command of the user.
 #[derive(Debug)]

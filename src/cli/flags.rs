@@ -15,7 +15,7 @@ use perfcheck_analysis::compare::Plan;
 use perfcheck_analysis::model::{
     BenchesFrom, SamplingMode, Verdict, WarmUpGoal, limits, parse_duration,
 };
-use perfcheck_engine::cargo::CargoOptions;
+use perfcheck_build::cargo::CargoOptions;
 
 /// Flags that select the reference of a side-by-side run, and limit its extent.
 #[derive(Debug, Clone, Args)]

@@ -19,8 +19,8 @@ use crate::commands::{
 use crate::config::parse_positive_duration;
 use crate::options::{OutputOptions, PairedOptions, StoreOptions};
 use perfcheck_analysis::model::{parse_duration, parse_slowdown};
-use perfcheck_engine::cargo::CargoOptions;
-use perfcheck_engine::measure::Filter;
+use perfcheck_bench::measure::Filter;
+use perfcheck_build::cargo::CargoOptions;
 
 const AFTER_LIST: &str = "\
 Examples:

@@ -10,8 +10,7 @@ use perfcheck_analysis::exit_code::ExitCode;
 use perfcheck_analysis::model::{
     Acceptance, BenchmarkKey, Purpose, RunId, RunVerdict, Side, Verdict,
 };
-use perfcheck_engine::host;
-use perfcheck_engine::store::{Store, StoreError, WorkspaceId};
+use perfcheck_store::{Store, StoreError, WorkspaceId};
 
 const AFTER_ACCEPT: &str = "\
 Accepts an intentional change: later runs are compared with the new value. What is known about noise is kept.
@@ -64,7 +63,7 @@ pub fn accept(
             done.collect::<Result<Vec<_>, _>>()?.join("\n")
         }
         (AcceptTargets::Benchmarks(run, keys), false) => {
-            let new = store.accept_steps(workspace, run, &keys, host::now())?;
+            let new = store.accept_steps(workspace, run, &keys, perfcheck_host::now())?;
             if new.is_empty() {
                 format!("Already accepted, in run {run}.")
             } else {

@@ -6,8 +6,7 @@ use crate::output::{BaselineLine, write_baselines};
 use crate::pipeline::names::{give_name, refuse_incomplete};
 use crate::session::{Context, World, resolve_reference};
 use perfcheck_analysis::exit_code::ExitCode;
-use perfcheck_engine::host;
-use perfcheck_engine::store::check_baseline_name;
+use perfcheck_store::check_baseline_name;
 
 /// An action on the names of runs.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -80,8 +79,8 @@ fn list(
             lines.push(BaselineLine {
                 name: baseline.name,
                 run: baseline.run,
-                started: host::to_rfc3339(run.begun.started),
-                ago: host::format_ago(run.begun.started),
+                started: perfcheck_host::to_rfc3339(run.begun.started),
+                ago: perfcheck_host::format_ago(run.begun.started),
                 git: run.begun.git,
                 pair: run.pair,
             });

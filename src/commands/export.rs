@@ -16,7 +16,7 @@ use crate::session::{Context, World, resolve_run};
 use crate::stored::transfer::portable_runs;
 use perfcheck_analysis::exit_code::ExitCode;
 use perfcheck_analysis::model::RunId;
-use perfcheck_engine::store::{Store, WorkspaceId};
+use perfcheck_store::{Store, WorkspaceId};
 
 /// A supported export format.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]

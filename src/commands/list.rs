@@ -8,7 +8,7 @@ use crate::pipeline::prepare::{list_only, nothing_found_error, timeout};
 use crate::pipeline::work_tree::WorkTree;
 use crate::session::{Context, World};
 use perfcheck_analysis::exit_code::ExitCode;
-use perfcheck_engine::measure::Filter;
+use perfcheck_bench::measure::Filter;
 
 /// Options of `list`.
 #[derive(Debug, Clone)]

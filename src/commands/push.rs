@@ -17,7 +17,7 @@ use crate::stored::transfer::{
 };
 use perfcheck_analysis::exit_code::ExitCode;
 use perfcheck_analysis::model::{ProgressReporter, Run, RunId, RunStatus};
-use perfcheck_engine::store::{
+use perfcheck_store::{
     ExistingStore, KnownRun, Store, StoreError, WorkspaceId, is_address, public_location,
 };
 

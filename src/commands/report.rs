@@ -21,9 +21,8 @@ use crate::stored::conclusions::read_findings;
 use perfcheck_analysis::exit_code::ExitCode;
 use perfcheck_analysis::findings::{Findings, LimitReport};
 use perfcheck_analysis::model::{RunStatus, Side};
-use perfcheck_engine::host;
-use perfcheck_engine::measure::Filter;
-use perfcheck_engine::store::{Store, WorkspaceId};
+use perfcheck_bench::measure::Filter;
+use perfcheck_store::{Store, WorkspaceId};
 
 /// Maximum number of pages when all runs are reported; each page is a separate file.
 const MOST_PAGES: usize = 50;
@@ -265,7 +264,7 @@ impl ReportCall<'_> {
             files.push(wanted.file.as_deref().map(page_file).transpose()?);
         }
         if pages.is_empty() {
-            files.push(Some(host::temporary_page()?));
+            files.push(Some(perfcheck_host::temporary_page()?));
         }
         self.write_page(findings, &files, world)?;
         match files.into_iter().flatten().next() {
@@ -306,7 +305,7 @@ impl ReportCall<'_> {
     /// Opens a page in the browser if requested.
     fn open_page(&self, file: &Path, world: &mut World<'_>) -> Result<(), AppError> {
         if self.options.open
-            && let Err(error) = host::open_in_viewer(file)
+            && let Err(error) = perfcheck_host::open_in_viewer(file)
         {
             let place = file.display();
             let text =

@@ -16,8 +16,7 @@ use perfcheck_analysis::compare::{PairedSeries, Plan, judge};
 use perfcheck_analysis::exit_code::ExitCode;
 use perfcheck_analysis::findings::Order;
 use perfcheck_analysis::model::{BenchmarkKey, BySide, Environment, ProcessRecord, Side, Verdict};
-use perfcheck_engine::host;
-use perfcheck_engine::measure::{CampaignEnd, DiscoveredBenches, Filter, PairedTarget};
+use perfcheck_bench::measure::{CampaignEnd, DiscoveredBenches, Filter, PairedTarget};
 use perfcheck_stats::{binomial, derived_seed};
 
 /// Capability of a harness that can slow itself down (docs/internals/src/protocol.md, section 8).
@@ -84,7 +83,7 @@ pub fn self_test(
 ) -> Result<ExitCode, AppError> {
     refuse_sort_by_change(common)?;
     let paired = &options.paired;
-    let load = host::load_average();
+    let load = perfcheck_host::load_average();
     let layer = Layer {
         noise_threshold: paired.noise_threshold,
         ..Layer::default()
@@ -109,12 +108,12 @@ pub fn self_test(
         effort: paired.effort,
         timeout,
         load,
-        seed: paired.seed.unwrap_or_else(host::fresh_seed),
+        seed: paired.seed.unwrap_or_else(perfcheck_host::fresh_seed),
         git: None,
     };
     let seed = request.seed;
     let environment = Environment {
-        host: host::read_host_facts(world.variables.ci, world.supervisor),
+        host: perfcheck_host::read_host_facts(world.variables.ci, world.supervisor),
         build: toolchain,
     };
     let count = subjects.count();

@@ -9,8 +9,7 @@ use crate::output::{
 use crate::session::{Context, World};
 use perfcheck_analysis::exit_code::ExitCode;
 use perfcheck_analysis::model::RunId;
-use perfcheck_engine::host;
-use perfcheck_engine::store::{Store, StoreError, WorkspaceId};
+use perfcheck_store::{Store, StoreError, WorkspaceId};
 
 /// Runs the command.
 pub fn runs(
@@ -50,8 +49,8 @@ pub(super) fn run_lines(
         let of_run = baselines.iter().filter(|baseline| baseline.run == run);
         lines.push(RunLine {
             accepted_benchmarks: accepted.remove(&run).unwrap_or_default(),
-            started: host::to_rfc3339(summary.run.begun.started),
-            ago: host::format_ago(summary.run.begun.started),
+            started: perfcheck_host::to_rfc3339(summary.run.begun.started),
+            ago: perfcheck_host::format_ago(summary.run.begun.started),
             names: of_run.map(|baseline| baseline.name.clone()).collect(),
             benchmarks: summary.benchmarks,
             tally: summary.tally,

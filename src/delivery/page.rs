@@ -18,8 +18,7 @@ use perfcheck_analysis::compare::{
 };
 use perfcheck_analysis::findings::{Findings, LimitReport, Method, Order, Row, RunNote};
 use perfcheck_analysis::model::{BenchmarkKey, Measurement, Metric, ProgressReporter, Run, RunId};
-use perfcheck_engine::host;
-use perfcheck_engine::store::{BranchFilter, Store, StoreError, WorkspaceId};
+use perfcheck_store::{BranchFilter, Store, StoreError, WorkspaceId};
 
 /// Samples drawn per side, summed over all benchmarks of a page; this bounds the page's size.
 const POINTS_OF_ALL: usize = 12_000;
@@ -233,7 +232,7 @@ impl PageData {
                 .filter_map(|run| self.heads.get(&run))
                 .map(|(head, signs)| PageRun {
                     head,
-                    started: host::to_rfc3339(head.begun.started),
+                    started: perfcheck_host::to_rfc3339(head.begun.started),
                     signs: *signs,
                 })
                 .collect(),

@@ -22,7 +22,6 @@ use crate::output::{
 use crate::session::{Context, World};
 use perfcheck_analysis::findings::Findings;
 use perfcheck_analysis::model::{BenchmarkKey, Verdict};
-use perfcheck_engine::host;
 
 /// The key of a report unless the user names one.
 const USUAL_KEY: &str = "benchmarks";
@@ -271,7 +270,7 @@ impl ReportWriter<'_> {
         world: &mut World<'_>,
     ) -> Result<(), AppError> {
         let job = world.variables.job.clone();
-        let started = host::to_rfc3339(findings.run.begun.started);
+        let started = perfcheck_host::to_rfc3339(findings.run.begun.started);
         let sources = self.context.bench_sources();
         let source_place = |key: &BenchmarkKey| {
             let found = sources

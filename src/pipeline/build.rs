@@ -13,12 +13,12 @@ use crate::output;
 use crate::session::World;
 use perfcheck_analysis::findings::RunNote;
 use perfcheck_analysis::model::{BySide, Environment, GitState};
-use perfcheck_engine::cargo::{BenchTarget, CargoError};
-use perfcheck_engine::host::{self, Revision};
-use perfcheck_engine::measure::{DiscoveredBenches, ReferenceContext};
-use perfcheck_engine::sides::{
+use perfcheck_bench::measure::{DiscoveredBenches, ReferenceContext};
+use perfcheck_build::cargo::{BenchTarget, CargoError};
+use perfcheck_build::sides::{
     BenchesFrom, BuiltSide, PreparedSides, SideTarget, SidesError, StagedExecutables, TargetPair,
 };
+use perfcheck_host::Revision;
 
 /// The reference build of a side-by-side measurement.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -111,7 +111,7 @@ impl BuildPair {
             },
             alike,
             environment: Environment {
-                host: host::read_host_facts(world.variables.ci, world.supervisor),
+                host: perfcheck_host::read_host_facts(world.variables.ci, world.supervisor),
                 build: built.facts.clone(),
             },
             builds: BySide {
@@ -185,7 +185,7 @@ pub(crate) fn pair_with_executable(
         alike,
         targets,
         environment: Environment {
-            host: host::read_host_facts(world.variables.ci, world.supervisor),
+            host: perfcheck_host::read_host_facts(world.variables.ci, world.supervisor),
             build: toolchain,
         },
         builds: BySide::default(),

@@ -9,13 +9,13 @@ use crate::output;
 use crate::output::counted;
 use crate::session::{Context, World};
 use perfcheck_analysis::model::{BuildFacts, BySide, Run};
-use perfcheck_engine::cargo::CargoOptions;
-use perfcheck_engine::host::Revision;
-use perfcheck_engine::sides::{
+use perfcheck_build::cargo::CargoOptions;
+use perfcheck_build::sides::{
     BenchesFrom, BuildEvent, BuildOrigin, BuiltSide, PreparedSides, SidesError, SidesRequest,
     UncopiedFile, UncopiedReason, build_commit, build_sides, build_work_tree, default_cache,
     find_kept_build, find_kept_builds, read_kept_executables,
 };
+use perfcheck_host::Revision;
 
 /// Name of the candidate in messages, whatever its commit.
 const WORK_TREE: &str = "the work tree";

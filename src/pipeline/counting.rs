@@ -20,15 +20,15 @@ use perfcheck_analysis::model::{
     Benchmark, BenchmarkCounts, BenchmarkKey, BySide, CountedBenchmark, EventBuffer, Measurement,
     Observer, RunId, Sample, Series, Side, Statistic,
 };
-use perfcheck_engine::cargo::BenchTarget;
-use perfcheck_engine::child::{ProcessContext, Valgrind, ValgrindError};
-use perfcheck_engine::measure::{
+use perfcheck_bench::child::{ProcessContext, Valgrind, ValgrindError};
+use perfcheck_bench::measure::{
     CountError, CountRequest, CountResult, DiscoveredTarget, Driver, PairedTarget,
     count_instructions, sample_time,
 };
-use perfcheck_engine::process::{start_scoped_work, try_time_samples};
-use perfcheck_engine::sides::StagedExecutables;
-use perfcheck_engine::store::Store;
+use perfcheck_build::cargo::BenchTarget;
+use perfcheck_build::sides::StagedExecutables;
+use perfcheck_host::process::{start_scoped_work, try_time_samples};
+use perfcheck_store::Store;
 
 /// Maximum number of changed benchmarks to count, largest changes first: each takes seconds, with diminishing returns.
 const MOST_CHANGED: usize = 10;

@@ -12,7 +12,7 @@ use perfcheck_analysis::findings::{
 use perfcheck_analysis::model::{
     BenchmarkKey, BySide, DecisionSettings, Measurement, ProgressReporter, RunId, Verdict,
 };
-use perfcheck_engine::process::Interrupt;
+use perfcheck_host::process::Interrupt;
 
 /// The measurements of a run, with all that its verdicts depend on.
 pub(crate) enum Measured {

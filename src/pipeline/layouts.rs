@@ -21,14 +21,14 @@ use perfcheck_analysis::findings::{RunNote, Sameness};
 use perfcheck_analysis::model::{
     Benchmark, BenchmarkKey, BySide, NullObserver, ProcessOutcome, ProcessRecord,
 };
-use perfcheck_code::{EntryOffsets, insert_traps};
-use perfcheck_engine::child::{ChildError, ProcessContext};
-use perfcheck_engine::link::{CodeLayouts, LinkError};
-use perfcheck_engine::measure::{
+use perfcheck_bench::child::{ChildError, ProcessContext};
+use perfcheck_bench::measure::{
     Campaign, CampaignEnd, CampaignSink, Driver, PairedPlan, PairedTarget, RoundSettings, rehearse,
 };
-use perfcheck_engine::process::without_core_dumps;
-use perfcheck_engine::sides::{SideTarget, StagedExecutables};
+use perfcheck_build::link::{CodeLayouts, LinkError};
+use perfcheck_build::sides::{SideTarget, StagedExecutables};
+use perfcheck_code::{EntryOffsets, insert_traps};
+use perfcheck_host::process::without_core_dumps;
 
 /// The extent to which two builds can be relinked.
 pub(crate) enum Relinking {

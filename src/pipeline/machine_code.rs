@@ -2,8 +2,8 @@
 
 use perfcheck_analysis::findings::{ChangedFunction, CodeChange, RunNote, Sameness};
 use perfcheck_analysis::model::BySide;
+use perfcheck_build::cargo::BenchTarget;
 use perfcheck_code::{EntryOffsets, Reach, UnsupportedExecutable, compare};
-use perfcheck_engine::cargo::BenchTarget;
 
 /// The extent to which two executables of a bench target run the same code.
 #[derive(Debug)]

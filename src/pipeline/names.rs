@@ -3,7 +3,7 @@
 use crate::error::AppError;
 use perfcheck_analysis::findings::Conclusion;
 use perfcheck_analysis::model::{RunId, RunStatus};
-use perfcheck_engine::store::{Store, StoreError, WorkspaceId};
+use perfcheck_store::{Store, StoreError, WorkspaceId};
 
 /// Gives a run a name and reports it. Moves the name if another run has it.
 pub(crate) fn give_name(

@@ -9,7 +9,7 @@ use perfcheck_analysis::compare::Comparison;
 use perfcheck_analysis::exit_code::ExitCode;
 use perfcheck_analysis::findings::Row;
 use perfcheck_analysis::model::{BenchmarkKey, RunId, Tally, Verdict};
-use perfcheck_engine::store::public_location;
+use perfcheck_store::public_location;
 
 /// Maximum number of benchmarks to list by name.
 const FEW: usize = 3;

@@ -12,7 +12,7 @@ use crate::session::World;
 use perfcheck_analysis::compare::Fact;
 use perfcheck_analysis::findings::RunNote;
 use perfcheck_analysis::model::{BenchmarkKey, RunId};
-use perfcheck_engine::sides::MeasuringLock;
+use perfcheck_build::sides::MeasuringLock;
 
 /// The user's wishes about pairing.
 pub(crate) struct PairingRules<'a> {

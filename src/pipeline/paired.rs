@@ -19,13 +19,12 @@ use perfcheck_analysis::model::{
     Metric, NewRun, NullObserver, Observer, ProcessHead, ProcessOutcome, ProcessRecord, Purpose,
     Round, RunId, Sample, Shard, Side, WarmUpGoal,
 };
-use perfcheck_engine::child::ProcessContext;
-use perfcheck_engine::host;
-use perfcheck_engine::measure::{
+use perfcheck_bench::child::ProcessContext;
+use perfcheck_bench::measure::{
     BenchmarkCost, Campaign, CampaignEnd, CampaignSink, PairedPlan, PairedTarget, RoundSettings,
     TimeLimit,
 };
-use perfcheck_engine::store::{Store, StoreError, WorkspaceId};
+use perfcheck_store::{Store, StoreError, WorkspaceId};
 
 /// The time of a round over the time of its samples: process start, warm-up and lead-in take the rest.
 const TIME_OVER_SAMPLES: f64 = 1.6;
@@ -146,7 +145,7 @@ impl<'a> PairedMeasurement<'a> {
         let plan = Plan { noise, ..self.plan };
         let measurement = Self { plan, ..self };
         let new_run = |side: Side| NewRun {
-            started: host::now(),
+            started: perfcheck_host::now(),
             git: measurement.git.get(side).clone(),
             environment: measurement.environment.clone(),
             load: measurement.request.load,

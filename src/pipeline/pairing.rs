@@ -9,8 +9,8 @@ use perfcheck_analysis::findings::{BenchmarkNote, FailedTarget, Row, Sameness};
 use perfcheck_analysis::model::{
     Benchmark, BenchmarkKey, BySide, RequestedReference, Shard, ShardId, Verdict,
 };
-use perfcheck_engine::cargo::BenchTarget;
-use perfcheck_engine::measure::{DiscoveredBenches, Filter, PairedTarget, TargetFailure};
+use perfcheck_bench::measure::{DiscoveredBenches, Filter, PairedTarget, TargetFailure};
+use perfcheck_build::cargo::BenchTarget;
 
 /// Returns targets whose benchmarks are not all known, each once.
 pub(crate) fn failed_targets<'f>(

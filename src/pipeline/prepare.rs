@@ -10,9 +10,9 @@ use crate::output::{self, MessageFormat, Progress};
 use crate::session::{Context, World};
 use perfcheck_analysis::exit_code::ExitCode;
 use perfcheck_analysis::model::BuildFacts;
-use perfcheck_engine::cargo::{BenchTarget, BuildOrder, SkipReason, SkippedTarget};
-use perfcheck_engine::child::{ChildError, ProcessContext};
-use perfcheck_engine::measure::{DiscoveredBenches, Filter, ReferenceContext, discover};
+use perfcheck_bench::child::{ChildError, ProcessContext};
+use perfcheck_bench::measure::{DiscoveredBenches, Filter, ReferenceContext, discover};
+use perfcheck_build::cargo::{BenchTarget, BuildOrder, SkipReason, SkippedTarget};
 
 /// Default for the part of every deadline that does not depend on the request.
 const TIMEOUT: Duration = Duration::from_secs(30);

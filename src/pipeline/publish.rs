@@ -11,7 +11,7 @@ use crate::session::{Context, World};
 use perfcheck_analysis::exit_code::ExitCode;
 use perfcheck_analysis::findings::{Conclusion, Findings};
 use perfcheck_analysis::model::{RunId, Verdict};
-use perfcheck_engine::store::{Store, WorkspaceId};
+use perfcheck_store::{Store, WorkspaceId};
 
 /// Where and how a result is written.
 pub(crate) struct Publication<'a> {

@@ -4,8 +4,7 @@ use crate::error::AppError;
 use perfcheck_analysis::compare::Comparison;
 use perfcheck_analysis::findings::{Conclusion, Row};
 use perfcheck_analysis::model::{Acceptance, BySide, GitState, RunEnd, RunId, RunVerdict, Verdict};
-use perfcheck_engine::host;
-use perfcheck_engine::store::{Store, StoreError};
+use perfcheck_store::{Store, StoreError};
 
 /// A run in the store: of one build, or of both builds of a side-by-side measurement.
 #[derive(Debug, Clone, Copy)]
@@ -65,7 +64,7 @@ impl RecordedRun {
         policy: AcceptancePolicy<'_>,
     ) -> Result<(), AppError> {
         let end = RunEnd {
-            finished: host::now(),
+            finished: perfcheck_host::now(),
             acceptance: self.decide_acceptance(store, concluded, policy)?,
             exit_code: concluded.exit_code.number(),
             verdicts: concluded

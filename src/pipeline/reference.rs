@@ -13,8 +13,8 @@ use crate::pipeline::work_tree::{EarlierBuild, WorkTree, can_build};
 use crate::session::World;
 use crate::stored::earlier::{EarlierRun, earlier_runs};
 use perfcheck_analysis::model::{BenchmarkKey, BySide, Run, RunId};
-use perfcheck_engine::measure::DiscoveredBenches;
-use perfcheck_engine::sides::BenchesFrom;
+use perfcheck_bench::measure::DiscoveredBenches;
+use perfcheck_build::sides::BenchesFrom;
 
 /// A build to measure beside the work tree, and the benchmarks of both.
 pub(crate) struct ReferenceBuild {

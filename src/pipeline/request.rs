@@ -9,11 +9,11 @@ use crate::options::{ComparisonOptions, Effort, StoreOptions};
 use crate::output::{self, write_build_event};
 use crate::session::{Context, World};
 use perfcheck_analysis::model::{DecisionSettings, GitState};
-use perfcheck_engine::cargo::BenchTarget;
-use perfcheck_engine::child::LATENCY_DIGITS;
-use perfcheck_engine::host::GitError;
-use perfcheck_engine::measure::Filter;
-use perfcheck_engine::sides::MeasuringLock;
+use perfcheck_bench::child::LATENCY_DIGITS;
+use perfcheck_bench::measure::Filter;
+use perfcheck_build::cargo::BenchTarget;
+use perfcheck_build::sides::MeasuringLock;
+use perfcheck_host::GitError;
 
 /// The benchmarks to measure and the circumstances of the measurement.
 pub(crate) struct Request<'a> {

@@ -11,13 +11,12 @@ use perfcheck_analysis::findings::{ReferenceChoice, References};
 use perfcheck_analysis::model::{
     Benchmark, BenchmarkKey, Environment, Event, NewRun, Observer, RunId, Series, Shard,
 };
-use perfcheck_engine::child::ProcessContext;
-use perfcheck_engine::host;
-use perfcheck_engine::measure::{
+use perfcheck_bench::child::ProcessContext;
+use perfcheck_bench::measure::{
     BenchmarkCost, Campaign, CampaignEnd, CampaignSink, DiscoveredTarget, FlatSchedule,
     ResolvedSettings,
 };
-use perfcheck_engine::store::{Store, StoreError, WorkspaceId};
+use perfcheck_store::{Store, StoreError, WorkspaceId};
 
 /// A measurement of one build.
 pub(crate) struct SingleMeasurement<'a> {
@@ -42,7 +41,7 @@ impl SingleMeasurement<'_> {
         store.begin_run(
             workspace,
             &NewRun {
-                started: host::now(),
+                started: perfcheck_host::now(),
                 git: request.git.clone(),
                 environment: self.environment.clone(),
                 load: request.load,
@@ -102,7 +101,9 @@ impl SingleMeasurement<'_> {
             request.timeout,
         );
         let campaign = Campaign::single(targets, resolve, request.seed, launcher)
-            .with_control(host::ControlProbe::from_variables(&world.variables))
+            .with_control(perfcheck_host::ControlProbe::from_variables(
+                &world.variables,
+            ))
             .with_time_budget(request.effort.time_budget);
         let mut sink = CampaignSink {
             record: &mut |_, launch: &_| store.record_launch(run, launch),

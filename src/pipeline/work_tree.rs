@@ -12,10 +12,10 @@ use crate::options::StoreOptions;
 use crate::session::{Context, World};
 use perfcheck_analysis::compare::{Comparability, Fact, find_differences};
 use perfcheck_analysis::model::{BySide, Environment, GitState, Metric, Run, TargetFacts};
-use perfcheck_engine::cargo::BenchTarget;
-use perfcheck_engine::host::{self, Checkout};
-use perfcheck_engine::measure::{DiscoveredBenches, Filter};
-use perfcheck_engine::sides::{BenchesFrom, BuiltSide, PreparedSides, SidesError};
+use perfcheck_bench::measure::{DiscoveredBenches, Filter};
+use perfcheck_build::cargo::BenchTarget;
+use perfcheck_build::sides::{BenchesFrom, BuiltSide, PreparedSides, SidesError};
+use perfcheck_host::Checkout;
 
 /// The built work tree.
 pub(crate) struct WorkTree {
@@ -67,7 +67,7 @@ impl WorkTree {
         Ok(Self {
             build,
             environment: Environment {
-                host: host::read_host_facts(world.variables.ci, world.supervisor),
+                host: perfcheck_host::read_host_facts(world.variables.ci, world.supervisor),
                 build: facts,
             },
             found: find_benchmarks(filter, timeout, targets, None, world)?,

@@ -24,9 +24,8 @@ use perfcheck_analysis::model::{
     BenchmarkKey, BySide, DecisionSettings, FilterReport, Measurement, Pair, ProgressReporter, Run,
     RunId, RunStatus, Side, Source, Test, Thresholds, Verdict,
 };
-use perfcheck_engine::host;
-use perfcheck_engine::measure::Filter;
-use perfcheck_engine::store::{Store, StoreError, WorkspaceId};
+use perfcheck_bench::measure::Filter;
+use perfcheck_store::{Store, StoreError, WorkspaceId};
 
 /// A query about stored runs.
 pub(crate) struct StoredComparison<'a> {
@@ -467,7 +466,7 @@ pub(crate) fn summarize_side(head: &Run, measurement: &Measurement) -> MeasuredS
     let counts: Vec<usize> = samples.filter(|samples| *samples > 0).collect();
     MeasuredSide {
         run: head.id,
-        started: host::to_rfc3339(head.begun.started),
+        started: perfcheck_host::to_rfc3339(head.begun.started),
         git: head.begun.git.clone(),
         launches: counts.len(),
         samples: counts.iter().sum(),

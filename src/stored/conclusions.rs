@@ -11,7 +11,7 @@ use perfcheck_analysis::findings::{
 use perfcheck_analysis::model::{
     BenchmarkKey, BySide, Measurement, ProgressReporter, Run, RunId, RunVerdict, Side,
 };
-use perfcheck_engine::store::{Store, StoreError};
+use perfcheck_store::{Store, StoreError};
 
 /// Reads the conclusion of `run`; `None` if the run has not ended, or another program measured it.
 pub(crate) fn read_conclusion(

@@ -10,8 +10,8 @@ use std::collections::{BTreeMap, BTreeSet};
 use super::references::{is_ancestor, is_before_commits, parent_branch};
 use crate::error::AppError;
 use perfcheck_analysis::model::{Acceptance, BenchmarkKey, Run, Verdict};
-use perfcheck_engine::host::Checkout;
-use perfcheck_engine::store::{Store, StoreError, WorkspaceId};
+use perfcheck_host::Checkout;
+use perfcheck_store::{Store, StoreError, WorkspaceId};
 
 /// Maximum number of accepted runs examined per branch.
 const HORIZON: usize = 100;

@@ -18,8 +18,7 @@ use perfcheck_analysis::compare::{
 use perfcheck_analysis::model::{
     Acceptance, BenchmarkKey, Environment, Measurement, Run, RunId, Timestamp, Verdict,
 };
-use perfcheck_engine::host;
-use perfcheck_engine::store::{
+use perfcheck_store::{
     BranchFilter, History, HistoryQuery, PastMeasurement, RunFilter, RunLink, RunLinks, Store,
     StoreError, WorkspaceId,
 };
@@ -304,7 +303,7 @@ impl HistorySubject<'_> {
                 let since = first_of_newest.filter(|_| left_out.is_none());
                 HistoryPoint {
                     run: past.run,
-                    started: host::to_rfc3339(head.begun.started),
+                    started: perfcheck_host::to_rfc3339(head.begun.started),
                     git: head.begun.git.clone(),
                     acceptance: head.acceptance,
                     accepted: past.accepted || is_accepted(head),

@@ -8,7 +8,7 @@ use std::collections::{BTreeMap, HashMap};
 
 use perfcheck_analysis::compare::{Edge, Estimate, Fact, LevelEstimate, Network, TrendRules};
 use perfcheck_analysis::model::{BuildFacts, RunId, Verdict};
-use perfcheck_engine::store::{MeasuredCode, RunLink, RunLinks};
+use perfcheck_store::{MeasuredCode, RunLink, RunLinks};
 
 /// Standard error of a comparison with almost no information: a factor of e.
 const NEXT_TO_NOTHING: f64 = 1.0;

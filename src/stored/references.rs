@@ -12,8 +12,8 @@ use perfcheck_analysis::findings::{ReferenceChoice, References};
 use perfcheck_analysis::model::{
     Acceptance, BenchmarkKey, Environment, Measurement, Metric, Run, RunId, TargetFacts, Verdict,
 };
-use perfcheck_engine::host::{Checkout, GitError};
-use perfcheck_engine::store::{
+use perfcheck_host::{Checkout, GitError};
+use perfcheck_store::{
     BranchFilter, History, HistoryQuery, PastMeasurement, RunFilter, Store, StoreError, WorkspaceId,
 };
 

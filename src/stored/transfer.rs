@@ -13,7 +13,7 @@ use crate::interchange::{
 use crate::session::{Context, World};
 use perfcheck_analysis::findings::{Conclusion, RunNote};
 use perfcheck_analysis::model::{ProgressReporter, Run, RunEnd, RunId, RunVerdict};
-use perfcheck_engine::store::{
+use perfcheck_store::{
     RunSummary, Store, StoreError, TransferredPair, TransferredRun, WorkspaceId, public_location,
 };
 

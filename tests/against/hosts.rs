@@ -4,7 +4,7 @@ use perfcheck_analysis::model::{
     Acceptance, BenchmarkInProcess, Extras, NewRun, ProcessOutcome, ProcessRecord, Purpose, RunEnd,
     RunId, RunVerdict, Timestamp, Verdict,
 };
-use perfcheck_engine::store::Store;
+use perfcheck_store::Store;
 use std::collections::BTreeSet;
 use std::fs;
 use std::num::NonZero;

@@ -3,7 +3,7 @@
 use std::fs;
 
 use perfcheck_analysis::model::RunId;
-use perfcheck_engine::store::Store;
+use perfcheck_store::Store;
 
 use serde_json::{Value, json};
 

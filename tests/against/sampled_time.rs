@@ -62,7 +62,7 @@ const WORK: &str = "
 ";
 
 fn can_sample() -> bool {
-    let is_possible = perfcheck_engine::process::try_time_samples().is_ok();
+    let is_possible = perfcheck_host::process::try_time_samples().is_ok();
     if !is_possible {
         skipped("no perf_event_open");
     }

@@ -1,7 +1,7 @@
 //! What goes wrong on one side, sides that cannot live together, and sides that announce their benchmarks differently.
 
 use perfcheck_analysis::model::RunId;
-use perfcheck_engine::store::Store;
+use perfcheck_store::Store;
 use serde_json::Value;
 use std::fs;
 

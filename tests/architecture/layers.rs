@@ -8,7 +8,7 @@ use super::sources::Source;
 type Layers = &'static [(&'static str, &'static [&'static str])];
 
 /// The crates that consist of layers.
-pub const LAYERS: [(&str, Layers); 3] = [
+pub const LAYERS: [(&str, Layers); 4] = [
     (
         "crates/analysis/src",
         &[
@@ -19,22 +19,12 @@ pub const LAYERS: [(&str, Layers); 3] = [
         ],
     ),
     (
-        "crates/engine/src",
-        &[
-            // Damaged inputs, for tests of decoders.
-            ("mutations", &[]),
-            ("process", &[]),
-            ("cargo", &["mutations", "process"]),
-            ("child", &["mutations", "process"]),
-            ("host", &["mutations", "process"]),
-            ("store", &["mutations"]),
-            ("link", &["mutations", "process"]),
-            (
-                "measure",
-                &["mutations", "process", "cargo", "child", "host", "link"],
-            ),
-            ("sides", &["process", "cargo", "host", "link"]),
-        ],
+        "crates/build/src",
+        &[("cargo", &[]), ("link", &[]), ("sides", &["cargo", "link"])],
+    ),
+    (
+        "crates/bench/src",
+        &[("child", &[]), ("measure", &["child"])],
     ),
     (
         "src",
@@ -52,7 +42,9 @@ pub const LAYERS: [(&str, Layers); 3] = [
                     "config",
                     "interchange",
                     "perfcheck_analysis",
-                    "perfcheck_engine",
+                    "perfcheck_build",
+                    "perfcheck_host",
+                    "perfcheck_store",
                 ],
             ),
             (
@@ -62,14 +54,15 @@ pub const LAYERS: [(&str, Layers); 3] = [
                     "output",
                     "error",
                     "perfcheck_analysis",
-                    "perfcheck_engine",
+                    "perfcheck_bench",
+                    "perfcheck_build",
                 ],
             ),
             (
                 "naming",
-                &["sanitize", "perfcheck_analysis", "perfcheck_engine"],
+                &["sanitize", "perfcheck_analysis", "perfcheck_bench"],
             ),
-            ("workers", &["perfcheck_analysis", "perfcheck_engine"]),
+            ("workers", &[]),
             (
                 "session",
                 &[
@@ -79,7 +72,9 @@ pub const LAYERS: [(&str, Layers); 3] = [
                     "error",
                     "options",
                     "perfcheck_analysis",
-                    "perfcheck_engine",
+                    "perfcheck_build",
+                    "perfcheck_host",
+                    "perfcheck_store",
                 ],
             ),
             (
@@ -94,7 +89,9 @@ pub const LAYERS: [(&str, Layers); 3] = [
                     "naming",
                     "session",
                     "perfcheck_analysis",
-                    "perfcheck_engine",
+                    "perfcheck_bench",
+                    "perfcheck_host",
+                    "perfcheck_store",
                 ],
             ),
             (
@@ -109,7 +106,8 @@ pub const LAYERS: [(&str, Layers); 3] = [
                     "session",
                     "stored",
                     "perfcheck_analysis",
-                    "perfcheck_engine",
+                    "perfcheck_host",
+                    "perfcheck_store",
                 ],
             ),
             (
@@ -125,9 +123,11 @@ pub const LAYERS: [(&str, Layers); 3] = [
                     "stored",
                     "delivery",
                     "perfcheck_analysis",
+                    "perfcheck_bench",
+                    "perfcheck_build",
                     "perfcheck_code",
-                    "perfcheck_engine",
-                    "perfcheck_stats",
+                    "perfcheck_host",
+                    "perfcheck_store",
                 ],
             ),
             (
@@ -145,9 +145,12 @@ pub const LAYERS: [(&str, Layers); 3] = [
                     "delivery",
                     "pipeline",
                     "perfcheck_analysis",
+                    "perfcheck_bench",
+                    "perfcheck_build",
                     "perfcheck_code",
-                    "perfcheck_engine",
+                    "perfcheck_host",
                     "perfcheck_stats",
+                    "perfcheck_store",
                 ],
             ),
             // Option types alone: the command line is translated into them.
@@ -164,27 +167,33 @@ pub const LAYERS: [(&str, Layers); 3] = [
                     "pipeline",
                     "commands",
                     "perfcheck_analysis",
-                    "perfcheck_engine",
+                    "perfcheck_bench",
+                    "perfcheck_build",
                 ],
             ),
             // The binary names the library by the crate's name.
-            ("main", &["perfcheck_analysis", "perfcheck_engine"]),
+            (
+                "main",
+                &["perfcheck_analysis", "perfcheck_build", "perfcheck_host"],
+            ),
         ],
     ),
 ];
 
 /// The crates of the workspace whose use by a module of the root package is for the table to say.
-const CRATES: [&str; 4] = [
+const CRATES: [&str; 7] = [
     "perfcheck_analysis",
+    "perfcheck_bench",
+    "perfcheck_build",
     "perfcheck_code",
-    "perfcheck_engine",
+    "perfcheck_host",
     "perfcheck_stats",
+    "perfcheck_store",
 ];
 
 /// Dependencies that one module alone knows: what it hides behind it can be replaced.
-const HOMES: [(&str, &str, &str); 5] = [
-    ("crates/engine/src", "cargo_metadata", "cargo"),
-    ("crates/engine/src", "rusqlite", "store"),
+const HOMES: [(&str, &str, &str); 4] = [
+    ("crates/build/src", "cargo_metadata", "cargo"),
     ("src", "indicatif", "output"),
     ("src", "owo_colors", "output"),
     ("src", "toml_edit", "commands"),
@@ -283,7 +292,7 @@ mod tests {
         ));
         assert_eq!(everything.len(), 1);
         let of_report = |planted| forbidden_imports(&Source::new("src/output/table.rs", planted));
-        assert_eq!(of_report("use perfcheck_engine::store::Store;").len(), 1);
+        assert_eq!(of_report("use perfcheck_store::Store;").len(), 1);
         assert_eq!(of_report("use perfcheck_analysis::model::Run;").len(), 0);
         let nowhere = forbidden_imports(&Source::new("src/helpers.rs", ""));
         assert!(nowhere[0].contains("has no layer"), "{nowhere:?}");
@@ -291,8 +300,8 @@ mod tests {
 
     #[test]
     fn a_dependency_away_from_home_is_found() {
-        let found = |path| strangers(&Source::new(path, "use rusqlite::Connection;")).len();
-        assert_eq!(found("crates/engine/src/measure/campaign.rs"), 1);
-        assert_eq!(found("crates/engine/src/store/open.rs"), 0);
+        let found = |path| strangers(&Source::new(path, "use cargo_metadata::Package;")).len();
+        assert_eq!(found("crates/build/src/sides/build.rs"), 1);
+        assert_eq!(found("crates/build/src/cargo/metadata.rs"), 0);
     }
 }

@@ -5,14 +5,14 @@ use super::sources::Source;
 
 /// The files that start programs themselves, and why.
 pub const STARTERS: [(&str, &str); 4] = [
-    ("crates/engine/src/process/group.rs", "the one launcher"),
+    ("crates/host/src/process/group.rs", "the one launcher"),
     (
-        "crates/engine/src/process/reaper.rs",
+        "crates/host/src/process/reaper.rs",
         "a helper of the launcher that outlives us",
     ),
-    ("crates/engine/src/host/viewer.rs", "a viewer outlives us"),
+    ("crates/host/src/viewer.rs", "a viewer outlives us"),
     (
-        "crates/engine/src/link/kept.rs",
+        "crates/build/src/link/kept.rs",
         "a linker of cargo's, in the group of the build",
     ),
 ];
@@ -62,7 +62,7 @@ mod tests {
             let text = format!(
                 "//! Docs.\n#![expect(clippy::disallowed_methods, reason = \"deadlines\")]\nuse std::process::Command;\nfn f(command: &mut Command) {{ {body} }}"
             );
-            started_past_the_launcher(&Source::new("crates/engine/src/child/a.rs", &text)).len()
+            started_past_the_launcher(&Source::new("crates/bench/src/child/a.rs", &text)).len()
         };
         assert_eq!(with("command.spawn();"), 1);
         assert_eq!(with("Command::new(name).arg(x).output();"), 1);

@@ -22,7 +22,7 @@ impl Source {
         }
     }
 
-    /// The folder of the crate's sources, e.g. `crates/engine/src`.
+    /// The folder of the crate's sources, e.g. `crates/store/src`.
     pub fn root(&self) -> &str {
         let end = self.path.find("src/").map_or(0, |at| at + "src".len());
         &self.path[..end]
@@ -82,11 +82,7 @@ pub fn sources(below: &str) -> Vec<Source> {
         .iter()
         .map(|path| Source::new(path, &fs::read_to_string(repository().join(path)).unwrap()))
         .collect();
-    assert!(
-        sources.len() > 5,
-        "only {} files below {below}",
-        sources.len()
-    );
+    assert!(!sources.is_empty(), "no files below {below}");
     sources
 }
 

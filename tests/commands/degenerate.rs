@@ -5,7 +5,7 @@ use perfcheck_analysis::model::{
     Acceptance, BenchmarkInProcess, Extras, Nanos, NewRun, ProcessOutcome, ProcessRecord, RunEnd,
     RunId, Sample, Series, Timestamp, Verdict,
 };
-use perfcheck_engine::store::Store;
+use perfcheck_store::Store;
 use serde_json::Value;
 
 use crate::commands::scripted::{QUICK, steady, stored, verdict};

@@ -3,7 +3,7 @@
 #![expect(clippy::unwrap_used, reason = "a test: what cannot be read fails it")]
 
 use perfcheck_analysis::model::{Acceptance, BenchmarkKey, RunEnd, RunId, RunVerdict, Verdict};
-use perfcheck_engine::store::{RunSummary, Store};
+use perfcheck_store::{RunSummary, Store};
 use rusqlite::types::Value as Column;
 use rusqlite::{Connection, OpenFlags};
 use serde_json::Value;

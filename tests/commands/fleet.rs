@@ -4,7 +4,7 @@ use perfcheck_analysis::model::{
     Acceptance, BenchmarkInProcess, Extras, GitState, Measurement, Nanos, NewRun, ProcessOutcome,
     ProcessRecord, Purpose, Run, RunEnd, RunId, RunVerdict, Sample, Series, Timestamp, Verdict,
 };
-use perfcheck_engine::store::{Store, WorkspaceId};
+use perfcheck_store::{Store, WorkspaceId};
 use serde_json::Value;
 
 use crate::commands::scripted::{steady, stored};

@@ -1,6 +1,6 @@
 //! Runs that go: by a policy, after a plan was shown, or by name.
 
-use perfcheck_engine::store::Store;
+use perfcheck_store::Store;
 use rustix::process::Signal;
 use std::time::Duration;
 

@@ -1,8 +1,5 @@
 //! Files cut short and files with a byte changed: they are read or refused with a place, and nothing panics.
 
-#[path = "../../crates/engine/src/mutations.rs"]
-mod mutations;
-
 use super::{directory, file_names, runs_of, runs_of_tree, sample};
 use cargo_perfcheck::config::Tables;
 use cargo_perfcheck::interchange::{ForeignRun, InputContent, read_portable};
@@ -138,7 +135,7 @@ fn file(name: &str, bytes: &[u8]) -> InputContent {
 fn a_damaged_foreign_file_of_any_kind_is_read_or_refused_by_chance() {
     for name in file_names() {
         let whole = [sample(&name).bytes];
-        mutations::attack(&name, &whole, |bytes| {
+        perfcheck_mutations::attack(&name, &whole, |bytes| {
             is_sane(runs_of(file(&name, bytes)), &name, "by chance");
         });
     }
@@ -154,7 +151,7 @@ fn a_damaged_export_is_read_or_refused_by_chance() {
     )
     .unwrap();
     assert_eq!(runs.len(), 2);
-    mutations::attack("exports", &[whole], |bytes| {
+    perfcheck_mutations::attack("exports", &[whole], |bytes| {
         if let Err(error) = read_portable(
             &file("export.jsonl", bytes),
             (0, 1),
@@ -179,7 +176,7 @@ fn a_damaged_table_of_settings_is_read_or_refused_by_chance() {
     };
     assert_eq!(read(&table).map(drop), Ok(()));
     let whole = serde_json::to_vec(&table).unwrap();
-    mutations::attack("settings", &[whole], |bytes| {
+    perfcheck_mutations::attack("settings", &[whole], |bytes| {
         // Cargo has read the manifest: what comes is JSON, of any kind.
         let Ok(table) = serde_json::from_slice::<Value>(bytes) else {
             return;

@@ -1,6 +1,6 @@
 //! `--benches-from worktree`: benchmarks written after the code.
 
-use perfcheck_engine::sides::{BenchesFrom, SidesError};
+use perfcheck_build::sides::{BenchesFrom, SidesError};
 use std::path::Path;
 
 use crate::revisions::repository::{MANIFEST, Repository, identical, pair, printed};

@@ -1,6 +1,6 @@
 //! What is built from which files, and where it runs.
 
-use perfcheck_engine::sides::{BuildOrigin, SidesError, TargetPair};
+use perfcheck_build::sides::{BuildOrigin, SidesError, TargetPair};
 use std::path::Path;
 
 use crate::revisions::repository::{MANIFEST, Repository, identical, pair, printed};
@@ -40,7 +40,7 @@ fn a_revision_against_itself_gives_the_same_bytes() {
     assert_eq!(said, ["checking out HEAD", "found HEAD", "found work tree"]);
     assert_eq!(sides.candidate.provenance, BuildOrigin::Cached);
     let commit =
-        |side: &perfcheck_engine::sides::BuiltSide| side.commit.clone().map(|head| head.commit);
+        |side: &perfcheck_build::sides::BuiltSide| side.commit.clone().map(|head| head.commit);
     assert_eq!(commit(&sides.base), commit(&sides.candidate));
 }
 
@@ -302,7 +302,7 @@ fn both_sides_have_environments_of_the_same_size() {
     made.write("src/lib.rs", "pub fn answer() -> u32 {\n    42\n}\n");
     let (sides, _) = made.against("HEAD");
     let (base, candidate) = pair(&sides, "first");
-    let size = |target: &perfcheck_engine::sides::SideTarget| -> usize {
+    let size = |target: &perfcheck_build::sides::SideTarget| -> usize {
         let values = target.target.variables.values().flatten();
         values.map(|value| value.len()).sum()
     };

@@ -2,7 +2,7 @@
 
 #![expect(clippy::format_push_string, reason = "texts of tests are short")]
 
-use perfcheck_engine::sides::SidesError;
+use perfcheck_build::sides::SidesError;
 use std::ffi::OsStr;
 use std::fs;
 use std::os::unix::ffi::OsStrExt;

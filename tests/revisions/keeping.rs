@@ -1,6 +1,6 @@
 //! What was built is kept, and used again exactly when nothing has changed that matters.
 
-use perfcheck_engine::sides::BuildOrigin;
+use perfcheck_build::sides::BuildOrigin;
 use std::fs;
 use std::os::unix::fs::MetadataExt;
 use std::path::Path;

@@ -1,6 +1,6 @@
 //! Symbolic links of either state: what they lead to is the user's, and never written to.
 
-use perfcheck_engine::sides::BenchesFrom;
+use perfcheck_build::sides::BenchesFrom;
 use std::fs;
 use std::os::unix::fs::symlink;
 use std::path::{Path, PathBuf};

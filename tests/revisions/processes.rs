@@ -1,6 +1,6 @@
 //! Several processes at once, and processes that are killed.
 
-use perfcheck_engine::sides::BuildOrigin;
+use perfcheck_build::sides::BuildOrigin;
 use rustix::process::Signal;
 use std::fs;
 
@@ -16,7 +16,7 @@ fn another_process() {
 #[test]
 fn __reap() {
     if crate::revisions::repository::is_another_process() {
-        perfcheck_engine::process::reap(std::io::stdin().lock());
+        perfcheck_host::process::reap(std::io::stdin().lock());
     }
 }
 

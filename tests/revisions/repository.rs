@@ -1,12 +1,12 @@
 //! A repository with a bench crate, and the cache in which its revisions are built.
 
-use perfcheck_engine::cargo::{CargoOptions, Toolchain, Workspace};
-use perfcheck_engine::host::{Checkout, Revision};
-use perfcheck_engine::process::{Interrupt, Supervisor};
-use perfcheck_engine::sides::{
+use perfcheck_build::cargo::{CargoOptions, Toolchain, Workspace};
+use perfcheck_build::sides::{
     BenchesFrom, BuildEvent, BuiltSide, PreparedSides, SideTarget, SidesError, SidesRequest,
     TargetPair, build_commit, build_sides, build_work_tree,
 };
+use perfcheck_host::process::{Interrupt, Supervisor};
+use perfcheck_host::{Checkout, Revision};
 use std::fs;
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};

@@ -2,8 +2,8 @@
 
 use std::fs;
 
-use perfcheck_engine::host::Checkout;
-use perfcheck_engine::process::Supervisor;
+use perfcheck_host::Checkout;
+use perfcheck_host::process::Supervisor;
 
 use crate::revisions::repository::Repository;
 

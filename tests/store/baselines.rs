@@ -1,7 +1,7 @@
 //! Names for runs.
 
 use perfcheck_analysis::model::Acceptance;
-use perfcheck_engine::store::{StoreError, check_baseline_name};
+use perfcheck_store::{StoreError, check_baseline_name};
 
 use crate::store::builders::{fresh, new_run, record};
 
@@ -30,7 +30,7 @@ fn a_baseline_is_set_moved_renamed_and_removed() {
         store.set_baseline(workspace, "1.0", one).expect("sets"),
         None
     );
-    let names = |store: &perfcheck_engine::store::Store| -> Vec<_> {
+    let names = |store: &perfcheck_store::Store| -> Vec<_> {
         let baselines = store.baselines(workspace).expect("reads");
         baselines
             .into_iter()

@@ -10,7 +10,7 @@ use perfcheck_analysis::model::{
     ProcessUsage, RunEnd, RunId, RunVerdict, Sample, SamplingMode, SamplingSettings, Series,
     TargetFacts, Throughput, Timestamp, Verdict,
 };
-use perfcheck_engine::store::{Store, WorkspaceId};
+use perfcheck_store::{Store, WorkspaceId};
 use tempfile::TempDir;
 
 /// A directory and the path of a store in it.

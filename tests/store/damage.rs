@@ -4,9 +4,7 @@ use std::fs;
 use std::path::Path;
 
 use perfcheck_analysis::model::{Acceptance, Nanos, RunId, Sample, Series};
-use perfcheck_engine::store::{
-    BranchFilter, HistoryQuery, RunFilter, Store, StoreError, WorkspaceId,
-};
+use perfcheck_store::{BranchFilter, HistoryQuery, RunFilter, Store, StoreError, WorkspaceId};
 use proptest::prelude::*;
 
 use crate::store::builders::{end, key, launch, measured, new_run, open, place, record};

@@ -2,7 +2,7 @@
 
 use perfcheck_analysis::compare::{RunSeries, run_point};
 use perfcheck_analysis::model::{Acceptance, ProgressReporter, RunId, Timestamp};
-use perfcheck_engine::store::{BranchFilter, HistoryQuery, RunFilter, Store, WorkspaceId};
+use perfcheck_store::{BranchFilter, HistoryQuery, RunFilter, Store, WorkspaceId};
 
 use crate::store::builders::{fresh, key, new_run, record};
 

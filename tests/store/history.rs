@@ -1,9 +1,7 @@
 //! Questions about many runs.
 
 use perfcheck_analysis::model::{Acceptance, NewRun, RunId, Verdict};
-use perfcheck_engine::store::{
-    BranchFilter, HistoryQuery, RunFilter, Store, StoreError, WorkspaceId,
-};
+use perfcheck_store::{BranchFilter, HistoryQuery, RunFilter, Store, StoreError, WorkspaceId};
 
 use crate::store::builders::{end, fresh, key, launch, new_run, record, verdict};
 

@@ -4,7 +4,7 @@ use std::fs;
 use std::path::Path;
 
 use perfcheck_analysis::model::Acceptance;
-use perfcheck_engine::store::{OpenOptions, Store, StoreError};
+use perfcheck_store::{OpenOptions, Store, StoreError};
 
 use crate::store::builders::{fresh_file, launch, new_run, open, place, record};
 

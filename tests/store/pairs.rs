@@ -1,9 +1,7 @@
 //! A/B measurements: two runs that belong together.
 
 use perfcheck_analysis::model::{Acceptance, Pair, Purpose, RunId, RunStatus, Side, Verdict};
-use perfcheck_engine::store::{
-    BranchFilter, HistoryQuery, RunFilter, Store, StoreError, WorkspaceId,
-};
+use perfcheck_store::{BranchFilter, HistoryQuery, RunFilter, Store, StoreError, WorkspaceId};
 
 use crate::store::builders::{end, fresh, key, launch, measured, new_run, record, series, verdict};
 

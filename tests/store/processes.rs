@@ -8,7 +8,7 @@ use std::process::{Child, Command, Stdio};
 use std::time::Duration;
 
 use perfcheck_analysis::model::{Acceptance, RunId, RunStatus};
-use perfcheck_engine::store::Store;
+use perfcheck_store::Store;
 
 use crate::store::builders::{end, key, launch, new_run, open, place, record, series};
 

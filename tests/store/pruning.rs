@@ -1,7 +1,7 @@
 //! Runs that are removed, and what goes with them.
 
 use perfcheck_analysis::model::{Acceptance, Purpose, RunId};
-use perfcheck_engine::store::StoreError;
+use perfcheck_store::StoreError;
 
 use crate::store::builders::{end, fresh, key, launch, new_run, record};
 

@@ -4,7 +4,7 @@ use perfcheck_analysis::model::{
     Acceptance, BenchmarkKey, Failure, Nanos, ProcessOutcome, RunId, RunStatus, Sample, Series,
     TargetFacts, Verdict,
 };
-use perfcheck_engine::store::StoreError;
+use perfcheck_store::StoreError;
 
 use crate::store::builders::{end, fresh, key, launch, measured, new_run, record, series, verdict};
 

@@ -1,9 +1,7 @@
 //! What users accept by command: whole runs, levels of single benchmarks.
 
 use perfcheck_analysis::model::{Acceptance, Purpose, RunId, Timestamp};
-use perfcheck_engine::store::{
-    BranchFilter, HistoryQuery, RunFilter, Store, StoreError, WorkspaceId,
-};
+use perfcheck_store::{BranchFilter, HistoryQuery, RunFilter, Store, StoreError, WorkspaceId};
 
 use crate::store::builders::{end, fresh, key, new_run, record};
 

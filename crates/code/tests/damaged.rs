@@ -1,8 +1,5 @@
 //! Compares damaged executables: they are compared or rejected, and nothing panics. The source of the intact one is next to it.
 
-#[path = "../../engine/src/mutations.rs"]
-mod mutations;
-
 use perfcheck_code::{FunctionReader, Reach, compare, insert_traps};
 
 const WHOLE: &[u8] = include_bytes!("corpus/small.elf");
@@ -12,7 +9,7 @@ fn a_damaged_executable_is_compared_or_refused() {
     let same = compare(WHOLE, WHOLE).expect("it is whole");
     assert_eq!(same.reach, Reach::Same);
     assert_eq!(same.functions, []);
-    mutations::attack("executables", &[WHOLE.to_vec()], |bytes| {
+    perfcheck_mutations::attack("executables", &[WHOLE.to_vec()], |bytes| {
         for (base, candidate) in [(bytes, WHOLE), (WHOLE, bytes), (bytes, bytes)] {
             let Ok(found) = compare(base, candidate) else {
                 continue;
@@ -27,7 +24,7 @@ fn a_damaged_executable_is_compared_or_refused() {
 
 #[test]
 fn functions_of_a_damaged_executable_are_read_or_refused() {
-    mutations::attack("executables", &[WHOLE.to_vec()], |bytes| {
+    perfcheck_mutations::attack("executables", &[WHOLE.to_vec()], |bytes| {
         let Ok(reader) = FunctionReader::parse(bytes) else {
             return;
         };

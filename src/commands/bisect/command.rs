@@ -16,9 +16,9 @@ use crate::session::{Context, World};
 use perfcheck_analysis::compare::Estimate;
 use perfcheck_analysis::exit_code::ExitCode;
 use perfcheck_analysis::model::{BenchesFrom, BenchmarkKey, Environment};
-use perfcheck_engine::cargo::CargoOptions;
-use perfcheck_engine::host::{self, GitError, Revision};
-use perfcheck_engine::measure::DiscoveredBenches;
+use perfcheck_bench::measure::DiscoveredBenches;
+use perfcheck_build::cargo::CargoOptions;
+use perfcheck_host::{GitError, Revision};
 
 /// Directory below the cache with the state of unfinished searches.
 const MEMORIES: &str = "bisect";
@@ -51,7 +51,7 @@ fn search(
     common: &StoreOptions,
     world: &mut World<'_>,
 ) -> Result<ExitCode, AppError> {
-    let load = host::load_average();
+    let load = perfcheck_host::load_average();
     let layer = Layer {
         noise_threshold: options.paired.noise_threshold,
         ..Layer::default()
@@ -64,14 +64,17 @@ fn search(
         common,
         cargo: common.cargo.clone(),
         environment: Environment {
-            host: host::read_host_facts(world.variables.ci, world.supervisor),
+            host: perfcheck_host::read_host_facts(world.variables.ci, world.supervisor),
             build: context
                 .toolchain(&common.cargo, world.supervisor)?
                 .facts
                 .clone(),
         },
         load,
-        seed: options.paired.seed.unwrap_or_else(host::fresh_seed),
+        seed: options
+            .paired
+            .seed
+            .unwrap_or_else(perfcheck_host::fresh_seed),
         context,
         seen: Vec::new(),
     };

@@ -21,12 +21,12 @@ use perfcheck_analysis::findings::{Conclusion, GatePolicy};
 use perfcheck_analysis::model::{
     Benchmark, BenchmarkKey, BySide, DecisionSettings, Environment, Purpose, RunId, Verdict,
 };
-use perfcheck_engine::cargo::CargoOptions;
-use perfcheck_engine::host::Revision;
-use perfcheck_engine::measure::{DiscoveredBenches, Driver, Filter, PairedTarget};
-use perfcheck_engine::sides::{BuiltSide, SideTarget, SidesError};
-use perfcheck_engine::store::{Store, WorkspaceId};
+use perfcheck_bench::measure::{DiscoveredBenches, Driver, Filter, PairedTarget};
+use perfcheck_build::cargo::CargoOptions;
+use perfcheck_build::sides::{BuiltSide, SideTarget, SidesError};
+use perfcheck_host::Revision;
 use perfcheck_stats::derived_seed;
+use perfcheck_store::{Store, WorkspaceId};
 
 /// Factor by which rounds and time grow when an inconclusive comparison is repeated.
 const LONGER: u32 = 3;

@@ -14,8 +14,8 @@ use crate::session::World;
 use crate::stored::comparison::StoredComparison;
 use perfcheck_analysis::compare::apply_filter;
 use perfcheck_analysis::model::{Measurement, Run, SampleFilter, Statistic, StatisticSet};
-use perfcheck_engine::measure::Filter;
-use perfcheck_engine::store::StoreError;
+use perfcheck_bench::measure::Filter;
+use perfcheck_store::StoreError;
 
 /// A call of `compare`.
 pub(super) struct CompareCall<'a> {

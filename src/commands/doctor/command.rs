@@ -17,11 +17,11 @@ use crate::session::World;
 use perfcheck_analysis::compare::Plan;
 use perfcheck_analysis::exit_code::ExitCode;
 use perfcheck_analysis::model::DecisionSettings;
-use perfcheck_engine::cargo::{CargoOptions, Toolchain};
-use perfcheck_engine::child::Valgrind;
-use perfcheck_engine::host::{self, ActivitySnapshot, RealFiles, machine_state};
-use perfcheck_engine::link::bundled_linker;
-use perfcheck_engine::process::try_time_samples;
+use perfcheck_bench::child::Valgrind;
+use perfcheck_build::cargo::{CargoOptions, Toolchain};
+use perfcheck_build::link::bundled_linker;
+use perfcheck_host::process::try_time_samples;
+use perfcheck_host::{ActivitySnapshot, RealFiles, machine_state};
 
 /// Runs the command.
 pub fn doctor(
@@ -29,9 +29,9 @@ pub fn doctor(
     output: &OutputOptions,
     world: &mut World<'_>,
 ) -> Result<ExitCode, AppError> {
-    let host = host::read_host_facts(world.variables.ci, world.supervisor);
+    let host = perfcheck_host::read_host_facts(world.variables.ci, world.supervisor);
     let state = machine_state(&RealFiles, world.variables.ci);
-    let seed = options.seed.unwrap_or_else(host::fresh_seed);
+    let seed = options.seed.unwrap_or_else(perfcheck_host::fresh_seed);
     let own_id = std::process::id();
     let before = ActivitySnapshot::read(&RealFiles, own_id);
     let began = Instant::now();

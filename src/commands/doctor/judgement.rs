@@ -8,8 +8,8 @@ use crate::pipeline::paired::MUCH_STOLEN;
 use perfcheck_analysis::model::{
     FrequencyState, HostActivity, MachineState, MemoryState, PowerState, ProcessorState, TimerState,
 };
-use perfcheck_engine::child::ValgrindError;
-use perfcheck_engine::process::TimeSamplingError;
+use perfcheck_bench::child::ValgrindError;
+use perfcheck_host::process::TimeSamplingError;
 
 /// Limits of the smallest slowdown that a usual comparison detects.
 const WELL_RESOLVED: f64 = 0.02;

@@ -6,8 +6,8 @@ use perfcheck_analysis::model::{
     BusyProgram, FrequencyState, HeatState, HostActivity, MachineState, MemoryState, Nanos,
     PowerState, ProcessorState, SystemEnvironment, TimerState,
 };
-use perfcheck_engine::child::ValgrindError;
-use perfcheck_engine::process::TimeSamplingError;
+use perfcheck_bench::child::ValgrindError;
+use perfcheck_host::process::TimeSamplingError;
 
 /// Returns a machine without problems.
 fn workstation() -> MachineState {

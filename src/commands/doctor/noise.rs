@@ -18,12 +18,12 @@ use perfcheck_analysis::compare::{HostResolution, PairedSeries, Plan, PowerTarge
 use perfcheck_analysis::model::{
     DecisionSettings, Metric, ProcessRecord, SkipSupport, TargetFacts,
 };
-use perfcheck_engine::cargo::BenchTarget;
-use perfcheck_engine::child::ProcessContext;
-use perfcheck_engine::measure::{
+use perfcheck_bench::child::ProcessContext;
+use perfcheck_bench::measure::{
     Campaign, CampaignEnd, CampaignSink, DiscoveredBenches, PairedPlan, PairedTarget,
     RoundSettings, discover,
 };
+use perfcheck_build::cargo::BenchTarget;
 use perfcheck_stats::derived_seed;
 
 /// Time allowed for an answer beyond the requested measurement.

@@ -22,7 +22,7 @@ use perfcheck_analysis::findings::{CodeChange, Findings, Row, RunNote};
 use perfcheck_analysis::model::{
     BenchmarkKey, BySide, Metric, ProgressReporter, Run, RunId, RunStatus, Side,
 };
-use perfcheck_engine::store::{Store, WorkspaceId};
+use perfcheck_store::{Store, WorkspaceId};
 use std::path::PathBuf;
 
 const AFTER_EXPLAIN: &str = "\

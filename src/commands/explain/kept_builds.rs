@@ -22,11 +22,11 @@ use crate::session::{Context, World};
 use perfcheck_analysis::compare::CallTree;
 use perfcheck_analysis::findings::CodeChange;
 use perfcheck_analysis::model::{BenchmarkKey, BySide, GitState, Run, RunId, StackCounts};
+use perfcheck_bench::child::{ProcessContext, TimedWindowsError, Valgrind, ValgrindError};
+use perfcheck_bench::measure::{CountError, CountRequest, DiscoveredTarget, Filter, count_stacks};
+use perfcheck_build::cargo::BenchTarget;
+use perfcheck_build::sides::{BuiltSide, StagedExecutables};
 use perfcheck_code::{FunctionPair, FunctionReader, UnsupportedExecutable};
-use perfcheck_engine::cargo::BenchTarget;
-use perfcheck_engine::child::{ProcessContext, TimedWindowsError, Valgrind, ValgrindError};
-use perfcheck_engine::measure::{CountError, CountRequest, DiscoveredTarget, Filter, count_stacks};
-use perfcheck_engine::sides::{BuiltSide, StagedExecutables};
 
 /// Returns the error for a missing build of `run`. `base` is the run whose commit can be built again.
 pub(super) fn not_kept_error(run: &Run, key: &BenchmarkKey, base: &Run) -> AppError {

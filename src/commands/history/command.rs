@@ -14,9 +14,8 @@ use perfcheck_analysis::compare::{Fact, Position};
 use perfcheck_analysis::exit_code::ExitCode;
 use perfcheck_analysis::findings::Order;
 use perfcheck_analysis::model::{BenchmarkKey, RunStatus, Verdict};
-use perfcheck_engine::host;
-use perfcheck_engine::measure::Filter;
-use perfcheck_engine::store::{
+use perfcheck_bench::measure::Filter;
+use perfcheck_store::{
     BranchFilter, History, HistoryQuery, PastMeasurement, RunFilter, Store, WorkspaceId,
 };
 
@@ -34,7 +33,7 @@ pub fn history(
     }
     let context = Context::load(common, world)?;
     let since = match &options.since {
-        Some(text) => Some(host::parse_moment(text).map_err(AppError::Usage)?),
+        Some(text) => Some(perfcheck_host::parse_moment(text).map_err(AppError::Usage)?),
         None => None,
     };
     let Some((store, workspace)) = context.open_stored()? else {
@@ -312,7 +311,7 @@ pub(super) fn overview(
             key: found.key,
             runs: found.runs,
             last_run: found.last_run,
-            last_started: perfcheck_engine::host::to_rfc3339(found.last_started),
+            last_started: perfcheck_host::to_rfc3339(found.last_started),
             typical_ns: found.typical_ns,
             metric: found.metric,
             change: found.change,

@@ -11,7 +11,7 @@ use crate::options::StoreOptions;
 use crate::output::write_build_event;
 use crate::session::{Context, World};
 use perfcheck_analysis::exit_code::ExitCode;
-use perfcheck_engine::store::check_baseline_name;
+use perfcheck_store::check_baseline_name;
 
 /// Runs the command.
 pub fn import(

@@ -17,7 +17,7 @@ use crate::session::{Context, World};
 use perfcheck_analysis::exit_code::ExitCode;
 use perfcheck_analysis::findings::Order;
 use perfcheck_analysis::model::{Environment, Source};
-use perfcheck_engine::store::{Store, WorkspaceId, check_baseline_name};
+use perfcheck_store::{Store, WorkspaceId, check_baseline_name};
 
 /// A run about to be stored.
 struct PendingRun<'a> {

@@ -15,8 +15,7 @@ use crate::stored::transfer::{
 };
 use perfcheck_analysis::exit_code::ExitCode;
 use perfcheck_analysis::model::{ProgressReporter, RunId, Side};
-use perfcheck_engine::host;
-use perfcheck_engine::store::{Store, WorkspaceId, check_baseline_name, is_address};
+use perfcheck_store::{Store, WorkspaceId, check_baseline_name, is_address};
 
 /// A run in the files.
 struct FileRun<'a> {
@@ -77,7 +76,7 @@ pub(super) fn import_portable(
                 .or_else(|| numbers.get(one.place).copied().flatten()),
             known: one.known.is_some(),
             file: one.file.to_owned(),
-            started: host::to_rfc3339(one.run.head.begun.started),
+            started: perfcheck_host::to_rfc3339(one.run.head.begun.started),
             benchmarks: one.run.count_benchmarks(),
             launches: one.run.launches.len(),
             is_base: is_base(&one.run),

@@ -21,8 +21,7 @@ use perfcheck_analysis::model::{
     SamplingMode, SamplingSettings, Series, Source, SourceDimension, SourceFile, SourceValue,
     TargetFacts, Thresholds, Timestamp, Verdict,
 };
-use perfcheck_engine::host;
-use perfcheck_engine::store::TransferredRun;
+use perfcheck_store::TransferredRun;
 
 /// An imported benchmark: its summary, and the place of its samples.
 pub(super) struct ImportRow {
@@ -178,7 +177,7 @@ pub(super) fn build_run(
     baselines: Vec<String>,
 ) -> TransferredRun {
     let imported = read.imported;
-    let started = host::now();
+    let started = perfcheck_host::now();
     let (package, target) = read.place(options);
     let mut launches: Vec<ProcessRecord> = (0..imported.launches.len())
         .zip(0..)
@@ -272,7 +271,7 @@ pub(super) fn build_run(
 
 /// Returns the end of the run. Its duration is meaningless, but it must not end before it began.
 fn end_time(started: Timestamp) -> Timestamp {
-    host::now().max(started)
+    perfcheck_host::now().max(started)
 }
 
 /// Derives the seed from the files, so that importing them again yields the same result. It is below 2^53, like other seeds.

@@ -12,7 +12,7 @@ use crate::options::StoreOptions;
 use crate::sanitize;
 use crate::session::{Context, World};
 use perfcheck_analysis::exit_code::ExitCode;
-use perfcheck_engine::cargo::{BenchPackage, CargoOptions, Workspace, has_libtest_benches};
+use perfcheck_build::cargo::{BenchPackage, CargoOptions, Workspace, has_libtest_benches};
 
 /// Placeholder for the location of the harness while the user has not set it.
 const SOMEWHERE: &str = "<your clone>/harness";

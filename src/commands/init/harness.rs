@@ -6,7 +6,7 @@ use std::fs;
 use std::path::Path;
 
 use super::manifest::{HARNESS, UsedCrate, locked_versions};
-use perfcheck_engine::cargo::has_libtest_benches;
+use perfcheck_build::cargo::has_libtest_benches;
 
 /// The oldest supported Criterion, the oldest that transmits its samples, and the oldest divan that lists its benchmarks.
 const CRITERION: HarnessVersion = (0, 2, 0);

@@ -27,8 +27,8 @@ use perfcheck_analysis::model::{
     BenchmarkKey, BySide, Environment, Measurement, Purpose, RequestedReference, RunId, Shard,
     Side, Verdict,
 };
-use perfcheck_engine::measure::Filter;
-use perfcheck_engine::store::{Store, WorkspaceId, check_baseline_name};
+use perfcheck_bench::measure::Filter;
+use perfcheck_store::{Store, WorkspaceId, check_baseline_name};
 
 /// Runs the command.
 pub fn merge(

@@ -16,8 +16,7 @@ use crate::stored::earlier::earlier_runs;
 use crate::stored::references::{MOST_RUNS, earlier_of_same_noise, segments};
 use perfcheck_analysis::exit_code::ExitCode;
 use perfcheck_analysis::model::{BenchmarkKey, RunId, RunStatus, Timestamp, Verdict};
-use perfcheck_engine::host;
-use perfcheck_engine::store::{
+use perfcheck_store::{
     BranchFilter, History, HistoryQuery, PastMeasurement, RemovedRuns, RunFilter, Store,
     StoreError, StoredRun, WorkspaceId,
 };
@@ -68,7 +67,7 @@ pub fn prune(
     }
     let context = Context::load(common, world)?;
     let limit = match &options.older_than {
-        Some(text) => Some(host::parse_moment(text).map_err(AppError::Usage)?),
+        Some(text) => Some(perfcheck_host::parse_moment(text).map_err(AppError::Usage)?),
         None => None,
     };
     let Some((store, workspace)) = context.open_stored()? else {
@@ -88,7 +87,7 @@ pub fn prune(
     let fates = PrunePolicy {
         options,
         limit,
-        now: host::now(),
+        now: perfcheck_host::now(),
         branches: known.as_ref(),
         references: &references,
         behind: &behind,
@@ -185,7 +184,7 @@ fn show_and_execute(
         .iter()
         .map(|run| PruneLine {
             run: run.run,
-            started: host::to_rfc3339(run.started),
+            started: perfcheck_host::to_rfc3339(run.started),
             branch: run.branch.clone(),
             commit: run.commit.clone(),
             baselines: run.baselines.clone(),

@@ -34,9 +34,8 @@ use perfcheck_analysis::findings::{Coverage, FailedTarget, GatePolicy, RunNote};
 use perfcheck_analysis::model::{
     BenchmarkKey, BySide, Environment, Measurement, Purpose, RunId, ShardId, Verdict,
 };
-use perfcheck_engine::host;
-use perfcheck_engine::measure::{BenchmarkCost, DiscoveredBenches, DiscoveredTarget, Filter};
-use perfcheck_engine::store::{Store, StoreError, WorkspaceId};
+use perfcheck_bench::measure::{BenchmarkCost, DiscoveredBenches, DiscoveredTarget, Filter};
+use perfcheck_store::{Store, StoreError, WorkspaceId};
 
 /// Runs the command.
 pub fn run(
@@ -49,7 +48,7 @@ pub fn run(
         return explain_method(&options.comparison, common, world);
     }
     // Read before the build, which adds to the load.
-    let load = host::load_average();
+    let load = perfcheck_host::load_average();
     let context = Context::load(common, world)?.with_command_line(options.layer);
     context.require_local_store()?;
     if options.against.is_none() {
@@ -64,7 +63,10 @@ pub fn run(
         effort: options.effort,
         timeout: timeout(options.timeout, &context),
         load,
-        seed: options.comparison.seed.unwrap_or_else(host::fresh_seed),
+        seed: options
+            .comparison
+            .seed
+            .unwrap_or_else(perfcheck_host::fresh_seed),
         git: git_state(&context, world)?,
     };
     refuse_mistyped_command(options, &context)?;

@@ -9,7 +9,7 @@ use perfcheck_analysis::compare::Note;
 use perfcheck_analysis::exit_code::ExitCode;
 use perfcheck_analysis::findings::Row;
 use perfcheck_analysis::model::{ProgressReporter, Verdict};
-use perfcheck_engine::store::Store;
+use perfcheck_store::Store;
 
 /// Writes the verdicts from the rounds so far, and returns the error that ends the command. `planned` is the number of benchmarks; `left` describes
 /// the state that the interrupt leaves.

@@ -15,10 +15,10 @@ use crate::session::{Context, World, resolve_reference};
 use crate::stored::transfer::{TeamBaseline, find_team_baseline};
 use perfcheck_analysis::compare::Plan;
 use perfcheck_analysis::model::{RequestedReference, RunId, ShardId};
-use perfcheck_engine::cargo::CargoOptions;
-use perfcheck_engine::measure::Filter;
-use perfcheck_engine::sides::BenchesFrom;
-use perfcheck_engine::store::check_baseline_name;
+use perfcheck_bench::measure::Filter;
+use perfcheck_build::cargo::CargoOptions;
+use perfcheck_build::sides::BenchesFrom;
+use perfcheck_store::check_baseline_name;
 
 /// Options of a side-by-side measurement.
 #[derive(Debug, Clone, PartialEq, Eq)]

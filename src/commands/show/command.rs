@@ -29,7 +29,7 @@ use perfcheck_analysis::model::{
     Analysis, BenchmarkKey, DecisionSettings, Measurement, ProgressReporter, Quantile, Run, RunId,
     RunVerdict, SampleFilter, System, TrimmedError, Verdict,
 };
-use perfcheck_engine::store::{Store, WorkspaceId};
+use perfcheck_store::{Store, WorkspaceId};
 
 /// Runs the command.
 pub fn show(

@@ -19,12 +19,12 @@ use std::time::Duration;
 use perfcheck_analysis::model::{
     BenchmarkKey, BySide, Event, Nanos, Observer, Round, Sample, SkipSupport, TargetFacts,
 };
-use perfcheck_engine::cargo::BenchTarget;
-use perfcheck_engine::child::ProcessContext;
-use perfcheck_engine::measure::{
+use perfcheck_bench::child::ProcessContext;
+use perfcheck_bench::measure::{
     BenchmarkCost, Campaign, CampaignSink, PairedPlan, PairedTarget, RoundSettings, discover,
 };
-use perfcheck_engine::process::{Interrupt, Supervisor};
+use perfcheck_build::cargo::BenchTarget;
+use perfcheck_host::process::{Interrupt, Supervisor};
 
 struct Silence;
 

@@ -9,7 +9,7 @@ use std::io::Write;
 use std::path::Path;
 
 use perfcheck_analysis::model::{Sample, Side};
-use perfcheck_engine::store::Store;
+use perfcheck_store::Store;
 
 fn main() -> Result<(), Box<dyn std::error::Error>> {
     let arguments: Vec<String> = std::env::args().skip(1).collect();

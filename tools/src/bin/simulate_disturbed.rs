@@ -14,7 +14,7 @@ use perfcheck_analysis::compare::{
 use perfcheck_analysis::model::{
     DecisionSettings, Measurement, Nanos, Round, Sample, Test, Verdict,
 };
-use perfcheck_engine::measure::SampleLengths;
+use perfcheck_bench::measure::SampleLengths;
 use perfcheck_stats::{Draws, Stream};
 use perfcheck_tools::numbers::Numbers;
 use perfcheck_tools::paired_verdict::judged;

@@ -21,7 +21,7 @@ use perfcheck_analysis::model::{
     ProcessRecord, RunEnd, RunId, RunVerdict, Sample, SamplingSettings, Series, TargetFacts,
     Throughput, Timestamp, Verdict,
 };
-use perfcheck_engine::store::{BranchFilter, HistoryQuery, RunFilter, Store, WorkspaceId};
+use perfcheck_store::{BranchFilter, HistoryQuery, RunFilter, Store, WorkspaceId};
 
 const REPEATS: usize = 21;
 const RUN_SECONDS: i64 = 300;

@@ -4,7 +4,7 @@ use std::ops::Range;
 use std::path::Path;
 
 use perfcheck_analysis::model::{NewRun, ProcessRecord, RunEnd, RunId, Timestamp};
-use perfcheck_engine::store::{Store, WorkspaceId};
+use perfcheck_store::{Store, WorkspaceId};
 
 use crate::Failure;
 use crate::postgres::Server;

@@ -22,7 +22,7 @@ use std::error::Error;
 use std::path::Path;
 use std::time::{Duration, Instant};
 
-use perfcheck_engine::store::Store;
+use perfcheck_store::Store;
 
 use filling::{Copied, Scale};
 use postgres::Server;

@@ -1,0 +1,206 @@
+//! The installed valgrind, and the files that one process under callgrind has written so far.
+
+use crate::child::Profile;
+use crate::child::callgrind::profile::ProfilePart;
+use std::ffi::OsString;
+use std::fs;
+use std::io::ErrorKind;
+use std::os::unix::ffi::OsStrExt;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use super::windows::{ClockReadings, TimedWindows};
+use crate::child::spawn::ProcessSpec;
+use perfcheck_host::process::{RunError, Supervisor};
+
+/// An installed valgrind that works.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Valgrind {
+    version: String,
+}
+
+/// The reason why valgrind cannot be used.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum ValgrindError {
+    /// Valgrind is not installed.
+    #[error("valgrind is not installed")]
+    Missing,
+    /// Valgrind is installed, but does not work.
+    #[error("valgrind does not work: {0}")]
+    Broken(String),
+}
+
+/// Name of the executable.
+const PROGRAM: &str = "valgrind";
+
+/// The key by which instructions are counted.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum CountBy {
+    /// By function.
+    Function,
+    /// By function and its callers.
+    Stack,
+}
+
+/// Number of callers by which the counts of a function are separated. About a dozen of them belong to the harness,
+/// the rest to the benchmark. The number is limited because mutual recursion has a different stack at every depth.
+pub const MOST_CALLERS: usize = 64;
+
+impl Valgrind {
+    /// Searches for valgrind on the `PATH` and runs `valgrind --version`.
+    pub fn find(supervisor: &Supervisor) -> Result<Self, ValgrindError> {
+        let asked = supervisor
+            .output(Command::new(PROGRAM).arg("--version"))
+            .map_err(|error| match error {
+                RunError::Start(source) if source.kind() == ErrorKind::NotFound => {
+                    ValgrindError::Missing
+                }
+                // An interrupt ends up here as well; the calling command notices the interrupt by itself.
+                other => ValgrindError::Broken(other.to_string()),
+            })?;
+        let said = |bytes: &[u8]| String::from_utf8_lossy(bytes).trim().to_owned();
+        if !asked.status.success() {
+            return Err(ValgrindError::Broken(said(&asked.stderr)));
+        }
+        let version = said(&asked.stdout);
+        Ok(Self {
+            version: version.trim_start_matches("valgrind-").to_owned(),
+        })
+    }
+
+    /// Returns the version, such as `3.19.0`.
+    pub fn version(&self) -> &str {
+        &self.version
+    }
+
+    /// Returns the command line that runs `program` with its arguments under callgrind, which writes its files into
+    /// `directory`.
+    pub(super) fn command_line(
+        directory: &Path,
+        bounds: &[OsString],
+        counted_by: CountBy,
+        program: &Path,
+        arguments: &[OsString],
+    ) -> (OsString, Vec<OsString>) {
+        let file = |option: &str, name: &str| {
+            let mut option = OsString::from(option);
+            option.push(directory.join(name));
+            option
+        };
+        let fixed = [
+            "--tool=callgrind",
+            "--quiet",
+            // Do not create pipes in the temporary directory.
+            "--vgdb=no",
+            "--demangle=no",
+            "--dump-line=no",
+            // Count a recursive function once, under its own name.
+            "--separate-recs=1",
+        ];
+        let mut all: Vec<OsString> = fixed.map(OsString::from).to_vec();
+        all.push(file("--callgrind-out-file=", "%p"));
+        // On stderr, valgrind's messages would be mistaken for output of the bench.
+        all.push(file("--log-file=", "log.%p"));
+        all.extend_from_slice(bounds);
+        if counted_by == CountBy::Stack {
+            all.push(format!("--separate-callers={MOST_CALLERS}").into());
+        }
+        all.push("--".into());
+        all.push(program.into());
+        all.extend_from_slice(arguments);
+        (PROGRAM.into(), all)
+    }
+}
+
+/// The files of one process, each read once and in the order in which they were written.
+#[derive(Debug)]
+pub struct Recording {
+    windows: TimedWindows,
+    counted_by: CountBy,
+    directory: PathBuf,
+    /// Number of the next file to read.
+    next: u32,
+    /// Parts of a window that is not complete yet.
+    open: Vec<ProfilePart>,
+    /// Whether the benchmark itself reads the clock, as found in the first window.
+    readings: Option<ClockReadings>,
+    is_damaged: bool,
+}
+
+/// Callgrind prints this line in every process; it is no complaint.
+const POSITIONS: &str = "Using source line as position.";
+
+impl Recording {
+    /// Creates a recording into `directory`, which must exist and be empty.
+    pub fn new(windows: TimedWindows, counted_by: CountBy, directory: PathBuf) -> Self {
+        Self {
+            windows,
+            counted_by,
+            directory,
+            next: 1,
+            open: Vec::new(),
+            readings: None,
+            is_damaged: false,
+        }
+    }
+
+    /// Returns `spec` changed to run under callgrind.
+    #[must_use]
+    pub fn wrap_spec(&self, spec: ProcessSpec) -> ProcessSpec {
+        let bounds = self.windows.dump_options();
+        let (program, first_arguments) = Valgrind::command_line(
+            &self.directory,
+            &bounds,
+            self.counted_by,
+            &spec.program,
+            &spec.first_arguments,
+        );
+        ProcessSpec {
+            program: program.into(),
+            first_arguments,
+            ..spec
+        }
+    }
+
+    /// Returns the windows that the process completed since the last call, one profile each.
+    pub fn take_windows(&mut self, process: u32) -> Vec<Profile> {
+        loop {
+            let part = self.directory.join(format!("{process}.{}", self.next));
+            let text = fs::read(&part).unwrap_or_default();
+            let text = String::from_utf8_lossy(&text);
+            // Every complete file ends with this line.
+            if !text.contains("\ntotals: ") {
+                return self.windows.take_timed(&mut self.open, &mut self.readings);
+            }
+            self.next += 1;
+            match ProfilePart::parse(&text) {
+                Some(part) => self.open.push(part),
+                None => self.is_damaged = true,
+            }
+            // A long bench writes many files.
+            let _ = fs::remove_file(&part);
+        }
+    }
+
+    /// Reports whether a file could not be read, so that the counts are too low.
+    pub fn is_damaged(&self) -> bool {
+        self.is_damaged
+    }
+
+    /// Returns the first line that valgrind logged, if any.
+    pub fn first_log_line(&self) -> Option<String> {
+        let entries = fs::read_dir(&self.directory).ok()?.filter_map(Result::ok);
+        let mut logs = entries.filter(|entry| entry.file_name().as_bytes().starts_with(b"log."));
+        logs.find_map(|log| {
+            let text = fs::read_to_string(log.path()).ok()?;
+            let behind_number = |line: &str| {
+                let rest = line
+                    .trim_start_matches('=')
+                    .trim_start_matches(|c: char| c.is_ascii_digit());
+                rest.trim_start_matches('=').trim().to_owned()
+            };
+            let mut lines = text.lines().map(behind_number);
+            lines.find(|line| !line.is_empty() && line != POSITIONS)
+        })
+    }
+}

@@ -1,0 +1,300 @@
+//! The runner's end of the socket: a port on loopback, the single connection of our child, and its messages.
+//!
+//! Uses two blocking threads: one accepts connections, the other reads. Both end when the connection is dropped. Any process on the machine can
+//! connect to a port, so the owner of a connection is checked: only the child may connect.
+
+#![expect(clippy::disallowed_methods, reason = "deadlines")]
+
+use crossbeam_channel::{Receiver, Sender, bounded};
+use std::fs;
+use std::io::{self, BufReader, Read};
+use std::net::{Ipv4Addr, Shutdown, SocketAddr, TcpListener, TcpStream};
+use std::process::Command;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::{Duration, Instant};
+
+use super::message::{CriterionVersion, Message, MessageError, greet, read_greeting, read_message};
+use crate::child::error::ChildError;
+use crate::child::running::RunningBench;
+use perfcheck_host::process::start_thread;
+
+/// The environment variables in which Criterion looks for a runner and for its output directory.
+const PORT: &str = "CARGO_CRITERION_PORT";
+pub(super) const HOME: &str = "CRITERION_HOME";
+/// A directory that cannot be written. Criterion writes no files while it is connected to a runner.
+pub(super) const NOWHERE: &str = "/dev/null/criterion";
+
+/// Name of the request in errors if the bench is only asked for its version.
+const GREET: &str = "greet its runner";
+
+/// Number of messages that are buffered before the bench has to wait.
+const WAITING: usize = 64;
+
+/// An event on the port.
+pub(in crate::child) enum PortEvent {
+    /// The child has connected and waits for the greeting.
+    Connected(TcpStream),
+    /// The child has answered the greeting.
+    Greeted(CriterionVersion),
+    /// The child has sent a message.
+    Message(Box<Message>),
+    /// The child has sent an invalid message; nothing more is read.
+    Wrong(MessageError),
+    /// The child has connected a second time.
+    Again,
+    /// The child has closed the connection.
+    Closed,
+}
+
+/// A port that accepts one child.
+pub(in crate::child) struct Connection {
+    port: u16,
+    incoming: Receiver<PortEvent>,
+    admitted: Option<Sender<u32>>,
+    closing: Arc<AtomicBool>,
+}
+
+impl Connection {
+    /// Listens on a port of loopback that the system chooses.
+    pub(in crate::child) fn listen() -> io::Result<Self> {
+        let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0))?;
+        let port = listener.local_addr()?.port();
+        let (sender, incoming) = bounded(WAITING);
+        let (admitted, group) = bounded(1);
+        let closing = Arc::new(AtomicBool::new(false));
+        let closed = Arc::clone(&closing);
+        start_thread(move || {
+            // Connections that arrive before the child's process id is known wait in the backlog.
+            if let Ok(group) = group.recv() {
+                accept(&listener, port, group, &closed, &sender);
+            }
+        })?;
+        Ok(Self {
+            port,
+            incoming,
+            admitted: Some(admitted),
+            closing,
+        })
+    }
+
+    /// Sets the environment of a bench so that it connects to this port and writes no files.
+    pub(in crate::child) fn set_environment(&self, command: &mut Command) {
+        command.env(PORT, self.port.to_string()).env(HOME, NOWHERE);
+    }
+
+    /// Lets processes of this process group connect.
+    pub(in crate::child) fn admit(&mut self, group: u32) {
+        if let Some(admitted) = self.admitted.take() {
+            let _ = admitted.send(group);
+        }
+    }
+
+    /// Returns the channel of events on the port.
+    pub(in crate::child) fn events(&self) -> &Receiver<PortEvent> {
+        &self.incoming
+    }
+
+    /// Greets the connected bench and returns its version of Criterion.
+    pub(in crate::child) fn read_version(
+        &self,
+        incoming: PortEvent,
+        running: &mut RunningBench<'_>,
+        timeout: Duration,
+    ) -> Result<CriterionVersion, ChildError> {
+        if let PortEvent::Connected(mut socket) = incoming
+            && greet_bench(&mut socket).is_ok()
+        {
+            match running.wait_for_answer(&self.incoming, GREET, (Instant::now(), timeout))? {
+                Some(PortEvent::Greeted(version)) => return Ok(version),
+                Some(PortEvent::Wrong(error)) => {
+                    return Err(ChildError::protocol(error.to_string()));
+                }
+                Some(_) | None => {}
+            }
+        }
+        Err(running.exit_error(GREET))
+    }
+}
+
+impl Drop for Connection {
+    fn drop(&mut self) {
+        self.closing.store(true, Ordering::SeqCst);
+        // A connection is the only way to wake a thread that accepts.
+        let _ = TcpStream::connect((Ipv4Addr::LOCALHOST, self.port));
+    }
+}
+
+fn accept(
+    listener: &TcpListener,
+    port: u16,
+    group: u32,
+    closing: &AtomicBool,
+    sender: &Sender<PortEvent>,
+) {
+    let mut connected = None::<TcpStream>;
+    while let Ok((stream, peer)) = listener.accept() {
+        if closing.load(Ordering::SeqCst) {
+            break;
+        }
+        let incoming = match accept_from_group(stream, peer, port, group) {
+            None => continue,
+            Some(_) if connected.is_some() => PortEvent::Again,
+            Some(stream) => {
+                let (Ok(to_read), Ok(to_write)) = (stream.try_clone(), stream.try_clone()) else {
+                    break;
+                };
+                connected = Some(stream);
+                let sender = sender.clone();
+                if sender.send(PortEvent::Connected(to_write)).is_err() {
+                    break;
+                }
+                if start_thread(move || read(to_read, &sender)).is_err() {
+                    break;
+                }
+                continue;
+            }
+        };
+        if sender.send(incoming).is_err() {
+            break;
+        }
+    }
+    // End the thread that reads.
+    if let Some(stream) = connected {
+        let _ = stream.shutdown(Shutdown::Both);
+    }
+}
+
+/// Returns the stream if its peer belongs to the process group; otherwise drops and so closes it.
+fn accept_from_group(
+    stream: TcpStream,
+    peer: SocketAddr,
+    port: u16,
+    group: u32,
+) -> Option<TcpStream> {
+    belongs_to(peer, port, group).then_some(stream)
+}
+
+/// A socket that acknowledges at once.
+///
+/// Criterion sends the length of a message and its body in two writes, and the body waits until the length is
+/// acknowledged (RFC 896, Nagle's algorithm). With delayed acknowledgements each small message would take 40 ms.
+struct QuickAckStream(TcpStream);
+
+impl Read for QuickAckStream {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        let length = self.0.read(buffer)?;
+        // The option is reset by each send, so it is set again for each read. A failure costs only time.
+        #[cfg(target_os = "linux")]
+        let _ = std::os::linux::net::TcpStreamExt::set_quickack(&self.0, true);
+        Ok(length)
+    }
+}
+
+fn read(stream: TcpStream, sender: &Sender<PortEvent>) {
+    let mut stream = BufReader::new(QuickAckStream(stream));
+    let first = match read_greeting(&mut stream) {
+        Ok(Some(version)) => PortEvent::Greeted(version),
+        Ok(None) => PortEvent::Closed,
+        Err(error) => PortEvent::Wrong(error),
+    };
+    let mut goes_on = matches!(first, PortEvent::Greeted(_));
+    if sender.send(first).is_err() {
+        return;
+    }
+    while goes_on {
+        let incoming = match read_message(&mut stream) {
+            Ok(Some(message)) => PortEvent::Message(Box::new(message)),
+            Ok(None) => PortEvent::Closed,
+            Err(error) => PortEvent::Wrong(error),
+        };
+        goes_on = matches!(incoming, PortEvent::Message(_));
+        if sender.send(incoming).is_err() {
+            return;
+        }
+    }
+}
+
+/// Greets the bench at the other end, which then continues.
+pub(super) fn greet_bench(socket: &mut TcpStream) -> io::Result<()> {
+    // Send orders at once; they must not be held back to be sent together with later ones.
+    socket.set_nodelay(true)?;
+    greet(socket)
+}
+
+/// Reports whether the peer of a connection from `peer` to our `port` belongs to the process group `group`. If the
+/// system cannot tell, the answer is yes.
+pub(super) fn belongs_to(peer: SocketAddr, port: u16, group: u32) -> bool {
+    if !peer.ip().is_loopback() {
+        return false;
+    }
+    let Ok(table) = fs::read_to_string("/proc/net/tcp") else {
+        return true;
+    };
+    let Some(inode) = find_inode(&table, peer.port(), port) else {
+        return false;
+    };
+    let name = format!("socket:[{inode}]");
+    // The owner is nearly always the group's leader, and searching all processes takes milliseconds.
+    has_open_socket(group, &name)
+        || processes_in_group(group).any(|process| has_open_socket(process, &name))
+}
+
+/// Returns the inode of the socket with these local and remote ports; `table` has the format of proc(5).
+fn find_inode(table: &str, local: u16, remote: u16) -> Option<&str> {
+    let port = |address: &str| u16::from_str_radix(address.split(':').nth(1)?, 16).ok();
+    table.lines().skip(1).find_map(|line| {
+        let mut words = line.split_ascii_whitespace().skip(1);
+        let found = (port(words.next()?)?, port(words.next()?)?);
+        let inode = words.nth(6)?;
+        // A socket that no process holds any more has the inode 0.
+        (found == (local, remote) && inode != "0").then_some(inode)
+    })
+}
+
+fn processes_in_group(group: u32) -> impl Iterator<Item = u32> {
+    let entries = fs::read_dir("/proc").into_iter().flatten().flatten();
+    entries
+        .filter_map(|entry| entry.file_name().to_str()?.parse::<u32>().ok())
+        .filter(move |process| process_group(*process) == Some(group))
+}
+
+/// Returns the process group of a process: the third word after its name, which may contain any character.
+fn process_group(process: u32) -> Option<u32> {
+    let stat = fs::read_to_string(format!("/proc/{process}/stat")).ok()?;
+    let (_, after_name) = stat.rsplit_once(')')?;
+    after_name.split_ascii_whitespace().nth(2)?.parse().ok()
+}
+
+fn has_open_socket(process: u32, name: &str) -> bool {
+    let entries = fs::read_dir(format!("/proc/{process}/fd"));
+    let mut entries = entries.into_iter().flatten().flatten();
+    entries.any(|entry| fs::read_link(entry.path()).is_ok_and(|target| target.as_os_str() == name))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_inode_is_found_by_both_ports() {
+        let table = "  sl  local_address rem_address   st tx_queue rx_queue tr tm->when retrnsmt   uid  timeout inode\n   \
+             0: 0100007F:1F90 00000000:0000 0A 00000000:00000000 00:00000000 00000000  1000        0 111 1\n   \
+             1: 0100007F:C001 0100007F:1F90 01 00000000:00000000 00:00000000 00000000  1000        0 222 1\n";
+        assert_eq!(find_inode(table, 0xC001, 0x1F90), Some("222"));
+        assert_eq!(find_inode(table, 0xC002, 0x1F90), None);
+    }
+
+    #[test]
+    #[cfg(target_os = "linux")]
+    fn a_connection_of_our_own_is_ours_and_not_another_groups() {
+        use std::net::{TcpListener, TcpStream};
+        let listener = TcpListener::bind("127.0.0.1:0").expect("loopback");
+        let address = listener.local_addr().expect("bound");
+        let stream = TcpStream::connect(address).expect("it listens");
+        let peer = stream.local_addr().expect("connected");
+        let ours = process_group(std::process::id()).expect("proc is there");
+        assert!(belongs_to(peer, address.port(), ours));
+        assert!(!belongs_to(peer, address.port(), 1));
+    }
+}

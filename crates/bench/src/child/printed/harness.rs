@@ -1,0 +1,549 @@
+//! Finds the benchmarks of an executable that prints its results, and runs one of them in a process.
+
+use std::collections::BTreeMap;
+use std::ffi::OsStr;
+use std::time::Duration;
+
+use super::process::{Invocation, ProcessOutput, run};
+use super::value::PrintedTime;
+use super::{criterion, divan, libtest};
+use crate::child::criterion::{CriterionConfig, CriterionReport, round_up_to_seconds};
+use crate::child::error::ChildError;
+use crate::child::running::{PATIENCE, panic_message, quote};
+use crate::child::spawn::{ProcessContext, ProcessSpec};
+use perfcheck_analysis::model::{Sample, worded};
+use perfcheck_host::process::UsageSnapshot;
+
+/// Smallest number of printed steps of a time that can be compared at 1 %.
+const FEWEST_STEPS: f64 = 100.0;
+/// Timeouts allowed for a benchmark whose duration is unknown.
+const UNKNOWN: u32 = 10;
+
+/// The beginning of the line about its clock that divan prints in every process.
+pub(super) const OF_THE_CLOCK: &[u8] = b"Timer precision: ";
+
+worded! {
+    /// The harness that prints the results.
+    Printer {
+        /// Rust's own `#[bench]`.
+        Libtest = "libtest",
+        /// The crate divan.
+        Divan = "divan",
+        /// Criterion, if it does not connect to its runner.
+        Criterion = "criterion",
+    }
+}
+
+/// The address of a benchmark within its executable.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Address {
+    /// Name known to the executable.
+    name: String,
+    /// Number of threads, if the benchmark runs with several such numbers.
+    threads: Option<usize>,
+}
+
+impl Address {
+    /// Returns the arguments that run only this benchmark.
+    pub(super) fn arguments(&self) -> Vec<String> {
+        let mut arguments = vec!["--exact".to_owned(), self.name.clone()];
+        if let Some(threads) = self.threads {
+            arguments.extend(["--threads".to_owned(), threads.to_string()]);
+        }
+        arguments
+    }
+}
+
+/// The benchmarks of an executable by id, in program order.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct PrintedHarness {
+    printer: Printer,
+    ids: Vec<String>,
+    addresses: BTreeMap<String, Address>,
+    /// Command line options of Criterion; `None` for other harnesses.
+    pub(super) dialect: Option<criterion::Dialect>,
+}
+
+/// A request to measure one benchmark. Some harnesses do not accept all of its settings.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct PrintedRequest<'r> {
+    /// Id of the benchmark.
+    pub id: &'r str,
+    /// Duration of the warm-up.
+    pub warm_up: Duration,
+    /// Duration of the samples.
+    pub measurement: Duration,
+    /// Number of samples, if requested.
+    pub samples: Option<u32>,
+}
+
+/// The report of one process about one benchmark.
+#[derive(Debug, Clone, PartialEq)]
+pub struct PrintedReport {
+    /// The result.
+    pub reported: PrintedValue,
+    /// Resources that the process used, if the system tells.
+    pub usage: Option<UsageSnapshot>,
+    /// Duration of the process.
+    pub took: Duration,
+}
+
+/// The result that a benchmark reported.
+#[derive(Debug, Clone, PartialEq)]
+pub enum PrintedValue {
+    /// A single value that summarizes the process.
+    Value(Sample),
+    /// All samples of the process.
+    Samples(Box<CriterionReport>),
+    /// No comparable result, with the reason.
+    Nothing(String),
+}
+
+impl PrintedRequest<'_> {
+    /// Returns the corresponding settings of Criterion.
+    pub(super) fn config(&self) -> CriterionConfig {
+        criterion::adjusted_config(self.warm_up, self.measurement, self.samples)
+    }
+}
+
+/// Reads the result that Criterion wrote for the benchmark.
+fn read_criterion_result(
+    folder: &criterion::ProcessFolder,
+    request: &PrintedRequest<'_>,
+) -> Result<PrintedValue, ChildError> {
+    match folder.read(request.id, &request.config()) {
+        Ok(Some(reported)) => Ok(PrintedValue::Samples(Box::new(reported))),
+        Ok(None) => Err(ChildError::bench(
+            "it wrote no result where it was told to (the variables CRITERION_HOME and CARGO_TARGET_DIR)",
+        )),
+        Err(message) => Err(ChildError::bench(message)),
+    }
+}
+
+/// Returns the harness whose output begins with this line, if any.
+pub(in crate::child) fn identify_printer(line: &[u8]) -> Option<Printer> {
+    let line = std::str::from_utf8(line).ok()?;
+    if libtest::is_first_line(line) {
+        Some(Printer::Libtest)
+    } else if divan::is_first_line(line) {
+        Some(Printer::Divan)
+    } else if criterion::is_first_line(line) {
+        Some(Printer::Criterion)
+    } else {
+        None
+    }
+}
+
+impl Printer {
+    /// Asks an executable of the bench target `target` for its benchmarks, without ignored ones.
+    pub fn list(
+        self,
+        target: &str,
+        spec: &ProcessSpec,
+        launcher: &ProcessContext<'_>,
+    ) -> Result<PrintedHarness, ChildError> {
+        let mut harness = PrintedHarness {
+            printer: self,
+            ids: Vec::new(),
+            addresses: BTreeMap::new(),
+            dialect: None,
+        };
+        match self {
+            Self::Libtest => harness.list_libtest(spec, launcher)?,
+            Self::Divan => harness.list_divan(target, spec, launcher)?,
+            Self::Criterion => harness.list_criterion(spec, launcher)?,
+        }
+        Ok(harness)
+    }
+}
+
+impl PrintedHarness {
+    /// Returns the harness.
+    pub fn printer(&self) -> Printer {
+        self.printer
+    }
+
+    /// Reports whether this is a Criterion that does not accept a measurement time.
+    pub fn takes_no_settings(&self) -> bool {
+        self.dialect.is_some_and(|dialect| !dialect.has_settings)
+    }
+
+    /// Returns the ids of the benchmarks, in program order.
+    pub fn ids(&self) -> &[String] {
+        &self.ids
+    }
+
+    /// Runs one benchmark in its own process.
+    pub fn measure(
+        &self,
+        request: &PrintedRequest<'_>,
+        spec: &ProcessSpec,
+        launcher: &ProcessContext<'_>,
+    ) -> Result<PrintedReport, ChildError> {
+        let launched = self.run_benchmark(request, "measure", spec, launcher, None)?;
+        // Without a callback the process is not stopped early.
+        let (printed, folder) = launched.ok_or(ChildError::Interrupted)?;
+        Ok(PrintedReport {
+            reported: match folder {
+                Some(folder) => read_criterion_result(&folder, request)?,
+                None => self.parse_result(&printed)?,
+            },
+            usage: printed.usage,
+            took: printed.took,
+        })
+    }
+
+    /// Returns the arguments that measure one benchmark; not for Criterion.
+    pub(super) fn arguments(
+        &self,
+        request: &PrintedRequest<'_>,
+    ) -> Result<Vec<String>, ChildError> {
+        let mut arguments = self.address(request.id)?.arguments();
+        if self.printer == Printer::Divan {
+            let seconds = request.measurement.as_secs_f64().max(1e-6).to_string();
+            arguments.extend(["--min-time".to_owned(), seconds.clone()]);
+            arguments.extend(["--max-time".to_owned(), seconds]);
+            if let Some(samples) = request.samples {
+                arguments.extend(["--sample-count".to_owned(), samples.to_string()]);
+            }
+        }
+        Ok(arguments)
+    }
+
+    /// Returns the longest duration allowed for a process.
+    pub(super) fn time_limit(
+        &self,
+        request: &PrintedRequest<'_>,
+        launcher: &ProcessContext<'_>,
+    ) -> Duration {
+        let told = match self.printer {
+            Printer::Libtest => Duration::ZERO,
+            Printer::Divan => request.measurement,
+            Printer::Criterion => {
+                round_up_to_seconds(request.warm_up) + round_up_to_seconds(request.measurement)
+            }
+        };
+        (launcher.timeout.saturating_mul(UNKNOWN)).saturating_add(told.saturating_mul(PATIENCE))
+    }
+
+    /// Returns the address of a benchmark.
+    pub(super) fn address(&self, id: &str) -> Result<&Address, ChildError> {
+        let address = self.addresses.get(id);
+        address.ok_or_else(|| ChildError::bench("the executable has no such benchmark"))
+    }
+
+    fn parse_result(&self, printed: &ProcessOutput) -> Result<PrintedValue, ChildError> {
+        let found = match self.printer {
+            Printer::Libtest => libtest::parse_result(&printed.stdout),
+            Printer::Divan => single_divan_row(printed)?.map(|row| row.median),
+            // Criterion prints only a summary.
+            Printer::Criterion => None,
+        };
+        let time = found.ok_or_else(|| no_result_error(printed))?;
+        Ok(match time.to_sample() {
+            None => PrintedValue::Nothing(
+                "it took no time at all: the loop was not run, or nothing is left of its body"
+                    .to_owned(),
+            ),
+            Some(sample) if self.steps(time) < FEWEST_STEPS => PrintedValue::Nothing(format!(
+                "its {} ns are too few digits to be compared: let an iteration do more",
+                sample.per_iteration()
+            )),
+            Some(sample) => PrintedValue::Value(sample),
+        })
+    }
+
+    fn steps(&self, time: PrintedTime) -> f64 {
+        match self.printer {
+            Printer::Libtest => libtest::printed_steps(time),
+            Printer::Divan => divan::printed_steps(time),
+            Printer::Criterion => f64::INFINITY,
+        }
+    }
+
+    /// Creates the error for a failed process, from the message of the panic or from its exit status.
+    pub(super) fn error_from_failure(&self, printed: ProcessOutput) -> ChildError {
+        let captured = match self.printer {
+            Printer::Libtest => libtest::captured_output(&printed.stdout),
+            Printer::Divan | Printer::Criterion => None,
+        };
+        let panic = captured
+            .and_then(panic_message)
+            .or_else(|| panic_message(&printed.stderr));
+        match (panic, printed.error) {
+            (Some(message), _) => ChildError::bench(message),
+            (None, Some(error)) => error,
+            (None, None) => ChildError::bench("it failed"),
+        }
+    }
+
+    fn add(&mut self, id: String, address: Address) {
+        self.ids.push(id.clone());
+        self.addresses.insert(id, address);
+    }
+
+    fn list_libtest(
+        &mut self,
+        spec: &ProcessSpec,
+        launcher: &ProcessContext<'_>,
+    ) -> Result<(), ChildError> {
+        let list = |more: &[&str]| {
+            let arguments = ["--list", "--format", "terse"].iter().chain(more);
+            let arguments: Vec<String> = arguments.map(|word| (*word).to_owned()).collect();
+            run_list(&arguments, &[], spec, launcher)
+        };
+        let all = list(&[])?;
+        let mut benchmarks = libtest::parse_list(&all).peekable();
+        if benchmarks.peek().is_none() {
+            return Ok(());
+        }
+        let ignored = list(&["--ignored"])?;
+        let ignored: Vec<&str> = libtest::parse_list(&ignored).collect();
+        for name in benchmarks.filter(|name| !ignored.contains(name)) {
+            let address = Address {
+                name: name.to_owned(),
+                threads: None,
+            };
+            self.add(name.to_owned(), address);
+        }
+        Ok(())
+    }
+
+    /// Lists the benchmarks, and finds out which options the executable supports.
+    fn list_criterion(
+        &mut self,
+        spec: &ProcessSpec,
+        launcher: &ProcessContext<'_>,
+    ) -> Result<(), ChildError> {
+        let list = |more: &[&str], launcher: &ProcessContext<'_>| {
+            let arguments = [&["--list"], more].concat();
+            let arguments: Vec<String> = arguments.into_iter().map(str::to_owned).collect();
+            run_list(&arguments, &[], spec, launcher)
+        };
+        let all = list(&[], launcher)?;
+        for title in libtest::parse_list(&all) {
+            let address = Address {
+                name: title.to_owned(),
+                threads: None,
+            };
+            self.add(title.to_owned(), address);
+        }
+        if self.ids.is_empty() {
+            return Err(ChildError::NoHello {
+                what: "it prints like Criterion, and lists no benchmarks".to_owned(),
+                first_line: all.lines().next().map(|line| quote(line.as_bytes())),
+            });
+        }
+        // Rejected probes are of no interest to the user.
+        let quiet = launcher.without_observer();
+        let has_expressions = libtest::parse_list(&list(&["^"], &quiet)?).next().is_some();
+        let has_settings = match list(&["--sample-size", "10"], &quiet) {
+            Ok(listed) => libtest::parse_list(&listed).next().is_some(),
+            Err(ChildError::Interrupted) => return Err(ChildError::Interrupted),
+            Err(_) => false,
+        };
+        self.dialect = Some(criterion::Dialect {
+            has_settings,
+            has_expressions,
+        });
+        Ok(())
+    }
+
+    /// Lists the benchmarks in three steps: the functions, their arguments, and their numbers of threads, which only
+    /// a run shows.
+    fn list_divan(
+        &mut self,
+        target: &str,
+        spec: &ProcessSpec,
+        launcher: &ProcessContext<'_>,
+    ) -> Result<(), ChildError> {
+        let functions = run_list(&["--list".to_owned()], &[], spec, launcher)?;
+        let functions = divan::parse_tree(&functions, &|_| true);
+        let terse = ["--list", "--format", "terse"].map(str::to_owned);
+        let names = run_list(&terse, &[("NEXTEST", OsStr::new("1"))], spec, launcher).map_err(|error| match error {
+            ChildError::Interrupted => error,
+            _ => ChildError::bench(format!("it cannot name its benchmarks ({error})\n  help: update the crate divan to 0.1.19 or later")),
+        })?;
+        let root = target.replace('-', "_");
+        let owner = |name: &str| {
+            let owners = functions.iter().filter(|node| {
+                let rest = name.strip_prefix(&node.name());
+                rest.is_some_and(|rest| rest.is_empty() || rest.starts_with("::"))
+            });
+            owners.max_by_key(|node| node.path.len())
+        };
+        let names = divan::parse_list(&names);
+        let wanted: Vec<(&str, String)> = names
+            .filter_map(|name| match owner(name) {
+                Some(node) if node.is_ignored => None,
+                node => Some((name, benchmark_id(name, node, &root))),
+            })
+            .collect();
+        let roots = functions.iter().filter(|node| node.path.len() == 1);
+        let roots: Vec<&str> = roots.map(|node| node.path[0].as_str()).collect();
+        let names: Vec<&str> = wanted.iter().map(|(name, _)| *name).collect();
+        let ran = find_thread_counts(&names, &roots, spec, launcher)?;
+        for (name, id) in wanted {
+            let address = |threads| Address {
+                name: name.to_owned(),
+                threads,
+            };
+            let branches = ran.get(name).map_or(&[][..], Vec::as_slice);
+            if branches.is_empty() {
+                self.add(id.clone(), address(None));
+            }
+            for threads in branches {
+                self.add(format!("{id}/t={threads}"), address(Some(*threads)));
+            }
+        }
+        Ok(())
+    }
+}
+
+/// Returns the id of a divan benchmark: its path, without the crate if the crate has the name of the target, and `/`
+/// before an argument.
+fn benchmark_id(name: &str, function: Option<&divan::Node>, root: &str) -> String {
+    let (path, argument) = match function {
+        Some(node) => {
+            let path = node.name();
+            let argument = name
+                .strip_prefix(&path)
+                .and_then(|it| it.strip_prefix("::"));
+            (path, argument)
+        }
+        None => (name.to_owned(), None),
+    };
+    let path = path
+        .strip_prefix(root)
+        .and_then(|rest| rest.strip_prefix("::"))
+        .unwrap_or(&path);
+    match argument {
+        Some(argument) => format!("{path}/{argument}"),
+        None => path.to_owned(),
+    }
+}
+
+/// Runs every benchmark once, untimed, as `cargo test --benches` does, to find the numbers of threads of benchmarks
+/// that have several.
+///
+/// A panicking benchmark ends its process; the benchmarks after it run in a new one.
+fn find_thread_counts(
+    names: &[&str],
+    roots: &[&str],
+    spec: &ProcessSpec,
+    launcher: &ProcessContext<'_>,
+) -> Result<BTreeMap<String, Vec<usize>>, ChildError> {
+    let mut branches: BTreeMap<String, Vec<usize>> = BTreeMap::new();
+    let mut left: Vec<&str> = names.to_vec();
+    while !left.is_empty() {
+        let mut arguments = vec!["--test".to_owned(), "--exact".to_owned()];
+        if left.len() < names.len() {
+            arguments.extend(left.iter().map(|name| (*name).to_owned()));
+        }
+        let call = Invocation {
+            arguments: &arguments,
+            variables: &[],
+            purpose: "run each benchmark once",
+            allowed: launcher.timeout.saturating_mul(UNKNOWN),
+            dropped: &[OF_THE_CLOCK],
+        };
+        // A benchmark that panics here panics again when it is measured, and is reported then.
+        let quiet = launcher.without_observer();
+        let printed = match run(spec, &call, &quiet) {
+            Ok(printed) => printed,
+            Err(ChildError::Interrupted) => return Err(ChildError::Interrupted),
+            Err(_) => break,
+        };
+        let nodes = divan::parse_tree(&printed.stdout, &|name| roots.contains(&name));
+        for node in &nodes {
+            let Some((last, above)) = node.path.split_last() else {
+                continue;
+            };
+            let threads = last.strip_prefix("t=").and_then(|count| count.parse().ok());
+            let above = above.join("::");
+            if let Some(threads) = threads
+                && names.contains(&above.as_str())
+            {
+                branches.entry(above).or_default().push(threads);
+            }
+        }
+        let reached: Vec<String> = nodes.iter().map(divan::Node::name).collect();
+        let before = left.len();
+        left.retain(|name| !reached.iter().any(|reached| reached == name));
+        if printed.is_well || left.len() == before {
+            break;
+        }
+    }
+    Ok(branches)
+}
+
+/// Returns the single row of the table that divan printed.
+pub(super) fn single_divan_row(
+    printed: &ProcessOutput,
+) -> Result<Option<divan::DivanRow>, ChildError> {
+    match divan::parse_rows(&printed.stdout)[..] {
+        [] => Ok(None),
+        [row] => Ok(Some(row)),
+        // Before 0.1.19, divan lists benchmarks without their arguments.
+        _ => Err(ChildError::bench(
+            "it printed several results for one benchmark; where it takes arguments, update the crate divan to 0.1.19 or later",
+        )),
+    }
+}
+
+/// The error for a process that printed no result.
+pub(super) fn no_result_error(printed: &ProcessOutput) -> ChildError {
+    let mut said = printed.stdout.lines().chain(printed.stderr.lines()).rev();
+    let said = said
+        .find(|line| !line.trim().is_empty())
+        .unwrap_or_default();
+    ChildError::bench(format!(
+        "it printed no result; its output: `{}`",
+        quote(said.as_bytes())
+    ))
+}
+
+/// Returns the output of an executable that is asked for a list.
+fn run_list(
+    arguments: &[String],
+    variables: &[(&str, &OsStr)],
+    spec: &ProcessSpec,
+    launcher: &ProcessContext<'_>,
+) -> Result<String, ChildError> {
+    let call = Invocation {
+        arguments,
+        variables,
+        purpose: "list its benchmarks",
+        allowed: launcher.timeout,
+        dropped: &[OF_THE_CLOCK],
+    };
+    let printed = run(spec, &call, launcher)?;
+    match printed.error {
+        None => Ok(printed.stdout),
+        Some(error) => Err(error),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_id_is_the_path_in_the_target_and_then_the_argument() {
+        let node = |path: &str| divan::Node {
+            path: path.split("::").map(str::to_owned).collect(),
+            is_ignored: false,
+        };
+        let with_args = node("my_bench::grp::with_args");
+        let name = "my_bench::grp::with_args::a::b";
+        assert_eq!(
+            benchmark_id(name, Some(&with_args), "my_bench"),
+            "grp::with_args/a::b"
+        );
+        assert_eq!(
+            benchmark_id("lib::plain", Some(&node("lib::plain")), "my_bench"),
+            "lib::plain"
+        );
+        assert_eq!(benchmark_id("my_bench::plain", None, "my_bench"), "plain");
+    }
+}

@@ -1,0 +1,426 @@
+//! A running bench process, common to all ways of driving a bench. Waits for its messages with a deadline while its output is passed on, and ends it.
+//!
+//! Invariants: each pipe is read at all times on its own thread, into bounded channels; dropping the value kills the process.
+
+#![expect(clippy::disallowed_methods, reason = "deadlines")]
+
+use crossbeam_channel::{Receiver, Sender, after, bounded, never, select};
+use std::convert::Infallible;
+use std::io::{self, BufRead, BufReader, Read};
+use std::os::unix::process::ExitStatusExt;
+use std::process::ExitStatus;
+use std::time::{Duration, Instant};
+
+use super::error::ChildError;
+use super::spawn::ProcessContext;
+use perfcheck_analysis::model::limits::LONGEST_ANSWER_BYTES;
+use perfcheck_analysis::model::{Event, Observer};
+use perfcheck_host::process::{Interrupt, ProcessGroup, start_thread};
+
+/// Time for a child to end after it was told to end or has closed its pipe.
+const END_GRACE: Duration = Duration::from_secs(2);
+/// Time to wait for output after a child and its descendants have ended. The rest is normally available at once; it
+/// can take longer if another process holds the pipe or the machine is very busy.
+const PIPE_GRACE: Duration = Duration::from_secs(2);
+/// Limit for draining the pipes, even if there is much output or it is passed on slowly.
+const OUTPUT_GRACE: Duration = Duration::from_secs(30);
+/// Multiple of the expected duration of a request that is allowed in addition to the timeout.
+pub(super) const PATIENCE: u32 = 10;
+/// Largest number of characters in quoted output.
+const QUOTED: usize = 200;
+/// Bytes of output that are kept: enough for the message of a panic and its backtrace.
+const KEPT_OUTPUT: usize = 64 << 10;
+
+/// A running process and its output.
+pub(super) struct RunningBench<'a> {
+    group: ProcessGroup,
+    output: Receiver<Vec<u8>>,
+    ended: Receiver<()>,
+    observer: &'a dyn Observer,
+    interrupt: Interrupt,
+    last_output: Vec<u8>,
+}
+
+/// The result of a wait.
+pub(super) enum WaitOutcome<T> {
+    /// A message arrived.
+    Came(T),
+    /// The channel is closed; no message can follow.
+    Closed,
+    /// The deadline has passed.
+    Late,
+    /// The user asked to stop.
+    Interrupted,
+}
+
+/// A message from one of two channels.
+pub(super) enum Either<T, U> {
+    First(T),
+    Second(U),
+}
+
+impl<'a> RunningBench<'a> {
+    pub(super) fn new(
+        group: ProcessGroup,
+        output: Receiver<Vec<u8>>,
+        launcher: &ProcessContext<'a>,
+    ) -> Self {
+        Self {
+            ended: group.end_channel(),
+            group,
+            output,
+            observer: launcher.observer,
+            interrupt: launcher.interrupt.clone(),
+            last_output: Vec::new(),
+        }
+    }
+
+    /// Returns the process id.
+    pub(super) fn id(&mut self) -> u32 {
+        self.group.leader().id()
+    }
+
+    /// Waits for a message from `incoming`, and passes the child's output on meanwhile.
+    pub(super) fn wait<T>(
+        &mut self,
+        incoming: &Receiver<T>,
+        deadline: Option<Instant>,
+    ) -> WaitOutcome<T> {
+        match self.wait_for_either(incoming, &never::<Infallible>(), deadline) {
+            WaitOutcome::Came(Either::First(came)) => WaitOutcome::Came(came),
+            WaitOutcome::Came(Either::Second(nothing)) => match nothing {},
+            WaitOutcome::Closed => WaitOutcome::Closed,
+            WaitOutcome::Late => WaitOutcome::Late,
+            WaitOutcome::Interrupted => WaitOutcome::Interrupted,
+        }
+    }
+
+    /// Waits for the answer to `request` until `allowed` after `since`; `None` if the channel is closed.
+    pub(super) fn wait_for_answer<T>(
+        &mut self,
+        incoming: &Receiver<T>,
+        request: &str,
+        (since, allowed): (Instant, Duration),
+    ) -> Result<Option<T>, ChildError> {
+        match self.wait(incoming, since.checked_add(allowed)) {
+            WaitOutcome::Came(came) => Ok(Some(came)),
+            WaitOutcome::Closed => Ok(None),
+            WaitOutcome::Late => Err(ChildError::Timeout {
+                request: request.to_owned(),
+                after: allowed,
+            }),
+            WaitOutcome::Interrupted => Err(ChildError::Interrupted),
+        }
+    }
+
+    /// Waits for a message from one of two channels. Only the end of the first channel ends the wait.
+    pub(super) fn wait_for_either<T, U>(
+        &mut self,
+        incoming: &Receiver<T>,
+        other: &Receiver<U>,
+        deadline: Option<Instant>,
+    ) -> WaitOutcome<Either<T, U>> {
+        let late = deadline.map_or_else(never, crossbeam_channel::at);
+        let mut output = self.output.clone();
+        let mut ended = self.ended.clone();
+        let mut other = other.clone();
+        let mut pipe_is_stale = never();
+        loop {
+            select! {
+                recv(incoming) -> came => {
+                    return came.map_or(WaitOutcome::Closed, |came| WaitOutcome::Came(Either::First(came)));
+                }
+                recv(other) -> came => match came {
+                    Ok(came) => return WaitOutcome::Came(Either::Second(came)),
+                    Err(_) => other = never(),
+                },
+                recv(ended) -> _ => {
+                    ended = never();
+                    // A grandchild may still hold the pipe of a child that has ended, so end the whole group.
+                    let _ = self.group.end(Duration::ZERO);
+                    pipe_is_stale = after(PIPE_GRACE);
+                }
+                recv(pipe_is_stale) -> _ => return WaitOutcome::Closed,
+                recv(output) -> piece => match piece {
+                    Ok(piece) => self.pass_on(&piece),
+                    Err(_) => output = never(),
+                },
+                recv(self.interrupt.channel()) -> _ => return WaitOutcome::Interrupted,
+                recv(late) -> _ => return WaitOutcome::Late,
+            }
+        }
+    }
+
+    /// Shows `text` as the child's output.
+    pub(super) fn observe_output(&self, text: &[u8]) {
+        self.observer.observe(&Event::Output(text));
+    }
+
+    /// Forgets earlier output, which belongs to another benchmark.
+    pub(super) fn forget_output(&mut self) {
+        self.last_output.clear();
+    }
+
+    /// Returns the message and place of the panic, or else the last line that the process printed.
+    pub(super) fn final_message(&self) -> Option<String> {
+        let text = String::from_utf8_lossy(&self.last_output);
+        panic_message(&text).or_else(|| {
+            let line = text.lines().rfind(|line| !line.trim().is_empty())?;
+            Some(quote(line.trim().as_bytes()))
+        })
+    }
+
+    /// Returns the last lines that the process printed.
+    pub(super) fn last_lines(&self) -> Vec<String> {
+        let text = String::from_utf8_lossy(&self.last_output);
+        text.lines().map(str::to_owned).collect()
+    }
+
+    /// Waits for the end of the process, or kills it, and describes how it ended.
+    pub(super) fn await_end(&mut self) -> String {
+        if !self.group.await_leader(END_GRACE) {
+            let _ = self.group.end(Duration::ZERO);
+            return format!(
+                "killed by cargo-perfcheck, {} s after it closed its connection",
+                END_GRACE.as_secs()
+            );
+        }
+        match self.group.end(END_GRACE) {
+            Ok(status) => describe_status(status),
+            Err(error) => error.to_string(),
+        }
+    }
+
+    /// Lets the process end by itself, and returns its status.
+    pub(super) fn end(&mut self) -> std::io::Result<ExitStatus> {
+        self.group.end(END_GRACE)
+    }
+
+    /// Ends the process and returns the error that it ended before it answered `request`.
+    pub(super) fn exit_error(&mut self, request: &str) -> ChildError {
+        let status = self.await_end();
+        self.drain_output();
+        ChildError::Exited {
+            status,
+            request: request.to_owned(),
+            last_output: self.final_message(),
+        }
+    }
+
+    /// Passes on the rest of the output.
+    pub(super) fn drain_output(&mut self) {
+        let deadline = Instant::now() + OUTPUT_GRACE;
+        while Instant::now() < deadline {
+            match self.output.recv_timeout(PIPE_GRACE) {
+                Ok(piece) => self.pass_on(&piece),
+                Err(_) => return,
+            }
+        }
+    }
+
+    fn pass_on(&mut self, piece: &[u8]) {
+        self.observe_output(piece);
+        self.last_output
+            .extend_from_slice(&piece[piece.len().saturating_sub(KEPT_OUTPUT)..]);
+        let surplus = self.last_output.len().saturating_sub(KEPT_OUTPUT);
+        self.last_output.drain(..surplus);
+    }
+}
+
+impl Drop for RunningBench<'_> {
+    fn drop(&mut self) {
+        let _ = self.group.end(Duration::ZERO);
+        self.drain_output();
+    }
+}
+
+/// Finds the place and message of the first panic in `text`. Rust's standard library prints them on two lines before
+/// the backtrace.
+pub(super) fn panic_message(text: &str) -> Option<String> {
+    let mut lines = text.lines();
+    let place = lines.find_map(|line| {
+        let line = line.strip_prefix("thread '")?.strip_suffix(':')?;
+        Some(line.split_once(" panicked at ")?.1)
+    })?;
+    let words = match lines.next().map(str::trim) {
+        None | Some("") => format!("panicked at {place}"),
+        Some(message) => format!("panicked at {place}: {message}"),
+    };
+    Some(quote(words.as_bytes()))
+}
+
+/// Quotes the beginning of a line, with characters escaped that could control a terminal.
+pub(super) fn quote(bytes: &[u8]) -> String {
+    // A line can have 64 MiB: convert only as much as the quotation needs.
+    let text = String::from_utf8_lossy(&bytes[..bytes.len().min(4 * QUOTED + 4)]);
+    let mut quoted = String::new();
+    for character in text.chars().take(QUOTED) {
+        match character {
+            '"' | '\'' | '\\' => quoted.push(character),
+            other => quoted.extend(other.escape_debug()),
+        }
+    }
+    if text.chars().nth(QUOTED).is_some() {
+        quoted.push('…');
+    }
+    quoted
+}
+
+fn describe_status(status: ExitStatus) -> String {
+    match (status.code(), status.signal()) {
+        (Some(code), _) => format!("exit status {code}"),
+        // The standard library knows the names of signals: "signal: 6 (SIGABRT)".
+        (None, Some(_)) => status.to_string().replacen("signal: ", "signal ", 1),
+        (None, None) => "unknown status".to_owned(),
+    }
+}
+
+/// Number of pieces that are buffered before the child has to wait.
+const WAITING: usize = 256;
+/// Number of lines that are buffered. It is small because a line can be as long as a whole answer.
+const WAITING_LINES: usize = 4;
+/// Largest piece of bench output that is passed on, in bytes.
+const PIECE: usize = 64 << 10;
+
+/// A line from the pipe of the protocol.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) enum IncomingLine {
+    /// A complete line, without its line feed.
+    Line(Vec<u8>),
+    /// The beginning of a line that is longer than any frame. The rest is dropped.
+    TooLong(Vec<u8>),
+}
+
+/// Reads lines until end of file, which closes the channel.
+pub(super) fn read_lines(pipe: impl Read + Send + 'static) -> io::Result<Receiver<IncomingLine>> {
+    spawn(move |sender| {
+        let mut pipe = BufReader::with_capacity(PIECE, pipe);
+        while let Some(incoming) = next_line(&mut pipe) {
+            if sender.send(incoming).is_err() {
+                return;
+            }
+        }
+    })
+}
+
+fn next_line(pipe: &mut impl BufRead) -> Option<IncomingLine> {
+    let mut line = Vec::new();
+    let limit = LONGEST_ANSWER_BYTES as u64 + 1;
+    pipe.by_ref()
+        .take(limit)
+        .read_until(b'\n', &mut line)
+        .ok()?;
+    match line.last() {
+        None => None,
+        Some(b'\n') => {
+            line.pop();
+            Some(IncomingLine::Line(line))
+        }
+        Some(_) if line.len() <= LONGEST_ANSWER_BYTES => Some(IncomingLine::Line(line)),
+        Some(_) => {
+            line.truncate(PIECE);
+            pipe.skip_until(b'\n').ok()?;
+            Some(IncomingLine::TooLong(line))
+        }
+    }
+}
+
+/// Reads bytes as they arrive until end of file, which closes the channel.
+pub(super) fn read_pieces(pipe: impl Read + Send + 'static) -> io::Result<Receiver<Vec<u8>>> {
+    read_pieces_from_all([Box::new(pipe)])
+}
+
+/// Reads bytes from several pipes as they arrive. The channel closes at the end of all of them.
+pub(super) fn read_pieces_from_all<const N: usize>(
+    pipes: [Box<dyn Read + Send>; N],
+) -> io::Result<Receiver<Vec<u8>>> {
+    let (sender, receiver) = bounded(WAITING);
+    for mut pipe in pipes {
+        let sender = sender.clone();
+        start_thread(move || {
+            let mut piece = vec![0; PIECE];
+            while let Ok(length @ 1..) = pipe.read(&mut piece) {
+                if sender.send(piece[..length].to_vec()).is_err() {
+                    return;
+                }
+            }
+        })?;
+    }
+    Ok(receiver)
+}
+
+fn spawn<T: Send + 'static>(
+    read: impl FnOnce(Sender<T>) + Send + 'static,
+) -> io::Result<Receiver<T>> {
+    let (sender, receiver) = bounded(WAITING_LINES);
+    start_thread(move || read(sender))?;
+    Ok(receiver)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use perfcheck_analysis::model::NullObserver;
+    use perfcheck_host::process::{LeftoverPolicy, Supervisor};
+
+    #[test]
+    fn a_child_that_closes_its_connection_and_lives_is_said_to_be_killed_by_us() {
+        let (supervisor, interrupt) = (Supervisor::default(), Interrupt::never());
+        let mut command = std::process::Command::new("sleep");
+        let group = supervisor.spawn(command.arg("900"), LeftoverPolicy::Kill);
+        let launcher = ProcessContext::new(&supervisor, &interrupt, &NullObserver, Duration::ZERO);
+        let output = crossbeam_channel::bounded(0).1;
+        let mut running = RunningBench::new(group.expect("it starts"), output, &launcher);
+        assert_eq!(
+            running.exit_error("start a").to_string(),
+            "the process ended (killed by cargo-perfcheck, 2 s after it closed its connection) before it answered `start a`"
+        );
+    }
+
+    #[test]
+    fn a_panic_is_told_by_its_place_and_message_and_not_by_the_end_of_its_backtrace() {
+        let text = "warming up\n\nthread 'main' (1323) panicked at src/word.rs:731:60:\ncalled `Option::unwrap()` on a `None` value\n\
+            stack backtrace:\n   0: __rustc::rust_begin_unwind\nnote: Some details are omitted\n";
+        assert_eq!(
+            panic_message(text).as_deref(),
+            Some("panicked at src/word.rs:731:60: called `Option::unwrap()` on a `None` value")
+        );
+        let twice = format!("{text}thread 'worker' panicked at a.rs:1:2:\nlater\n");
+        assert_eq!(
+            panic_message(&twice).as_deref(),
+            panic_message(text).as_deref()
+        );
+        assert_eq!(
+            panic_message("thread 'main' panicked at a.rs:1:2:\n").as_deref(),
+            Some("panicked at a.rs:1:2")
+        );
+        for none in [
+            "",
+            "no panic",
+            "he panicked at b:\nso",
+            "thread 'x' waits:\n",
+        ] {
+            assert_eq!(panic_message(none), None, "{none}");
+        }
+    }
+
+    #[test]
+    fn lines_come_whole_and_the_last_one_needs_no_end() {
+        let lines: Vec<IncomingLine> = read_lines(&b"a\n\nbc"[..])
+            .expect("a thread")
+            .iter()
+            .collect();
+        let expected = [&b"a"[..], b"", b"bc"].map(|line| IncomingLine::Line(line.to_vec()));
+        assert_eq!(lines, expected);
+    }
+
+    #[test]
+    fn a_line_beyond_every_limit_is_cut_and_the_next_one_is_whole() {
+        let endless = std::io::repeat(b'x').take(LONGEST_ANSWER_BYTES as u64 + 10);
+        let lines = read_lines(endless.chain(&b"\nnext\n"[..]));
+        let mut lines = lines.expect("a thread").into_iter();
+        assert!(matches!(lines.next(), Some(IncomingLine::TooLong(line)) if line.len() == PIECE));
+        assert_eq!(lines.next(), Some(IncomingLine::Line(b"next".to_vec())));
+        assert_eq!(lines.next(), None);
+    }
+}

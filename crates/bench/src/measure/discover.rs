@@ -1,0 +1,464 @@
+//! Discovers the benchmarks of the executables before anything is measured, and selects among them by the user's filter.
+
+use crate::measure::Driver;
+use std::collections::BTreeSet;
+use std::sync::Arc;
+
+use super::criterion_config::{all_benchmarks_warning, shortest_sampling};
+use super::process::launch_spec;
+use crate::child::{
+    Announcement, Capability, ChildError, CriterionRequest, CriterionSession, CriterionVersion,
+    DetectedHarness, Listing, ProcessContext, Session,
+};
+use perfcheck_analysis::model::{
+    AuthorSettings, Benchmark, BenchmarkKey, Event, Metric, Nanos, NullObserver, Observer,
+    SkipSupport, Throughput, as_in_cells, limits,
+};
+use perfcheck_build::cargo::BenchTarget;
+
+/// Number of characters to quote of an id that is refused, because it may be too long.
+const LONGEST_QUOTED: usize = 60;
+
+/// A bench target and the benchmarks that it announced.
+#[derive(Debug, Clone)]
+pub struct DiscoveredTarget {
+    /// The target.
+    pub target: BenchTarget,
+    /// Its benchmarks, in program order.
+    pub benchmarks: Vec<Benchmark>,
+    /// The capabilities of its harness (docs/internals/src/protocol.md).
+    pub capabilities: Vec<String>,
+    /// Resolution of its clock, if its harness reports it.
+    pub clock_step: Option<Nanos>,
+    /// The way in which it is driven.
+    pub driver: Driver,
+}
+
+/// A target whose benchmarks could not be listed, or not all of them.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct TargetFailure {
+    /// Name of the package.
+    pub package: String,
+    /// Name of the target.
+    pub target: String,
+    /// Description of the failure.
+    pub message: String,
+}
+
+/// The outcome of the discovery for all targets.
+#[derive(Debug, Clone, Default)]
+pub struct DiscoveredBenches {
+    /// The targets that listed benchmarks.
+    pub targets: Vec<DiscoveredTarget>,
+    /// The targets that failed. A target that listed only some benchmarks is in both lists.
+    pub failures: Vec<TargetFailure>,
+}
+
+/// The candidate's outcome, for the discovery of a reference: failures that both have are not reported twice.
+#[derive(Debug, Clone, Copy)]
+pub struct ReferenceContext<'a> {
+    /// The outcome for the candidate.
+    pub candidate: &'a DiscoveredBenches,
+    /// Name of the reference.
+    pub reference: &'a str,
+}
+
+/// Starts every target once and asks for its benchmarks. Returns `Err` only if the user asked to stop.
+pub fn discover(
+    targets: Vec<BenchTarget>,
+    beside: Option<ReferenceContext<'_>>,
+    launcher: ProcessContext<'_>,
+) -> Result<DiscoveredBenches, ChildError> {
+    let mut found = DiscoveredBenches::default();
+    for target in targets {
+        let known = beside.map_or_else(Vec::new, |beside| beside.candidate.failures_of(&target));
+        let observer: &dyn Observer = match known[..] {
+            [] => launcher.observer,
+            _ => &NullObserver,
+        };
+        let tell = |message: &str| {
+            if !known.contains(&message) {
+                launcher.observer.observe(&Event::TargetFailed {
+                    package: &target.package,
+                    target: &target.target,
+                    reference: beside.map(|beside| beside.reference),
+                    message,
+                });
+            }
+        };
+        match list_checked(
+            &target,
+            ProcessContext {
+                observer,
+                ..launcher
+            },
+        ) {
+            Ok(announced) => {
+                if let Some(error) = &announced.broke_off
+                    && !beside.is_some_and(|beside| beside.candidate.runs_all_benchmarks(&target))
+                {
+                    let message = all_benchmarks_warning(&target, error);
+                    launcher.observer.observe(&Event::Warning(&message));
+                }
+                for message in announced.broken {
+                    tell(&message);
+                    found.fail(&target, message);
+                }
+                found.targets.push(announced.target);
+            }
+            Err(ChildError::Interrupted) => return Err(ChildError::Interrupted),
+            Err(error) => {
+                let message = error.to_string();
+                tell(&message);
+                found.fail(&target, message);
+            }
+        }
+    }
+    Ok(found)
+}
+
+impl DiscoveredBenches {
+    /// Reports whether no target has a benchmark.
+    pub fn is_empty(&self) -> bool {
+        self.targets
+            .iter()
+            .all(|target| target.benchmarks.is_empty())
+    }
+
+    /// Keeps only the `wanted` benchmarks.
+    pub fn retain(&mut self, wanted: impl Fn(&BenchmarkKey) -> bool) {
+        for target in &mut self.targets {
+            target.benchmarks.retain(|benchmark| wanted(&benchmark.key));
+        }
+    }
+
+    /// Reports whether each process of `target` runs all benchmarks.
+    fn runs_all_benchmarks(&self, target: &BenchTarget) -> bool {
+        let found = self.targets.iter().map(|found| &found.target);
+        found
+            .filter(|found| found.package == target.package && found.target == target.target)
+            .any(|found| found.skipping == SkipSupport::Breaks)
+    }
+
+    fn failures_of(&self, target: &BenchTarget) -> Vec<&str> {
+        let failures = self.failures.iter();
+        failures
+            .filter(|one| one.package == target.package && one.target == target.target)
+            .map(|one| &*one.message)
+            .collect()
+    }
+
+    fn fail(&mut self, target: &BenchTarget, message: String) {
+        self.failures.push(TargetFailure {
+            package: target.package.clone(),
+            target: target.target.clone(),
+            message,
+        });
+    }
+}
+
+/// The answer of an executable.
+struct TargetListing {
+    target: DiscoveredTarget,
+    /// The reasons why some benchmarks were refused.
+    broken: Vec<String>,
+    /// The error that ended a process which skipped its benchmarks.
+    broke_off: Option<ChildError>,
+}
+
+impl TargetListing {
+    /// Creates the answer of an executable that listed all its benchmarks.
+    fn complete(target: DiscoveredTarget) -> Self {
+        Self {
+            target,
+            broken: Vec::new(),
+            broke_off: None,
+        }
+    }
+}
+
+/// Creates a target of which only the benchmarks are known.
+fn target_with_benchmarks(
+    target: &BenchTarget,
+    driver: Driver,
+    benchmarks: Vec<Benchmark>,
+) -> DiscoveredTarget {
+    DiscoveredTarget {
+        target: target.clone(),
+        benchmarks,
+        capabilities: Vec::new(),
+        clock_step: None,
+        driver,
+    }
+}
+
+/// Refuses benchmarks that are beyond the limits. The others are measured.
+fn refuse_beyond_limits(announced: &mut TargetListing) {
+    let TargetListing { target, broken, .. } = announced;
+    target.benchmarks.retain(|benchmark| {
+        let why = benchmark.find_exceeded_limit();
+        if let Some(why) = &why {
+            let id: String = benchmark.key.id.chars().take(LONGEST_QUOTED).collect();
+            broken.push(format!("benchmark `{id}` is refused: {why}"));
+        }
+        why.is_none()
+    });
+}
+
+fn list_checked(
+    target: &BenchTarget,
+    launcher: ProcessContext<'_>,
+) -> Result<TargetListing, ChildError> {
+    let mut announced = list(target, launcher)?;
+    if let Some(error) = announced.broke_off.take() {
+        announced = list_by_running(target, launcher, announced, error)?;
+    }
+    refuse_beyond_limits(&mut announced);
+    refuse_duplicates(&mut announced);
+    Ok(announced)
+}
+
+fn list(target: &BenchTarget, launcher: ProcessContext<'_>) -> Result<TargetListing, ChildError> {
+    let spec = launch_spec(target, 0, 0);
+    match Session::detect(&spec, &launcher)? {
+        DetectedHarness::Ours(session) => list_own(target, *session),
+        DetectedHarness::Criterion(version) => {
+            let runs_all = target.skipping == SkipSupport::Breaks;
+            let request = CriterionRequest {
+                version: Some(version),
+                said: runs_all.then(|| shortest_sampling(version)),
+                longest: None,
+                ids: Some(&[]),
+            };
+            let session = CriterionSession::start(&spec, &request, &launcher)?;
+            list_criterion(target, version, session)
+        }
+        DetectedHarness::Printed(printer) => {
+            let harness = printer.list(&target.target, &spec, &launcher)?;
+            let ids = harness.ids().iter();
+            let benchmarks = ids
+                .map(|id| benchmark_with_id(target, id.clone()))
+                .collect();
+            let driver = Driver::Printed(Arc::new(harness));
+            Ok(TargetListing::complete(target_with_benchmarks(
+                target, driver, benchmarks,
+            )))
+        }
+    }
+}
+
+/// Lists a bench again that ended with `error` while it skipped its benchmarks, now by running each of them for a moment. If that fails too, keeps
+/// the benchmarks that were `announced` before.
+fn list_by_running(
+    target: &BenchTarget,
+    launcher: ProcessContext<'_>,
+    mut announced: TargetListing,
+    error: ChildError,
+) -> Result<TargetListing, ChildError> {
+    let runs_all = BenchTarget {
+        skipping: SkipSupport::Breaks,
+        ..target.clone()
+    };
+    match list(&runs_all, launcher) {
+        Err(ChildError::Interrupted) => Err(ChildError::Interrupted),
+        Ok(ran) if ran.broke_off.is_none() => Ok(TargetListing {
+            broke_off: Some(error),
+            ..ran
+        }),
+        Ok(_) | Err(_) => {
+            let last = announced.target.benchmarks.last();
+            let last = last.map_or("", |last| last.key.id.as_str());
+            announced.broken.push(format!(
+                "its benchmarks after `{last}` are not known: {error}\n  help: a process that lists benchmarks skips all of them, as with a filter (`cargo bench --bench {} -- nothing`), and the code around them fails then; it fails, too, if all of them run",
+                target.target
+            ));
+            Ok(announced)
+        }
+    }
+}
+
+/// Refuses benchmarks whose id another benchmark already has: only the first one counts.
+fn refuse_duplicates(announced: &mut TargetListing) {
+    let TargetListing { target, broken, .. } = announced;
+    let mut ids = BTreeSet::new();
+    target.benchmarks.retain(|benchmark| {
+        let id = &benchmark.key.id;
+        let is_new = ids.insert(id.clone());
+        if !is_new {
+            broken.push(format!(
+                "a second benchmark has the id `{id}` and is not measured; rename one of them"
+            ));
+        }
+        is_new
+    });
+}
+
+fn list_own(target: &BenchTarget, mut session: Session<'_>) -> Result<TargetListing, ChildError> {
+    let capabilities = session.hello().capabilities.clone();
+    let clock_step = Some(session.hello().quantum_ns);
+    let mut listing = Listing::default();
+    let listed = match session.hello().capability() {
+        Some(Capability::Addressable) => {
+            listing = session.list()?;
+            Ok(())
+        }
+        Some(Capability::Sequential) => list_sequentially(&mut session, &mut listing),
+        None => return Err(ChildError::Capability),
+    };
+    let broke_off = match listed {
+        Ok(()) => {
+            session.bye()?;
+            None
+        }
+        Err(error) => Some(require_benchmarks(error, listing.benchmarks.is_empty())?),
+    };
+    let benchmarks = listing.benchmarks.into_iter();
+    let benchmarks = benchmarks.map(|announcement| from_announcement(target, announcement));
+    let found = DiscoveredTarget {
+        capabilities,
+        clock_step,
+        ..target_with_benchmarks(target, Driver::Own, benchmarks.collect())
+    };
+    Ok(TargetListing {
+        target: found,
+        broken: listing.broken,
+        broke_off,
+    })
+}
+
+/// Lists the benchmarks of a sequential child.
+fn list_sequentially(session: &mut Session<'_>, listing: &mut Listing) -> Result<(), ChildError> {
+    let mut next = session.advance()?;
+    while let Some(announcement) = next {
+        let id = announcement.id.clone();
+        listing.benchmarks.push(announcement);
+        next = session.skip(&id)?;
+    }
+    Ok(())
+}
+
+/// Returns the error that ended a listing if benchmarks were found before it. Otherwise fails, because there is nothing to measure.
+fn require_benchmarks(error: ChildError, is_empty: bool) -> Result<ChildError, ChildError> {
+    match error {
+        ChildError::Exited { .. } | ChildError::Bench(_) if !is_empty => Ok(error),
+        _ => Err(error),
+    }
+}
+
+/// Lists the benchmarks of a Criterion bench without measuring them.
+fn list_criterion(
+    target: &BenchTarget,
+    version: CriterionVersion,
+    mut session: CriterionSession<'_>,
+) -> Result<TargetListing, ChildError> {
+    let mut benchmarks = Vec::new();
+    let broke_off = loop {
+        let reported = match session.next_report() {
+            Ok(Some(reported)) => reported,
+            Ok(None) => break None,
+            Err(error) => break Some(require_benchmarks(error, benchmarks.is_empty())?),
+        };
+        if benchmarks.len() == limits::MOST_BENCHMARKS {
+            let what = format!("it has more than {} benchmarks", limits::MOST_BENCHMARKS);
+            return Err(ChildError::protocol(what));
+        }
+        benchmarks.push(Benchmark {
+            throughput: reported.throughput,
+            other_throughput: reported.throughput_words,
+            ..benchmark_with_id(target, reported.id)
+        });
+    };
+    Ok(TargetListing {
+        broke_off,
+        ..TargetListing::complete(target_with_benchmarks(
+            target,
+            Driver::Criterion(version),
+            benchmarks,
+        ))
+    })
+}
+
+/// Creates a benchmark of which only the id is known. It is assumed to measure time, as most do.
+fn benchmark_with_id(target: &BenchTarget, id: String) -> Benchmark {
+    Benchmark {
+        key: BenchmarkKey {
+            package: target.package.clone(),
+            target: target.target.clone(),
+            id,
+        },
+        version: None,
+        throughput: Throughput::default(),
+        other_throughput: None,
+        settings: AuthorSettings::default(),
+        metric: Metric::Time,
+    }
+}
+
+fn from_announcement(target: &BenchTarget, announcement: Announcement) -> Benchmark {
+    Benchmark {
+        version: announcement.version,
+        throughput: announcement.throughput,
+        settings: announcement.settings,
+        metric: announcement.metric,
+        ..benchmark_with_id(target, announcement.id)
+    }
+}
+
+/// `FILTER...` and `--exact`, as in `cargo bench`: selects a benchmark if its id contains (or is) one of the words.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Filter {
+    /// The words. If there are none, every benchmark is selected.
+    pub words: Vec<String>,
+    /// Whether a word must be the whole id.
+    pub exact: bool,
+}
+
+impl Filter {
+    /// Reports whether this benchmark is selected: by its id, or by the form of the id in tables. A word that begins with `package/target: `, like a
+    /// line of `list`, selects only benchmarks of that target.
+    pub fn matches(&self, key: &BenchmarkKey) -> bool {
+        if self.words.is_empty() {
+            return true;
+        }
+        let shown = as_in_cells(&key.id);
+        let target = format!("{}/{}: ", key.package, key.target);
+        let is_wanted = |word: &str| {
+            if self.exact {
+                key.id == word || shown == word
+            } else {
+                key.id.contains(word) || shown.contains(word)
+            }
+        };
+        let mut words = self.words.iter();
+        words.any(|word| is_wanted(word) || word.strip_prefix(&target).is_some_and(is_wanted))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn any_word_selects_and_none_selects_everything() {
+        let wants = |words: &[&str], exact, id: &str| {
+            let filter = Filter {
+                words: words.iter().map(ToString::to_string).collect(),
+                exact,
+            };
+            filter.matches(&BenchmarkKey {
+                package: "text".to_owned(),
+                target: "all".to_owned(),
+                id: id.to_owned(),
+            })
+        };
+        assert!(wants(&[], false, "sort/10"));
+        assert!(wants(&["parse", "sort"], false, "sort/10"));
+        assert!(!wants(&["parse"], false, "sort/10"));
+        assert!(!wants(&["sort"], true, "sort/10"));
+        assert!(wants(&["sort/10"], true, "sort/10"));
+        // A line copied from `list`.
+        assert!(wants(&["text/all: sort/10"], true, "sort/10"));
+        assert!(wants(&["text/all: sort"], false, "sort/10"));
+        assert!(!wants(&["text/other: sort/10"], false, "sort/10"));
+    }
+}

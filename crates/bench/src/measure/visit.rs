@@ -1,0 +1,560 @@
+//! Visits a benchmark of our own harness: warms it up and samples it, in the child of one side or alternately in those of both, then takes the
+//! untimed measurements (allocations of iterations, latencies of single operations).
+//!
+//! Invariant: both sides get the same requests in the same order, independent of what the other one does.
+
+#![expect(
+    clippy::disallowed_methods,
+    reason = "how long set-up took, to lay rounds out"
+)]
+
+use std::time::{Duration, Instant};
+
+use super::plan::{RoundSettings, compute_quads, compute_round_layout};
+use super::process::SharedCache;
+use super::schedule::{
+    LaunchLayout, compute_layout, draw_leaders, draw_order, expected_duration, planned_iteration_ns,
+};
+use super::subject::ResolvedSettings;
+use crate::child::{
+    Capability, ChildError, RequestKind, SampleSpec, Session, StartOutcome, WarmUp,
+};
+use perfcheck_analysis::compare::{ASSUMED_CLOCK_STEP_NS, ProcessSampling};
+use perfcheck_analysis::model::{
+    Extras, Metric, Sample, SamplingMode, Series, Side, Throughput, WarmUpGoal,
+};
+use perfcheck_stats::Draws;
+
+/// Number of samples by which the first round finds the time of an iteration, and the factor by which they are shorter than those of the rounds.
+const CALIBRATION_SAMPLES: u64 = 20;
+const CALIBRATION_SHARE: f64 = 5.0;
+/// A first warm-up that took this many times as long as the ramp was disturbed: all samples of the run would be too short.
+const HIT_WARM_UP: f64 = 2.0;
+/// The first round was disturbed if the layout assumes iterations this many times as long as the quickest sample.
+const HIT_ROUND: f64 = 1.5;
+/// Number of rounds that may reveal such a disturbance, which may last longer than one round.
+const ROUNDS_LAID_OUT_AGAIN: usize = 10;
+/// Number of rounds in which allocations are counted: enough for a test over processes, without losing time in the others.
+const COUNTED_ROUNDS: usize = 5;
+/// A suspension of the machine during a visit makes it invalid if it was longer than this.
+const SUSPENDED: Duration = Duration::from_millis(100);
+
+/// An error, and the side on which it occurred.
+pub(super) type SideError = (Side, ChildError);
+
+/// The child process of a side.
+pub(super) type SideChild<'s> = (Side, Session<'s>);
+
+/// The results of one side in a visit.
+pub(super) struct VisitResult {
+    pub(super) series: Series,
+    pub(super) throughput: Throughput,
+    /// Additional results: for each quad whether this side was sampled first, and the untimed measurements.
+    pub(super) extras: Extras,
+}
+
+/// The outcome of a visit that did not fail.
+pub(super) enum VisitOutcome {
+    Measured(Vec<(Side, VisitResult)>),
+    Skipped(String),
+    /// This side goes through its benchmarks by itself and does not announce this one any more.
+    Absent(Side),
+}
+
+/// A request to visit a benchmark.
+pub(super) struct VisitRequest<'a> {
+    pub(super) id: &'a str,
+    /// The metric of its samples. If they are amounts, only the warm-up shows how long an iteration takes.
+    pub(super) metric: &'a Metric,
+    /// The layout of the samples. The first visit of a run sets it, the others repeat it.
+    pub(super) layout: &'a mut Option<LaunchLayout>,
+    /// Time of an iteration in nanoseconds, if the samples of the previous visit were too short.
+    pub(super) known_ns: Option<f64>,
+    pub(super) sampling: Sampling,
+    pub(super) shared_cache: &'a mut SharedCache,
+}
+
+/// The amount of sampling. A process of a single side takes all samples of a phase in one request, without messages in between. In a round the sides
+/// alternate after each sample, and a lead-in warms the caches that the other side has used.
+pub(super) enum Sampling {
+    Launch(ResolvedSettings),
+    Round(RoundSampling),
+}
+
+/// The sampling of a round.
+pub(super) struct RoundSampling {
+    pub(super) settings: RoundSettings,
+    /// This benchmark's share of the time for starting processes.
+    pub(super) launching: Duration,
+    /// Number of rounds that it has had.
+    pub(super) had: usize,
+    /// Decides which side goes first, in general and in every two quads.
+    pub(super) coin: Draws,
+}
+
+impl Sampling {
+    fn warm_up(&self) -> WarmUpGoal {
+        let (time, iterations) = match self {
+            Self::Launch(resolved) => {
+                let sampling = &resolved.sampling;
+                (sampling.warm_up, sampling.warm_up_iterations)
+            }
+            Self::Round(round) => (round.settings.warm_up, round.settings.warm_up_iterations),
+        };
+        iterations.map_or(WarmUpGoal::Time(time), WarmUpGoal::Iterations)
+    }
+
+    fn untimed(&self) -> UntimedScope {
+        match self {
+            Self::Launch(_) => UntimedScope::InFull,
+            Self::Round(round) => UntimedScope::InRounds {
+                count: round.had < COUNTED_ROUNDS,
+            },
+        }
+    }
+}
+
+/// Visits a benchmark in the children of all sides that are alive. The first side is drawn, and `children` are put in that order.
+pub(super) fn visit(
+    children: &mut [SideChild<'_>],
+    mut request: VisitRequest<'_>,
+) -> Result<VisitOutcome, SideError> {
+    if let Sampling::Round(round) = &mut request.sampling {
+        let [first, _] = draw_order(&mut round.coin);
+        children.sort_by_key(|(side, _)| *side != first);
+    }
+    let began = Instant::now();
+    let mut ready = Vec::new();
+    let mut skipped = None;
+    for (side, session) in children.iter_mut() {
+        match start_or_advance(session, request.id).map_err(|error| (*side, error))? {
+            Some(StartOutcome::Ready(found)) => ready.push((*side, found)),
+            Some(StartOutcome::Skipped(reason)) => skipped = Some(reason),
+            None => return Ok(VisitOutcome::Absent(*side)),
+        }
+    }
+    if let Some(reason) = skipped {
+        // A side that does not skip it must finish it, so that it accepts the next request.
+        for (side, session) in children {
+            if ready.iter().any(|(started, _)| started == side) {
+                session.finish(request.id).map_err(|error| (*side, error))?;
+            }
+        }
+        return Ok(VisitOutcome::Skipped(reason));
+    }
+    if let Sampling::Round(_) = request.sampling
+        && children.len() > 1
+    {
+        let processes = children.iter_mut().map(|(_, child)| child.id());
+        request.shared_cache.fill_if_large(processes);
+    }
+    let suspended = perfcheck_host::suspended_time();
+    let warm = ask_each(children, |_, session| {
+        session.warm_up(request.sampling.warm_up())
+    })?;
+    let mut turns: Vec<VisitResult> = (ready.iter().zip(&warm))
+        .map(|((_, ready), warm)| VisitResult::new(ready.throughput, warm))
+        .collect();
+    match &mut request.sampling {
+        Sampling::Launch(resolved) => {
+            ask_each(children, |place, session| {
+                let series = &mut turns[place].series;
+                let known = KnownIteration {
+                    ns: request.known_ns,
+                    is_timed: request.metric.is_timed(),
+                };
+                sample_process(
+                    session,
+                    resolved,
+                    warm[place],
+                    known,
+                    request.layout,
+                    series,
+                )
+            })?;
+        }
+        Sampling::Round(round) => {
+            let layout = round.lay_out(children, &warm, request.metric, request.layout, began)?;
+            round.sample(children, &warm, &layout, &mut turns)?;
+        }
+    }
+    let aside = request.sampling.untimed();
+    let notes = ask_each(children, |place, session| {
+        let (kind, total_ns) = (ready[place].1.kind, warm[place].total_per_iteration());
+        take_untimed(session, kind, aside, total_ns)
+    })?;
+    ask_each(children, |_, session| session.finish(request.id))?;
+    if let Sampling::Launch(_) = request.sampling {
+        check_suspension(suspended, perfcheck_host::suspended_time())
+            .map_err(|error| (Side::Candidate, error))?;
+    }
+    for (turn, notes) in turns.iter_mut().zip(notes) {
+        let led = std::mem::take(&mut turn.extras.led);
+        turn.extras = Extras { led, ..notes };
+    }
+    let sides = ready.into_iter().map(|(side, _)| side);
+    Ok(VisitOutcome::Measured(sides.zip(turns).collect()))
+}
+
+impl VisitResult {
+    fn new(throughput: Throughput, warm: &WarmUp) -> Self {
+        Self {
+            series: Series {
+                warm_up: warm.body,
+                linear: Vec::new(),
+                flat: Vec::new(),
+            },
+            throughput,
+            extras: Extras::default(),
+        }
+    }
+}
+
+/// Sends requests to one child after the other.
+fn ask_each<T>(
+    children: &mut [SideChild<'_>],
+    mut ask: impl FnMut(usize, &mut Session<'_>) -> Result<T, ChildError>,
+) -> Result<Vec<T>, SideError> {
+    let children = children.iter_mut().enumerate();
+    children
+        .map(|(place, (side, session))| ask(place, session).map_err(|error| (*side, error)))
+        .collect()
+}
+
+/// Starts a benchmark in the way that its child supports. Returns `None` if the child goes through its benchmarks by itself and has passed it.
+pub(super) fn start_or_advance(
+    session: &mut Session<'_>,
+    id: &str,
+) -> Result<Option<StartOutcome>, ChildError> {
+    if session.hello().capability() == Some(Capability::Addressable) {
+        return session.start_benchmark(id).map(Some);
+    }
+    let mut next = session.advance()?;
+    while let Some(announcement) = next {
+        if announcement.id == id {
+            return session.run_announced(id).map(Some);
+        }
+        next = session.skip(&announcement.id)?;
+    }
+    Ok(None)
+}
+
+/// Facts about an iteration that the warm-up does not show.
+#[derive(Clone, Copy)]
+struct KnownIteration {
+    /// Its time in nanoseconds, if the samples of the previous visit were too short.
+    ns: Option<f64>,
+    /// Whether its samples measure time.
+    is_timed: bool,
+}
+
+/// Takes the samples of a process of a single side.
+fn sample_process(
+    session: &mut Session<'_>,
+    resolved: &ResolvedSettings,
+    warm: WarmUp,
+    known: KnownIteration,
+    layout: &mut Option<LaunchLayout>,
+    series: &mut Series,
+) -> Result<(), ChildError> {
+    let lay_out_for = |body_ns: f64| {
+        // Noise that slowed the body down slowed setup and drops down, too.
+        let total_ns = warm.total_per_iteration() * body_ns / warm.body.per_iteration().max(1e-3);
+        compute_layout(
+            &resolved.sampling,
+            planned_iteration_ns(body_ns, total_ns),
+            resolved.pinned,
+        )
+    };
+    if let Some(ns) = known.ns {
+        *layout = Some(lay_out_for(ns));
+    }
+    let is_first = layout.is_none();
+    let layout = layout.get_or_insert_with(|| lay_out_for(warm.body.per_iteration()));
+    series.linear = request_samples(session, &layout.linear_request(), warm)?;
+    // Only the longer half is used: the clock's resolution spoils very short samples.
+    let longer = &series.linear[series.linear.len() / 2..];
+    let quickest_ns = Sample::quickest_ns(longer);
+    let was_hit = known.is_timed && warm.body.per_iteration() > quickest_ns * HIT_WARM_UP;
+    // The other modes are Criterion's, which lays samples out by the time of the warm-up.
+    if is_first && was_hit && resolved.sampling.mode == SamplingMode::Standard {
+        *layout = lay_out_for(quickest_ns);
+    }
+    series.flat = request_samples(session, &layout.flat_request(), warm)?;
+    Ok(())
+}
+
+impl RoundSampling {
+    /// Returns the layout of a round. The first round determines the iterations. The number of samples is computed for each round, except if the
+    /// sides run one after the other.
+    fn lay_out(
+        &self,
+        children: &mut [SideChild<'_>],
+        warm: &[WarmUp],
+        metric: &Metric,
+        layout: &mut Option<LaunchLayout>,
+        began: Instant,
+    ) -> Result<LaunchLayout, SideError> {
+        let apart = children.len() == 1;
+        let is_first = layout.is_none();
+        let mut sides_ns = [f64::INFINITY; 2];
+        // If the sides run one after the other, both calibrate in their first round, although the first one's layout applies to both.
+        if is_first || apart && self.had == 0 {
+            let of_sides = ask_each(children, |place, session| {
+                if metric.is_timed() {
+                    calibrate(session, &self.settings, warm[place])
+                } else {
+                    Ok(warm[place].body.per_iteration().max(1e-3))
+                }
+            })?;
+            sides_ns = per_side(&of_sides);
+        }
+        let laid_out = layout.get_or_insert_with(|| compute_round_layout(&self.settings, sides_ns));
+        if is_first || !apart {
+            let overhead = (began.elapsed() + self.launching) * if apart { 2 } else { 1 };
+            // Noise slows body, setup and drops of a warm-up down alike, so only the ratio of the total to the body is used.
+            let added =
+                |warm: &WarmUp| warm.total_per_iteration() / warm.body.per_iteration().max(1e-3);
+            let added = warm.iter().map(added).sum::<f64>() / warm.len() as f64;
+            let both_ns = added * laid_out.iteration_ns.iter().sum::<f64>();
+            let quads = compute_quads(&self.settings, laid_out, self.had, both_ns, overhead);
+            if let Some(flat) = &mut laid_out.flat {
+                flat.samples = 2 * quads;
+            }
+        }
+        Ok(laid_out.clone())
+    }
+
+    /// Takes the samples of a round. Two sides alternate as ABBA and BAAB, by a draw for every two quads; one side takes as many, one after the
+    /// other.
+    fn sample(
+        &mut self,
+        children: &mut [SideChild<'_>],
+        warm: &[WarmUp],
+        layout: &LaunchLayout,
+        turns: &mut [VisitResult],
+    ) -> Result<(), SideError> {
+        if self.had == 0 {
+            ask_each(children, |place, session| {
+                turns[place].series.linear =
+                    request_samples(session, &layout.linear_request(), warm[place])?;
+                Ok(())
+            })?;
+        }
+        let samples = layout.flat.map_or(0, |flat| flat.samples);
+        for leader in draw_leaders(&mut self.coin, samples as usize / 2) {
+            let quad: &[usize] = match children {
+                [_] => &[0, 0],
+                [(first, _), ..] if *first == leader => &[0, 1, 1, 0],
+                _ => &[1, 0, 0, 1],
+            };
+            if children.len() > 1 {
+                turns[quad[0]].extras.led.push(true);
+                turns[quad[1]].extras.led.push(false);
+            }
+            for place in quad.iter().copied() {
+                let (side, session) = &mut children[place];
+                let taken = sample_with_lead_in(session, layout, warm[place]);
+                let taken = taken.map_err(|error| (*side, error))?;
+                turns[place].series.flat.push(taken);
+            }
+        }
+        Ok(())
+    }
+}
+
+/// Returns a new layout for the next rounds if these `turns` show that `layout` makes samples too short or too few, for example because noise
+/// disturbed the first round. Returns `None` to keep the layout.
+pub(super) fn lay_out_again(
+    settings: &RoundSettings,
+    layout: &LaunchLayout,
+    rounds: usize,
+    turns: &[(Side, VisitResult)],
+) -> Option<LaunchLayout> {
+    let quickest = |(_, turn): &(Side, VisitResult)| Sample::quickest_ns(&turn.series.flat);
+    let sides_ns = per_side(&turns.iter().map(quickest).collect::<Vec<_>>());
+    let quickest_ns = sides_ns[0].min(sides_ns[1]);
+    if !quickest_ns.is_finite() {
+        return None;
+    }
+    let was_hit =
+        rounds < ROUNDS_LAID_OUT_AGAIN && quickest_ns * HIT_ROUND < layout.iteration_ns[0];
+    let process = ProcessSampling {
+        iterations: layout.flat.map_or(1, |flat| flat.iterations) as f64,
+        iteration_ns: quickest_ns,
+    };
+    let is_short = process.is_too_short(quickest_ns, ASSUMED_CLOCK_STEP_NS);
+    let again = (was_hit || is_short).then(|| compute_round_layout(settings, sides_ns));
+    again.filter(|again| again != layout)
+}
+
+/// Returns the value of each side. A single value, or the only known one, stands for both.
+fn per_side(of_sides: &[f64]) -> [f64; 2] {
+    let [first, last] = [of_sides[0], of_sides[of_sides.len() - 1]];
+    let known = first.min(last);
+    [first, last].map(|ns| if ns.is_finite() { ns } else { known })
+}
+
+/// Returns the quickest time of an iteration in a few short samples. A disturbed warm-up alone would make all samples of the run too short.
+fn calibrate(
+    session: &mut Session<'_>,
+    settings: &RoundSettings,
+    warm: WarmUp,
+) -> Result<f64, ChildError> {
+    let warm_ns = warm.body.per_iteration().max(1e-3);
+    let wanted = settings.sample.as_f64() / CALIBRATION_SHARE;
+    let iterations = (wanted / warm_ns).round().max(1.0);
+    // Long iterations need fewer samples: the warm-up has measured them well enough.
+    let count = (CALIBRATION_SAMPLES as f64 * wanted / (iterations * warm_ns)).ceil();
+    let spec = SampleSpec {
+        iterations: iterations as u64,
+        count: (count as u64).clamp(1, CALIBRATION_SAMPLES),
+    };
+    let samples = request_samples(session, &[spec], warm)?;
+    let times = samples.into_iter().map(Sample::per_iteration);
+    Ok(times.fold(warm_ns, f64::min))
+}
+
+/// Takes the samples of a request, which may be empty.
+fn request_samples(
+    session: &mut Session<'_>,
+    request: &[SampleSpec],
+    warm: WarmUp,
+) -> Result<Vec<Sample>, ChildError> {
+    if request.is_empty() {
+        return Ok(Vec::new());
+    }
+    session.sample(
+        request,
+        expected_duration(request, warm.total_per_iteration()),
+    )
+}
+
+/// Takes a sample after its lead-in, which is discarded.
+fn sample_with_lead_in(
+    session: &mut Session<'_>,
+    layout: &LaunchLayout,
+    warm: WarmUp,
+) -> Result<Sample, ChildError> {
+    let once = |iterations| SampleSpec {
+        iterations,
+        count: 1,
+    };
+    let iterations = layout.flat.map_or(1, |flat| flat.iterations);
+    let both = [once(layout.lead_in.max(1)), once(iterations)];
+    let taken = request_samples(session, &both[usize::from(layout.lead_in == 0)..], warm)?;
+    taken
+        .last()
+        .copied()
+        .ok_or_else(|| ChildError::protocol("it sent no sample"))
+}
+
+/// Fails if the machine was suspended between two readings of the total suspension time.
+fn check_suspension(before: Duration, after: Duration) -> Result<(), ChildError> {
+    if after.saturating_sub(before) > SUSPENDED {
+        return Err(ChildError::bench(
+            "the machine was suspended while this was measured",
+        ));
+    }
+    Ok(())
+}
+
+/// Number of iterations in a process whose allocations are counted.
+const COUNTED: u64 = 16;
+/// Time after which a child stops counting. The current iteration is still completed.
+const COUNTING: Duration = Duration::from_millis(10);
+/// Number of single latencies that are kept from a process.
+const RESERVOIR: u64 = 10_000;
+
+/// The amount of untimed measurements.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum UntimedScope {
+    /// Everything the benchmark offers.
+    InFull,
+    /// As in the many rounds of a side-by-side measurement: no single latencies, and allocations only with `count`.
+    InRounds { count: bool },
+}
+
+/// Takes the untimed measurements of the current benchmark after its samples. `iteration_ns` is the time of an iteration, including setup and drops.
+pub(super) fn take_untimed(
+    session: &mut Session<'_>,
+    kind: RequestKind,
+    aside: UntimedScope,
+    iteration_ns: f64,
+) -> Result<Extras, ChildError> {
+    let mut extras = Extras::default();
+    // Latencies come before counting, which runs operations that are not samples.
+    if kind == RequestKind::Latency {
+        let reservoir = match aside {
+            UntimedScope::InFull => RESERVOIR,
+            UntimedScope::InRounds { .. } => 0,
+        };
+        extras.latencies = Some(session.latencies(reservoir)?);
+    }
+    let count = !matches!(aside, UntimedScope::InRounds { count: false });
+    if count && session.hello().counts_allocations() {
+        extras.allocations = session.count(
+            COUNTED,
+            COUNTING + Duration::from_nanos(iteration_ns as u64),
+        )?;
+    }
+    Ok(extras)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use perfcheck_analysis::model::Nanos;
+
+    #[test]
+    fn a_first_round_in_a_burst_is_laid_out_again_by_its_quickest_sample() {
+        let settings = RoundSettings::default();
+        let layout = compute_round_layout(&settings, [300.0; 2]);
+        let turn = |of_one: &[u64]| VisitResult {
+            series: Series {
+                linear: Vec::new(),
+                warm_up: Sample {
+                    iterations: 1,
+                    elapsed: Nanos(1),
+                },
+                flat: of_one
+                    .iter()
+                    .map(|ns| Sample {
+                        iterations: 1000,
+                        elapsed: Nanos(1000 * ns),
+                    })
+                    .collect(),
+            },
+            throughput: Throughput::default(),
+            extras: Extras::default(),
+        };
+        let after = |rounds, base: &[u64], candidate: &[u64]| {
+            let turns = [(Side::Base, turn(base)), (Side::Candidate, turn(candidate))];
+            lay_out_again(&settings, &layout, rounds, &turns)
+        };
+        let again = |base: &[u64], candidate: &[u64]| after(0, base, candidate);
+        assert_eq!(again(&[300, 320], &[290, 700]), None, "it was no burst");
+        assert_eq!(again(&[], &[]), None);
+        assert_eq!(again(&[0, 0], &[0, 0]), None, "the clock stood still");
+        let anew = again(&[300, 150], &[310, 300]);
+        assert_eq!(anew, Some(compute_round_layout(&settings, [150.0, 300.0])));
+        assert_eq!(after(10, &[300, 150], &[310, 300]), None, "it is late");
+        // 1667 iterations of 50 ns are less than 100 us.
+        let short = after(50, &[50], &[300]);
+        assert_eq!(short, Some(compute_round_layout(&settings, [50.0, 300.0])));
+    }
+
+    #[test]
+    fn d16_a_visit_in_which_the_machine_slept_is_discarded_and_the_launch_goes_on() {
+        let slept = |millis| {
+            let before = Duration::from_secs(9);
+            check_suspension(before, before + Duration::from_millis(millis))
+        };
+        assert!(slept(0).is_ok());
+        assert!(slept(100).is_ok(), "the two clocks are not read at once");
+        let error = slept(101).expect_err("it slept");
+        assert!(error.leaves_child_usable());
+        assert!(error.to_string().contains("suspended"), "{error}");
+        assert!(check_suspension(Duration::from_secs(1), Duration::ZERO).is_ok());
+    }
+}

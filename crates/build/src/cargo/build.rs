@@ -1,0 +1,428 @@
+//! The build: asks cargo which targets it would bench, then reads the messages of `cargo bench --no-run`.
+
+use cargo_metadata::{Artifact, BuildScript, Message};
+use std::ffi::OsString;
+use std::io::BufReader;
+use std::path::Path;
+use std::process::{Command, Stdio};
+use std::time::Duration;
+
+use super::error::CargoError;
+use super::metadata::{Workspace, has_bench_functions};
+use super::options::CargoOptions;
+use super::output::{BenchTarget, BuildOutput};
+use super::selection::{SelectedTarget, SkippedTarget, TargetSelection, all_targets};
+use super::toolchain::Toolchain;
+use perfcheck_host::process::{LeftoverPolicy, Supervisor, start_thread};
+
+/// The outcome of a successful build.
+#[derive(Debug, Clone)]
+pub struct BuiltTargets {
+    /// The bench targets, sorted by package and target name.
+    pub targets: Vec<BenchTarget>,
+    /// The bench targets that cargo skipped.
+    pub skipped: Vec<SkippedTarget>,
+}
+
+/// A request to build the bench targets of a workspace.
+#[derive(Debug, Clone, Copy)]
+pub struct BuildOrder<'a> {
+    /// Path of the cargo to run.
+    pub cargo: &'a Path,
+    /// The workspace to build.
+    pub workspace: &'a Workspace,
+    /// The compiler and cargo's configuration for it.
+    pub toolchain: &'a Toolchain,
+    /// The user's flags for cargo, target selection included.
+    pub options: &'a CargoOptions,
+    /// Variables to set for cargo in addition to the inherited ones; `None` removes a variable.
+    pub variables: &'a [(String, Option<OsString>)],
+    /// Starts cargo and knows whether the user has asked to stop.
+    pub supervisor: &'a Supervisor,
+}
+
+impl BuildOrder<'_> {
+    /// Builds the selected bench targets. Cargo's own output goes to our stderr as it arrives.
+    pub fn build(&self) -> Result<BuiltTargets, CargoError> {
+        let output = self.run_cargo()?;
+        Ok(BuiltTargets {
+            targets: output.targets(self.cargo, self.toolchain),
+            skipped: output.skipped,
+        })
+    }
+
+    /// Runs cargo and returns its messages about artifacts. Cargo's own output goes to our stderr as it arrives.
+    pub fn run_cargo(&self) -> Result<BuildOutput, CargoError> {
+        let selection = if self.options.selects_all_benches() {
+            Some(self.query_selection()?)
+        } else {
+            None
+        };
+        if let Some(none) = selection.as_ref().filter(|all| all.targets.is_empty()) {
+            let mut nothing = BuildOutput::default();
+            nothing.skipped.clone_from(&none.skipped);
+            return Ok(nothing);
+        }
+        let mut command = Command::new(self.cargo);
+        command
+            .args([
+                "bench",
+                "--no-run",
+                "--message-format=json-render-diagnostics",
+            ])
+            .args(self.options.selection_flags())
+            .args(match &selection {
+                Some(selection) => selection.flags.clone(),
+                None => self.options.target_flags(),
+            })
+            .stdin(Stdio::null())
+            .stdout(Stdio::piped());
+        self.set_variables(&mut command);
+        let start_error = |source| CargoError::Start {
+            program: self.cargo.to_owned(),
+            source,
+        };
+        let mut group = self
+            .supervisor
+            .spawn(&mut command, LeftoverPolicy::Leave)
+            .map_err(start_error)?;
+        let Some(messages) = group.leader().stdout.take() else {
+            return Err(start_error(std::io::ErrorKind::BrokenPipe.into()));
+        };
+        let (sender, received) = crossbeam_channel::unbounded();
+        start_thread(move || {
+            for message in Message::parse_stream(BufReader::new(messages)).map_while(Result::ok) {
+                if sender.send(message).is_err() {
+                    return;
+                }
+            }
+        })
+        .map_err(start_error)?;
+        let mut artifacts: Vec<Artifact> = Vec::new();
+        let mut scripts: Vec<BuildScript> = Vec::new();
+        loop {
+            crossbeam_channel::select! {
+                recv(received) -> message => match message {
+                    Ok(Message::CompilerArtifact(artifact)) => artifacts.push(artifact),
+                    Ok(Message::BuildScriptExecuted(script)) => scripts.push(script),
+                    Ok(_) => {}
+                    Err(_) => break,
+                },
+                recv(self.supervisor.interrupt().channel()) -> _ => {
+                    group.stop();
+                    return Err(CargoError::Interrupted);
+                }
+            }
+        }
+        let status = group.end(Duration::from_hours(1)).map_err(start_error)?;
+        if self.supervisor.interrupt().is_requested() {
+            return Err(CargoError::Interrupted);
+        }
+        if !status.success() {
+            return Err(CargoError::Build {
+                status: status.to_string(),
+                unstable: self.unstable_targets(selection.as_ref()),
+            });
+        }
+        // Without target flags cargo selects by itself and may build more than is measured.
+        let is_measured = |artifact: &Artifact, selection: &TargetSelection| {
+            !artifact.profile.test
+                || selection
+                    .targets
+                    .contains(&SelectedTarget::from_artifact(artifact))
+        };
+        if let Some(selection) = &selection
+            && selection.flags.is_empty()
+        {
+            artifacts.retain(|artifact| is_measured(artifact, selection));
+        }
+        let mut output = BuildOutput::new(self.workspace, artifacts, scripts);
+        output.skipped = selection.map_or_else(Vec::new, |selection| selection.skipped);
+        Ok(output)
+    }
+
+    /// Lists the targets of this build that have `#[bench]` functions, which stable compilers refuse.
+    fn unstable_targets(&self, selection: Option<&TargetSelection>) -> Vec<String> {
+        if self.toolchain.allows_unstable_features() {
+            return Vec::new();
+        }
+        let selected = self.workspace.selected(self.options);
+        all_targets(&selected)
+            .filter(|(package, target)| match selection {
+                Some(all) => all.targets.contains(&SelectedTarget::new(package, target)),
+                None => self.options.selects(target),
+            })
+            .filter(|(package, target)| has_bench_functions(package, target))
+            .map(|(package, target)| format!("{}/{}", package.name, target.name))
+            .collect()
+    }
+
+    fn set_variables(&self, command: &mut Command) {
+        for (name, value) in self.variables {
+            match value {
+                Some(value) => command.env(name, value),
+                None => command.env_remove(name),
+            };
+        }
+    }
+
+    /// Fails with cargo's own message if cargo would refuse to bench, for example because a file is missing.
+    pub fn check_selection(&self) -> Result<(), CargoError> {
+        self.query_selection().map(drop)
+    }
+
+    /// Asks cargo which targets it would bench.
+    fn query_selection(&self) -> Result<TargetSelection, CargoError> {
+        let mut command = Command::new(self.cargo);
+        command
+            .args(["bench", "--no-run", "--unit-graph", "-Zunstable-options"])
+            .args(self.options.selection_flags());
+        self.set_variables(&mut command);
+        command
+            .env("RUSTC_BOOTSTRAP", "1")
+            // Later builds must not read facts about the compiler that cargo cached under `RUSTC_BOOTSTRAP`.
+            .env("CARGO_CACHE_RUSTC_INFO", "0");
+        let output = self
+            .supervisor
+            .output(&mut command)
+            .map_err(|error| CargoError::not_run(self.cargo, error))?;
+        if !output.status.success() {
+            let message = String::from_utf8_lossy(&output.stderr);
+            if message.contains("unit-graph") {
+                return Ok(TargetSelection::from_manifests(
+                    self.workspace,
+                    self.options,
+                ));
+            }
+            return Err(CargoError::Selection(message.trim_end().to_owned()));
+        }
+        TargetSelection::from_unit_graph(self.workspace, self.options, &output.stdout).map_err(
+            |error| CargoError::Answer {
+                program: "cargo bench --unit-graph".to_owned(),
+                what: error.to_string(),
+            },
+        )
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::fs;
+    use std::path::PathBuf;
+
+    const FILES: [(&str, &str); 16] = [
+        (
+            "Cargo.toml",
+            "[workspace]\nresolver = \"2\"\nmembers = [\"text\", \"codec\", \"units\"]\n[profile.bench]\nopt-level = 0\n",
+        ),
+        (
+            "text/Cargo.toml",
+            r#"
+            [package]
+            name = "text"
+            version = "0.1.0"
+            edition = "2021"
+            [features]
+            default = ["std"]
+            std = []
+            fast = ["std"]
+            [[bench]]
+            name = "quick"
+            harness = false
+            required-features = ["fast", "std"]
+            [[bench]]
+            name = "off"
+            harness = false
+            bench = false
+            [[example]]
+            name = "shown"
+            harness = false
+            test = true
+            bench = true
+            [[example]]
+            name = "other"
+            harness = false
+            bench = true
+            [[test]]
+            name = "checked"
+            harness = false
+            bench = true
+            "#,
+        ),
+        ("text/src/lib.rs", ""),
+        ("text/src/main.rs", "fn main() {}"),
+        ("text/benches/plain.rs", "fn main() {}"),
+        ("text/benches/quick.rs", "fn main() {}"),
+        ("text/benches/off.rs", "fn main() {}"),
+        ("text/examples/shown.rs", "fn main() {}"),
+        ("text/examples/other.rs", "fn main() {}"),
+        ("text/tests/checked.rs", "fn main() {}"),
+        (
+            "codec/Cargo.toml",
+            r#"
+            [package]
+            name = "codec"
+            version = "0.2.1"
+            edition = "2021"
+            [features]
+            quick = ["dep:text"]
+            [dependencies]
+            text = { path = "../text", features = ["fast"], optional = true }
+            [lib]
+            bench = false
+            [[bench]]
+            name = "bytes"
+            harness = false
+            required-features = ["quick"]
+            [[bench]]
+            name = "off"
+            harness = false
+            "#,
+        ),
+        ("codec/src/lib.rs", "#[cfg(any())]\n#[bench]\nfn never() {}"),
+        ("codec/benches/bytes.rs", "fn main() {}"),
+        ("codec/benches/off.rs", "fn main() {}"),
+        (
+            "units/Cargo.toml",
+            "[package]\nname = \"units\"\nversion = \"1.0.0\"\nedition = \"2021\"\n",
+        ),
+        // `cfg(any())` removes the function: stable compilers would refuse the attribute.
+        (
+            "units/src/lib.rs",
+            "#[cfg(any())]\n#[bench]\nfn inside() {}",
+        ),
+    ];
+
+    /// Returns `package/kind:name` of each target that the tool would build, and of each that `cargo bench` builds.
+    fn select_and_build(root: &Path, options: &CargoOptions, words: &[&str]) -> [Vec<String>; 2] {
+        let cargo = Path::new(env!("CARGO"));
+        let supervisor = Supervisor::default();
+        let workspace = Workspace::load(cargo, options, &supervisor).expect("a workspace");
+        workspace.refuse_unknown(options).expect("all is known");
+        let toolchain = Toolchain::detect(options, &supervisor).expect("a compiler");
+        let order = BuildOrder {
+            cargo,
+            workspace: &workspace,
+            toolchain: &toolchain,
+            options,
+            variables: &[],
+            supervisor: &supervisor,
+        };
+        let selection = order.query_selection().expect("an answer");
+        let mut command = Command::new(cargo);
+        command
+            .args(["bench", "--no-run", "--offline", "--message-format=json"])
+            .args(words)
+            .current_dir(root);
+        let built = supervisor.output(&mut command).expect("cargo starts");
+        assert!(built.status.success(), "{built:?}");
+        let built = Message::parse_stream(&built.stdout[..]).map_while(Result::ok);
+        let built = built.filter_map(|message| match message {
+            Message::CompilerArtifact(artifact) if artifact.profile.test => {
+                Some(SelectedTarget::from_artifact(&artifact))
+            }
+            _ => None,
+        });
+        let packages = workspace.members();
+        let show = |name: &SelectedTarget| {
+            let mut packages = packages.iter();
+            let package = packages.find(|package| package.id.repr == name.package_id);
+            let package = &package.expect("a member").name;
+            format!("{package}/{}:{}", name.kinds.concat(), name.name)
+        };
+        let mut built: Vec<String> = built.map(|name| show(&name)).collect();
+        built.sort();
+        let mut selected: Vec<String> = selection.targets.iter().map(show).collect();
+        selected.sort();
+        [selected, built]
+    }
+
+    /// Writes [`FILES`] and returns the root of their workspace.
+    fn write_workspace(directory: &Path) -> PathBuf {
+        let root = directory.canonicalize().expect("it is there");
+        for (path, text) in FILES {
+            let path = root.join(path);
+            fs::create_dir_all(path.parent().expect("a directory")).expect("a directory");
+            fs::write(path, text).expect("written");
+        }
+        root
+    }
+
+    #[test]
+    fn the_tool_selects_what_cargo_bench_builds_whatever_manifests_and_flags_say() {
+        let directory = tempfile::tempdir().expect("a directory");
+        let root = write_workspace(directory.path());
+        let address = format!("path+file://{}/text", root.display());
+        let with_version = format!("file://{}/codec#codec@0.2", root.display());
+        let rows: [&[&str]; 15] = [
+            &[],
+            &["-p", "text"],
+            &["-p", "text@0.1.0"],
+            &["-p", "codec@0.2"],
+            &["-p", "*e*"],
+            &["-p", &address],
+            &["-p", &with_version, "-p", "units:1"],
+            &["--workspace", "--exclude", "co*"],
+            &["--workspace", "--exclude", "text@0.1"],
+            &["--workspace", "--exclude", &address],
+            &["-p", "text", "-F", "fast"],
+            &["-F", "text/fast"],
+            &["-p", "codec", "-F", "quick"],
+            &["-p", "codec", "-p", "text", "-F", "codec/quick"],
+            &["-p", "text", "--no-default-features"],
+        ];
+        for words in rows {
+            let mut options = CargoOptions {
+                manifest_path: Some(root.join("Cargo.toml")),
+                offline: true,
+                ..CargoOptions::default()
+            };
+            let mut words_left = words.iter();
+            while let Some(flag) = words_left.next() {
+                let mut value = || (*words_left.next().expect("a value")).to_owned();
+                match *flag {
+                    "-p" => options.packages.push(value()),
+                    "--exclude" => options.exclude.push(value()),
+                    "-F" => options.features.push(value()),
+                    "--workspace" => options.workspace = true,
+                    "--no-default-features" => options.no_default_features = true,
+                    other => panic!("{other}"),
+                }
+            }
+            let [selected, mut built] = select_and_build(&root, &options, words);
+            // The tool does not build unit tests without benchmarks.
+            built.retain(|name| !["text/lib:text", "text/bin:text"].contains(&&**name));
+            assert_eq!(selected, built, "{words:?}");
+        }
+    }
+
+    #[test]
+    fn a_name_that_means_one_target_too_many_is_left_to_cargo() {
+        let directory = tempfile::tempdir().expect("a directory");
+        let root = write_workspace(directory.path());
+        let flags_of = |packages: &[&str]| {
+            let options = CargoOptions {
+                manifest_path: Some(root.join("Cargo.toml")),
+                packages: packages.iter().map(ToString::to_string).collect(),
+                offline: true,
+                ..CargoOptions::default()
+            };
+            let cargo = Path::new(env!("CARGO"));
+            let supervisor = Supervisor::default();
+            let workspace = Workspace::load(cargo, &options, &supervisor).expect("a workspace");
+            let order = BuildOrder {
+                cargo,
+                workspace: &workspace,
+                toolchain: &Toolchain::detect(&options, &supervisor).expect("a compiler"),
+                options: &options,
+                variables: &[],
+                supervisor: &supervisor,
+            };
+            order.query_selection().expect("an answer").flags
+        };
+        // `off` is measured in one package and excluded in the other.
+        assert_eq!(flags_of(&["codec"]), ["--bench", "off"]);
+        assert_eq!(flags_of(&["codec", "text"]), [""; 0]);
+    }
+}

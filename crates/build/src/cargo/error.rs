@@ -1,0 +1,114 @@
+//! Errors of running cargo.
+
+use std::io;
+use std::path::{Path, PathBuf};
+
+use perfcheck_host::process::RunError;
+
+/// The reason why nothing can be built.
+#[derive(Debug, thiserror::Error)]
+pub enum CargoError {
+    /// Cargo or rustc could not be started.
+    #[error("could not start `{}`: {source}\n  help: is the Rust toolchain installed and on PATH?", program.display())]
+    Start {
+        /// The program that was to be started.
+        program: PathBuf,
+        /// The error of starting it.
+        source: io::Error,
+    },
+    /// `cargo metadata` failed; the message is cargo's own.
+    #[error("cargo could not read the workspace\n{said}{help}", said = .0, help = outside_help(.0))]
+    Metadata(String),
+    /// The user named a package that the workspace does not have.
+    #[error(
+        "there is no package `{name}` in this workspace{}",
+        list_existing("its packages are", existing)
+    )]
+    NoSuchPackage {
+        /// The name that the user gave.
+        name: String,
+        /// The packages of the workspace.
+        existing: Vec<String>,
+    },
+    /// The user named a bench target that the selected packages do not have.
+    #[error(
+        "there is no bench target `{name}` in the selected packages{}",
+        list_existing("their bench targets are", existing)
+    )]
+    NoSuchBench {
+        /// The name that the user gave.
+        name: String,
+        /// The bench targets of the selected packages.
+        existing: Vec<String>,
+    },
+    /// Cargo failed before it built anything; the message is cargo's own.
+    #[error("cargo could not select the bench targets\n{0}")]
+    Selection(String),
+    /// The build failed; cargo has printed the reason.
+    #[error(
+        "the bench targets did not build ({status}); cargo's messages are above{}",
+        nightly_help(unstable)
+    )]
+    Build {
+        /// Exit status of cargo.
+        status: String,
+        /// The targets with `#[bench]` functions, if the compiler is a stable one.
+        unstable: Vec<String>,
+    },
+    /// A program answered in an unexpected format.
+    #[error("unexpected answer of `{program}`: {what}")]
+    Answer {
+        /// The program and its arguments.
+        program: String,
+        /// A description of the problem.
+        what: String,
+    },
+    /// Cargo's configuration files could not be read.
+    #[error("could not read cargo's configuration: {0}")]
+    Configuration(#[from] cargo_config2::Error),
+    /// The user asked to stop.
+    #[error("interrupted")]
+    Interrupted,
+}
+
+/// Returns help for a user who is outside any package: every run belongs to a workspace.
+fn outside_help(said: &str) -> &'static str {
+    if said.contains("could not find `Cargo.toml`") {
+        "\n  help: run it in a package, or name one with `--manifest-path`"
+    } else {
+        ""
+    }
+}
+
+/// Returns help on building `#[bench]` functions, which stable compilers refuse.
+fn nightly_help(targets: &[String]) -> String {
+    if targets.is_empty() {
+        return String::new();
+    }
+    format!(
+        "\n  help: error E0554 means that `#[bench]` needs a nightly compiler ({}): set RUSTC_BOOTSTRAP=1 or run `cargo +nightly perfcheck`",
+        targets.join(", ")
+    )
+}
+
+impl CargoError {
+    /// Returns the error for a `program` that could not be started or was interrupted.
+    pub(super) fn not_run(program: &Path, error: RunError) -> Self {
+        match error {
+            RunError::Start(source) => Self::Start {
+                program: program.to_owned(),
+                source,
+            },
+            RunError::Interrupted => Self::Interrupted,
+        }
+    }
+}
+
+/// Lists the existing names, for an error about an unknown one.
+fn list_existing(what: &str, existing: &[String]) -> String {
+    if existing.is_empty() {
+        String::new()
+    } else {
+        format!("; {what}: {}", existing.join(", "))
+    }
+}

@@ -1,0 +1,369 @@
+//! The workspace as described by `cargo metadata`, and the facts about benchmarks that cargo does not report, read from manifests and sources.
+
+use cargo_metadata::{CargoOpt, Metadata, MetadataCommand, Package, Target, TargetKind};
+use serde_json::Value;
+use std::fs;
+use std::path::{Path, PathBuf};
+use toml_edit::{DocumentMut, Item, TableLike};
+
+use super::error::CargoError;
+use super::options::{CargoOptions, is_library};
+use super::package_spec::{is_glob, matches_package};
+use perfcheck_host::process::Supervisor;
+
+/// The `[package.metadata.perfcheck]` table of a package.
+#[derive(Debug, Clone, PartialEq)]
+pub struct PackageSettings {
+    /// Name of the package.
+    pub package: String,
+    /// Path of its `Cargo.toml`.
+    pub manifest: PathBuf,
+    /// The table, as JSON.
+    pub table: Value,
+}
+
+/// A package and its bench targets.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct BenchPackage {
+    /// Name of the package.
+    pub name: String,
+    /// Path of its `Cargo.toml`.
+    pub manifest: PathBuf,
+    /// The main source files of its targets with benchmarks.
+    pub sources: Vec<PathBuf>,
+}
+
+impl BenchPackage {
+    fn new(package: &Package, is_wanted: impl Fn(&Target) -> bool) -> Self {
+        let targets = package.targets.iter();
+        Self {
+            name: package.name.to_string(),
+            manifest: package.manifest_path.clone().into(),
+            sources: targets
+                .filter(|target| is_wanted(target))
+                .map(|target| target.src_path.clone().into())
+                .collect(),
+        }
+    }
+}
+
+/// A workspace, as cargo described it.
+#[derive(Debug, Clone)]
+pub struct Workspace {
+    metadata: Metadata,
+}
+
+impl Workspace {
+    /// Loads the workspace with `cargo metadata`.
+    pub fn load(
+        cargo: &Path,
+        options: &CargoOptions,
+        supervisor: &Supervisor,
+    ) -> Result<Self, CargoError> {
+        let mut command = MetadataCommand::new();
+        // Only members are of interest. Without dependencies, cargo does not resolve, lock or download anything.
+        command
+            .cargo_path(cargo)
+            .no_deps()
+            .other_options(options.metadata_flags());
+        if let Some(path) = &options.manifest_path {
+            command.manifest_path(path);
+        }
+        if options.all_features {
+            command.features(CargoOpt::AllFeatures);
+        }
+        if options.no_default_features {
+            command.features(CargoOpt::NoDefaultFeatures);
+        }
+        if !options.features.is_empty() {
+            command.features(CargoOpt::SomeFeatures(options.features.clone()));
+        }
+        let output = supervisor
+            .output(&mut command.cargo_command())
+            .map_err(|error| CargoError::not_run(cargo, error))?;
+        if !output.status.success() {
+            let said = String::from_utf8_lossy(&output.stderr);
+            return Err(CargoError::Metadata(said.trim_end().to_owned()));
+        }
+        Self::parse(&output.stdout).map_err(|what| CargoError::Answer {
+            program: "cargo metadata".to_owned(),
+            what,
+        })
+    }
+
+    /// Parses the output of `cargo metadata`.
+    pub(super) fn parse(written: &[u8]) -> Result<Self, String> {
+        let text = str::from_utf8(written).map_err(|error| error.to_string())?;
+        // A wrapper of cargo may print lines of its own.
+        let line = text.lines().find(|line| line.starts_with('{'));
+        let metadata = MetadataCommand::parse(line.unwrap_or_default());
+        let metadata = metadata.map_err(|error| error.to_string())?;
+        Ok(Self { metadata })
+    }
+
+    /// Returns the workspace's root directory.
+    pub fn root(&self) -> &Path {
+        self.metadata.workspace_root.as_std_path()
+    }
+
+    /// Returns the `[workspace.metadata.perfcheck]` table as JSON, or null if the workspace has none.
+    pub fn settings(&self) -> &Value {
+        &self.metadata.workspace_metadata["perfcheck"]
+    }
+
+    /// Returns the `[package.metadata.perfcheck]` tables of the members that have one.
+    pub fn package_settings(&self) -> Vec<PackageSettings> {
+        self.metadata
+            .workspace_packages()
+            .into_iter()
+            .filter(|package| !package.metadata["perfcheck"].is_null())
+            .map(|package| PackageSettings {
+                package: package.name.to_string(),
+                manifest: package.manifest_path.clone().into_std_path_buf(),
+                table: package.metadata["perfcheck"].clone(),
+            })
+            .collect()
+    }
+
+    /// Returns the names of the packages that `options` select.
+    pub fn selected_packages(&self, options: &CargoOptions) -> Vec<String> {
+        let selected = self.selected(options).into_iter();
+        selected.map(|package| package.name.to_string()).collect()
+    }
+
+    /// Reports whether any package that `options` select has a target that may hold benchmarks.
+    ///
+    /// Cargo refuses a pattern that matches no target. Here that is not a failed build: there is only nothing to measure.
+    pub fn has_bench_targets(&self, options: &CargoOptions) -> bool {
+        !options.selects_all_benches()
+            || self.selected(options).into_iter().any(|package| {
+                let mut targets = package.targets.iter();
+                targets.any(|target| Self::may_hold_benches(package, target))
+            })
+    }
+
+    /// Fails if `options` name a package or bench target that the workspace does not have. Cargo itself checks patterns of bench targets.
+    pub fn refuse_unknown(&self, options: &CargoOptions) -> Result<(), CargoError> {
+        if let Some(name) = options.packages.iter().find(|name| !self.has_package(name)) {
+            let members = self.members().into_iter();
+            return Err(CargoError::NoSuchPackage {
+                name: name.clone(),
+                existing: members.map(|one| one.name.to_string()).collect(),
+            });
+        }
+        let selected = self.selected(options);
+        match (options.benches.iter()).find(|name| !may_have_bench(&selected, name)) {
+            None => Ok(()),
+            Some(name) => Err(CargoError::NoSuchBench {
+                name: name.clone(),
+                existing: bench_names(&selected),
+            }),
+        }
+    }
+
+    /// Removes from `options` the packages and bench targets that the workspace does not have. Returns `None` if nothing is left to build.
+    ///
+    /// Cargo refuses unknown names, but an older revision may merely not have had them yet.
+    pub fn retain_existing(&self, options: &CargoOptions) -> Option<CargoOptions> {
+        let mut existing = options.clone();
+        existing.packages.retain(|name| self.has_package(name));
+        existing.exclude.retain(|name| self.has_package(name));
+        let selected = self.selected(&existing);
+        existing
+            .benches
+            .retain(|name| may_have_bench(&selected, name));
+        let nothing_left = (existing.packages.is_empty() && !options.packages.is_empty())
+            || (existing.selects_all_benches() && !options.selects_all_benches())
+            || !self.has_bench_targets(&existing);
+        (!nothing_left).then_some(existing)
+    }
+
+    /// Reports whether a package specification matches any member.
+    fn has_package(&self, specification: &str) -> bool {
+        let mut members = self.members().into_iter();
+        members.any(|package| matches_package(specification, package))
+    }
+
+    /// Returns every package of the workspace with its bench targets.
+    pub fn bench_packages(&self) -> Vec<BenchPackage> {
+        let members = self.members().into_iter();
+        members
+            .map(|package| BenchPackage::new(package, |target| target.kind == [TargetKind::Bench]))
+            .collect()
+    }
+
+    /// Returns the selected packages that have targets with benchmarks, and the main source files of these targets. Libraries and binaries count only
+    /// if `options` name them: otherwise they are the code that is measured.
+    pub fn selected_bench_packages(&self, options: &CargoOptions) -> Vec<BenchPackage> {
+        let is_measured = |package: &Package, target: &Target| {
+            options.selects_units_of(target)
+                || !is_library(target)
+                    && target.kind != [TargetKind::Bin]
+                    && Self::may_hold_benches(package, target)
+        };
+        let selected = self.selected(options).into_iter();
+        selected
+            .map(|package| BenchPackage::new(package, |target| is_measured(package, target)))
+            .filter(|package| !package.sources.is_empty())
+            .collect()
+    }
+
+    /// Lists every target of the members that may hold benchmarks, bench targets first: package, name, main source file.
+    pub fn targets(&self) -> Vec<(String, String, PathBuf)> {
+        let members = self.metadata.workspace_packages().into_iter();
+        let mut found: Vec<_> = members
+            .flat_map(|package| package.targets.iter().map(move |target| (package, target)))
+            .collect();
+        found.sort_by_key(|(_, target)| target.kind != [TargetKind::Bench]);
+        let named = |(package, target): (&Package, &cargo_metadata::Target)| {
+            let file = target.src_path.clone().into_std_path_buf();
+            (package.name.to_string(), target.name.clone(), file)
+        };
+        found.into_iter().map(named).collect()
+    }
+
+    /// Returns the directories that cargo writes to: for final artifacts and for intermediate files.
+    pub fn target_directories(&self) -> Vec<&Path> {
+        let target = self.metadata.target_directory.as_std_path();
+        let build = self.metadata.build_directory.as_ref();
+        let build = build.map(|directory| directory.as_std_path());
+        [target].into_iter().chain(build).collect()
+    }
+
+    /// Returns the directories of its packages.
+    pub fn package_directories(&self) -> Vec<&Path> {
+        let packages = self.metadata.workspace_packages().into_iter();
+        let manifests = packages.map(|package| package.manifest_path.as_std_path());
+        manifests.filter_map(Path::parent).collect()
+    }
+
+    pub(super) fn selected(&self, options: &CargoOptions) -> Vec<&Package> {
+        let mut selected = self.members();
+        let names = |list: &[String], package: &Package| {
+            list.iter().any(|name| matches_package(name, package))
+        };
+        if options.workspace {
+            selected.retain(|package| !names(&options.exclude, package));
+        } else if !options.packages.is_empty() {
+            selected.retain(|package| names(&options.packages, package));
+        } else if !self.metadata.workspace_default_members.is_missing() {
+            // An old cargo does not report the default members.
+            return self.metadata.workspace_default_packages();
+        }
+        selected
+    }
+
+    /// Reports whether plain `cargo bench` may run benchmarks of this target: a bench target, another target with `bench = true` in its manifest, or
+    /// a library or binary with `#[bench]` functions.
+    pub(super) fn may_hold_benches(package: &Package, target: &Target) -> bool {
+        match &target.kind[..] {
+            [TargetKind::Bench] => true,
+            [TargetKind::Example | TargetKind::Test] => sets_bench_true(package, target),
+            kind if is_library(target) || *kind == [TargetKind::Bin] => {
+                has_bench_functions(package, target) || sets_bench_true(package, target)
+            }
+            _ => false,
+        }
+    }
+
+    /// Returns every package of the workspace.
+    pub(super) fn members(&self) -> Vec<&Package> {
+        self.metadata.workspace_packages()
+    }
+}
+
+/// Reports whether the sources of a target contain `#[bench]` functions. Reads its main file; for a library, or for a binary in a package without
+/// one, all files in its directory.
+pub(super) fn has_bench_functions(package: &Package, target: &Target) -> bool {
+    let is_alone = is_library(target)
+        || (target.kind == [TargetKind::Bin] && !package.targets.iter().any(is_library));
+    let beside = target.src_path.parent();
+    let beside = beside.filter(|all| is_alone && Some(*all) != package.manifest_path.parent());
+    has_libtest_benches(beside.unwrap_or(&target.src_path).as_std_path())
+}
+
+/// Reports whether these packages have a bench target of this name. Accepts every pattern, as cargo itself checks those.
+fn may_have_bench(packages: &[&Package], name: &str) -> bool {
+    is_glob(name) || bench_names(packages).iter().any(|known| known == name)
+}
+
+fn bench_names(packages: &[&Package]) -> Vec<String> {
+    let targets = packages.iter().flat_map(|package| &package.targets);
+    targets
+        .filter(|target| target.kind == [TargetKind::Bench])
+        .map(|target| target.name.clone())
+        .collect()
+}
+
+/// The attribute of libtest's benches.
+const ATTRIBUTE: &str = "#[bench]";
+
+/// Reports whether the source file at `path`, or any file in the directory `path`, has a `#[bench]` function.
+pub fn has_libtest_benches(path: &Path) -> bool {
+    if path.is_dir() {
+        let entries = fs::read_dir(path).into_iter().flatten();
+        return entries
+            .filter_map(Result::ok)
+            .any(|entry| has_libtest_benches(&entry.path()));
+    }
+    let is_source = path.extension().is_some_and(|extension| extension == "rs");
+    let has_attribute = |source: String| {
+        let mut lines = source.lines();
+        lines.any(|line| line.trim_start().starts_with(ATTRIBUTE))
+    };
+    is_source && fs::read_to_string(path).is_ok_and(has_attribute)
+}
+
+/// Reports whether the manifest sets `bench = true` for the target.
+pub(super) fn sets_bench_true(package: &Package, target: &Target) -> bool {
+    let text = fs::read_to_string(&package.manifest_path).unwrap_or_default();
+    let Ok(document) = text.parse::<DocumentMut>() else {
+        return false;
+    };
+    let key = match &target.kind[..] {
+        [TargetKind::Bin] => "bin",
+        [TargetKind::Example] => "example",
+        [TargetKind::Test] => "test",
+        _ if is_library(target) => "lib",
+        _ => return false,
+    };
+    let is_on = |entry: &dyn TableLike| entry.get("bench").and_then(Item::as_bool) == Some(true);
+    let is_named =
+        |entry: &dyn TableLike| entry.get("name").and_then(Item::as_str) == Some(&target.name);
+    match document.get(key) {
+        Some(Item::ArrayOfTables(tables)) => {
+            let mut tables = tables.iter();
+            tables.any(|table| is_named(table) && is_on(table))
+        }
+        Some(Item::Value(toml_edit::Value::Array(values))) => {
+            let mut tables = values.iter().filter_map(toml_edit::Value::as_inline_table);
+            tables.any(|table| is_named(table) && is_on(table))
+        }
+        Some(table) => table.as_table_like().is_some_and(is_on),
+        None => false,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const METADATA: &[u8] = include_bytes!("corpus/metadata.json");
+
+    #[test]
+    fn a_damaged_description_of_a_workspace_is_read_or_refused() {
+        let options = CargoOptions::default();
+        let look_at = |workspace: &Workspace| {
+            drop(workspace.package_settings());
+            drop(workspace.selected_packages(&options));
+            drop(workspace.selected_bench_packages(&options));
+            workspace.targets()
+        };
+        let whole = Workspace::parse(METADATA).expect("it is whole");
+        let targets = look_at(&whole);
+        assert!(targets.iter().any(|(_, target, _)| target == "costs"));
+        perfcheck_mutations::attack("cargo's metadata", &[METADATA.to_vec()], |said| {
+            drop(Workspace::parse(said).map(|workspace| look_at(&workspace)));
+        });
+    }
+}

@@ -1,0 +1,173 @@
+//! The functions of an executable and their names without hashes, and rewrites of paths that were compiled into it.
+//!
+//! `env!("CARGO_MANIFEST_DIR")` and `env!("CARGO_BIN_EXE_name")` become text in the executable. Both sides are built at the same path, so both would
+//! read the files and start the programs of the last build. In the kept copy, a path of the same length replaces this text; nothing else changes.
+//! Invariant: whether two sides are identical is decided before that.
+
+use memchr::memmem;
+use object::{Architecture, Endianness, Object, ObjectSymbol, SymbolKind};
+use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
+use std::path::Path;
+use std::{fs, io};
+
+use perfcheck_code::readable_name;
+
+/// A function of an executable.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Function {
+    /// Its name in the symbol table.
+    pub(super) symbol: String,
+    /// Size of its code, in bytes.
+    pub(super) size: u64,
+    /// Address of its code.
+    pub(super) address: u64,
+}
+
+/// The functions of an executable, and the architecture it is made for.
+#[derive(Debug, Clone)]
+pub(super) struct ExecutableCode {
+    pub(super) functions: Functions,
+    pub(super) architecture: Architecture,
+    pub(super) endianness: Endianness,
+}
+
+/// The functions of an executable, by name without hash.
+pub(super) type Functions = BTreeMap<String, Vec<Function>>;
+
+/// Returns the functions by name without hash, which changes with the version of a crate. Functions of the same name, such as instances of one
+/// generic, are sorted by size. Symbols that the linker cannot distinguish are omitted, as are all but the first of several names for one address.
+pub(super) fn parse_functions(executable: &[u8]) -> Result<ExecutableCode, String> {
+    let file = object::File::parse(executable).map_err(|error| error.to_string())?;
+    let mut found: Vec<Function> = Vec::new();
+    let mut uses: BTreeMap<&str, usize> = BTreeMap::new();
+    for symbol in file.symbols() {
+        let Ok(name) = symbol.name() else { continue };
+        if symbol.kind() != SymbolKind::Text || !symbol.is_definition() || symbol.size() == 0 {
+            continue;
+        }
+        *uses.entry(name).or_default() += 1;
+        found.push(Function {
+            symbol: name.to_owned(),
+            size: symbol.size(),
+            address: symbol.address(),
+        });
+    }
+    found.sort_by(|a, b| (a.address, &a.symbol).cmp(&(b.address, &b.symbol)));
+    found.dedup_by_key(|function| function.address);
+    found.retain(|function| uses.get(&*function.symbol) == Some(&1));
+    if found.is_empty() {
+        return Err("it tells no names of functions".to_owned());
+    }
+    let mut by_name = Functions::new();
+    for function in found {
+        let name = readable_name(&function.symbol);
+        by_name.entry(name).or_default().push(function);
+    }
+    for same in by_name.values_mut() {
+        same.sort_by_key(|function| function.size);
+    }
+    Ok(ExecutableCode {
+        functions: by_name,
+        architecture: file.architecture(),
+        endianness: file.endianness(),
+    })
+}
+
+/// A path and its replacement of the same length.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub(crate) struct PathRewrite {
+    from: Vec<u8>,
+    to: Vec<u8>,
+}
+
+impl PathRewrite {
+    /// Returns `None` if the lengths differ, or if `from` is empty.
+    pub(crate) fn new(from: &Path, to: &Path) -> Option<Self> {
+        let bytes = |path: &Path| path.as_os_str().as_encoded_bytes().to_vec();
+        let lead = Self {
+            from: bytes(from),
+            to: bytes(to),
+        };
+        (!lead.from.is_empty() && lead.from.len() == lead.to.len()).then_some(lead)
+    }
+
+    /// Returns the rewrite that is equivalent to this one followed by `leads`.
+    pub(crate) fn then(mut self, leads: &[Self]) -> Self {
+        for lead in leads {
+            lead.apply(&mut self.to);
+        }
+        self
+    }
+
+    /// Replaces every occurrence of the path. Reports whether there was one.
+    pub(crate) fn apply(&self, bytes: &mut [u8]) -> bool {
+        let places: Vec<usize> = memmem::find_iter(bytes, &self.from).collect();
+        for start in &places {
+            bytes[*start..start + self.to.len()].copy_from_slice(&self.to);
+        }
+        !places.is_empty()
+    }
+}
+
+/// Applies all rewrites to a file.
+pub(crate) fn apply_all(leads: &[PathRewrite], path: &Path) -> io::Result<()> {
+    // On other systems executables are signed, and a changed one would not start.
+    if !cfg!(target_os = "linux") {
+        return Ok(());
+    }
+    let mut bytes = fs::read(path)?;
+    let mut changed = false;
+    for lead in leads {
+        changed |= lead.apply(&mut bytes);
+    }
+    if changed {
+        // Write a new file instead of changing one that a process may be running.
+        let permissions = fs::metadata(path)?.permissions();
+        fs::remove_file(path)?;
+        fs::write(path, bytes)?;
+        fs::set_permissions(path, permissions)?;
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn this_test_is_among_the_functions_of_its_executable() {
+        let executable = std::env::current_exe().expect("a path");
+        let bytes = std::fs::read(executable).expect("readable");
+        let found = parse_functions(&bytes).expect("names");
+        let mut names = found.functions.keys();
+        assert!(names.any(|name| name.contains("link::executable::parse_functions")));
+        assert!(parse_functions(b"no executable").is_err());
+    }
+
+    #[test]
+    fn a_damaged_executable_tells_its_functions_or_why_not() {
+        let whole: &[u8] = include_bytes!("../../../code/tests/corpus/small.elf");
+        let found = parse_functions(whole).expect("names");
+        let names: Vec<&String> = found.functions.keys().collect();
+        assert_eq!(names, ["_start", "first", "second"]);
+        perfcheck_mutations::attack("functions", &[whole.to_vec()], |bytes| {
+            drop(parse_functions(bytes));
+        });
+    }
+
+    #[test]
+    fn every_occurrence_is_replaced_and_nothing_else() {
+        let lead = PathRewrite::new(Path::new("/a/b"), Path::new("/c/d")).expect("the same length");
+        let mut bytes = b"/a/b/x\0/a//a/b/a/bc/a/".to_vec();
+        assert!(lead.apply(&mut bytes));
+        assert_eq!(bytes, b"/c/d/x\0/a//c/d/c/dc/a/");
+        assert!(!lead.apply(&mut bytes));
+    }
+
+    #[test]
+    fn paths_of_other_lengths_are_left_alone() {
+        assert!(PathRewrite::new(Path::new("/a"), Path::new("/bc")).is_none());
+        assert!(PathRewrite::new(Path::new(""), Path::new("")).is_none());
+    }
+}

@@ -1,0 +1,610 @@
+//! Links the executables of both sides with one code layout after another.
+//!
+//! Each layout is a random map of functions to positions, which the order of the link and an object file of fillers bring about. Invariant: a
+//! function that both sides have gets the same position in its page on both.
+
+use object::write::{Object, Symbol, SymbolSection};
+use object::{
+    Architecture, BinaryFormat, Endianness, SectionFlags, SectionKind, SymbolFlags, SymbolKind,
+    SymbolScope, elf,
+};
+use std::collections::BTreeSet;
+use std::path::{Path, PathBuf};
+use std::{fs, thread};
+
+use super::executable;
+use super::executable::{ExecutableCode, Function, Functions, PathRewrite, parse_functions};
+use super::kept::{KeptLink, LinkError, file_error};
+use perfcheck_analysis::model::{BySide, Side};
+use perfcheck_host::process::{Supervisor, start_scoped_work};
+use perfcheck_stats::{Draws, Stream};
+
+/// An executable that can be linked again.
+#[derive(Debug, Clone)]
+pub struct Relinkable {
+    /// Its kept link.
+    pub(crate) link: KeptLink,
+    /// The rewrites of paths in it, which make it find the files of its side.
+    pub(crate) leads: Vec<PathRewrite>,
+    /// Starts the linker.
+    pub(crate) supervisor: Supervisor,
+}
+
+/// The executables of both sides, which can be linked with any number of layouts.
+///
+/// Any change of the code moves all functions after it. So two builds are linked again with one map for both: every function that both have gets the
+/// same place in a page, and each map has another order.
+#[derive(Debug, Clone)]
+pub struct CodeLayouts {
+    sides: BySide<LinkedSide>,
+    seed: u64,
+}
+
+#[derive(Debug, Clone)]
+struct LinkedSide {
+    from: Relinkable,
+    code: ExecutableCode,
+    executable: PathBuf,
+}
+
+impl CodeLayouts {
+    /// Prepares executables that were `built` and can be linked again. New executables are written to `places`.
+    pub fn prepare(
+        from: &BySide<Relinkable>,
+        built: BySide<&Path>,
+        places: &BySide<PathBuf>,
+        seed: u64,
+    ) -> Result<Self, LinkError> {
+        let (base, candidate) = compute_both(
+            || LinkedSide::prepare(from.base.clone(), built.base, places.base.clone()),
+            || {
+                let from = from.candidate.clone();
+                LinkedSide::prepare(from, built.candidate, places.candidate.clone())
+            },
+        );
+        let sides = BySide {
+            base: base?,
+            candidate: candidate?,
+        };
+        Ok(Self { sides, seed })
+    }
+
+    /// Returns the paths of the executables.
+    pub fn executables(&self) -> BySide<&Path> {
+        BySide {
+            base: &self.sides.base.executable,
+            candidate: &self.sides.candidate.executable,
+        }
+    }
+
+    /// Links both sides with the layout number `ordinal`.
+    pub fn link(&self, ordinal: u32) -> Result<(), LinkError> {
+        let BySide { base, candidate } = &self.sides;
+        let functions = BySide {
+            base: &base.code.functions,
+            candidate: &candidate.code.functions,
+        };
+        let map = draw_map(functions, self.seed, ordinal);
+        let (base, candidate) =
+            compute_both(|| base.link(&map.base), || candidate.link(&map.candidate));
+        base.and(candidate)
+    }
+}
+
+/// Computes the results of both sides, at the same time if a thread can be started.
+fn compute_both<T: Send>(base: impl Fn() -> T + Sync, candidate: impl Fn() -> T) -> (T, T) {
+    thread::scope(|scope| {
+        let base = start_scoped_work(scope, &base);
+        let candidate = candidate();
+        (base(), candidate)
+    })
+}
+
+fn read(path: &Path) -> Result<Vec<u8>, LinkError> {
+    fs::read(path).map_err(file_error("cannot read", path))
+}
+
+impl Relinkable {
+    /// Fails if repeating the link at `place` does not give the bytes that were `built`.
+    fn require_repeatable(&self, built: &[u8], place: &Path) -> Result<(), LinkError> {
+        self.link.repeat(place, &self.supervisor)?;
+        self.rewrite_paths(place)?;
+        if read(place)? != built {
+            return Err(LinkError::Unrepeatable);
+        }
+        Ok(())
+    }
+
+    /// Rewrites the paths in an executable as in the one that was built.
+    fn rewrite_paths(&self, executable: &Path) -> Result<(), LinkError> {
+        executable::apply_all(&self.leads, executable)
+            .map_err(file_error("cannot lead paths in", executable))
+    }
+}
+
+impl LinkedSide {
+    /// Finds the functions of the executable that was `built`. If it was stripped, links another with all names.
+    fn prepare(from: Relinkable, built: &Path, executable: PathBuf) -> Result<Self, LinkError> {
+        let functions = |path: &Path, bytes: &[u8]| {
+            parse_functions(bytes).map_err(|why| LinkError::Functions {
+                path: path.to_owned(),
+                why,
+            })
+        };
+        let bytes = read(built)?;
+        from.require_repeatable(&bytes, &executable)?;
+        let found = functions(built, &bytes).or_else(|_| {
+            from.link.repeat_with(&executable, &[], &from.supervisor)?;
+            functions(&executable, &read(&executable)?)
+        });
+        Ok(Self {
+            code: found?,
+            from,
+            executable,
+        })
+    }
+
+    fn link(&self, pieces: &[CodePiece]) -> Result<(), LinkError> {
+        let written = write_object(pieces, self.code.architecture, self.code.endianness);
+        let (object, order) = written.map_err(|why| LinkError::Functions {
+            path: self.executable.clone(),
+            why,
+        })?;
+        let fillers = self.executable.with_added_extension("fillers.o");
+        let ordering = self.executable.with_added_extension("order");
+        fs::write(&fillers, object).map_err(file_error("cannot write", &fillers))?;
+        fs::write(&ordering, order).map_err(file_error("cannot write", &ordering))?;
+        let further = [
+            ("", &*fillers),
+            ("--symbol-ordering-file=", &*ordering),
+            ("--no-warn-symbol-ordering", Path::new("")),
+        ];
+        (self.from.link).repeat_with(&self.executable, &further, &self.from.supervisor)?;
+        self.from.rewrite_paths(&self.executable)
+    }
+}
+
+/// Size of a memory page, in bytes. Processors that compare only a few bits of addresses distinguish them within this range.
+const PAGE: u64 = 4096;
+/// Compilers align functions to this many bytes. Any larger alignment is left to chance.
+const STEP: u64 = 16;
+/// The gap before a function is a random number of steps less than this: a cache line has four.
+const GAPS: u32 = 4;
+
+/// The room before a function that has to be filled.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct FillerSpec {
+    pub(super) size: u64,
+    pub(super) alignment: u64,
+}
+
+/// An element of the executable, in the order of the link.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) enum CodePiece {
+    Filler(FillerSpec),
+    /// The symbol of a function.
+    Function(String),
+}
+
+/// Draws a map: returns the pieces from which to link each side, such that common functions get the same positions. `ordinal` distinguishes maps.
+///
+/// Functions come in a random order. Each has room for the larger of both sides' code and begins at a multiple of 16 bytes after a random gap. A
+/// function that would cross the end of a page begins on the next page, so only a long function crosses one. A filler before each function takes up
+/// the unused room. If the real size of a function differs from that of its symbol, positions are right again from the next page on.
+pub(super) fn draw_map(
+    sides: BySide<&Functions>,
+    seed: u64,
+    ordinal: u32,
+) -> BySide<Vec<CodePiece>> {
+    let block = u64::from(ordinal);
+    let mut slots = pair_functions(&sides);
+    let name = "order of functions";
+    let mut order = Draws::new(Stream { seed, name }, block);
+    order.shuffle(&mut slots);
+    let name = "gaps between functions";
+    let mut gaps = Draws::new(Stream { seed, name }, block);
+    let mut map = BySide {
+        base: SideLayout::default(),
+        candidate: SideLayout::default(),
+    };
+    let mut end = 0_u64;
+    for slot in slots {
+        let gap = STEP * gaps.index(GAPS) as u64;
+        let mut start = end.next_multiple_of(STEP) + gap;
+        let room = slot.base.map_or(0, |function| function.size);
+        let room = room.max(slot.candidate.map_or(0, |function| function.size));
+        let fits = start / PAGE == (start + room.max(1) - 1) / PAGE;
+        if !fits {
+            // A filler of no bytes would have no alignment.
+            start = end.next_multiple_of(PAGE) + STEP + gap;
+        }
+        for side in Side::BOTH {
+            let strip = map.get_mut(side);
+            strip.fill_to(start, fits);
+            strip.push_function(*slot.get(side));
+        }
+        end = start + room;
+    }
+    BySide {
+        base: map.base.pieces,
+        candidate: map.candidate.pieces,
+    }
+}
+
+/// The functions of one name: one of each side that has it.
+type Slot<'f> = BySide<Option<&'f Function>>;
+
+fn pair_functions<'f>(sides: &BySide<&'f Functions>) -> Vec<Slot<'f>> {
+    let names: BTreeSet<&String> = sides.base.keys().chain(sides.candidate.keys()).collect();
+    let mut slots = Vec::new();
+    for name in names {
+        let of = |side| -> Vec<&'f Function> {
+            sides.get(side).get(name).into_iter().flatten().collect()
+        };
+        let (base, mut candidate) = (of(Side::Base), of(Side::Candidate));
+        // If several functions share a name, first pair those of equal size, then the rest.
+        let mut others = Vec::new();
+        for function in base {
+            let same = candidate
+                .iter()
+                .position(|other| other.size == function.size);
+            match same {
+                Some(at) => slots.push(BySide {
+                    base: Some(function),
+                    candidate: Some(candidate.remove(at)),
+                }),
+                None => others.push(function),
+            }
+        }
+        for nth in 0..others.len().max(candidate.len()) {
+            slots.push(BySide {
+                base: others.get(nth).copied(),
+                candidate: candidate.get(nth).copied(),
+            });
+        }
+    }
+    slots
+}
+
+/// The pieces of one side so far.
+#[derive(Default)]
+struct SideLayout {
+    pieces: Vec<CodePiece>,
+    end: u64,
+}
+
+impl SideLayout {
+    /// Adds filler up to `start`: from the current end, or from the beginning of a new page.
+    fn fill_to(&mut self, start: u64, from_here: bool) {
+        let filler = if from_here {
+            FillerSpec {
+                size: start - self.end,
+                alignment: 1,
+            }
+        } else {
+            FillerSpec {
+                size: start % PAGE,
+                alignment: PAGE,
+            }
+        };
+        if filler.size > 0 {
+            self.pieces.push(CodePiece::Filler(filler));
+        }
+        self.end = start;
+    }
+
+    fn push_function(&mut self, function: Option<&Function>) {
+        if let Some(function) = function {
+            self.pieces
+                .push(CodePiece::Function(function.symbol.clone()));
+            self.end += function.size;
+        }
+    }
+}
+
+/// Value of a filler byte, which no process executes (on x86, a breakpoint).
+const BYTE: u8 = 0xcc;
+
+/// Returns the symbol of the nth filler.
+fn symbol_name(nth: usize) -> String {
+    format!("perfcheck_filler_{nth}")
+}
+
+/// Returns an object file with a section for each filler, and the order of all symbols, one on each line.
+///
+/// The sections are marked as retained, because nothing refers to them.
+pub(super) fn write_object(
+    pieces: &[CodePiece],
+    architecture: Architecture,
+    endianness: Endianness,
+) -> Result<(Vec<u8>, String), String> {
+    let mut object = Object::new(BinaryFormat::Elf, architecture, endianness);
+    let mut order = String::new();
+    let mut count = 0;
+    for piece in pieces {
+        match piece {
+            CodePiece::Function(name) => order.push_str(name),
+            CodePiece::Filler(filler) => {
+                let name = symbol_name(count);
+                count += 1;
+                add(&mut object, &name, *filler);
+                order.push_str(&name);
+            }
+        }
+        order.push('\n');
+    }
+    let bytes = object.write().map_err(|error| error.to_string())?;
+    Ok((bytes, order))
+}
+
+fn add(object: &mut Object<'_>, name: &str, filler: FillerSpec) {
+    let section = object.add_section(
+        Vec::new(),
+        format!(".text.{name}").into_bytes(),
+        SectionKind::Text,
+    );
+    let flags = elf::SHF_ALLOC | elf::SHF_EXECINSTR | elf::SHF_GNU_RETAIN;
+    object.section_mut(section).flags = SectionFlags::Elf {
+        sh_flags: u64::from(flags),
+    };
+    let bytes = vec![BYTE; filler.size as usize];
+    object.append_section_data(section, &bytes, filler.alignment);
+    object.add_symbol(Symbol {
+        name: name.as_bytes().to_vec(),
+        value: 0,
+        size: filler.size,
+        kind: SymbolKind::Data,
+        scope: SymbolScope::Compilation,
+        weak: false,
+        section: SymbolSection::Section(section),
+        flags: SymbolFlags::None,
+    });
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+    use std::collections::BTreeMap;
+    use std::ffi::OsString;
+    use std::process::Command;
+
+    use super::*;
+
+    /// Returns the names, without hashes, that belong to one function only, with the functions' addresses in the page.
+    fn places(executable: &Path) -> BTreeMap<String, u64> {
+        let bytes = fs::read(executable).expect("readable");
+        let found = parse_functions(&bytes).expect("names").functions;
+        let alone = found.into_iter().filter(|(_, all)| all.len() == 1);
+        alone
+            .map(|(name, all)| (name, all[0].address % 4096))
+            .collect()
+    }
+
+    /// Builds a program in `place`; returns the link and the executable.
+    fn built(place: &Path, source: &str) -> (KeptLink, PathBuf) {
+        let deps = place.join("deps");
+        fs::create_dir_all(&deps).expect("made");
+        let path = place.join("main.rs");
+        fs::write(&path, source).expect("written");
+        let executable = deps.join("main-1");
+        let linker = place.join("cc");
+        // Record the arguments that the stand-in sees.
+        let script = "#!/bin/sh\nfor a in \"$@\"; do printf '%s\\n' \"$a\"; case $a in *.rcgu.o|*symbols.o) ln $a $0.$(basename $a);; esac; done > $0.arguments\nexec cc \"$@\"\n";
+        fs::write(&linker, script).expect("written");
+        let mode = std::os::unix::fs::PermissionsExt::from_mode(0o755);
+        fs::set_permissions(&linker, mode).expect("set");
+        let mut rustc = Command::new("rustc");
+        rustc
+            .args(["-O", "--edition=2024", "-C"])
+            .arg(format!("linker={}", linker.display()))
+            .arg("-o")
+            .args([&executable, &path]);
+        let output = Supervisor::default().output(&mut rustc);
+        assert!(output.expect("rustc runs").status.success());
+        let text = fs::read_to_string(place.join("cc.arguments")).expect("arguments");
+        let arguments: Vec<OsString> = text
+            .lines()
+            .map(|line| {
+                let copy = place.join(format!(
+                    "cc.{}",
+                    Path::new(line)
+                        .file_name()
+                        .unwrap_or_default()
+                        .to_string_lossy()
+                ));
+                let copied = copy.is_file();
+                if copied { copy.into() } else { line.into() }
+            })
+            .collect();
+        let links = place.join("links");
+        KeptLink::keep(&links, Path::new("cc"), &arguments).expect("kept");
+        let link = KeptLink::find(&links, &executable).expect("it was kept");
+        (link, executable)
+    }
+
+    const BASE: &str = r#"
+        use std::collections::BTreeMap;
+        fn main() {
+            let map: BTreeMap<String, usize> = std::env::args().map(|word| (word.clone(), word.len())).collect();
+            println!("{map:?} {}", "12".parse::<u32>().unwrap());
+        }
+    "#;
+
+    #[test]
+    fn a_link_that_gives_another_executable_is_refused() {
+        let place = tempfile::tempdir().expect("a directory");
+        let (link, built) = built(place.path(), BASE);
+        let leads = Vec::new();
+        let relinkable = Relinkable {
+            link,
+            leads,
+            supervisor: Supervisor::default(),
+        };
+        let again = place.path().join("again");
+        let bytes = fs::read(&built).expect("readable");
+        relinkable
+            .require_repeatable(&bytes, &again)
+            .expect("the same bytes");
+        let refused = relinkable.require_repeatable(&[&bytes[..], b"more"].concat(), &again);
+        assert!(
+            matches!(refused, Err(LinkError::Unrepeatable)),
+            "{refused:?}"
+        );
+    }
+
+    #[test]
+    fn both_sides_have_their_functions_at_the_same_places_of_pages_and_do_what_they_did() {
+        let place = tempfile::tempdir().expect("a directory");
+        let (old, new) = (place.path().join("old"), place.path().join("new"));
+        let (base, base_built) = built(&old, BASE);
+        // The candidate has another function and a longer `main`.
+        let source = BASE.replace("fn main() {", "#[unsafe(no_mangle)] pub extern \"C\" fn dead(a: u64) -> u64 { (0..a).map(|i| i ^ a).sum() }\nfn main() { dead(std::env::args().count() as u64);");
+        let (candidate, candidate_built) = built(&new, &source);
+        let relinkable = |link| Relinkable {
+            link,
+            leads: Vec::new(),
+            supervisor: Supervisor::default(),
+        };
+        let layouts = CodeLayouts::prepare(
+            &BySide {
+                base: relinkable(base),
+                candidate: relinkable(candidate),
+            },
+            BySide {
+                base: &base_built,
+                candidate: &candidate_built,
+            },
+            &BySide {
+                base: place.path().join("a"),
+                candidate: place.path().join("b"),
+            },
+            7,
+        )
+        .expect("functions");
+        let mut maps = Vec::new();
+        for ordinal in 0..2 {
+            layouts.link(ordinal).expect("linked");
+            let executables = layouts.executables();
+            let (here, there) = (places(executables.base), places(executables.candidate));
+            let both = here
+                .iter()
+                .filter_map(|(name, at)| Some((name, at, there.get(name)?)));
+            let (same, other): (Vec<_>, Vec<_>) = both.partition(|(_, a, b)| a == b);
+            assert!(
+                same.len() > 100 && other.is_empty(),
+                "{} alike, not {other:?}",
+                same.len()
+            );
+            let output = Supervisor::default()
+                .output(&mut Command::new(executables.candidate))
+                .expect("it runs");
+            assert!(String::from_utf8_lossy(&output.stdout).ends_with(" 12\n"));
+            maps.push(here);
+        }
+        let moved = maps[0].iter().filter(|(name, at)| maps[1][*name] != **at);
+        assert!(moved.count() > 100);
+    }
+
+    fn side(sizes: &[(&str, u64)], hash: &str) -> Functions {
+        let mut found = Functions::new();
+        for (name, size) in sizes {
+            found.entry((*name).to_owned()).or_default().push(Function {
+                symbol: format!("{name}{hash}{size}"),
+                size: *size,
+                address: 0,
+            });
+        }
+        found
+    }
+
+    /// Returns the position of each function in its page, by symbol without hash and by size.
+    fn places_in_page(pieces: &[CodePiece], side: &Functions) -> BTreeMap<String, u64> {
+        let sizes: BTreeMap<&str, (&str, u64)> = side
+            .iter()
+            .flat_map(|(name, all)| all.iter().map(move |f| (&*f.symbol, (&**name, f.size))))
+            .collect();
+        let mut at = 0_u64;
+        let mut found = BTreeMap::new();
+        for piece in pieces {
+            match piece {
+                CodePiece::Filler(filler) => {
+                    at = at.next_multiple_of(filler.alignment) + filler.size;
+                }
+                CodePiece::Function(symbol) => {
+                    let (name, size) = sizes[&**symbol];
+                    assert_eq!(at % STEP, 0, "the linker would align it");
+                    found.insert(name.to_owned(), at % PAGE);
+                    at += size;
+                }
+            }
+        }
+        found
+    }
+
+    fn both(sides: &BySide<Functions>) -> BySide<&Functions> {
+        BySide {
+            base: &sides.base,
+            candidate: &sides.candidate,
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn what_both_sides_have_lies_at_the_same_place_of_a_page(
+            sizes in prop::collection::vec((1_u64..9000, 0_u64..300, 0_u8..6), 1..80),
+            seed in 0_u64..1000,
+            ordinal in 0_u32..10,
+        ) {
+            let names: Vec<String> = (0..sizes.len()).map(|i| format!("f{i}")).collect();
+            let (mut base, mut candidate) = (Vec::new(), Vec::new());
+            for (name, (size, growth, kind)) in names.iter().zip(&sizes) {
+                if *kind != 0 { base.push((&**name, *size)); }
+                if *kind != 1 { candidate.push((&**name, size + if *kind == 2 { *growth } else { 0 })); }
+            }
+            let sides = BySide { base: side(&base, "h1"), candidate: side(&candidate, "h2") };
+            let map = draw_map(both(&sides), seed, ordinal);
+            let found = [places_in_page(&map.base, &sides.base), places_in_page(&map.candidate, &sides.candidate)];
+            prop_assert_eq!(found[0].len(), base.len());
+            prop_assert_eq!(found[1].len(), candidate.len());
+            for (name, place) in &found[0] {
+                if let Some(other) = found[1].get(name) {
+                    prop_assert_eq!(place, other, "{}", name);
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn every_map_has_another_order_and_the_same_ordinal_the_same_map() {
+        let sizes: Vec<(String, u64)> = (0..40).map(|i| (format!("f{i}"), 100 + i)).collect();
+        let sizes: Vec<(&str, u64)> = sizes.iter().map(|(name, size)| (&**name, *size)).collect();
+        let sides = BySide {
+            base: side(&sizes, "a"),
+            candidate: side(&sizes, "b"),
+        };
+        let map = draw_map(both(&sides), 3, 1);
+        assert_eq!(map, draw_map(both(&sides), 3, 1));
+        assert_ne!(map, draw_map(both(&sides), 3, 2));
+        assert_ne!(map, draw_map(both(&sides), 4, 1));
+    }
+
+    #[test]
+    fn a_function_that_is_not_what_its_symbol_says_shifts_its_own_page_alone() {
+        // 40 functions of 400 bytes: nine or ten fit on a page.
+        let sizes: Vec<(String, u64)> = (0..40).map(|i| (format!("f{i}"), 400)).collect();
+        let sizes: Vec<(&str, u64)> = sizes.iter().map(|(name, size)| (&**name, *size)).collect();
+        let sides = BySide {
+            base: side(&sizes, "a"),
+            candidate: side(&sizes, "b"),
+        };
+        let map = draw_map(both(&sides), 3, 1);
+        let mut larger = sides.base.clone();
+        larger.get_mut("f7").expect("it is there")[0].size += 64;
+        let (told, real) = (
+            places_in_page(&map.base, &sides.base),
+            places_in_page(&map.base, &larger),
+        );
+        let moved = told.iter().filter(|(name, place)| real[*name] != **place);
+        assert!(moved.count() < 11);
+    }
+}

@@ -1,0 +1,608 @@
+//! Builds sides: prepares the sources, runs cargo and keeps the results, or finds a kept build.
+
+#![expect(
+    clippy::disallowed_methods,
+    reason = "the time that a build takes is part of the report"
+)]
+
+use std::collections::BTreeMap;
+use std::ffi::OsString;
+use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
+use std::{fs, io};
+
+use super::cache::{CachedFolder, UseLock};
+use super::configuration;
+use super::configuration::{diff_locked_versions, parse_locked_versions};
+use super::kept::{BenchRecord, BuildCopy, BuildRecord, BuildResults, hash_file};
+use super::key::{Key, Recipe, VERSION, decisive_flags, to_text};
+use super::mirror::{Mirror, WantedFiles};
+use super::outcome::{BuildOrigin, BuiltSide, PreparedSides, SideTarget};
+use super::request::{BuildEvent, SidesError, SidesRequest, file_error, source_error};
+use super::sources::own_sources;
+use super::state::{OutsidePaths, State, hash_files};
+use super::workbench::{BuildCache, SideBuilder};
+use crate::cargo::{BuildOrder, BuildOutput, CargoError, CargoOptions, Workspace};
+use crate::link::{KeptLink, Relinkable};
+use perfcheck_analysis::model::{BuildFacts, BySide};
+use perfcheck_host::{HOOK_VARIABLES, Revision, build_environment};
+
+/// Builds `base` and then the work tree. Both are built in the same directory, so the next comparison finds the work tree's state there.
+pub fn build_sides(
+    request: &SidesRequest<'_>,
+    base: &Revision,
+    events: &mut dyn FnMut(BuildEvent<'_>),
+) -> Result<PreparedSides, SidesError> {
+    let mut bench = SideBuilder::open(request, events)?;
+    let (base, candidate) = loop {
+        let base = loop {
+            let states = (bench.check_out(base)?, bench.work_tree()?);
+            if bench.update_layout(&[&states.0, &states.1])? {
+                break states.0;
+            }
+        };
+        let base = bench.build_or_reuse_side(base)?;
+        // The user may have edited files during the build of the base.
+        let levels = bench.layout.levels();
+        let candidate = bench.refresh_work_tree()?;
+        bench.update_layout(&[&candidate])?;
+        if bench.layout.levels() == levels {
+            break (base, bench.build_or_reuse_side(candidate)?);
+        }
+    };
+    bench.prune()?;
+    let facts = request.toolchain.facts.clone();
+    Ok(PreparedSides::from_builds(base, candidate, facts))
+}
+
+/// Builds the work tree alone.
+pub fn build_work_tree(
+    request: &SidesRequest<'_>,
+    events: &mut dyn FnMut(BuildEvent<'_>),
+) -> Result<(BuiltSide, BuildFacts), SidesError> {
+    let mut bench = SideBuilder::open(request, events)?;
+    let state = loop {
+        let state = bench.work_tree()?;
+        if bench.update_layout(&[&state])? {
+            break state;
+        }
+    };
+    let side = bench.build_or_reuse_side(state)?;
+    bench.prune()?;
+    Ok((side, request.toolchain.facts.clone()))
+}
+
+/// Returns the build that is kept under `name`, if it still exists with everything it needs.
+pub fn find_kept_build(
+    request: &SidesRequest<'_>,
+    name: &str,
+    events: &mut dyn FnMut(BuildEvent<'_>),
+) -> Result<Option<BuiltSide>, SidesError> {
+    BuildCache::open(request, events)?.find_kept_side(name)
+}
+
+/// Returns the builds of both sides that are kept under these names, each only if it still exists with everything it needs.
+pub fn find_kept_builds(
+    request: &SidesRequest<'_>,
+    names: &BySide<Option<&str>>,
+    events: &mut dyn FnMut(BuildEvent<'_>),
+) -> Result<BySide<Option<BuiltSide>>, SidesError> {
+    let shelves = BuildCache::open(request, events)?;
+    let of = |name: Option<&str>| match name {
+        Some(name) => shelves.find_kept_side(name),
+        None => Ok(None),
+    };
+    Ok(BySide {
+        base: of(names.base)?,
+        candidate: of(names.candidate)?,
+    })
+}
+
+/// Reads the executables of a bench target (package and name) from the kept builds of both sides, if they still exist. They are only read, so other
+/// files that a process would need may be missing.
+pub fn read_kept_executables(
+    request: &SidesRequest<'_>,
+    names: &BySide<Option<&str>>,
+    (package, target): (&str, &str),
+    events: &mut dyn FnMut(BuildEvent<'_>),
+) -> Result<BySide<Option<Vec<u8>>>, SidesError> {
+    let shelves = BuildCache::open(request, events)?;
+    let of = |name: Option<&str>| {
+        // The name may come from somebody else's store.
+        let Some(key) = name.and_then(Key::parse) else {
+            return Ok(None);
+        };
+        let Some((_place, record)) = shelves.read_record(&key)? else {
+            return Ok(None);
+        };
+        let mut benches = record.output.executables().into_iter();
+        let Some(bench) = benches.find(|bench| bench.package == package && bench.target == target)
+        else {
+            return Ok(None);
+        };
+        fs::read(&bench.executable)
+            .map(Some)
+            .map_err(file_error("cannot read", &bench.executable))
+    };
+    Ok(BySide {
+        base: of(names.base)?,
+        candidate: of(names.candidate)?,
+    })
+}
+
+/// Builds one commit alone.
+pub fn build_commit(
+    request: &SidesRequest<'_>,
+    revision: &Revision,
+    events: &mut dyn FnMut(BuildEvent<'_>),
+) -> Result<BuiltSide, SidesError> {
+    let mut bench = SideBuilder::open(request, events)?;
+    let state = loop {
+        let state = bench.check_out(revision)?;
+        if bench.update_layout(&[&state])? {
+            break state;
+        }
+    };
+    let side = bench.build_or_reuse_side(state)?;
+    if !side.skipped.is_empty() {
+        (bench.events)(BuildEvent::TargetsSkipped(&side.skipped));
+    }
+    bench.prune()?;
+    Ok(side)
+}
+
+impl PreparedSides {
+    /// Pairs two builds that the same compiler made with the same flags.
+    pub fn from_builds(base: BuiltSide, candidate: BuiltSide, facts: BuildFacts) -> Self {
+        Self {
+            dependencies: diff_locked_versions(&base.locked, &candidate.locked),
+            base,
+            candidate,
+            facts,
+        }
+    }
+}
+
+/// A build in the cache.
+struct KeptBuild {
+    key: Key,
+    place: CachedFolder,
+    record: BuildRecord,
+    provenance: BuildOrigin,
+}
+
+impl BuildCache<'_> {
+    /// Returns the build that is kept under `name`, if it still exists with everything it needs.
+    fn find_kept_side(&self, name: &str) -> Result<Option<BuiltSide>, SidesError> {
+        // The name may come from somebody else's store.
+        let Some(key) = Key::parse(name) else {
+            return Ok(None);
+        };
+        let Some(kept) = self.find_build(key)? else {
+            return Ok(None);
+        };
+        let Some(tree) = self.trees.find_at(&kept.record.ground.tree)? else {
+            return Ok(None);
+        };
+        let built = self.prepare_kept(kept, Duration::ZERO, tree.in_use)?;
+        Ok(Some(built))
+    }
+
+    /// Returns the build that is kept under `key`.
+    fn find_build(&self, key: Key) -> Result<Option<KeptBuild>, SidesError> {
+        let found = self.read_record(&key)?;
+        Ok(found.map(|(place, record)| KeptBuild {
+            key,
+            place,
+            record,
+            provenance: BuildOrigin::Cached,
+        }))
+    }
+
+    /// Prepares a kept build for running in the tree of its state.
+    fn prepare_kept(
+        &self,
+        kept: KeptBuild,
+        checkout_time: Duration,
+        tree_in_use: UseLock,
+    ) -> Result<BuiltSide, SidesError> {
+        let KeptBuild {
+            key,
+            place,
+            record,
+            provenance,
+        } = kept;
+        let ground = &record.ground;
+        let moved = |path: &Path| Some(ground.root.join(path.strip_prefix(&record.source).ok()?));
+        let output = record.output.relocate(&moved)?;
+        let executables = output.executables();
+        let targets = output.targets(self.request.cargo, self.request.toolchain);
+        let targets = targets
+            .into_iter()
+            .zip(executables)
+            .filter_map(|(mut target, bench)| {
+                if let Ok(inside) = target.directory.strip_prefix(&ground.root) {
+                    target.directory = ground.directory.join(inside);
+                }
+                let known = record
+                    .made
+                    .benches
+                    .get(&bench_name(&bench.package, &bench.target))?;
+                Some(SideTarget {
+                    target,
+                    executable: bench.executable,
+                    folders: [ground.root.clone(), place.directory.clone()],
+                    executable_hash: known.executable_hash.clone(),
+                    companions_hash: record.made.companions_hash.clone(),
+                    relinkable: known.link.as_ref().and_then(|link| {
+                        Some(Relinkable {
+                            link: KeptLink::read(&place.directory.join(link))?,
+                            leads: record.leads.clone(),
+                            supervisor: self.request.supervisor.clone(),
+                        })
+                    }),
+                    sources: known.sources.clone(),
+                })
+            })
+            .collect();
+        Ok(BuiltSide {
+            name: key.as_str().to_owned(),
+            commit: None,
+            git: None,
+            targets,
+            provenance,
+            checkout_time,
+            build_time: record.build_time,
+            skipped: output.skipped,
+            locked: record.made.locked,
+            _in_use: [place.in_use, tree_in_use],
+        })
+    }
+
+    /// Finds the build that is kept under `key`, if it is complete.
+    fn read_record(&self, key: &Key) -> Result<Option<(CachedFolder, BuildRecord)>, SidesError> {
+        let place = self.kept.find(key)?;
+        Ok(place.and_then(|place| {
+            let record = BuildRecord::read(&place.directory)?;
+            Some((place, record))
+        }))
+    }
+}
+
+impl SideBuilder<'_, '_> {
+    fn build_or_reuse_side(&mut self, mut state: State) -> Result<BuiltSide, SidesError> {
+        let outcome = self.find_or_build(&mut state);
+        if let Err(SidesError::Cargo(CargoError::Build { .. } | CargoError::Metadata(_))) = &outcome
+        {
+            self.report_uncopied(|_| true);
+        }
+        let kept = outcome.map_err(|error| self.add_context(error, &state))?;
+        let skipped = &kept.record.output.skipped;
+        if state.is_work_tree && !skipped.is_empty() {
+            (self.events)(BuildEvent::TargetsSkipped(skipped));
+        }
+        Ok(BuiltSide {
+            commit: state.commit,
+            git: state.git,
+            ..self.shelves.prepare_kept(kept, state.time, state.in_use)?
+        })
+    }
+
+    /// Adds to an error of cargo the revision or the directory that caused it.
+    fn add_context(&self, error: SidesError, state: &State) -> SidesError {
+        match (error, &state.commit, &self.above) {
+            (SidesError::Cargo(CargoError::Metadata(said)), _, Some(path)) => SidesError::Above {
+                path: path.clone(),
+                top: self.present.top.clone(),
+                said,
+            },
+            (SidesError::Cargo(source), Some(revision), _)
+                if !state.is_work_tree && !matches!(source, CargoError::Interrupted) =>
+            {
+                SidesError::Revision {
+                    revision: revision.clone(),
+                    source,
+                }
+            }
+            (other, ..) => other,
+        }
+    }
+
+    fn find_or_build(&mut self, state: &mut State) -> Result<KeptBuild, SidesError> {
+        let key = state
+            .commit
+            .as_ref()
+            .map(|commit| self.commit_key(state, commit));
+        let key = key.transpose()?;
+        let shown = state.commit.as_ref().filter(|_| !state.is_work_tree);
+        if let Some(key) = &key
+            && let Some(kept) = self.shelves.find_build(key.clone())?
+        {
+            (self.events)(BuildEvent::Found(shown));
+            return Ok(kept);
+        }
+        if let Some(kept) = self.find_build_of_equal_files(key.as_ref(), state)? {
+            (self.events)(BuildEvent::Found(shown));
+            return Ok(kept);
+        }
+        self.check_interrupt()?;
+        (self.events)(BuildEvent::Building(shown));
+        let began = Instant::now();
+        self.copy_sources(state)?;
+        let source = self.sources_top();
+        // Hash the copies: the user may have edited the originals in the meantime.
+        let copies = state.wanted.keys();
+        let copies = copies.map(|path| (path.clone(), source.join(path)));
+        let copies = copies.filter(|(_, copy)| fs::symlink_metadata(copy).is_ok());
+        let contents = self.contents_key(&copies.collect(), state)?;
+        let output = self.call_cargo(state)?;
+        let build_time = began.elapsed();
+        let mut made = self.describe_results(&output)?;
+        // Without a commit, the key is a hash of the results.
+        let key = key.filter(|_| state.commit.is_some());
+        let key =
+            key.unwrap_or_else(|| Key::compute(&(to_text(&state.ground.root), &output, &made)));
+        if state.commit.is_none()
+            && let Some((place, record)) = self.shelves.read_record(&key)?
+        {
+            return Ok(KeptBuild {
+                key,
+                place,
+                record: BuildRecord {
+                    build_time,
+                    ..record
+                },
+                provenance: BuildOrigin::Built,
+            });
+        }
+        let unfinished = self.shelves.kept.create_unfinished()?;
+        let copying = BuildCopy {
+            target: &self.shelves.folder.target(),
+            unfinished: &unfinished,
+            place: &self.shelves.kept.path(&key),
+            source: (&source, &state.ground.root),
+        };
+        let (copied, leads) = copying.copy_out(&output)?;
+        self.keep_links(&output, &mut made, &unfinished)?;
+        let record = BuildRecord {
+            output: copied,
+            contents: contents.as_str().to_owned(),
+            source,
+            ground: state.ground.clone(),
+            made,
+            leads,
+            build_time,
+        };
+        record.write(&unfinished)?;
+        Ok(KeptBuild {
+            place: self.shelves.kept.finish(&key)?,
+            key,
+            record,
+            provenance: BuildOrigin::Built,
+        })
+    }
+
+    /// Finds a build of equal files. A changed work tree, which has no `key`, may only use builds that run in the same place. A commit may also use a
+    /// build that runs elsewhere, such as one of the work tree at that commit: a copy of it is kept under `key`. Otherwise cargo would compile
+    /// everything that differs between the two states now, and again for the next build of the other state.
+    fn find_build_of_equal_files(
+        &self,
+        key: Option<&Key>,
+        state: &State,
+    ) -> Result<Option<KeptBuild>, SidesError> {
+        let shelf = &self.shelves.kept;
+        let folders = shelf.by_last_use()?.into_iter();
+        let records = folders.filter_map(|folder| Some((BuildRecord::read(&folder)?, folder)));
+        let mut records: Vec<_> = records.collect();
+        if records.is_empty() {
+            return Ok(None);
+        }
+        let contents = self.contents_key(&state.wanted, state)?;
+        records.retain(|(record, _)| record.contents == contents.as_str());
+        let Some(key) = key else {
+            let mut own = records.iter();
+            let own = own.find(|(record, _)| record.ground.root == state.ground.root);
+            let own = own.and_then(|(_, folder)| Key::parse(folder.file_name()?.to_str()?));
+            return own.map_or(Ok(None), |key| self.shelves.find_build(key));
+        };
+        let Some((record, folder)) = records.into_iter().next() else {
+            return Ok(None);
+        };
+        let unfinished = shelf.create_unfinished()?;
+        let record = record.copy_for(&state.ground, &folder, &unfinished, &shelf.path(key))?;
+        Ok(Some(KeptBuild {
+            place: shelf.finish(key)?,
+            key: key.clone(),
+            record,
+            provenance: BuildOrigin::Cached,
+        }))
+    }
+
+    /// Returns the key of `files` and of everything else that affects the build, except the place where it runs. The checked-out commit is included,
+    /// because build scripts may query it.
+    fn contents_key(&self, files: &WantedFiles, state: &State) -> Result<Key, SidesError> {
+        let mut recipe = self.recipe(state, hash_files(files, |_| true)?)?;
+        recipe.commit = state.head.as_deref().unwrap_or("");
+        recipe.root = Path::new("");
+        Ok(recipe.key())
+    }
+
+    /// Makes the copy of the sources equal to `state`.
+    fn copy_sources(&self, state: &mut State) -> Result<(), SidesError> {
+        self.layout.make_links(&self.shelves.folder.sources())?;
+        // A state without a lock file is built with the lock file that is already in the copy.
+        let lock_file = self.present.lock_file();
+        let mut spared = vec![Path::new(".git")];
+        if !state.wanted.contains_key(&lock_file) {
+            spared.push(&lock_file);
+        }
+        let held = self.mirror().update(&state.wanted, &spared)?;
+        // The user may remove files of the work tree while they are copied. Files in a tree of the cache must exist.
+        let own = |origin: &&PathBuf| origin.starts_with(&state.ground.tree);
+        if let Some(origin) = held.gone.iter().find(own) {
+            return Err(file_error("cannot find", origin)(
+                io::ErrorKind::NotFound.into(),
+            ));
+        }
+        // If files were edited during the copy, or another commit was checked out, the copy does not represent a commit.
+        if state.is_work_tree && (!held.is_up_to_date() || self.present.git()? != state.git) {
+            state.mark_as_changed();
+        }
+        if let (Some(checkout), Some(head)) = (self.request.checkout, &state.head) {
+            checkout.write_git_directory(&self.sources_top(), head)?;
+        }
+        self.check_interrupt()
+    }
+
+    fn mirror(&self) -> Mirror {
+        Mirror {
+            root: self.sources_top(),
+            notes: self.shelves.folder.notes_path("source-notes"),
+        }
+    }
+
+    fn call_cargo(&self, state: &State) -> Result<BuildOutput, SidesError> {
+        let request = self.request;
+        let source = &self.sources_top();
+        let mut options = CargoOptions {
+            manifest_path: Some(source.join(&self.manifest)),
+            target_dir: Some(self.shelves.folder.target()),
+            ..request.options.clone()
+        };
+        options.config.extend(configuration::redirections(
+            &self.configuration,
+            &self.present.top,
+            source,
+        ));
+        if state.lock_file_is_foreign {
+            options.offline |= options.frozen;
+            options.locked = false;
+            options.frozen = false;
+        }
+        if !state.is_work_tree && !state.wanted.contains_key(&self.manifest) {
+            // The package did not exist yet.
+            return Ok(BuildOutput::default());
+        }
+        let workspace = Workspace::load(request.cargo, &options, request.supervisor)?;
+        if !state.is_work_tree {
+            match workspace.retain_existing(&options) {
+                Some(existing) => options = existing,
+                None => return Ok(BuildOutput::default()),
+            }
+        }
+        let target = self.shelves.folder.target().into();
+        let mut variables: Vec<(String, Option<OsString>)> =
+            vec![("CARGO_BUILD_BUILD_DIR".to_owned(), Some(target))];
+        if let Some(name) = self.request.toolchain.rustup_name() {
+            variables.push(("RUSTUP_TOOLCHAIN".to_owned(), Some(name.to_owned())));
+        }
+        // Build scripts that run git must find the repository next to the sources, not the one that a git hook's variables name.
+        variables.extend(HOOK_VARIABLES.map(|name| (name.to_owned(), None)));
+        if let Some(keeping) = &self.link_keeping {
+            let of_linker = keeping.variables(&self.request.toolchain.facts.target);
+            variables.extend(of_linker.map(|(name, value)| (name, Some(value))));
+        }
+        let order = BuildOrder {
+            cargo: request.cargo,
+            workspace: &workspace,
+            toolchain: request.toolchain,
+            options: &options,
+            variables: &variables,
+            supervisor: request.supervisor,
+        };
+        self.mirror().record_build_time()?;
+        let outcome = order.run_cargo();
+        self.mirror().record_build_time()?;
+        Ok(outcome?)
+    }
+
+    /// Computes the hashes and versions that describe a finished build.
+    fn describe_results(&self, output: &BuildOutput) -> Result<BuildResults, SidesError> {
+        let source = &self.sources_top();
+        let workspace_root = source.join(self.request.prefix());
+        let mut benches = BTreeMap::new();
+        for bench in output.executables() {
+            let record = BenchRecord {
+                executable_hash: hash_file(&bench.executable)
+                    .map_err(file_error("cannot read", &bench.executable))?,
+                link: None,
+                sources: own_sources(&bench, &workspace_root, source)?,
+            };
+            benches.insert(bench_name(&bench.package, &bench.target), record);
+        }
+        let mut companions = Vec::new();
+        for path in output.libraries().iter().chain(&output.binaries()) {
+            companions.push(hash_file(path).map_err(file_error("cannot read", path))?);
+        }
+        companions.sort();
+        let locked = fs::read_to_string(source.join(self.present.lock_file()));
+        Ok(BuildResults {
+            benches,
+            companions_hash: Key::compute(&companions).as_str().to_owned(),
+            locked: parse_locked_versions(&locked.unwrap_or_default()),
+        })
+    }
+
+    /// Copies the link inputs of the benches into the folder of the build.
+    fn keep_links(
+        &self,
+        output: &BuildOutput,
+        made: &mut BuildResults,
+        unfinished: &Path,
+    ) -> Result<(), SidesError> {
+        let links = self.shelves.folder.links();
+        for (nth, bench) in output.executables().into_iter().enumerate() {
+            self.check_interrupt()?;
+            let Some(known) = made
+                .benches
+                .get_mut(&bench_name(&bench.package, &bench.target))
+            else {
+                continue;
+            };
+            let Some(link) = KeptLink::find(&links, &bench.executable) else {
+                continue;
+            };
+            let place = Path::new("links").join(nth.to_string());
+            // Without its link inputs an executable can still run, but not be linked again.
+            if link.copy_to(&unfinished.join(&place)).is_ok() {
+                known.link = Some(place);
+            }
+        }
+        Ok(())
+    }
+
+    fn commit_key(&self, state: &State, commit: &Revision) -> Result<Key, SidesError> {
+        let mut recipe = self.recipe(state, state.added.clone())?;
+        recipe.commit = &commit.commit;
+        Ok(recipe.key())
+    }
+
+    /// Returns the recipe for building `files` as `state`.
+    fn recipe<'r>(
+        &'r self,
+        state: &'r State,
+        mut files: Vec<(String, String)>,
+    ) -> Result<Recipe<'r>, SidesError> {
+        for path in &self.configuration {
+            let hash = hash_file(path).map_err(source_error("cannot read", path))?;
+            files.push((to_text(path), hash));
+        }
+        Ok(Recipe {
+            version: VERSION,
+            commit: "",
+            manifest: &self.manifest,
+            source: self.sources_top(),
+            root: &state.ground.root,
+            facts: &self.request.toolchain.facts,
+            toolchain: self.request.toolchain.rustup_name().map(Into::into),
+            flags: decisive_flags(self.request.options, &self.manifest),
+            variables: build_environment(),
+            files,
+            outside: OutsidePaths::collect(&state.wanted, &self.present.top).fingerprints(),
+        })
+    }
+}
+
+fn bench_name(package: &str, target: &str) -> String {
+    format!("{package} {target}")
+}

@@ -1,0 +1,239 @@
+//! Requests to build sides, the events that a build reports, and the errors of building one side of a comparison.
+
+use std::io;
+use std::path::{Path, PathBuf};
+
+use crate::cargo::{CargoError, CargoOptions, SkippedTarget, Toolchain, Workspace};
+use perfcheck_analysis::model::BenchesFrom;
+use perfcheck_host::process::Supervisor;
+use perfcheck_host::{Checkout, GitError, Revision};
+
+/// A request to build one or both sides.
+#[derive(Debug, Clone, Copy)]
+pub struct SidesRequest<'a> {
+    /// The cache: the directory of all workspaces' folders.
+    pub cache: &'a Path,
+    /// Path of the cargo to run.
+    pub cargo: &'a Path,
+    /// The user's flags for cargo.
+    pub options: &'a CargoOptions,
+    /// The compiler and cargo's configuration for it.
+    pub toolchain: &'a Toolchain,
+    /// The user's workspace.
+    pub workspace: &'a Workspace,
+    /// The checkout that contains the workspace, if any does.
+    pub checkout: Option<&'a Checkout>,
+    /// The state whose bench targets a revision is built with.
+    pub benches_from: BenchesFrom,
+    /// Maximum size of the kept builds, in bytes. Builds in use may exceed it.
+    pub room: u64,
+    /// The names of builds that are never removed, regardless of size.
+    pub spared: &'a [String],
+    /// A program that calls [`crate::link::run_as_linker`], which makes it possible to link executables again.
+    pub stand_in: Option<&'a Path>,
+    /// Starts processes and knows whether the user has asked to stop.
+    pub supervisor: &'a Supervisor,
+}
+
+impl SidesRequest<'_> {
+    /// Returns the checkout, or an error: without a repository there are no revisions.
+    pub(super) fn require_checkout(&self) -> Result<&Checkout, SidesError> {
+        self.checkout.ok_or(SidesError::NoRepository)
+    }
+
+    /// Returns the workspace's path relative to the directory that is copied.
+    pub(super) fn prefix(&self) -> &Path {
+        self.checkout
+            .map_or(Path::new(""), |checkout| &checkout.prefix)
+    }
+}
+
+/// A file or directory of the work tree that is not copied to the build, although a build might read it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct UncopiedFile {
+    /// Path relative to the top of the repository.
+    pub path: PathBuf,
+    /// The reason.
+    pub reason: UncopiedReason,
+}
+
+/// The reason why a file is not copied.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum UncopiedReason {
+    /// The user has no permission to read it.
+    Unreadable,
+    /// Git ignores it, and it has too many files or is too large.
+    TooLarge,
+}
+
+/// An event that the user should see during a build.
+#[derive(Debug, Clone, Copy)]
+pub enum BuildEvent<'a> {
+    /// Another process holds the lock of this folder; this one waits.
+    Waiting(&'a Path),
+    /// The sources of a state are being prepared.
+    CheckingOut(&'a Revision),
+    /// A kept build of the state is used: there is nothing to build.
+    Found(Option<&'a Revision>),
+    /// Builds that had not been used for a long time were removed.
+    Removed {
+        /// Number of builds.
+        builds: usize,
+        /// Their size on disk, in bytes.
+        bytes: u64,
+    },
+    /// These files were not copied. The build did without them, or failed.
+    LeftOut(&'a [UncopiedFile]),
+    /// Cargo starts to build; its own output follows.
+    Building(Option<&'a Revision>),
+    /// Cargo skipped these bench targets of the requested state.
+    TargetsSkipped(&'a [SkippedTarget]),
+}
+
+/// The reason why a side cannot be built.
+#[derive(Debug, thiserror::Error)]
+pub enum SidesError {
+    /// Git failed.
+    #[error(transparent)]
+    Git(#[from] GitError),
+    /// Cargo failed.
+    #[error(transparent)]
+    Cargo(#[from] CargoError),
+    /// The old state does not build, or cargo cannot read it; the message is cargo's.
+    #[error(
+        "revision {revision} cannot be built as it is: {source}\n  help: the benchmarks of a revision are built with the current toolchain and cargo configuration; another revision may do"
+    )]
+    Revision {
+        /// The revision that was to be built.
+        revision: Revision,
+        /// Cargo's error.
+        source: CargoError,
+    },
+    /// The workspace is in no git repository, so it has no revisions.
+    #[error("the workspace lies in no git repository")]
+    NoRepository,
+    /// The revision does not contain the workspace yet.
+    #[error("revision {revision} has no `{}`: the workspace was not there yet", manifest.display())]
+    NoWorkspace {
+        /// The revision that was to be built.
+        revision: Revision,
+        /// The missing manifest, relative to the top of the repository.
+        manifest: PathBuf,
+    },
+    /// The manifest to build is outside the repository.
+    #[error("`{}` does not lie in the repository at `{}`", manifest.display(), top.display())]
+    Elsewhere {
+        /// The manifest.
+        manifest: PathBuf,
+        /// The repository's top.
+        top: PathBuf,
+    },
+    /// A manifest names a dependency whose directory contains the repository.
+    #[error(
+        "cargo cannot read a copy of the repository `{}`, in which a manifest names a directory above it, `{}`\n{said}\n  help: make the two one repository, or the dependency one by `git` or version",
+        top.display(),
+        path.display()
+    )]
+    Above {
+        /// The directory above.
+        path: PathBuf,
+        /// The repository's top.
+        top: PathBuf,
+        /// Cargo's message.
+        said: String,
+    },
+    /// The old state has none of the packages whose current benchmarks were to be added to it.
+    #[error("revision {revision} has no package {}: there is nothing to lay its benchmarks over", packages.join(", "))]
+    NoPackage {
+        /// The revision that was to be built.
+        revision: Revision,
+        /// The packages with bench targets.
+        packages: Vec<String>,
+    },
+    /// A manifest cannot be changed because it cannot be parsed.
+    #[error("cannot read `{}`: {source}", path.display())]
+    Manifest {
+        /// The manifest.
+        path: PathBuf,
+        /// The parse error.
+        source: toml_edit::TomlError,
+    },
+    /// A file of the user is needed and cannot be read.
+    #[error("{doing} `{}`: {source}\n  help: what is built is a copy of the files that git tracks and of those beside them", path.display())]
+    Source {
+        /// The failed action, as "cannot ...".
+        doing: &'static str,
+        /// The file.
+        path: PathBuf,
+        /// The cause.
+        source: io::Error,
+    },
+    /// A file of the cache cannot be read or written.
+    #[error("{doing} `{}`: {source}\n  help: the cache can be removed at any time; PERFCHECK_CACHE names another place", path.display())]
+    File {
+        /// The failed action, as "cannot ...".
+        doing: &'static str,
+        /// The file.
+        path: PathBuf,
+        /// The cause.
+        source: io::Error,
+    },
+    /// The user has no cache directory.
+    #[error("there is no directory for caches\n  help: PERFCHECK_CACHE names one")]
+    NoCacheDirectory,
+    /// The user asked to stop.
+    #[error("interrupted")]
+    Interrupted,
+}
+
+impl SidesError {
+    /// Reports whether the user asked to stop.
+    pub fn is_interruption(&self) -> bool {
+        matches!(
+            self,
+            Self::Interrupted
+                | Self::Cargo(CargoError::Interrupted)
+                | Self::Revision {
+                    source: CargoError::Interrupted,
+                    ..
+                }
+        )
+    }
+
+    /// Reports whether the revision itself is the cause, so that a search through the history may skip it.
+    pub fn is_caused_by_revision(&self) -> bool {
+        match self {
+            Self::Revision { source, .. } => !matches!(source, CargoError::Interrupted),
+            Self::NoWorkspace { .. }
+            | Self::NoPackage { .. }
+            | Self::Git(GitError::MissingSubmoduleCommit { .. }) => true,
+            _ => false,
+        }
+    }
+}
+
+/// Returns a function that turns an I/O error about a file of the cache into a [`SidesError`].
+pub(super) fn file_error(
+    doing: &'static str,
+    path: &std::path::Path,
+) -> impl FnOnce(io::Error) -> SidesError {
+    let path = path.to_owned();
+    move |source| SidesError::File {
+        doing,
+        path,
+        source,
+    }
+}
+
+/// Returns a function that turns an I/O error about a file of the user into a [`SidesError`].
+pub(super) fn source_error(
+    doing: &'static str,
+    path: &std::path::Path,
+) -> impl FnOnce(io::Error) -> SidesError {
+    let path = path.to_owned();
+    move |source| SidesError::Source {
+        doing,
+        path,
+        source,
+    }
+}

@@ -1,0 +1,26 @@
+//! Reads the machine and the checkout: clock, environment variables, git, /proc and /sys.
+//!
+//! No other module reads these. Must not interpret the values beyond converting them to the types of the model.
+//! Invariant: a fact that cannot be determined is absent, not an error. Only data that a command requires (a
+//! revision, its files) causes errors.
+
+#![cfg_attr(not(test), warn(clippy::disallowed_methods))]
+
+mod clock;
+mod control;
+mod examine;
+mod git;
+mod machine;
+pub mod process;
+mod revisions;
+mod variables;
+mod viewer;
+
+pub use clock::{format_ago, now, parse_moment, suspended_time, to_rfc3339};
+pub use control::ControlProbe;
+pub use examine::{ActivitySnapshot, RealFiles, SystemFiles, last_level_cache, machine_state};
+pub use git::{Checkout, GitError, HOOK_VARIABLES};
+pub use machine::{load_average, read_host_facts};
+pub use revisions::{PresentFiles, Revision};
+pub use variables::{EnvironmentVariables, build_environment, fresh_seed};
+pub use viewer::{open_in_viewer, temporary_page};

@@ -1,0 +1,47 @@
+//! The store: runs, processes, series and baselines in one SQLite file of the user, or in a shared PostgreSQL
+//! database.
+//!
+//! Owns the schema (docs/internals/src/store.md), its migrations and every statement; no other module uses SQLite. Must not
+//! read the clock, the environment or the checkout: times and facts are passed in. Invariants: data reported as
+//! recorded survives a kill, a process is stored as a whole or not at all, samples are read back as the same integers
+//! or as an error, and a file that is foreign or newer than this program is never written to.
+
+#![cfg_attr(not(test), warn(clippy::disallowed_methods))]
+// Test code that other crates share names this crate from outside.
+#[cfg(test)]
+extern crate self as perfcheck_store;
+
+mod check;
+mod conditions;
+mod encoding;
+mod error;
+mod history;
+mod measurements;
+mod open;
+mod processes;
+mod pruning;
+mod runs;
+mod schema;
+#[cfg(feature = "postgres")]
+mod server;
+mod sql;
+mod steps;
+mod transfer;
+mod workspaces;
+
+#[cfg(test)]
+mod tests;
+
+pub use conditions::Conditions;
+pub use error::StoreError;
+pub use history::{
+    BenchmarkSummary, BranchFilter, History, HistoryQuery, MeasuredCode, PastMeasurement,
+    RunFilter, RunLink, RunLinks,
+};
+pub use open::{ExistingStore, OpenOptions, Store, default_path, is_address, public_location};
+pub use pruning::{RemovedRuns, StoredRun};
+pub use runs::RunSummary;
+pub use transfer::{KnownRun, RunEndFn, TransferredPair, TransferredRun};
+pub use workspaces::{
+    AdoptionSummary, Baseline, WorkspaceId, WorkspaceSummary, check_baseline_name,
+};
