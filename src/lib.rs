@@ -11,6 +11,7 @@ pub mod cli;
 mod commands;
 pub mod config;
 mod delivery;
+mod diagnostics;
 mod error;
 pub mod interchange;
 mod naming;
@@ -32,6 +33,7 @@ pub use commands::{
     remove_runs, report, run, run_then_push, run_workloads, runs, self_test, show,
 };
 pub use delivery::{ReportOptions, ReportRequest, RequestedReportKind};
+pub use diagnostics::start_log;
 pub use error::AppError;
 pub use options::{
     AnalysisOptions, ComparisonOptions, CountingMode, Effort, FailOn, FailureOptions, OutlierWords,

@@ -90,11 +90,16 @@ fn dispatch(
     commands: &LogCommands,
     stderr: &mut dyn Write,
 ) -> Result<ExitCode, AppError> {
+    cargo_perfcheck::start_log(&variables, io::stderr)?;
     let of_stderr = self::charset(&variables, io::stderr().is_terminal());
     let common = &parsed.common;
     let progress = if common.output.quiet {
         ProgressMode::Quiet
-    } else if io::stderr().is_terminal() && common.output.format == MessageFormat::Human {
+    } else if io::stderr().is_terminal()
+        && common.output.format == MessageFormat::Human
+        // The lines of the log would run into the bar.
+        && variables.log.is_none()
+    {
         ProgressMode::Bar(self::charset(&variables, true))
     } else {
         ProgressMode::Lines

@@ -2,6 +2,7 @@
 
 use crate::pipeline::cache_build::{CacheBuild, cache_directory, describe_revision};
 use std::path::{Path, PathBuf};
+use tracing::info_span;
 
 use super::layouts::Relinking;
 use super::machine_code::ExecutableComparison;
@@ -160,6 +161,7 @@ pub(crate) fn pair_with_executable(
     request: &Request<'_>,
     world: &mut World<'_>,
 ) -> Result<BuildPair, AppError> {
+    let _stage = info_span!("build").entered();
     let path = resolve_executable(path)?;
     let (toolchain, candidate) = build(request.context, request.common, world)?;
     let base = with_executable(&candidate, &path)?;
@@ -207,6 +209,7 @@ pub(crate) fn pair_with_revision(
     request: &Request<'_>,
     world: &mut World<'_>,
 ) -> Result<BuildPair, AppError> {
+    let _stage = info_span!("build").entered();
     let order = CacheBuild {
         context: request.context,
         cargo: &request.common.cargo,

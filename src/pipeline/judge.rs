@@ -1,6 +1,7 @@
 //! Turns measurements into the conclusion of a run.
 
 use std::collections::{BTreeMap, BTreeSet};
+use tracing::info_span;
 
 use super::record::RecordedRun;
 use crate::stored::references::StoredReferences;
@@ -62,6 +63,7 @@ impl Measured {
 
     /// Judges all benchmarks as one family. An interrupt ends the process and names the run that is left incomplete.
     pub(crate) fn judge(&self, gate: GatePolicy<'_>, interrupt: &Interrupt) -> Conclusion<'_> {
+        let _stage = info_span!("judge").entered();
         let left = self.run().left_incomplete();
         interrupt.while_computing(&left, || match self {
             Self::Single(single) => single.judge(gate),

@@ -1,6 +1,7 @@
 //! Decides which benchmarks of the work tree are measured against which build, and which need no measurement.
 
 use std::collections::{BTreeMap, BTreeSet};
+use tracing::info_span;
 
 use super::reference::ReferenceBuild;
 use crate::error::AppError;
@@ -53,6 +54,7 @@ pub(crate) fn pair_builds(
     request: &Request<'_>,
     world: &mut World<'_>,
 ) -> Result<PairedSuite, AppError> {
+    let _stage = info_span!("pair").entered();
     let has_several = references.len() > 1;
     let versions_may_differ = request.comparison.allows(Fact::BenchmarkVersion);
     let mut remarks = Vec::new();

@@ -2,6 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
+use tracing::info_span;
 
 use super::counting::count_paired;
 use super::pairing::Pairing;
@@ -294,6 +295,7 @@ impl BegunPair<'_> {
         pairing: Pairing,
         world: &mut World<'_>,
     ) -> Result<PairedMeasured, AppError> {
+        let _stage = info_span!("measure").entered();
         let (runs, measurement) = (self.runs, &self.measurement);
         let left = RecordedRun::Pair(runs).left_incomplete();
         let pairs = pairing.pairs;

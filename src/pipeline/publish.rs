@@ -12,6 +12,7 @@ use perfcheck_analysis::exit_code::ExitCode;
 use perfcheck_analysis::findings::{Conclusion, Findings};
 use perfcheck_analysis::model::{RunId, Verdict};
 use perfcheck_store::{Store, WorkspaceId};
+use tracing::info_span;
 
 /// Where and how a result is written.
 pub(crate) struct Publication<'a> {
@@ -54,6 +55,7 @@ impl Publication<'_> {
         mut concluded: Conclusion<'_>,
         world: &mut World<'_>,
     ) -> Result<ExitCode, AppError> {
+        let _stage = info_span!("publish").entered();
         concluded.verdicts.advice = match &self.advice {
             Advice::Line(line) => vec![line.clone()],
             Advice::NextSteps(steps) => self.advise(steps, store, workspace, run, &concluded)?,

@@ -5,6 +5,7 @@ use perfcheck_analysis::compare::Comparison;
 use perfcheck_analysis::findings::{Conclusion, Row};
 use perfcheck_analysis::model::{Acceptance, BySide, GitState, RunEnd, RunId, RunVerdict, Verdict};
 use perfcheck_store::{Store, StoreError};
+use tracing::info_span;
 
 /// A run in the store: of one build, or of both builds of a side-by-side measurement.
 #[derive(Debug, Clone, Copy)]
@@ -63,6 +64,7 @@ impl RecordedRun {
         concluded: &Conclusion<'_>,
         policy: AcceptancePolicy<'_>,
     ) -> Result<(), AppError> {
+        let _stage = info_span!("record").entered();
         let end = RunEnd {
             finished: perfcheck_host::now(),
             acceptance: self.decide_acceptance(store, concluded, policy)?,

@@ -1,6 +1,7 @@
 //! Chooses the builds that the work tree is measured against, and builds them.
 
 use std::collections::BTreeSet;
+use tracing::info_span;
 
 use crate::error::AppError;
 use crate::pipeline::build::{
@@ -115,6 +116,7 @@ pub(crate) fn find_reference_builds(
     request: &Request<'_>,
     world: &mut World<'_>,
 ) -> Result<ReferenceBuilds, AppError> {
+    let _stage = info_span!("reference").entered();
     let Some((store, workspace)) = request.context.open_stored()? else {
         return Ok(ReferenceBuilds::Available(Vec::new()));
     };

@@ -1,6 +1,7 @@
 //! Measurement of one build alone, in processes that follow the sampling schedules of its reference runs.
 
 use std::time::Duration;
+use tracing::info_span;
 
 use super::request::{Request, busy_warning};
 use crate::error::AppError;
@@ -64,6 +65,7 @@ impl SingleMeasurement<'_> {
         mut targets: Vec<DiscoveredTarget>,
         world: &mut World<'_>,
     ) -> Result<Vec<BenchmarkCost>, AppError> {
+        let _stage = info_span!("measure").entered();
         let request = self.request;
         let pins = pinned_schedules(store, self.references)?;
         let tables = &request.context.tables;

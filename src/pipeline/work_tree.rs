@@ -1,6 +1,7 @@
 //! The built work tree, paired with builds of earlier runs.
 
 use std::time::Duration;
+use tracing::info_span;
 
 use super::build::{BuildPair, pair_with_revision};
 use super::cache_build::CacheBuild;
@@ -43,6 +44,7 @@ impl WorkTree {
         is_kept: bool,
         world: &mut World<'_>,
     ) -> Result<Self, AppError> {
+        let _stage = info_span!("build").entered();
         refuse_no_targets(context, common, world)?;
         let in_cache = if is_kept {
             match cache_build(context, common).build_work_tree(world) {

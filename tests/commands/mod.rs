@@ -36,6 +36,7 @@ mod init;
 mod latencies;
 mod layout;
 mod listing;
+mod log;
 pub mod measuring_loop;
 mod merging;
 mod methods;

@@ -33,12 +33,13 @@ const MARKER: &str = "TEST_MACHINE";
 const NO_VALGRIND: &str = "no-valgrind";
 
 /// Variables of the surrounding shell or CI system that would change what a run says.
-const FOREIGN: [&str; 28] = [
+const FOREIGN: [&str; 29] = [
     "PERFCHECK_STORE",
     "PERFCHECK_TEAM_STORE",
     "PERFCHECK_SCRIPTED_CLOCK",
     "PERFCHECK_SCRIPTED_CONTROL",
     "PERFCHECK_CACHE",
+    "PERFCHECK_LOG",
     "PERFCHECK_NO_RERUN",
     "PERFCHECK_NO_SAMPLING",
     "CARGO_TARGET_DIR",

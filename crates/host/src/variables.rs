@@ -29,6 +29,8 @@ pub struct EnvironmentVariables {
     pub no_rerun: bool,
     /// `PERFCHECK_NO_SAMPLING`: never sample the time of processes
     pub no_sampling: bool,
+    /// `PERFCHECK_LOG`: which parts of the tool write what they do to stderr
+    pub log: Option<String>,
     /// `PERFCHECK_SCRIPTED_CLOCK`: scripted times of benches, for tests
     pub scripted_clock: Option<String>,
     /// `PERFCHECK_SCRIPTED_CONTROL`: times of the control workload if the clock is scripted
@@ -68,6 +70,7 @@ impl EnvironmentVariables {
             cache: path("PERFCHECK_CACHE"),
             no_rerun: text("PERFCHECK_NO_RERUN").is_some(),
             no_sampling: text("PERFCHECK_NO_SAMPLING").is_some(),
+            log: text("PERFCHECK_LOG"),
             scripted_clock: text("PERFCHECK_SCRIPTED_CLOCK"),
             scripted_control: text("PERFCHECK_SCRIPTED_CONTROL"),
             ci_branch: text("GITHUB_HEAD_REF")

@@ -6,6 +6,7 @@
 #[cfg(feature = "postgres")]
 use super::server::TeamSession;
 use rusqlite::config::DbConfig;
+use rusqlite::trace::{TraceEvent, TraceEventCodes};
 use rusqlite::{Connection, OpenFlags, ffi};
 use std::collections::BTreeMap;
 use std::fmt::Write;
@@ -14,6 +15,7 @@ use std::io::{self, ErrorKind, Read};
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
+use tracing::{Level, debug, enabled};
 
 use super::error::{Attempt, Fault};
 use super::schema::{APPLICATION_ID, VERSION};
@@ -253,12 +255,25 @@ impl StoreFile {
         };
         let (connection, journal) =
             outcome.map_err(|fault| fault.into_error(&path, options.busy_timeout))?;
+        debug!(?path, ?access, ?journal, "store opened");
+        if enabled!(Level::DEBUG) {
+            connection.trace_v2(TraceEventCodes::SQLITE_TRACE_PROFILE, Some(log_statement));
+        }
         Ok(Self {
             connection,
             file,
             busy_timeout: options.busy_timeout,
             journal,
         })
+    }
+}
+
+/// Logs a statement that has ended. Its values stay out of the log.
+fn log_statement(event: TraceEvent<'_>) {
+    if let TraceEvent::Profile(statement, time) = event {
+        let statement = statement.sql();
+        let words: Vec<&str> = statement.split_whitespace().collect();
+        debug!(?time, statement = words.join(" "), "query");
     }
 }
 

@@ -16,6 +16,7 @@ use std::process::{Child, ChildStderr, ChildStdout, Command, ExitStatus, Output,
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread;
 use std::time::{Duration, Instant};
+use tracing::debug;
 
 use super::interrupt::Interrupt;
 use super::reaper;
@@ -112,6 +113,13 @@ impl Supervisor {
             reaper.announce(&mark);
         }
         let child = command.process_group(0).spawn()?;
+        debug!(
+            pid = child.id(),
+            program = ?command.get_program(),
+            arguments = ?command.get_args().collect::<Vec<_>>(),
+            directory = ?command.get_current_dir(),
+            "program started"
+        );
         let id = Pid::from_child(&child);
         known.push(child.id());
         drop(known);
@@ -199,6 +207,7 @@ impl ProcessGroup {
         let leader = self.child.id();
         known.retain(|pid| *pid != leader);
         self.status = Some(status);
+        debug!(pid = leader, %status, "program ended");
         Ok(status)
     }
 

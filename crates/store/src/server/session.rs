@@ -19,6 +19,7 @@ use tokio_postgres::error::SqlState;
 use tokio_postgres::tls::MakeTlsConnect;
 use tokio_postgres::types::{ToSql as ServerToSql, Type};
 use tokio_postgres::{Client, Config, NoTls, SimpleQueryMessage, Socket};
+use tracing::debug_span;
 
 use super::address::TeamAddress;
 use super::scripts::VERSION;
@@ -243,6 +244,7 @@ impl TeamSession {
         query: &str,
         values: &[(&(dyn ServerToSql + Sync), Type)],
     ) -> Attempt<Vec<tokio_postgres::Row>> {
+        let _query = debug_span!("query", statement = ?query).entered();
         self.wait(self.client.query_typed(query, values))
     }
 
@@ -252,12 +254,14 @@ impl TeamSession {
         statement: &str,
         values: &[(&(dyn ServerToSql + Sync), Type)],
     ) -> Attempt<usize> {
+        let _query = debug_span!("query", ?statement).entered();
         let changed = self.wait(self.client.execute_typed(statement, values))?;
         Ok(usize::try_from(changed).unwrap_or(usize::MAX))
     }
 
     /// Runs statements without parameters.
     pub(super) fn batch(&self, statements: &str) -> Attempt<()> {
+        let _query = debug_span!("query", statement = ?statements).entered();
         self.wait(self.client.batch_execute(statements))
     }
 
