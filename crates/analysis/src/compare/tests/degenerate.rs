@@ -128,6 +128,24 @@ fn n_x18_a_coarse_clock_needs_longer_samples() {
 }
 
 #[test]
+fn constants_beyond_the_threshold_by_less_than_a_step_of_the_clock_are_not_called() {
+    let verdict = |of_candidate, of_base| {
+        let constant = |floor, quantum| {
+            let mut run = floors(&[floor; 5], 40);
+            for launch in &mut run.launches {
+                launch.quantum = Nanos(quantum);
+            }
+            run
+        };
+        screened(&constant(102.1, of_candidate), &constant(100.0, of_base)).verdict
+    };
+    // 2.1 % are 2.08 % of the logarithm, the threshold is 1.98 %, and a step of 1.9 us is .19 % of a sample of a millisecond.
+    assert_eq!(verdict(1, 1), Verdict::Regressed);
+    assert_eq!(verdict(1_900, 1), Verdict::Inconclusive);
+    assert_eq!(verdict(1, 1_900), Verdict::Inconclusive);
+}
+
+#[test]
 fn a_few_long_samples_among_short_ones_do_not_stand_for_the_launch() {
     // 50 us normally, 200 us when disturbed: only the disturbed samples would pass the length test.
     let mut times = vec![50.0; 40];
@@ -251,6 +269,10 @@ fn one_or_two_launches_by_choice_are_allowed_and_noted() {
         // A single process of 40 samples is too little for the low quantile.
         let comparison = dedicated(&few, &base);
         assert_eq!(comparison.verdict, Verdict::Regressed);
+        assert!(!has(&comparison, |note| matches!(
+            note,
+            Note::LaunchesFailed { .. }
+        )));
         assert!(has(&comparison, |note| *note
             == Note::FewLaunches {
                 side: Side::Candidate,
