@@ -684,4 +684,27 @@ mod tests {
         let base = found.compared.expect("tested").base;
         assert!((base - 100.03).abs() < 0.005, "{base}");
     }
+
+    #[test]
+    fn values_that_are_compared_are_finite() {
+        let extent = Extent::InTurn {
+            rounds: 12,
+            stopped_early: false,
+            layouts: 0,
+        };
+        let compared = |base, change| {
+            let mut comparison = Comparison::undecided(0.01, extent);
+            comparison.set_change(base, Some(Estimate::unbounded(change)));
+            comparison.compared.map(|both| (both.base, both.candidate))
+        };
+        assert_eq!(compared(100.0, 0.5), Some((100.0, 150.0)));
+        assert_eq!(compared(100.0, f64::INFINITY), None);
+        assert_eq!(compared(f64::INFINITY, -1.0), None);
+    }
+
+    #[test]
+    fn rounds_were_measured_side_by_side_and_stored_runs_were_not() {
+        assert!(looked_at(-0.01, 0.0, 0.01, 0.001).is_paired());
+        assert!(!compared(&[1.0], Test::BootstrapT)[0].is_paired());
+    }
 }

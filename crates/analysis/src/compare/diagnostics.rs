@@ -298,6 +298,18 @@ mod tests {
         assert!(names(&found(&apart, &thresholds)).contains(&"LaunchesDiffer".to_owned()));
         thresholds.set("process-variance-ratio", 1000.0).unwrap();
         assert!(!names(&found(&apart, &thresholds)).contains(&"LaunchesDiffer".to_owned()));
+        let ratio = found(&apart, &Thresholds::default())
+            .into_iter()
+            .find_map(|one| match one {
+                Diagnostic::LaunchesDiffer { ratio } => Some(ratio),
+                _ => None,
+            })
+            .unwrap();
+        for (threshold, differ) in [(ratio * 0.999, true), (ratio, false)] {
+            thresholds.set("process-variance-ratio", threshold).unwrap();
+            let names = names(&found(&apart, &thresholds));
+            assert_eq!(names.contains(&"LaunchesDiffer".to_owned()), differ);
+        }
         let rising: Vec<f64> = noise(60)
             .zip(0..)
             .map(|(x, i)| 100.0 + f64::from(i) + x)

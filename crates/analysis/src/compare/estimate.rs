@@ -338,4 +338,33 @@ mod tests {
         }
         assert_eq!(error(0), None);
     }
+
+    #[test]
+    fn drift_widens_every_interval_but_that_of_equal_values() {
+        // t(4, .975) = 2.7764451051977987 times 1 %.
+        let error = |standard_error| LogStandardError {
+            standard_error,
+            df: 4.0,
+        };
+        let margin = 2.776_445_105_197_798_7 * 0.01;
+        for (estimate, within) in [(0.0_f64, 0.001), (0.05, 0.0)] {
+            let uncertainty = Uncertainty {
+                estimate,
+                within: Some(error(within)),
+                between: Some(error(0.01)),
+            };
+            let found = uncertainty.interval_at(0.95);
+            for (bound, margin) in [(found.lower, -margin), (found.upper, margin)] {
+                let expected = (estimate.ln_1p() + margin).exp_m1();
+                assert!((bound - expected).abs() < 1e-12, "{found:?}");
+            }
+        }
+        let same = Uncertainty {
+            estimate: 0.0,
+            within: Some(error(0.0)),
+            between: Some(error(0.01)),
+        };
+        let found = same.interval_at(0.95);
+        assert_eq!((found.lower, found.upper), (0.0, 0.0));
+    }
 }

@@ -117,6 +117,9 @@ fn test_slower(own: &[f64], fastest: &[f64], rivals: usize, level: f64) -> (Rank
 #[cfg(test)]
 mod tests {
     use super::{Contender, ProcessMedians, Rank};
+    use crate::compare::apply_filter;
+    use crate::compare::fixtures::{flat_launch, measurement};
+    use crate::model::{Outliers, SampleFilter};
     use perfcheck_stats::{Draws, Stream};
 
     /// Ranks contenders whose samples are all described.
@@ -226,5 +229,22 @@ mod tests {
         let (slower, faster) = (p(&other, &one), p(&one, &other));
         let (slower, faster) = (slower.expect("tested"), faster.expect("tested"));
         assert!((slower + faster - 1.0).abs() < 1e-12 && slower < 0.5);
+    }
+
+    #[test]
+    fn what_is_described_may_be_filtered_and_what_is_tested_is_not() {
+        let launch = |(k, times): (u32, [f64; 4])| flat_launch(k, 1_000, &times);
+        let times = [[1.0, 2.0, 3.0, 90.0], [4.0, 5.0, 6.0, 90.0]];
+        let mut run = measurement((0..).zip(times).map(launch).collect());
+        let without_filter = ProcessMedians::from_measurement(&run);
+        assert_eq!(without_filter.described, [2.5, 5.5]);
+        let filter = SampleFilter {
+            outliers: Outliers::Mad,
+            ..SampleFilter::default()
+        };
+        apply_filter(std::slice::from_mut(&mut run), None, &filter);
+        let medians = ProcessMedians::from_measurement(&run);
+        assert_eq!(medians.described, [2.0, 5.0]);
+        assert_eq!(medians.tested, [2.5, 5.5]);
     }
 }

@@ -209,7 +209,8 @@ pub struct PerSecond {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::model::Outliers;
+    use crate::compare::fixtures::{flat_launch, measurement};
+    use crate::model::{Outliers, SourceValue};
     use perfcheck_stats::{IqrFence, ZeroSpreadTreatment};
 
     #[test]
@@ -236,5 +237,54 @@ mod tests {
         assert_eq!(policy(Outliers::Mad, Some(5.0)), mad(5.0));
         assert_eq!(policy(Outliers::Mad, None), mad(3.0));
         assert_eq!(policy(Outliers::Keep, Some(5.0)), OutlierPolicy::Keep);
+    }
+
+    #[test]
+    fn a_row_with_an_outlier_in_one_column_is_left_out_of_all_its_columns() {
+        let column = |id: &str, times: [f64; 6]| {
+            let mut found = measurement(vec![flat_launch(0, 1, &times)]);
+            found.benchmark.key.id = id.to_owned();
+            found
+        };
+        let mut run = [
+            column("parse/user", [10.0, 11.0, 12.0, 99.0, 13.0, 14.0]),
+            column("parse/system", [1.0, 2.0, 3.0, 4.0, 5.0, 6.0]),
+            column("parse/wall", [90.0, 21.0, 22.0, 23.0, 24.0, 25.0]),
+            column("print/wall", [1.0, 2.0, 3.0, 4.0, 5.0, 6.0]),
+        ];
+        let values = ["user", "system", "wall"].map(|label| SourceValue {
+            label: Some(label.to_owned()),
+            ..SourceValue::default()
+        });
+        let source = Source {
+            values: values.to_vec(),
+            ..Source::default()
+        };
+        let filter = SampleFilter {
+            outliers: Outliers::Mad,
+            paired: true,
+            ..SampleFilter::default()
+        };
+        apply_filter(&mut run, Some(&source), &filter);
+        let left = run.each_ref().map(|column| {
+            let described = column.described.as_ref().expect("a filter");
+            described.launches.concat()
+        });
+        assert_eq!(left[0], [11.0, 12.0, 13.0, 14.0]);
+        assert_eq!(left[1], [2.0, 3.0, 5.0, 6.0]);
+        assert_eq!(left[2], [21.0, 22.0, 24.0, 25.0]);
+        assert_eq!(left[3], [1.0, 2.0, 3.0, 4.0, 5.0, 6.0]);
+        let sum = sum_left_out(&run).expect("a filter");
+        assert_eq!(sum.filter, filter);
+        let counts = SampleCounts {
+            runs_raw: 24,
+            warmup_skipped: 0,
+            outliers_removed: 6,
+            runs: 18,
+        };
+        assert_eq!(sum.counts, counts);
+        // Without a filter nothing is described apart from the samples.
+        apply_filter(&mut run, Some(&source), &SampleFilter::default());
+        assert_eq!(sum_left_out(&run), None);
     }
 }

@@ -192,3 +192,21 @@ fn fences_are_tukeys_and_no_nearer_to_the_quartiles_than_the_tolerance() {
         f64::NEG_INFINITY..=f64::INFINITY
     );
 }
+
+#[test]
+fn a_band_holds_one_more_run_beside_the_mean_of_those_before_it() {
+    let points = points(&[(12, 1.0)]);
+    let before: Vec<f64> = points[..11].iter().map(|point| point.value).collect();
+    let middle = before.iter().sum::<f64>() / 11.0;
+    let variance = before.iter().map(|y| (y - middle).powi(2)).sum::<f64>() / 10.0;
+    // t(10, .999) = 4.143700494046243, by Simpson's rule over the density.
+    let half = 4.143_700_494_046_243 * (variance * (1.0 + 1.0 / 11.0)).sqrt();
+    let band = course(&points).band.unwrap();
+    for (found, expected) in [
+        (band.lower, middle - half),
+        (band.value, middle),
+        (band.upper, middle + half),
+    ] {
+        assert!((found.ln() - expected).abs() < 1e-9, "{band:?}");
+    }
+}

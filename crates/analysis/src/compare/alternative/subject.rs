@@ -82,10 +82,8 @@ pub fn estimate_metric(
     };
     let estimate = mean(&values)?;
     Some(match TInterval::compute(&values, level) {
-        Some(found) if found.margin > 0.0 => {
-            Estimate::from_interval(estimate, found.interval().clamp_at_zero())
-        }
-        _ => Estimate {
+        Some(found) => Estimate::from_interval(estimate, found.interval().clamp_at_zero()),
+        None => Estimate {
             estimate,
             lower: estimate,
             upper: estimate,

@@ -1,14 +1,15 @@
 //! The published tests on measurements with known samples.
 
-use super::{AcrossRuns, compare_across_runs};
+use super::{AcrossRuns, compare_across_runs, estimate_metric};
 use crate::compare::fixtures::{ITERATIONS, flat_launch, measurement};
 use crate::compare::{Comparison, HostClass, Note, Question, Reference, TestPolicy, compare};
 use crate::model::{
-    Allocations, Analysis, DecisionSettings, Measurement, Nanos, Observations, Outliers, Statistic,
-    StatisticSet, System, Test, Thresholds, Verdict,
+    Allocations, Analysis, DecisionSettings, Latencies, Measurement, Metric, Nanos, Observations,
+    Outliers, Statistic, StatisticSet, System, Test, Thresholds, Verdict,
 };
 use perfcheck_stats::{
-    Correction, EffectSize, MannWhitney, MannWhitneyMethod, Significance, WelchDf, WelchTest,
+    Correction, EffectSize, HdrPrecision, MannWhitney, MannWhitneyMethod, Significance, WelchDf,
+    WelchTest,
 };
 
 const LEVEL: f64 = 0.05;
@@ -141,6 +142,11 @@ fn m5_welch_tests_the_means_of_the_launches_and_its_interval_decides() {
     assert!((change.estimate - 10.0 / 101.0).abs() < 1e-12, "{change:?}");
     let interval = expected.interval(0.95).unwrap();
     assert!((change.lower - interval.lower / 101.0).abs() < 1e-12);
+    // Means and medians are 101 and 111.
+    for described in [found.description.mean, found.description.median] {
+        let change = described.unwrap().estimate;
+        assert!((change.estimate - 10.0 / 101.0).abs() < 1e-12, "{change:?}");
+    }
     assert_eq!(found.verdict, Verdict::Regressed);
     assert_eq!(
         compared(&SLOWER, &BASE, by(Test::Welch)).verdict,
@@ -637,4 +643,154 @@ fn verdicts_may_be_about_allocations_and_only_where_they_were_counted() {
         (latency.verdict, latency.change),
         (Verdict::Inconclusive, None)
     );
+}
+
+#[test]
+fn the_change_of_too_few_observations_is_that_of_medians_for_ranks_and_of_means_for_other_tests() {
+    let estimate = |base: &[f64], candidate: &[f64], test| {
+        let change = compared(base, candidate, by(test)).change.unwrap();
+        assert_eq!(change.upper, f64::INFINITY, "{test}");
+        change.estimate
+    };
+    let is_close = |found: f64, expected: f64| (found - expected).abs() < 1e-12;
+    // Medians of 101.5 and 113, means of 104 and 120.
+    let (base, candidate) = ([100.0, 101.0, 102.0, 113.0], [110.0, 112.0, 114.0, 144.0]);
+    for test in [Test::MannWhitney, Test::Kruskal] {
+        let found = estimate(&base, &candidate, test);
+        assert!(is_close(found, 113.0 / 101.5 - 1.0), "{test}: {found}");
+    }
+    for test in [Test::Welch, Test::PooledT, Test::Interval] {
+        let found = estimate(&[100.0], &candidate, test);
+        assert!(is_close(found, 0.2), "{test}: {found}");
+    }
+}
+
+#[test]
+fn a_pooled_t_score_with_all_resamples_has_no_note_that_there_are_fewer() {
+    let found = compared(&BASE, &SLOWER, by(Test::PooledT));
+    assert_eq!(found.verdict, Verdict::Regressed);
+    assert_eq!(found.notes, []);
+}
+
+#[test]
+fn the_change_of_a_rate_is_that_of_its_time_and_without_an_upper_bound_if_the_rate_may_be_zero() {
+    let compared = |base: &[f64], candidate: &[f64]| {
+        let [base, candidate] = [base, candidate].map(|times| {
+            let mut run = launches(times);
+            let unit = "operations".to_owned();
+            run.benchmark.metric = Metric::Rate { unit };
+            run
+        });
+        let rules = rules(by(Test::Welch), Thresholds::default());
+        compare_one(&base, &candidate, &rules)
+    };
+    let change = compared(&BASE, &SLOWER).change.unwrap();
+    assert!((change.estimate - 10.0 / 101.0).abs() < 1e-12, "{change:?}");
+    // The harmonic mean of the rates is 1 / 101 on both sides. Its error is that of the mean time, sqrt(0.625 / 5), times its square, and
+    // t(8, .975) = 2.306004135204166.
+    let same = compared(&BASE, &BASE);
+    let margin = 2.306_004_135_204_166 * (2.0_f64 * 0.625 / 5.0).sqrt() / 101.0;
+    let change = same.change.unwrap();
+    assert_eq!(change.estimate, 0.0);
+    assert!((change.lower - (1.0 / (1.0 + margin) - 1.0)).abs() < 1e-9);
+    assert!((change.upper - (1.0 / (1.0 - margin) - 1.0)).abs() < 1e-9);
+    assert!((same.compared.unwrap().base - 101.0).abs() < 1e-9);
+    // A standard error of .7 times the rate, and t(2, .975) = 4.3.
+    let apart = compared(&[100.0, 300.0], &[100.0, 300.0]).change.unwrap();
+    assert_eq!(apart.upper, f64::INFINITY);
+    assert!(
+        -1.0 < apart.lower && apart.lower < 0.0 && apart.estimate == 0.0,
+        "{apart:?}"
+    );
+}
+
+#[test]
+fn constants_just_a_step_of_the_clock_apart_do_not_differ() {
+    // Samples of one iteration and 8 ns, by a clock with steps of 1 ns: each step is an eighth.
+    let constant = |ns: f64| measurement((0..5).map(|k| flat_launch(k, 1, &[ns; 3])).collect());
+    for test in [Test::Welch, Test::Interval] {
+        let said = |ns| {
+            let rules = rules(by(test), Thresholds::default());
+            let found = compare_one(&constant(8.0), &constant(ns), &rules);
+            found.published_decision().unwrap().significance
+        };
+        assert_eq!(said(9.0), Significance::NotSignificant, "{test}");
+        assert_eq!(said(10.0), Significance::Significant, "{test}");
+    }
+}
+
+#[test]
+fn a_metric_of_a_run_is_the_mean_of_its_processes_with_students_interval() {
+    let mut run = launches(&[100.0, 100.0]);
+    for (launch, count) in run.launches.iter_mut().zip([12, 14]) {
+        let iteration = Allocations {
+            count,
+            bytes: 64,
+            ..Allocations::default()
+        };
+        launch.extras.allocations = vec![iteration; 4];
+        // The longest of ten operations takes ten times as long as the others.
+        let index = |ns| HdrPrecision::default().index_of(ns);
+        launch.extras.latencies = Some(Latencies {
+            counts: vec![(index(10 * count), 9), (index(100 * count), 1)],
+            ..Latencies::default()
+        });
+    }
+    let estimate = |subject| estimate_metric(&run, subject, 0.95).unwrap();
+    let found = estimate(Statistic::Allocations);
+    // Two values have a standard error of half their distance, and t(1, .975) = 12.706204736174694.
+    assert_eq!(found.estimate, 13.0);
+    assert!((found.lower - (13.0 - 12.706_204_736_174_694)).abs() < 1e-9);
+    assert!((found.upper - (13.0 + 12.706_204_736_174_694)).abs() < 1e-9);
+    let same = estimate(Statistic::Bytes);
+    assert_eq!((same.lower, same.estimate, same.upper), (64.0, 64.0, 64.0));
+    let median = estimate(Statistic::P50);
+    assert_eq!(median.estimate, 130.0);
+    assert!((median.lower - (130.0 - 127.062_047_361_746_94)).abs() < 1e-9);
+    assert_eq!(estimate(Statistic::LONGEST).estimate, 1_300.0);
+    run.launches.truncate(1);
+    let alone = estimate_metric(&run, Statistic::Allocations, 0.95).unwrap();
+    assert_eq!((alone.lower, alone.upper), (12.0, 12.0));
+    assert_eq!(estimate_metric(&run, Statistic::Mean, 0.95), None);
+}
+
+#[test]
+fn every_note_of_a_published_test_or_a_metric_reads_as_a_sentence() {
+    let (p, adjusted, level) = (0.03, 0.12, 0.05);
+    let notes = [
+        Note::TooFewObservations {
+            smaller: 4,
+            needed: 5,
+        },
+        Note::NoCenter {
+            center: Statistic::Slope,
+        },
+        Note::NoCenter {
+            center: Statistic::Median,
+        },
+        Note::NoSuchMetric {
+            metric: Statistic::Peak,
+        },
+        Note::NoSuchMetric {
+            metric: Statistic::Instructions,
+        },
+        Note::NoSuchMetric {
+            metric: Statistic::P99,
+        },
+        Note::NoExactP,
+        Note::NegligibleEffect {
+            delta: 0.1,
+            practical: 0.147,
+        },
+        Note::WithinNoise,
+        Note::NotSignificant { p, adjusted, level },
+        Note::CountsNotSignificant { p, adjusted, level },
+    ];
+    for note in notes {
+        let text = note.to_string();
+        assert!(
+            text.contains(' ') && !text.contains(['{', '}']) && !text.ends_with('.'),
+            "{note:?}: {text}"
+        );
+    }
 }

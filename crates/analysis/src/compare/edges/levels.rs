@@ -13,6 +13,8 @@ use perfcheck_stats::normal;
 pub(super) const LEVEL_P: f64 = 0.001;
 /// Most levels of a component. More would mean that the stated errors are far too small.
 const MOST_LEVELS: usize = 100;
+/// A search takes at most this many steps. It ends by itself long before, unless errors of rounding move a place to and fro.
+const MOST_STEPS: usize = 200;
 /// Relative increase of the gain that is needed to move a place.
 const BETTER: f64 = 1e-6;
 
@@ -77,7 +79,7 @@ impl<'c> Search<'c> {
         let mut begins = vec![false; self.component.places.len()];
         let mut stays = begins.clone();
         let needed = self.by_chance * scale * scale;
-        for _ in 0..2 * begins.len().min(MOST_LEVELS) {
+        for _ in 0..MOST_STEPS {
             let (groups, fit) = self.fit(&begins)?;
             let all = self.candidates(&groups, &fit, 0..begins.len());
             let shown = best_candidate(all.iter()).filter(|best| best.gain > needed);
@@ -393,5 +395,85 @@ mod tests {
         assert_eq!(called_steps((1, 2)), [true, false]);
         assert_eq!(called_steps((3, 4)), [false, true]);
         assert_eq!(called_steps((0, 4)), [false, false], "it could be either");
+    }
+
+    #[test]
+    fn a_step_beyond_the_noise_threshold_stays_only_if_it_is_beyond_chance() {
+        // Its weighted square is 4 with an error of .01, and 16 with half of that; chance gives up to z^2 = 3.48^2 = 12.1 at one of four places.
+        let stays = |standard_error: f64| {
+            let mut component = component(&[(0, 1, 0.02), (1, 2, 0.0), (2, 3, 0.0), (3, 4, 0.0)]);
+            component.edges[0].weight = standard_error.powi(-2);
+            let search = Search::new(&component, &RULES);
+            let mut begins = [false, true, false, false, false];
+            search.remove_insignificant(&mut begins, search.by_chance);
+            begins[1]
+        };
+        assert!(!stays(0.01) && stays(0.005));
+    }
+
+    #[test]
+    fn what_hardly_any_edge_determines_is_neither_a_step_nor_a_trend() {
+        // Places 0 and 1 are one level, and both were measured against place 2. How far place 1 is from place 0 has the error of both edges
+        // together. If that of one is some 100,000 times the other's, rounding leaves nothing of it.
+        let found = |standard_error: f64| {
+            let mut component = component(&[(0, 2, 0.1), (1, 2, 0.1), (2, 3, 0.0), (3, 4, 0.0)]);
+            component.edges[0].weight = 1.0;
+            component.edges[1].weight = standard_error.powi(-2);
+            let search = Search::new(&component, &RULES);
+            let (groups, fit) = search.fit(&[false, false, true, false, false]).unwrap();
+            let is_step = !search.candidates(&groups, &fit, 0..2).is_empty();
+            (is_step, search.score_trend(&groups, &fit, 0).is_some())
+        };
+        assert_eq!(found(1e-4), (true, true));
+        assert_eq!(found(1e-5), (false, false));
+    }
+
+    #[test]
+    fn a_new_level_moves_with_the_levels_before_and_after_it() {
+        let begins = [false, true, false, true, false, true, true];
+        assert_eq!(neighboring_starts(&begins, 3), [1, 3, 5]);
+        assert_eq!(neighboring_starts(&begins, 1), [1, 3]);
+        assert_eq!(neighboring_starts(&begins, 6), [5, 6]);
+    }
+
+    #[test]
+    fn a_trend_must_be_beyond_what_chance_gives_with_the_errors_that_there_are() {
+        // Four equal steps are a trend that lowers the squares by (4 * 2.7 % / 2 %)^2 = 29.2. By chance that is 3.29^2 = 10.8, and four times as
+        // much if the errors are twice as large as claimed.
+        let with_step = |step: f64| component(&[0, 1, 2, 3].map(|at| (at, at + 1, step)));
+        let has_trend = |component: &Component, scale: f64| {
+            let solved = Search::new(component, &RULES).with_trends(vec![false; 5], scale);
+            solved.unwrap().groups.with_trend == [0]
+        };
+        let component = with_step(0.027);
+        assert!(has_trend(&component, 1.0) && !has_trend(&component, 2.0));
+        let search = Search::new(&component, &RULES);
+        let (groups, fit) = search.fit(&[false; 5]).unwrap();
+        let (gain, trend) = search.score_trend(&groups, &fit, 0).unwrap();
+        assert!((gain - 29.16).abs() < 1e-9 && (trend - 0.108).abs() < 1e-9);
+        // A trend that lowers the squares by just what chance gives, to the last digit.
+        let chance = squares_by_chance(1);
+        let (component, scale) = (270..300)
+            .find_map(|step| {
+                let component = with_step(f64::from(step) * 1e-4);
+                let search = Search::new(&component, &RULES);
+                let (groups, fit) = search.fit(&[false; 5])?;
+                let (gain, _) = search.score_trend(&groups, &fit, 0)?;
+                let scale = (gain / chance).sqrt();
+                (chance * scale * scale == gain).then_some((component, scale))
+            })
+            .unwrap();
+        assert!(!has_trend(&component, scale) && has_trend(&component, scale * 0.999));
+    }
+
+    #[test]
+    fn a_step_must_be_beyond_what_chance_gives_with_the_errors_that_there_are() {
+        // Its weighted square is (5.48 % / 1 %)^2 = 30.0. At one of four places chance gives up to 3.48^2 = 12.1, and four times as much if the
+        // errors are twice as large as claimed.
+        let component = component(&[(0, 1, 0.0), (1, 2, 0.0548), (2, 3, 0.0), (3, 4, 0.0)]);
+        let search = Search::new(&component, &RULES);
+        let begins = |scale| search.levels(scale).unwrap().begins;
+        assert_eq!(begins(1.0), [false, false, true, false, false]);
+        assert_eq!(begins(2.0), [false; 5]);
     }
 }

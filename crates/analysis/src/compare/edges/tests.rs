@@ -188,6 +188,7 @@ fn what_no_edge_connects_has_no_change_and_circles_end() {
         (Some(2), None)
     );
     assert_eq!(placement.change(1, 2), None);
+    assert!(!placement.is_one_level(0, 2) && !placement.is_one_level(1, 3));
     assert_eq!((placement.value(4), placement.change(0, 9)), (None, None));
     close(placement.value(1).unwrap(), 0.2);
     assert!(placed(3, &[]).part(0).is_none());
@@ -292,6 +293,20 @@ fn a_reduced_network_is_solved_as_the_whole_one_by_brute_force() {
         let df = components[0].observations - groups.rank();
         assert_eq!(df, edges.len() - 3 - known.len(), "{seed}");
     }
+}
+
+#[test]
+fn a_node_without_a_place_is_eliminated_if_it_has_few_neighbors() {
+    // Every tag is measured at so many places.
+    let stays = |neighbors: usize| {
+        let mut edges: Vec<Edge> = (0..9).map(|at| edge(at, at + 1, 0.0, 0.01)).collect();
+        edges.extend((0..neighbors).map(|at| edge(10, at, 0.2, 0.01)));
+        Component::find_all(&network(10, &edges), |_| true)[0].nodes > 10
+    };
+    assert_eq!(
+        [1, 2, 8, 9, 10].map(stays),
+        [false, false, false, true, true]
+    );
 }
 
 #[test]
@@ -476,6 +491,30 @@ fn the_step_that_classes_disagree_about_most_is_told_as_each_of_them_measured_it
         close(found.change.upper.ln_1p(), step + half);
     }
     assert_eq!(disagreement.changes.len(), 2);
+}
+
+#[test]
+fn classes_may_disagree_about_a_step_in_any_part_of_the_history() {
+    // No edge connects the first two places with the last two.
+    for (disagree, place) in [(0, 1), (2, 3)] {
+        let edges: Vec<Edge> = [(0, 0), (0, 1), (2, 0), (2, 1)]
+            .map(|(at, class)| {
+                let is_other = at == disagree && class == 1;
+                Edge {
+                    class,
+                    ..edge(at, at + 1, if is_other { 0.02 } else { 0.10 }, 0.002)
+                }
+            })
+            .to_vec();
+        let placement = LevelEstimate::solve(&network(4, &edges), 0, &RULES);
+        let disagreement = placement.disagreement.unwrap();
+        assert_eq!(disagreement.place, Some(place));
+        let steps = disagreement.changes.iter();
+        let steps: Vec<f64> = steps.map(|found| found.change.estimate.ln_1p()).collect();
+        assert_eq!(steps.len(), 2);
+        close(steps[0], 0.10);
+        close(steps[1], 0.02);
+    }
 }
 
 #[test]

@@ -496,6 +496,95 @@ fn a_change_of_just_the_threshold_is_none_however_sure_it_is() {
 }
 
 #[test]
+fn counts_differ_only_if_p_is_below_the_level() {
+    use super::counts::CountChange;
+    let verdict = |significance_level| {
+        let rules = ExtrasPolicy {
+            significance_level,
+            ..RULES
+        };
+        let p = |_: &[f64], _: &[f64]| Some(0.01);
+        let found = CountChange::from_process_means(&[8.0; 5], &[9.0; 5], false, p, &rules);
+        found.expect("counts").verdict
+    };
+    assert_eq!(verdict(0.01), Verdict::Inconclusive);
+    assert_eq!(verdict(0.0101), Verdict::Regressed);
+}
+
+#[test]
+fn a_process_without_a_successful_operation_has_no_latencies() {
+    let failed = Latencies {
+        errors: 3,
+        ..latencies([])
+    };
+    let all = [latencies([100; 10]), failed, latencies([300; 20])];
+    let run = launches(all.map(|found| (vec![], Some(found))).into_iter());
+    let found = LatencySummary::from_measurement(&run, 0.95).expect("operations");
+    assert_eq!((found.launches, found.operations, found.errors), (2, 30, 3));
+    assert_eq!(found.operations_per_launch.mean, 15.0);
+    let over = ProcessStatistics::from_measurement(&run, 0.95, 7).expect("operations");
+    assert_eq!(
+        (over.launches, over.observations),
+        (2, ObservationKind::Operations)
+    );
+    assert_eq!((over.count.mean, over.mean_ns.mean), (15.0, 200.0));
+}
+
+#[test]
+fn a_second_in_which_a_process_only_failed_has_no_median_of_that_process() {
+    let mut failed = windowed(&[0, 100]);
+    failed.windows[0].operations = 0;
+    let run = launches(
+        [windowed(&[300, 100]), failed]
+            .map(|found| (vec![], Some(found)))
+            .into_iter(),
+    );
+    let found = LatencySummary::from_measurement(&run, 0.95).expect("operations");
+    let first = found.course.windows[0];
+    assert_eq!((first.launches, first.operations, first.errors), (2, 10, 2));
+    assert_eq!(
+        [first.p50_ns, first.p95_ns, first.p99_ns],
+        [300.0, 600.0, 900.0].map(Some)
+    );
+}
+
+#[test]
+fn samples_are_counted_if_no_operations_were_timed_one_by_one() {
+    let launch = |(k, samples): (u32, usize)| flat_launch(k, 1_000, &vec![100.0; samples]);
+    let run = measurement((0..).zip([4, 8]).map(launch).collect());
+    let found = ProcessStatistics::from_measurement(&run, 0.95, 7).expect("samples");
+    assert_eq!(
+        (found.launches, found.observations),
+        (2, ObservationKind::Samples)
+    );
+    assert_eq!(found.count.mean, 6.0);
+}
+
+#[test]
+fn the_rounding_of_latencies_is_that_of_the_coarsest_histogram() {
+    let with_digits = |digits| {
+        let precision = HdrPrecision::from_digits(digits).expect("digits");
+        let counts = vec![(precision.index_of(1_000_000), 10)];
+        let found = Latencies {
+            digits,
+            counts,
+            ..Latencies::default()
+        };
+        launches([(vec![], Some(found))].into_iter())
+    };
+    let rounding = |base, candidate| {
+        let (base, candidate) = (with_digits(base), with_digits(candidate));
+        LatencyComparison::compare(&[&base], &candidate, ProcessPairing::Independent, &RULES)
+            .expect("operations")
+            .rounding()
+    };
+    // Counters of three digits are up to 1/1024 of their value wide, those of two up to 1/128.
+    assert_eq!(rounding(3, 3), 1.0 / 1024.0);
+    assert_eq!(rounding(2, 3), 1.0 / 128.0);
+    assert_eq!(rounding(3, 2), 1.0 / 128.0);
+}
+
+#[test]
 fn operations_a_second_are_a_billion_over_their_nanoseconds_and_amounts_have_none() {
     let launch = |(k, ns): (u32, f64)| flat_launch(k, 1_000, &[ns; 4]);
     let mut run = measurement((0..).zip([100.0, 200.0]).map(launch).collect());

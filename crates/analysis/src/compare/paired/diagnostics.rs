@@ -115,7 +115,7 @@ fn note_drift(
         Verdict::Improved => first.max(second) < -threshold,
         _ => false,
     };
-    let drifts = apart > threshold && apart > DRIFT * 2.0 * speed.standard_error && !agree;
+    let drifts = apart > threshold.max(DRIFT * 2.0 * speed.standard_error) && !agree;
     drifts.then_some(Note::ChangeDrifts)
 }
 

@@ -156,6 +156,8 @@ fn levels_of_looks(at_most: u32, significance_level: f64) -> Vec<(u32, f64)> {
 mod tests {
     use super::*;
     use crate::compare::Estimate;
+    use crate::model::{BenchmarkKey, Metric, Nanos, Round, Sample};
+    use perfcheck_stats::SignedRank;
 
     #[test]
     fn the_test_of_ranks_has_the_half_of_the_level_that_floors_leave() {
@@ -172,5 +174,55 @@ mod tests {
         assert!((reach / expected - 1.0).abs() < 1e-9, "{reach}");
         // The p of five rounds whose signs all agree is 1 in 32.
         assert!(host.detectable_excess(5, 0.01, 0.9) > 1e6);
+    }
+
+    #[test]
+    fn the_deviation_that_a_round_adds_is_stated_with_its_upper_limit() {
+        let rounds: Vec<Round> = (0..32)
+            .map(|k| {
+                let side = |ns: f64| {
+                    let elapsed = Nanos((ns * 1e6).round() as u64);
+                    let iterations = 1_000_000;
+                    vec![
+                        Sample {
+                            iterations,
+                            elapsed
+                        };
+                        8
+                    ]
+                };
+                Round {
+                    layout: None,
+                    base: side(100.0),
+                    candidate: side(100.0 + f64::from(k * 7 % 32)),
+                    led: Vec::new(),
+                }
+            })
+            .collect();
+        let key = BenchmarkKey {
+            package: "p".into(),
+            target: "t".into(),
+            id: "b".into(),
+        };
+        let series = PairedSeries {
+            key: &key,
+            metric: &Metric::Time,
+            rounds: &rounds,
+            noise_threshold: 0.01,
+        };
+        let found = HostResolution::estimate(&series, 0.95, 5).unwrap();
+        // The error of 32 rounds is that of one over their square root, and the relative error of a deviation is 1 / sqrt(2 * 32); 1.2816 of
+        // these are exceeded in one case of ten.
+        let of_round =
+            |standard_error: f64| standard_error * 32.0_f64.sqrt() * (1.0 + 1.2816 / 8.0);
+        let usable = UsableRounds::select(&series, 32);
+        let floor = FloorTest::test(&usable, 0.0, &PairedMethod::default(), 5).unwrap();
+        assert!((found.floor / of_round(floor.standard_error) - 1.0).abs() < 1e-12);
+        // One standard error on each side of the estimate, at the level beyond one deviation of a normal distribution.
+        let differences: Vec<f64> = (0..32).map(|k| (1.0 + f64::from(k) / 100.0).ln()).collect();
+        let ranks = SignedRank::new(&differences).unwrap();
+        let level = 0.158_655_253_931_457_05;
+        let width = ranks.upper_bound(level) - ranks.lower_bound(level);
+        assert!((found.ranks / of_round(width / 2.0) - 1.0).abs() < 1e-9);
     }
 }

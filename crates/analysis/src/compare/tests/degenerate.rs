@@ -7,15 +7,18 @@ use crate::model::{Failure, Metric, Nanos, ProcessSeries, Side};
 #[test]
 fn no_samples_in_the_new_run_is_failed_and_none_in_the_reference_inconclusive() {
     let (full, empty) = (run(100.0), measurement(vec![]));
-    let lost = dedicated(&empty, &full);
-    assert_eq!(
-        (lost.verdict, lost.change, lost.p_value),
-        (Verdict::Failed, None, None)
-    );
-    assert!(has(&lost, |note| *note
-        == Note::NoSamples {
-            side: Side::Candidate
-        }));
+    let hollow = measurement((0..5).map(|k| flat_launch(k, ITERATIONS, &[])).collect());
+    for nothing in [&empty, &hollow] {
+        let lost = dedicated(nothing, &full);
+        assert_eq!(
+            (lost.verdict, lost.change, lost.p_value),
+            (Verdict::Failed, None, None)
+        );
+        assert!(has(&lost, |note| *note
+            == Note::NoSamples {
+                side: Side::Candidate
+            }));
+    }
     let nothing_there = dedicated(&full, &empty);
     assert_eq!(nothing_there.verdict, Verdict::Inconclusive);
     assert!(has(&nothing_there, |note| *note
@@ -125,6 +128,24 @@ fn n_x18_a_coarse_clock_needs_longer_samples() {
             side: Side::Candidate,
             needed_ns: 5_120_000.0
         }));
+}
+
+#[test]
+fn constants_beyond_the_threshold_by_less_than_a_step_of_the_clock_are_not_called() {
+    let verdict = |of_candidate, of_base| {
+        let constant = |floor, quantum| {
+            let mut run = floors(&[floor; 5], 40);
+            for launch in &mut run.launches {
+                launch.quantum = Nanos(quantum);
+            }
+            run
+        };
+        screened(&constant(102.1, of_candidate), &constant(100.0, of_base)).verdict
+    };
+    // 2.1 % are 2.08 % of the logarithm, the threshold is 1.98 %, and a step of 1.9 us is .19 % of a sample of a millisecond.
+    assert_eq!(verdict(1, 1), Verdict::Regressed);
+    assert_eq!(verdict(1_900, 1), Verdict::Inconclusive);
+    assert_eq!(verdict(1, 1_900), Verdict::Inconclusive);
 }
 
 #[test]
@@ -251,6 +272,10 @@ fn one_or_two_launches_by_choice_are_allowed_and_noted() {
         // A single process of 40 samples is too little for the low quantile.
         let comparison = dedicated(&few, &base);
         assert_eq!(comparison.verdict, Verdict::Regressed);
+        assert!(!has(&comparison, |note| matches!(
+            note,
+            Note::LaunchesFailed { .. }
+        )));
         assert!(has(&comparison, |note| *note
             == Note::FewLaunches {
                 side: Side::Candidate,

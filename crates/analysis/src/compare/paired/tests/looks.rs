@@ -35,6 +35,23 @@ fn a_plain_change_stops_at_the_first_look_and_only_there_or_later() {
 }
 
 #[test]
+fn code_layouts_are_counted_up_to_the_look_that_decides() {
+    // Two rounds have the same layout, and in the first three the code was not laid out anew.
+    let with_layouts = |factor| {
+        let mut rounds = quiet(30, factor);
+        for (at, round) in rounds.iter_mut().enumerate().skip(3) {
+            round.layout = Some(at as u32 / 2);
+        }
+        rounds
+    };
+    let layouts = |rounds: &[Round]| judge_one(rounds, 0.01, &plan(&[10, 30])).extent.layouts();
+    assert_eq!(layouts(&with_layouts(1.05)), 4, "rounds 3 to 9");
+    assert_eq!(layouts(&with_layouts(1.01)), 14, "rounds 3 to 29");
+    assert_eq!(layouts(&with_layouts(1.01)[..4]), 1, "too few for a test");
+    assert_eq!(layouts(&quiet(30, 1.05)), 0);
+}
+
+#[test]
 fn unchanged_waits_for_the_slow_path_test() {
     let rounds = quiet(30, 1.0);
     let plan = plan(&[10, 20, 30, 45, 60]);
@@ -83,6 +100,62 @@ fn what_can_no_longer_be_settled_is_given_up_when_most_of_the_rounds_are_done() 
         standing_at(&rounds[..30], &plan),
         LookStatus::Settled(Verdict::Inconclusive)
     );
+    // Just .45 of them.
+    let plan = self::plan(&[10, 20, 27, 60]);
+    assert_eq!(
+        standing_at(&rounds[..27], &plan),
+        LookStatus::Settled(Verdict::Inconclusive)
+    );
+}
+
+/// Returns the verdicts at the first of two looks, after 20 of 60 rounds, of a benchmark alone and in a family of a hundred.
+fn alone_and_among_a_hundred(rounds: &[Round]) -> [LookStatus; 2] {
+    [1, 100].map(|planned| {
+        let plan = Plan {
+            planned,
+            ..plan(&[20, 60])
+        };
+        standing_at(rounds, &plan)
+    })
+}
+
+#[test]
+fn at_a_look_a_benchmark_has_its_share_of_the_level_of_the_speed() {
+    // The look may spend a quarter of .8 %, and the floor test half of that: 1 in 1,000 alone, 1 in 100,000 among a hundred. Eleven processes of
+    // twenty are faster than all of the other side: by Fisher's test the probability is 1 in 14,000.
+    for (slow_side, verdict) in [
+        (Side::Candidate, Verdict::Regressed),
+        (Side::Base, Verdict::Improved),
+    ] {
+        let mut noise = Noise::new(9);
+        let rounds = rounds_of(20, |round, side, _| {
+            let slow = side == slow_side || round >= 11;
+            100.0 * if slow { 1.05 } else { 1.0 } * (1.0 + 0.002 * noise.exponential())
+        });
+        assert_eq!(
+            alone_and_among_a_hundred(&rounds),
+            [LookStatus::Settled(verdict), LookStatus::Open]
+        );
+    }
+}
+
+#[test]
+fn at_a_look_a_benchmark_has_its_share_of_the_level_of_slow_paths() {
+    // The look may spend a quarter of .2 %: 1 in 2,000 alone, 1 in 200,000 among a hundred. One slow sample in each of fourteen rounds has a
+    // probability of 2 / 2^14, 1 in 8,192.
+    for (slow_side, verdict) in [
+        (Side::Candidate, Verdict::Regressed),
+        (Side::Base, Verdict::Improved),
+    ] {
+        let mut noise = Noise::new(12);
+        let rounds = rounds_of(20, |round, side, i| {
+            let slow = side == slow_side && round < 14 && i == 3;
+            100.0 * if slow { 1.4 } else { 1.0 } * (1.0 + 0.003 * noise.exponential())
+        });
+        let [alone, among] = alone_and_among_a_hundred(&rounds);
+        assert_eq!(alone, LookStatus::Settled(verdict));
+        assert_ne!(among, LookStatus::Settled(verdict));
+    }
 }
 
 #[test]
@@ -106,7 +179,7 @@ fn what_a_benchmark_alone_could_still_settle_is_given_up_in_a_large_family() {
         };
         let alone = plan(&[20, 40]);
         let family = Plan {
-            planned: 1000,
+            planned: 100,
             ..alone.clone()
         };
         let look = Look::interim(&series, &alone, &PairedMethod::default()).expect("a look");
@@ -114,6 +187,85 @@ fn what_a_benchmark_alone_could_still_settle_is_given_up_in_a_large_family() {
         alone == LookStatus::Open && in_family == LookStatus::Settled(Verdict::Inconclusive)
     };
     assert!((0..20).any(|seed| is_given_up_in_a_family_alone(&seed)));
+}
+
+#[test]
+fn a_benchmark_is_given_up_if_the_last_look_is_unlikely_to_show_a_change_or_its_absence() {
+    let (mut given_up, mut open) = (0, 0);
+    for (seed, planned) in (0..30).flat_map(|seed| [(seed, 1), (seed, 100)]) {
+        let mut noise = Noise::new(seed);
+        let mut process = 0.0;
+        let rounds = rounds_of(20, |_, side, i| {
+            if i == 0 {
+                process = 0.01 * noise.normal();
+            }
+            let cost = if side == Side::Candidate { 1.013 } else { 1.0 };
+            100.0 * cost * (1.0 + process + 0.002 * noise.exponential())
+        });
+        let series = PairedSeries {
+            key: &key("b"),
+            metric: &Metric::Time,
+            rounds: &rounds,
+            noise_threshold: 0.01,
+        };
+        let plan = Plan {
+            planned,
+            ..plan(&[20, 40])
+        };
+        let look = Look::interim(&series, &plan, &PairedMethod::default()).expect("a look");
+        let speed = look.speed.as_ref().expect("rounds enough");
+        // The first of two looks may spend a quarter of .8 %. Errors are smaller by the square root of 2 after twice as many rounds, and of the
+        // variance of the last estimate the other half is still to come; 1.645 standard errors are exceeded with a probability of 5 %.
+        let margin = speed.margin(0.002 / planned as f64) * 0.5_f64.sqrt();
+        let reach = 1.645 * speed.standard_error * 0.5_f64.sqrt();
+        let (size, threshold) = (speed.difference.abs(), 0.01_f64.ln_1p());
+        let is_change_likely = size + reach >= threshold + margin;
+        let is_absence_likely = size - reach <= threshold - margin;
+        match look.status(&plan) {
+            LookStatus::Settled(Verdict::Inconclusive) => {
+                given_up += 1;
+                assert!(!is_change_likely && !is_absence_likely, "{seed} {planned}");
+            }
+            LookStatus::Open => {
+                open += 1;
+                assert!(is_change_likely || is_absence_likely, "{seed} {planned}");
+            }
+            LookStatus::Searching | LookStatus::Settled(_) => {}
+        }
+    }
+    assert!(given_up >= 5 && open >= 5, "{given_up} {open}");
+}
+
+#[test]
+fn a_measurement_of_some_rounds_has_the_usual_looks_before_its_end() {
+    assert_eq!(Plan::looks_up_to(200), [10, 20, 30, 60, 100, 200]);
+    assert_eq!(Plan::looks_up_to(25), [10, 20, 25]);
+    assert_eq!(Plan::looks_up_to(10), [10]);
+    assert_eq!(Plan::looks_up_to(7), [7]);
+}
+
+#[test]
+fn whether_the_two_tests_contradict_each_other_is_asked_at_the_share_of_the_level() {
+    // The base reaches 100 ns in one sample of thirty and takes 15 % more in the others; the candidate always takes 105 ns.
+    let mut noise = Noise::new(7);
+    let rounds = rounds_of(20, |_, side, i| {
+        let cost = match side {
+            Side::Candidate => 1.05,
+            Side::Base if i == 7 => 1.0,
+            Side::Base => 1.15,
+        };
+        100.0 * cost * (1.0 + 0.0005 * noise.exponential())
+    });
+    // Of a family of ten thousand each has a level of 8e-7, and the rank test half of that: less than 2^-20, the smallest p of 20 rounds.
+    for (planned, contradict) in [(1, true), (10_000, false)] {
+        let plan = Plan {
+            planned,
+            ..plan(&[20])
+        };
+        let comparison = judge_one(&rounds, 0.01, &plan);
+        let said = has(&comparison, |note| *note == Note::TestsContradict);
+        assert_eq!(said, contradict, "{planned}: {comparison:?}");
+    }
 }
 
 #[test]

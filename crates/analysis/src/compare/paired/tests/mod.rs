@@ -238,6 +238,33 @@ fn more_rounds_are_advised_by_the_square_of_the_margin_over_the_distance_from_th
 }
 
 #[test]
+fn more_than_a_thousand_rounds_are_no_advice() {
+    let (mut advised, mut not_advised) = (0, 0);
+    for seed in 0..30 {
+        let mut noise = Noise::new(seed);
+        let mut process = 0.0;
+        let rounds = rounds_of(20, |_, side, i| {
+            if i == 0 {
+                process = 0.01 * noise.normal();
+            }
+            let cost = if side == Side::Candidate { 1.01 } else { 1.0 };
+            100.0 * cost * (1.0 + process + 0.0005 * noise.exponential())
+        });
+        let comparison = judged(&rounds);
+        assert_eq!(comparison.verdict, Verdict::Inconclusive, "{seed}");
+        let threshold = 0.01_f64.ln_1p();
+        let margin = comparison.smallest_callable.unwrap().ln_1p() - threshold;
+        let distance = comparison.change.unwrap().estimate.ln_1p().abs() - threshold;
+        let rounds = 20.0 * (margin / distance).powi(2);
+        let needed = comparison.look().unwrap().rounds_needed;
+        assert_eq!(needed.is_some(), rounds <= 1_000.0, "{seed}: {rounds}");
+        advised += usize::from(needed.is_some());
+        not_advised += usize::from(needed.is_none());
+    }
+    assert!(advised >= 5 && not_advised >= 5, "{advised} {not_advised}");
+}
+
+#[test]
 fn a_benchmark_that_was_given_up_is_not_advised_to_have_rounds_that_it_could_have_had() {
     let plan = plan(&[10, 20, 30, 60, 100, 200]);
     let mut given_up = 0;
@@ -337,6 +364,30 @@ fn halves_that_disagree_by_less_than_the_threshold_are_not_named() {
 }
 
 #[test]
+fn halves_that_disagree_by_just_the_threshold_are_not_named() {
+    // The pooled floors are those of the second half, in which the host is faster and both sides take the same times.
+    let rounds = rounds_of(40, |round, side, i| match side {
+        _ if round >= 20 => 100.0 * (1.0 + 1e-5 * (SAMPLES * round + i) as f64),
+        Side::Base => 120.0,
+        Side::Candidate => 132.0,
+    });
+    let apart = 132.0_f64.ln() - 120.0_f64.ln();
+    let just = apart.exp_m1();
+    let just = [just.next_down(), just, just.next_up()]
+        .into_iter()
+        .find(|threshold| threshold.ln_1p() == apart)
+        .expect("a threshold with this logarithm");
+    for (threshold, is_named) in [(just, false), (0.999 * just, true)] {
+        let comparison = judge_one(&rounds, threshold, &plan(&[40]));
+        assert_eq!(
+            has(&comparison, |note| matches!(note, Note::ChangeDrifts)),
+            is_named,
+            "{comparison:?}"
+        );
+    }
+}
+
+#[test]
 fn halves_that_disagree_are_not_named_where_both_show_the_verdict() {
     let mut noise = Noise::new(5);
     let rounds = rounds_of(40, |round, side, _| {
@@ -414,6 +465,60 @@ fn modes_are_named_where_nothing_was_settled() {
         "{:?}",
         comparison.notes
     );
+}
+
+/// Returns the distance of the modes of both sides, and the share of their fast rounds, where nothing was settled. Each round of the base takes one of
+/// `times` in all of its samples; the rounds of the new side take the same in another order.
+fn modes_of(times: &[f64]) -> Vec<(f64, f64)> {
+    let rounds = rounds_of(times.len(), |round, side, _| {
+        let at = round + 5 * usize::from(side == Side::Candidate);
+        times[at % times.len()]
+    });
+    let comparison = judge_one(&rounds, 0.0, &plan(&[times.len() as u32]));
+    assert_eq!(comparison.verdict, Verdict::Inconclusive);
+    let notes = comparison.notes.iter();
+    let modes = notes.filter_map(|note| match note {
+        Note::SeveralModes { apart, share, .. } => Some((*apart, *share)),
+        _ => None,
+    });
+    modes.collect()
+}
+
+#[test]
+fn modes_are_described_by_the_gap_between_them_and_the_share_of_the_fast_rounds() {
+    let fast_of_twelve = |fast: usize| {
+        let times: Vec<f64> = (0..12)
+            .map(|k| if 5 * k % 12 < fast { 100.0 } else { 108.0 })
+            .collect();
+        modes_of(&times)
+    };
+    for fast in [3, 4, 9] {
+        let found = fast_of_twelve(fast);
+        assert_eq!(found.len(), 2, "{fast}: {found:?}");
+        for (apart, share) in found {
+            assert!((apart - 0.08).abs() < 1e-9, "{fast}: {apart}");
+            assert_eq!(share, fast as f64 / 12.0);
+        }
+    }
+    // A fifth of twelve rounds are three.
+    assert_eq!((fast_of_twelve(2), fast_of_twelve(10)), (vec![], vec![]));
+}
+
+#[test]
+fn modes_are_apart_by_more_than_twice_what_the_closer_one_of_them_spans() {
+    // Eight fast rounds over 9 %, a gap of 8 %, and four slow ones that are alike, or over 6 %.
+    let of = |slow: [f64; 4]| {
+        let fast = [0.0, 0.0, 0.03, 0.03, 0.06, 0.06, 0.09, 0.09];
+        let logarithms = fast.into_iter().chain(slow);
+        modes_of(&logarithms.map(|x| 100.0 * x.exp()).collect::<Vec<_>>())
+    };
+    let alike = of([0.17; 4]);
+    assert_eq!(alike.len(), 2, "{alike:?}");
+    for (apart, share) in alike {
+        assert!((apart.ln_1p() - 0.08).abs() < 1e-5, "{apart}");
+        assert_eq!(share, 8.0 / 12.0);
+    }
+    assert_eq!(of([0.17, 0.19, 0.21, 0.23]), []);
 }
 
 #[test]
