@@ -288,6 +288,40 @@ fn team_key(tables: &Tables) -> Result<String, AppError> {
     })
 }
 
+/// A run that the user named.
+#[derive(Debug, Clone)]
+pub(super) struct NamedRun {
+    pub(super) run: RunId,
+    /// The user's word for it: a baseline, a number or a commit
+    pub(super) name: String,
+}
+
+impl NamedRun {
+    /// Like [`resolve_run`].
+    pub(super) fn resolve(
+        store: &Store,
+        workspace: WorkspaceId,
+        word: &str,
+    ) -> Result<Self, AppError> {
+        Ok(Self {
+            run: resolve_run(store, workspace, word)?,
+            name: word.to_owned(),
+        })
+    }
+
+    /// Like [`resolve_reference`].
+    pub(super) fn resolve_reference(
+        store: &Store,
+        workspace: WorkspaceId,
+        word: &str,
+    ) -> Result<Self, AppError> {
+        Ok(Self {
+            run: resolve_reference(store, workspace, word)?,
+            name: word.to_owned(),
+        })
+    }
+}
+
 /// Resolves a word to a run: the name of a baseline, a number, `latest` or `@commit`.
 pub(super) fn resolve_run(
     store: &Store,

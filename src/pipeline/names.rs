@@ -1,7 +1,7 @@
 //! Names of runs, and conditions for naming a run.
 
 use crate::error::AppError;
-use perfcheck_analysis::findings::Conclusion;
+use crate::session::NamedRun;
 use perfcheck_analysis::model::{RunId, RunStatus};
 use perfcheck_engine::store::{Store, StoreError, WorkspaceId};
 
@@ -30,24 +30,13 @@ pub(crate) fn refuse_incomplete(store: &Store, run: RunId) -> Result<(), AppErro
     Ok(())
 }
 
-/// Gives a concluded run the name that the user wants, and returns a message about it. `place` has the flags that lead commands to the store.
+/// Explains that a name stays with the run that it named. `place` has the flags that lead commands to the store.
 ///
 /// A run that was compared with this name and is worse does not get it: otherwise the next run would be compared with the slower one, which would
 /// disable the gate.
-pub(crate) fn give_name_unless_worse(
-    store: &mut Store,
-    (workspace, run): (WorkspaceId, RunId),
-    name: &str,
-    concluded: &Conclusion<'_>,
-    baseline: Option<&(RunId, String)>,
-    place: &str,
-) -> Result<String, StoreError> {
-    match baseline {
-        Some((before, compared_with)) if compared_with == name && !concluded.is_good() => {
-            Ok(format!(
-                "Baseline `{name}` is still run {before}. If the change is intended: cargo perfcheck baseline save {name} {run}{place}"
-            ))
-        }
-        _ => give_name(store, workspace, name, run),
-    }
+pub(crate) fn explain_kept_name(named: &NamedRun, run: RunId, place: &str) -> String {
+    let NamedRun { run: before, name } = named;
+    format!(
+        "Baseline `{name}` is still run {before}. If the change is intended: cargo perfcheck baseline save {name} {run}{place}"
+    )
 }

@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use crate::naming::unambiguous_word;
 use crate::options::StoreOptions;
 use crate::sanitize::{shell_command, shell_quoted};
+use crate::session::NamedRun;
 use perfcheck_analysis::compare::Comparison;
 use perfcheck_analysis::exit_code::ExitCode;
 use perfcheck_analysis::findings::Row;
@@ -116,10 +117,10 @@ impl AdvisedRun<'_> {
 /// Explains exit status 6 of a comparison with a run that the user named.
 pub(crate) fn explain_nothing_compared(
     exit_code: ExitCode,
-    named: Option<&(RunId, String)>,
+    named: Option<&NamedRun>,
     rows: &[Row<'_>],
 ) -> Option<String> {
-    let (base, name) = named.filter(|_| exit_code == ExitCode::NoBaseline)?;
+    let NamedRun { run, name } = named.filter(|_| exit_code == ExitCode::NoBaseline)?;
     let is_new = |row: &Row<'_>| row.verdict == Some(Verdict::New);
     let why = if rows.iter().all(is_new) {
         ", which has none of these benchmarks"
@@ -127,7 +128,7 @@ pub(crate) fn explain_nothing_compared(
         ""
     };
     Some(format!(
-        "Nothing could be compared with `{}` (run {base}){why}: exit status {}.",
+        "Nothing could be compared with `{}` (run {run}){why}: exit status {}.",
         name.escape_debug(),
         ExitCode::NoBaseline.number()
     ))

@@ -15,9 +15,9 @@ use crate::pipeline::judge::{Measured, PairedMeasured, SingleMeasured};
 use crate::pipeline::next_steps::{NextReference, format_flags, workspace_flags};
 use crate::pipeline::publish::{Advice, NextSteps, Publication};
 use crate::pipeline::record::{AcceptancePolicy, RecordedRun};
-use crate::session::{Context, World, resolve_reference};
+use crate::session::{Context, NamedRun, World};
 use crate::stored::references::{
-    ReferenceQuery, ReferenceResolver, ReferenceSelector, StoredReferences,
+    ComparedCandidate, ReferenceQuery, ReferenceResolver, ReferenceSelector, StoredReferences,
 };
 use crate::stored::transfer::{find_run, with_local_numbers};
 use perfcheck_analysis::compare::TestPolicy;
@@ -51,8 +51,8 @@ pub fn merge(
     let partition = &suite.first().partition;
     let baseline = match &partition.reference {
         RequestedReference::Named(name) => {
-            match resolve_reference(&store, workspace, name) {
-                Ok(run) => Some((run, name.clone())),
+            match NamedRun::resolve_reference(&store, workspace, name) {
+                Ok(named) => Some(named),
                 // The shards measured the reference again, so it need not be stored here.
                 Err(AppError::NoSuchRun { .. }) if suite.first().base.is_some() => None,
                 Err(error) => return Err(error),
@@ -184,7 +184,7 @@ struct MergeCall<'a> {
     partition: &'a Shard,
     run: RecordedRun,
     /// The run that the user named as the reference, if it is in this store, and its name.
-    baseline: Option<&'a (RunId, String)>,
+    baseline: Option<&'a NamedRun>,
 }
 
 impl MergeCall<'_> {
@@ -277,12 +277,12 @@ impl MergeCall<'_> {
         }
         let run = self.run.id();
         let git = self.suite.begun_run(Side::Candidate).git;
-        let wanted = match self.baseline {
-            Some((run, name)) => ReferenceSelector::Named(*run, name),
-            None => ReferenceSelector::LastAccepted {
-                before: Some(run),
-                branch: git.as_ref().and_then(|git| git.branch.as_deref()),
-            },
+        let branch = git.as_ref().and_then(|git| git.branch.as_deref());
+        let wanted = ReferenceSelector::new(self.baseline, Some(run), branch);
+        let resolver = ReferenceResolver {
+            store,
+            workspace,
+            checkout: self.context.checkout(),
         };
         let mut together: Option<References> = None;
         for (environment, measured) in machines {
@@ -290,15 +290,12 @@ impl MergeCall<'_> {
             let subjects: Vec<ReferenceQuery> = (measurements.iter().filter(here))
                 .map(ReferenceQuery::from_measurement)
                 .collect();
-            let chooser = ReferenceResolver {
-                store,
-                workspace,
-                checkout: self.context.checkout(),
+            let compared = ComparedCandidate {
                 environment,
                 allowed: &self.suite.first().concluded.concluded.verdicts.allowed,
-                candidate: Some(run),
+                id: Some(run),
             };
-            let found = chooser.resolve(&wanted, &subjects)?;
+            let found = resolver.resolve_numbers(&wanted, &compared, &subjects)?;
             match &mut together {
                 Some(together) => {
                     together.chosen.extend(found.chosen);
@@ -349,7 +346,7 @@ impl MergeCall<'_> {
     }
 
     fn acceptance_policy(&self) -> AcceptancePolicy<'_> {
-        let named = self.baseline.map(|(run, _)| *run);
+        let named = self.baseline.map(|named| named.run);
         // This store cannot say whether a run that it does not have was accepted.
         let is_unknown =
             matches!(self.partition.reference, RequestedReference::Named(_)) && named.is_none();
@@ -376,7 +373,7 @@ impl MergeCall<'_> {
                 again: self.again(&workspace_flags(self.common)),
                 next: match (&self.partition.reference, self.baseline) {
                     (RequestedReference::Accepted, _) => NextReference::Accepted,
-                    (RequestedReference::Named(_), Some((_, name)))
+                    (RequestedReference::Named(_), Some(NamedRun { name, .. }))
                         if check_baseline_name(name).is_ok() && save_as != Some(name) =>
                     {
                         NextReference::Named(name)

@@ -12,10 +12,11 @@ use crate::error::{AppError, first_line};
 use crate::options::StoreOptions;
 use crate::output::{PruneDecision, PruneLine, PruneScope, PruneSummary, write_prune};
 use crate::session::{Context, World, resolve_run};
-use crate::stored::earlier::earlier_runs;
-use crate::stored::references::{MOST_RUNS, earlier_of_same_noise, segments};
+use crate::stored::references::{
+    ReferenceResolver, ReferenceSelector, has_level, newest_level_runs,
+};
 use perfcheck_analysis::exit_code::ExitCode;
-use perfcheck_analysis::model::{BenchmarkKey, RunId, RunStatus, Timestamp, Verdict};
+use perfcheck_analysis::model::{BenchmarkKey, RunId, RunStatus, Timestamp};
 use perfcheck_engine::host;
 use perfcheck_engine::store::{
     BranchFilter, History, HistoryQuery, PastMeasurement, RemovedRuns, RunFilter, Store,
@@ -388,10 +389,19 @@ pub(crate) fn later_references(
     // Add the runs whose builds the next run is measured with, and those that replace them if a build is lost.
     let branches = store.accepted_branches(workspace)?;
     let branches = branches.iter().map(|branch| Some(branch.as_str()));
+    let resolver = ReferenceResolver {
+        store,
+        workspace,
+        checkout: None,
+    };
     for branch in branches.chain([None]) {
+        let last = ReferenceSelector::LastAccepted {
+            before: None,
+            branch,
+        };
         for is_kept in [true, false] {
             let all = keys.iter().cloned().collect();
-            let earlier = earlier_runs(store, workspace, None, branch, all, &mut |_| is_kept)?;
+            let earlier = resolver.resolve_builds(&last, all, &mut |_| is_kept)?;
             found.extend(earlier.into_iter().map(|earlier| earlier.run.id));
         }
     }
@@ -401,11 +411,7 @@ pub(crate) fn later_references(
 /// Returns the references of one benchmark, given its accepted runs `past`, newest first.
 fn references_of_benchmark(past: &[PastMeasurement], history: &History) -> Vec<RunId> {
     let mut places: BTreeMap<(Option<&str>, &str), Vec<&PastMeasurement>> = BTreeMap::new();
-    // Failed measurements are never references.
-    for one in past
-        .iter()
-        .filter(|one| one.verdict != Some(Verdict::Failed))
-    {
+    for one in past.iter().filter(|one| has_level(one)) {
         let run = &history.runs[&one.run];
         let branch = run.begun.git.as_ref().and_then(|git| git.branch.as_deref());
         let place = (branch, run.begun.environment.host.cpu.as_str());
@@ -413,14 +419,10 @@ fn references_of_benchmark(past: &[PastMeasurement], history: &History) -> Vec<R
     }
     let mut found = Vec::new();
     for past in places.values() {
-        let segments = segments(past, history);
-        let Some(present) = segments.first() else {
-            continue;
-        };
-        let runs: Vec<RunId> = present.ids().take(MOST_RUNS).collect();
-        let earlier = earlier_of_same_noise(&segments, 0, MOST_RUNS - runs.len());
-        found.extend(runs);
-        found.extend(earlier.into_iter().flatten());
+        if let Some(level) = newest_level_runs(past, history) {
+            found.extend(level.runs);
+            found.extend(level.earlier.into_iter().flatten());
+        }
     }
     found
 }

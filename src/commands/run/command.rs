@@ -23,10 +23,10 @@ use crate::pipeline::request::{Request, git_state};
 use crate::pipeline::single::SingleMeasurement;
 use crate::pipeline::work_tree::WorkTree;
 use crate::sanitize::shell_quoted;
-use crate::session::{Context, World, resolve_reference};
+use crate::session::{Context, NamedRun, World};
 use crate::stored::conclusions::read_conclusion;
 use crate::stored::references::{
-    ReferenceQuery, ReferenceResolver, ReferenceSelector, StoredReferences,
+    ComparedCandidate, ReferenceQuery, ReferenceResolver, ReferenceSelector, StoredReferences,
 };
 use perfcheck_analysis::compare::TestPolicy;
 use perfcheck_analysis::exit_code::ExitCode;
@@ -85,8 +85,7 @@ pub fn run(
 /// A call of the command.
 struct RunCommand<'a> {
     options: &'a RunOptions,
-    /// The run that the user named as the reference, and its name.
-    baseline: Option<(RunId, String)>,
+    baseline: Option<NamedRun>,
     request: Request<'a>,
 }
 
@@ -284,14 +283,13 @@ impl RunCommand<'_> {
         let lock = request.measuring_lock(world)?;
         let targets = discovered.targets.iter();
         let subjects: Vec<ReferenceQuery> = targets.flat_map(benchmarks_of_target).collect();
-        let chooser = |candidate| self.chooser(&store, workspace, &tree.environment, candidate);
-        let references = chooser(None).resolve(&self.wanted(None), &subjects)?;
         // Read before the measurement: a reference may be removed meanwhile.
-        let mut stored = StoredReferences::read(&store, references, |_| true)?;
+        let environment = &tree.environment;
+        let mut stored = self.read_references(&store, workspace, environment, None, &subjects)?;
         let failed_targets = failed_targets(&discovered.failures);
         let measurement = SingleMeasurement {
             request,
-            environment: &tree.environment,
+            environment,
             references: &stored.references,
             build: build.as_deref(),
             partition: shard.as_ref().map(|shard| &shard.partition),
@@ -314,11 +312,7 @@ impl RunCommand<'_> {
         drop(lock);
         let changed = with_other_metric(&measurements, &subjects);
         if !changed.is_empty() {
-            let chooser = self.chooser(&store, workspace, &tree.environment, Some(run));
-            let found = chooser
-                .resolve(&self.wanted(Some(run)), &changed)
-                .and_then(|references| Ok(StoredReferences::read(&store, references, |_| true)?));
-            match found {
+            match self.read_references(&store, workspace, environment, Some(run), &changed) {
                 Ok(found) => stored.replace(found),
                 // The reference was removed meanwhile: keep what was chosen before.
                 Err(AppError::Store(StoreError::NoSuchRun(_))) => {}
@@ -343,7 +337,7 @@ impl RunCommand<'_> {
                 stored,
                 rules: TestPolicy {
                     decision: options.decision(&context.tables.workspace),
-                    host: context.host_class(&tree.environment),
+                    host: context.host_class(environment),
                     seed: request.seed,
                 },
                 allowed: options.allow_different.clone(),
@@ -393,7 +387,7 @@ impl RunCommand<'_> {
             AcceptancePolicy::Never
         } else {
             AcceptancePolicy::IfGood {
-                named: self.baseline.as_ref().map(|(run, _)| *run),
+                named: self.baseline.as_ref().map(|named| named.run),
                 git: self.request.git.as_ref(),
             }
         };
@@ -422,32 +416,30 @@ impl RunCommand<'_> {
         publication.publish(&mut store, workspace, run.id(), concluded, world)
     }
 
-    /// The run or runs that the user wants as the reference, `before` a run that is stored already.
-    fn wanted(&self, before: Option<RunId>) -> ReferenceSelector<'_> {
-        match &self.baseline {
-            Some((run, name)) => ReferenceSelector::Named(*run, name),
-            None => ReferenceSelector::LastAccepted {
-                before,
-                branch: (self.request.git.as_ref()).and_then(|git| git.branch.as_deref()),
-            },
-        }
-    }
-
-    fn chooser<'c>(
-        &'c self,
-        store: &'c Store,
+    /// Selects the stored runs that `subjects` of the work tree are compared with. `candidate`: the run, if it is stored already.
+    fn read_references(
+        &self,
+        store: &Store,
         workspace: WorkspaceId,
-        environment: &'c Environment,
+        environment: &Environment,
         candidate: Option<RunId>,
-    ) -> ReferenceResolver<'c> {
-        ReferenceResolver {
+        subjects: &[ReferenceQuery],
+    ) -> Result<StoredReferences, AppError> {
+        let git = self.request.git.as_ref();
+        let branch = git.and_then(|git| git.branch.as_deref());
+        let resolver = ReferenceResolver {
             store,
             workspace,
             checkout: self.request.context.checkout(),
+        };
+        let compared = ComparedCandidate {
             environment,
             allowed: &self.options.comparison.allow_different,
-            candidate,
-        }
+            id: candidate,
+        };
+        let selector = ReferenceSelector::new(self.baseline.as_ref(), candidate, branch);
+        let references = resolver.resolve_numbers(&selector, &compared, subjects)?;
+        Ok(StoredReferences::read(store, references, |_| true)?)
     }
 
     /// Returns the benchmarks that are expected to exist if the reference has them.
@@ -528,22 +520,19 @@ fn has_been_found(filter: &Filter, context: &Context) -> bool {
 }
 
 /// Finds the reference run that the user named before anything is built. A baseline about to be saved may not exist yet.
-fn named_baseline(
-    options: &RunOptions,
-    context: &Context,
-) -> Result<Option<(RunId, String)>, AppError> {
+fn named_baseline(options: &RunOptions, context: &Context) -> Result<Option<NamedRun>, AppError> {
     let Some(name) = &options.baseline else {
         return Ok(None);
     };
     let found = match context.open_stored()? {
-        Some((store, workspace)) => resolve_reference(&store, workspace, name),
+        Some((store, workspace)) => NamedRun::resolve_reference(&store, workspace, name),
         None => Err(AppError::NoSuchRun {
             name: name.clone(),
             existing: Vec::new(),
         }),
     };
     match found {
-        Ok(run) => Ok(Some((run, name.clone()))),
+        Ok(named) => Ok(Some(named)),
         Err(AppError::NoSuchRun { .. }) if options.save_baseline.as_ref() == Some(name) => Ok(None),
         Err(error) => Err(error),
     }

@@ -11,10 +11,10 @@ use crate::options::{ComparisonOptions, Effort, StoreOptions};
 use crate::output::write_build_event;
 use crate::pipeline::build::Against;
 use crate::pipeline::next_steps::{NextReference, format_flags};
-use crate::session::{Context, World, resolve_reference};
+use crate::session::{Context, NamedRun, World, resolve_reference};
 use crate::stored::transfer::{TeamBaseline, find_team_baseline};
 use perfcheck_analysis::compare::Plan;
-use perfcheck_analysis::model::{RequestedReference, RunId, ShardId};
+use perfcheck_analysis::model::{RequestedReference, ShardId};
 use perfcheck_engine::cargo::CargoOptions;
 use perfcheck_engine::measure::Filter;
 use perfcheck_engine::sides::BenchesFrom;
@@ -112,21 +112,18 @@ impl RunOptions {
 
 impl RunOptions {
     /// Returns the reference of the next run with this command line.
-    pub(super) fn next_reference<'b>(
-        &self,
-        baseline: Option<&'b (RunId, String)>,
-    ) -> NextReference<'b> {
+    pub(super) fn next_reference<'b>(&self, baseline: Option<&'b NamedRun>) -> NextReference<'b> {
         match baseline {
             _ if self.against.is_some() => NextReference::Fixed,
             None => NextReference::Accepted,
             // A number or `latest` is fixed. For a name being saved by this run, the output has already explained the move.
-            Some((_, name))
+            Some(NamedRun { name, .. })
                 if check_baseline_name(name).is_err()
                     || self.save_baseline.as_ref() == Some(name) =>
             {
                 NextReference::Fixed
             }
-            Some((_, name)) => NextReference::Named(name),
+            Some(NamedRun { name, .. }) => NextReference::Named(name),
         }
     }
 
