@@ -37,7 +37,7 @@ pub use init::{CiSystem, CrateOrigin, InitOptions, init};
 pub use list::{ListOptions, list};
 pub use merge::{MergeOptions, merge};
 pub use prune::{PruneOptions, prune, remove_runs};
-pub use push::{PushOptions, StoreInitOptions, create, push, run_then_push};
+pub use push::{PushOptions, StoreInitOptions, create, push};
 pub use report::{ReportCommandOptions, report};
 pub use run::{AgainstOptions, RunOptions, run};
 pub use self_test::{SelfTestOptions, self_test};

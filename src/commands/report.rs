@@ -250,6 +250,8 @@ impl ReportCall<'_> {
             },
             fail_on: &fail_on,
             context: self.context,
+            store: self.store,
+            workspace: self.workspace,
         };
         reporting.write_reports(findings, world)
     }

@@ -65,6 +65,8 @@ impl Publication<'_> {
             options: self.reports,
             fail_on: self.fail_on,
             context: self.context,
+            store,
+            workspace,
         };
         reporting.publish(&Findings::new(&head, concluded), self.common, world)?;
         Ok(exit_code)

@@ -25,7 +25,6 @@ use perfcheck_engine::cargo::CargoOptions;
 use perfcheck_engine::host::Revision;
 use perfcheck_engine::measure::{DiscoveredBenches, Driver, Filter, PairedTarget};
 use perfcheck_engine::sides::{BuiltSide, SideTarget, SidesError};
-use perfcheck_engine::store::{Store, WorkspaceId};
 use perfcheck_stats::derived_seed;
 
 /// Factor by which rounds and time grow when an inconclusive comparison is repeated.
@@ -62,10 +61,8 @@ pub(super) enum CommitBuild {
     Unmeasurable { reason: String },
 }
 
-/// The store for measurements, and their limit.
+/// The outcomes so far, and the limit of measurements.
 pub(super) struct MeasurementBudget {
-    pub(super) store: Store,
-    pub(super) workspace: WorkspaceId,
     pub(super) memory: SearchState,
     /// Maximum number of measurements, which share the significance level
     pub(super) most: u32,
@@ -291,15 +288,15 @@ impl BisectSession<'_> {
             pairs: pairs.into(),
             ..Pairing::default()
         };
-        let store = &mut ledger.store;
+        let (mut store, workspace) = self.context.open_store()?;
         let lock = request.measuring_lock(world)?;
-        let begun = measurement.begin(store, ledger.workspace, &pairing.pairs)?;
-        let measured = Measured::Paired(begun.measure(store, pairing, world)?);
+        let begun = measurement.begin(&mut store, workspace, &pairing.pairs)?;
+        let measured = Measured::Paired(begun.measure(&mut store, pairing, world)?);
         drop(lock);
         let gate = GatePolicy::verdicts_only(&[Verdict::Regressed]);
         let concluded = measured.judge(gate, world.interrupt);
         let run = measured.run();
-        run.record(store, &concluded, AcceptancePolicy::Never)?;
+        run.record(&mut store, &concluded, AcceptancePolicy::Never)?;
         let key = &good.benchmark.key;
         Ok(outcome_from_rows(&concluded, run.id(), key, threshold))
     }

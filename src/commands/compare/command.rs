@@ -131,6 +131,8 @@ fn compare_two(
         options: &options.reports,
         fail_on: &fail_on,
         context: asked.stored.context,
+        store,
+        workspace: asked.stored.workspace,
     };
     // Write the reports even if writing the result failed.
     shown.and(reporting.write_reports(&findings, world))?;

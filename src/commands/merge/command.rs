@@ -6,6 +6,7 @@ use std::io;
 use std::path::PathBuf;
 
 use super::suite::ShardedSuite;
+use crate::commands::push::run_then_push;
 use crate::delivery::progress::with_progress;
 use crate::delivery::reports::ReportOptions;
 use crate::error::AppError;
@@ -37,8 +38,19 @@ pub fn merge(
     world: &mut World<'_>,
 ) -> Result<ExitCode, AppError> {
     options.check(common)?;
-    let context = Context::load(common, world)?;
+    let context = Context::load(common, world)?.for_writing();
     context.require_local_store()?;
+    run_then_push(options.push, &context, common, world, |world| {
+        merge_files(options, &context, common, world)
+    })
+}
+
+fn merge_files(
+    options: &MergeOptions,
+    context: &Context,
+    common: &StoreOptions,
+    world: &mut World<'_>,
+) -> Result<ExitCode, AppError> {
     // Reading a pipe may block until its writer writes.
     let interrupt = world.interrupt;
     let files = interrupt.while_computing("", || read_files(&options.files))?;
@@ -67,7 +79,7 @@ pub fn merge(
     };
     let merging = MergeCall {
         options,
-        context: &context,
+        context,
         common,
         suite: &suite,
         partition,

@@ -67,7 +67,10 @@ pub fn prune(
                 .to_owned(),
         ));
     }
-    let context = Context::load(common, world)?;
+    let mut context = Context::load(common, world)?;
+    if options.execute {
+        context = context.for_writing();
+    }
     let limit = match &options.older_than {
         Some(text) => Some(host::parse_moment(text).map_err(AppError::Usage)?),
         None => None,
@@ -106,7 +109,6 @@ pub fn prune(
         &fates,
         (goes, options.execute),
         &context,
-        workspace,
         common,
         world,
     )
@@ -118,7 +120,7 @@ pub fn remove_runs(
     common: &StoreOptions,
     world: &mut World<'_>,
 ) -> Result<ExitCode, AppError> {
-    let context = Context::load(common, world)?;
+    let context = Context::load(common, world)?.for_writing();
     let (store, workspace) = context.open_required()?;
     let runs = store.stored_runs(workspace)?;
     let mut wanted = BTreeSet::new();
@@ -169,7 +171,7 @@ pub fn remove_runs(
         .collect();
     drop(store);
     let now = (PruneScope::Runs, true);
-    show_and_execute(&runs, &fates, now, &context, workspace, common, world)
+    show_and_execute(&runs, &fates, now, &context, common, world)
 }
 
 /// Shows the plan, and carries it out if requested.
@@ -178,7 +180,6 @@ fn show_and_execute(
     fates: &BTreeMap<RunId, PruneDecision>,
     (goes, execute): (PruneScope, bool),
     context: &Context,
-    workspace: WorkspaceId,
     common: &StoreOptions,
     world: &mut World<'_>,
 ) -> Result<ExitCode, AppError> {
@@ -201,7 +202,7 @@ fn show_and_execute(
         .map(|(run, _)| *run)
         .collect();
     let done = match (execute, going.is_empty()) {
-        (true, false) => Some(execute_plan(context, workspace, goes, &going, world)?),
+        (true, false) => Some(execute_plan(context, goes, &going, world)?),
         _ => None,
     };
     let summary = PruneSummary {
@@ -222,12 +223,11 @@ struct PruneOutcome {
 /// Removes runs, then shrinks the database file.
 fn execute_plan(
     context: &Context,
-    workspace: WorkspaceId,
     goes: PruneScope,
     going: &[RunId],
     world: &mut World<'_>,
 ) -> Result<PruneOutcome, AppError> {
-    let mut store = context.open_whole_store()?;
+    let (mut store, workspace) = context.open_store()?;
     let before = store.bytes()?;
     let outcome = match goes {
         PruneScope::Runs => store.remove_runs(workspace, going)?,

@@ -4,6 +4,7 @@ use std::collections::BTreeSet;
 
 use super::interrupted::publish_decided;
 use super::options::{RunOptions, against_team_baseline};
+use crate::commands::push::run_then_push;
 use crate::delivery::method::explain_method;
 use crate::error::AppError;
 use crate::options::StoreOptions;
@@ -50,26 +51,41 @@ pub fn run(
     }
     // Read before the build, which adds to the load.
     let load = host::load_average();
-    let context = Context::load(common, world)?.with_command_line(options.layer);
+    let context = Context::load(common, world)?
+        .with_command_line(options.layer)
+        .for_writing();
     context.require_local_store()?;
+    run_then_push(options.push, &context, common, world, |world| {
+        measure(options, &context, common, load, world)
+    })
+}
+
+/// Measures, judges, records and publishes. `load` is the load average before the command.
+fn measure(
+    options: &RunOptions,
+    context: &Context,
+    common: &StoreOptions,
+    load: Option<f64>,
+    world: &mut World<'_>,
+) -> Result<ExitCode, AppError> {
     if options.against.is_none() {
         options.comparison.check(&context.tables.workspace)?;
     }
-    let options = &against_team_baseline(options, &context, world)?;
+    let options = &against_team_baseline(options, context, world)?;
     let request = Request {
-        context: &context,
+        context,
         common,
         filter: &options.filter,
         comparison: &options.comparison,
         effort: options.effort,
-        timeout: timeout(options.timeout, &context),
+        timeout: timeout(options.timeout, context),
         load,
         seed: options.comparison.seed.unwrap_or_else(host::fresh_seed),
-        git: git_state(&context, world)?,
+        git: git_state(context, world)?,
     };
-    refuse_mistyped_command(options, &context)?;
+    refuse_mistyped_command(options, context)?;
     let command = RunCommand {
-        baseline: named_baseline(options, &context)?,
+        baseline: named_baseline(options, context)?,
         options,
         request,
     };
@@ -108,8 +124,6 @@ enum Comparand {
 
 /// A run whose measurements are stored.
 struct MeasuredRun {
-    store: Store,
-    workspace: WorkspaceId,
     measured: Measured,
     failed_targets: Vec<FailedTarget>,
     /// Whether no benchmark at all was measured, although there should be some.
@@ -228,8 +242,6 @@ impl RunCommand<'_> {
         };
         drop(suite.lock);
         Ok(MeasuredRun {
-            store,
-            workspace,
             measured: Measured::Paired(measured),
             failed_targets,
             measured_nothing: false,
@@ -328,8 +340,6 @@ impl RunCommand<'_> {
         let is_empty_part = shard.is_some_and(|shard| shard.is_empty());
         let (options, context) = (&self.options.comparison, request.context);
         Ok(MeasuredRun {
-            store,
-            workspace,
             measured_nothing: measurements.is_empty() && !is_empty_part,
             measured: Measured::Single(SingleMeasured {
                 run,
@@ -357,8 +367,6 @@ impl RunCommand<'_> {
     /// Judges, records and publishes the run.
     fn conclude(&self, measured: MeasuredRun, world: &mut World<'_>) -> Result<ExitCode, AppError> {
         let MeasuredRun {
-            mut store,
-            workspace,
             measured,
             failed_targets,
             measured_nothing,
@@ -392,6 +400,7 @@ impl RunCommand<'_> {
             }
         };
         let run = measured.run();
+        let (mut store, workspace) = self.request.context.open_store()?;
         run.record(&mut store, &concluded, policy)?;
         let baseline = self.baseline.as_ref();
         let common = self.request.common;
