@@ -134,6 +134,17 @@ pub(crate) fn explain_nothing_compared(
     ))
 }
 
+/// Explains that a name stays with the run that it named. `place` has the flags that lead commands to the store.
+///
+/// A run that was compared with this name and is worse does not get it: otherwise the next run would be compared with the slower one, which would
+/// disable the gate.
+pub(crate) fn explain_kept_name(named: &NamedRun, run: RunId, place: &str) -> String {
+    let NamedRun { run: before, name } = named;
+    format!(
+        "Baseline `{name}` is still run {before}. If the change is intended: cargo perfcheck baseline save {name} {run}{place}"
+    )
+}
+
 /// Returns the command that accepts the run.
 fn accept_run_command(advised: &AdvisedRun<'_>) -> String {
     format!("cargo perfcheck accept {}{}", advised.run, advised.place)

@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
 
 use super::counting::count_paired;
-use super::pairing::Pairing;
+use super::pair::Pairing;
 use super::request::{Request, busy_warning};
 use crate::error::AppError;
 use crate::options::Effort;

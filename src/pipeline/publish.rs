@@ -3,10 +3,11 @@
 use crate::delivery::reports::{ReportOptions, ReportWriter};
 use crate::error::AppError;
 use crate::options::StoreOptions;
-use crate::pipeline::names::{explain_kept_name, give_name};
 use crate::pipeline::next_steps::{
-    AdvisedRun, NextReference, explain_nothing_compared, next_steps, workspace_flags,
+    AdvisedRun, NextReference, explain_kept_name, explain_nothing_compared, next_steps,
+    workspace_flags,
 };
+use crate::pipeline::record::give_name;
 use crate::session::{Context, NamedRun, World};
 use perfcheck_analysis::exit_code::ExitCode;
 use perfcheck_analysis::findings::{Conclusion, Findings};

@@ -14,6 +14,7 @@ use crate::interchange::{InputContent, PortableRunId, read};
 use crate::options::{FailureOptions, StoreOptions};
 use crate::pipeline::judge::{Measured, PairedMeasured, SingleMeasured};
 use crate::pipeline::next_steps::{NextReference, format_flags, workspace_flags};
+use crate::pipeline::prepare::TargetName;
 use crate::pipeline::publish::{Advice, NextSteps, Publication};
 use crate::pipeline::record::{AcceptancePolicy, RecordedRun};
 use crate::session::{Context, NamedRun, World};
@@ -237,11 +238,10 @@ impl MergeCall<'_> {
         });
         let declined: BTreeSet<&BenchmarkKey> = declined.collect();
         let failed_targets = suite.failed_targets();
-        let measured = measurements.iter().map(|found| &found.benchmark.key);
-        let measured = measured.map(|key| (&*key.package, &*key.target));
-        let failed = failed_targets.iter();
-        let failed = failed.map(|one| (&*one.package, &*one.target));
-        let seen: BTreeSet<_> = measured.chain(failed).collect();
+        let measured = measurements.iter();
+        let measured = measured.map(|found| TargetName::from_key(&found.benchmark.key));
+        let failed = failed_targets.iter().map(TargetName::from_failed);
+        let seen: BTreeSet<TargetName> = measured.chain(failed).collect();
         let filter = Filter {
             words: self.partition.filter.clone(),
             exact: self.partition.exact,
@@ -249,7 +249,7 @@ impl MergeCall<'_> {
         let in_scope = |key: &BenchmarkKey| {
             // A missing shard may have any benchmark.
             let is_whole = suite.missing.is_empty();
-            let is_asked = seen.contains(&(&*key.package, &*key.target)) && filter.matches(key);
+            let is_asked = seen.contains(&TargetName::from_key(key)) && filter.matches(key);
             is_whole && is_asked && !declined.contains(key)
         };
         let stored = StoredReferences::read(store, references, in_scope)?;

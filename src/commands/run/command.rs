@@ -2,19 +2,18 @@
 
 use std::collections::BTreeSet;
 
-use super::interrupted::publish_decided;
 use super::options::{RunOptions, against_team_baseline};
 use crate::commands::push::run_then_push;
 use crate::delivery::method::explain_method;
+use crate::delivery::reports::write_findings;
 use crate::error::AppError;
 use crate::options::StoreOptions;
 use crate::pipeline::counting::count_alone;
 use crate::pipeline::judge::{Measured, SingleMeasured};
 use crate::pipeline::next_steps::workspace_flags;
-use crate::pipeline::pair::{PairingRules, pair_builds};
-use crate::pipeline::paired::{PairedMeasurement, remarks_on_skipped};
-use crate::pipeline::pairing::{ShardPlan, ShardRequest, failed_targets, target_name};
-use crate::pipeline::prepare::{nothing_found_error, timeout};
+use crate::pipeline::pair::{PairingRules, ShardPlan, ShardRequest, pair_builds};
+use crate::pipeline::paired::{BegunPair, PairedMeasurement, remarks_on_skipped};
+use crate::pipeline::prepare::{TargetName, failed_targets, nothing_found_error, timeout};
 use crate::pipeline::publish::{Advice, NextSteps, Publication};
 use crate::pipeline::record::{AcceptancePolicy, RecordedRun};
 use crate::pipeline::reference::{
@@ -25,15 +24,16 @@ use crate::pipeline::single::SingleMeasurement;
 use crate::pipeline::work_tree::WorkTree;
 use crate::sanitize::shell_quoted;
 use crate::session::{Context, NamedRun, World};
-use crate::stored::conclusions::read_conclusion;
+use crate::stored::conclusions::{read_conclusion, read_findings};
 use crate::stored::references::{
     ComparedCandidate, ReferenceQuery, ReferenceResolver, ReferenceSelector, StoredReferences,
 };
-use perfcheck_analysis::compare::TestPolicy;
+use perfcheck_analysis::compare::{Note, TestPolicy};
 use perfcheck_analysis::exit_code::ExitCode;
-use perfcheck_analysis::findings::{Coverage, FailedTarget, GatePolicy, RunNote};
+use perfcheck_analysis::findings::{Coverage, FailedTarget, GatePolicy, Row, RunNote};
 use perfcheck_analysis::model::{
-    BenchmarkKey, BySide, Environment, Measurement, Purpose, RunId, ShardId, Verdict,
+    BenchmarkKey, BySide, Environment, Measurement, ProgressReporter, Purpose, RunId, ShardId,
+    Verdict,
 };
 use perfcheck_engine::host;
 use perfcheck_engine::measure::{BenchmarkCost, DiscoveredBenches, DiscoveredTarget, Filter};
@@ -458,19 +458,17 @@ impl RunCommand<'_> {
     ) -> Box<dyn Fn(&BenchmarkKey) -> bool + 's> {
         let cargo = &self.request.common.cargo;
         let packages = self.request.context.workspace.selected_packages(cargo);
-        let good = discovered
-            .targets
-            .iter()
-            .map(|found| target_name(&found.target));
-        let bad = discovered.failures.iter();
-        let bad = bad.map(|failure| (failure.package.clone(), failure.target.clone()));
-        let seen: BTreeSet<(String, String)> = good.chain(bad).collect();
+        let good = discovered.targets.iter();
+        let good = good.map(|found| TargetName::from_target(&found.target));
+        let bad = failed_targets(&discovered.failures);
+        let bad = bad.iter().map(TargetName::from_failed);
+        let seen: BTreeSet<TargetName> = good.chain(bad).collect();
         let filter = &self.options.filter;
         Box::new(move |key: &BenchmarkKey| {
             let is_selected = if cargo.selects_all_benches() {
                 packages.contains(&key.package)
             } else {
-                seen.contains(&(key.package.clone(), key.target.clone()))
+                seen.contains(&TargetName::from_key(key))
             };
             is_selected && filter.matches(key)
         })
@@ -576,4 +574,53 @@ fn benchmarks_of_target(found: &DiscoveredTarget) -> impl Iterator<Item = Refere
         version: benchmark.version.clone(),
         metric: benchmark.metric.clone(),
     })
+}
+
+/// Writes the verdicts from the rounds so far, and returns the error that ends the command. `planned` is the number of benchmarks; `left` describes
+/// the state that the interrupt leaves.
+fn publish_decided(
+    interrupted: &BegunPair<'_>,
+    planned: usize,
+    left: &str,
+    store: &Store,
+    world: &mut World<'_>,
+) -> Result<AppError, AppError> {
+    let nothing = || AppError::Interrupted(left.to_owned());
+    let request = interrupted.measurement.request;
+    let (context, common) = (request.context, request.common);
+    let run = interrupted.runs.candidate;
+    let head = store.run(run)?;
+    let measured = store.measurements(run, None)?;
+    let mut findings = read_findings(
+        context,
+        store,
+        &head,
+        &measured,
+        &ProgressReporter::silent(),
+    )?;
+    findings.rows.retain(is_decided);
+    let decided = findings.rows.len();
+    if decided == 0 {
+        return Ok(nothing());
+    }
+    common.output.order().sort(&mut findings.rows);
+    findings.exit_code = ExitCode::Interrupted.number();
+    write_findings(&findings, common, world)?;
+    Ok(AppError::Interrupted(format!(
+        " with {decided} of {planned} benchmarks decided{left}"
+    )))
+}
+
+/// Reports whether more rounds would not change the verdict.
+fn is_decided(row: &Row<'_>) -> bool {
+    let notes = row.comparison.iter().flat_map(|found| &found.notes);
+    let mut unsearched = notes.filter(|note| matches!(note, Note::SlowPathsNotSearched { .. }));
+    match row.verdict {
+        Some(Verdict::Unchanged) => unsearched.next().is_none(),
+        None | Some(Verdict::Inconclusive) => false,
+        Some(Verdict::Failed) => row
+            .measurement
+            .is_some_and(|found| !found.failures.is_empty()),
+        Some(_) => true,
+    }
 }

@@ -1,7 +1,6 @@
 //! `cargo perfcheck [FILTER]...`: builds, measures, stores, concludes and reports; alone or side by side with another build.
 
 mod command;
-mod interrupted;
 mod options;
 
 pub use command::run;
