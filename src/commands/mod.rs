@@ -39,7 +39,7 @@ pub use merge::{MergeOptions, merge};
 pub use prune::{PruneOptions, prune, remove_runs};
 pub use push::{PushOptions, StoreInitOptions, create, push};
 pub use report::{ReportCommandOptions, report};
-pub use run::{AgainstOptions, RunOptions, run};
+pub use run::{AgainstOptions, PossibleTypo, RunOptions, run};
 pub use self_test::{SelfTestOptions, self_test};
 pub use show::{ShowOptions, show};
 pub use store::{adopt, runs};

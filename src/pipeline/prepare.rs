@@ -154,8 +154,8 @@ pub(crate) fn timeout(said: Option<Duration>, context: &Context) -> Duration {
 /// The name of a bench target in the workspace.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct TargetName {
-    package: String,
-    target: String,
+    pub(crate) package: String,
+    pub(crate) target: String,
 }
 
 impl TargetName {

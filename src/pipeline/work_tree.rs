@@ -37,8 +37,10 @@ pub(crate) enum EarlierBuild {
 impl WorkTree {
     /// Builds the work tree, in the cache if possible and wanted, and discovers its benchmarks.
     pub(crate) fn build(
-        (context, common): (&Context, &StoreOptions),
-        (filter, timeout): (&Filter, Duration),
+        context: &Context,
+        common: &StoreOptions,
+        filter: &Filter,
+        timeout: Duration,
         is_kept: bool,
         world: &mut World<'_>,
     ) -> Result<Self, AppError> {

@@ -40,7 +40,7 @@ pub(super) struct BisectSession<'a> {
     pub(super) load: Option<f64>,
     pub(super) seed: u64,
     /// Executables measured so far; identical ones need no second measurement
-    pub(super) seen: Vec<(Revision, SideTarget)>,
+    pub(super) seen: Vec<SeenBuild>,
 }
 
 /// A benchmark in the build of a commit.
@@ -58,6 +58,12 @@ pub(super) struct BuiltBenchmark {
 pub(super) enum CommitBuild {
     Ready(Box<BuiltBenchmark>),
     Unmeasurable { reason: String },
+}
+
+/// A build that was measured before.
+pub(super) struct SeenBuild {
+    revision: Revision,
+    target: SideTarget,
 }
 
 /// The outcomes so far, and the limit of measurements.
@@ -179,7 +185,10 @@ impl BisectSession<'_> {
         {
             outcome = self.compare(&built, good, threshold, LONGER, ledger, world)?;
         }
-        self.seen.push((revision.clone(), built.target));
+        self.seen.push(SeenBuild {
+            revision: revision.clone(),
+            target: built.target,
+        });
         Ok(outcome)
     }
 
@@ -199,13 +208,11 @@ impl BisectSession<'_> {
                 ..skipped_outcome(same_as(&good.revision))
             });
         }
-        let (revision, _) = self
-            .seen
-            .iter()
-            .find(|(_, seen)| runs_same_code(target, seen))?;
-        let known = memory.outcomes().get(&revision.commit)?;
+        let mut seen = self.seen.iter();
+        let same = seen.find(|seen| runs_same_code(target, &seen.target))?;
+        let known = memory.outcomes().get(&same.revision.commit)?;
         Some(CommitOutcome {
-            why: Some(same_as(revision)),
+            why: Some(same_as(&same.revision)),
             seconds: None,
             ..known.clone()
         })

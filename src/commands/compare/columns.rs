@@ -237,16 +237,7 @@ fn build_lines(
         .quantile;
     let mut lines: Vec<ColumnsLine> = keys
         .into_iter()
-        .map(|key| {
-            build_line(
-                sides,
-                key,
-                &shown.statistics(),
-                shown,
-                (seed, said),
-                quantile,
-            )
-        })
+        .map(|key| build_line(sides, key, &shown.statistics(), shown, seed, said, quantile))
         .collect();
     lines.sort_by(|a, b| order.compare(&sort_key(a), &sort_key(b)));
     lines
@@ -269,7 +260,8 @@ fn build_line(
     key: &BenchmarkKey,
     figures: &[Statistic],
     shown: ShownStatistics,
-    (seed, said): (u64, Option<u64>),
+    seed: u64,
+    said: Option<u64>,
     quantile: Option<Quantile>,
 ) -> ColumnsLine {
     let readings: Vec<Option<Readings<'_>>> = sides

@@ -11,6 +11,7 @@ use crate::interchange::{
 };
 use crate::output;
 use crate::output::ImportedBenchmark;
+use crate::pipeline::prepare::TargetName;
 use crate::session::World;
 use perfcheck_analysis::compare::{ValueSummary, map_with_progress};
 use perfcheck_analysis::exit_code::ExitCode;
@@ -54,8 +55,11 @@ impl ParsedFiles<'_> {
     }
 
     /// Returns the package and target under which the benchmarks are stored.
-    fn place(&self, options: &ImportOptions) -> (String, String) {
-        let otherwise = || ("imported".to_owned(), self.format.clone());
+    fn place(&self, options: &ImportOptions) -> TargetName {
+        let otherwise = || TargetName {
+            package: "imported".to_owned(),
+            target: self.format.clone(),
+        };
         options.place.clone().unwrap_or_else(otherwise)
     }
 }
@@ -83,7 +87,7 @@ pub(super) fn summarize_benchmarks(
                 Some(label) => format!("{}/{label}", group.id),
                 None => group.id.clone(),
             };
-            let (package, target) = read.place(options);
+            let TargetName { package, target } = read.place(options);
             rows.push(ImportRow {
                 shown: ImportedBenchmark {
                     key: BenchmarkKey {
@@ -179,7 +183,7 @@ pub(super) fn build_run(
 ) -> TransferredRun {
     let imported = read.imported;
     let started = host::now();
-    let (package, target) = read.place(options);
+    let TargetName { package, target } = read.place(options);
     let mut launches: Vec<ProcessRecord> = (0..imported.launches.len())
         .zip(0..)
         .map(|(_, ordinal)| ProcessRecord {

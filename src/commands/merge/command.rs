@@ -327,7 +327,7 @@ impl MergeCall<'_> {
     ) -> Result<BTreeMap<BenchmarkKey, RunId>, AppError> {
         let mut earlier = BTreeMap::new();
         for part in &self.suite.parts {
-            let base = part.base.as_ref().map(|(base, _)| base.head.reference());
+            let base = part.base.as_ref().map(|base| base.run.head.reference());
             for verdict in &part.run.verdicts {
                 let reference = verdict.reference.filter(|found| Some(*found) != base);
                 let Some(reference) = reference else { continue };

@@ -107,7 +107,8 @@ pub fn prune(
     show_and_execute(
         &runs,
         &fates,
-        (goes, options.execute),
+        goes,
+        options.execute,
         &context,
         common,
         world,
@@ -170,15 +171,23 @@ pub fn remove_runs(
         })
         .collect();
     drop(store);
-    let now = (PruneScope::Runs, true);
-    show_and_execute(&runs, &fates, now, &context, common, world)
+    show_and_execute(
+        &runs,
+        &fates,
+        PruneScope::Runs,
+        true,
+        &context,
+        common,
+        world,
+    )
 }
 
 /// Shows the plan, and carries it out if requested.
 fn show_and_execute(
     runs: &[StoredRun],
     fates: &BTreeMap<RunId, PruneDecision>,
-    (goes, execute): (PruneScope, bool),
+    goes: PruneScope,
+    execute: bool,
     context: &Context,
     common: &StoreOptions,
     world: &mut World<'_>,

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use super::options::{RunOptions, against_team_baseline};
+use super::options::{PossibleTypo, RunOptions, against_team_baseline};
 use crate::commands::push::run_then_push;
 use crate::delivery::method::explain_method;
 use crate::delivery::reports::write_findings;
@@ -138,13 +138,19 @@ impl RunCommand<'_> {
             let built = build_against(&how.reference, how.benches_from, request, world)?;
             return Ok(BuiltCandidate::WithReference(Box::new(built)));
         }
-        let wanted = (&options.filter, request.timeout);
         // Keep the build even if only stored numbers decide: later runs reuse it.
         let is_kept = !options.no_rerun && !world.variables.no_rerun;
-        let tree = WorkTree::build((request.context, request.common), wanted, is_kept, world)?;
+        let Request {
+            context,
+            common,
+            filter,
+            timeout,
+            ..
+        } = *request;
+        let tree = WorkTree::build(context, common, filter, timeout, is_kept, world)?;
         if tree.found.is_empty() {
             // Report an unusable store first: it is the worse problem.
-            request.context.open_store()?;
+            context.open_store()?;
             return Err(nothing_found_error(&options.filter, &tree.found));
         }
         Ok(BuiltCandidate::Alone(Box::new(tree)))
@@ -506,8 +512,8 @@ impl RunCommand<'_> {
 
 /// Refuses a filter that looks like a mistyped command before anything is built. A filter that matches a stored benchmark is accepted.
 fn refuse_mistyped_command(options: &RunOptions, context: &Context) -> Result<(), AppError> {
-    match &options.doubt {
-        Some((word, command)) if !has_been_found(&options.filter, context) => {
+    match &options.possible_typo {
+        Some(PossibleTypo { word, command }) if !has_been_found(&options.filter, context) => {
             Err(AppError::Usage(format!(
                 "there is no command `{word}`; did you mean `cargo perfcheck {command}`?\n  help: `cargo perfcheck run {word}` measures the benchmarks with `{word}` in their id",
                 word = shell_quoted(word)

@@ -4,4 +4,4 @@ mod command;
 mod options;
 
 pub use command::run;
-pub use options::{AgainstOptions, RunOptions};
+pub use options::{AgainstOptions, PossibleTypo, RunOptions};

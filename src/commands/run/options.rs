@@ -29,13 +29,22 @@ pub struct AgainstOptions {
     pub benches_from: BenchesFrom,
 }
 
+/// A filter that may be a mistyped command.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct PossibleTypo {
+    /// The filter as typed
+    pub word: String,
+    /// The command that it resembles
+    pub command: String,
+}
+
 /// Options of a run.
 #[derive(Debug, Clone)]
 pub struct RunOptions {
     /// The filter of benchmarks
     pub filter: Filter,
-    /// The first filter and the command that it resembles, if it may be a typing error
-    pub doubt: Option<(String, String)>,
+    /// The first filter, if it may be a mistyped command
+    pub possible_typo: Option<PossibleTypo>,
     /// Name of the reference run
     pub baseline: Option<String>,
     /// The shard to measure; `None` for the whole suite
