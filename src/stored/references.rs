@@ -841,3 +841,21 @@ impl KnownLevel {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_undecided_benchmark_has_a_level_of_its_own_only_if_the_user_accepts_it() {
+        let level = |verdict, is_by_user| KnownLevel::new(Some(verdict), is_by_user);
+        assert_eq!(
+            level(Verdict::Inconclusive, false),
+            Some(KnownLevel::Undecided)
+        );
+        assert_eq!(level(Verdict::Inconclusive, true), Some(KnownLevel::Own));
+        assert_eq!(level(Verdict::Unchanged, false), Some(KnownLevel::Older));
+        assert_eq!(level(Verdict::Regressed, false), Some(KnownLevel::Own));
+        assert_eq!(level(Verdict::Failed, true), None);
+    }
+}
