@@ -30,7 +30,7 @@ pub use commands::{
     PivotValue, PruneOptions, PushOptions, ReportCommandOptions, RunOptions, SelfTestOptions,
     ShowOptions, StoreInitOptions, Versus, WORKLOADS_ARGUMENT, accept, adopt, baseline, bisect,
     compare, create, doctor, explain, export, history, import, init, list, merge, prune, push,
-    remove_runs, report, run, run_then_push, run_workloads, runs, self_test, show,
+    remove_runs, report, run, run_workloads, runs, self_test, show,
 };
 pub use delivery::{ReportOptions, ReportRequest, RequestedReportKind};
 pub use diagnostics::start_log;

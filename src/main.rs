@@ -155,22 +155,14 @@ fn dispatch(
 fn run_command(parsed: &ParsedCommand, world: &mut World<'_>) -> Result<ExitCode, AppError> {
     let common = &parsed.common;
     match &parsed.command {
-        Command::Run(options) => {
-            cargo_perfcheck::run_then_push(options.push, common, world, |world| {
-                cargo_perfcheck::run(options, common, world)
-            })
-        }
+        Command::Run(options) => cargo_perfcheck::run(options, common, world),
         Command::Compare(options) => cargo_perfcheck::compare(options, common, world),
         Command::Bisect(options) => cargo_perfcheck::bisect(options, common, world),
         Command::SelfTest(options) => cargo_perfcheck::self_test(options, common, world),
         Command::Doctor(options) => cargo_perfcheck::doctor(options, &common.output, world),
         Command::Init(options) => cargo_perfcheck::init(options, common, world),
         Command::List(options) => cargo_perfcheck::list(options, common, world),
-        Command::Merge(options) => {
-            cargo_perfcheck::run_then_push(options.push, common, world, |world| {
-                cargo_perfcheck::merge(options, common, world)
-            })
-        }
+        Command::Merge(options) => cargo_perfcheck::merge(options, common, world),
         Command::Runs(last) => cargo_perfcheck::runs(*last, common, world),
         Command::Adopt(from) => cargo_perfcheck::adopt(from.as_deref(), common, world),
         Command::Show(options) => cargo_perfcheck::show(options, common, world),

@@ -1,7 +1,8 @@
 //! The starting point of every command: the process's environment, the workspace, its settings and its place in the store.
 
-use std::cell::OnceCell;
-use std::io::Write;
+use std::cell::{Cell, OnceCell, Ref, RefCell, RefMut};
+use std::fs;
+use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
 use super::error::AppError;
@@ -50,12 +51,22 @@ pub(super) struct BenchSource {
     pub(super) path: PathBuf,
 }
 
-/// A workspace and its settings.
+/// The purpose for which the store is opened.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum StoreAccess {
+    Read,
+    Write,
+}
+
+/// A workspace, its settings and its store, which is opened once, when it is first needed.
 pub(super) struct Context {
     pub(super) workspace: Workspace,
     pub(super) tables: Tables,
     checkout: Result<Checkout, GitError>,
     toolchain: OnceCell<Toolchain>,
+    /// The store, once it is opened
+    store: RefCell<Option<Store>>,
+    access: Cell<StoreAccess>,
     store_path: PathBuf,
     /// Location of the store as messages and reports show it, without a password
     pub(super) store_name: PathBuf,
@@ -104,10 +115,18 @@ impl Context {
             tables,
             checkout,
             toolchain: OnceCell::new(),
+            store: RefCell::new(None),
+            access: Cell::new(StoreAccess::Read),
             store_name: public_location(&store_path),
             store_path,
             store_named: options.store.is_some(),
         })
+    }
+
+    /// Opens the store for writing when it is first needed, even if only to read: the command is going to write into it.
+    pub(super) fn for_writing(self) -> Self {
+        self.access.set(StoreAccess::Write);
+        self
     }
 
     /// Puts settings of the command line over those of Cargo.toml.
@@ -130,41 +149,63 @@ impl Context {
         Ok(self.toolchain.get_or_init(|| found))
     }
 
-    /// Opens the store for reading. Returns `None` if it does not exist yet.
-    pub(super) fn open_existing_store(&self) -> Result<Option<Store>, StoreError> {
-        Store::open_existing(&self.store_path)
+    /// Returns the store, or `None` if it does not exist yet. Never creates it.
+    pub(super) fn open_existing_store(&self) -> Result<Option<Ref<'_, Store>>, StoreError> {
+        if self.store.borrow().is_none() {
+            let opened = match self.access.get() {
+                StoreAccess::Read => Store::open_existing(&self.store_path)?,
+                StoreAccess::Write if self.has_store_file() => Some(Store::open(&self.store_path)?),
+                StoreAccess::Write => None,
+            };
+            self.store.replace(opened);
+        }
+        Ok(Ref::filter_map(self.store.borrow(), Option::as_ref).ok())
     }
 
-    /// Opens the store for reading and finds the workspace in it. Returns `None` if nothing of this workspace is stored.
-    pub(super) fn open_stored(&self) -> Result<Option<(Store, WorkspaceId)>, StoreError> {
+    /// Reports whether there is a store to open. An unreadable one counts: opening it reports the error.
+    fn has_store_file(&self) -> bool {
+        match fs::metadata(&self.store_path) {
+            Ok(file) => file.len() > 0,
+            Err(error) => is_address(&self.store_path) || error.kind() != io::ErrorKind::NotFound,
+        }
+    }
+
+    /// Returns the store and the workspace in it, or `None` if nothing of this workspace is stored.
+    pub(super) fn open_stored(&self) -> Result<Option<(Ref<'_, Store>, WorkspaceId)>, StoreError> {
         let Some(store) = self.open_existing_store()? else {
             return Ok(None);
         };
-        Ok(store.find_workspace(&self.key())?.map(|id| (store, id)))
+        let workspace = store.find_workspace(&self.key())?;
+        Ok(workspace.map(|workspace| (store, workspace)))
     }
 
     /// Like [`Self::open_stored`], but fails if nothing of this workspace is stored.
-    pub(super) fn open_required(&self) -> Result<(Store, WorkspaceId), AppError> {
+    pub(super) fn open_required(&self) -> Result<(Ref<'_, Store>, WorkspaceId), AppError> {
         self.open_stored()?
             .ok_or_else(|| self.nothing_stored_error())
     }
 
-    /// Opens the store for writing and registers the workspace in it.
-    pub(super) fn open_store(&self) -> Result<(Store, WorkspaceId), StoreError> {
-        let mut store = self.open_whole_store()?;
-        let id = store.ensure_workspace(&self.key(), &self.label())?;
-        Ok((store, id))
-    }
-
-    /// Opens the store with all of its workspaces, for writing.
-    pub(super) fn open_whole_store(&self) -> Result<Store, StoreError> {
-        Store::open(&self.store_path)
+    /// Returns the store for writing and registers the workspace in it. Nobody else may use the store while the caller has it.
+    pub(super) fn open_store(&self) -> Result<(RefMut<'_, Store>, WorkspaceId), StoreError> {
+        let mut opened = self.store.borrow_mut();
+        if self.access.replace(StoreAccess::Write) == StoreAccess::Read {
+            *opened = None;
+        }
+        let store = match opened.take() {
+            Some(store) => store,
+            None => Store::open(&self.store_path)?,
+        };
+        let mut store = RefMut::map(opened, |opened| opened.insert(store));
+        let workspace = store.ensure_workspace(&self.key(), &self.label())?;
+        Ok((store, workspace))
     }
 
     /// Like [`Self::open_store`], but fails if nothing of this workspace is stored.
-    pub(super) fn open_required_for_writing(&self) -> Result<(Store, WorkspaceId), AppError> {
-        let (reader, _) = self.open_required()?;
-        drop(reader);
+    pub(super) fn open_required_for_writing(
+        &self,
+    ) -> Result<(RefMut<'_, Store>, WorkspaceId), AppError> {
+        self.access.set(StoreAccess::Write);
+        drop(self.open_required()?);
         Ok(self.open_store()?)
     }
 
@@ -284,6 +325,40 @@ fn team_key(tables: &Tables) -> Result<String, AppError> {
                 .to_owned(),
         )
     })
+}
+
+/// A run that the user named.
+#[derive(Debug, Clone)]
+pub(super) struct NamedRun {
+    pub(super) run: RunId,
+    /// The user's word for it: a baseline, a number or a commit
+    pub(super) name: String,
+}
+
+impl NamedRun {
+    /// Like [`resolve_run`].
+    pub(super) fn resolve(
+        store: &Store,
+        workspace: WorkspaceId,
+        word: &str,
+    ) -> Result<Self, AppError> {
+        Ok(Self {
+            run: resolve_run(store, workspace, word)?,
+            name: word.to_owned(),
+        })
+    }
+
+    /// Like [`resolve_reference`].
+    pub(super) fn resolve_reference(
+        store: &Store,
+        workspace: WorkspaceId,
+        word: &str,
+    ) -> Result<Self, AppError> {
+        Ok(Self {
+            run: resolve_reference(store, workspace, word)?,
+            name: word.to_owned(),
+        })
+    }
 }
 
 /// Resolves a word to a run: the name of a baseline, a number, `latest` or `@commit`.

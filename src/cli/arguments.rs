@@ -15,7 +15,7 @@ use super::subcommands::{
     reject_useless_flags,
 };
 use crate::commands::{
-    AcceptOptions, CompareOptions, ExplainOptions, HistoryOptions, MergeOptions,
+    AcceptOptions, CompareOptions, ExplainOptions, HistoryOptions, MergeOptions, PossibleTypo,
     ReportCommandOptions, RunOptions, ShowOptions,
 };
 use crate::delivery::ReportOptions;
@@ -201,8 +201,11 @@ pub fn parse(arguments: impl IntoIterator<Item = OsString>) -> Result<ParsedComm
     let is_filter = is_escaped || parsed.run.exact;
     if let (None, Some(word), false) = (&parsed.command, parsed.run.filters.first(), is_filter) {
         reject_command_as_filter(word, &mut command)?;
-        let doubt = suggest_command(word, &command).map(|meant| (word.clone(), meant));
-        return Ok(parsed.run.translate(doubt));
+        let possible_typo = suggest_command(word, &command).map(|meant| PossibleTypo {
+            word: word.clone(),
+            command: meant,
+        });
+        return Ok(parsed.run.translate(possible_typo));
     }
     Ok(match parsed.command.take() {
         None => parsed.run.translate(None),
@@ -245,7 +248,7 @@ impl Subcommands {
 }
 
 impl RunArguments {
-    fn translate(self, doubt: Option<(String, String)>) -> ParsedCommand {
+    fn translate(self, possible_typo: Option<PossibleTypo>) -> ParsedCommand {
         let effort = self.against.extent();
         let mut layer = self.sampling.layer(self.against.rounds_alone());
         layer.noise_threshold = self.comparison.explicit_noise_threshold();
@@ -261,7 +264,7 @@ impl RunArguments {
                     words: self.filters,
                     exact: self.exact,
                 },
-                doubt,
+                possible_typo,
                 baseline: self.baseline,
                 effort,
                 measure_identical: self.against.measure_identical,

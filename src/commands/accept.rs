@@ -3,7 +3,7 @@
 use crate::error::AppError;
 use crate::naming::{find_candidates, full_name, list_keys, similar_keys};
 use crate::options::StoreOptions;
-use crate::pipeline::names::refuse_incomplete;
+use crate::pipeline::record::refuse_incomplete;
 use crate::session::{Context, World, resolve_reference};
 use clap::Args;
 use perfcheck_analysis::exit_code::ExitCode;

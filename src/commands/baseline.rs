@@ -3,7 +3,7 @@
 use crate::error::AppError;
 use crate::options::StoreOptions;
 use crate::output::{BaselineLine, write_baselines};
-use crate::pipeline::names::{give_name, refuse_incomplete};
+use crate::pipeline::record::{give_name, refuse_incomplete};
 use crate::session::{Context, World, resolve_reference};
 use perfcheck_analysis::exit_code::ExitCode;
 use perfcheck_store::check_baseline_name;

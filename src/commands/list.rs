@@ -26,9 +26,9 @@ pub fn list(
     world: &mut World<'_>,
 ) -> Result<ExitCode, AppError> {
     let context = Context::load(common, world)?;
-    let wanted = (&options.filter, timeout(options.timeout, &context));
+    let timeout = timeout(options.timeout, &context);
     let is_kept = !world.variables.no_rerun;
-    let tree = WorkTree::build((&context, common), wanted, is_kept, world)?;
+    let tree = WorkTree::build(&context, common, &options.filter, timeout, is_kept, world)?;
     if tree.found.is_empty() {
         return Err(nothing_found_error(&options.filter, &tree.found));
     }

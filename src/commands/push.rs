@@ -101,8 +101,9 @@ pub fn push(
 
 /// Runs `command`, which stores a run, then sends new runs to the team's store if `wanted`. The command's exit status does not depend on the server:
 /// unsent runs stay in the local store.
-pub fn run_then_push(
+pub(super) fn run_then_push(
     wanted: bool,
+    context: &Context,
     common: &StoreOptions,
     world: &mut World<'_>,
     command: impl FnOnce(&mut World<'_>) -> Result<ExitCode, AppError>,
@@ -111,12 +112,11 @@ pub fn run_then_push(
         return command(world);
     }
     // Report problems with the address before measuring anything.
-    let context = Context::load(common, world)?;
-    let address = require_address(resolve_team_address(&context, None, world)?)?;
+    let address = require_address(resolve_team_address(context, None, world)?)?;
     context.team_key()?;
     Store::check_address(&address)?;
     let exit_code = command(world)?;
-    let outcome = send(&address, &context, world).and_then(|(pushed, outcome)| {
+    let outcome = send(&address, context, world).and_then(|(pushed, outcome)| {
         match common.output.format {
             MessageFormat::Json => write_pushed(world.stdout, &pushed, MessageFormat::Json)?,
             MessageFormat::Human => write_pushed(world.stderr, &pushed, MessageFormat::Human)?,

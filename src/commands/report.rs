@@ -15,7 +15,7 @@ use crate::output::{
     write_warning,
 };
 use crate::pipeline::request::git_state;
-use crate::session::{Context, World, resolve_run};
+use crate::session::{Context, NamedRun, World, resolve_run};
 use crate::stored::comparison::{StoredComparison, run_with_verdicts};
 use crate::stored::conclusions::read_findings;
 use perfcheck_analysis::exit_code::ExitCode;
@@ -204,8 +204,9 @@ impl ReportCall<'_> {
         [base_word, word]: [&String; 2],
         world: &mut World<'_>,
     ) -> Result<(), AppError> {
-        let base = resolve_run(self.store, self.workspace, base_word)?;
-        let candidate = resolve_run(self.store, self.workspace, word)?;
+        let named = NamedRun::resolve(self.store, self.workspace, base_word)?;
+        let candidate = NamedRun::resolve(self.store, self.workspace, word)?;
+        let base = named.run;
         let comparison = StoredComparison {
             store: self.store,
             workspace: self.workspace,
@@ -213,10 +214,10 @@ impl ReportCall<'_> {
             filter: &Filter::default(),
             options: &ComparisonOptions::default(),
         };
-        let both = comparison.read((base, base_word), (candidate, word))?;
+        let both = comparison.read(named, &candidate)?;
         let count = both.measured.candidate.len();
         let mut concluded = with_progress("Comparing", count, world, |told| {
-            comparison.conclude(&both, base_word, told)
+            comparison.conclude(&both, told)
         })?;
         concluded.verdicts.reference = if base.to_string() == **base_word {
             format!("run {base}")
@@ -248,6 +249,8 @@ impl ReportCall<'_> {
             },
             fail_on: &fail_on,
             context: self.context,
+            store: self.store,
+            workspace: self.workspace,
         };
         reporting.write_reports(findings, world)
     }

@@ -4,7 +4,8 @@ use globset::GlobMatcher;
 use std::ops::RangeInclusive;
 
 use perfcheck_analysis::model::{
-    AuthorSettings, Benchmark, Nanos, SamplingMode, SamplingSettings, WarmUpGoal, limits,
+    AuthorSettings, Benchmark, BenchmarkKey, Nanos, SamplingMode, SamplingSettings, WarmUpGoal,
+    limits,
 };
 
 /// The settings that one place makes for the sampling and judgment of a benchmark.
@@ -70,15 +71,42 @@ fn clamp_to(count: u32, range: &RangeInclusive<u32>) -> u32 {
     count.clamp(*range.start(), *range.end())
 }
 
+/// Settings of the benchmarks whose ids match a pattern.
+#[derive(Debug, Clone)]
+pub struct LayerOverride {
+    /// The only package that it applies to, if it is in a package's table
+    pub package: Option<String>,
+    /// The pattern on ids
+    pub pattern: GlobMatcher,
+    /// The settings
+    pub layer: Layer,
+}
+
+impl LayerOverride {
+    fn applies_to(&self, key: &BenchmarkKey) -> bool {
+        let package = self.package.as_ref();
+        package.is_none_or(|package| *package == key.package) && self.pattern.is_match(&key.id)
+    }
+}
+
+/// Settings of a package.
+#[derive(Debug, Clone)]
+pub struct PackageLayer {
+    /// The package's name
+    pub package: String,
+    /// The settings
+    pub layer: Layer,
+}
+
 /// All layers, strongest first: command line, matching overrides, the bench's code, its package, the workspace.
 #[derive(Debug, Clone, Default)]
 pub struct Layers {
     /// Settings of the command line
     pub command_line: Layer,
-    /// Overrides by patterns on ids, strongest first; with `Some(package)`, for that package only
-    pub overrides: Vec<(Option<String>, GlobMatcher, Layer)>,
-    /// Settings of packages, with the package's name
-    pub packages: Vec<(String, Layer)>,
+    /// Overrides by patterns on ids, strongest first
+    pub overrides: Vec<LayerOverride>,
+    /// Settings of packages
+    pub packages: Vec<PackageLayer>,
     /// Settings of the workspace
     pub workspace: Layer,
 }
@@ -87,32 +115,26 @@ impl Layers {
     /// Returns the digits to which benches of this package record single operations, if they are set. All benchmarks of an executable share them,
     /// so their code and overrides by id cannot set them.
     pub fn latency_digits(&self, package: &str) -> Option<u8> {
-        let of_package = self.packages.iter().find(|(name, _)| name == package);
-        let of_package = of_package.and_then(|(_, layer)| layer.latency_digits);
+        let of_package = self.package_layer(package).latency_digits;
         (self.command_line.latency_digits)
             .or(of_package)
             .or(self.workspace.latency_digits)
     }
 
+    /// Returns the settings of a package, empty if it has none.
+    fn package_layer(&self, package: &str) -> Layer {
+        let mut packages = self.packages.iter();
+        let found = packages.find(|one| one.package == package);
+        found.map_or_else(Layer::default, |one| one.layer)
+    }
+
     /// Returns the sampling settings of `benchmark`, and its noise threshold if it is set.
     pub fn resolve(&self, benchmark: &Benchmark) -> (SamplingSettings, Option<f64>) {
         let key = &benchmark.key;
-        let overrides = self
-            .overrides
-            .iter()
-            .filter(|(package, pattern, _)| {
-                package
-                    .as_ref()
-                    .is_none_or(|package| *package == key.package)
-                    && pattern.is_match(&key.id)
-            })
-            .map(|(_, _, layer)| *layer);
-        let package = self
-            .packages
-            .iter()
-            .find(|(package, _)| *package == key.package)
-            .map_or_else(Layer::default, |(_, layer)| *layer);
+        let overrides = self.overrides.iter().filter(|one| one.applies_to(key));
+        let package = self.package_layer(&key.package);
         let said = overrides
+            .map(|one| one.layer)
             .fold(self.command_line, Layer::or)
             .or(benchmark.settings.into())
             .or(package)

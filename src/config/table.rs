@@ -6,7 +6,7 @@ use std::ops::RangeInclusive;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use super::layer::{Layer, Layers};
+use super::layer::{Layer, LayerOverride, Layers, PackageLayer};
 use perfcheck_analysis::findings::{Limit, Scope};
 use perfcheck_analysis::model::{
     Correction, Nanos, System, Thresholds, Verdict, WarmUpGoal, limits, parse_duration,
@@ -148,26 +148,26 @@ impl Tables {
                 table,
                 &[&LAYER_KEYS[..], &[LATENCY_DIGITS, OVERRIDE, LIMIT]].concat(),
             )?;
-            tables
-                .layers
-                .packages
-                .push((package.to_owned(), place.parse_layer(table)?));
+            tables.layers.packages.push(PackageLayer {
+                package: package.to_owned(),
+                layer: place.parse_layer(table)?,
+            });
             let scope = Scope {
                 package: Some(package.to_owned()),
                 within: None,
             };
             tables.limits.extend(place.parse_limits(table, &scope)?);
-            for (within, layer, limits) in place.parse_overrides(table, Some(package))? {
-                tables.limits.extend(limits);
-                let package = Some(package.to_owned());
-                tables.layers.overrides.push((package, within, layer));
-            }
+            tables.add_overrides(place.parse_overrides(table, Some(package))?);
         }
-        for (within, layer, limits) in workspace_overrides {
-            tables.limits.extend(limits);
-            tables.layers.overrides.push((None, within, layer));
-        }
+        tables.add_overrides(workspace_overrides);
         Ok(tables)
+    }
+
+    fn add_overrides(&mut self, entries: Vec<OverrideEntry>) {
+        for entry in entries {
+            self.limits.extend(entry.limits);
+            self.layers.overrides.push(entry.layer);
+        }
     }
 }
 
@@ -178,7 +178,12 @@ struct TableParser<'a> {
 }
 
 type SettingsTable = Map<String, Value>;
-type Override = (globset::GlobMatcher, Layer, Vec<Limit>);
+
+/// An entry of `[[override]]`.
+struct OverrideEntry {
+    layer: LayerOverride,
+    limits: Vec<Limit>,
+}
 
 impl<'a> TableParser<'a> {
     fn new(table: &str, file: &'a Path) -> Self {
@@ -381,7 +386,7 @@ impl<'a> TableParser<'a> {
         &self,
         table: &SettingsTable,
         package: Option<&str>,
-    ) -> Result<Vec<Override>, SettingsError> {
+    ) -> Result<Vec<OverrideEntry>, SettingsError> {
         let entries = match table.get(OVERRIDE) {
             None => return Ok(Vec::new()),
             Some(Value::Array(entries)) => entries,
@@ -413,7 +418,14 @@ impl<'a> TableParser<'a> {
                 within: Some(pattern.clone()),
             };
             let limits = inner.parse_limits(table, &scope)?;
-            overrides.push((pattern, inner.parse_layer(table)?, limits));
+            overrides.push(OverrideEntry {
+                layer: LayerOverride {
+                    package: package.map(str::to_owned),
+                    pattern,
+                    layer: inner.parse_layer(table)?,
+                },
+                limits,
+            });
         }
         Ok(overrides)
     }

@@ -22,6 +22,7 @@ use crate::output::{
 use crate::session::{Context, World};
 use perfcheck_analysis::findings::Findings;
 use perfcheck_analysis::model::{BenchmarkKey, Verdict};
+use perfcheck_store::{Store, WorkspaceId};
 
 /// The key of a report unless the user names one.
 const USUAL_KEY: &str = "benchmarks";
@@ -242,6 +243,8 @@ pub(crate) struct ReportWriter<'a> {
     pub(crate) options: &'a ReportOptions,
     pub(crate) fail_on: &'a [Verdict],
     pub(crate) context: &'a Context,
+    pub(crate) store: &'a Store,
+    pub(crate) workspace: WorkspaceId,
 }
 
 impl ReportWriter<'_> {
@@ -367,8 +370,8 @@ impl ReportWriter<'_> {
     }
 
     fn page(&self, findings: &Findings<'_>, world: &mut World<'_>) -> Result<Vec<u8>, AppError> {
-        let (store, workspace) = self.context.open_required()?;
-        let gathered = PageFindings::from_findings(&store, findings)?.gather(&store, workspace)?;
+        let (store, workspace) = (self.store, self.workspace);
+        let gathered = PageFindings::from_findings(store, findings)?.gather(store, workspace)?;
         let mut text = Vec::new();
         let page = with_progress("Drawing", gathered.benchmarks(), world, |told| {
             gathered.page(workspace_name(self.context), told)

@@ -4,20 +4,20 @@ use crate::pipeline::cache_build::{CacheBuild, cache_directory, describe_revisio
 use std::path::{Path, PathBuf};
 use tracing::info_span;
 
-use super::layouts::Relinking;
-use super::machine_code::ExecutableComparison;
-use super::pairing::{CodeByTarget, target_name};
-use super::prepare::{build, find_benchmarks};
+use super::machine_code::{CodeByTarget, compare_code, compare_sides};
+use super::prepare::{TargetName, build, find_benchmarks};
+use super::relinking::Relinking;
 use super::request::Request;
 use crate::error::AppError;
 use crate::output;
 use crate::session::World;
 use perfcheck_analysis::findings::RunNote;
 use perfcheck_analysis::model::{BySide, Environment, GitState};
-use perfcheck_bench::measure::{DiscoveredBenches, ReferenceContext};
 use perfcheck_build::cargo::{BenchTarget, CargoError};
+use perfcheck_host::{self, Revision};
+use perfcheck_bench::measure::{DiscoveredBenches, ReferenceContext};
 use perfcheck_build::sides::{
-    BenchesFrom, BuiltSide, PreparedSides, SideTarget, SidesError, StagedExecutables, TargetPair,
+    BenchesFrom, BuiltSide, PreparedSides, SidesError, StagedExecutables, TargetPair,
 };
 use perfcheck_host::Revision;
 
@@ -79,7 +79,10 @@ impl BuildPair {
                 .while_computing("", || compare_sides(base, candidate));
             // Equal code runs the same only if accompanying programs and data files are equal, too.
             if base.has_same_companions(candidate) && base.differing_data(candidate).is_empty() {
-                alike.extend(code.same.map(|same| (target_name(&candidate.target), same)));
+                alike.extend(
+                    code.same
+                        .map(|same| (TargetName::from_target(&candidate.target), same)),
+                );
             }
             remarks.extend(code.remark);
             if !differing.is_empty() {
@@ -169,12 +172,15 @@ pub(crate) fn pair_with_executable(
     let mut remarks = Vec::new();
     if let Some(target) = candidate
         .iter()
-        .find(|one| target_name(one) == target_name(&base))
+        .find(|one| TargetName::from_target(one) == TargetName::from_target(&base))
     {
         let code = world
             .interrupt
             .while_computing("", || compare_code(&base, target));
-        alike.extend(code.same.map(|same| (target_name(target), same)));
+        alike.extend(
+            code.same
+                .map(|same| (TargetName::from_target(target), same)),
+        );
         remarks.extend(code.remark);
     }
     let stage = StagedExecutables::open(&cache_directory(world)?)?;
@@ -283,42 +289,6 @@ fn with_executable(targets: &[BenchTarget], path: &Path) -> Result<BenchTarget, 
     Ok(target.clone().with_executable(path.to_owned()))
 }
 
-/// Compares the code of two executables.
-pub(crate) fn compare_code(base: &BenchTarget, candidate: &BenchTarget) -> ExecutableComparison {
-    let read = |target: &BenchTarget| std::fs::read(target.executable());
-    match (read(base), read(candidate)) {
-        (Ok(base), Ok(other)) => {
-            let executables = BySide {
-                base,
-                candidate: other,
-            };
-            ExecutableComparison::compare(candidate, &executables)
-        }
-        // Running the unreadable executable will report the error.
-        _ => ExecutableComparison::NONE,
-    }
-}
-
-/// Compares the code of two built sides. Embedded paths to their own directories do not count as a difference.
-pub(crate) fn compare_sides(base: &SideTarget, candidate: &SideTarget) -> ExecutableComparison {
-    if base.is_identical_to(candidate) {
-        return ExecutableComparison::IDENTICAL;
-    }
-    match (
-        base.with_paths_of(candidate),
-        candidate.with_paths_of(candidate),
-    ) {
-        (Ok(base), Ok(other)) => {
-            let executables = BySide {
-                base,
-                candidate: other,
-            };
-            ExecutableComparison::compare(&candidate.target, &executables)
-        }
-        _ => ExecutableComparison::NONE,
-    }
-}
-
 /// Copies both sides of each target to paths of equal length: the length of an executable's path shifts its memory.
 pub(crate) fn stage_copies(
     stage: &StagedExecutables,
@@ -328,7 +298,9 @@ pub(crate) fn stage_copies(
         let copy = stage.copy_base(ordinal, base.executable())?;
         let beside = copy.file_name().unwrap_or_default().to_owned();
         *base = base.clone().with_executable(copy);
-        let same = |target: &&mut BenchTarget| target_name(target) == target_name(base);
+        let same = |target: &&mut BenchTarget| {
+            TargetName::from_target(target) == TargetName::from_target(base)
+        };
         if let Some(candidate) = targets.candidate.iter_mut().find(same) {
             let copy = stage.copy_candidate(ordinal, Path::new(&beside), candidate.executable())?;
             *candidate = candidate.clone().with_executable(copy);

@@ -8,8 +8,9 @@ use crate::error::AppError;
 use crate::output;
 use crate::output::counted;
 use crate::session::{Context, World};
-use perfcheck_analysis::model::{BuildFacts, BySide, Run};
+use perfcheck_analysis::model::{BenchmarkKey, BuildFacts, BySide, Run};
 use perfcheck_build::cargo::CargoOptions;
+use perfcheck_host::Revision;
 use perfcheck_build::sides::{
     BenchesFrom, BuildEvent, BuildOrigin, BuiltSide, PreparedSides, SidesError, SidesRequest,
     UncopiedFile, UncopiedReason, build_commit, build_sides, build_work_tree, default_cache,
@@ -80,13 +81,14 @@ impl CacheBuild<'_> {
         })
     }
 
-    /// Returns the executables of a bench target (package and name) in the builds of two runs, if they are still kept.
+    /// Returns the executables of the bench target of `key` in the builds of two runs, if they are still kept.
     pub(crate) fn kept_executables(
         &self,
         runs: &BySide<&Run>,
-        target: (&str, &str),
+        key: &BenchmarkKey,
         world: &mut World<'_>,
     ) -> Result<BySide<Option<Vec<u8>>>, AppError> {
+        let target = (&*key.package, &*key.target);
         self.with_cache(world, |request, events| {
             read_kept_executables(request, &names(runs), target, events)
         })

@@ -227,7 +227,11 @@ pub(crate) fn count_alone(
     let mut found = CountsByBenchmark::new();
     for one in targets {
         let here = to_count(&one.benchmarks, &wanted, &times);
-        for counted in counter.count(&[(&one.target, &one.driver)], &here, world)? {
+        let side = CountedTarget {
+            target: &one.target,
+            driver: &one.driver,
+        };
+        for counted in counter.count(&[side], &here, world)? {
             found.extend(counter.collect_counts(counted, &here));
         }
     }
@@ -308,8 +312,20 @@ fn failed_concurrently(
     here.iter().filter(may_pass).cloned().collect()
 }
 
-/// An executable ready to be counted, its driver, and the directory of its files.
-type PreparedExecutable<'d> = (BenchTarget, &'d Driver, PathBuf);
+/// An executable to be counted.
+#[derive(Clone, Copy)]
+struct CountedTarget<'t> {
+    target: &'t BenchTarget,
+    driver: &'t Driver,
+}
+
+/// An executable ready to be counted.
+struct PreparedExecutable<'d> {
+    target: BenchTarget,
+    driver: &'d Driver,
+    /// Directory for its files
+    directory: PathBuf,
+}
 
 /// Counts instructions of executables, and records reasons for missing counts.
 struct InstructionCounter<'c> {
@@ -359,7 +375,10 @@ impl<'c> InstructionCounter<'c> {
         are_apart: bool,
         world: &mut World<'_>,
     ) -> Result<Vec<CountsByBenchmark>, AppError> {
-        let sides = Side::BOTH.map(|side| (pair.targets.get(side), pair.drivers.get(side)));
+        let sides = Side::BOTH.map(|side| CountedTarget {
+            target: pair.targets.get(side),
+            driver: pair.drivers.get(side),
+        });
         let mut counted = Vec::new();
         if are_apart {
             for side in sides {
@@ -381,7 +400,7 @@ impl<'c> InstructionCounter<'c> {
     /// Counts the benchmarks that `failed` on one side again, alone.
     fn count_again(
         &mut self,
-        side: (&BenchTarget, &Driver),
+        side: CountedTarget<'_>,
         counted: &mut CountedSide,
         failed: &[CountRequest],
         world: &mut World<'_>,
@@ -399,7 +418,7 @@ impl<'c> InstructionCounter<'c> {
     /// side; the output of the others follows.
     fn count(
         &mut self,
-        sides: &[(&BenchTarget, &Driver)],
+        sides: &[CountedTarget<'_>],
         here: &[CountRequest],
         world: &mut World<'_>,
     ) -> Result<Vec<CountedSide>, AppError> {
@@ -407,20 +426,30 @@ impl<'c> InstructionCounter<'c> {
             return Ok(sides.iter().map(|_| Ok(BTreeMap::new())).collect());
         }
         let mut prepared = Vec::new();
-        for (target, driver) in sides {
-            let mut target = (*target).clone();
+        for side in sides {
+            let mut target = side.target.clone();
             self.request.configure(&mut target);
-            prepared.push((target, *driver, self.stage.base_directory(self.targets)));
+            prepared.push(PreparedExecutable {
+                target,
+                driver: side.driver,
+                directory: self.stage.base_directory(self.targets),
+            });
             self.targets += 1;
         }
         let progress = Progress::new(&mut *world.stderr, &mut *world.bench_output, world.progress);
         let (supervisor, interrupt) = (world.supervisor, world.interrupt);
         let timeout = self.request.timeout;
         let limit = self.limit;
-        let count = |(target, driver, directory): &PreparedExecutable<'_>,
-                     observer: &dyn Observer| {
+        let count = |one: &PreparedExecutable<'_>, observer: &dyn Observer| {
             let launcher = ProcessContext::new(supervisor, interrupt, observer, timeout);
-            count_instructions(target, driver, here, directory, limit, launcher)
+            count_instructions(
+                &one.target,
+                one.driver,
+                here,
+                &one.directory,
+                limit,
+                launcher,
+            )
         };
         let counted: Vec<CountedSide> = thread::scope(|scope| {
             let Some((last, others)) = prepared.split_last() else {

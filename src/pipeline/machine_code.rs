@@ -1,9 +1,14 @@
 //! Compares the machine code of two builds before measuring: benchmarks that cannot differ, and functions that do.
 
+use std::collections::BTreeMap;
+
+use super::prepare::TargetName;
 use perfcheck_analysis::findings::{ChangedFunction, CodeChange, RunNote, Sameness};
 use perfcheck_analysis::model::BySide;
 use perfcheck_build::cargo::BenchTarget;
 use perfcheck_code::{EntryOffsets, Reach, UnsupportedExecutable, compare};
+use perfcheck_build::cargo::BenchTarget;
+use perfcheck_build::sides::SideTarget;
 
 /// The extent to which two executables of a bench target run the same code.
 #[derive(Debug)]
@@ -13,6 +18,9 @@ pub(crate) enum CodeEquality {
     /// The code is the same until execution enters one of these places
     Outside(EntryOffsets),
 }
+
+/// The extent to which executables of bench targets run the same code.
+pub(crate) type CodeByTarget = BTreeMap<TargetName, CodeEquality>;
 
 /// The result of comparing two executables of a bench target.
 pub(crate) struct ExecutableComparison {
@@ -74,5 +82,41 @@ impl ExecutableComparison {
                 Reach::Everywhere => None,
             },
         }
+    }
+}
+
+/// Compares the code of two executables.
+pub(crate) fn compare_code(base: &BenchTarget, candidate: &BenchTarget) -> ExecutableComparison {
+    let read = |target: &BenchTarget| std::fs::read(target.executable());
+    match (read(base), read(candidate)) {
+        (Ok(base), Ok(other)) => {
+            let executables = BySide {
+                base,
+                candidate: other,
+            };
+            ExecutableComparison::compare(candidate, &executables)
+        }
+        // Running the unreadable executable will report the error.
+        _ => ExecutableComparison::NONE,
+    }
+}
+
+/// Compares the code of two built sides. Embedded paths to their own directories do not count as a difference.
+pub(crate) fn compare_sides(base: &SideTarget, candidate: &SideTarget) -> ExecutableComparison {
+    if base.is_identical_to(candidate) {
+        return ExecutableComparison::IDENTICAL;
+    }
+    match (
+        base.with_paths_of(candidate),
+        candidate.with_paths_of(candidate),
+    ) {
+        (Ok(base), Ok(other)) => {
+            let executables = BySide {
+                base,
+                candidate: other,
+            };
+            ExecutableComparison::compare(&candidate.target, &executables)
+        }
+        _ => ExecutableComparison::NONE,
     }
 }

@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use crate::naming::unambiguous_word;
 use crate::options::StoreOptions;
 use crate::sanitize::{shell_command, shell_quoted};
+use crate::session::NamedRun;
 use perfcheck_analysis::compare::Comparison;
 use perfcheck_analysis::exit_code::ExitCode;
 use perfcheck_analysis::findings::Row;
@@ -116,10 +117,10 @@ impl AdvisedRun<'_> {
 /// Explains exit status 6 of a comparison with a run that the user named.
 pub(crate) fn explain_nothing_compared(
     exit_code: ExitCode,
-    named: Option<&(RunId, String)>,
+    named: Option<&NamedRun>,
     rows: &[Row<'_>],
 ) -> Option<String> {
-    let (base, name) = named.filter(|_| exit_code == ExitCode::NoBaseline)?;
+    let NamedRun { run, name } = named.filter(|_| exit_code == ExitCode::NoBaseline)?;
     let is_new = |row: &Row<'_>| row.verdict == Some(Verdict::New);
     let why = if rows.iter().all(is_new) {
         ", which has none of these benchmarks"
@@ -127,10 +128,21 @@ pub(crate) fn explain_nothing_compared(
         ""
     };
     Some(format!(
-        "Nothing could be compared with `{}` (run {base}){why}: exit status {}.",
+        "Nothing could be compared with `{}` (run {run}){why}: exit status {}.",
         name.escape_debug(),
         ExitCode::NoBaseline.number()
     ))
+}
+
+/// Explains that a name stays with the run that it named. `place` has the flags that lead commands to the store.
+///
+/// A run that was compared with this name and is worse does not get it: otherwise the next run would be compared with the slower one, which would
+/// disable the gate.
+pub(crate) fn explain_kept_name(named: &NamedRun, run: RunId, place: &str) -> String {
+    let NamedRun { run: before, name } = named;
+    format!(
+        "Baseline `{name}` is still run {before}. If the change is intended: cargo perfcheck baseline save {name} {run}{place}"
+    )
 }
 
 /// Returns the command that accepts the run.

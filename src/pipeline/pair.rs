@@ -1,19 +1,39 @@
-//! Decides which benchmarks of the work tree are measured against which build, and which need no measurement.
+//! Decides which benchmarks of the work tree are measured against which build, which need no measurement, and which belong to the shard of this job.
+//!
+//! Benchmarks that run the same code on both sides are settled. If it is not known beforehand whether a benchmark executes differing code, it runs on
+//! both sides with a trap wherever differing code is entered. A process that hits a trap dies, and its benchmark is measured as usual. Criterion
+//! benchmarks run in rehearsal mode, so that Criterion's analysis and reports do not count; others are measured for a round.
+//!
+//! Invariant: the shards depend on the names of benchmarks alone, so that independent jobs with separate stores agree on them.
 
+use std::cell::RefCell;
 use std::collections::{BTreeMap, BTreeSet};
-use tracing::info_span;
+use std::convert::Infallible;
+use std::fs;
+use std::path::Path;
 
+use super::build::BuildPair;
+use super::cache_build::cache_directory;
+use super::machine_code::{CodeByTarget, CodeEquality};
+use super::prepare::{TargetName, failed_targets};
 use super::reference::ReferenceBuild;
+use super::request::Request;
 use crate::error::AppError;
-use crate::pipeline::build::BuildPair;
-use crate::pipeline::layouts::settle_by_trial;
-use crate::pipeline::pairing::{Pairing, ShardPlan, ShardRequest};
-use crate::pipeline::request::Request;
 use crate::session::World;
 use perfcheck_analysis::compare::Fact;
-use perfcheck_analysis::findings::RunNote;
-use perfcheck_analysis::model::{BenchmarkKey, RunId};
-use perfcheck_build::sides::MeasuringLock;
+use perfcheck_analysis::findings::{BenchmarkNote, FailedTarget, Row, RunNote, Sameness};
+use perfcheck_analysis::model::{
+    Benchmark, BenchmarkKey, BySide, NullObserver, ProcessOutcome, ProcessRecord,
+    RequestedReference, RunId, Shard, ShardId, Verdict,
+};
+use perfcheck_code::{EntryOffsets, insert_traps};
+use perfcheck_bench::child::{ChildError, ProcessContext};
+use perfcheck_bench::measure::{
+    Campaign, CampaignEnd, CampaignSink, DiscoveredBenches, Driver, Filter, PairedPlan,
+    PairedTarget, RoundSettings, rehearse,
+};
+use perfcheck_host::process::without_core_dumps;
+use perfcheck_build::sides::{MeasuringLock, StagedExecutables};
 
 /// The user's wishes about pairing.
 pub(crate) struct PairingRules<'a> {
@@ -140,4 +160,366 @@ fn add_remarks(known: &mut Vec<RunNote>, remarks: &[RunNote], run: Option<RunId>
             known.push(remark);
         }
     }
+}
+
+/// Pairs of benchmarks to measure, and benchmarks settled without measurement.
+#[derive(Default)]
+pub(crate) struct Pairing {
+    pub(crate) pairs: Vec<PairedTarget>,
+    /// Verdicts that need no measurement
+    pub(crate) settled: Vec<Row<'static>>,
+    pub(crate) failed_targets: Vec<FailedTarget>,
+}
+
+impl Pairing {
+    /// Pairs the benchmarks of both builds. Benchmarks in `declined` were not measured before, so even equal code proves nothing about them.
+    pub(crate) fn from_benches(
+        found: BySide<DiscoveredBenches>,
+        alike: &CodeByTarget,
+        declined: &BTreeSet<BenchmarkKey>,
+        control: bool,
+        versions_may_differ: bool,
+    ) -> Self {
+        let mut pairing = Self {
+            failed_targets: failed_targets(&found.candidate.failures),
+            ..Self::default()
+        };
+        let names = |failed: &[FailedTarget]| -> BTreeSet<TargetName> {
+            failed.iter().map(TargetName::from_failed).collect()
+        };
+        let failed_here = names(&pairing.failed_targets);
+        let failed_there = names(&failed_targets(&found.base.failures));
+        let mut base: BTreeMap<_, _> = found
+            .base
+            .targets
+            .into_iter()
+            .map(|found| (TargetName::from_target(&found.target), found))
+            .collect();
+        for candidate in found.candidate.targets {
+            let Some(other) = base.remove(&TargetName::from_target(&candidate.target)) else {
+                let remark = if failed_there.contains(&TargetName::from_target(&candidate.target)) {
+                    BenchmarkNote::TargetFailed { in_base: true }
+                } else {
+                    BenchmarkNote::OnlyCandidate
+                };
+                pairing.settle(candidate.benchmarks, Verdict::New, Some(remark));
+                continue;
+            };
+            let ids = |benchmarks: &[Benchmark]| -> BTreeSet<BenchmarkKey> {
+                benchmarks.iter().map(|b| b.key.clone()).collect()
+            };
+            let (here, there) = (ids(&candidate.benchmarks), ids(&other.benchmarks));
+            let versions: BTreeMap<BenchmarkKey, Option<String>> = other
+                .benchmarks
+                .iter()
+                .map(|benchmark| (benchmark.key.clone(), benchmark.version.clone()))
+                .collect();
+            let is_there = |benchmark: &Benchmark| there.contains(&benchmark.key);
+            let (both, only_candidate): (Vec<_>, Vec<_>) =
+                candidate.benchmarks.into_iter().partition(is_there);
+            pairing.settle(
+                only_candidate,
+                Verdict::New,
+                Some(BenchmarkNote::OnlyCandidate),
+            );
+            let gone = other.benchmarks.into_iter();
+            let gone = gone.filter(|benchmark| !here.contains(&benchmark.key));
+            pairing.settle(gone.collect(), Verdict::Missing, None);
+            let same_version = |benchmark: &Benchmark| {
+                let other = versions.get(&benchmark.key);
+                versions_may_differ || other == Some(&benchmark.version)
+            };
+            let (mut both, others): (Vec<_>, Vec<_>) = both.into_iter().partition(same_version);
+            pairing.settle(
+                others,
+                Verdict::Incomparable,
+                Some(BenchmarkNote::OtherVersion),
+            );
+            if !candidate.driver.is_alike(&other.driver) {
+                pairing.settle(
+                    both,
+                    Verdict::Incomparable,
+                    Some(BenchmarkNote::OtherHarness),
+                );
+                continue;
+            }
+            if let Some(CodeEquality::Wholly(same)) =
+                alike.get(&TargetName::from_target(&candidate.target))
+                && !control
+            {
+                let asks = |benchmark: &Benchmark| declined.contains(&benchmark.key);
+                let (open, settled) = both.into_iter().partition(asks);
+                pairing.settle_as(settled, *same);
+                both = open;
+                if both.is_empty() {
+                    continue;
+                }
+            }
+            pairing.pairs.push(PairedTarget {
+                targets: BySide {
+                    base: other.target,
+                    candidate: candidate.target,
+                },
+                benchmarks: both,
+                drivers: BySide {
+                    base: other.driver,
+                    candidate: candidate.driver,
+                },
+                layouts: None,
+            });
+        }
+        for gone in base.into_values() {
+            if failed_here.contains(&TargetName::from_target(&gone.target)) {
+                pairing.settle(
+                    gone.benchmarks,
+                    Verdict::Failed,
+                    Some(BenchmarkNote::TargetFailed { in_base: false }),
+                );
+            } else {
+                pairing.settle(gone.benchmarks, Verdict::Missing, None);
+            }
+        }
+        pairing
+    }
+
+    /// Adds the pairs with another base.
+    pub(crate) fn extend(&mut self, other: Self) {
+        self.pairs.extend(other.pairs);
+        self.settled.extend(other.settled);
+        self.failed_targets.extend(other.failed_targets);
+    }
+
+    /// Returns all benchmarks, measured or not.
+    pub(crate) fn keys(&self) -> impl Iterator<Item = &BenchmarkKey> {
+        let measured = self.pairs.iter().flat_map(|pair| &pair.benchmarks);
+        let measured = measured.map(|benchmark| &benchmark.key);
+        measured.chain(self.settled.iter().map(|row| &row.key))
+    }
+
+    /// Reports whether any benchmark is compared with the other build. New and missing benchmarks are not.
+    pub(crate) fn compares_any(&self) -> bool {
+        let is_alone = |row: &Row<'_>| matches!(row.verdict, Some(Verdict::New | Verdict::Missing));
+        !self.pairs.is_empty() || !self.settled.iter().all(is_alone)
+    }
+
+    /// Keeps only `wanted` benchmarks.
+    pub(crate) fn retain(&mut self, wanted: impl Fn(&BenchmarkKey) -> bool) {
+        for pair in &mut self.pairs {
+            pair.benchmarks.retain(|benchmark| wanted(&benchmark.key));
+        }
+        self.pairs.retain(|pair| !pair.benchmarks.is_empty());
+        self.settled.retain(|row| wanted(&row.key));
+    }
+
+    /// Settles benchmarks without measurement because both sides run the same code.
+    pub(crate) fn settle_as(&mut self, benchmarks: Vec<Benchmark>, same: Sameness) {
+        self.settle(
+            benchmarks,
+            Verdict::Unchanged,
+            Some(BenchmarkNote::Same(same)),
+        );
+    }
+
+    fn settle(
+        &mut self,
+        benchmarks: Vec<Benchmark>,
+        verdict: Verdict,
+        remark: Option<BenchmarkNote>,
+    ) {
+        let remarks: Vec<BenchmarkNote> = remark.into_iter().collect();
+        let rows = benchmarks.into_iter().map(|benchmark| Row {
+            remarks: remarks.clone(),
+            ..Row::unmeasured(benchmark.key, verdict, None)
+        });
+        self.settled.extend(rows);
+    }
+
+    /// Reports whether there is something to measure, and all of it has identical executables on both sides.
+    pub(crate) fn is_identical(&self, alike: &CodeByTarget) -> bool {
+        let mut pairs = self.pairs.iter();
+        let same =
+            |pair: &PairedTarget| alike.get(&TargetName::from_target(&pair.targets.candidate));
+        !self.pairs.is_empty()
+            && pairs
+                .all(|pair| matches!(same(pair), Some(CodeEquality::Wholly(Sameness::Executable))))
+    }
+
+    pub(crate) fn planned(&self) -> usize {
+        self.pairs.iter().map(|pair| pair.benchmarks.len()).sum()
+    }
+}
+
+/// The requested shard.
+pub(crate) struct ShardRequest<'a> {
+    pub(crate) part: ShardId,
+    pub(crate) filter: &'a Filter,
+    pub(crate) reference: RequestedReference,
+}
+
+/// The benchmarks of one shard.
+pub(crate) struct ShardPlan {
+    own: BTreeSet<BenchmarkKey>,
+    /// Facts about the whole suite that the shard's run records
+    pub(crate) partition: Shard,
+}
+
+impl ShardPlan {
+    /// Assigns `all` benchmarks round-robin in natural order: neighbors, which are often similar, go to different jobs.
+    pub(crate) fn assign<'k>(
+        asked: ShardRequest<'_>,
+        all: impl Iterator<Item = &'k BenchmarkKey>,
+        control: bool,
+    ) -> Self {
+        let all: BTreeSet<&BenchmarkKey> = all.collect();
+        let mut ordered: Vec<&BenchmarkKey> = all.into_iter().collect();
+        ordered.sort_by(|a, b| a.cmp_natural(b));
+        let mut digest = blake3::Hasher::new();
+        for part in ordered
+            .iter()
+            .flat_map(|key| [&key.package, &key.target, &key.id])
+        {
+            digest.update(&(part.len() as u64).to_le_bytes());
+            digest.update(part.as_bytes());
+        }
+        let dealt = ordered.iter().enumerate();
+        let own = dealt.filter(|(place, _)| asked.part.contains_position(*place));
+        Self {
+            own: own.map(|(_, key)| (*key).clone()).collect(),
+            partition: Shard {
+                part: asked.part,
+                benchmarks: ordered.len(),
+                suite: digest.finalize().to_hex().to_string(),
+                reference: asked.reference,
+                control,
+                filter: asked.filter.words.clone(),
+                exact: asked.filter.exact,
+            },
+        }
+    }
+
+    /// Reports whether a benchmark belongs to the shard.
+    pub(crate) fn has(&self, key: &BenchmarkKey) -> bool {
+        self.own.contains(key)
+    }
+
+    /// Reports whether the shard has no benchmark because there are fewer benchmarks than shards.
+    pub(crate) fn is_empty(&self) -> bool {
+        self.own.is_empty()
+    }
+}
+
+/// Settles benchmarks that never execute differing code.
+pub(crate) fn settle_by_trial(
+    pairing: &mut Pairing,
+    alike: &CodeByTarget,
+    request: &Request<'_>,
+    world: &mut World<'_>,
+) -> Result<(), AppError> {
+    // Under a scripted clock, a benchmark's time does not depend on its code.
+    if world.variables.scripted_clock.is_some() {
+        return Ok(());
+    }
+    let pairs = std::mem::take(&mut pairing.pairs);
+    for mut pair in pairs {
+        if let Some(CodeEquality::Outside(entrances)) =
+            alike.get(&TargetName::from_target(&pair.targets.candidate))
+        {
+            let untouched = trap_free_benchmarks(&pair, entrances, request, world)?;
+            let is_same = |benchmark: &Benchmark| untouched.contains(&benchmark.key);
+            let (same, others) = pair.benchmarks.into_iter().partition(is_same);
+            pairing.settle_as(same, Sameness::Run);
+            pair.benchmarks = others;
+        }
+        if !pair.benchmarks.is_empty() {
+            pairing.pairs.push(pair);
+        }
+    }
+    Ok(())
+}
+
+/// Returns the benchmarks that hit no trap on either side.
+fn trap_free_benchmarks(
+    pair: &PairedTarget,
+    entrances: &EntryOffsets,
+    request: &Request<'_>,
+    world: &mut World<'_>,
+) -> Result<BTreeSet<BenchmarkKey>, AppError> {
+    let stage = StagedExecutables::open(&cache_directory(world)?)?;
+    let Some(mut on_trial) = copy_with_traps(pair, entrances, &stage)? else {
+        return Ok(BTreeSet::new());
+    };
+    request.configure(&mut on_trial.targets.base);
+    request.configure(&mut on_trial.targets.candidate);
+    // Suppress messages about dying processes, which are expected here.
+    let launcher = ProcessContext::new(
+        world.supervisor,
+        world.interrupt,
+        &NullObserver,
+        request.timeout,
+    );
+    // A trap would dump core like a crash.
+    let came_through = without_core_dumps(|| match on_trial.drivers.candidate {
+        Driver::Criterion(_) => rehearse(&on_trial, launcher),
+        Driver::Own | Driver::Printed(_) => measurable_benchmarks(on_trial, request.seed, launcher),
+    });
+    // An interrupt is the only error that ends a trial early.
+    came_through.map_err(|_| AppError::Interrupted(String::new()))
+}
+
+/// Returns the benchmarks that could be measured on both sides.
+fn measurable_benchmarks(
+    pair: PairedTarget,
+    seed: u64,
+    launcher: ProcessContext<'_>,
+) -> Result<BTreeSet<BenchmarkKey>, ChildError> {
+    let plan = PairedPlan {
+        rounds: 1,
+        round: RoundSettings::default(),
+        time_budget: None,
+        time_per_benchmark: None,
+        bind: false,
+        seed,
+    };
+    let campaign = Campaign::paired(vec![pair], |_| 0.0, plan, launcher);
+    let ran: RefCell<BySide<BTreeSet<BenchmarkKey>>> = RefCell::default();
+    let mut record = |side, launch: &ProcessRecord| {
+        let went_well = launch.benchmarks.iter();
+        let went_well = went_well.filter(|one| matches!(one.outcome, ProcessOutcome::Measured(_)));
+        let keys = went_well.map(|one| one.benchmark.key.clone());
+        ran.borrow_mut().get_mut(side).extend(keys);
+        Ok::<(), Infallible>(())
+    };
+    let mut sink = CampaignSink {
+        record: &mut record,
+        standing: &mut |_, _, _| None,
+    };
+    match campaign.run(&mut sink) {
+        Ok((CampaignEnd::Interrupted, _)) => Err(ChildError::Interrupted),
+        Ok((CampaignEnd::Complete, _)) => {
+            let BySide { base, candidate } = ran.into_inner();
+            Ok(base.intersection(&candidate).cloned().collect())
+        }
+    }
+}
+
+/// Copies both executables with traps inserted; `None` if one cannot be read or written, which measuring it will report.
+fn copy_with_traps(
+    pair: &PairedTarget,
+    entrances: &EntryOffsets,
+    stage: &StagedExecutables,
+) -> Result<Option<PairedTarget>, AppError> {
+    let base = stage.copy_base(0, pair.targets.base.executable())?;
+    let called = base.file_name().unwrap_or_default().to_owned();
+    let candidate = pair.targets.candidate.executable();
+    let candidate = stage.copy_candidate(0, Path::new(&called), candidate)?;
+    let trap = |path: &Path, places: &BTreeSet<usize>| {
+        let bytes = fs::read(path)?;
+        fs::write(path, insert_traps(bytes, places))
+    };
+    let set = trap(&base, &entrances.base).and_then(|()| trap(&candidate, &entrances.candidate));
+    let mut on_trial = pair.clone();
+    let targets = &mut on_trial.targets;
+    targets.base = targets.base.clone().with_executable(base);
+    targets.candidate = targets.candidate.clone().with_executable(candidate);
+    Ok(set.is_ok().then_some(on_trial))
 }

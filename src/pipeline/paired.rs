@@ -5,7 +5,7 @@ use std::time::Duration;
 use tracing::info_span;
 
 use super::counting::count_paired;
-use super::pairing::Pairing;
+use super::pair::Pairing;
 use super::request::{Request, busy_warning};
 use crate::error::AppError;
 use crate::options::Effort;

@@ -9,10 +9,13 @@ use crate::options::StoreOptions;
 use crate::output::{self, MessageFormat, Progress};
 use crate::session::{Context, World};
 use perfcheck_analysis::exit_code::ExitCode;
-use perfcheck_analysis::model::BuildFacts;
-use perfcheck_bench::child::{ChildError, ProcessContext};
-use perfcheck_bench::measure::{DiscoveredBenches, Filter, ReferenceContext, discover};
+use perfcheck_analysis::findings::FailedTarget;
+use perfcheck_analysis::model::{BenchmarkKey, BuildFacts};
 use perfcheck_build::cargo::{BenchTarget, BuildOrder, SkipReason, SkippedTarget};
+use perfcheck_bench::child::{ChildError, ProcessContext};
+use perfcheck_bench::measure::{
+    DiscoveredBenches, Filter, ReferenceContext, TargetFailure, discover,
+};
 
 /// Default for the part of every deadline that does not depend on the request.
 const TIMEOUT: Duration = Duration::from_secs(30);
@@ -146,4 +149,57 @@ pub(crate) fn nothing_found_error(filter: &Filter, discovered: &DiscoveredBenche
 /// Returns the part of every deadline that does not depend on the request; `said` is the command line's value.
 pub(crate) fn timeout(said: Option<Duration>, context: &Context) -> Duration {
     said.or(context.tables.workspace.timeout).unwrap_or(TIMEOUT)
+}
+
+/// The name of a bench target in the workspace.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) struct TargetName {
+    pub(crate) package: String,
+    pub(crate) target: String,
+}
+
+impl TargetName {
+    pub(crate) fn from_target(target: &BenchTarget) -> Self {
+        Self {
+            package: target.package.clone(),
+            target: target.target.clone(),
+        }
+    }
+
+    pub(crate) fn from_failed(failed: &FailedTarget) -> Self {
+        Self {
+            package: failed.package.clone(),
+            target: failed.target.clone(),
+        }
+    }
+
+    /// Returns the name of the target that has a benchmark.
+    pub(crate) fn from_key(key: &BenchmarkKey) -> Self {
+        Self {
+            package: key.package.clone(),
+            target: key.target.clone(),
+        }
+    }
+}
+
+/// Returns targets whose benchmarks are not all known, each once.
+pub(crate) fn failed_targets<'f>(
+    failures: impl IntoIterator<Item = &'f TargetFailure>,
+) -> Vec<FailedTarget> {
+    let mut found: Vec<FailedTarget> = Vec::new();
+    for failure in failures {
+        let mut known = found.iter_mut();
+        let same = |one: &&mut FailedTarget| {
+            one.package == failure.package && one.target == failure.target
+        };
+        match known.find(same) {
+            Some(known) => known.message = format!("{}; {}", known.message, failure.message),
+            None => found.push(FailedTarget {
+                package: failure.package.clone(),
+                target: failure.target.clone(),
+                message: failure.message.clone(),
+            }),
+        }
+    }
+    found
 }

@@ -3,11 +3,12 @@
 use crate::delivery::reports::{ReportOptions, ReportWriter};
 use crate::error::AppError;
 use crate::options::StoreOptions;
-use crate::pipeline::names::give_name_unless_worse;
 use crate::pipeline::next_steps::{
-    AdvisedRun, NextReference, explain_nothing_compared, next_steps, workspace_flags,
+    AdvisedRun, NextReference, explain_kept_name, explain_nothing_compared, next_steps,
+    workspace_flags,
 };
-use crate::session::{Context, World};
+use crate::pipeline::record::give_name;
+use crate::session::{Context, NamedRun, World};
 use perfcheck_analysis::exit_code::ExitCode;
 use perfcheck_analysis::findings::{Conclusion, Findings};
 use perfcheck_analysis::model::{RunId, Verdict};
@@ -34,8 +35,8 @@ pub(crate) enum Advice<'a> {
 
 /// The facts that advice depends on.
 pub(crate) struct NextSteps<'a> {
-    /// The run that the user named as the reference, and its name.
-    pub(crate) baseline: Option<&'a (RunId, String)>,
+    /// The run that the user named as the reference.
+    pub(crate) baseline: Option<&'a NamedRun>,
     /// The name that the user gives to the run.
     pub(crate) save_as: Option<&'a str>,
     /// The command line that measures again, up to a filter.
@@ -67,6 +68,8 @@ impl Publication<'_> {
             options: self.reports,
             fail_on: self.fail_on,
             context: self.context,
+            store,
+            workspace,
         };
         reporting.publish(&Findings::new(&head, concluded), self.common, world)?;
         Ok(exit_code)
@@ -85,10 +88,11 @@ impl Publication<'_> {
         let baseline = steps.baseline;
         let saved = match steps.save_as.filter(|_| steps.is_whole) {
             Some(name) => {
-                let of = (workspace, run);
-                Some(give_name_unless_worse(
-                    store, of, name, concluded, baseline, &place,
-                )?)
+                let kept = baseline.filter(|named| named.name == name && !concluded.is_good());
+                Some(match kept {
+                    Some(kept) => explain_kept_name(kept, run, &place),
+                    None => give_name(store, workspace, name, run)?,
+                })
             }
             None => None,
         };

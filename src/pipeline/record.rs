@@ -1,11 +1,12 @@
-//! Ends a run in the store: its conclusion, and whether later runs may use it as their reference.
+//! Ends a run in the store: its conclusion, whether later runs may use it as their reference, and its name.
 
 use crate::error::AppError;
 use perfcheck_analysis::compare::Comparison;
 use perfcheck_analysis::findings::{Conclusion, Row};
-use perfcheck_analysis::model::{Acceptance, BySide, GitState, RunEnd, RunId, RunVerdict, Verdict};
-use perfcheck_store::{Store, StoreError};
-use tracing::info_span;
+use perfcheck_analysis::model::{
+    Acceptance, BySide, GitState, RunEnd, RunId, RunStatus, RunVerdict, Verdict,
+};
+use perfcheck_store::{Store, StoreError, WorkspaceId};
 
 /// A run in the store: of one build, or of both builds of a side-by-side measurement.
 #[derive(Debug, Clone, Copy)]
@@ -135,4 +136,29 @@ pub(crate) fn to_stored_verdict(row: &Row<'_>) -> Option<RunVerdict> {
         standard_error: row.comparison.as_ref().and_then(Comparison::standard_error),
         reference: row.reference.first().copied().flatten(),
     })
+}
+
+/// Gives a run a name and reports it. Moves the name if another run has it.
+pub(crate) fn give_name(
+    store: &mut Store,
+    workspace: WorkspaceId,
+    name: &str,
+    run: RunId,
+) -> Result<String, StoreError> {
+    Ok(match store.set_baseline(workspace, name, run)? {
+        Some(before) if before != run => {
+            format!("Baseline `{name}` is now run {run}; it was run {before}.")
+        }
+        _ => format!("Baseline `{name}` is run {run}."),
+    })
+}
+
+/// Refuses an interrupted run: later runs would be compared with only a part of the suite.
+pub(crate) fn refuse_incomplete(store: &Store, run: RunId) -> Result<(), AppError> {
+    if store.run(run)?.status == RunStatus::Incomplete {
+        return Err(AppError::Usage(format!(
+            "run {run} is incomplete and cannot be a reference\n  help: `cargo perfcheck` measures a complete run; `cargo perfcheck store runs` lists the stored runs"
+        )));
+    }
+    Ok(())
 }

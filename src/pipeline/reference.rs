@@ -11,9 +11,9 @@ use crate::pipeline::cache_build::CacheBuild;
 use crate::pipeline::prepare::{find_benchmarks, nothing_found_error};
 use crate::pipeline::request::Request;
 use crate::pipeline::work_tree::{EarlierBuild, WorkTree, can_build};
-use crate::session::World;
-use crate::stored::earlier::{EarlierRun, earlier_runs};
-use perfcheck_analysis::model::{BenchmarkKey, BySide, Run, RunId};
+use crate::session::{NamedRun, World};
+use crate::stored::references::{EarlierRun, ReferenceResolver, ReferenceSelector};
+use perfcheck_analysis::model::{BenchmarkKey, BySide, Run};
 use perfcheck_bench::measure::DiscoveredBenches;
 use perfcheck_build::sides::BenchesFrom;
 
@@ -112,7 +112,7 @@ fn list_before_base(
 /// Finds the builds of the run that the user named, else of the runs that were accepted last.
 pub(crate) fn find_reference_builds(
     tree: &WorkTree,
-    baseline: Option<&(RunId, String)>,
+    baseline: Option<&NamedRun>,
     request: &Request<'_>,
     world: &mut World<'_>,
 ) -> Result<ReferenceBuilds, AppError> {
@@ -125,29 +125,22 @@ pub(crate) fn find_reference_builds(
     let benchmarks = benchmarks.map(|benchmark| benchmark.key.clone()).collect();
     let git = request.git.as_ref();
     let branch = git.and_then(|git| git.branch.as_deref());
-    let mut all = if let Some((run, _)) = baseline {
-        let run = store.run(*run)?;
-        vec![EarlierRun { run, benchmarks }]
-    } else {
-        let checkout = request.context.checkout();
-        let mut can_launch = |run: &Run| can_build(run, request, world);
-        earlier_runs(
-            &store,
-            workspace,
-            checkout,
-            branch,
-            benchmarks,
-            &mut can_launch,
-        )?
+    let selector = ReferenceSelector::new(baseline, None, branch);
+    let resolver = ReferenceResolver {
+        store: &store,
+        workspace,
+        checkout: request.context.checkout(),
     };
-    let baseline = baseline.map(|(_, name)| name.as_str());
+    let mut can_build = |run: &Run| can_build(run, request, world);
+    let mut all = resolver.resolve_builds(&selector, benchmarks, &mut can_build)?;
+    let name = baseline.map(|named| named.name.as_str());
     let mut references: Vec<ReferenceBuild> = Vec::new();
     // The newest run comes last: it takes the benchmarks that no other run has.
     all.reverse();
     let mut of_others: BTreeSet<BenchmarkKey> = BTreeSet::new();
     let count = all.len();
     for (place, earlier) in all.into_iter().enumerate() {
-        let words = describe_reference(&earlier.run, baseline, branch);
+        let words = describe_reference(&earlier.run, name, branch);
         let builds = match tree.pair_with_earlier(&earlier.run, &words, request, world)? {
             EarlierBuild::Available(builds) => *builds,
             EarlierBuild::Gone { reason } => return Ok(ReferenceBuilds::StoredOnly { reason }),

@@ -5,8 +5,7 @@ use tracing::info_span;
 
 use super::build::{BuildPair, pair_with_revision};
 use super::cache_build::CacheBuild;
-use super::pairing::target_name;
-use super::prepare::{build, find_benchmarks, refuse_no_targets};
+use super::prepare::{TargetName, build, find_benchmarks, refuse_no_targets};
 use super::request::Request;
 use crate::error::AppError;
 use crate::options::StoreOptions;
@@ -39,8 +38,10 @@ pub(crate) enum EarlierBuild {
 impl WorkTree {
     /// Builds the work tree, in the cache if possible and wanted, and discovers its benchmarks.
     pub(crate) fn build(
-        (context, common): (&Context, &StoreOptions),
-        (filter, timeout): (&Filter, Duration),
+        context: &Context,
+        common: &StoreOptions,
+        filter: &Filter,
+        timeout: Duration,
         is_kept: bool,
         world: &mut World<'_>,
     ) -> Result<Self, AppError> {
@@ -198,7 +199,9 @@ pub(crate) fn can_build(earlier: &Run, request: &Request<'_>, world: &mut World<
 fn has_features_of(candidate: &BuiltSide, base: &BuiltSide) -> bool {
     base.targets.iter().all(|old| {
         let mut targets = candidate.targets.iter();
-        let new = targets.find(|new| target_name(&new.target) == target_name(&old.target));
+        let new = targets.find(|new| {
+            TargetName::from_target(&new.target) == TargetName::from_target(&old.target)
+        });
         new.is_none_or(|new| new.target.facts == old.target.facts)
     })
 }
@@ -207,7 +210,7 @@ fn has_features_of(candidate: &BuiltSide, base: &BuiltSide) -> bool {
 fn is_selected(target: &BenchTarget, candidate: &BuiltSide, request: &Request<'_>) -> bool {
     let cargo = &request.common.cargo;
     let mut built = candidate.targets.iter();
-    built.any(|built| target_name(&built.target) == target_name(target))
+    built.any(|built| TargetName::from_target(&built.target) == TargetName::from_target(target))
         || cargo.selects_all_benches()
             && (request.context.workspace.selected_packages(cargo)).contains(&target.package)
 }

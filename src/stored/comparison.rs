@@ -11,9 +11,9 @@ use crate::error::AppError;
 use crate::naming::{list_keys, no_match_message, similar_keys};
 use crate::options::ComparisonOptions;
 use crate::output::MeasuredSide;
-use crate::session::{Context, refuse_shard};
+use crate::session::{Context, NamedRun, refuse_shard};
 use crate::stored::references::{
-    ReferenceQuery, ReferenceResolver, ReferenceSelector, StoredReferences,
+    ComparedCandidate, ReferenceQuery, ReferenceResolver, ReferenceSelector, StoredReferences,
 };
 use perfcheck_analysis::compare::{Readings, TestPolicy, find_absurd};
 use perfcheck_analysis::findings::{
@@ -39,6 +39,7 @@ pub(crate) struct StoredComparison<'a> {
 
 /// Two stored runs with their selected measurements.
 pub(crate) struct BothRuns {
+    base: NamedRun,
     pub(crate) heads: BySide<Run>,
     pub(crate) measured: BySide<Vec<Measurement>>,
 }
@@ -52,39 +53,36 @@ impl StoredComparison<'_> {
     }
 
     /// Reads two different runs; a run cannot be its own reference.
-    pub(crate) fn read(
-        &self,
-        (base, base_name): (RunId, &str),
-        (candidate, name): (RunId, &str),
-    ) -> Result<BothRuns, AppError> {
-        if base == candidate {
-            return Err(same_run_error((base_name, base), name));
+    pub(crate) fn read(&self, base: NamedRun, candidate: &NamedRun) -> Result<BothRuns, AppError> {
+        if base.run == candidate.run {
+            return Err(same_run_error(&base, &candidate.name));
         }
         let heads = BySide {
-            base: self.store.run(base)?,
-            candidate: self.store.run(candidate)?,
+            base: self.store.run(base.run)?,
+            candidate: self.store.run(candidate.run)?,
         };
         let in_turn = self.find_pair(&heads)?.map(|pair| pair.partner);
         // A shard may still be compared with the other side of its own pair.
-        if in_turn != Some(base) {
+        if in_turn != Some(base.run) {
             refuse_shard(&heads.base)?;
         }
-        let both = BothRuns {
-            measured: BySide {
-                base: self.measurements(in_turn.unwrap_or(base))?,
-                candidate: self.measurements(candidate)?,
-            },
-            heads,
+        let measured = BySide {
+            base: self.measurements(in_turn.unwrap_or(base.run))?,
+            candidate: self.measurements(candidate.run)?,
         };
         for (run, measured) in [
-            (base, &both.measured.base),
-            (candidate, &both.measured.candidate),
+            (base.run, &measured.base),
+            (candidate.run, &measured.candidate),
         ] {
             if measured.iter().any(|found| found.expired.is_some()) {
                 return Err(StoreError::SamplesRemoved(run).into());
             }
         }
-        Ok(both)
+        Ok(BothRuns {
+            base,
+            heads,
+            measured,
+        })
     }
 
     /// Returns the candidate's pair if it was measured side by side with the base, or with a build of the base and of no other run.
@@ -101,12 +99,11 @@ impl StoredComparison<'_> {
         Ok((is_base && pair.side == Side::Candidate).then_some(pair))
     }
 
-    /// Concludes the comparison of two runs; `name` is the user's name for the base. This is the only place that distinguishes runs measured side by
+    /// Concludes the comparison of two runs. This is the only place that distinguishes runs measured side by
     /// side from others.
     pub(crate) fn conclude<'m>(
         &self,
         both: &'m BothRuns,
-        name: &str,
         told: &ProgressReporter<'_>,
     ) -> Result<Conclusion<'m>, AppError> {
         let BySide { base, candidate } = &both.heads;
@@ -120,7 +117,7 @@ impl StoredComparison<'_> {
                 }
                 self.compare_pair(both, told)?
             }
-            pair => self.compare_stored(both, name, pair.is_some(), told)?,
+            pair => self.compare_stored(both, pair.is_some(), told)?,
         };
         if rows.is_empty() {
             let same = self.same_code(candidate, &both.measured.candidate)?;
@@ -213,7 +210,6 @@ impl StoredComparison<'_> {
     fn compare_stored<'m>(
         &self,
         both: &'m BothRuns,
-        name: &str,
         measured_in_turn: bool,
         told: &ProgressReporter<'_>,
     ) -> Result<(Vec<Row<'m>>, ComparisonContext), AppError> {
@@ -223,15 +219,18 @@ impl StoredComparison<'_> {
             .iter()
             .map(ReferenceQuery::from_measurement)
             .collect();
-        let chooser = ReferenceResolver {
+        let resolver = ReferenceResolver {
             store: self.store,
             workspace: self.workspace,
             checkout: self.context.checkout(),
+        };
+        let compared = ComparedCandidate {
             environment: &candidate.begun.environment,
             allowed: &self.options.allow_different,
-            candidate: Some(candidate.id),
+            id: Some(candidate.id),
         };
-        let references = chooser.resolve(&ReferenceSelector::Named(base.id, name), &subjects)?;
+        let selector = ReferenceSelector::Named(&both.base);
+        let references = resolver.resolve_numbers(&selector, &compared, &subjects)?;
         let options = suitable_options(
             self.options,
             &self.context.tables.workspace,
@@ -346,7 +345,8 @@ impl StoredComparison<'_> {
 }
 
 /// Returns the error for two words that name the same run.
-pub(crate) fn same_run_error((base, run): (&str, RunId), name: &str) -> AppError {
+pub(crate) fn same_run_error(base: &NamedRun, name: &str) -> AppError {
+    let NamedRun { run, name: base } = base;
     AppError::Usage(format!(
         "`{base}` and `{name}` are the same run ({run}): a run cannot be compared with itself"
     ))

@@ -4,7 +4,6 @@
 
 pub(crate) mod comparison;
 pub(crate) mod conclusions;
-pub(crate) mod earlier;
 pub(crate) mod histories;
 mod placing;
 pub(crate) mod references;

@@ -92,9 +92,10 @@ impl PlacedRuns {
         for (link, base) in in_turn {
             let class = class_of(&link.code);
             classes.insert(link.code.run, class);
-            let ends = (nodes.node_id(base), nodes.node_id(&link.code));
-            let edge = edge_from_link(link, ends, class, tolerance);
-            of_runs.extend(edge.map(|edge| (link.code.run, edge)));
+            let (from, to) = (nodes.node_id(base), nodes.node_id(&link.code));
+            let edge = edge_from_link(link, from, to, class, tolerance);
+            let run = link.code.run;
+            of_runs.extend(edge.map(|edge| RunEdge { run, edge }));
             edges.extend(edge);
         }
         let newest = found
@@ -223,10 +224,16 @@ impl<'a> NodeNumbers<'a> {
     }
 }
 
+/// The side-by-side comparison of a run.
+struct RunEdge {
+    run: RunId,
+    edge: Edge,
+}
+
 /// Returns the part and value of runs whose code has no place, from the runs that they were compared with side by side.
 fn place_others(
     placement: &LevelEstimate,
-    of_runs: &[(RunId, Edge)],
+    of_runs: &[RunEdge],
     places: usize,
     class: usize,
 ) -> BTreeMap<RunId, (usize, f64)> {
@@ -234,10 +241,10 @@ fn place_others(
     let mut found = BTreeMap::new();
     // If processors disagree, the placement is that of the newest run's host class.
     let counts = |edge: &Edge| placement.disagreement.is_none() || edge.class == class;
-    for (run, edge) in of_runs
-        .iter()
-        .filter(|(_, edge)| edge.to >= places && counts(edge))
-    {
+    for RunEdge { run, edge } in of_runs {
+        if edge.to < places || !counts(edge) {
+            continue;
+        }
         let of_place = || Some((placement.part(edge.from)?, placement.value(edge.from)?));
         let base = known.get(&edge.from).copied().or_else(of_place);
         if let Some((part, value)) = base {
@@ -255,7 +262,8 @@ const LEAST_TOLD: f64 = 0.001;
 /// Converts a side-by-side comparison to an edge; `None` if it contains no information on time.
 fn edge_from_link(
     link: &RunLink,
-    (from, to): (usize, usize),
+    from: usize,
+    to: usize,
     class: usize,
     tolerance: f64,
 ) -> Option<Edge> {

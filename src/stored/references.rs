@@ -1,12 +1,14 @@
-//! Selection of the reference runs for each benchmark from the history.
+//! Selection of the reference of each benchmark: stored runs whose numbers it is compared with, or the run whose build it is measured against.
 //!
-//! The reference is the run that the user named, else the accepted runs of the segment that ends with the newest comparable accepted run of the
-//! branch, else of the branch that this one forked from. Invariant: the reference of an old run never changes, so segments depend only on facts known
-//! at the end of each run and on acceptances by the user.
+//! The reference is the run that the user named, else accepted runs of the branch, else of the branch that this one forked from, else of the time
+//! before the first commit. Numbers come from the segment that ends with the newest comparable run; a build comes from the newest run that knows the
+//! benchmark's level. Invariant: the reference of an old run never changes, so segments depend only on facts known at the end of each run and on
+//! acceptances by the user.
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use crate::error::AppError;
+use crate::session::NamedRun;
 use perfcheck_analysis::compare::{Comparability, Difference, Differences, Fact, find_differences};
 use perfcheck_analysis::findings::{ReferenceChoice, References};
 use perfcheck_analysis::model::{
@@ -18,9 +20,11 @@ use perfcheck_store::{
 };
 
 /// Maximum number of runs in a reference and its spread.
-pub(crate) const MOST_RUNS: usize = 20;
-/// Number of runs searched for comparable ones: on the same branch, and on any branch.
-const BRANCH_HORIZON: usize = 100;
+const MOST_RUNS: usize = 20;
+/// Number of accepted runs examined on the own branch.
+const HORIZON: usize = 100;
+/// Number of accepted runs examined elsewhere. It is larger because the parent branch may have had many runs since the fork, and the runs whose
+/// commit `HEAD` contains are older than these.
 const FORK_HORIZON: usize = 400;
 
 /// A benchmark that needs a reference.
@@ -47,8 +51,7 @@ impl ReferenceQuery {
 /// The reference that the user wants.
 #[derive(Debug, Clone)]
 pub(crate) enum ReferenceSelector<'a> {
-    /// This run, with the user's name for it
-    Named(RunId, &'a str),
+    Named(&'a NamedRun),
     /// The last accepted run of this branch, before this run if it is stored already
     LastAccepted {
         before: Option<RunId>,
@@ -56,42 +59,270 @@ pub(crate) enum ReferenceSelector<'a> {
     },
 }
 
-/// The context in which references are selected.
+impl<'a> ReferenceSelector<'a> {
+    /// Selects the run that the user named, else the last accepted one.
+    pub(crate) fn new(
+        named: Option<&'a NamedRun>,
+        before: Option<RunId>,
+        branch: Option<&'a str>,
+    ) -> Self {
+        match named {
+            Some(named) => Self::Named(named),
+            None => Self::LastAccepted { before, branch },
+        }
+    }
+}
+
+/// The run that is compared with stored numbers.
+pub(crate) struct ComparedCandidate<'a> {
+    pub(crate) environment: &'a Environment,
+    pub(crate) allowed: &'a [Fact],
+    /// Its number if it is stored already: it is excluded from estimating the drift of its references
+    pub(crate) id: Option<RunId>,
+}
+
+/// An earlier run, with the benchmarks to measure side by side with its build.
+pub(crate) struct EarlierRun {
+    pub(crate) run: Run,
+    pub(crate) benchmarks: BTreeSet<BenchmarkKey>,
+}
+
+/// The stored runs from which references are selected.
 pub(crate) struct ReferenceResolver<'a> {
     pub(crate) store: &'a Store,
     pub(crate) workspace: WorkspaceId,
     pub(crate) checkout: Option<&'a Checkout>,
-    pub(crate) environment: &'a Environment,
-    pub(crate) allowed: &'a [Fact],
-    /// The compared run if it is stored already: it is excluded from estimating the drift of its references
-    pub(crate) candidate: Option<RunId>,
 }
 
+/// A place where accepted runs are looked for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum SearchPlace<'a> {
+    OwnBranch(Option<&'a str>),
+    /// The branch that the own one forked from
+    Parent(&'a str),
+    BeforeFirstCommit,
+}
+
+impl<'a> SearchPlace<'a> {
+    fn branch(self) -> Option<&'a str> {
+        match self {
+            Self::OwnBranch(branch) => branch,
+            Self::Parent(branch) => Some(branch),
+            Self::BeforeFirstCommit => None,
+        }
+    }
+
+    fn horizon(self) -> usize {
+        match self {
+            Self::OwnBranch(_) => HORIZON,
+            Self::Parent(_) | Self::BeforeFirstCommit => FORK_HORIZON,
+        }
+    }
+
+    /// Returns the kinds of runs that may be references here, the preferred one first.
+    fn eligible(self) -> &'static [Eligibility] {
+        match self {
+            Self::OwnBranch(_) => &[Eligibility::Any],
+            Self::Parent(_) => &[Eligibility::Contained, Eligibility::Any],
+            Self::BeforeFirstCommit => &[Eligibility::BeforeFirstCommit],
+        }
+    }
+
+    fn describe(self) -> String {
+        match self {
+            Self::OwnBranch(None) => "the last accepted run".to_owned(),
+            Self::OwnBranch(Some(branch)) => format!("the last accepted run of `{branch}`"),
+            Self::Parent(parent) => {
+                format!("the last accepted run of `{parent}`, which this branch forked from")
+            }
+            Self::BeforeFirstCommit => "the last accepted run before the first commit".to_owned(),
+        }
+    }
+}
+
+/// A condition on the runs of a place.
+#[derive(Debug, Clone, Copy)]
+enum Eligibility {
+    Any,
+    /// `HEAD` contains the commit
+    Contained,
+    /// The repository had no commit yet, and so no branch
+    BeforeFirstCommit,
+}
+
+/// How far a search is after a place was examined.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum SearchProgress {
+    /// Every benchmark has a reference
+    Complete,
+    /// Some benchmarks have no reference yet
+    Incomplete,
+    /// The place has no runs that could be references
+    NoRuns,
+}
+
+/// Commits that were looked up, each with whether `HEAD` contains it.
+type KnownCommits = BTreeMap<String, bool>;
+
 impl ReferenceResolver<'_> {
-    /// Selects the references of all `subjects`.
-    pub(crate) fn resolve(
+    /// Selects the runs with whose numbers the benchmarks of `compared` are compared.
+    pub(crate) fn resolve_numbers(
         &self,
         wanted: &ReferenceSelector<'_>,
+        compared: &ComparedCandidate<'_>,
         subjects: &[ReferenceQuery],
     ) -> Result<References, AppError> {
         match *wanted {
-            ReferenceSelector::Named(run, name) => self.resolve_named(run, name, subjects),
+            ReferenceSelector::Named(named) => self.resolve_named(named, compared, subjects),
             ReferenceSelector::LastAccepted { before, branch } => {
-                self.resolve_last_accepted(before, branch, subjects)
+                self.resolve_last_accepted(before, branch, compared, subjects)
             }
         }
     }
 
+    /// Selects the runs against whose builds `benchmarks` are measured, newest first. Benchmarks unknown to all of them are assigned to the newest.
+    /// Returns none if no run is accepted yet.
+    ///
+    /// `can_build` reports whether a build of a run exists or could be made. A run without a build passes the benchmarks that it found unchanged to an
+    /// older run, whose level they have.
+    pub(crate) fn resolve_builds(
+        &self,
+        wanted: &ReferenceSelector<'_>,
+        benchmarks: BTreeSet<BenchmarkKey>,
+        can_build: &mut dyn FnMut(&Run) -> bool,
+    ) -> Result<Vec<EarlierRun>, AppError> {
+        let (before, branch) = match *wanted {
+            ReferenceSelector::Named(named) => {
+                let run = self.store.run(named.run)?;
+                return Ok(vec![EarlierRun { run, benchmarks }]);
+            }
+            ReferenceSelector::LastAccepted { before, branch } => (before, branch),
+        };
+        let mut open = benchmarks;
+        let mut found: Vec<EarlierRun> = Vec::new();
+        let mut newest = None;
+        let mut seen = BTreeSet::new();
+        let mut commits = KnownCommits::new();
+        self.search(branch, &mut |place| {
+            let mut runs =
+                (self.store).accepted_runs(self.workspace, place.branch(), place.horizon())?;
+            runs.retain(|run| before.is_none_or(|before| run.id < before));
+            let mut progress = SearchProgress::NoRuns;
+            for eligibility in place.eligible() {
+                for run in &runs {
+                    if !self.is_eligible(*eligibility, run, &mut commits)? {
+                        continue;
+                    }
+                    progress = SearchProgress::Incomplete;
+                    if !seen.insert(run.id) {
+                        continue;
+                    }
+                    let known = self.known_levels(run)?;
+                    let is_older = |key: &BenchmarkKey| known.get(key) == Some(&KnownLevel::Older);
+                    let passes_on = open.iter().any(is_older) && !can_build(run);
+                    let (taken, rest): (BTreeSet<_>, BTreeSet<_>) = std::mem::take(&mut open)
+                        .into_iter()
+                        .partition(|key| known.contains_key(key) && !(passes_on && is_older(key)));
+                    open = rest;
+                    newest.get_or_insert_with(|| run.clone());
+                    // The newest run receives unknown benchmarks, and reveals missing ones.
+                    if found.is_empty() && !passes_on || !taken.is_empty() {
+                        found.push(EarlierRun {
+                            run: run.clone(),
+                            benchmarks: taken,
+                        });
+                    }
+                    if open.is_empty() {
+                        return Ok(SearchProgress::Complete);
+                    }
+                }
+            }
+            Ok(progress)
+        })?;
+        match (found.first_mut(), newest) {
+            (Some(first), _) => first.benchmarks.append(&mut open),
+            (None, Some(run)) => found.push(EarlierRun {
+                run,
+                benchmarks: open,
+            }),
+            (None, None) => {}
+        }
+        Ok(found)
+    }
+
+    /// Calls `examine` with one place after the other until the search is complete. The parent is the nearest branch with runs to examine.
+    fn search(
+        &self,
+        branch: Option<&str>,
+        examine: &mut dyn FnMut(SearchPlace<'_>) -> Result<SearchProgress, AppError>,
+    ) -> Result<(), AppError> {
+        if examine(SearchPlace::OwnBranch(branch))? == SearchProgress::Complete {
+            return Ok(());
+        }
+        if let Some(checkout) = self.checkout {
+            let branches = self.store.accepted_branches(self.workspace)?;
+            let branches = branches.iter().map(String::as_str);
+            for parent in branches_by_distance(checkout, branch, branches)? {
+                match examine(SearchPlace::Parent(parent))? {
+                    SearchProgress::Complete => return Ok(()),
+                    SearchProgress::Incomplete => break,
+                    SearchProgress::NoRuns => {}
+                }
+            }
+        }
+        if branch.is_some() {
+            examine(SearchPlace::BeforeFirstCommit)?;
+        }
+        Ok(())
+    }
+
+    fn is_eligible(
+        &self,
+        eligibility: Eligibility,
+        run: &Run,
+        commits: &mut KnownCommits,
+    ) -> Result<bool, GitError> {
+        match (eligibility, &run.begun.git, self.checkout) {
+            (Eligibility::Any, _, _) => Ok(true),
+            (Eligibility::BeforeFirstCommit, git, _) => Ok(git.is_none()),
+            (Eligibility::Contained, Some(git), Some(checkout)) => {
+                if let Some(known) = commits.get(&git.commit) {
+                    return Ok(*known);
+                }
+                let is_contained = checkout.is_ancestor(&git.commit)?;
+                commits.insert(git.commit.clone(), is_contained);
+                Ok(is_contained)
+            }
+            (Eligibility::Contained, _, _) => Ok(false),
+        }
+    }
+
+    /// Returns the benchmarks for whose next measurement an accepted run's build is a reference.
+    fn known_levels(&self, run: &Run) -> Result<BTreeMap<BenchmarkKey, KnownLevel>, StoreError> {
+        let mut known = BTreeMap::new();
+        if run.acceptance != Acceptance::Pending {
+            let is_by_user = run.acceptance == Acceptance::ByCommand;
+            for found in self.store.verdicts(run.id)? {
+                let level = KnownLevel::new(Some(found.verdict), is_by_user);
+                let level = level.filter(|level| *level != KnownLevel::Undecided);
+                known.extend(level.map(|level| (found.key, level)));
+            }
+        }
+        let steps = self.store.accepted_steps(run.id)?;
+        known.extend(steps.into_iter().map(|key| (key, KnownLevel::Own)));
+        Ok(known)
+    }
+
     fn resolve_named(
         &self,
-        run: RunId,
-        name: &str,
+        NamedRun { run, name }: &NamedRun,
+        compared: &ComparedCandidate<'_>,
         subjects: &[ReferenceQuery],
     ) -> Result<References, AppError> {
-        let named = self.store.run(run)?;
+        let named = self.store.run(*run)?;
         let keys: Vec<BenchmarkKey> = subjects.iter().map(|subject| subject.key.clone()).collect();
-        let measured = self.measured_for(&named, keys.clone())?;
-        let candidate = self.candidate.map(|candidate| self.store.run(candidate));
+        let measured = self.measured_for(&named, keys.clone(), compared.id)?;
+        let candidate = compared.id.map(|candidate| self.store.run(candidate));
         let is_in_turn = candidate.transpose()?.is_some_and(|run| run.pair.is_some());
         // Exclude runs after the candidate: they must not change its verdicts.
         let branch = named
@@ -100,7 +331,7 @@ impl ReferenceResolver<'_> {
             .as_ref()
             .and_then(|git| git.branch.as_deref());
         let branch = BranchFilter::Only(branch);
-        let history = self.history(&keys, branch, self.candidate, BRANCH_HORIZON)?;
+        let history = self.history(&keys, branch, compared.id, HORIZON)?;
         let mut chosen = BTreeMap::new();
         for subject in subjects {
             let choice = match measured.get(&subject.key) {
@@ -112,12 +343,12 @@ impl ReferenceResolver<'_> {
                         version: base.benchmark.version.as_deref(),
                         metric: &base.benchmark.metric,
                     };
-                    let mut found = self.differences(subject, &circumstances);
+                    let mut found = compared.differences(subject, &circumstances);
                     if head.pair.is_some() && !is_in_turn {
                         found.warnings.push(Difference::paired_reference());
                     }
                     if found.is_comparable() {
-                        let (spread, earlier) = self.spread_around(head, subject, &history);
+                        let (spread, earlier) = compared.spread_around(head, subject, &history);
                         ReferenceChoice::Runs {
                             averaged: vec![head.id],
                             spread,
@@ -133,8 +364,8 @@ impl ReferenceResolver<'_> {
         }
         Ok(References {
             chosen,
-            expected: Some(run),
-            words: if name.parse() == Ok(run) {
+            expected: Some(*run),
+            words: if name.parse() == Ok(*run) {
                 format!("run {run}")
             } else {
                 format!("`{name}` (run {run})")
@@ -148,6 +379,7 @@ impl ReferenceResolver<'_> {
         &self,
         named: &Run,
         keys: Vec<BenchmarkKey>,
+        candidate: Option<RunId>,
     ) -> Result<BTreeMap<BenchmarkKey, (Run, Measurement)>, StoreError> {
         let mut found = BTreeMap::new();
         let mut wanted = BTreeMap::from([(named.id, keys)]);
@@ -168,7 +400,7 @@ impl ReferenceResolver<'_> {
                 if measured.expired.is_some_and(|point| point.launches > 0) {
                     return Err(StoreError::SamplesRemoved(at));
                 }
-                if !measured.launches.is_empty() && Some(at) != self.candidate {
+                if !measured.launches.is_empty() && Some(at) != candidate {
                     found.insert(key, (head.clone(), measured));
                 }
             }
@@ -187,6 +419,83 @@ impl ReferenceResolver<'_> {
         Ok(found)
     }
 
+    fn resolve_last_accepted(
+        &self,
+        before: Option<RunId>,
+        branch: Option<&str>,
+        compared: &ComparedCandidate<'_>,
+        subjects: &[ReferenceQuery],
+    ) -> Result<References, AppError> {
+        let new = |subject: &ReferenceQuery| (subject.key.clone(), ReferenceChoice::New);
+        let mut found = References {
+            chosen: subjects.iter().map(new).collect(),
+            expected: None,
+            words: SearchPlace::OwnBranch(branch).describe(),
+        };
+        let mut commits = KnownCommits::new();
+        self.search(branch, &mut |place| {
+            let is_open =
+                |subject: &&ReferenceQuery| found.chosen[&subject.key].averaged_runs().is_empty();
+            let open: Vec<&ReferenceQuery> = subjects.iter().filter(is_open).collect();
+            if open.is_empty() {
+                return Ok(SearchProgress::Complete);
+            }
+            let keys: Vec<BenchmarkKey> = open.iter().map(|subject| subject.key.clone()).collect();
+            let filter = BranchFilter::Only(place.branch());
+            let history = self.history(&keys, filter, before, place.horizon())?;
+            let mut progress = SearchProgress::NoRuns;
+            for eligibility in place.eligible() {
+                let mut eligible = BTreeSet::new();
+                for run in history.runs.values() {
+                    if self.is_eligible(*eligibility, run, &mut commits)? {
+                        eligible.insert(run.id);
+                    }
+                }
+                if eligible.is_empty() {
+                    continue;
+                }
+                progress = SearchProgress::Incomplete;
+                for subject in &open {
+                    if !found.chosen[&subject.key].averaged_runs().is_empty() {
+                        continue;
+                    }
+                    let choice = compared.newest_segment(subject, &history, &eligible);
+                    if choice != ReferenceChoice::New {
+                        found.chosen.insert(subject.key.clone(), choice);
+                    }
+                }
+            }
+            if found.expected.is_none() && progress != SearchProgress::NoRuns {
+                found.expected = newest(&found.chosen);
+                found.words = place.describe();
+            }
+            let mut choices = found.chosen.values();
+            if choices.all(|choice| !choice.averaged_runs().is_empty()) {
+                return Ok(SearchProgress::Complete);
+            }
+            Ok(progress)
+        })?;
+        Ok(found)
+    }
+
+    fn history(
+        &self,
+        keys: &[BenchmarkKey],
+        branch: BranchFilter<'_>,
+        before: Option<RunId>,
+        limit: usize,
+    ) -> Result<History, StoreError> {
+        let query = HistoryQuery {
+            branch,
+            runs: RunFilter::Accepted,
+            before,
+            limit,
+        };
+        self.store.history(self.workspace, keys, &query)
+    }
+}
+
+impl ComparedCandidate<'_> {
     /// Returns runs for estimating the drift around `named`: those of its commit or its segment, and runs of earlier levels.
     fn spread_around(
         &self,
@@ -195,7 +504,7 @@ impl ReferenceResolver<'_> {
         history: &History,
     ) -> (Vec<RunId>, Vec<Vec<RunId>>) {
         let comparable: Vec<&PastMeasurement> = measured_runs(subject, history)
-            .filter(|past| Some(past.run) != self.candidate)
+            .filter(|past| Some(past.run) != self.id)
             .filter(|past| {
                 self.differences_from_past(subject, past, history)
                     .is_comparable()
@@ -225,94 +534,17 @@ impl ReferenceResolver<'_> {
         (spread, earlier)
     }
 
-    fn resolve_last_accepted(
-        &self,
-        before: Option<RunId>,
-        branch: Option<&str>,
-        subjects: &[ReferenceQuery],
-    ) -> Result<References, AppError> {
-        let keys: Vec<BenchmarkKey> = subjects.iter().map(|subject| subject.key.clone()).collect();
-        let own = self.history(&keys, BranchFilter::Only(branch), before, BRANCH_HORIZON)?;
-        let mut chosen: BTreeMap<BenchmarkKey, ReferenceChoice> = subjects
-            .iter()
-            .map(|subject| {
-                (
-                    subject.key.clone(),
-                    self.newest_segment(subject, &own, |_| true),
-                )
-            })
-            .collect();
-        let mut words = branch.map_or_else(
-            || "the last accepted run".to_owned(),
-            |branch| format!("the last accepted run of `{branch}`"),
-        );
-        let unserved: Vec<&ReferenceQuery> = subjects
-            .iter()
-            .filter(|subject| chosen[&subject.key].averaged_runs().is_empty())
-            .collect();
-        let mut expected = newest(&chosen);
-        if let (Some(checkout), false) = (self.checkout, unserved.is_empty()) {
-            let keys: Vec<BenchmarkKey> =
-                unserved.iter().map(|subject| subject.key.clone()).collect();
-            let all = self.history(&keys, BranchFilter::Any, before, FORK_HORIZON)?;
-            if let Some(parent) = parent_branch(checkout, branch, branches_of(&all).into_iter())? {
-                let ancestors = ancestors(checkout, &parent, &all)?;
-                for subject in unserved {
-                    let of_parent = |run: &Run| branch_of(run) == Some(parent.as_str());
-                    let mut choice = ReferenceChoice::New;
-                    if !ancestors.is_empty() {
-                        choice = self.newest_segment(subject, &all, |run| {
-                            of_parent(run) && ancestors.contains(&run.id)
-                        });
-                    }
-                    if choice.averaged_runs().is_empty() {
-                        choice = self.newest_segment(subject, &all, of_parent);
-                    }
-                    if choice != ReferenceChoice::New {
-                        chosen.insert(subject.key.clone(), choice);
-                    }
-                }
-                if expected.is_none() {
-                    words = format!(
-                        "the last accepted run of `{parent}`, which this branch forked from"
-                    );
-                    expected = newest(&chosen);
-                }
-            } else if branch.is_some() {
-                for subject in unserved {
-                    let choice = self.newest_segment(subject, &all, is_before_commits);
-                    if choice != ReferenceChoice::New {
-                        chosen.insert(subject.key.clone(), choice);
-                    }
-                }
-                if expected.is_none() {
-                    expected = newest(&chosen);
-                }
-                if own.benchmarks.is_empty() && expected.is_some() {
-                    words = String::from("the last accepted run before the first commit");
-                }
-            }
-        }
-        Ok(References {
-            chosen,
-            expected,
-            words,
-        })
-    }
-
     /// Returns the newest segment of comparable runs among the `eligible` ones.
     fn newest_segment(
         &self,
         subject: &ReferenceQuery,
         history: &History,
-        eligible: impl Fn(&Run) -> bool,
+        eligible: &BTreeSet<RunId>,
     ) -> ReferenceChoice {
         let mut refused = None;
         let mut comparable = Vec::new();
         let mut warnings = Vec::new();
-        for past in
-            measured_runs(subject, history).filter(|past| eligible(&history.runs[&past.run]))
-        {
+        for past in measured_runs(subject, history).filter(|past| eligible.contains(&past.run)) {
             let found = self.differences_from_past(subject, past, history);
             if found.is_comparable() {
                 if comparable.is_empty() {
@@ -323,23 +555,18 @@ impl ReferenceResolver<'_> {
                 refused = Some(ReferenceChoice::Incomparable(past.run, found.blocking));
             }
         }
-        let segments = segments(&comparable, history);
-        let present = segments.first().filter(|one| !one.runs.is_empty());
-        match (present, comparable.first()) {
+        match (newest_level_runs(&comparable, history), comparable.first()) {
             (None, None) => refused.unwrap_or(ReferenceChoice::New),
             // Only side-by-side runs know the present level; an older segment would have a different level.
             (None, Some(past)) => {
                 ReferenceChoice::Incomparable(past.run, vec![Difference::paired_reference()])
             }
-            (Some(segment), _) => {
-                let runs: Vec<RunId> = segment.ids().take(MOST_RUNS).collect();
-                ReferenceChoice::Runs {
-                    earlier: earlier_of_same_noise(&segments, 0, MOST_RUNS - runs.len()),
-                    averaged: runs.clone(),
-                    spread: runs,
-                    warnings,
-                }
-            }
+            (Some(level), _) => ReferenceChoice::Runs {
+                averaged: level.runs.clone(),
+                spread: level.runs,
+                earlier: level.earlier,
+                warnings,
+            },
         }
     }
 
@@ -366,22 +593,6 @@ impl ReferenceResolver<'_> {
             metric: &subject.metric,
         };
         find_differences(&candidate, base).allowing(self.allowed)
-    }
-
-    fn history(
-        &self,
-        keys: &[BenchmarkKey],
-        branch: BranchFilter<'_>,
-        before: Option<RunId>,
-        limit: usize,
-    ) -> Result<History, StoreError> {
-        let query = HistoryQuery {
-            branch,
-            runs: RunFilter::Accepted,
-            before,
-            limit,
-        };
-        self.store.history(self.workspace, keys, &query)
     }
 }
 
@@ -460,15 +671,18 @@ fn expected_again(
         .collect())
 }
 
-/// Returns the runs that measured a benchmark, newest first, without failed measurements.
+/// Returns the runs with a level of a benchmark, newest first.
 fn measured_runs<'h>(
     subject: &ReferenceQuery,
     history: &'h History,
 ) -> impl Iterator<Item = &'h PastMeasurement> {
     let past = history.benchmarks.get(&subject.key);
-    past.into_iter()
-        .flatten()
-        .filter(|past| past.verdict != Some(Verdict::Failed))
+    past.into_iter().flatten().filter(|past| has_level(past))
+}
+
+/// Reports whether a measurement may be a reference at all.
+pub(crate) fn has_level(past: &PastMeasurement) -> bool {
+    KnownLevel::new(past.verdict, past.accepted).is_some()
 }
 
 /// Returns the newest of all reference runs.
@@ -480,61 +694,24 @@ fn newest(chosen: &BTreeMap<BenchmarkKey, ReferenceChoice>) -> Option<RunId> {
         .copied()
 }
 
-/// Returns the branch among `branches` from which `HEAD` forked most recently.
-pub(crate) fn parent_branch<'b>(
+/// Sorts `branches` other than `own` by the number of commits since `HEAD` forked from them. Leaves out those without a common history.
+pub(crate) fn branches_by_distance<'b>(
     checkout: &Checkout,
     own: Option<&str>,
     branches: impl Iterator<Item = &'b str>,
-) -> Result<Option<String>, GitError> {
+) -> Result<Vec<&'b str>, GitError> {
     let mut left = Vec::new();
     for branch in branches.filter(|branch| Some(*branch) != own) {
         let distance = checkout.commits_since(branch)?;
         left.extend(distance.map(|distance| (distance, branch)));
     }
-    let nearest = left.into_iter().min();
-    Ok(nearest.map(|(_, branch)| branch.to_owned()))
+    left.sort_unstable();
+    Ok(left.into_iter().map(|(_, branch)| branch).collect())
 }
 
 /// Returns the branches of a history's runs.
 pub(crate) fn branches_of(history: &History) -> BTreeSet<&str> {
     history.runs.values().filter_map(branch_of).collect()
-}
-
-/// Reports whether `HEAD` contains the commit of a run.
-pub(crate) fn is_ancestor(checkout: &Checkout, run: &Run) -> Result<bool, GitError> {
-    let git = run.begun.git.as_ref();
-    git.map_or(Ok(false), |git| checkout.is_ancestor(&git.commit))
-}
-
-/// Reports whether the repository had no commit yet, and so no branch.
-pub(super) fn is_before_commits(run: &Run) -> bool {
-    run.begun.git.is_none()
-}
-
-/// Returns the runs of `branch` whose commit `HEAD` contains.
-fn ancestors(
-    checkout: &Checkout,
-    branch: &str,
-    history: &History,
-) -> Result<BTreeSet<RunId>, GitError> {
-    let mut known: BTreeMap<&str, bool> = BTreeMap::new();
-    let mut ancestors = BTreeSet::new();
-    for run in history
-        .runs
-        .values()
-        .filter(|run| branch_of(run) == Some(branch))
-    {
-        let Some(git) = &run.begun.git else { continue };
-        let is_ancestor = match known.get(git.commit.as_str()) {
-            Some(known) => *known,
-            None => checkout.is_ancestor(&git.commit)?,
-        };
-        known.insert(&git.commit, is_ancestor);
-        if is_ancestor {
-            ancestors.insert(run.id);
-        }
-    }
-    Ok(ancestors)
 }
 
 fn branch_of(run: &Run) -> Option<&str> {
@@ -554,21 +731,21 @@ fn same_clean_commit(a: &Run, b: &Run) -> bool {
 /// measured side by side are excluded, because they are sampled differently and cannot serve as references of single runs. But changes found in such
 /// runs end segments as usual.
 #[derive(Debug, Clone)]
-pub(crate) struct Segment<'p> {
-    pub(crate) runs: Vec<&'p PastMeasurement>,
+struct Segment<'p> {
+    runs: Vec<&'p PastMeasurement>,
     /// Whether the oldest run begins the segment because the user accepted its level: an intended change on an unchanged host
     is_accepted: bool,
 }
 
 impl Segment<'_> {
     /// Returns its runs, newest first.
-    pub(crate) fn ids(&self) -> impl Iterator<Item = RunId> {
+    fn ids(&self) -> impl Iterator<Item = RunId> {
         self.runs.iter().map(|past| past.run)
     }
 }
 
 /// Splits runs, newest first, where the level of the benchmark is known to have changed.
-pub(crate) fn segments<'p>(past: &[&'p PastMeasurement], history: &History) -> Vec<Segment<'p>> {
+fn segments<'p>(past: &[&'p PastMeasurement], history: &History) -> Vec<Segment<'p>> {
     let mut segments = Vec::new();
     let mut runs = Vec::new();
     for measurement in past {
@@ -594,11 +771,7 @@ pub(crate) fn segments<'p>(past: &[&'p PastMeasurement], history: &History) -> V
 
 /// Returns earlier segments that show the drift as well as the segment at `place`: those that end where the user accepted a new level. Returns at
 /// most `most` runs.
-pub(crate) fn earlier_of_same_noise(
-    segments: &[Segment<'_>],
-    place: usize,
-    most: usize,
-) -> Vec<Vec<RunId>> {
+fn earlier_of_same_noise(segments: &[Segment<'_>], place: usize, most: usize) -> Vec<Vec<RunId>> {
     let mut earlier = Vec::new();
     let mut left = most;
     for pair in segments[place..].windows(2) {
@@ -614,22 +787,75 @@ pub(crate) fn earlier_of_same_noise(
     earlier
 }
 
+/// The runs that show the present level of a benchmark.
+pub(crate) struct LevelRuns {
+    /// Runs at the present level, newest first; at least one
+    pub(crate) runs: Vec<RunId>,
+    /// Runs of earlier levels, which show the same drift
+    pub(crate) earlier: Vec<Vec<RunId>>,
+}
+
+/// Selects the runs that show the present level. Returns `None` if only side-by-side measurements know it.
+pub(crate) fn newest_level_runs(past: &[&PastMeasurement], history: &History) -> Option<LevelRuns> {
+    let segments = segments(past, history);
+    let present = segments.first().filter(|one| !one.runs.is_empty())?;
+    let runs: Vec<RunId> = present.ids().take(MOST_RUNS).collect();
+    Some(LevelRuns {
+        earlier: earlier_of_same_noise(&segments, 0, MOST_RUNS - runs.len()),
+        runs,
+    })
+}
+
 fn is_accepted(past: &PastMeasurement, run: &Run) -> bool {
     past.accepted || run.acceptance == Acceptance::ByCommand
 }
 
 fn begins_segment(past: &PastMeasurement, run: &Run) -> bool {
-    let of_verdict = match past.verdict {
-        None
-        | Some(
-            Verdict::New
-            | Verdict::Incomparable
-            | Verdict::Improved
-            | Verdict::Regressed
-            | Verdict::Failed
-            | Verdict::Missing,
-        ) => true,
-        Some(Verdict::Unchanged | Verdict::Inconclusive | Verdict::Suspect) => false,
-    };
-    of_verdict || is_accepted(past, run)
+    KnownLevel::new(past.verdict, is_accepted(past, run))
+        .is_none_or(|level| level == KnownLevel::Own)
+}
+
+/// The level of a benchmark in an accepted run.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum KnownLevel {
+    /// A level of its own: the first, or one that differs from the reference or that the user accepted
+    Own,
+    /// The level of an older run, from which it did not differ
+    Older,
+    /// Perhaps the level of an older run: its numbers count among those, but its build is no reference
+    Undecided,
+}
+
+impl KnownLevel {
+    /// Returns the level, or `None` if the run has none. `is_by_user`: the user accepted the run or this benchmark of it.
+    fn new(verdict: Option<Verdict>, is_by_user: bool) -> Option<Self> {
+        match verdict {
+            Some(Verdict::Missing | Verdict::Failed) => None,
+            _ if is_by_user => Some(Self::Own),
+            Some(Verdict::Inconclusive | Verdict::Suspect) => Some(Self::Undecided),
+            Some(Verdict::Unchanged) => Some(Self::Older),
+            None
+            | Some(Verdict::New | Verdict::Incomparable | Verdict::Improved | Verdict::Regressed) => {
+                Some(Self::Own)
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_undecided_benchmark_has_a_level_of_its_own_only_if_the_user_accepts_it() {
+        let level = |verdict, is_by_user| KnownLevel::new(Some(verdict), is_by_user);
+        assert_eq!(
+            level(Verdict::Inconclusive, false),
+            Some(KnownLevel::Undecided)
+        );
+        assert_eq!(level(Verdict::Inconclusive, true), Some(KnownLevel::Own));
+        assert_eq!(level(Verdict::Unchanged, false), Some(KnownLevel::Older));
+        assert_eq!(level(Verdict::Regressed, false), Some(KnownLevel::Own));
+        assert_eq!(level(Verdict::Failed, true), None);
+    }
 }

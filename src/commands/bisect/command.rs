@@ -56,7 +56,9 @@ fn search(
         noise_threshold: options.paired.noise_threshold,
         ..Layer::default()
     };
-    let context = Context::load(common, world)?.with_command_line(layer);
+    let context = Context::load(common, world)?
+        .with_command_line(layer)
+        .for_writing();
     context.require_local_store()?;
     let (good, commits) = range(&context, options)?;
     let workshop = BisectSession {
@@ -158,7 +160,8 @@ impl<'a> Bisection<'a> {
         let steps = most_steps(commits.len());
         let context = &workshop.context;
         let question = state_key(&workshop, &good, bad);
-        let (store, workspace) = context.open_store()?;
+        // Report an unusable store before anything is measured.
+        context.open_store()?;
         let mut memory = SearchState::load(&cache_directory(world)?.join(MEMORIES), &question);
         if options.restart {
             memory.clear()?;
@@ -178,8 +181,6 @@ impl<'a> Bisection<'a> {
         }
         Ok(Self {
             ledger: MeasurementBudget {
-                store,
-                workspace,
                 memory,
                 // Allows one repetition per step, or one additional commit for a skipped one.
                 most: 2 * steps,

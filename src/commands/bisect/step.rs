@@ -5,15 +5,14 @@ use super::search::SearchState;
 use crate::error::{AppError, first_line};
 use crate::options::StoreOptions;
 use crate::output::{CommitFinding, CommitOutcome};
-use crate::pipeline::build::compare_sides;
 use crate::pipeline::cache_build::CacheBuild;
 use crate::pipeline::judge::Measured;
-use crate::pipeline::layouts::Relinking;
-use crate::pipeline::machine_code::CodeEquality;
+use crate::pipeline::machine_code::{CodeEquality, compare_sides};
+use crate::pipeline::pair::Pairing;
 use crate::pipeline::paired::PairedMeasurement;
-use crate::pipeline::pairing::Pairing;
 use crate::pipeline::prepare::{find_benchmarks, timeout};
 use crate::pipeline::record::AcceptancePolicy;
+use crate::pipeline::relinking::Relinking;
 use crate::pipeline::request::Request;
 use crate::session::{Context, World};
 use perfcheck_analysis::compare::Plan;
@@ -21,10 +20,10 @@ use perfcheck_analysis::findings::{Conclusion, GatePolicy};
 use perfcheck_analysis::model::{
     Benchmark, BenchmarkKey, BySide, DecisionSettings, Environment, Purpose, RunId, Verdict,
 };
-use perfcheck_bench::measure::{DiscoveredBenches, Driver, Filter, PairedTarget};
 use perfcheck_build::cargo::CargoOptions;
-use perfcheck_build::sides::{BuiltSide, SideTarget, SidesError};
 use perfcheck_host::Revision;
+use perfcheck_bench::measure::{DiscoveredBenches, Driver, Filter, PairedTarget};
+use perfcheck_build::sides::{BuiltSide, SideTarget, SidesError};
 use perfcheck_stats::derived_seed;
 use perfcheck_store::{Store, WorkspaceId};
 
@@ -42,7 +41,7 @@ pub(super) struct BisectSession<'a> {
     pub(super) load: Option<f64>,
     pub(super) seed: u64,
     /// Executables measured so far; identical ones need no second measurement
-    pub(super) seen: Vec<(Revision, SideTarget)>,
+    pub(super) seen: Vec<SeenBuild>,
 }
 
 /// A benchmark in the build of a commit.
@@ -62,10 +61,14 @@ pub(super) enum CommitBuild {
     Unmeasurable { reason: String },
 }
 
-/// The store for measurements, and their limit.
+/// A build that was measured before.
+pub(super) struct SeenBuild {
+    revision: Revision,
+    target: SideTarget,
+}
+
+/// The outcomes so far, and the limit of measurements.
 pub(super) struct MeasurementBudget {
-    pub(super) store: Store,
-    pub(super) workspace: WorkspaceId,
     pub(super) memory: SearchState,
     /// Maximum number of measurements, which share the significance level
     pub(super) most: u32,
@@ -183,7 +186,10 @@ impl BisectSession<'_> {
         {
             outcome = self.compare(&built, good, threshold, LONGER, ledger, world)?;
         }
-        self.seen.push((revision.clone(), built.target));
+        self.seen.push(SeenBuild {
+            revision: revision.clone(),
+            target: built.target,
+        });
         Ok(outcome)
     }
 
@@ -203,13 +209,11 @@ impl BisectSession<'_> {
                 ..skipped_outcome(same_as(&good.revision))
             });
         }
-        let (revision, _) = self
-            .seen
-            .iter()
-            .find(|(_, seen)| runs_same_code(target, seen))?;
-        let known = memory.outcomes().get(&revision.commit)?;
+        let mut seen = self.seen.iter();
+        let same = seen.find(|seen| runs_same_code(target, &seen.target))?;
+        let known = memory.outcomes().get(&same.revision.commit)?;
         Some(CommitOutcome {
-            why: Some(same_as(revision)),
+            why: Some(same_as(&same.revision)),
             seconds: None,
             ..known.clone()
         })
@@ -291,15 +295,15 @@ impl BisectSession<'_> {
             pairs: pairs.into(),
             ..Pairing::default()
         };
-        let store = &mut ledger.store;
+        let (mut store, workspace) = self.context.open_store()?;
         let lock = request.measuring_lock(world)?;
-        let begun = measurement.begin(store, ledger.workspace, &pairing.pairs)?;
-        let measured = Measured::Paired(begun.measure(store, pairing, world)?);
+        let begun = measurement.begin(&mut store, workspace, &pairing.pairs)?;
+        let measured = Measured::Paired(begun.measure(&mut store, pairing, world)?);
         drop(lock);
         let gate = GatePolicy::verdicts_only(&[Verdict::Regressed]);
         let concluded = measured.judge(gate, world.interrupt);
         let run = measured.run();
-        run.record(store, &concluded, AcceptancePolicy::Never)?;
+        run.record(&mut store, &concluded, AcceptancePolicy::Never)?;
         let key = &good.benchmark.key;
         Ok(outcome_from_rows(&concluded, run.id(), key, threshold))
     }

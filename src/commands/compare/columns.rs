@@ -10,7 +10,7 @@ use crate::output::{
     ColumnCell, ColumnGeometricMean, ColumnsLine, RunColumn, RunTable, ShownStatistics,
     write_columns, write_warning,
 };
-use crate::session::{World, resolve_run};
+use crate::session::{NamedRun, World, resolve_run};
 use crate::stored::comparison::{describe_absurdities, incomplete_note, same_run_error};
 use perfcheck_analysis::compare::{
     AcrossRuns, Comparison, Difference, Question, Readings, Reference, TestPolicy,
@@ -21,7 +21,7 @@ use perfcheck_analysis::findings::{
     ComparisonContext, Conclusion, LimitReport, Method, Order, Row, RunNote, SortKey,
 };
 use perfcheck_analysis::model::{
-    BenchmarkKey, Measurement, Metric, Quantile, Run, RunId, Statistic, Tally, Test, Verdict,
+    BenchmarkKey, Measurement, Metric, Quantile, Run, Statistic, Tally, Test, Verdict,
 };
 use perfcheck_stats::GeometricMean;
 
@@ -34,6 +34,15 @@ struct ComparedRun {
     remarks: Vec<RunNote>,
     /// Context of its verdicts; `None` for the reference
     verdicts: Option<ComparisonContext>,
+}
+
+impl ComparedRun {
+    fn named(&self) -> NamedRun {
+        NamedRun {
+            run: self.head.id,
+            name: self.name.clone(),
+        }
+    }
 }
 
 /// Returns the context of a run's verdicts if it was compared as a stored run.
@@ -68,12 +77,12 @@ pub(crate) fn compare_columns(
         verdicts: None,
     }];
     for word in &asked.candidates {
-        let candidate = resolve_run(asked.stored.store, asked.stored.workspace, word)?;
+        let candidate = NamedRun::resolve(asked.stored.store, asked.stored.workspace, word)?;
         let mut earlier = sides.iter();
-        if let Some(same) = earlier.find(|side| side.head.id == candidate) {
-            return Err(same_run_error((&same.name, same.head.id), word));
+        if let Some(same) = earlier.find(|side| side.head.id == candidate.run) {
+            return Err(same_run_error(&same.named(), &candidate.name));
         }
-        sides.push(compare_run(asked, &sides[0], candidate, word, world)?);
+        sides.push(compare_run(asked, &sides[0], candidate, world)?);
     }
     for side in &sides {
         let measured = side.measurements.values();
@@ -146,19 +155,18 @@ pub(crate) fn compare_columns(
     Ok(exit_code)
 }
 
-/// Compares the run that the user calls `word` with the reference.
+/// Compares a run with the reference.
 fn compare_run(
     asked: &CompareCall<'_>,
     base: &ComparedRun,
-    run: RunId,
-    word: &str,
+    candidate: NamedRun,
     world: &mut World<'_>,
 ) -> Result<ComparedRun, AppError> {
     let comparison = &asked.stored;
-    let both = comparison.read((base.head.id, &base.name), (run, word))?;
+    let both = comparison.read(base.named(), &candidate)?;
     let count = both.measured.candidate.len();
     let concluded = with_progress("Comparing", count, world, |told| {
-        comparison.conclude(&both, &base.name, told)
+        comparison.conclude(&both, told)
     });
     let concluded = match concluded {
         // Other runs may have common benchmarks.
@@ -177,7 +185,7 @@ fn compare_run(
     let head = both.heads.candidate;
     let remarks = remarks.chain(incomplete_note(&head)).collect();
     Ok(ComparedRun {
-        name: word.to_owned(),
+        name: candidate.name,
         measurements: by_key(asked.read_measurements(&head)?),
         judged,
         remarks,
@@ -229,16 +237,7 @@ fn build_lines(
         .quantile;
     let mut lines: Vec<ColumnsLine> = keys
         .into_iter()
-        .map(|key| {
-            build_line(
-                sides,
-                key,
-                &shown.statistics(),
-                shown,
-                (seed, said),
-                quantile,
-            )
-        })
+        .map(|key| build_line(sides, key, &shown.statistics(), shown, seed, said, quantile))
         .collect();
     lines.sort_by(|a, b| order.compare(&sort_key(a), &sort_key(b)));
     lines
@@ -261,7 +260,8 @@ fn build_line(
     key: &BenchmarkKey,
     figures: &[Statistic],
     shown: ShownStatistics,
-    (seed, said): (u64, Option<u64>),
+    seed: u64,
+    said: Option<u64>,
     quantile: Option<Quantile>,
 ) -> ColumnsLine {
     let readings: Vec<Option<Readings<'_>>> = sides

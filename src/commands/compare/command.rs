@@ -15,7 +15,7 @@ use crate::output::{
     write_versions,
 };
 use crate::pipeline::next_steps::explain_nothing_compared;
-use crate::session::{Context, World, resolve_run};
+use crate::session::{Context, NamedRun, World};
 use crate::stored::comparison::StoredComparison;
 use perfcheck_analysis::compare::Readings;
 use perfcheck_analysis::exit_code::ExitCode;
@@ -96,17 +96,16 @@ fn compare_two(
     world: &mut World<'_>,
 ) -> Result<ExitCode, AppError> {
     let (store, options) = (asked.stored.store, asked.options);
-    let base = resolve_run(store, asked.stored.workspace, asked.base)?;
-    let candidate = resolve_run(store, asked.stored.workspace, word)?;
+    let named = NamedRun::resolve(store, asked.stored.workspace, asked.base)?;
+    let candidate = NamedRun::resolve(store, asked.stored.workspace, word)?;
     let comparison = &asked.stored;
-    let both = comparison.read((base, asked.base), (candidate, word))?;
+    let both = comparison.read(named.clone(), &candidate)?;
     let count = both.measured.candidate.len();
     let mut concluded = with_progress("Comparing", count, world, |told| {
-        comparison.conclude(&both, asked.base, told)
+        comparison.conclude(&both, told)
     })?;
     let exit_code = concluded.exit_code;
     if concluded.verdicts.method != Method::Paired {
-        let named = (base, asked.base.to_owned());
         let why = explain_nothing_compared(exit_code, Some(&named), &concluded.rows);
         concluded.verdicts.advice.extend(why);
     }
@@ -132,6 +131,8 @@ fn compare_two(
         options: &options.reports,
         fail_on: &fail_on,
         context: asked.stored.context,
+        store,
+        workspace: asked.stored.workspace,
     };
     // Write the reports even if writing the result failed.
     shown.and(reporting.write_reports(&findings, world))?;

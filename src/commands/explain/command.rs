@@ -111,7 +111,7 @@ pub fn explain(
             candidate: &head,
         };
         let wanted = counting_request(&key, row.measurement);
-        draw_flame_graph(file, &wanted, runs, (&context, common), world)?;
+        draw_flame_graph(file, &wanted, runs, &context, common, world)?;
         return Ok(ExitCode::Clean);
     }
     if let Some(function) = &options.asm {
@@ -120,7 +120,7 @@ pub fn explain(
             base: &base,
             candidate: &head,
         };
-        let found = compare_machine_code(function, &key, runs, code, (&context, common), world)?;
+        let found = compare_machine_code(function, &key, runs, code, &context, common, world)?;
         let shown = if options.full {
             CodeExtent::Whole
         } else {

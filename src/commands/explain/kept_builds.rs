@@ -46,11 +46,11 @@ pub(super) fn compare_machine_code(
     key: &BenchmarkKey,
     runs: BySide<&Run>,
     code: Option<&CodeChange>,
-    (context, common): (&Context, &StoreOptions),
+    context: &Context,
+    common: &StoreOptions,
     world: &mut World<'_>,
 ) -> Result<MachineCode, AppError> {
-    let named = (&*key.package, &*key.target);
-    let kept = cache_build(context, common).kept_executables(&runs, named, world)?;
+    let kept = cache_build(context, common).kept_executables(&runs, key, world)?;
     let executable = |found: Option<Vec<u8>>, run: &Run| {
         found.ok_or_else(|| not_kept_error(run, key, runs.base))
     };
@@ -196,7 +196,8 @@ pub(super) fn draw_flame_graph(
     file: &Path,
     wanted: &CountRequest,
     runs: BySide<&Run>,
-    (context, common): (&Context, &StoreOptions),
+    context: &Context,
+    common: &StoreOptions,
     world: &mut World<'_>,
 ) -> Result<(), AppError> {
     let builds = cache_build(context, common).kept_of_runs(&runs, world)?;

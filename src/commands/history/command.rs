@@ -9,7 +9,7 @@ use crate::options::StoreOptions;
 use crate::output::{BenchmarkHistory, BenchmarkLine, write_benchmarks, write_histories};
 use crate::session::{Context, World};
 use crate::stored::histories::{HistoryRequest, histories};
-use crate::stored::references::{branches_of, parent_branch};
+use crate::stored::references::{branches_by_distance, branches_of};
 use perfcheck_analysis::compare::{Fact, Position};
 use perfcheck_analysis::exit_code::ExitCode;
 use perfcheck_analysis::findings::Order;
@@ -170,10 +170,10 @@ impl Branch {
                 ..query
             };
             let all = store.history(workspace, keys, &everywhere)?;
-            if let Some(parent) =
-                parent_branch(checkout, own.as_deref(), branches_of(&all).into_iter())?
-            {
-                return Ok(Self::One(Some(parent)));
+            let branches = branches_of(&all).into_iter();
+            let parents = branches_by_distance(checkout, own.as_deref(), branches)?;
+            if let Some(parent) = parents.first() {
+                return Ok(Self::One(Some((*parent).to_owned())));
             }
         }
         Ok(Self::One(own))

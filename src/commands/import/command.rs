@@ -22,7 +22,10 @@ pub fn import(
     if let Some(name) = &options.save_baseline {
         check_baseline_name(name)?;
     }
-    let context = Context::load(common, world)?;
+    let mut context = Context::load(common, world)?;
+    if !options.dry_run {
+        context = context.for_writing();
+    }
     let is_tree = |path: &PathBuf| path != Path::new("-") && path.is_dir();
     let trees = options.files.iter().filter(|path| is_tree(path)).count();
     if options.format == Some(FileFormat::Criterion) || trees == options.files.len() {

@@ -6,6 +6,7 @@ use std::path::PathBuf;
 use crate::config::parse_confidence_level;
 use crate::interchange::{FileFormat, TableLayout, ValueUnit};
 use crate::options::{OutlierWords, parse_outliers};
+use crate::pipeline::prepare::TargetName;
 use perfcheck_analysis::model::{Outliers, SampleFilter, SourceInterval, Thresholds};
 
 const AFTER_HELP: &str = "\
@@ -92,7 +93,7 @@ pub struct ImportOptions {
     pub seed: Option<u64>,
     /// Store the benchmarks under this package and bench target; compared runs need the same ones [default: imported/FMT]
     #[arg(long = "as", value_name = "PACKAGE/TARGET", value_parser = place)]
-    pub place: Option<(String, String)>,
+    pub(super) place: Option<TargetName>,
     /// State where the values were measured, e.g. cpu=NAME, profile=release or host=dedicated (nobody else used the machine); runs with different
     /// facts are not comparable
     #[arg(long = "fact", value_name = "KEY=VALUE", value_parser = fact)]
@@ -148,11 +149,12 @@ fn with_fences(text: &str) -> Result<SampleFilter, String> {
     })
 }
 
-fn place(text: &str) -> Result<(String, String), String> {
+fn place(text: &str) -> Result<TargetName, String> {
     match text.split_once('/') {
-        Some((package, target)) if !package.is_empty() && !target.is_empty() => {
-            Ok((package.to_owned(), target.to_owned()))
-        }
+        Some((package, target)) if !package.is_empty() && !target.is_empty() => Ok(TargetName {
+            package: package.to_owned(),
+            target: target.to_owned(),
+        }),
         _ => Err("it is PACKAGE/TARGET, such as `imported/serializers`".to_owned()),
     }
 }

@@ -47,11 +47,9 @@ pub(super) fn import_portable(
             part.file
         )));
     }
-    let stored = context.open_stored()?;
-    if let Some((store, workspace)) = &stored {
-        find_stored(&mut found, store, *workspace)?;
+    if let Some((store, workspace)) = context.open_stored()? {
+        find_stored(&mut found, &store, workspace)?;
     }
-    drop(stored);
     let mut numbers: Vec<Option<RunId>> = Vec::new();
     let fresh = found.iter_mut().filter(|one| one.known.is_none());
     for (place, one) in fresh.enumerate() {

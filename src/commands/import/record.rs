@@ -11,6 +11,7 @@ use crate::interchange::{
 };
 use crate::output;
 use crate::output::ImportedBenchmark;
+use crate::pipeline::prepare::TargetName;
 use crate::session::World;
 use perfcheck_analysis::compare::{ValueSummary, map_with_progress};
 use perfcheck_analysis::exit_code::ExitCode;
@@ -53,8 +54,11 @@ impl ParsedFiles<'_> {
     }
 
     /// Returns the package and target under which the benchmarks are stored.
-    fn place(&self, options: &ImportOptions) -> (String, String) {
-        let otherwise = || ("imported".to_owned(), self.format.clone());
+    fn place(&self, options: &ImportOptions) -> TargetName {
+        let otherwise = || TargetName {
+            package: "imported".to_owned(),
+            target: self.format.clone(),
+        };
         options.place.clone().unwrap_or_else(otherwise)
     }
 }
@@ -82,7 +86,7 @@ pub(super) fn summarize_benchmarks(
                 Some(label) => format!("{}/{label}", group.id),
                 None => group.id.clone(),
             };
-            let (package, target) = read.place(options);
+            let TargetName { package, target } = read.place(options);
             rows.push(ImportRow {
                 shown: ImportedBenchmark {
                     key: BenchmarkKey {
@@ -177,8 +181,8 @@ pub(super) fn build_run(
     baselines: Vec<String>,
 ) -> TransferredRun {
     let imported = read.imported;
-    let started = perfcheck_host::now();
-    let (package, target) = read.place(options);
+    let started = host::now();
+    let TargetName { package, target } = read.place(options);
     let mut launches: Vec<ProcessRecord> = (0..imported.launches.len())
         .zip(0..)
         .map(|(_, ordinal)| ProcessRecord {

@@ -26,6 +26,12 @@ struct InspectedPackage {
     library: Option<String>,
 }
 
+/// The source file of a target.
+struct TargetSource {
+    name: String,
+    file: PathBuf,
+}
+
 /// The inspected packages.
 struct PackageSurvey {
     packages: Vec<InspectedPackage>,
@@ -85,7 +91,7 @@ pub fn init(
     let mut addition = None;
     if let (Some(system), Some(tool)) = (options.ci, &options.tool) {
         let place = locate_in_repository(&context)?;
-        let automation = Automation::new(system, tool, (&place.0, &place.1))?;
+        let automation = Automation::new(system, tool, &place.0, &place.1)?;
         addition = automation.plan(&mut files)?;
     }
 
@@ -211,47 +217,50 @@ fn inspect_packages(
 ) -> Result<Vec<InspectedPackage>, AppError> {
     let lock = fs::read_to_string(workspace.root().join("Cargo.lock")).unwrap_or_default();
     let selected = workspace.selected_packages(cargo);
-    let targets = workspace.targets();
     let mut seen = Vec::new();
     for package in workspace
         .bench_packages()
         .into_iter()
         .filter(|found| selected.contains(&found.name))
     {
-        seen.push(inspect_package(package, &targets, shared, &lock)?);
+        let targets = workspace.targets().into_iter();
+        let targets = targets.filter(|(owner, _, _)| *owner == package.name);
+        let sources: Vec<TargetSource> = targets
+            .map(|(_, name, file)| TargetSource { name, file })
+            .collect();
+        seen.push(inspect_package(package, &sources, shared, &lock)?);
     }
     Ok(seen)
 }
 
+/// Inspects a package. Its `sources` begin with the bench targets.
 fn inspect_package(
     package: BenchPackage,
-    targets: &[(String, String, PathBuf)],
+    sources: &[TargetSource],
     shared: &Manifest,
     lock: &str,
 ) -> Result<InspectedPackage, AppError> {
     let manifest = Manifest::read(package.manifest)?;
     let used = manifest.used_crates(shared);
-    let own: Vec<_> = (targets.iter())
-        .filter(|(owner, _, _)| *owner == package.name)
-        .collect();
-    // The first entries are the bench targets.
-    let (benches, others) = own.split_at(package.sources.len());
+    let (benches, others) = sources.split_at(package.sources.len());
     let style_of = |kind: &str, name: &str, file: &Path| {
         let has_harness = manifest.has_libtest_harness(kind, name);
         BenchStyle::recognize(file, has_harness, &used, lock)
     };
-    let benches = benches.iter().map(|(_, name, file)| InspectedBench {
-        name: name.clone(),
-        style: style_of("bench", name, file),
-        needed_flag: (manifest.is_excluded(name)).then(|| format!("--bench {name}")),
-    });
+    let benches = benches
+        .iter()
+        .map(|TargetSource { name, file }| InspectedBench {
+            name: name.clone(),
+            style: style_of("bench", name, file),
+            needed_flag: (manifest.is_excluded(name)).then(|| format!("--bench {name}")),
+        });
     let mut benches: Vec<InspectedBench> = benches.collect();
     for kind in ["bin", "example", "test"] {
         for name in manifest.benched_targets(kind) {
-            if let Some((_, _, file)) = others.iter().find(|(_, other, _)| other == name) {
+            if let Some(other) = others.iter().find(|other| other.name == *name) {
                 benches.push(InspectedBench {
                     name: format!("{kind}:{name}"),
-                    style: style_of(kind, name, file),
+                    style: style_of(kind, name, &other.file),
                     needed_flag: None,
                 });
             }
@@ -260,7 +269,7 @@ fn inspect_package(
     let entry = manifest.library();
     let directory = directory_of(&manifest.path);
     let file = directory.join(&entry.path);
-    let library = others.iter().find(|(_, _, source)| *source == file);
+    let library = others.iter().find(|source| source.file == file);
     if has_libtest_benches(&directory.join("src")) {
         let is_left_out = library.is_some() && !entry.is_benched;
         benches.push(InspectedBench {
@@ -272,7 +281,7 @@ fn inspect_package(
     let library = library.filter(|_| entry.is_callable);
     Ok(InspectedPackage {
         benches,
-        library: library.map(|(_, name, _)| name.replace('-', "_")),
+        library: library.map(|source| source.name.replace('-', "_")),
         name: package.name,
         manifest,
     })

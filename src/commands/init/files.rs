@@ -162,7 +162,8 @@ impl Automation {
     pub(super) fn new(
         system: CiSystem,
         tool: &CrateOrigin,
-        (top, prefix): (&Path, &Path),
+        top: &Path,
+        prefix: &Path,
     ) -> Result<Self, AppError> {
         let (install, revision) = installation(tool, top)?;
         let manifest = if prefix.as_os_str().is_empty() {

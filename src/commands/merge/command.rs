@@ -6,6 +6,7 @@ use std::io;
 use std::path::PathBuf;
 
 use super::suite::ShardedSuite;
+use crate::commands::push::run_then_push;
 use crate::delivery::progress::with_progress;
 use crate::delivery::reports::ReportOptions;
 use crate::error::AppError;
@@ -13,11 +14,12 @@ use crate::interchange::{InputContent, PortableRunId, read};
 use crate::options::{FailureOptions, StoreOptions};
 use crate::pipeline::judge::{Measured, PairedMeasured, SingleMeasured};
 use crate::pipeline::next_steps::{NextReference, format_flags, workspace_flags};
+use crate::pipeline::prepare::TargetName;
 use crate::pipeline::publish::{Advice, NextSteps, Publication};
 use crate::pipeline::record::{AcceptancePolicy, RecordedRun};
-use crate::session::{Context, World, resolve_reference};
+use crate::session::{Context, NamedRun, World};
 use crate::stored::references::{
-    ReferenceQuery, ReferenceResolver, ReferenceSelector, StoredReferences,
+    ComparedCandidate, ReferenceQuery, ReferenceResolver, ReferenceSelector, StoredReferences,
 };
 use crate::stored::transfer::{find_run, with_local_numbers};
 use perfcheck_analysis::compare::TestPolicy;
@@ -37,8 +39,19 @@ pub fn merge(
     world: &mut World<'_>,
 ) -> Result<ExitCode, AppError> {
     options.check(common)?;
-    let context = Context::load(common, world)?;
+    let context = Context::load(common, world)?.for_writing();
     context.require_local_store()?;
+    run_then_push(options.push, &context, common, world, |world| {
+        merge_files(options, &context, common, world)
+    })
+}
+
+fn merge_files(
+    options: &MergeOptions,
+    context: &Context,
+    common: &StoreOptions,
+    world: &mut World<'_>,
+) -> Result<ExitCode, AppError> {
     // Reading a pipe may block until its writer writes.
     let interrupt = world.interrupt;
     let files = interrupt.while_computing("", || read_files(&options.files))?;
@@ -51,8 +64,8 @@ pub fn merge(
     let partition = &suite.first().partition;
     let baseline = match &partition.reference {
         RequestedReference::Named(name) => {
-            match resolve_reference(&store, workspace, name) {
-                Ok(run) => Some((run, name.clone())),
+            match NamedRun::resolve_reference(&store, workspace, name) {
+                Ok(named) => Some(named),
                 // The shards measured the reference again, so it need not be stored here.
                 Err(AppError::NoSuchRun { .. }) if suite.first().base.is_some() => None,
                 Err(error) => return Err(error),
@@ -67,7 +80,7 @@ pub fn merge(
     };
     let merging = MergeCall {
         options,
-        context: &context,
+        context,
         common,
         suite: &suite,
         partition,
@@ -184,7 +197,7 @@ struct MergeCall<'a> {
     partition: &'a Shard,
     run: RecordedRun,
     /// The run that the user named as the reference, if it is in this store, and its name.
-    baseline: Option<&'a (RunId, String)>,
+    baseline: Option<&'a NamedRun>,
 }
 
 impl MergeCall<'_> {
@@ -225,11 +238,10 @@ impl MergeCall<'_> {
         });
         let declined: BTreeSet<&BenchmarkKey> = declined.collect();
         let failed_targets = suite.failed_targets();
-        let measured = measurements.iter().map(|found| &found.benchmark.key);
-        let measured = measured.map(|key| (&*key.package, &*key.target));
-        let failed = failed_targets.iter();
-        let failed = failed.map(|one| (&*one.package, &*one.target));
-        let seen: BTreeSet<_> = measured.chain(failed).collect();
+        let measured = measurements.iter();
+        let measured = measured.map(|found| TargetName::from_key(&found.benchmark.key));
+        let failed = failed_targets.iter().map(TargetName::from_failed);
+        let seen: BTreeSet<TargetName> = measured.chain(failed).collect();
         let filter = Filter {
             words: self.partition.filter.clone(),
             exact: self.partition.exact,
@@ -237,7 +249,7 @@ impl MergeCall<'_> {
         let in_scope = |key: &BenchmarkKey| {
             // A missing shard may have any benchmark.
             let is_whole = suite.missing.is_empty();
-            let is_asked = seen.contains(&(&*key.package, &*key.target)) && filter.matches(key);
+            let is_asked = seen.contains(&TargetName::from_key(key)) && filter.matches(key);
             is_whole && is_asked && !declined.contains(key)
         };
         let stored = StoredReferences::read(store, references, in_scope)?;
@@ -277,12 +289,12 @@ impl MergeCall<'_> {
         }
         let run = self.run.id();
         let git = self.suite.begun_run(Side::Candidate).git;
-        let wanted = match self.baseline {
-            Some((run, name)) => ReferenceSelector::Named(*run, name),
-            None => ReferenceSelector::LastAccepted {
-                before: Some(run),
-                branch: git.as_ref().and_then(|git| git.branch.as_deref()),
-            },
+        let branch = git.as_ref().and_then(|git| git.branch.as_deref());
+        let wanted = ReferenceSelector::new(self.baseline, Some(run), branch);
+        let resolver = ReferenceResolver {
+            store,
+            workspace,
+            checkout: self.context.checkout(),
         };
         let mut together: Option<References> = None;
         for (environment, measured) in machines {
@@ -290,15 +302,12 @@ impl MergeCall<'_> {
             let subjects: Vec<ReferenceQuery> = (measurements.iter().filter(here))
                 .map(ReferenceQuery::from_measurement)
                 .collect();
-            let chooser = ReferenceResolver {
-                store,
-                workspace,
-                checkout: self.context.checkout(),
+            let compared = ComparedCandidate {
                 environment,
                 allowed: &self.suite.first().concluded.concluded.verdicts.allowed,
-                candidate: Some(run),
+                id: Some(run),
             };
-            let found = chooser.resolve(&wanted, &subjects)?;
+            let found = resolver.resolve_numbers(&wanted, &compared, &subjects)?;
             match &mut together {
                 Some(together) => {
                     together.chosen.extend(found.chosen);
@@ -318,7 +327,7 @@ impl MergeCall<'_> {
     ) -> Result<BTreeMap<BenchmarkKey, RunId>, AppError> {
         let mut earlier = BTreeMap::new();
         for part in &self.suite.parts {
-            let base = part.base.as_ref().map(|(base, _)| base.head.reference());
+            let base = part.base.as_ref().map(|base| base.run.head.reference());
             for verdict in &part.run.verdicts {
                 let reference = verdict.reference.filter(|found| Some(*found) != base);
                 let Some(reference) = reference else { continue };
@@ -349,7 +358,7 @@ impl MergeCall<'_> {
     }
 
     fn acceptance_policy(&self) -> AcceptancePolicy<'_> {
-        let named = self.baseline.map(|(run, _)| *run);
+        let named = self.baseline.map(|named| named.run);
         // This store cannot say whether a run that it does not have was accepted.
         let is_unknown =
             matches!(self.partition.reference, RequestedReference::Named(_)) && named.is_none();
@@ -376,7 +385,7 @@ impl MergeCall<'_> {
                 again: self.again(&workspace_flags(self.common)),
                 next: match (&self.partition.reference, self.baseline) {
                     (RequestedReference::Accepted, _) => NextReference::Accepted,
-                    (RequestedReference::Named(_), Some((_, name)))
+                    (RequestedReference::Named(_), Some(NamedRun { name, .. }))
                         if check_baseline_name(name).is_ok() && save_as != Some(name) =>
                     {
                         NextReference::Named(name)

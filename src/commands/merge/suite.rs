@@ -21,11 +21,17 @@ pub(super) struct MeasuredShard<'a> {
     /// The run, or the candidate of a side-by-side measurement
     pub(super) run: PortableRun,
     /// The base and the plan of a side-by-side measurement
-    pub(super) base: Option<(PortableRun, Plan)>,
+    pub(super) base: Option<MeasuredBase>,
     /// Position of the shard in the suite
     pub(super) partition: Shard,
     /// Conclusion of the shard
     pub(super) concluded: PortableConclusion,
+}
+
+/// The base of a side-by-side measurement.
+pub(super) struct MeasuredBase {
+    pub(super) run: PortableRun,
+    plan: Plan,
 }
 
 /// At least one shard of a suite, sorted by number.
@@ -36,13 +42,8 @@ pub(super) struct ShardedSuite<'a> {
 }
 
 impl<'a> MeasuredShard<'a> {
-    fn read(
-        file: &'a InputContent,
-        reached: (usize, usize),
-        told: &ProgressReporter<'_>,
-    ) -> Result<Self, AppError> {
-        let mut runs = read_portable(file, reached, told)?;
-        let name = &*file.name;
+    /// Checks the runs that the file `name` holds.
+    fn from_runs(name: &'a str, mut runs: Vec<PortableRun>) -> Result<Self, AppError> {
         let is_pair = runs.len() == 2 && runs[0].head.pair.is_some();
         let (Some(mut run), true) = (runs.pop(), runs.is_empty() || is_pair) else {
             return Err(AppError::Usage(format!(
@@ -70,7 +71,7 @@ impl<'a> MeasuredShard<'a> {
         let concluded = run.conclusion.take();
         Ok(Self {
             file: name,
-            base: runs.pop().zip(plan),
+            base: (runs.pop().zip(plan)).map(|(run, plan)| MeasuredBase { run, plan }),
             concluded: concluded.ok_or_else(|| damaged("it has no conclusion"))?,
             partition,
             run,
@@ -93,7 +94,7 @@ impl<'a> MeasuredShard<'a> {
     pub(super) fn git(&self) -> BySide<Option<&GitState>> {
         let base = self.base.as_ref();
         BySide {
-            base: base.and_then(|(base, _)| base.head.begun.git.as_ref()),
+            base: base.and_then(|base| base.run.head.begun.git.as_ref()),
             candidate: self.head().begun.git.as_ref(),
         }
     }
@@ -130,11 +131,11 @@ impl<'a> MeasuredShard<'a> {
             None => "none".to_owned(),
         };
         let plan = |part: &Self| {
-            part.base.as_ref().map(|(_, plan)| Plan {
+            part.base.as_ref().map(|base| Plan {
                 seed: 0,
                 seeds: BTreeMap::new(),
                 noise: BTreeMap::new(),
-                ..plan.clone()
+                ..base.plan.clone()
             })
         };
         differ("number of parts", &|part| part.part().of.to_string())
@@ -201,7 +202,8 @@ impl<'a> ShardedSuite<'a> {
         let mut before = 0;
         let mut parts = Vec::new();
         for file in files {
-            parts.push(MeasuredShard::read(file, (before, bytes), told)?);
+            let runs = read_portable(file, (before, bytes), told)?;
+            parts.push(MeasuredShard::from_runs(&file.name, runs)?);
             before += file.bytes.len();
         }
         parts.sort_by_key(MeasuredShard::part);
@@ -286,10 +288,10 @@ impl ShardedSuite<'_> {
 
     /// Combines the plans of a side-by-side measurement: each benchmark keeps the seed and the noise of the host that measured it.
     pub(super) fn plan(&self) -> Option<Plan> {
-        let (_, first) = self.first().base.as_ref()?;
-        let mut whole = first.clone();
+        let first = self.first().base.as_ref()?;
+        let mut whole = first.plan.clone();
         for part in &self.parts {
-            let Some((_, plan)) = &part.base else {
+            let Some(MeasuredBase { plan, .. }) = &part.base else {
                 continue;
             };
             whole.noise.extend(plan.noise.clone());
@@ -305,7 +307,7 @@ impl ShardedSuite<'_> {
 
     fn sides(&self, side: Side) -> impl Iterator<Item = &PortableRun> {
         self.parts.iter().filter_map(move |part| match side {
-            Side::Base => part.base.as_ref().map(|(base, _)| base),
+            Side::Base => part.base.as_ref().map(|base| &base.run),
             Side::Candidate => Some(&part.run),
         })
     }

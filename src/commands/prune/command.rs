@@ -12,10 +12,11 @@ use crate::error::{AppError, first_line};
 use crate::options::StoreOptions;
 use crate::output::{PruneDecision, PruneLine, PruneScope, PruneSummary, write_prune};
 use crate::session::{Context, World, resolve_run};
-use crate::stored::earlier::earlier_runs;
-use crate::stored::references::{MOST_RUNS, earlier_of_same_noise, segments};
+use crate::stored::references::{
+    ReferenceResolver, ReferenceSelector, has_level, newest_level_runs,
+};
 use perfcheck_analysis::exit_code::ExitCode;
-use perfcheck_analysis::model::{BenchmarkKey, RunId, RunStatus, Timestamp, Verdict};
+use perfcheck_analysis::model::{BenchmarkKey, RunId, RunStatus, Timestamp};
 use perfcheck_store::{
     BranchFilter, History, HistoryQuery, PastMeasurement, RemovedRuns, RunFilter, Store,
     StoreError, StoredRun, WorkspaceId,
@@ -65,7 +66,10 @@ pub fn prune(
                 .to_owned(),
         ));
     }
-    let context = Context::load(common, world)?;
+    let mut context = Context::load(common, world)?;
+    if options.execute {
+        context = context.for_writing();
+    }
     let limit = match &options.older_than {
         Some(text) => Some(perfcheck_host::parse_moment(text).map_err(AppError::Usage)?),
         None => None,
@@ -102,9 +106,9 @@ pub fn prune(
     show_and_execute(
         &runs,
         &fates,
-        (goes, options.execute),
+        goes,
+        options.execute,
         &context,
-        workspace,
         common,
         world,
     )
@@ -116,7 +120,7 @@ pub fn remove_runs(
     common: &StoreOptions,
     world: &mut World<'_>,
 ) -> Result<ExitCode, AppError> {
-    let context = Context::load(common, world)?;
+    let context = Context::load(common, world)?.for_writing();
     let (store, workspace) = context.open_required()?;
     let runs = store.stored_runs(workspace)?;
     let mut wanted = BTreeSet::new();
@@ -166,17 +170,24 @@ pub fn remove_runs(
         })
         .collect();
     drop(store);
-    let now = (PruneScope::Runs, true);
-    show_and_execute(&runs, &fates, now, &context, workspace, common, world)
+    show_and_execute(
+        &runs,
+        &fates,
+        PruneScope::Runs,
+        true,
+        &context,
+        common,
+        world,
+    )
 }
 
 /// Shows the plan, and carries it out if requested.
 fn show_and_execute(
     runs: &[StoredRun],
     fates: &BTreeMap<RunId, PruneDecision>,
-    (goes, execute): (PruneScope, bool),
+    goes: PruneScope,
+    execute: bool,
     context: &Context,
-    workspace: WorkspaceId,
     common: &StoreOptions,
     world: &mut World<'_>,
 ) -> Result<ExitCode, AppError> {
@@ -199,7 +210,7 @@ fn show_and_execute(
         .map(|(run, _)| *run)
         .collect();
     let done = match (execute, going.is_empty()) {
-        (true, false) => Some(execute_plan(context, workspace, goes, &going, world)?),
+        (true, false) => Some(execute_plan(context, goes, &going, world)?),
         _ => None,
     };
     let summary = PruneSummary {
@@ -220,12 +231,11 @@ struct PruneOutcome {
 /// Removes runs, then shrinks the database file.
 fn execute_plan(
     context: &Context,
-    workspace: WorkspaceId,
     goes: PruneScope,
     going: &[RunId],
     world: &mut World<'_>,
 ) -> Result<PruneOutcome, AppError> {
-    let mut store = context.open_whole_store()?;
+    let (mut store, workspace) = context.open_store()?;
     let before = store.bytes()?;
     let outcome = match goes {
         PruneScope::Runs => store.remove_runs(workspace, going)?,
@@ -387,10 +397,19 @@ pub(crate) fn later_references(
     // Add the runs whose builds the next run is measured with, and those that replace them if a build is lost.
     let branches = store.accepted_branches(workspace)?;
     let branches = branches.iter().map(|branch| Some(branch.as_str()));
+    let resolver = ReferenceResolver {
+        store,
+        workspace,
+        checkout: None,
+    };
     for branch in branches.chain([None]) {
+        let last = ReferenceSelector::LastAccepted {
+            before: None,
+            branch,
+        };
         for is_kept in [true, false] {
             let all = keys.iter().cloned().collect();
-            let earlier = earlier_runs(store, workspace, None, branch, all, &mut |_| is_kept)?;
+            let earlier = resolver.resolve_builds(&last, all, &mut |_| is_kept)?;
             found.extend(earlier.into_iter().map(|earlier| earlier.run.id));
         }
     }
@@ -400,11 +419,7 @@ pub(crate) fn later_references(
 /// Returns the references of one benchmark, given its accepted runs `past`, newest first.
 fn references_of_benchmark(past: &[PastMeasurement], history: &History) -> Vec<RunId> {
     let mut places: BTreeMap<(Option<&str>, &str), Vec<&PastMeasurement>> = BTreeMap::new();
-    // Failed measurements are never references.
-    for one in past
-        .iter()
-        .filter(|one| one.verdict != Some(Verdict::Failed))
-    {
+    for one in past.iter().filter(|one| has_level(one)) {
         let run = &history.runs[&one.run];
         let branch = run.begun.git.as_ref().and_then(|git| git.branch.as_deref());
         let place = (branch, run.begun.environment.host.cpu.as_str());
@@ -412,14 +427,10 @@ fn references_of_benchmark(past: &[PastMeasurement], history: &History) -> Vec<R
     }
     let mut found = Vec::new();
     for past in places.values() {
-        let segments = segments(past, history);
-        let Some(present) = segments.first() else {
-            continue;
-        };
-        let runs: Vec<RunId> = present.ids().take(MOST_RUNS).collect();
-        let earlier = earlier_of_same_noise(&segments, 0, MOST_RUNS - runs.len());
-        found.extend(runs);
-        found.extend(earlier.into_iter().flatten());
+        if let Some(level) = newest_level_runs(past, history) {
+            found.extend(level.runs);
+            found.extend(level.earlier.into_iter().flatten());
+        }
     }
     found
 }

@@ -2,18 +2,18 @@
 
 use std::collections::BTreeSet;
 
-use super::interrupted::publish_decided;
-use super::options::{RunOptions, against_team_baseline};
+use super::options::{PossibleTypo, RunOptions, against_team_baseline};
+use crate::commands::push::run_then_push;
 use crate::delivery::method::explain_method;
+use crate::delivery::reports::write_findings;
 use crate::error::AppError;
 use crate::options::StoreOptions;
 use crate::pipeline::counting::count_alone;
 use crate::pipeline::judge::{Measured, SingleMeasured};
 use crate::pipeline::next_steps::workspace_flags;
-use crate::pipeline::pair::{PairingRules, pair_builds};
-use crate::pipeline::paired::{PairedMeasurement, remarks_on_skipped};
-use crate::pipeline::pairing::{ShardPlan, ShardRequest, failed_targets, target_name};
-use crate::pipeline::prepare::{nothing_found_error, timeout};
+use crate::pipeline::pair::{PairingRules, ShardPlan, ShardRequest, pair_builds};
+use crate::pipeline::paired::{BegunPair, PairedMeasurement, remarks_on_skipped};
+use crate::pipeline::prepare::{TargetName, failed_targets, nothing_found_error, timeout};
 use crate::pipeline::publish::{Advice, NextSteps, Publication};
 use crate::pipeline::record::{AcceptancePolicy, RecordedRun};
 use crate::pipeline::reference::{
@@ -23,16 +23,17 @@ use crate::pipeline::request::{Request, git_state};
 use crate::pipeline::single::SingleMeasurement;
 use crate::pipeline::work_tree::WorkTree;
 use crate::sanitize::shell_quoted;
-use crate::session::{Context, World, resolve_reference};
-use crate::stored::conclusions::read_conclusion;
+use crate::session::{Context, NamedRun, World};
+use crate::stored::conclusions::{read_conclusion, read_findings};
 use crate::stored::references::{
-    ReferenceQuery, ReferenceResolver, ReferenceSelector, StoredReferences,
+    ComparedCandidate, ReferenceQuery, ReferenceResolver, ReferenceSelector, StoredReferences,
 };
-use perfcheck_analysis::compare::TestPolicy;
+use perfcheck_analysis::compare::{Note, TestPolicy};
 use perfcheck_analysis::exit_code::ExitCode;
-use perfcheck_analysis::findings::{Coverage, FailedTarget, GatePolicy, RunNote};
+use perfcheck_analysis::findings::{Coverage, FailedTarget, GatePolicy, Row, RunNote};
 use perfcheck_analysis::model::{
-    BenchmarkKey, BySide, Environment, Measurement, Purpose, RunId, ShardId, Verdict,
+    BenchmarkKey, BySide, Environment, Measurement, ProgressReporter, Purpose, RunId, ShardId,
+    Verdict,
 };
 use perfcheck_bench::measure::{BenchmarkCost, DiscoveredBenches, DiscoveredTarget, Filter};
 use perfcheck_store::{Store, StoreError, WorkspaceId};
@@ -48,30 +49,42 @@ pub fn run(
         return explain_method(&options.comparison, common, world);
     }
     // Read before the build, which adds to the load.
-    let load = perfcheck_host::load_average();
-    let context = Context::load(common, world)?.with_command_line(options.layer);
+    let load = host::load_average();
+    let context = Context::load(common, world)?
+        .with_command_line(options.layer)
+        .for_writing();
     context.require_local_store()?;
+    run_then_push(options.push, &context, common, world, |world| {
+        measure(options, &context, common, load, world)
+    })
+}
+
+/// Measures, judges, records and publishes. `load` is the load average before the command.
+fn measure(
+    options: &RunOptions,
+    context: &Context,
+    common: &StoreOptions,
+    load: Option<f64>,
+    world: &mut World<'_>,
+) -> Result<ExitCode, AppError> {
     if options.against.is_none() {
         options.comparison.check(&context.tables.workspace)?;
     }
-    let options = &against_team_baseline(options, &context, world)?;
+    let options = &against_team_baseline(options, context, world)?;
     let request = Request {
-        context: &context,
+        context,
         common,
         filter: &options.filter,
         comparison: &options.comparison,
         effort: options.effort,
-        timeout: timeout(options.timeout, &context),
+        timeout: timeout(options.timeout, context),
         load,
-        seed: options
-            .comparison
-            .seed
-            .unwrap_or_else(perfcheck_host::fresh_seed),
-        git: git_state(&context, world)?,
+        seed: options.comparison.seed.unwrap_or_else(host::fresh_seed),
+        git: git_state(context, world)?,
     };
-    refuse_mistyped_command(options, &context)?;
+    refuse_mistyped_command(options, context)?;
     let command = RunCommand {
-        baseline: named_baseline(options, &context)?,
+        baseline: named_baseline(options, context)?,
         options,
         request,
     };
@@ -87,8 +100,7 @@ pub fn run(
 /// A call of the command.
 struct RunCommand<'a> {
     options: &'a RunOptions,
-    /// The run that the user named as the reference, and its name.
-    baseline: Option<(RunId, String)>,
+    baseline: Option<NamedRun>,
     request: Request<'a>,
 }
 
@@ -111,8 +123,6 @@ enum Comparand {
 
 /// A run whose measurements are stored.
 struct MeasuredRun {
-    store: Store,
-    workspace: WorkspaceId,
     measured: Measured,
     failed_targets: Vec<FailedTarget>,
     /// Whether no benchmark at all was measured, although there should be some.
@@ -127,13 +137,19 @@ impl RunCommand<'_> {
             let built = build_against(&how.reference, how.benches_from, request, world)?;
             return Ok(BuiltCandidate::WithReference(Box::new(built)));
         }
-        let wanted = (&options.filter, request.timeout);
         // Keep the build even if only stored numbers decide: later runs reuse it.
         let is_kept = !options.no_rerun && !world.variables.no_rerun;
-        let tree = WorkTree::build((request.context, request.common), wanted, is_kept, world)?;
+        let Request {
+            context,
+            common,
+            filter,
+            timeout,
+            ..
+        } = *request;
+        let tree = WorkTree::build(context, common, filter, timeout, is_kept, world)?;
         if tree.found.is_empty() {
             // Report an unusable store first: it is the worse problem.
-            request.context.open_store()?;
+            context.open_store()?;
             return Err(nothing_found_error(&options.filter, &tree.found));
         }
         Ok(BuiltCandidate::Alone(Box::new(tree)))
@@ -231,8 +247,6 @@ impl RunCommand<'_> {
         };
         drop(suite.lock);
         Ok(MeasuredRun {
-            store,
-            workspace,
             measured: Measured::Paired(measured),
             failed_targets,
             measured_nothing: false,
@@ -286,14 +300,13 @@ impl RunCommand<'_> {
         let lock = request.measuring_lock(world)?;
         let targets = discovered.targets.iter();
         let subjects: Vec<ReferenceQuery> = targets.flat_map(benchmarks_of_target).collect();
-        let chooser = |candidate| self.chooser(&store, workspace, &tree.environment, candidate);
-        let references = chooser(None).resolve(&self.wanted(None), &subjects)?;
         // Read before the measurement: a reference may be removed meanwhile.
-        let mut stored = StoredReferences::read(&store, references, |_| true)?;
+        let environment = &tree.environment;
+        let mut stored = self.read_references(&store, workspace, environment, None, &subjects)?;
         let failed_targets = failed_targets(&discovered.failures);
         let measurement = SingleMeasurement {
             request,
-            environment: &tree.environment,
+            environment,
             references: &stored.references,
             build: build.as_deref(),
             partition: shard.as_ref().map(|shard| &shard.partition),
@@ -316,11 +329,7 @@ impl RunCommand<'_> {
         drop(lock);
         let changed = with_other_metric(&measurements, &subjects);
         if !changed.is_empty() {
-            let chooser = self.chooser(&store, workspace, &tree.environment, Some(run));
-            let found = chooser
-                .resolve(&self.wanted(Some(run)), &changed)
-                .and_then(|references| Ok(StoredReferences::read(&store, references, |_| true)?));
-            match found {
+            match self.read_references(&store, workspace, environment, Some(run), &changed) {
                 Ok(found) => stored.replace(found),
                 // The reference was removed meanwhile: keep what was chosen before.
                 Err(AppError::Store(StoreError::NoSuchRun(_))) => {}
@@ -336,8 +345,6 @@ impl RunCommand<'_> {
         let is_empty_part = shard.is_some_and(|shard| shard.is_empty());
         let (options, context) = (&self.options.comparison, request.context);
         Ok(MeasuredRun {
-            store,
-            workspace,
             measured_nothing: measurements.is_empty() && !is_empty_part,
             measured: Measured::Single(SingleMeasured {
                 run,
@@ -345,7 +352,7 @@ impl RunCommand<'_> {
                 stored,
                 rules: TestPolicy {
                     decision: options.decision(&context.tables.workspace),
-                    host: context.host_class(&tree.environment),
+                    host: context.host_class(environment),
                     seed: request.seed,
                 },
                 allowed: options.allow_different.clone(),
@@ -365,8 +372,6 @@ impl RunCommand<'_> {
     /// Judges, records and publishes the run.
     fn conclude(&self, measured: MeasuredRun, world: &mut World<'_>) -> Result<ExitCode, AppError> {
         let MeasuredRun {
-            mut store,
-            workspace,
             measured,
             failed_targets,
             measured_nothing,
@@ -395,11 +400,12 @@ impl RunCommand<'_> {
             AcceptancePolicy::Never
         } else {
             AcceptancePolicy::IfGood {
-                named: self.baseline.as_ref().map(|(run, _)| *run),
+                named: self.baseline.as_ref().map(|named| named.run),
                 git: self.request.git.as_ref(),
             }
         };
         let run = measured.run();
+        let (mut store, workspace) = self.request.context.open_store()?;
         run.record(&mut store, &concluded, policy)?;
         let baseline = self.baseline.as_ref();
         let common = self.request.common;
@@ -424,32 +430,30 @@ impl RunCommand<'_> {
         publication.publish(&mut store, workspace, run.id(), concluded, world)
     }
 
-    /// The run or runs that the user wants as the reference, `before` a run that is stored already.
-    fn wanted(&self, before: Option<RunId>) -> ReferenceSelector<'_> {
-        match &self.baseline {
-            Some((run, name)) => ReferenceSelector::Named(*run, name),
-            None => ReferenceSelector::LastAccepted {
-                before,
-                branch: (self.request.git.as_ref()).and_then(|git| git.branch.as_deref()),
-            },
-        }
-    }
-
-    fn chooser<'c>(
-        &'c self,
-        store: &'c Store,
+    /// Selects the stored runs that `subjects` of the work tree are compared with. `candidate`: the run, if it is stored already.
+    fn read_references(
+        &self,
+        store: &Store,
         workspace: WorkspaceId,
-        environment: &'c Environment,
+        environment: &Environment,
         candidate: Option<RunId>,
-    ) -> ReferenceResolver<'c> {
-        ReferenceResolver {
+        subjects: &[ReferenceQuery],
+    ) -> Result<StoredReferences, AppError> {
+        let git = self.request.git.as_ref();
+        let branch = git.and_then(|git| git.branch.as_deref());
+        let resolver = ReferenceResolver {
             store,
             workspace,
             checkout: self.request.context.checkout(),
+        };
+        let compared = ComparedCandidate {
             environment,
             allowed: &self.options.comparison.allow_different,
-            candidate,
-        }
+            id: candidate,
+        };
+        let selector = ReferenceSelector::new(self.baseline.as_ref(), candidate, branch);
+        let references = resolver.resolve_numbers(&selector, &compared, subjects)?;
+        Ok(StoredReferences::read(store, references, |_| true)?)
     }
 
     /// Returns the benchmarks that are expected to exist if the reference has them.
@@ -459,19 +463,17 @@ impl RunCommand<'_> {
     ) -> Box<dyn Fn(&BenchmarkKey) -> bool + 's> {
         let cargo = &self.request.common.cargo;
         let packages = self.request.context.workspace.selected_packages(cargo);
-        let good = discovered
-            .targets
-            .iter()
-            .map(|found| target_name(&found.target));
-        let bad = discovered.failures.iter();
-        let bad = bad.map(|failure| (failure.package.clone(), failure.target.clone()));
-        let seen: BTreeSet<(String, String)> = good.chain(bad).collect();
+        let good = discovered.targets.iter();
+        let good = good.map(|found| TargetName::from_target(&found.target));
+        let bad = failed_targets(&discovered.failures);
+        let bad = bad.iter().map(TargetName::from_failed);
+        let seen: BTreeSet<TargetName> = good.chain(bad).collect();
         let filter = &self.options.filter;
         Box::new(move |key: &BenchmarkKey| {
             let is_selected = if cargo.selects_all_benches() {
                 packages.contains(&key.package)
             } else {
-                seen.contains(&(key.package.clone(), key.target.clone()))
+                seen.contains(&TargetName::from_key(key))
             };
             is_selected && filter.matches(key)
         })
@@ -509,8 +511,8 @@ impl RunCommand<'_> {
 
 /// Refuses a filter that looks like a mistyped command before anything is built. A filter that matches a stored benchmark is accepted.
 fn refuse_mistyped_command(options: &RunOptions, context: &Context) -> Result<(), AppError> {
-    match &options.doubt {
-        Some((word, command)) if !has_been_found(&options.filter, context) => {
+    match &options.possible_typo {
+        Some(PossibleTypo { word, command }) if !has_been_found(&options.filter, context) => {
             Err(AppError::Usage(format!(
                 "there is no command `{word}`; did you mean `cargo perfcheck {command}`?\n  help: `cargo perfcheck run {word}` measures the benchmarks with `{word}` in their id",
                 word = shell_quoted(word)
@@ -530,22 +532,19 @@ fn has_been_found(filter: &Filter, context: &Context) -> bool {
 }
 
 /// Finds the reference run that the user named before anything is built. A baseline about to be saved may not exist yet.
-fn named_baseline(
-    options: &RunOptions,
-    context: &Context,
-) -> Result<Option<(RunId, String)>, AppError> {
+fn named_baseline(options: &RunOptions, context: &Context) -> Result<Option<NamedRun>, AppError> {
     let Some(name) = &options.baseline else {
         return Ok(None);
     };
     let found = match context.open_stored()? {
-        Some((store, workspace)) => resolve_reference(&store, workspace, name),
+        Some((store, workspace)) => NamedRun::resolve_reference(&store, workspace, name),
         None => Err(AppError::NoSuchRun {
             name: name.clone(),
             existing: Vec::new(),
         }),
     };
     match found {
-        Ok(run) => Ok(Some((run, name.clone()))),
+        Ok(named) => Ok(Some(named)),
         Err(AppError::NoSuchRun { .. }) if options.save_baseline.as_ref() == Some(name) => Ok(None),
         Err(error) => Err(error),
     }
@@ -580,4 +579,53 @@ fn benchmarks_of_target(found: &DiscoveredTarget) -> impl Iterator<Item = Refere
         version: benchmark.version.clone(),
         metric: benchmark.metric.clone(),
     })
+}
+
+/// Writes the verdicts from the rounds so far, and returns the error that ends the command. `planned` is the number of benchmarks; `left` describes
+/// the state that the interrupt leaves.
+fn publish_decided(
+    interrupted: &BegunPair<'_>,
+    planned: usize,
+    left: &str,
+    store: &Store,
+    world: &mut World<'_>,
+) -> Result<AppError, AppError> {
+    let nothing = || AppError::Interrupted(left.to_owned());
+    let request = interrupted.measurement.request;
+    let (context, common) = (request.context, request.common);
+    let run = interrupted.runs.candidate;
+    let head = store.run(run)?;
+    let measured = store.measurements(run, None)?;
+    let mut findings = read_findings(
+        context,
+        store,
+        &head,
+        &measured,
+        &ProgressReporter::silent(),
+    )?;
+    findings.rows.retain(is_decided);
+    let decided = findings.rows.len();
+    if decided == 0 {
+        return Ok(nothing());
+    }
+    common.output.order().sort(&mut findings.rows);
+    findings.exit_code = ExitCode::Interrupted.number();
+    write_findings(&findings, common, world)?;
+    Ok(AppError::Interrupted(format!(
+        " with {decided} of {planned} benchmarks decided{left}"
+    )))
+}
+
+/// Reports whether more rounds would not change the verdict.
+fn is_decided(row: &Row<'_>) -> bool {
+    let notes = row.comparison.iter().flat_map(|found| &found.notes);
+    let mut unsearched = notes.filter(|note| matches!(note, Note::SlowPathsNotSearched { .. }));
+    match row.verdict {
+        Some(Verdict::Unchanged) => unsearched.next().is_none(),
+        None | Some(Verdict::Inconclusive) => false,
+        Some(Verdict::Failed) => row
+            .measurement
+            .is_some_and(|found| !found.failures.is_empty()),
+        Some(_) => true,
+    }
 }

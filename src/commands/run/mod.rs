@@ -1,8 +1,7 @@
 //! `cargo perfcheck [FILTER]...`: builds, measures, stores, concludes and reports; alone or side by side with another build.
 
 mod command;
-mod interrupted;
 mod options;
 
 pub use command::run;
-pub use options::{AgainstOptions, RunOptions};
+pub use options::{AgainstOptions, PossibleTypo, RunOptions};

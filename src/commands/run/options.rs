@@ -11,12 +11,12 @@ use crate::options::{ComparisonOptions, Effort, StoreOptions};
 use crate::output::write_build_event;
 use crate::pipeline::build::Against;
 use crate::pipeline::next_steps::{NextReference, format_flags};
-use crate::session::{Context, World, resolve_reference};
+use crate::session::{Context, NamedRun, World, resolve_reference};
 use crate::stored::transfer::{TeamBaseline, find_team_baseline};
 use perfcheck_analysis::compare::Plan;
-use perfcheck_analysis::model::{RequestedReference, RunId, ShardId};
-use perfcheck_bench::measure::Filter;
+use perfcheck_analysis::model::{RequestedReference, ShardId};
 use perfcheck_build::cargo::CargoOptions;
+use perfcheck_bench::measure::Filter;
 use perfcheck_build::sides::BenchesFrom;
 use perfcheck_store::check_baseline_name;
 
@@ -29,13 +29,22 @@ pub struct AgainstOptions {
     pub benches_from: BenchesFrom,
 }
 
+/// A filter that may be a mistyped command.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct PossibleTypo {
+    /// The filter as typed
+    pub word: String,
+    /// The command that it resembles
+    pub command: String,
+}
+
 /// Options of a run.
 #[derive(Debug, Clone)]
 pub struct RunOptions {
     /// The filter of benchmarks
     pub filter: Filter,
-    /// The first filter and the command that it resembles, if it may be a typing error
-    pub doubt: Option<(String, String)>,
+    /// The first filter, if it may be a mistyped command
+    pub possible_typo: Option<PossibleTypo>,
     /// Name of the reference run
     pub baseline: Option<String>,
     /// The shard to measure; `None` for the whole suite
@@ -112,21 +121,18 @@ impl RunOptions {
 
 impl RunOptions {
     /// Returns the reference of the next run with this command line.
-    pub(super) fn next_reference<'b>(
-        &self,
-        baseline: Option<&'b (RunId, String)>,
-    ) -> NextReference<'b> {
+    pub(super) fn next_reference<'b>(&self, baseline: Option<&'b NamedRun>) -> NextReference<'b> {
         match baseline {
             _ if self.against.is_some() => NextReference::Fixed,
             None => NextReference::Accepted,
             // A number or `latest` is fixed. For a name being saved by this run, the output has already explained the move.
-            Some((_, name))
+            Some(NamedRun { name, .. })
                 if check_baseline_name(name).is_err()
                     || self.save_baseline.as_ref() == Some(name) =>
             {
                 NextReference::Fixed
             }
-            Some((_, name)) => NextReference::Named(name),
+            Some(NamedRun { name, .. }) => NextReference::Named(name),
         }
     }
 

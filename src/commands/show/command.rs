@@ -78,7 +78,7 @@ pub fn show(
     }
     if !options.stats {
         let is_whole = only.is_none();
-        return show_measurements(&store, run, (&measurements, is_whole), common, world);
+        return show_measurements(&store, run, &measurements, is_whole, common, world);
     }
     let head = store.run(run)?;
     let decision = DecisionSettings {
@@ -149,7 +149,8 @@ fn resolve_benchmark<'k>(
 fn show_measurements(
     store: &Store,
     run: RunId,
-    (measurements, is_whole): (&[Measurement], bool),
+    measurements: &[Measurement],
+    is_whole: bool,
     common: &StoreOptions,
     world: &mut World<'_>,
 ) -> Result<ExitCode, AppError> {

@@ -47,12 +47,18 @@ pub(super) struct CellRules<'a> {
     pub(super) seed: u64,
 }
 
+/// The place of a cell in the table.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) struct CellPlace {
+    pub(super) row: usize,
+    pub(super) column: usize,
+}
+
 /// The assignment of benchmarks to cells.
 pub(super) struct Layout<'a> {
     pub(super) rows: Vec<Vec<String>>,
     pub(super) columns: Vec<Vec<String>>,
-    /// Benchmarks by row and column
-    pub(super) places: BTreeMap<(usize, usize), Vec<PivotEntry<'a>>>,
+    pub(super) places: BTreeMap<CellPlace, Vec<PivotEntry<'a>>>,
 }
 
 /// The values of a layout, with notes and warnings.
@@ -65,7 +71,7 @@ pub(super) struct PivotValues {
 }
 
 impl<'a> Layout<'a> {
-    fn entries(&self, at: (usize, usize)) -> &[PivotEntry<'a>] {
+    fn entries(&self, at: CellPlace) -> &[PivotEntry<'a>] {
         self.places.get(&at).map_or(&[], Vec::as_slice)
     }
 
@@ -84,7 +90,7 @@ impl<'a> Layout<'a> {
         for row in 0..self.rows.len() {
             let mut of_row = Vec::new();
             for column in 0..self.columns.len() {
-                let here = (row, column);
+                let here = CellPlace { row, column };
                 let reference = self.reference(here, versus, seed);
                 let against = reference.map(|at| (at == here, self.entries(at)));
                 let differing = against.map_or_else(Vec::new, |(_, base)| {
@@ -155,7 +161,7 @@ impl<'a> Layout<'a> {
         ids.truncate(2);
         Err(AppError::Usage(format!(
             "`{value}` needs one benchmark and one run per cell, but `{}` holds {}: {}{more}\n  help: add the dimension in which they differ to rows or cols, e.g. {missing}, or select with --filter",
-            [name(&self.rows[at.0]), name(&self.columns[at.1])]
+            [name(&self.rows[at.row]), name(&self.columns[at.column])]
                 .join(" / ")
                 .trim_end_matches(" / "),
             entries.len(),
@@ -164,19 +170,22 @@ impl<'a> Layout<'a> {
     }
 
     /// Returns the cell that a cell is relative to.
-    fn reference(&self, here: (usize, usize), versus: Versus, seed: u64) -> Option<(usize, usize)> {
-        let fastest = |places: &mut dyn Iterator<Item = (usize, usize)>| {
+    fn reference(&self, here: CellPlace, versus: Versus, seed: u64) -> Option<CellPlace> {
+        let fastest = |places: &mut dyn Iterator<Item = CellPlace>| {
             places
                 .filter_map(|at| Some((at, mean_cost(self.entries(at), seed)?)))
                 .min_by(|a, b| a.1.total_cmp(&b.1))
                 .map(|(at, _)| at)
         };
+        let CellPlace { row, column } = here;
         match versus {
-            Versus::FirstColumn => Some((here.0, 0)),
-            Versus::FirstRow => Some((0, here.1)),
-            Versus::FastestInColumn => fastest(&mut (0..self.rows.len()).map(|row| (row, here.1))),
+            Versus::FirstColumn => Some(CellPlace { row, column: 0 }),
+            Versus::FirstRow => Some(CellPlace { row: 0, column }),
+            Versus::FastestInColumn => {
+                fastest(&mut (0..self.rows.len()).map(|row| CellPlace { row, column }))
+            }
             Versus::FastestInRow => {
-                fastest(&mut (0..self.columns.len()).map(|column| (here.0, column)))
+                fastest(&mut (0..self.columns.len()).map(|column| CellPlace { row, column }))
             }
         }
     }

@@ -3,7 +3,7 @@
 use std::cmp::Ordering;
 use std::collections::BTreeMap;
 
-use super::cells::{CellRules, Layout, PivotEntry, PivotRun};
+use super::cells::{CellPlace, CellRules, Layout, PivotEntry, PivotRun};
 use super::request::{Dimension, PivotRequest, PivotValue};
 use crate::commands::compare::options::CompareCall;
 use crate::error::AppError;
@@ -210,7 +210,7 @@ fn lay_out<'a>(
     sides: &'a [PivotRun],
     quantile: Option<Quantile>,
 ) -> Layout<'a> {
-    let mut places: BTreeMap<(usize, usize), Vec<PivotEntry<'a>>> = BTreeMap::new();
+    let mut places: BTreeMap<CellPlace, Vec<PivotEntry<'a>>> = BTreeMap::new();
     let mut found: Vec<(Vec<Label>, Vec<Label>, PivotEntry<'a>)> = Vec::new();
     for (run, side) in sides.iter().enumerate() {
         for measurement in &side.measurements {
@@ -252,7 +252,8 @@ fn lay_out<'a>(
     };
     for (row, column, entry) in found {
         if let (Some(row), Some(column)) = (place(&rows, &row), place(&columns, &column)) {
-            places.entry((row, column)).or_default().push(entry);
+            let place = CellPlace { row, column };
+            places.entry(place).or_default().push(entry);
         }
     }
     let texts = |labels: Vec<Vec<Label>>| {
