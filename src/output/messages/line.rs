@@ -4,8 +4,8 @@ use serde::Serialize;
 use std::io::{self, Write};
 
 use super::comparison::{
-    BenchmarkColumns, BenchmarkCompared, ColumnsFinished, GroupComparison, GroupMessage,
-    PivotRowMessage, PivotTable,
+    BenchmarkCompared, ColumnsFinished, ColumnsLine, GroupComparison, GroupedRow, PivotRow,
+    PivotTable,
 };
 use super::doctor::{
     DoctorFinding, DoctorFindings, NoiseFindings, SelfTestBenchmark, SelfTestFindings,
@@ -47,11 +47,11 @@ pub(crate) enum JsonMessage<'a> {
     BenchmarkCompared(BenchmarkCompared<'a>),
     LimitExceeded(LimitExceeded<'a>),
     RunFinished(RunFinished<'a>),
-    BenchmarkColumns(BenchmarkColumns<'a>),
+    BenchmarkColumns(&'a ColumnsLine),
     ColumnsFinished(ColumnsFinished<'a>),
-    PivotRow(PivotRowMessage<'a>),
+    PivotRow(&'a PivotRow),
     PivotFinished(&'a PivotTable),
-    GroupRow(GroupMessage<'a>),
+    GroupRow(&'a GroupedRow),
     GroupFinished(&'a GroupComparison),
     BenchmarkStatistics(BenchmarkStatisticsMessage<'a>),
     Explanation(ExplanationMessage<'a>),

@@ -3,9 +3,9 @@
 use serde::Serialize;
 use std::io::{self, Write};
 
-use super::content::{Page, PageRun};
 use super::data::{
-    BenchmarkData, DifferenceData, FactData, PageContext, Timeline, differences, environment_facts,
+    BenchmarkData, DifferenceData, FactData, Page, PageContext, PageRun, Timeline, differences,
+    environment_facts,
 };
 use super::encoding::Phrasebook;
 use crate::output::messages::{JsonMessage, PageFormat, ReportWritten, SCHEMA, write_message};
