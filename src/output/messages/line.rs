@@ -91,3 +91,12 @@ pub(crate) fn write_message(writer: &mut dyn Write, message: JsonMessage<'_>) ->
     let text = serde_json::to_string(&line)?;
     writeln!(writer, "{}", sanitize::json(&text))
 }
+
+/// Writes messages, each on a line of its own.
+pub(crate) fn write_messages<'m>(
+    writer: &mut dyn Write,
+    messages: impl IntoIterator<Item = JsonMessage<'m>>,
+) -> io::Result<()> {
+    let mut messages = messages.into_iter();
+    messages.try_for_each(|message| write_message(writer, message))
+}

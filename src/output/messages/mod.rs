@@ -36,7 +36,7 @@ pub use history::{
     ProcessorDisagreement, RunTrend,
 };
 pub use line::SCHEMA;
-pub(crate) use line::{JsonMessage, write_message};
+pub(crate) use line::{JsonMessage, write_message, write_messages};
 pub use measured::BenchmarkStatistics;
 pub(crate) use measured::{BenchmarkMeasured, BenchmarkStatisticsMessage};
 pub(crate) use run::LimitExceeded;

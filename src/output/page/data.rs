@@ -141,7 +141,7 @@ struct SideData {
     failures: Vec<String>,
     /// Allocations and latencies: a label and a text each.
     #[serde(skip_serializing_if = "Vec::is_empty")]
-    more: Vec<(String, String)>,
+    more: Vec<[String; 2]>,
 }
 
 /// Samples, processes, fastest and slowest sample, coefficient of variation, R² and standard error.
@@ -386,7 +386,7 @@ fn labeled_extras(
     side: &PageSide<'_>,
     latencies: Option<&LatencySummary>,
     confidence_level: f64,
-) -> Vec<(String, String)> {
+) -> Vec<[String; 2]> {
     let allocations = AllocationSummary::from_measurement(side.measurement);
     let of_latencies = latencies.iter().flat_map(|found| {
         let lines = latency_lines(found, confidence_level).into_iter();
@@ -397,10 +397,13 @@ fn labeled_extras(
     let lines = lines.chain(instructions.iter().flat_map(instruction_lines));
     let left_out = side.record.summary.left_out.iter();
     left_out
-        .map(|left_out| ("left out".to_owned(), left_out.describe()))
-        .chain(lines)
-        .chain(of_latencies)
-        .map(|(label, text)| (label, one_line(&text)))
+        .map(|left_out| ["left out".to_owned(), left_out.describe()])
+        .chain(
+            lines
+                .chain(of_latencies)
+                .map(|line| [line.label, line.text]),
+        )
+        .map(|[label, text]| [label, one_line(&text)])
         .collect()
 }
 

@@ -7,10 +7,6 @@
 mod data;
 mod document;
 mod encoding;
-mod run_index;
-#[cfg(test)]
-mod style_hash;
 
 pub use data::{Page, PageBenchmark, PageRun, PageSide};
-pub use document::{write_page, write_page_written};
-pub use run_index::{page_file_name, write_run_index};
+pub use document::{page_file_name, write_page, write_page_written, write_run_index};

@@ -6,7 +6,7 @@ use std::io::{self, Write};
 use crate::output::layout::{Cell, Column, Section, SectionRow, Table, TableFormat};
 use crate::output::messages::{
     ColumnGeometricMean, ColumnsLine, JsonMessage, LimitExceeded, RunColumn, RunTable,
-    ShownStatistics, write_message,
+    ShownStatistics, write_message, write_messages,
 };
 use crate::output::terminal::TextRole;
 use crate::output::text::status::{write_faint, write_warning_within};
@@ -503,14 +503,14 @@ fn exact_table(found: &RunTable) -> Table {
 }
 
 fn write_json(writer: &mut dyn Write, found: &RunTable) -> io::Result<()> {
-    for line in &found.lines {
-        write_message(writer, JsonMessage::BenchmarkColumns(line))?;
-    }
+    write_messages(
+        writer,
+        found.lines.iter().map(JsonMessage::BenchmarkColumns),
+    )?;
     for column in &found.columns {
-        for exceeded in &column.limits.exceeded {
-            let message = LimitExceeded::from_exceeded(column.run, exceeded);
-            write_message(writer, JsonMessage::LimitExceeded(message))?;
-        }
+        let exceeded = column.limits.exceeded.iter();
+        let exceeded = exceeded.map(|found| LimitExceeded::from_exceeded(column.run, found));
+        write_messages(writer, exceeded.map(JsonMessage::LimitExceeded))?;
     }
     write_message(writer, JsonMessage::ColumnsFinished(found.into()))
 }

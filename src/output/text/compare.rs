@@ -8,7 +8,7 @@ use super::status::write_warning_within;
 use crate::output::layout::{Cell, Table, TableFormat};
 use crate::output::messages::{
     GroupComparison, GroupedCell, GroupedRow, JsonMessage, PivotCell, PivotKind, PivotTable,
-    write_message,
+    write_message, write_messages,
 };
 use crate::output::terminal::TextRole;
 use crate::output::view::{MessageFormat, ValueForm, wrap_prose};
@@ -29,9 +29,7 @@ pub fn write_grouped(
     columns: usize,
 ) -> io::Result<()> {
     if message_format == MessageFormat::Json {
-        for row in &found.rows {
-            write_message(writer, JsonMessage::GroupRow(row))?;
-        }
+        write_messages(writer, found.rows.iter().map(JsonMessage::GroupRow))?;
         return write_message(writer, JsonMessage::GroupFinished(found));
     }
     if format == TableFormat::Csv {
@@ -241,9 +239,7 @@ pub fn write_pivot(
     columns: usize,
 ) -> io::Result<()> {
     if message_format == MessageFormat::Json {
-        for row in &table.rows {
-            write_message(writer, JsonMessage::PivotRow(row))?;
-        }
+        write_messages(writer, table.rows.iter().map(JsonMessage::PivotRow))?;
         return write_message(writer, JsonMessage::PivotFinished(table));
     }
     build_table(table).write_as(writer, format, columns)?;

@@ -6,7 +6,7 @@
 use std::cmp::Ordering;
 use std::io::{self, Write};
 
-use crate::output::layout::{Cell, Column, Table, cell_builder};
+use crate::output::layout::{Cell, ColoredText, Column, Table, cell_builder};
 use crate::output::messages::{
     BenchmarkHistory, ExclusionReason, HistoryPoint, HistoryPointMessage, JsonMessage,
     ProcessorDisagreement, write_message,
@@ -132,9 +132,10 @@ fn verdict_cell(history: &BenchmarkHistory, place: usize) -> Cell {
         Some(_) if !mark.is_empty() => ", ",
         _ => "",
     };
-    let verdict = verdict.map(|verdict| (TextRole::Verdict(verdict), verdict.word().to_owned()));
-    let mark = (TextRole::Plain, format!("{comma}{mark}"));
-    Cell::from_pieces(verdict.into_iter().chain([mark]).collect())
+    let verdict =
+        verdict.map(|verdict| ColoredText::new(TextRole::Verdict(verdict), verdict.word()));
+    let mark = ColoredText::plain(format!("{comma}{mark}"));
+    Cell::from_pieces(verdict.into_iter().chain([mark]))
 }
 
 /// Returns the marks of a run: `accepted`, `stray`.
@@ -346,9 +347,9 @@ impl ValueColumns {
                 '●' => ink_of_dot,
                 _ => TextRole::Faint,
             };
-            (ink, piece.iter().collect())
+            ColoredText::new(ink, piece.iter().collect::<String>())
         });
-        Cell::from_pieces(pieces.collect())
+        Cell::from_pieces(pieces)
     }
 }
 

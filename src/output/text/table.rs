@@ -6,7 +6,7 @@
 use std::io::{self, Write};
 
 use super::bar::{BarPart, ChangeBars};
-use crate::output::layout::{Cell, Column, Table};
+use crate::output::layout::{Cell, ColoredText, Column, Table};
 use crate::output::terminal::TextRole;
 use crate::output::text::status::{write_faint, write_warning_within};
 use crate::output::view::{RowOrder, Verbosity, View};
@@ -466,9 +466,9 @@ fn bar_cell(row: &Row<'_>, scale: ChangeBars) -> Cell {
             BarPart::Ground => TextRole::Faint,
             BarPart::Interval => TextRole::Verdict(comparison.verdict),
         };
-        (ink, text)
+        ColoredText::new(ink, text)
     });
-    Cell::from_pieces(pieces.collect())
+    Cell::from_pieces(pieces)
 }
 
 /// Returns the compared value of a side; for a benchmark without a comparison, the median of its candidate.
