@@ -28,7 +28,7 @@ PLACES = {
     "crates/stats/src/*": ["-p", "perfcheck-stats", "--lib", "--tests"],
     "crates/analysis/src/*": ["-p", "perfcheck-analysis", "--lib"],
     "src/interchange/*": ["--lib", "--test", "library", "--test", "cli", "--", "interchange", "exchange", "systems", "exchanging", "importing"],
-    "src/commands/compare/pivot/*": ["--lib", "--test", "cli", "--", "pivot", "commands::filters", "commands::serializers"],
+    "src/commands/compare/pivot*": ["--lib", "--test", "cli", "--", "pivot", "commands::filters", "commands::serializers"],
 }
 # The tests of statistics through the whole tool.
 WIDE = ["--test", "library", "--test", "cli", "--", "systems", "exchange", "commands::", "against::"]

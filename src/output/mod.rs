@@ -29,13 +29,15 @@ pub use explanation::{
 pub use json::write_json;
 pub use layout::TableFormat;
 pub use messages::{
-    BaselineLine, BenchmarkLine, BenchmarkStatistics, BisectFindings, BisectOutcome, BisectStep,
-    CommitFinding, CommitOutcome, DoctorFinding, DoctorFindings, GroupComparison, GroupedCell,
-    GroupedRow, ImportFindings, ImportedBenchmark, ImportedRun, MachineCode, MachineCodePair,
-    MachineCodeRow, MethodExplained, MethodSetting, NoiseFindings, PivotCell, PivotFilter,
-    PivotKind, PivotRow, PivotTable, PruneDecision, PruneLine, PushResult, Rate, Resolvable,
-    RunLine, SCHEMA, SelfTestFindings, SelfTestRow, SettingSource, Severity, SkippedBenchmark,
-    WorkspaceLine,
+    BaselineChange, BaselineLine, BenchmarkHistory, BenchmarkLine, BenchmarkStatistics,
+    BisectFindings, BisectOutcome, BisectStep, ColumnCell, ColumnGeometricMean, ColumnStatistic,
+    ColumnsLine, CommitFinding, CommitOutcome, DoctorFinding, DoctorFindings, ExcludedRun,
+    ExclusionReason, GroupComparison, GroupedCell, GroupedRow, HistoryPoint, ImportFindings,
+    ImportedBenchmark, ImportedRun, MachineCode, MachineCodePair, MachineCodeRow, MethodExplained,
+    MethodSetting, NoiseFindings, PivotCell, PivotFilter, PivotKind, PivotRow, PivotTable,
+    ProcessorChange, ProcessorDisagreement, PruneDecision, PruneLine, PushResult, Rate, Resolvable,
+    RunColumn, RunLine, RunTable, RunTrend, SCHEMA, SelfTestFindings, SelfTestRow, SettingSource,
+    Severity, ShownStatistics, SkippedBenchmark, WorkspaceLine,
 };
 pub use page::{
     Page, PageBenchmark, PageRun, PageSide, page_file_name, write_page, write_page_written,
@@ -43,17 +45,14 @@ pub use page::{
 };
 pub use terminal::{Charset, CharsetWriter, strip_colors};
 pub use text::{
-    BaselineChange, BenchmarkHistory, ColumnCell, ColumnGeometricMean, ColumnsLine, ExcludedRun,
-    ExclusionReason, HistoryPoint, ProcessorChange, ProcessorDisagreement, Progress, ProgressMode,
-    PruneScope, PruneSummary, RunColumn, RunTable, RunTrend, ShownStatistics, ValueForm,
-    VersionDifference, describe_plan, write_baselines, write_benchmarks, write_bisect,
-    write_bisect_step, write_build_event, write_columns, write_discovered, write_doctor,
-    write_error, write_exported, write_grouped, write_histories, write_import, write_method,
-    write_older_runs, write_pivot, write_prune, write_pushed, write_run_head, write_runs,
-    write_self_test, write_statistics, write_table, write_taken_over, write_versions,
-    write_warning, write_workspaces,
+    Progress, ProgressMode, PruneScope, PruneSummary, VersionDifference, describe_plan,
+    write_baselines, write_benchmarks, write_bisect, write_bisect_step, write_build_event,
+    write_columns, write_discovered, write_doctor, write_error, write_exported, write_grouped,
+    write_histories, write_import, write_method, write_older_runs, write_pivot, write_prune,
+    write_pushed, write_run_head, write_runs, write_self_test, write_statistics, write_table,
+    write_taken_over, write_versions, write_warning, write_workspaces,
 };
 pub use units::{change as percent_change, counted, percent as in_percent, terminal_width};
-pub use view::{MessageFormat, RowOrder, Verbosity, View};
+pub use view::{MessageFormat, RowOrder, ValueForm, Verbosity, View};
 pub use words::remarks::describe_run_remark;
 pub use words::sentences::write_outcome_of_run;

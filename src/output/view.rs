@@ -15,6 +15,17 @@ pub enum MessageFormat {
     Json,
 }
 
+/// The form of values in text and Markdown; CSV and messages have both forms.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum ValueForm {
+    /// Times, rates or amounts, as measured
+    #[value(name = "time")]
+    Values,
+    /// Ratios to the reference; above 1 is worse
+    #[value(name = "ratio")]
+    Ratios,
+}
+
 /// The amount of detail.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Verbosity {

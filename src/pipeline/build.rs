@@ -13,9 +13,8 @@ use crate::output;
 use crate::session::World;
 use perfcheck_analysis::findings::RunNote;
 use perfcheck_analysis::model::{BySide, Environment, GitState};
-use perfcheck_build::cargo::{BenchTarget, CargoError};
-use perfcheck_host::{self, Revision};
 use perfcheck_bench::measure::{DiscoveredBenches, ReferenceContext};
+use perfcheck_build::cargo::{BenchTarget, CargoError};
 use perfcheck_build::sides::{
     BenchesFrom, BuiltSide, PreparedSides, SidesError, StagedExecutables, TargetPair,
 };

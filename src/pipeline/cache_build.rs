@@ -10,7 +10,6 @@ use crate::output::counted;
 use crate::session::{Context, World};
 use perfcheck_analysis::model::{BenchmarkKey, BuildFacts, BySide, Run};
 use perfcheck_build::cargo::CargoOptions;
-use perfcheck_host::Revision;
 use perfcheck_build::sides::{
     BenchesFrom, BuildEvent, BuildOrigin, BuiltSide, PreparedSides, SidesError, SidesRequest,
     UncopiedFile, UncopiedReason, build_commit, build_sides, build_work_tree, default_cache,

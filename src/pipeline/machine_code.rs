@@ -6,9 +6,8 @@ use super::prepare::TargetName;
 use perfcheck_analysis::findings::{ChangedFunction, CodeChange, RunNote, Sameness};
 use perfcheck_analysis::model::BySide;
 use perfcheck_build::cargo::BenchTarget;
-use perfcheck_code::{EntryOffsets, Reach, UnsupportedExecutable, compare};
-use perfcheck_build::cargo::BenchTarget;
 use perfcheck_build::sides::SideTarget;
+use perfcheck_code::{EntryOffsets, Reach, UnsupportedExecutable, compare};
 
 /// The extent to which two executables of a bench target run the same code.
 #[derive(Debug)]

@@ -11,6 +11,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::convert::Infallible;
 use std::fs;
 use std::path::Path;
+use tracing::info_span;
 
 use super::build::BuildPair;
 use super::cache_build::cache_directory;
@@ -26,14 +27,14 @@ use perfcheck_analysis::model::{
     Benchmark, BenchmarkKey, BySide, NullObserver, ProcessOutcome, ProcessRecord,
     RequestedReference, RunId, Shard, ShardId, Verdict,
 };
-use perfcheck_code::{EntryOffsets, insert_traps};
 use perfcheck_bench::child::{ChildError, ProcessContext};
 use perfcheck_bench::measure::{
     Campaign, CampaignEnd, CampaignSink, DiscoveredBenches, Driver, Filter, PairedPlan,
     PairedTarget, RoundSettings, rehearse,
 };
-use perfcheck_host::process::without_core_dumps;
 use perfcheck_build::sides::{MeasuringLock, StagedExecutables};
+use perfcheck_code::{EntryOffsets, insert_traps};
+use perfcheck_host::process::without_core_dumps;
 
 /// The user's wishes about pairing.
 pub(crate) struct PairingRules<'a> {

@@ -11,11 +11,11 @@ use crate::session::{Context, World};
 use perfcheck_analysis::exit_code::ExitCode;
 use perfcheck_analysis::findings::FailedTarget;
 use perfcheck_analysis::model::{BenchmarkKey, BuildFacts};
-use perfcheck_build::cargo::{BenchTarget, BuildOrder, SkipReason, SkippedTarget};
 use perfcheck_bench::child::{ChildError, ProcessContext};
 use perfcheck_bench::measure::{
     DiscoveredBenches, Filter, ReferenceContext, TargetFailure, discover,
 };
+use perfcheck_build::cargo::{BenchTarget, BuildOrder, SkipReason, SkippedTarget};
 
 /// Default for the part of every deadline that does not depend on the request.
 const TIMEOUT: Duration = Duration::from_secs(30);

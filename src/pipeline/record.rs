@@ -7,6 +7,7 @@ use perfcheck_analysis::model::{
     Acceptance, BySide, GitState, RunEnd, RunId, RunStatus, RunVerdict, Verdict,
 };
 use perfcheck_store::{Store, StoreError, WorkspaceId};
+use tracing::info_span;
 
 /// A run in the store: of one build, or of both builds of a side-by-side measurement.
 #[derive(Debug, Clone, Copy)]

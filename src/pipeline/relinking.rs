@@ -9,8 +9,8 @@ use crate::error::AppError;
 use crate::session::World;
 use perfcheck_analysis::findings::RunNote;
 use perfcheck_analysis::model::BySide;
-use perfcheck_build::link::{CodeLayouts, LinkError};
 use perfcheck_bench::measure::PairedTarget;
+use perfcheck_build::link::{CodeLayouts, LinkError};
 use perfcheck_build::sides::{SideTarget, StagedExecutables};
 
 /// The extent to which two builds can be relinked.

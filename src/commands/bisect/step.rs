@@ -20,12 +20,11 @@ use perfcheck_analysis::findings::{Conclusion, GatePolicy};
 use perfcheck_analysis::model::{
     Benchmark, BenchmarkKey, BySide, DecisionSettings, Environment, Purpose, RunId, Verdict,
 };
-use perfcheck_build::cargo::CargoOptions;
-use perfcheck_host::Revision;
 use perfcheck_bench::measure::{DiscoveredBenches, Driver, Filter, PairedTarget};
+use perfcheck_build::cargo::CargoOptions;
 use perfcheck_build::sides::{BuiltSide, SideTarget, SidesError};
+use perfcheck_host::Revision;
 use perfcheck_stats::derived_seed;
-use perfcheck_store::{Store, WorkspaceId};
 
 /// Factor by which rounds and time grow when an inconclusive comparison is repeated.
 const LONGER: u32 = 3;

@@ -2,18 +2,18 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::options::CompareCall;
+use super::options::{CompareCall, SelectedRun};
 use crate::delivery::progress::with_progress;
 use crate::error::AppError;
 use crate::options::StoreOptions;
 use crate::output::{
-    ColumnCell, ColumnGeometricMean, ColumnsLine, RunColumn, RunTable, ShownStatistics,
-    write_columns, write_warning,
+    ColumnCell, ColumnGeometricMean, ColumnStatistic, ColumnsLine, RunColumn, RunTable,
+    ShownStatistics, write_columns, write_warning,
 };
-use crate::session::{NamedRun, World, resolve_run};
-use crate::stored::comparison::{describe_absurdities, incomplete_note, same_run_error};
+use crate::session::{NamedRun, World};
+use crate::stored::comparison::incomplete_note;
 use perfcheck_analysis::compare::{
-    AcrossRuns, Comparison, Difference, Question, Readings, Reference, TestPolicy,
+    Comparison, Difference, GateGroup, Question, Readings, Reference, TestPolicy,
     compare_across_runs, sum_left_out,
 };
 use perfcheck_analysis::exit_code::ExitCode;
@@ -37,18 +37,34 @@ struct ComparedRun {
 }
 
 impl ComparedRun {
+    /// Returns the run under the user's word for it.
     fn named(&self) -> NamedRun {
         NamedRun {
             run: self.head.id,
             name: self.name.clone(),
         }
     }
-}
 
-/// Returns the context of a run's verdicts if it was compared as a stored run.
-fn stored_context(side: &ComparedRun) -> Option<&ComparisonContext> {
-    let verdicts = side.verdicts.as_ref();
-    verdicts.filter(|verdicts| verdicts.method != Method::Paired)
+    /// Creates the reference, which has no verdicts.
+    fn from_selected(run: SelectedRun) -> Self {
+        let measurements = run.measurements.into_iter();
+        Self {
+            head: run.head,
+            name: run.name,
+            measurements: measurements
+                .map(|measurement| (measurement.benchmark.key.clone(), measurement))
+                .collect(),
+            judged: BTreeMap::new(),
+            remarks: Vec::new(),
+            verdicts: None,
+        }
+    }
+
+    /// Returns the context of its verdicts if it was compared as a stored run.
+    fn stored_context(&self) -> Option<&ComparisonContext> {
+        let verdicts = self.verdicts.as_ref();
+        verdicts.filter(|verdicts| verdicts.method != Method::Paired)
+    }
 }
 
 /// The findings for one benchmark.
@@ -66,33 +82,19 @@ pub(crate) fn compare_columns(
     world: &mut World<'_>,
 ) -> Result<ExitCode, AppError> {
     let options = asked.options;
-    let base = resolve_run(asked.stored.store, asked.stored.workspace, asked.base)?;
-    let head = asked.stored.store.run(base)?;
-    let mut sides = vec![ComparedRun {
-        measurements: by_key(asked.read_measurements(&head)?),
-        head,
-        name: asked.base.to_owned(),
-        judged: BTreeMap::new(),
-        remarks: Vec::new(),
-        verdicts: None,
-    }];
-    for word in &asked.candidates {
-        let candidate = NamedRun::resolve(asked.stored.store, asked.stored.workspace, word)?;
-        let mut earlier = sides.iter();
-        if let Some(same) = earlier.find(|side| side.head.id == candidate.run) {
-            return Err(same_run_error(&same.named(), &candidate.name));
-        }
-        sides.push(compare_run(asked, &sides[0], candidate, world)?);
-    }
-    for side in &sides {
-        let measured = side.measurements.values();
-        let thresholds = &asked.stored.context.tables.workspace.thresholds;
-        for said in describe_absurdities(&side.name, measured, thresholds) {
+    let mut sides: Vec<ComparedRun> = Vec::new();
+    for run in asked.read_runs()? {
+        for said in asked.describe_absurdities(&run) {
             write_warning(world.stderr, &said)?;
         }
+        sides.push(match sides.first() {
+            None => ComparedRun::from_selected(run),
+            Some(base) => compare_run(asked, base, run, world)?,
+        });
     }
     let mut lines = build_lines(asked, &sides, shown, common.output.order());
     if lines.is_empty() {
+        let base = sides[0].head.id;
         return Err(asked.stored.nothing_to_compare_error(base, base));
     }
     let settings = &asked.stored.context.tables.workspace;
@@ -100,33 +102,25 @@ pub(crate) fn compare_columns(
     let mut exit_code = ExitCode::Clean;
     let mut columns = Vec::new();
     for (at, side) in sides.iter().enumerate() {
-        let tally: Tally = lines
-            .iter()
-            .filter_map(|line| line.cells[at].verdict)
-            .collect();
+        let verdicts = side.verdicts.as_ref();
+        let all = lines.iter().filter_map(|line| line.cells[at].verdict);
+        let tally: Tally = all.collect();
         if at > 0 {
-            let of_verdicts = ExitCode::from_tally(&tally, &fail_on, true);
-            exit_code = exit_code.worst_of(of_verdicts);
-            if let Some(verdicts) = &side.verdicts {
-                exit_code = exit_code.worst_of(verdicts.limits.exit_code());
-            }
+            exit_code = exit_code.worst_of(ExitCode::from_tally(&tally, &fail_on, true));
+        }
+        if let Some(verdicts) = verdicts {
+            exit_code = exit_code.worst_of(verdicts.limits.exit_code());
         }
         columns.push(RunColumn {
             run: side.head.id,
             name: side.name.clone(),
-            method: side.verdicts.as_ref().map(|verdicts| verdicts.method),
+            method: verdicts.map(|verdicts| verdicts.method),
             tally,
-            warnings: (side.verdicts.as_ref())
-                .map_or_else(Vec::new, |verdicts| verdicts.warnings.clone()),
+            warnings: verdicts.map_or_else(Vec::new, |verdicts| verdicts.warnings.clone()),
             remarks: side.remarks.clone(),
-            limits: (side.verdicts.as_ref())
-                .map_or_else(LimitReport::default, |verdicts| verdicts.limits.clone()),
+            limits: verdicts.map_or_else(LimitReport::default, |found| found.limits.clone()),
             left_out: sum_left_out(side.measurements.values()),
-            together: if at > 0 {
-                column_mean(&lines, at, shown)
-            } else {
-                None
-            },
+            together: (at > 0).then(|| column_mean(&lines, at, shown)).flatten(),
         });
     }
     let all = lines.len();
@@ -143,10 +137,13 @@ pub(crate) fn compare_columns(
         hidden: all - lines.len(),
         lines,
         // Imported runs may be compared by other settings than those of the command line.
-        decision: sides.iter().find_map(stored_context).map_or_else(
-            || options.comparison.decision(settings),
-            |verdicts| verdicts.decision,
-        ),
+        decision: sides
+            .iter()
+            .find_map(ComparedRun::stored_context)
+            .map_or_else(
+                || options.comparison.decision(settings),
+                |verdicts| verdicts.decision,
+            ),
         exit_code: exit_code.number(),
     };
     asked.write(&common.output, world, |writer, format, form, view| {
@@ -159,46 +156,31 @@ pub(crate) fn compare_columns(
 fn compare_run(
     asked: &CompareCall<'_>,
     base: &ComparedRun,
-    candidate: NamedRun,
+    run: SelectedRun,
     world: &mut World<'_>,
 ) -> Result<ComparedRun, AppError> {
     let comparison = &asked.stored;
-    let both = comparison.read(base.named(), &candidate)?;
+    let both = comparison.read(base.named(), &run.named())?;
     let count = both.measured.candidate.len();
     let concluded = with_progress("Comparing", count, world, |told| {
         comparison.conclude(&both, told)
     });
-    let concluded = match concluded {
+    let mut compared = ComparedRun::from_selected(run);
+    match concluded {
         // Other runs may have common benchmarks.
-        Err(AppError::NothingToCompare(_)) => None,
-        other => Some(other?),
-    };
-    let (judged, verdicts) = match concluded {
-        Some(Conclusion { rows, verdicts, .. }) => (judgements_by_key(rows), Some(verdicts)),
-        None => (BTreeMap::new(), None),
-    };
-    let remarks = verdicts
-        .iter()
-        .flat_map(|verdicts| verdicts.remarks.clone())
-        // Each column shows its own omissions.
-        .filter(|remark| !matches!(remark, RunNote::LeftOut { .. }));
-    let head = both.heads.candidate;
-    let remarks = remarks.chain(incomplete_note(&head)).collect();
-    Ok(ComparedRun {
-        name: candidate.name,
-        measurements: by_key(asked.read_measurements(&head)?),
-        judged,
-        remarks,
-        verdicts,
-        head,
-    })
-}
-
-fn by_key(measurements: Vec<Measurement>) -> BTreeMap<BenchmarkKey, Measurement> {
-    measurements
-        .into_iter()
-        .map(|measurement| (measurement.benchmark.key.clone(), measurement))
-        .collect()
+        Err(AppError::NothingToCompare(_)) => {}
+        Err(error) => return Err(error),
+        Ok(Conclusion { rows, verdicts, .. }) => {
+            compared.judged = judgements_by_key(rows);
+            // Each column shows its own omissions.
+            let remarks = verdicts.remarks.iter();
+            let remarks = remarks.filter(|remark| !matches!(remark, RunNote::LeftOut { .. }));
+            compared.remarks = remarks.cloned().collect();
+            compared.verdicts = Some(verdicts);
+        }
+    }
+    compared.remarks.extend(incomplete_note(&compared.head));
+    Ok(compared)
 }
 
 fn judgements_by_key(rows: Vec<Row<'_>>) -> BTreeMap<BenchmarkKey, BenchmarkJudgement> {
@@ -225,19 +207,12 @@ fn build_lines(
         .iter()
         .flat_map(|side| side.measurements.keys().chain(side.judged.keys()))
         .collect();
-    // Use one seed per line, so that a randomized statistic draws the same parts in all columns.
-    let said = asked.options.comparison.seed;
-    let seed = said.unwrap_or(sides[0].head.begun.seed);
-    let settings = &asked.stored.context.tables.workspace;
-    let quantile = asked
-        .options
-        .comparison
-        .decision(settings)
-        .analysis
-        .quantile;
+    let comparison = &asked.options.comparison;
+    let decision = comparison.decision(&asked.stored.context.tables.workspace);
+    let quantile = decision.analysis.quantile;
     let mut lines: Vec<ColumnsLine> = keys
         .into_iter()
-        .map(|key| build_line(sides, key, &shown.statistics(), shown, seed, said, quantile))
+        .map(|key| build_line(sides, key, shown, comparison.seed, quantile))
         .collect();
     lines.sort_by(|a, b| order.compare(&sort_key(a), &sort_key(b)));
     lines
@@ -245,8 +220,11 @@ fn build_lines(
 
 /// Returns the sort key of a line: the worst of its verdicts and changes, the largest of its values.
 fn sort_key(line: &ColumnsLine) -> SortKey<'_> {
-    let changes = line.cells.iter().filter_map(|cell| cell.judged);
-    let values = line.cells.iter().filter_map(|cell| cell.figures.first()?.0);
+    let changes = line.cells.iter().filter_map(|cell| cell.change);
+    let values = line
+        .cells
+        .iter()
+        .filter_map(|cell| cell.statistics[0].value);
     SortKey {
         key: &line.key,
         verdict: line.cells.iter().filter_map(|cell| cell.verdict).min(),
@@ -255,15 +233,17 @@ fn sort_key(line: &ColumnsLine) -> SortKey<'_> {
     }
 }
 
+/// Builds the line of a benchmark; `seed` is that of the command line.
 fn build_line(
     sides: &[ComparedRun],
     key: &BenchmarkKey,
-    figures: &[Statistic],
     shown: ShownStatistics,
-    seed: u64,
-    said: Option<u64>,
+    seed: Option<u64>,
     quantile: Option<Quantile>,
 ) -> ColumnsLine {
+    let statistics = shown.statistics();
+    // Use one seed per line, so that a randomized statistic draws the same parts in all columns.
+    let line_seed = seed.unwrap_or(sides[0].head.begun.seed);
     let readings: Vec<Option<Readings<'_>>> = sides
         .iter()
         .map(|side| {
@@ -271,63 +251,52 @@ fn build_line(
             Some(readings.with_quantile(quantile))
         })
         .collect();
+    let mut known = readings.iter().flatten();
+    let metric = known
+        .next()
+        .map_or(Metric::Time, |found| found.metric().clone());
     let values = |of: &Option<Readings<'_>>| -> Vec<Option<f64>> {
-        figures
-            .iter()
-            .map(|figure| of.as_ref()?.value(*figure, seed))
-            .collect()
+        let value = |statistic: &Statistic| of.as_ref()?.value(*statistic, line_seed);
+        statistics.iter().map(value).collect()
     };
     let base = values(&readings[0]);
-    let (gate, mut together) = match rank_tests(sides, key, said) {
-        Some((places, found)) => (
-            Some(found.gate),
-            places.into_iter().zip(found.comparisons).collect(),
-        ),
-        None => (None, BTreeMap::new()),
-    };
+    let ranked = rank_tests(sides, key, seed).unwrap_or_default();
     let mut compared = None;
-    let mut cells: Vec<ColumnCell> = sides
-        .iter()
-        .zip(&readings)
-        .enumerate()
-        .map(|(at, (side, own))| {
-            let judged = side.judged.get(key);
-            let alone = judged.and_then(|found| found.comparison.as_ref());
-            let together = together.remove(&at);
-            let comparison = together.as_ref().or(alone);
-            compared = compared.or(comparison.and_then(|found| found.compared));
-            let verdict = match &together {
-                Some(found) => Some(found.verdict),
-                None => judged.and_then(|found| found.verdict),
+    let mut cells = Vec::new();
+    for (at, (side, own)) in sides.iter().zip(&readings).enumerate() {
+        let judged = side.judged.get(key);
+        let together = ranked.comparisons.get(&at);
+        let comparison = together.or(judged.and_then(|found| found.comparison.as_ref()));
+        compared = compared.or(comparison.and_then(|found| found.compared));
+        let verdict = match together {
+            Some(found) => Some(found.verdict),
+            None => judged.and_then(|found| found.verdict),
+        };
+        let change = comparison.and_then(|found| found.change);
+        let is_compared = at > 0 && verdict.is_some_and(Verdict::is_compared);
+        let own_values = values(own).into_iter().zip(&base);
+        let statistics = statistics.iter().zip(own_values);
+        let statistics = statistics.map(|(statistic, (value, base))| {
+            let worse_by = match shown {
+                _ if !is_compared => None,
+                ShownStatistics::Judged => change.map(|change| change.estimate),
+                ShownStatistics::One(_) | ShownStatistics::Block => own
+                    .as_ref()
+                    .zip(value.zip(*base))
+                    .and_then(|(own, (value, base))| own.worsening(*statistic, value, base)),
             };
-            let change = comparison.and_then(|found| found.change);
-            let comparable = at > 0 && verdict.is_some_and(Verdict::is_compared);
-            let changes =
-                |(figure, (candidate, base)): (&Statistic, (Option<f64>, &Option<f64>))| {
-                    let worse = match shown {
-                        _ if !comparable => None,
-                        ShownStatistics::Judged => change.map(|change| change.estimate),
-                        ShownStatistics::One(_) | ShownStatistics::Block => {
-                            own.as_ref().zip(candidate.zip(*base)).and_then(
-                                |(own, (candidate, base))| own.worsening(*figure, candidate, base),
-                            )
-                        }
-                    };
-                    (candidate, worse.filter(|worse| worse.is_finite()))
-                };
-            ColumnCell {
-                figures: figures
-                    .iter()
-                    .zip(values(own).into_iter().zip(&base))
-                    .map(changes)
-                    .collect(),
-                verdict,
-                judged: change,
-                p_value: comparison.and_then(|found| found.p_value),
-                blocking: judged.map_or_else(Vec::new, |found| found.blocking.clone()),
-            }
-        })
-        .collect();
+            let worse_by = worse_by.filter(|worse| worse.is_finite());
+            ColumnStatistic::new(shown, *statistic, &metric, value, worse_by)
+        });
+        cells.push(ColumnCell {
+            run: side.head.id,
+            statistics: statistics.collect(),
+            verdict,
+            change,
+            p_value: comparison.and_then(|found| found.p_value),
+            differences: judged.map_or_else(Vec::new, |found| found.blocking.clone()),
+        });
+    }
     let mut verdicts = sides.iter().filter_map(|side| side.verdicts.as_ref());
     let is_about_time =
         verdicts.all(|verdicts| verdicts.decision.analysis.subject == Statistic::Time);
@@ -336,13 +305,10 @@ fn build_line(
     {
         show_compared(&mut cells, values.base, own);
     }
-    let mut known = readings.iter().flatten();
     ColumnsLine {
-        gate,
         key: key.clone(),
-        metric: known
-            .next()
-            .map_or(Metric::Time, |found| found.metric().clone()),
+        metric,
+        gate: ranked.gate,
         cells,
     }
 }
@@ -351,31 +317,34 @@ fn build_line(
 /// agree. Cells without a comparison keep the median.
 fn show_compared(cells: &mut [ColumnCell], base: f64, reference: &Readings<'_>) {
     for (at, cell) in cells.iter_mut().enumerate() {
-        for (value, change) in &mut cell.figures {
-            let change = if at == 0 { Some(0.0) } else { *change };
+        for one in &mut cell.statistics {
+            let change = if at == 0 { Some(0.0) } else { one.worse_by };
             if let Some(change) = change {
-                *value = Some(reference.from_cost(base * (1.0 + change)));
+                one.value = Some(reference.from_cost(base * (1.0 + change)));
             }
         }
     }
 }
 
-/// Returns the results of rank tests across several runs with the places of these runs: a test of all runs together, and behind that gate one of each
-/// run. Returns `None` unless such tests decide.
-fn rank_tests(
-    sides: &[ComparedRun],
-    key: &BenchmarkKey,
-    said: Option<u64>,
-) -> Option<(Vec<usize>, AcrossRuns)> {
-    let side = sides.iter().find(|side| stored_context(side).is_some())?;
-    let verdicts = stored_context(side)?;
+/// The results of rank tests across several runs: a test of all runs together, and behind that gate one of each run.
+#[derive(Default)]
+struct RankTests {
+    gate: Option<GateGroup>,
+    /// Comparisons by the index of their run
+    comparisons: BTreeMap<usize, Comparison>,
+}
+
+/// Tests a benchmark across all runs; `None` unless such tests decide.
+fn rank_tests(sides: &[ComparedRun], key: &BenchmarkKey, seed: Option<u64>) -> Option<RankTests> {
+    let side = sides.iter().find(|side| side.stored_context().is_some())?;
+    let verdicts = side.stored_context()?;
     if verdicts.method != Method::Stored(Test::Kruskal) {
         return None;
     }
     let rules = TestPolicy {
         decision: verdicts.decision,
         host: verdicts.host,
-        seed: said.unwrap_or(side.head.begun.seed),
+        seed: seed.unwrap_or(side.head.begun.seed),
     };
     let base = sides[0].measurements.get(key)?;
     let reference = Reference {
@@ -394,7 +363,11 @@ fn rank_tests(
         Some((at, question))
     });
     let (places, questions): (Vec<usize>, Vec<Question<'_>>) = compared.unzip();
-    Some((places, compare_across_runs(&questions, &rules)?))
+    let found = compare_across_runs(&questions, &rules)?;
+    Some(RankTests {
+        gate: Some(found.gate),
+        comparisons: places.into_iter().zip(found.comparisons).collect(),
+    })
 }
 
 /// Returns the geometric mean of the ratios in a column; in a block of several statistics, of the ratios of means.
@@ -411,17 +384,14 @@ fn column_mean(
     let ratios: Vec<f64> = lines
         .iter()
         .map(|line| {
-            let base = line.cells[0].figures.get(at);
-            let candidate = line.cells[column].figures.get(at);
-            match (base, candidate) {
+            let base = &line.cells[0].statistics[at];
+            let own = &line.cells[column].statistics[at];
+            match (base.value, own.value, own.worse_by, &line.metric) {
                 // Without a change, the two values were not compared.
-                (Some((Some(base), _)), Some((Some(candidate), Some(change)))) => match line.metric
-                {
-                    _ if shown == ShownStatistics::Judged => 1.0 + change,
-                    Metric::Rate { .. } => base / candidate,
-                    Metric::Time | Metric::Amount { .. } => candidate / base,
-                },
-                _ => f64::NAN,
+                (None, ..) | (_, None, ..) | (_, _, None, _) => f64::NAN,
+                (_, _, Some(change), _) if shown == ShownStatistics::Judged => 1.0 + change,
+                (Some(base), Some(value), _, Metric::Rate { .. }) => base / value,
+                (Some(base), Some(value), ..) => value / base,
             }
         })
         .collect();

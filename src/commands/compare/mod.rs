@@ -5,8 +5,8 @@ mod command;
 mod grouping;
 mod options;
 mod pivot;
+mod pivot_request;
 
 pub use command::compare;
-pub use grouping::GroupPattern;
-pub use options::CompareOptions;
-pub use pivot::{Dimension, PivotRequest, PivotValue, Versus};
+pub use options::{CompareOptions, GroupPattern};
+pub use pivot_request::{Dimension, PivotRequest, PivotValue, Versus};

@@ -1,17 +1,18 @@
 //! Options of `compare`, and the context of a call: its store, options and runs.
 
 use clap::Args;
+use regex::Regex;
 use std::io::{self, Write};
+use std::str::FromStr;
 
-use super::grouping::GroupPattern;
-use super::pivot::PivotRequest;
+use super::pivot_request::PivotRequest;
 use crate::delivery::files::write_result;
 use crate::delivery::reports::ReportOptions;
 use crate::error::AppError;
 use crate::options::{ComparisonOptions, OutputOptions};
 use crate::output::{MessageFormat, ShownStatistics, TableFormat, ValueForm, View};
-use crate::session::World;
-use crate::stored::comparison::StoredComparison;
+use crate::session::{NamedRun, World, resolve_run};
+use crate::stored::comparison::{StoredComparison, describe_absurdities, same_run_error};
 use perfcheck_analysis::compare::apply_filter;
 use perfcheck_analysis::model::{Measurement, Run, SampleFilter, Statistic, StatisticSet};
 use perfcheck_bench::measure::Filter;
@@ -26,9 +27,51 @@ pub(super) struct CompareCall<'a> {
     pub(super) candidates: Vec<&'a str>,
 }
 
+/// A selected run with its measurements.
+pub(super) struct SelectedRun {
+    pub(super) head: Run,
+    /// The user's word for it
+    pub(super) name: String,
+    pub(super) measurements: Vec<Measurement>,
+}
+
+impl SelectedRun {
+    /// Returns the run under the user's word for it.
+    pub(super) fn named(&self) -> NamedRun {
+        NamedRun {
+            run: self.head.id,
+            name: self.name.clone(),
+        }
+    }
+}
+
 impl CompareCall<'_> {
+    /// Reads the reference and all candidates, which must be different runs.
+    pub(super) fn read_runs(&self) -> Result<Vec<SelectedRun>, AppError> {
+        let mut runs: Vec<SelectedRun> = Vec::new();
+        for word in std::iter::once(&self.base).chain(&self.candidates) {
+            let run = resolve_run(self.stored.store, self.stored.workspace, word)?;
+            if let Some(same) = runs.iter().find(|other| other.head.id == run) {
+                return Err(same_run_error(&same.named(), word));
+            }
+            let head = self.stored.store.run(run)?;
+            runs.push(SelectedRun {
+                measurements: self.read_measurements(&head)?,
+                name: (*word).to_owned(),
+                head,
+            });
+        }
+        Ok(runs)
+    }
+
+    /// Describes absurd values of a run, whose samples the user should inspect.
+    pub(super) fn describe_absurdities(&self, run: &SelectedRun) -> Vec<String> {
+        let thresholds = &self.stored.context.tables.workspace.thresholds;
+        describe_absurdities(&run.name, &run.measurements, thresholds)
+    }
+
     /// Reads the selected measurements of `run`, with its own filter or the one of the command line.
-    pub(super) fn read_measurements(&self, run: &Run) -> Result<Vec<Measurement>, StoreError> {
+    fn read_measurements(&self, run: &Run) -> Result<Vec<Measurement>, StoreError> {
         let mut measurements = self.stored.store.measurements(run.id, None)?;
         let workspace = &self.stored.context.tables.workspace;
         if let Some(filter) = self.options.comparison.filter(workspace) {
@@ -196,5 +239,118 @@ fn shown(text: &str) -> Result<ShownStatistics, String> {
         other => Statistic::parse(other, StatisticSet::Columns)
             .map(ShownStatistics::One)
             .map_err(|message| format!("{message}; and judged, all")),
+    }
+}
+
+/// Placeholder for the captured part in the name of a row.
+const ANYTHING: &str = "*";
+
+/// A regular expression whose captures form the column; the rest of the id forms the row.
+#[derive(Debug, Clone)]
+pub struct GroupPattern(Regex);
+
+/// The cell of a benchmark.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct GroupPlace {
+    pub(super) row: String,
+    pub(super) column: String,
+}
+
+impl GroupPattern {
+    /// Returns the expression as the user wrote it.
+    pub(super) fn as_str(&self) -> &str {
+        self.0.as_str()
+    }
+
+    /// Returns the cell of the benchmark with this id; `None` if the expression does not match.
+    ///
+    /// The column consists of the captures of all named groups, joined by `/`; without named groups of the first group; without groups of the whole
+    /// match.
+    pub(super) fn place(&self, id: &str) -> Option<GroupPlace> {
+        let captures = self.0.captures(id)?;
+        let named: Vec<usize> = self
+            .0
+            .capture_names()
+            .enumerate()
+            .filter_map(|(at, name)| name.map(|_| at))
+            .collect();
+        let groups = match (&named[..], captures.len()) {
+            ([], 1) => vec![0],
+            ([], _) => vec![1],
+            (named, _) => named.to_vec(),
+        };
+        let mut row = String::new();
+        let mut end = 0;
+        let mut column: Vec<&str> = Vec::new();
+        for found in groups.into_iter().filter_map(|group| captures.get(group)) {
+            column.push(found.as_str());
+            // A nested group is part of its outer group already.
+            if found.start() >= end {
+                row += &id[end..found.start()];
+                row += ANYTHING;
+                end = found.end();
+            }
+        }
+        row += &id[end..];
+        Some(GroupPlace {
+            row,
+            column: column.join("/"),
+        })
+    }
+}
+
+/// Patterns are equal if their texts are.
+impl PartialEq for GroupPattern {
+    fn eq(&self, other: &Self) -> bool {
+        self.as_str() == other.as_str()
+    }
+}
+
+impl FromStr for GroupPattern {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        Regex::new(text)
+            .map(Self)
+            .map_err(|error| error.to_string())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn place(pattern: &str, id: &str) -> Option<(String, String)> {
+        let pattern: GroupPattern = pattern.parse().expect("an expression");
+        pattern.place(id).map(|found| (found.row, found.column))
+    }
+
+    fn at(row: &str, column: &str) -> (String, String) {
+        (row.to_owned(), column.to_owned())
+    }
+
+    #[test]
+    fn a_group_names_the_column_and_the_rest_of_the_id_the_row() {
+        assert_eq!(
+            place("^sort/([^/]+)", "sort/heap/10"),
+            Some(at("sort/*/10", "heap"))
+        );
+        assert_eq!(
+            place("[^/]+$", "sort/heap/10"),
+            Some(at("sort/heap/*", "10"))
+        );
+        assert_eq!(place("^sort/([^/]+)", "parse/json"), None);
+        assert_eq!(
+            place("^(?<what>[^/]+)/.*/(?<size>\\d+)$", "sort/heap/10"),
+            Some(at("*/heap/*", "sort/10"))
+        );
+        assert_eq!(place("(größe)", "a/größe"), Some(at("a/*", "größe")));
+        assert_eq!(place("a(b)?", "a"), Some(at("a", "")));
+    }
+
+    #[test]
+    fn what_is_no_expression_is_refused_with_the_place() {
+        let error = "sort/(".parse::<GroupPattern>().expect_err("unclosed");
+        assert!(error.contains("unclosed group"), "{error}");
     }
 }

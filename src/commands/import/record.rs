@@ -181,7 +181,7 @@ pub(super) fn build_run(
     baselines: Vec<String>,
 ) -> TransferredRun {
     let imported = read.imported;
-    let started = host::now();
+    let started = perfcheck_host::now();
     let TargetName { package, target } = read.place(options);
     let mut launches: Vec<ProcessRecord> = (0..imported.launches.len())
         .zip(0..)

@@ -49,7 +49,7 @@ pub fn run(
         return explain_method(&options.comparison, common, world);
     }
     // Read before the build, which adds to the load.
-    let load = host::load_average();
+    let load = perfcheck_host::load_average();
     let context = Context::load(common, world)?
         .with_command_line(options.layer)
         .for_writing();
@@ -79,7 +79,10 @@ fn measure(
         effort: options.effort,
         timeout: timeout(options.timeout, context),
         load,
-        seed: options.comparison.seed.unwrap_or_else(host::fresh_seed),
+        seed: options
+            .comparison
+            .seed
+            .unwrap_or_else(perfcheck_host::fresh_seed),
         git: git_state(context, world)?,
     };
     refuse_mistyped_command(options, context)?;

@@ -15,8 +15,8 @@ use crate::session::{Context, NamedRun, World, resolve_reference};
 use crate::stored::transfer::{TeamBaseline, find_team_baseline};
 use perfcheck_analysis::compare::Plan;
 use perfcheck_analysis::model::{RequestedReference, ShardId};
-use perfcheck_build::cargo::CargoOptions;
 use perfcheck_bench::measure::Filter;
+use perfcheck_build::cargo::CargoOptions;
 use perfcheck_build::sides::BenchesFrom;
 use perfcheck_store::check_baseline_name;
 

@@ -4,7 +4,6 @@
 //! dark; each picture has a title and a description for people who cannot see it.
 
 mod flame_graph;
-mod panels;
 mod picture;
 mod svg;
 

@@ -3,11 +3,12 @@
 
 use std::io::{self, Write};
 
-use super::panels;
-use super::svg::{Anchor, Svg};
+use super::svg::{Anchor, Axis, Quantity, Svg, WIDTH};
 use crate::output::units;
 use crate::output::words::analysis;
-use perfcheck_analysis::compare::{Ramp, Shape, Summary, WeightedEcdf};
+use perfcheck_analysis::compare::{
+    Estimate, OutlierLabel, Ramp, Shape, Summary, TukeyFences, WeightedEcdf,
+};
 use perfcheck_analysis::model::{BenchmarkKey, Metric, RunId};
 
 /// The content of a picture.
@@ -54,22 +55,22 @@ pub fn write_picture(writer: &mut dyn Write, picture: &Picture<'_>) -> io::Resul
             units::percent(picture.confidence_level)
         ),
     );
-    let mut bottom = panels::draw_density(&mut svg, shape, summary, metric, 68.0);
+    let mut bottom = draw_density(&mut svg, shape, summary, metric, 68.0);
     let remarks = describe_left_out(picture)
         .into_iter()
         .chain(describe_fences(picture));
     for remark in remarks.chain(describe_undrawn(picture)) {
-        bottom = panels::draw_remark(&mut svg, &remark, bottom);
+        bottom = draw_remark(&mut svg, &remark, bottom);
     }
     if let Some((ramp, slope)) = shape.ramp.as_ref().zip(summary.slope.as_ref()) {
-        bottom = panels::draw_ramp(&mut svg, ramp, slope, metric, bottom);
+        bottom = draw_ramp(&mut svg, ramp, slope, metric, bottom);
         if let Some(above) = describe_above_ramp(picture) {
-            bottom = panels::draw_remark(&mut svg, &above, bottom);
+            bottom = draw_remark(&mut svg, &above, bottom);
         }
     }
-    bottom = panels::draw_violins(&mut svg, shape, metric, bottom);
+    bottom = draw_violins(&mut svg, shape, metric, bottom);
     if let Some(operations) = picture.operations {
-        bottom = panels::draw_operations(&mut svg, operations, bottom);
+        bottom = draw_operations(&mut svg, operations, bottom);
     }
     let name = format!("run-{}", picture.run);
     let title = format!("{target} {}, run {}", key.id, picture.run);
@@ -169,7 +170,7 @@ fn describe(picture: &Picture<'_>) -> String {
         "{} of {}. Density of the {} from {} to {}, median {}{interval}.{slope} A violin for each launch; medians: {}.{remarks}{operations}",
         units::counted(summary.samples, "sample"),
         units::counted(summary.launches, "launch"),
-        panels::value_axis_title(picture.metric),
+        value_axis_title(picture.metric),
         spent(shape.range().0),
         spent(shape.range().1),
         spent(summary.median.estimate),
@@ -218,7 +219,7 @@ pub fn write_split(writer: &mut dyn Write, picture: &SplitPicture<'_>) -> io::Re
         bottom = 64.0;
     }
     for row in &picture.rows {
-        bottom = panels::draw_split_violin(&mut svg, row.name, &row.halves, row.metric, bottom);
+        bottom = draw_split_violin(&mut svg, row.name, &row.halves, row.metric, bottom);
     }
     let name = format!("run-{}-split", picture.run);
     let document = svg.document(&name, bottom, &title, &describe_split(picture));
@@ -244,4 +245,381 @@ fn describe_split(picture: &SplitPicture<'_>) -> String {
     });
     let note = picture.note.iter().map(|note| format!("{note}."));
     rows.chain(note).collect::<Vec<_>>().join(" ")
+}
+
+const LEFT: f64 = 64.0;
+const RIGHT: f64 = WIDTH - 16.0;
+/// Distance from the top of a panel to its frame.
+const HEAD: f64 = 44.0;
+/// Distance from the bottom of a frame to the next panel: room for ticks and the axis title.
+const FOOT: f64 = 58.0;
+const PLOT: f64 = 150.0;
+/// Height of the samples below the density.
+const SAMPLES: f64 = 44.0;
+/// Share of single operations that is drawn: the slowest thousandth would compress the rest.
+const DRAWN_SHARE: f64 = 0.999;
+/// Title of the panel of single operations.
+const OPERATIONS: &str = "Single operations";
+/// Minimum distance between the labels of processes.
+const LABEL_ROOM: f64 = 28.0;
+
+/// Draws the density of the samples, all samples in a row for each process with its fences, and the median with its interval.
+fn draw_density(svg: &mut Svg, shape: &Shape, summary: &Summary, metric: &Metric, top: f64) -> f64 {
+    let median = &summary.median;
+    let (above, below) = (top + HEAD, top + HEAD + PLOT);
+    let x = Axis::new(quantity(metric), shape.range(), (LEFT, RIGHT));
+    draw_heading(
+        svg,
+        top,
+        "Density of the samples",
+        &format_estimate("median", median, metric),
+    );
+    draw_estimate(svg, &x, median, (above, below));
+    let most = shape.density.peak() * 1.08;
+    let y = Axis::new(Quantity::Count, (0.0, most), (below, above));
+    if !shape.density.heights.is_empty() {
+        let points = shape.density.points();
+        let curve = points.map(|(value, height)| (x.place(value), y.place(height)));
+        let ends = [(RIGHT, below), (LEFT, below)];
+        svg.area("area", curve.chain(ends));
+    }
+    let bottom = below + SAMPLES;
+    let row = SAMPLES / shape.launches.len().max(1) as f64;
+    let is_alone = shape.launches.len() == 1;
+    for (index, launch) in shape.launches.iter().enumerate() {
+        let fences = summary.fences.get(index);
+        let top = below + row * (index as f64 + 0.1);
+        draw_samples(svg, &x, &launch.times, fences, (top, row * 0.8));
+        // The fences of a single process also apply to the density curve.
+        let from = if is_alone {
+            above
+        } else {
+            below + row * index as f64
+        };
+        for at in fences_in_range(fences, shape.range()) {
+            let at = x.place(at);
+            svg.line(
+                "fence",
+                [(at, from), (at, below + row * (index + 1) as f64)],
+            );
+        }
+    }
+    svg.rectangle("frame", (LEFT, above), (RIGHT, bottom));
+    svg.line("frame", [(LEFT, below), (RIGHT, below)]);
+    draw_x_axis(svg, &x, bottom, &value_axis_title(metric));
+    bottom + FOOT
+}
+
+/// Returns the fences within the drawn range.
+fn fences_in_range(
+    fences: Option<&TukeyFences>,
+    (from, to): (f64, f64),
+) -> impl Iterator<Item = f64> {
+    let fences = fences
+        .and_then(TukeyFences::ascending)
+        .into_iter()
+        .flatten();
+    fences.filter(move |at| (from..=to).contains(at))
+}
+
+/// Draws samples as strokes below `top`; samples beyond the fences have other colors.
+fn draw_samples(
+    svg: &mut Svg,
+    x: &Axis,
+    times: &[f64],
+    fences: Option<&TukeyFences>,
+    (top, height): (f64, f64),
+) {
+    let (from, to) = x.values();
+    let inside = times.iter().filter(|time| (from..=to).contains(*time));
+    let mut classes = [
+        ("samples", Vec::new()),
+        ("mild", Vec::new()),
+        ("severe", Vec::new()),
+    ];
+    for time in inside {
+        let class = match fences.map_or(OutlierLabel::Inside, |fences| fences.label(*time)) {
+            OutlierLabel::Inside => 0,
+            OutlierLabel::LowMild | OutlierLabel::HighMild => 1,
+            OutlierLabel::LowSevere | OutlierLabel::HighSevere => 2,
+        };
+        classes[class].1.push(x.place(*time));
+    }
+    for (class, places) in classes.into_iter().filter(|(_, places)| !places.is_empty()) {
+        svg.strokes(class, top, height, &remove_overlapping(places));
+    }
+}
+
+/// Draws the cumulative distribution of randomly drawn single operations, as steps.
+fn draw_operations(svg: &mut Svg, ecdf: &WeightedEcdf, top: f64) -> f64 {
+    let (above, below) = (top + HEAD, top + HEAD + PLOT);
+    let quantile = |p| ecdf.quantile(p).unwrap_or(0.0);
+    let (first, last) = (quantile(0.0), quantile(DRAWN_SHARE));
+    let room = (last - first).max(last * 0.01) * 0.04;
+    let x = Axis::new(
+        Quantity::Time,
+        ((first - room).max(0.0), last + room),
+        (LEFT, RIGHT),
+    );
+    let y = Axis::new(Quantity::Count, (0.0, 1.0), (below, above));
+    let stated = format!(
+        "p50 {}, p99 {}",
+        units::time(quantile(0.5)),
+        units::time(quantile(0.99))
+    );
+    draw_heading(svg, top, OPERATIONS, &stated);
+    let mut line = vec![(x.place(first), y.place(0.0))];
+    let mut before = 0.0;
+    for (value, share) in ecdf.steps().iter().filter(|(value, _)| *value <= last) {
+        // Merge steps that are too close together to be visible.
+        let at = x.place(*value);
+        if line.len() < 2 || at - line[line.len() - 1].0 > 0.33 {
+            line.push((at, y.place(before)));
+            line.push((at, y.place(*share)));
+        } else if let Some(end) = line.last_mut() {
+            end.1 = y.place(*share);
+        }
+        before = *share;
+    }
+    line.push((RIGHT, y.place(before)));
+    svg.line("curve", line);
+    svg.rectangle("frame", (LEFT, above), (RIGHT, below));
+    draw_x_axis(svg, &x, below, "time of an operation");
+    draw_y_axis(svg, &y, top);
+    below + FOOT
+}
+
+/// Draws the linear phases: time against iterations, with the slope and its interval.
+fn draw_ramp(svg: &mut Svg, ramp: &Ramp, slope: &Estimate, metric: &Metric, top: f64) -> f64 {
+    let (above, below) = (top + HEAD, top + HEAD + PLOT);
+    let iterations = ramp.iterations;
+    let x = Axis::new(Quantity::Count, (0.0, iterations * 1.04), (LEFT, RIGHT));
+    let most = Ramp::drawn_height(&[(ramp, slope.estimate)]);
+    let y = Axis::new(quantity(metric), (0.0, most), (below, above));
+    let title = match metric {
+        Metric::Time | Metric::Rate { .. } => "Iterations and time".to_owned(),
+        Metric::Amount { unit } => format!("Iterations and {unit}"),
+    };
+    draw_heading(svg, top, &title, &format_estimate("slope", slope, metric));
+    // Lines must not leave the frame: a line that is too steep ends at the frame's upper edge.
+    let at_end = |slope: f64| match slope * iterations {
+        end if end > most => (x.place(most / slope), y.place(most)),
+        end => (x.place(iterations), y.place(end.max(0.0))),
+    };
+    let origin = (x.place(0.0), y.place(0.0));
+    if slope.lower.is_finite() && slope.upper.is_finite() {
+        let leaves = slope.upper * iterations > most && slope.lower * iterations < most;
+        let corner = leaves.then(|| (x.place(iterations), y.place(most)));
+        let ends = [at_end(slope.lower)].into_iter().chain(corner);
+        svg.area(
+            "band",
+            std::iter::once(origin)
+                .chain(ends)
+                .chain([at_end(slope.upper)]),
+        );
+    }
+    svg.line("line", [origin, at_end(slope.estimate)]);
+    for (iterations, elapsed) in ramp.points.iter().filter(|point| point.1 <= most) {
+        svg.dot((x.place(*iterations), y.place(*elapsed)));
+    }
+    svg.rectangle("frame", (LEFT, above), (RIGHT, below));
+    draw_x_axis(svg, &x, below, "iterations of a sample");
+    draw_y_axis(svg, &y, top);
+    below + FOOT
+}
+
+/// Draws a violin for each process, with a line at its median.
+fn draw_violins(svg: &mut Svg, shape: &Shape, metric: &Metric, top: f64) -> f64 {
+    let launches = &shape.launches;
+    let (above, below) = (top + HEAD, top + HEAD + PLOT + SAMPLES);
+    let y = Axis::new(quantity(metric), shape.range(), (below, above));
+    let count = launches.len();
+    let room = (RIGHT - LEFT) / count.max(1) as f64;
+    let peaks = launches.iter().map(|launch| launch.density.peak());
+    let highest = peaks.fold(0.0, f64::max);
+    draw_heading(svg, top, "Launch by launch", "medians across");
+    for (index, launch) in launches.iter().enumerate() {
+        let middle = LEFT + room * (index as f64 + 0.5);
+        let half = |density: f64| density / highest * room.min(90.0) * 0.46;
+        let shape: Vec<(f64, f64)> = launch
+            .density
+            .points()
+            .filter(|(_, density)| half(*density) > 0.2)
+            .map(|(at, density)| (half(density), y.place(at)))
+            .collect();
+        let right = shape.iter().map(|(half, at)| (middle + half, *at));
+        let left = shape.iter().rev().map(|(half, at)| (middle - half, *at));
+        if !shape.is_empty() {
+            svg.area("area", right.chain(left));
+        }
+        let at = y.place(launch.quartiles[1]);
+        let half = room.min(90.0) * 0.3;
+        svg.line("line", [(middle - half, at), (middle + half, at)]);
+    }
+    svg.rectangle("frame", (LEFT, above), (RIGHT, below));
+    let every = (LABEL_ROOM / room).ceil().max(1.0) as usize;
+    for index in (0..count).step_by(every) {
+        let middle = LEFT + room * (index as f64 + 0.5);
+        svg.text(
+            (middle, below + 18.0),
+            Anchor::Middle,
+            "small faint",
+            &(index + 1).to_string(),
+        );
+    }
+    let centre = f64::midpoint(LEFT, RIGHT);
+    svg.text(
+        (centre, below + 38.0),
+        Anchor::Middle,
+        "small faint",
+        "launch",
+    );
+    draw_y_axis(svg, &y, top);
+    below + FOOT
+}
+
+/// Draws two densities on one axis, the first upward and the second downward, each with its median. Equal areas are equal shares of the samples.
+fn draw_split_violin(
+    svg: &mut Svg,
+    name: &str,
+    halves: &[Option<Shape>; 2],
+    metric: &Metric,
+    top: f64,
+) -> f64 {
+    let (above, below) = (top + HEAD, top + HEAD + PLOT);
+    let middle = f64::midpoint(above, below);
+    let ranges = || halves.iter().flatten().map(Shape::range);
+    let from = ranges().map(|range| range.0).fold(f64::INFINITY, f64::min);
+    let to = ranges().map(|range| range.1).fold(0.0, f64::max);
+    let x = Axis::new(quantity(metric), (from, to), (LEFT, RIGHT));
+    let peaks = halves.iter().flatten().map(|shape| shape.density.peak());
+    let highest = peaks.fold(0.0, f64::max);
+    let medians = halves
+        .iter()
+        .flatten()
+        .map(|shape| units::format_cost(metric, shape.median()));
+    let medians = medians.collect::<Vec<_>>().join(", ");
+    draw_heading(
+        svg,
+        top,
+        &units::short_id(name),
+        &format!("medians {medians}"),
+    );
+    let sides = [("area", -1.0), ("second", 1.0)];
+    for (shape, (class, sign)) in halves.iter().zip(sides) {
+        let Some(shape) = shape else { continue };
+        let reach = (middle - above) * 0.92;
+        if highest > 0.0 && !shape.density.heights.is_empty() {
+            let points = shape.density.points();
+            let curve =
+                points.map(|(at, height)| (x.place(at), middle + sign * reach * height / highest));
+            let (left, right) = shape.range();
+            let ends = [(x.place(right), middle), (x.place(left), middle)];
+            svg.area(class, curve.chain(ends));
+        }
+        let at = x.place(shape.median());
+        svg.line("line", [(at, middle), (at, middle + sign * reach)]);
+    }
+    svg.rectangle("frame", (LEFT, above), (RIGHT, below));
+    svg.line("frame", [(LEFT, middle), (RIGHT, middle)]);
+    draw_x_axis(svg, &x, below, &value_axis_title(metric));
+    below + FOOT
+}
+
+/// Writes a line at the right below a panel. Returns where the next panel begins.
+fn draw_remark(svg: &mut Svg, text: &str, bottom: f64) -> f64 {
+    svg.text((RIGHT, bottom - 4.0), Anchor::End, "small faint", text);
+    bottom + 17.0
+}
+
+/// Returns the title of the axis of values.
+fn value_axis_title(metric: &Metric) -> String {
+    match metric {
+        Metric::Time => "time of an iteration".to_owned(),
+        Metric::Rate { unit } => format!("time of a unit ({unit})"),
+        Metric::Amount { unit } => format!("{unit} of an iteration"),
+    }
+}
+
+fn quantity(metric: &Metric) -> Quantity {
+    match metric {
+        Metric::Time | Metric::Rate { .. } => Quantity::Time,
+        Metric::Amount { .. } => Quantity::Count,
+    }
+}
+
+fn draw_heading(svg: &mut Svg, top: f64, title: &str, stated: &str) {
+    svg.text((LEFT, top + 18.0), Anchor::Start, "head", title);
+    svg.text((RIGHT, top + 18.0), Anchor::End, "small", stated);
+}
+
+/// Formats an estimate with its interval: `median 100.3 ns [100.2 ns, 100.4 ns]`.
+fn format_estimate(name: &str, estimate: &Estimate, metric: &Metric) -> String {
+    let spent = |value: f64| units::format_cost(metric, value);
+    let value = spent(estimate.estimate);
+    if estimate.lower.is_finite() && estimate.upper.is_finite() {
+        let (lower, upper) = (spent(estimate.lower), spent(estimate.upper));
+        format!("{name} {value} [{lower}, {upper}]")
+    } else {
+        format!("{name} {value}")
+    }
+}
+
+/// Draws an estimate as a line from top to bottom, and its interval as a band.
+fn draw_estimate(svg: &mut Svg, x: &Axis, estimate: &Estimate, (above, below): (f64, f64)) {
+    if estimate.lower.is_finite() && estimate.upper.is_finite() {
+        let corners = (x.place(estimate.lower), x.place(estimate.upper));
+        svg.rectangle("band", (corners.0, above), (corners.1, below));
+    }
+    let at = x.place(estimate.estimate);
+    svg.line("line", [(at, above), (at, below)]);
+}
+
+/// Draws ticks, labels and the axis title below a frame.
+fn draw_x_axis(svg: &mut Svg, x: &Axis, bottom: f64, what: &str) {
+    for (place, label) in x.ticks() {
+        svg.strokes("frame", bottom, 5.0, &[place]);
+        svg.text(
+            (place, bottom + 19.0),
+            Anchor::Middle,
+            "small faint",
+            &label,
+        );
+    }
+    let unit = match x.unit().1 {
+        "" => what.to_owned(),
+        unit => format!("{what}, {unit}"),
+    };
+    svg.text(
+        (f64::midpoint(LEFT, RIGHT), bottom + 38.0),
+        Anchor::Middle,
+        "small faint",
+        &unit,
+    );
+}
+
+/// Draws ticks and labels at the left of a frame, and the unit above them.
+fn draw_y_axis(svg: &mut Svg, y: &Axis, top: f64) {
+    for (place, label) in y.ticks() {
+        svg.line("frame", [(LEFT - 5.0, place), (LEFT, place)]);
+        svg.text(
+            (LEFT - 9.0, place + 4.5),
+            Anchor::End,
+            "small faint",
+            &label,
+        );
+    }
+    svg.text(
+        (LEFT - 9.0, top + HEAD - 9.0),
+        Anchor::End,
+        "small faint",
+        y.unit().1,
+    );
+}
+
+/// Removes places less than a third of a unit from another one, which would be invisible.
+fn remove_overlapping(mut places: Vec<f64>) -> Vec<f64> {
+    places.sort_by(f64::total_cmp);
+    places.dedup_by(|next, kept| *next - *kept < 0.33);
+    places
 }

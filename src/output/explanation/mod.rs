@@ -3,15 +3,12 @@
 //! Every sentence carries its exact numbers for the JSON message. Must not decide anything: all numbers come from the stored decision
 //! ([`Decision`](perfcheck_analysis::compare::Decision)).
 
-mod content;
-mod extras;
 mod machine_code;
 mod measured;
 mod paired;
-mod unmeasured;
 mod unpaired;
 mod write;
 
-pub use content::{BenchmarkSelector, Explanation, MeasuredSide};
 pub use machine_code::{CodeExtent, write_machine_code};
+pub use measured::{BenchmarkSelector, Explanation, MeasuredSide};
 pub use write::{ExplanationDepth, labeled_sentences, write_explanation};

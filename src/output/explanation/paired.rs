@@ -1,7 +1,6 @@
 //! Explains a side-by-side comparison: the interim analysis (look), both halves of the speed test, and the slow-path test.
 
-use super::content::Explanation;
-use super::measured::{failure_statements, format_level, format_p};
+use super::measured::{Explanation, failure_statements, format_level, format_p};
 use super::unpaired::{
     describe_open_interval, describe_smallest_callable, finite_or_none, format_bound,
     format_thresholds, improvement_threshold, interval_statement, note_statements,

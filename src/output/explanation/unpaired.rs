@@ -3,8 +3,7 @@
 //!
 //! Must not decide anything: all numbers come from the stored decision.
 
-use super::content::Explanation;
-use super::measured::{failure_statements, format_level, format_p};
+use super::measured::{Explanation, failure_statements, format_level, format_p};
 use crate::output::messages::{Numbers, Statement};
 use crate::output::units;
 use crate::output::words::analysis;

@@ -1,20 +1,30 @@
 //! Orders the statements of an explanation and writes them: a summary of a few lines, text that fits 80 columns, or one JSON message.
 
-use crate::output::explanation::unmeasured;
-use crate::output::{BenchmarkSelector, Explanation, terminal, units};
 use std::io::{self, Write};
 
-use super::unmeasured::sameness;
-use super::{extras, measured, paired, unpaired};
+use super::measured::failure_statements;
+use super::measured::{BenchmarkSelector, Explanation};
+use super::unpaired::note_statements;
+use super::{measured, paired, unpaired};
 use crate::output::layout::{Cell, Column, Table};
-use crate::output::messages::{ExplanationMessage, JsonMessage, Numbers, Statement, write_message};
+use crate::output::messages::{
+    DecisionNumbers, ExplanationMessage, JsonMessage, Numbers, Statement, decided_by, write_message,
+};
 use crate::output::view::{MessageFormat, wrap_prose};
-use crate::output::words::remarks::describe_code_change;
+use crate::output::words::extras::{
+    self, describe_changed_counts, format_percentile_change, format_sample_counts, list_functions,
+    quantile_name,
+};
+use crate::output::words::remarks::{describe_code_change, describe_sameness};
 use crate::output::words::sentences::{self, capitalize};
 use crate::output::words::{analysis, remarks};
-use perfcheck_analysis::compare::{Comparison, Difference};
-use perfcheck_analysis::findings::{CodeChange, Method};
-use perfcheck_analysis::model::{Statistic, Verdict};
+use crate::output::{terminal, units};
+use perfcheck_analysis::compare::{
+    AllocationComparison, Comparison, CountChange, Difference, InstructionComparison,
+    LatencyComparison, PercentileChange, SampledTime,
+};
+use perfcheck_analysis::findings::{CodeChange, Method, Row, Sameness};
+use perfcheck_analysis::model::{MIN_LAUNCHES, Statistic, Verdict};
 
 /// Width of the text and of its left margin, in columns.
 const WIDTH: usize = 80;
@@ -45,7 +55,17 @@ pub fn write_explanation(
             write_derivation(writer, explanation, &statements)
         }
         (MessageFormat::Json, _) => {
-            let message = ExplanationMessage::from_explanation(explanation, &statements);
+            let decision = &explanation.run.begun.decision;
+            let method = explanation
+                .method
+                .filter(|_| explanation.comparison().is_some());
+            let message = ExplanationMessage {
+                run: explanation.run.id,
+                benchmark: explanation.key,
+                verdict: explanation.verdict,
+                decided_by: method.map(|method| decided_by(method, decision.analysis.subject)),
+                sentences: &statements,
+            };
             write_message(writer, JsonMessage::Explanation(message))
         }
     }
@@ -74,10 +94,10 @@ fn statements(explanation: &Explanation<'_>) -> Vec<Statement> {
                 }
                 Method::Stored(test) => unpaired::statements(explanation, comparison, test),
             });
-            statements.extend(extras::statements(comparison, method, subject));
+            statements.extend(extra_statements(comparison, method, subject));
         }
         _ => {
-            let decided = unmeasured::statements(explanation);
+            let decided = uncompared_statements(explanation);
             let known = decided
                 .iter()
                 .any(|statement| matches!(statement.numbers, Numbers::Decision(_)));
@@ -209,7 +229,7 @@ fn write_derivation(
 const MOST_NAMED: usize = 3;
 
 /// Returns the lines, each with its subject; `bench` serves the commands among them.
-pub(super) fn summary_lines(
+fn summary_lines(
     explanation: &Explanation<'_>,
     bench: &BenchmarkSelector,
 ) -> Vec<(&'static str, String)> {
@@ -234,8 +254,8 @@ fn describe_functions(explanation: &Explanation<'_>) -> Option<String> {
         let sampled = found.sampled_time.as_ref();
         let sampled = sampled.filter(|found| !found.functions.is_empty());
         counted
-            .map(crate::output::words::extras::describe_instruction_change)
-            .or_else(|| sampled.map(crate::output::words::extras::describe_sampled_time))
+            .map(extras::describe_instruction_change)
+            .or_else(|| sampled.map(extras::describe_sampled_time))
     });
     let differs = || Some(remarks::describe_code_change(explanation.code?, MOST_NAMED));
     let text = counted.or_else(differs).filter(|_| has_changed)?;
@@ -243,7 +263,7 @@ fn describe_functions(explanation: &Explanation<'_>) -> Option<String> {
 }
 
 /// Describes the meaning of the verdict.
-pub(super) fn verdict_meaning(explanation: &Explanation<'_>) -> &'static str {
+fn verdict_meaning(explanation: &Explanation<'_>) -> &'static str {
     match explanation.verdict {
         Verdict::Regressed => "slower by more than noise",
         Verdict::Suspect => "it looks slower, but that is not certain",
@@ -369,4 +389,303 @@ fn next_step(explanation: &Explanation<'_>, bench: &BenchmarkSelector) -> String
         Verdict::New => "Nothing: later runs are compared with this one.".to_owned(),
         Verdict::Unchanged | Verdict::Improved => "Nothing.".to_owned(),
     }
+}
+
+/// Returns the reason for the verdict, and what would have led to another one.
+fn uncompared_statements(explanation: &Explanation<'_>) -> Vec<Statement> {
+    let mut statements = failure_statements(explanation.failures);
+    let in_turn = explanation.run.pair.is_some();
+    let reference = explanation.reference;
+    let same = sameness(explanation);
+    let named = reference.map_or_else(|| "the reference".to_owned(), |run| format!("run {run}"));
+    let (decision, otherwise) = match explanation.verdict {
+        Verdict::New if in_turn => (
+            format!("{named} does not have it, or has it in another bench target, so there is nothing to compare it with."),
+            "`--against REV --benches-from worktree` builds REV with the current benchmarks, so that both sides have it.".to_owned(),
+        ),
+        Verdict::New => (
+            "There is nothing to compare it with: no earlier accepted run on its branch, or on the one it forked from, has measured it, or the named reference did not.".to_owned(),
+            "If this run is accepted, the next one will be compared with it.".to_owned(),
+        ),
+        Verdict::Missing => (
+            format!("{named} has it, but this run did not find it although its bench target was built: it was removed, renamed or left out of the build."),
+            "If it was renamed, the benchmark with the new name is `new`. Once a run without it is accepted, it is no longer `missing`.".to_owned(),
+        ),
+        Verdict::Incomparable => explain_incomparable(explanation, &named, &mut statements),
+        Verdict::Failed => explain_failed(explanation, &mut statements),
+        Verdict::Unchanged if let Some(same) = same => {
+            (
+                format!("{}, so it was not measured side by side with {named}.", describe_sameness(same)),
+                "`--measure-identical` measures it anyway.".to_owned(),
+            )
+        }
+        _ => return statements,
+    };
+    statements.push(Statement::new(
+        capitalize(&decision),
+        Numbers::Decision(DecisionNumbers::Uncompared {
+            reference_run: reference,
+        }),
+    ));
+    statements.push(Statement::new(
+        otherwise,
+        Numbers::Otherwise {
+            smallest_callable: None,
+            rounds_needed: None,
+        },
+    ));
+    statements
+}
+
+/// Returns in which respect both sides are the same, if that is why nothing was measured.
+fn sameness(explanation: &Explanation<'_>) -> Option<Sameness> {
+    let in_turn = explanation.run.pair.is_some();
+    let same = explanation.row.and_then(Row::sameness);
+    let is_unmeasured = in_turn && explanation.candidate.is_none();
+    same.or(is_unmeasured.then_some(Sameness::Executable))
+}
+
+fn explain_incomparable(
+    explanation: &Explanation<'_>,
+    named: &str,
+    statements: &mut Vec<Statement>,
+) -> (String, String) {
+    let blocking = explanation.row.map_or(&[][..], |row| &row.blocking);
+    for difference in blocking {
+        statements.push(Statement::new(
+            format!("{difference}."),
+            Numbers::Difference(difference.clone()),
+        ));
+    }
+    let facts: Vec<&str> = blocking.iter().map(|found| found.fact.word()).collect();
+    let facts = if facts.is_empty() {
+        // A side-by-side measurement without stored differences can only differ in the benchmark's version.
+        "benchmark-version".to_owned()
+    } else {
+        facts.join(",")
+    };
+    let again = "measuring the other side again under the same conditions";
+    let may_differ = blocking.iter().all(|found| found.fact.may_differ());
+    (
+        format!(
+            "It was not compared with {named} because the conditions differ ({facts}), which changes times whatever the code does."
+        ),
+        if may_differ {
+            format!(
+                "`--allow-different {facts}` compares it anyway, but {again} is better (`--against REV`)."
+            )
+        } else {
+            format!(
+                "Only {again} helps (`--against REV`); the next run will be compared with this one."
+            )
+        },
+    )
+}
+
+fn explain_failed(
+    explanation: &Explanation<'_>,
+    statements: &mut Vec<Statement>,
+) -> (String, String) {
+    let comparison = explanation.comparison();
+    statements.extend(note_statements(
+        comparison.map_or(&[], |found| &found.notes),
+    ));
+    let of_pair = explanation.method == Some(Method::Paired) || explanation.run.pair.is_some();
+    let good = explanation
+        .candidate
+        .as_ref()
+        .map_or(0, |candidate| candidate.launches);
+    let decision = if explanation.candidate.is_none() {
+        "Its bench target could not be run on at least one side, so nothing was measured."
+            .to_owned()
+    } else if of_pair {
+        format!("Too few rounds measured both sides for a verdict (the new build has {good}).")
+    } else if good == 0 {
+        "None of its processes gave samples.".to_owned()
+    } else {
+        format!(
+            "{good} of its processes gave samples; because others failed, a verdict needs at least {MIN_LAUNCHES}."
+        )
+    };
+    (
+        decision,
+        "The run printed the output of the process to stderr; `cargo bench` runs the same code in one process.".to_owned(),
+    )
+}
+
+/// Returns a statement for each of these comparisons, next to a verdict about `subject`.
+fn extra_statements(comparison: &Comparison, method: Method, subject: Statistic) -> Vec<Statement> {
+    let allocations = comparison
+        .allocations
+        .as_ref()
+        .map(|found| allocations(found, subject));
+    let latencies = comparison
+        .latencies
+        .as_ref()
+        .map(|found| latencies(found, comparison.noise_threshold, method, subject));
+    let instructions = comparison.instructions.as_ref();
+    let instructions = instructions.map(|found| instructions_compared(found, comparison, subject));
+    let sampled = comparison.sampled_time.as_ref().map(sampled_time);
+    let counts = instructions.into_iter().chain(sampled).chain(allocations);
+    counts.chain(latencies).collect()
+}
+
+/// Says that the verdict is about `time` alone, or nothing if the verdict is about another statistic: its own statement says so.
+fn exclude_from_verdict(subject: Statistic, time: &str) -> String {
+    if subject == Statistic::Time {
+        format!(" The verdict above is about {time} alone.")
+    } else {
+        String::new()
+    }
+}
+
+fn allocations(found: &AllocationComparison, subject: Statistic) -> Statement {
+    let all = found.with_names();
+    let result = if found.has_changed() {
+        format!(
+            "An iteration allocates differently: {}.",
+            describe_changed_counts(found)
+        )
+    } else if all.iter().all(|(_, one)| one.verdict == Verdict::Unchanged) {
+        format!(
+            "An iteration allocates as before: {} times, {}.",
+            units::count(found.count.candidate),
+            units::bytes(found.bytes.candidate)
+        )
+    } else {
+        "It is unclear whether an iteration allocates differently.".to_owned()
+    };
+    let ground = match all.iter().find(|(_, one)| !one.exact) {
+        None => {
+            "No count varied between iterations or processes, so any difference is real and needs no statistics.".to_owned()
+        }
+        Some((name, one)) => format!(
+            "Not every iteration allocated the same, so the means of the processes were compared by rank ({name}: {} against {}, exact two-sided p {}). Only a difference beyond the noise threshold counts.",
+            units::count(one.candidate),
+            units::count(one.base),
+            format_p(one),
+        ),
+    };
+    Statement::new(
+        format!("{result} {ground}{}", exclude_from_verdict(subject, "time")),
+        Numbers::Allocations(*found),
+    )
+}
+
+fn instructions_compared(
+    found: &InstructionComparison,
+    comparison: &Comparison,
+    subject: Statistic,
+) -> Statement {
+    let one = &found.change;
+    let ground = if one.exact {
+        "Valgrind's callgrind counted them, the same number in every process of a side, so the difference is exact.".to_owned()
+    } else {
+        format!(
+            "Valgrind's callgrind counted them. The numbers varied between processes, so Welch's test compared them (two-sided p {}).",
+            format_p(one)
+        )
+    };
+    let (base, candidate) = (units::count(one.base), units::count(one.candidate));
+    let result = if one.base == one.candidate {
+        format!("An iteration executes {candidate} instructions, as before.")
+    } else {
+        let noise = units::percent(comparison.noise_threshold);
+        let size = match one.verdict {
+            Verdict::Unchanged => format!(", within the noise threshold of {noise}"),
+            Verdict::Inconclusive => ", which is not certain to be a change".to_owned(),
+            _ => format!(", beyond the noise threshold of {noise}"),
+        };
+        let functions = list_functions(&found.functions, units::signed_count);
+        let functions = if functions.is_empty() {
+            String::new()
+        } else {
+            format!(" Functions that differ most, by their own instructions: {functions}.")
+        };
+        format!(
+            "An iteration executes {candidate} instructions, against {base} in the reference: {}{size}.{functions}",
+            units::change(one.relative())
+        )
+    };
+    Statement::new(
+        format!(
+            "{result} {ground} The same instructions can take more or less time, depending on branch prediction and caches.{}",
+            exclude_from_verdict(subject, "time")
+        ),
+        Numbers::Instructions(found.clone()),
+    )
+}
+
+fn sampled_time(found: &SampledTime) -> Statement {
+    let functions: Vec<String> = (found.functions.iter())
+        .map(|one| {
+            let [base, candidate] = [one.cost.base, one.cost.candidate].map(units::time);
+            let error = one.standard_error.map(units::time);
+            let error = error.map_or_else(String::new, |error| format!(", standard error {error}"));
+            let more = units::signed_time(one.difference());
+            format!("{} {base} → {candidate} ({more}{error})", one.name)
+        })
+        .collect();
+    let result = if functions.is_empty() {
+        "No function's time differs beyond chance.".to_owned()
+    } else {
+        format!(
+            "Functions whose own time per iteration differs most: {}.",
+            functions.join("; ")
+        )
+    };
+    Statement::new(
+        format!(
+            "{result} Instructions were not counted, so {} were taken of the reference and the new run after the verdict. A function's share of the samples is its share of the time; differences below three standard errors are not named. The verdict does not depend on this.",
+            format_sample_counts(found)
+        ),
+        Numbers::SampledTime(found.clone()),
+    )
+}
+
+fn format_p(one: &CountChange) -> String {
+    units::or_dash(one.p_value.map(units::p_value))
+}
+
+fn latencies(
+    found: &LatencyComparison,
+    noise_threshold: f64,
+    method: Method,
+    subject: Statistic,
+) -> Statement {
+    let words: Vec<String> = found.percentiles.iter().map(format_percentile).collect();
+    let unit = match method {
+        Method::Paired => "round by round",
+        Method::Stored(_) => "process by process, ignoring drift between runs",
+    };
+    Statement::new(
+        format!(
+            "Single operations: {}. Each percentile was taken in every process, and the means were compared {unit}; operations of different processes were never pooled. A change is called if its interval lies beyond {}, beyond the rounding of the histogram ({}) and beyond a step of the clock. Operations ran in a closed loop, so time spent waiting for a slow one is not included.{}",
+            words.join("; "),
+            units::percent(noise_threshold),
+            units::rounding(found.rounding()),
+            exclude_from_verdict(subject, "the mean time"),
+        ),
+        Numbers::Latencies(found.into()),
+    )
+}
+
+fn format_percentile(one: &PercentileChange) -> String {
+    let bounds = if one.change.lower.is_finite() && one.change.upper.is_finite() {
+        format!(
+            ", {} to {}",
+            units::change(one.change.lower),
+            units::change(one.change.upper)
+        )
+    } else {
+        String::new()
+    };
+    if one.base_ns == one.candidate_ns {
+        return format!(
+            "{} {} as before",
+            quantile_name(one.quantile),
+            units::time(one.candidate_ns)
+        );
+    }
+    format!("{}{bounds}: {}", format_percentile_change(one), one.verdict)
 }

@@ -9,10 +9,39 @@ use perfcheck_analysis::model::Verdict;
 /// A cell of a table: pieces of raw text, each with its color.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub(crate) struct Cell {
-    pieces: Vec<(TextRole, String)>,
+    pieces: Vec<ColoredText>,
     /// A word after the text, aligned with the marks of other rows.
-    mark: Option<(TextRole, String)>,
+    mark: Option<ColoredText>,
     value: Value,
+}
+
+/// Raw text in one color.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) struct ColoredText {
+    ink: TextRole,
+    text: String,
+}
+
+impl ColoredText {
+    pub(crate) fn new(ink: TextRole, text: impl Into<String>) -> Self {
+        let text = text.into();
+        Self { ink, text }
+    }
+
+    /// Creates text in the usual color.
+    pub(crate) fn plain(text: impl Into<String>) -> Self {
+        Self::new(TextRole::Plain, text)
+    }
+
+    /// Returns the text on one line, with its color.
+    fn colored(&self) -> String {
+        terminal::colorize(self.ink, &sanitize::one_line(&self.text))
+    }
+
+    /// Returns the width on one line, in columns.
+    fn width(&self) -> usize {
+        units::width(&sanitize::one_line(&self.text))
+    }
 }
 
 /// The value of a cell in machine-readable forms.
@@ -30,7 +59,7 @@ enum Value {
 impl Cell {
     /// Creates a cell with text in one color.
     pub(crate) fn with_ink(ink: TextRole, text: impl Into<String>) -> Self {
-        Self::from_pieces(vec![(ink, text.into())])
+        Self::from_pieces([ColoredText::new(ink, text)])
     }
 
     /// Creates a cell with less important text.
@@ -44,9 +73,9 @@ impl Cell {
     }
 
     /// Creates a cell with text in several colors.
-    pub(crate) fn from_pieces(pieces: Vec<(TextRole, String)>) -> Self {
+    pub(crate) fn from_pieces(pieces: impl IntoIterator<Item = ColoredText>) -> Self {
         Self {
-            pieces,
+            pieces: pieces.into_iter().collect(),
             ..Self::default()
         }
     }
@@ -70,28 +99,24 @@ impl Cell {
     /// Adds a mark after the text.
     pub(crate) fn with_mark(self, ink: TextRole, mark: impl Into<String>) -> Self {
         Self {
-            mark: Some((ink, mark.into())),
+            mark: Some(ColoredText::new(ink, mark)),
             ..self
         }
     }
 
     /// Reports whether the cell has no text and no mark.
     pub(super) fn is_empty(&self) -> bool {
-        self.mark.is_none() && self.pieces.iter().all(|(_, text)| text.is_empty())
+        self.mark.is_none() && self.pieces.iter().all(|piece| piece.text.is_empty())
     }
 
     /// Returns the width of the text on one line, without the mark, in columns.
     pub(super) fn width(&self) -> usize {
-        let pieces = self.pieces.iter();
-        pieces
-            .map(|(_, text)| units::width(&sanitize::one_line(text)))
-            .sum()
+        self.pieces.iter().map(ColoredText::width).sum()
     }
 
     /// Returns the width of the mark, in columns.
     pub(super) fn mark_width(&self) -> usize {
-        let mark = self.mark.as_ref();
-        mark.map_or(0, |(_, text)| units::width(&sanitize::one_line(text)))
+        self.mark.as_ref().map_or(0, ColoredText::width)
     }
 
     /// Returns the width of the longest word, in columns.
@@ -103,7 +128,7 @@ impl Cell {
     /// Returns the text without colors and escapes, with the mark but without the blanks that align it.
     pub(super) fn raw(&self) -> String {
         match &self.mark {
-            Some((_, mark)) => format!("{} {}", self.plain(), mark.replace(' ', "")),
+            Some(mark) => format!("{} {}", self.plain(), mark.text.replace(' ', "")),
             None => self.plain(),
         }
     }
@@ -123,23 +148,19 @@ impl Cell {
 
     fn plain(&self) -> String {
         let pieces = self.pieces.iter();
-        pieces.map(|(_, text)| text.as_str()).collect()
+        pieces.map(|piece| piece.text.as_str()).collect()
     }
 
     /// Returns the colored text on one line.
     pub(super) fn colored_text(&self) -> String {
-        let pieces = self.pieces.iter();
-        pieces
-            .map(|(ink, text)| terminal::colorize(*ink, &sanitize::one_line(text)))
-            .collect()
+        self.pieces.iter().map(ColoredText::colored).collect()
     }
 
     /// Returns the colored mark.
     pub(super) fn colored_mark(&self) -> String {
-        let mark = self.mark.as_ref();
-        mark.map_or_else(String::new, |(ink, text)| {
-            terminal::colorize(*ink, &sanitize::one_line(text))
-        })
+        self.mark
+            .as_ref()
+            .map_or_else(String::new, ColoredText::colored)
     }
 
     /// Returns the text on one line of at most `columns`, shortened in its middle.
@@ -147,7 +168,10 @@ impl Cell {
         if self.width() <= columns {
             return self.colored_text();
         }
-        let ink = self.pieces.first().map_or(TextRole::Plain, |(ink, _)| *ink);
+        let ink = self
+            .pieces
+            .first()
+            .map_or(TextRole::Plain, |piece| piece.ink);
         let plain = sanitize::one_line(&self.plain());
         terminal::colorize(ink, &units::shorten_middle(&plain, columns))
     }
@@ -167,7 +191,7 @@ impl Cell {
     /// Returns the paragraphs. Each word is colored separately, because some pagers end a color at a line end.
     fn paragraphs(&self, longest_word: usize) -> Vec<String> {
         let mut paragraphs = vec![String::new()];
-        for (ink, text) in &self.pieces {
+        for ColoredText { ink, text } in &self.pieces {
             for (line, text) in sanitize::terminal_lines(text).split('\n').enumerate() {
                 if line > 0 {
                     paragraphs.push(String::new());

@@ -10,7 +10,7 @@ mod table;
 #[cfg(test)]
 mod tests;
 
-pub(super) use cell::{Cell, cell_builder};
+pub(super) use cell::{Cell, ColoredText, cell_builder};
 pub(super) use column::Column;
 pub use table::TableFormat;
 pub(super) use table::{Section, SectionRow, Table};

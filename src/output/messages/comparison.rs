@@ -1,22 +1,24 @@
 //! Messages about comparisons: of one benchmark, of `compare` for several runs (the columns), of `compare --group-by`, and of `compare --pivot` (one
 //! for each row, and one that describes the table).
 
-use serde::Serialize;
+use serde::{Serialize, Serializer};
 
 use super::measured::LatencyChanges;
 use super::run::VerdictCounts;
-use crate::output::text::columns::{
-    ColumnCell, ColumnGeometricMean, ColumnsLine, RunColumn, RunTable, ValueForm,
-};
+use crate::output::view::ValueForm;
 use crate::output::words::remarks;
 use crate::output::words::remarks::{describe_limit_remark, describe_run_remark};
 use perfcheck_analysis::compare::{
-    AllocationComparison, Centers, Comparison, Contender, Difference, Effects, Estimate, Extent,
-    GateGroup, InstructionComparison, Location, Note, PublishedDecision, SampledTime, SharedLevel,
+    AllocationComparison, BLOCK, Centers, Comparison, Contender, Difference, Effects, Estimate,
+    Extent, GateGroup, InstructionComparison, Location, Note, PublishedDecision, SampledTime,
+    SharedLevel,
 };
-use perfcheck_analysis::findings::{ComparisonContext, Findings, Method, Row, Sameness};
+use perfcheck_analysis::findings::{
+    ComparisonContext, Findings, LimitReport, Method, Row, RunNote, Sameness,
+};
 use perfcheck_analysis::model::{
-    BenchmarkKey, BySide, FilterReport, Metric, RunId, Side, Statistic, Verdict,
+    BenchmarkKey, BySide, DecisionSettings, FilterReport, Metric, RunId, Side, Statistic, Tally,
+    Verdict,
 };
 
 /// The comparison of a benchmark.
@@ -251,50 +253,162 @@ pub(crate) fn decided_by(method: Method, subject: Statistic) -> &'static str {
     }
 }
 
-/// A benchmark in several runs.
-#[derive(Debug, Serialize)]
+/// The statistics that a table of runs shows.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum ShownStatistics {
+    /// The value that was compared, and the change that was judged
+    Judged,
+    /// A single statistic, and its change
+    One(Statistic),
+    /// Every statistic of mmtests' block
+    Block,
+}
+
+impl ShownStatistics {
+    /// Returns the statistics in display order.
+    pub fn statistics(self) -> Vec<Statistic> {
+        match self {
+            Self::Judged => vec![Statistic::Median],
+            Self::One(figure) => vec![figure],
+            Self::Block => BLOCK.to_vec(),
+        }
+    }
+
+    /// Reports whether the line of `figure` carries the verdict's mark. In a block only the mean does.
+    pub(crate) fn has_mark(self, figure: Statistic) -> bool {
+        self != Self::Block || figure == Statistic::Mean
+    }
+}
+
+/// A table that compares several runs with the first one.
+#[derive(Debug, Clone)]
+pub struct RunTable {
+    /// The statistics shown
+    pub shown: ShownStatistics,
+    /// The form of the values
+    pub terms: ValueForm,
+    /// The reference, then the other runs in the order of the command line
+    pub columns: Vec<RunColumn>,
+    /// Benchmarks that any of the runs has, in display order
+    pub lines: Vec<ColumnsLine>,
+    /// Number of benchmarks that a filter hides
+    pub hidden: usize,
+    /// The confidence and significance levels in force, and the other settings of the decision
+    pub decision: DecisionSettings,
+    /// Exit status of the command
+    pub exit_code: u8,
+}
+
+/// A run in a table of runs.
+#[derive(Debug, Clone)]
+pub struct RunColumn {
+    /// Number of the run
+    pub run: RunId,
+    /// The user's name for the run, or its number
+    pub name: String,
+    /// Method of the comparison; `None` for the reference
+    pub method: Option<Method>,
+    /// Number of benchmarks with each verdict
+    pub tally: Tally,
+    /// Facts in which the run differs from the reference, yet stays comparable
+    pub warnings: Vec<Difference>,
+    /// Notes on the comparison
+    pub remarks: Vec<RunNote>,
+    /// Results of checking the limits
+    pub limits: LimitReport,
+    /// Geometric mean of the run's ratios to the reference
+    pub together: Option<ColumnGeometricMean>,
+    /// Samples that a filter leaves out of the values; `None` without a filter
+    pub left_out: Option<FilterReport>,
+}
+
+/// The geometric mean of the ratios of all benchmarks in a column.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
-pub(crate) struct BenchmarkColumns<'a> {
+pub struct ColumnGeometricMean {
+    /// The mean; above 1 is worse
+    pub ratio: f64,
+    /// Number of benchmarks that have a ratio
+    pub used: usize,
+    /// Number of benchmarks without a ratio, or with a ratio of zero
+    pub excluded: usize,
+}
+
+/// A benchmark in several runs.
+#[derive(Debug, Clone, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[cfg_attr(test, schemars(rename = "BenchmarkColumns"))]
+pub struct ColumnsLine {
     /// The benchmark.
-    benchmark: &'a BenchmarkKey,
+    #[serde(rename = "benchmark")]
+    pub key: BenchmarkKey,
     /// Metric of the samples.
-    metric: &'a Metric,
+    pub metric: Metric,
     /// Test of all runs together, made before they are compared in pairs; null unless `--test kruskal` is given and there are at least three runs.
-    gate: Option<&'a GateGroup>,
+    pub gate: Option<GateGroup>,
     /// One entry for each run, the reference first.
-    columns: Vec<BenchmarkColumn<'a>>,
+    #[serde(rename = "columns")]
+    pub cells: Vec<ColumnCell>,
 }
 
 /// A benchmark in one of the runs.
-#[derive(Debug, Serialize)]
+#[derive(Debug, Clone, Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
-struct BenchmarkColumn<'a> {
+#[cfg_attr(test, schemars(rename = "BenchmarkColumn"))]
+pub struct ColumnCell {
     /// Number of the run.
-    run: RunId,
+    pub run: RunId,
     /// The statistics that `--statistic` selects.
-    statistics: Vec<ColumnStatistic>,
+    pub statistics: Vec<ColumnStatistic>,
     /// The verdict, as in `benchmark-compared`; null for the reference, and if no run of the pair measured the benchmark.
-    verdict: Option<Verdict>,
+    pub verdict: Option<Verdict>,
     /// The change against the reference that was judged; null if none was.
-    change: Option<Estimate>,
+    pub change: Option<Estimate>,
     /// P-value of the deciding test, adjusted for all benchmarks of the column; null without a test.
-    p_value: Option<f64>,
+    pub p_value: Option<f64>,
     /// Facts that make the run incomparable with the reference.
-    differences: &'a [Difference],
+    pub differences: Vec<Difference>,
 }
 
 /// A statistic of a benchmark in one run.
-#[derive(Debug, Serialize)]
+#[derive(Debug, Clone, Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
-struct ColumnStatistic {
+pub struct ColumnStatistic {
     /// Name of the statistic, as in `--statistic`.
-    statistic: String,
+    pub statistic: String,
     /// Unit of the value: `ns`, `fraction`, or the unit of the metric.
-    unit: String,
+    pub unit: String,
     /// The value; null if the run has none.
-    value: Option<f64>,
+    pub value: Option<f64>,
     /// How much worse the value is than the reference's, as a fraction. Positive means slower, more, or a lower rate. Null if unknown.
-    worse_by: Option<f64>,
+    pub worse_by: Option<f64>,
+}
+
+impl ColumnStatistic {
+    /// Creates the entry of a statistic, with the name by which `--statistic` selects it.
+    pub fn new(
+        shown: ShownStatistics,
+        statistic: Statistic,
+        metric: &Metric,
+        value: Option<f64>,
+        worse_by: Option<f64>,
+    ) -> Self {
+        let unit = match metric {
+            _ if statistic == Statistic::Variation => "fraction".to_owned(),
+            Metric::Time => "ns".to_owned(),
+            Metric::Rate { unit } => format!("{unit}/s"),
+            Metric::Amount { unit } => unit.clone(),
+        };
+        Self {
+            statistic: match shown {
+                ShownStatistics::Judged => "judged".to_owned(),
+                ShownStatistics::One(_) | ShownStatistics::Block => statistic.to_string(),
+            },
+            unit,
+            value,
+            worse_by,
+        }
+    }
 }
 
 /// A summary of all compared runs. It follows the messages about the benchmarks.
@@ -333,45 +447,6 @@ struct ColumnSummary<'a> {
     left_out: Option<FilterReport>,
 }
 
-impl<'a> BenchmarkColumns<'a> {
-    pub fn from_line(found: &'a RunTable, line: &'a ColumnsLine) -> Self {
-        let columns = found.columns.iter().zip(&line.cells);
-        Self {
-            benchmark: &line.key,
-            metric: &line.metric,
-            gate: line.gate.as_ref(),
-            columns: columns
-                .map(|(column, cell)| BenchmarkColumn::from_cell(found, line, column, cell))
-                .collect(),
-        }
-    }
-}
-
-impl<'a> BenchmarkColumn<'a> {
-    fn from_cell(
-        found: &RunTable,
-        line: &ColumnsLine,
-        column: &RunColumn,
-        cell: &'a ColumnCell,
-    ) -> Self {
-        let figures = found.shown.statistics().into_iter().zip(&cell.figures);
-        let statistics = figures.map(|(figure, (value, change))| ColumnStatistic {
-            statistic: found.shown.name_of(figure),
-            unit: unit_of_statistic(figure, &line.metric),
-            value: *value,
-            worse_by: *change,
-        });
-        Self {
-            run: column.run,
-            statistics: statistics.collect(),
-            verdict: cell.verdict,
-            change: cell.judged,
-            p_value: cell.p_value,
-            differences: &cell.blocking,
-        }
-    }
-}
-
 impl<'a> From<&'a RunTable> for ColumnsFinished<'a> {
     fn from(found: &'a RunTable) -> Self {
         let columns = found.columns.iter();
@@ -402,16 +477,6 @@ impl<'a> ColumnSummary<'a> {
             geometric_mean: column.together,
             left_out: column.left_out,
         }
-    }
-}
-
-/// Returns the unit of the unrounded values of a statistic.
-pub(crate) fn unit_of_statistic(figure: Statistic, metric: &Metric) -> String {
-    match metric {
-        _ if figure == Statistic::Variation => "fraction".to_owned(),
-        Metric::Time => "ns".to_owned(),
-        Metric::Rate { unit } => format!("{unit}/s"),
-        Metric::Amount { unit } => unit.clone(),
     }
 }
 
@@ -447,25 +512,41 @@ pub struct GroupComparison {
     pub terms: ValueForm,
 }
 
-/// A row of alternatives, of which the fastest is sought.
-#[derive(Debug, Clone)]
+/// A row of benchmarks that are alternatives to each other.
+#[derive(Debug, Clone, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[cfg_attr(test, schemars(rename = "GroupMessage"))]
 pub struct GroupedRow {
     /// Name of the package.
     pub package: String,
     /// Name of the bench target.
     pub target: String,
-    /// The id, with `*` in place of the captured text.
+    /// Common part of the ids, with `*` in place of the captured text.
+    #[serde(rename = "row")]
     pub name: String,
-    /// Metric of the values.
+    /// Metric of all samples in the row.
     pub metric: Metric,
-    /// One entry for each column; `None` if there is no such benchmark, or no sample of it.
+    /// One entry for each column that has a benchmark in this row.
+    #[serde(serialize_with = "serialize_known")]
+    #[cfg_attr(test, schemars(with = "Vec<GroupedCell>"))]
     pub cells: Vec<Option<GroupedCell>>,
 }
 
-/// A benchmark, compared with its alternatives.
+/// Leaves out the columns without a benchmark.
+fn serialize_known<S: Serializer>(
+    cells: &[Option<GroupedCell>],
+    serializer: S,
+) -> Result<S::Ok, S::Error> {
+    serializer.collect_seq(cells.iter().flatten())
+}
+
+/// A benchmark with its column.
 #[derive(Debug, Clone, Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
+#[cfg_attr(test, schemars(rename = "GroupCell"))]
 pub struct GroupedCell {
+    /// Captured text of the column.
+    pub column: String,
     /// Complete id of the benchmark.
     pub id: String,
     /// Number of processes with samples.
@@ -473,49 +554,6 @@ pub struct GroupedCell {
     /// Its standing among the alternatives.
     #[serde(flatten)]
     pub contender: Contender,
-}
-
-/// A row of benchmarks that are alternatives to each other.
-#[derive(Debug, Serialize)]
-#[cfg_attr(test, derive(schemars::JsonSchema))]
-pub(crate) struct GroupMessage<'a> {
-    /// Name of the package.
-    package: &'a str,
-    /// Name of the bench target.
-    target: &'a str,
-    /// Common part of the ids, with `*` in place of the captured text.
-    row: &'a str,
-    /// Metric of all samples in the row.
-    metric: &'a Metric,
-    /// One entry for each column that has a benchmark in this row.
-    cells: Vec<GroupCell<'a>>,
-}
-
-/// A benchmark with its column.
-#[derive(Debug, Serialize)]
-#[cfg_attr(test, derive(schemars::JsonSchema))]
-struct GroupCell<'a> {
-    /// Captured text of the column.
-    column: &'a str,
-    #[serde(flatten)]
-    cell: &'a GroupedCell,
-}
-
-impl<'a> GroupMessage<'a> {
-    pub fn from_row(found: &'a GroupComparison, row: &'a GroupedRow) -> Self {
-        let columns = found.columns.iter().zip(&row.cells);
-        let cells = columns.filter_map(|(column, cell)| {
-            let cell = cell.as_ref()?;
-            Some(GroupCell { column, cell })
-        });
-        Self {
-            package: &row.package,
-            target: &row.target,
-            row: &row.name,
-            metric: &row.metric,
-            cells: cells.collect(),
-        }
-    }
 }
 
 /// A description of a pivot table. It follows the rows.
@@ -562,19 +600,26 @@ pub struct PivotFilter {
     pub left_out: FilterReport,
 }
 
-/// A row of a pivot table.
-#[derive(Debug, Clone)]
+/// A row of a pivot table, as a message.
+#[derive(Debug, Clone, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct PivotRow {
     /// Labels of the row, by dimension.
+    #[serde(rename = "row")]
     pub labels: Vec<String>,
-    /// Cells of each column: one for each value.
-    pub cells: Vec<Vec<PivotCell>>,
+    /// The cells, column by column.
+    pub cells: Vec<PivotCell>,
 }
 
-/// A cell of a pivot table.
+/// A cell with its column and the name of its value.
 #[derive(Debug, Clone, Default, PartialEq, Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
+#[cfg_attr(test, schemars(rename = "PlacedCell"))]
 pub struct PivotCell {
+    /// Labels of the column, by dimension.
+    pub column: Vec<String>,
+    /// Name of the value, as the pivot table names it.
+    pub value: String,
     /// The number, not rounded; null if there is none.
     pub number: Option<f64>,
     /// Unit of the number: `ns`, `ops/s` or another rate, `count`, `fraction`, `ratio`, `effect-size`, `probability`, or the unit of the metric.
@@ -613,51 +658,7 @@ pub enum PivotKind {
     PValue,
 }
 
-/// A row of a pivot table, as a message.
-#[derive(Debug, Serialize)]
-#[cfg_attr(test, derive(schemars::JsonSchema))]
-#[cfg_attr(test, schemars(rename = "PivotRow"))]
-pub(crate) struct PivotRowMessage<'a> {
-    /// Labels of the row, by dimension.
-    row: &'a [String],
-    /// The cells, column by column.
-    cells: Vec<PlacedCell<'a>>,
-}
-
-/// A cell with its column and the name of its value.
-#[derive(Debug, Serialize)]
-#[cfg_attr(test, derive(schemars::JsonSchema))]
-struct PlacedCell<'a> {
-    /// Labels of the column, by dimension.
-    column: &'a [String],
-    /// Name of the value, as the pivot table names it.
-    value: &'a str,
-    #[serde(flatten)]
-    cell: &'a PivotCell,
-}
-
-impl<'a> PivotRowMessage<'a> {
-    pub fn from_row(table: &'a PivotTable, row: &'a PivotRow) -> Self {
-        let columns = table.columns.iter().zip(&row.cells);
-        let cells = columns.flat_map(|(column, cells)| {
-            let values = table.values.iter().zip(cells);
-            values.map(move |(value, cell)| PlacedCell {
-                column,
-                value,
-                cell,
-            })
-        });
-        Self {
-            row: &row.labels,
-            cells: cells.collect(),
-        }
-    }
-}
-
-fn serialize_unit<S: serde::Serializer>(
-    kind: &PivotKind,
-    serializer: S,
-) -> Result<S::Ok, S::Error> {
+fn serialize_unit<S: Serializer>(kind: &PivotKind, serializer: S) -> Result<S::Ok, S::Error> {
     match kind {
         PivotKind::Metric(Metric::Time) => serializer.serialize_str("ns"),
         PivotKind::Metric(Metric::Rate { unit }) => serializer.serialize_str(&format!("{unit}/s")),

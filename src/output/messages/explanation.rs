@@ -3,9 +3,7 @@
 
 use serde::Serialize;
 
-use super::comparison::decided_by;
 use super::measured::LatencyChanges;
-use crate::output::explanation::Explanation;
 use perfcheck_analysis::compare::{
     AllocationComparison, Centers, Comparison, Difference, Effects, Estimate,
     InstructionComparison, Location, Note, PublishedDecision, SampledTime, SharedLevel,
@@ -21,15 +19,15 @@ use perfcheck_analysis::model::{
 #[cfg_attr(test, schemars(rename = "Explanation"))]
 pub(crate) struct ExplanationMessage<'a> {
     /// Run that has the verdict; for builds measured side by side, the run of the candidate.
-    run: RunId,
+    pub run: RunId,
     /// The benchmark.
-    benchmark: &'a BenchmarkKey,
+    pub benchmark: &'a BenchmarkKey,
     /// The stored verdict.
-    verdict: Verdict,
+    pub verdict: Verdict,
     /// Method of the verdict, as in `benchmark-compared`; null if nothing was compared.
-    decided_by: Option<&'static str>,
+    pub decided_by: Option<&'static str>,
     /// The sentences, in reading order.
-    sentences: &'a [Statement],
+    pub sentences: &'a [Statement],
 }
 
 /// One or more sentences on one topic, with the numbers that they mention.
@@ -318,21 +316,6 @@ impl Numbers {
             upper: comparison.change.map(|change| change.upper),
             noise_threshold: comparison.noise_threshold,
         })
-    }
-}
-
-impl<'a> ExplanationMessage<'a> {
-    pub fn from_explanation(explanation: &Explanation<'a>, sentences: &'a [Statement]) -> Self {
-        let compared = explanation.comparison();
-        let method = explanation.method.filter(|_| compared.is_some());
-        let subject = explanation.run.begun.decision.analysis.subject;
-        Self {
-            run: explanation.run.id,
-            benchmark: explanation.key,
-            verdict: explanation.verdict,
-            decided_by: method.map(|method| decided_by(method, subject)),
-            sentences,
-        }
     }
 }
 

@@ -4,8 +4,8 @@ use serde::Serialize;
 use std::io::{self, Write};
 
 use super::comparison::{
-    BenchmarkColumns, BenchmarkCompared, ColumnsFinished, GroupComparison, GroupMessage,
-    PivotRowMessage, PivotTable,
+    BenchmarkCompared, ColumnsFinished, ColumnsLine, GroupComparison, GroupedRow, PivotRow,
+    PivotTable,
 };
 use super::doctor::{
     DoctorFinding, DoctorFindings, NoiseFindings, SelfTestBenchmark, SelfTestFindings,
@@ -47,11 +47,11 @@ pub(crate) enum JsonMessage<'a> {
     BenchmarkCompared(BenchmarkCompared<'a>),
     LimitExceeded(LimitExceeded<'a>),
     RunFinished(RunFinished<'a>),
-    BenchmarkColumns(BenchmarkColumns<'a>),
+    BenchmarkColumns(&'a ColumnsLine),
     ColumnsFinished(ColumnsFinished<'a>),
-    PivotRow(PivotRowMessage<'a>),
+    PivotRow(&'a PivotRow),
     PivotFinished(&'a PivotTable),
-    GroupRow(GroupMessage<'a>),
+    GroupRow(&'a GroupedRow),
     GroupFinished(&'a GroupComparison),
     BenchmarkStatistics(BenchmarkStatisticsMessage<'a>),
     Explanation(ExplanationMessage<'a>),
@@ -90,4 +90,13 @@ pub(crate) fn write_message(writer: &mut dyn Write, message: JsonMessage<'_>) ->
     };
     let text = serde_json::to_string(&line)?;
     writeln!(writer, "{}", sanitize::json(&text))
+}
+
+/// Writes messages, each on a line of its own.
+pub(crate) fn write_messages<'m>(
+    writer: &mut dyn Write,
+    messages: impl IntoIterator<Item = JsonMessage<'m>>,
+) -> io::Result<()> {
+    let mut messages = messages.into_iter();
+    messages.try_for_each(|message| write_message(writer, message))
 }

@@ -15,13 +15,11 @@ mod store;
 #[cfg(test)]
 mod tests;
 
-pub(crate) use comparison::{
-    BenchmarkColumns, BenchmarkCompared, GroupMessage, PivotRowMessage, decided_by,
-    unit_of_statistic,
-};
+pub(crate) use comparison::{BenchmarkCompared, decided_by};
 pub use comparison::{
-    GroupComparison, GroupedCell, GroupedRow, PivotCell, PivotFilter, PivotKind, PivotRow,
-    PivotTable,
+    ColumnCell, ColumnGeometricMean, ColumnStatistic, ColumnsLine, GroupComparison, GroupedCell,
+    GroupedRow, PivotCell, PivotFilter, PivotKind, PivotRow, PivotTable, RunColumn, RunTable,
+    ShownStatistics,
 };
 pub use doctor::{
     DoctorFinding, DoctorFindings, NoiseFindings, Rate, Resolvable, SelfTestFindings, SelfTestRow,
@@ -32,9 +30,13 @@ pub(crate) use explanation::{
 };
 pub use explanation::{MachineCode, MachineCodePair, MachineCodeRow};
 pub(crate) use history::HistoryPointMessage;
-pub use history::{BisectFindings, BisectOutcome, BisectStep, CommitFinding, CommitOutcome};
+pub use history::{
+    BaselineChange, BenchmarkHistory, BisectFindings, BisectOutcome, BisectStep, CommitFinding,
+    CommitOutcome, ExcludedRun, ExclusionReason, HistoryPoint, ProcessorChange,
+    ProcessorDisagreement, RunTrend,
+};
 pub use line::SCHEMA;
-pub(crate) use line::{JsonMessage, write_message};
+pub(crate) use line::{JsonMessage, write_message, write_messages};
 pub use measured::BenchmarkStatistics;
 pub(crate) use measured::{BenchmarkMeasured, BenchmarkStatisticsMessage};
 pub(crate) use run::LimitExceeded;

@@ -5,13 +5,11 @@
 use serde::Serialize;
 use std::collections::{BTreeMap, HashMap};
 
-use super::content::{Page, PageBenchmark, PageRun, PageSide};
 use super::encoding::{
     FirstOrAll, Phrase, Phrasebook, RoundedEstimate, Short, encode_positions, short_estimate,
 };
-use crate::output::text::history::{
-    BenchmarkHistory, ExclusionReason, HistoryPoint, describe_side_by_side,
-};
+use crate::output::messages::{BenchmarkHistory, ExclusionReason, HistoryPoint};
+use crate::output::text::history::describe_side_by_side;
 use crate::output::text::statistics::{
     allocation_lines, instruction_lines, latency_lines, second_lines,
 };
@@ -20,10 +18,13 @@ use crate::output::words::{extras, sentences};
 use crate::sanitize::one_line;
 use perfcheck_analysis::compare::{
     AllocationSummary, BenchmarkRecord, ChangeShape, Comparison, Curve, Difference, Estimate, Fact,
-    InstructionSummary, LatencySummary, PROBABILITIES, Ramp, Shape, Summary, TukeyFences,
+    HostControls, InstructionSummary, LatencySummary, PROBABILITIES, Ramp, Shape, Summary,
+    TukeyFences,
 };
-use perfcheck_analysis::findings::Row;
-use perfcheck_analysis::model::{GitState, HostFacts, Metric, Run, RunId, Statistic, Verdict};
+use perfcheck_analysis::findings::{LimitReport, Method, Row, RunNote};
+use perfcheck_analysis::model::{
+    GitState, HostFacts, Measurement, Metric, Run, RunId, Statistic, Verdict,
+};
 
 /// The script assumes this kind of interval if the data name none.
 const USUAL_INTERVALS: &str = "t interval";
@@ -140,7 +141,7 @@ struct SideData {
     failures: Vec<String>,
     /// Allocations and latencies: a label and a text each.
     #[serde(skip_serializing_if = "Vec::is_empty")]
-    more: Vec<(String, String)>,
+    more: Vec<[String; 2]>,
 }
 
 /// Samples, processes, fastest and slowest sample, coefficient of variation, R² and standard error.
@@ -385,7 +386,7 @@ fn labeled_extras(
     side: &PageSide<'_>,
     latencies: Option<&LatencySummary>,
     confidence_level: f64,
-) -> Vec<(String, String)> {
+) -> Vec<[String; 2]> {
     let allocations = AllocationSummary::from_measurement(side.measurement);
     let of_latencies = latencies.iter().flat_map(|found| {
         let lines = latency_lines(found, confidence_level).into_iter();
@@ -396,10 +397,13 @@ fn labeled_extras(
     let lines = lines.chain(instructions.iter().flat_map(instruction_lines));
     let left_out = side.record.summary.left_out.iter();
     left_out
-        .map(|left_out| ("left out".to_owned(), left_out.describe()))
-        .chain(lines)
-        .chain(of_latencies)
-        .map(|(label, text)| (label, one_line(&text)))
+        .map(|left_out| ["left out".to_owned(), left_out.describe()])
+        .chain(
+            lines
+                .chain(of_latencies)
+                .map(|line| [line.label, line.text]),
+        )
+        .map(|[label, text]| [label, one_line(&text)])
         .collect()
 }
 
@@ -731,4 +735,83 @@ pub(super) fn environment_facts(page: &Page<'_>) -> Vec<FactData> {
     });
     let is_known = |fact: &FactData| fact.values.iter().any(|value| !value.is_empty());
     facts.filter(is_known).collect()
+}
+
+/// The content of a page.
+#[derive(Debug)]
+pub struct Page<'a> {
+    /// Name of the workspace's directory, which is the title.
+    pub workspace: String,
+    /// The run.
+    pub run: &'a Run,
+    /// Reference of the verdicts, in words.
+    pub reference: Option<String>,
+    /// All runs that the page shows, the run itself first.
+    pub runs: Vec<PageRun<'a>>,
+    /// Confidence level of the intervals of times.
+    pub confidence_level: f64,
+    /// Differences between the sides that do not prevent a comparison.
+    pub warnings: Vec<Difference>,
+    /// Remarks about the comparison as a whole.
+    pub remarks: Vec<RunNote>,
+    /// The limits and the benchmarks that exceed them.
+    pub limits: LimitReport,
+    /// Omissions that keep the page small, a sentence each.
+    pub omissions: Vec<String>,
+    /// The benchmarks in their initial order.
+    pub benchmarks: Vec<PageBenchmark<'a>>,
+}
+
+/// A run with the signs of its host's condition.
+#[derive(Debug)]
+pub struct PageRun<'a> {
+    /// The run without its samples.
+    pub head: &'a Run,
+    /// Start of the run, RFC 3339.
+    pub started: String,
+    /// Signs of the host's condition during the run.
+    pub signs: HostControls,
+}
+
+/// A benchmark on the page.
+#[derive(Debug)]
+pub struct PageBenchmark<'a> {
+    /// The findings, without the measurement.
+    pub row: &'a Row<'a>,
+    /// Metric of the samples.
+    pub metric: &'a Metric,
+    /// The stored change, which is available even if the comparison can no longer be computed.
+    pub stored_change: Option<f64>,
+    /// Method of the comparison, if there was one.
+    pub method: Option<Method>,
+    /// Measurement of the run.
+    pub candidate: Option<PageSide<'a>>,
+    /// Measurement of the reference; if there are several runs, the newest.
+    pub base: Option<PageSide<'a>>,
+    /// Distribution of the resampled changes.
+    pub change: Option<ChangeShape>,
+    /// History of the benchmark on the branch.
+    pub history: Option<&'a BenchmarkHistory>,
+    /// Explanation of the verdict: the topic of each sentence, and the sentence.
+    pub sentences: Vec<(&'static str, String)>,
+}
+
+impl<'a> PageBenchmark<'a> {
+    /// Returns the sides that were measured, the candidate first.
+    pub fn sides(&self) -> impl Iterator<Item = &PageSide<'a>> {
+        [&self.candidate, &self.base].into_iter().flatten()
+    }
+}
+
+/// One side of a benchmark.
+#[derive(Debug)]
+pub struct PageSide<'a> {
+    /// The run.
+    pub run: RunId,
+    /// The measurement.
+    pub measurement: &'a Measurement,
+    /// The statistics, as in `show --stats`.
+    pub record: BenchmarkRecord,
+    /// The shape of the distribution, for drawing.
+    pub shape: Shape,
 }

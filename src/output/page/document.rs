@@ -1,14 +1,16 @@
-//! The HTML document: its policy, style, script and data in one file.
+//! The HTML documents: a page with its policy, style, script and data in one file, and the index of a branch, which lists the pages of its runs.
 
 use serde::Serialize;
 use std::io::{self, Write};
 
-use super::content::{Page, PageRun};
 use super::data::{
-    BenchmarkData, DifferenceData, FactData, PageContext, Timeline, differences, environment_facts,
+    BenchmarkData, DifferenceData, FactData, Page, PageContext, PageRun, Timeline, differences,
+    environment_facts,
 };
 use super::encoding::Phrasebook;
-use crate::output::messages::{JsonMessage, PageFormat, ReportWritten, SCHEMA, write_message};
+use crate::output::messages::{
+    JsonMessage, PageFormat, ReportWritten, RunLine, SCHEMA, write_message,
+};
 use crate::output::view::MessageFormat;
 use crate::output::words::remarks::{describe_run_remark, explain_unmeasured};
 use crate::output::words::{analysis, remarks, sentences};
@@ -43,25 +45,36 @@ const SCRIPT: &str = concat!(
 
 const BODY: &str = include_str!("assets/page.html");
 
-/// SHA-256 hashes of [`STYLE`] and [`SCRIPT`]. The policy allows these and nothing else. If a test finds a mismatch, it prints the new hash.
+/// SHA-256 hashes of styles and script. The policy of a document allows its own and nothing else. If a test finds a mismatch, it prints the new hash.
 const STYLE_HASH: &str = "sha256-4xHCjvg/Jcd0o4W1MhJB0M2x3CH84pIRAcJwGKeeKMo=";
 const SCRIPT_HASH: &str = "sha256-gRw7MRbEqQyrKzQ1ukg1ZiXR8aoCaES6aNVuQFFYsfI=";
 
-/// Writes the page.
-pub fn write_page(writer: &mut dyn Write, page: &Page<'_>) -> io::Result<()> {
-    let title = format!("run {} · {}", page.run.id, one_line(&page.workspace));
+const INDEX_STYLE: &str = include_str!("assets/run_index.css");
+const INDEX_STYLE_HASH: &str = "sha256-30h3uGE2PmXAb/yg9l7h7qk8ae8e87xjVzKY2ssQ4wc=";
+
+/// Writes the beginning of a document up to its body. `policy` says what may be loaded besides the style.
+fn write_head(writer: &mut dyn Write, title: &str, style: &str, policy: &str) -> io::Result<()> {
     write!(
         writer,
         "<!doctype html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n\
          <meta name=\"viewport\" content=\"width=device-width,initial-scale=1\">\n\
          <meta name=\"color-scheme\" content=\"light dark\">\n\
          <meta name=\"generator\" content=\"cargo-perfcheck {}\">\n\
-         <meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; style-src '{STYLE_HASH}'; \
-         script-src '{SCRIPT_HASH}'; img-src data:; base-uri 'none'; form-action 'none'\">\n\
-         <title>{}</title>\n<style>{STYLE}</style>\n</head>\n{BODY}\n\
-         <script type=\"application/json\" id=\"data\">",
+         <meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; {policy}; base-uri 'none'; form-action 'none'\">\n\
+         <title>{}</title>\n<style>{style}</style>\n</head>\n",
         env!("CARGO_PKG_VERSION"),
-        html(&title),
+        html(title),
+    )
+}
+
+/// Writes the page.
+pub fn write_page(writer: &mut dyn Write, page: &Page<'_>) -> io::Result<()> {
+    let title = format!("run {} · {}", page.run.id, one_line(&page.workspace));
+    let policy = format!("style-src '{STYLE_HASH}'; script-src '{SCRIPT_HASH}'; img-src data:");
+    write_head(writer, &title, STYLE, &policy)?;
+    write!(
+        writer,
+        "{BODY}\n<script type=\"application/json\" id=\"data\">"
     )?;
     write_data(writer, page)?;
     write!(
@@ -295,21 +308,96 @@ pub fn write_page_written(
     )
 }
 
+/// Returns the name of the file for a run's page, which is in the same folder as the index.
+pub fn page_file_name(run: RunId) -> String {
+    format!("run-{run}.html")
+}
+
+/// Writes the index of `lines`, newest first. `title` is a name for these runs.
+pub fn write_run_index(writer: &mut dyn Write, title: &str, lines: &[RunLine]) -> io::Result<()> {
+    let title = one_line(title);
+    let policy = format!("style-src '{INDEX_STYLE_HASH}'");
+    write_head(writer, &title, INDEX_STYLE, &policy)?;
+    write!(
+        writer,
+        "<body>\n<h1>{}</h1>\n<div class=\"wide\">\n<table>\n<thead><tr>",
+        html(&title)
+    )?;
+    for heading in ["Run", "Began", "Commit", "Baselines", "Verdicts"] {
+        write!(writer, "<th scope=\"col\">{heading}</th>")?;
+    }
+    writeln!(writer, "</tr></thead>\n<tbody>")?;
+    for line in lines {
+        write_run(writer, line)?;
+    }
+    writeln!(writer, "</tbody>\n</table>\n</div>\n</body>\n</html>")
+}
+
+fn write_run(writer: &mut dyn Write, line: &RunLine) -> io::Result<()> {
+    let run = line.run.id;
+    let began = html(&line.started);
+    let commit = line.run.begun.git.as_ref().map_or_else(String::new, |git| {
+        let changes = if git.dirty { ", modified" } else { "" };
+        let short: String = git.commit.chars().take(12).collect();
+        format!("<code>{}</code>{changes}", html(&short))
+    });
+    write!(
+        writer,
+        "<tr><th scope=\"row\"><a href=\"{}\">{run}</a></th><td><time datetime=\"{began}\">{began}</time></td><td>{commit}</td><td>{}</td><td>",
+        page_file_name(run),
+        html(&one_line(&line.names.join(", "))),
+    )?;
+    for (at, (verdict, count)) in line.tally.iter().enumerate() {
+        let comma = if at == 0 { "" } else { ", " };
+        let word = verdict.word();
+        write!(
+            writer,
+            "{comma}<span class=\"{word}\">{count} {word}</span>"
+        )?;
+    }
+    writeln!(writer, "</td></tr>")
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::output::page::style_hash::csp_hash;
+    use sha2::{Digest, Sha256};
+
+    const DIGITS: &[u8; 64] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+
+    /// Returns the hash of a text in the notation of a content security policy.
+    fn csp_hash(text: &str) -> String {
+        let mut digest = Sha256::digest(text).to_vec();
+        // 32 bytes are ten triples and two bytes.
+        digest.push(0);
+        let digits = digest.chunks(3).flat_map(|triple| {
+            let number = triple
+                .iter()
+                .fold(0_u32, |sum, byte| sum << 8 | u32::from(*byte));
+            [18, 12, 6, 0].map(|shift| char::from(DIGITS[(number >> shift & 63) as usize]))
+        });
+        format!("sha256-{}=", digits.take(43).collect::<String>())
+    }
 
     #[test]
     fn the_policy_allows_the_style_and_the_script_that_are_there() {
         assert_eq!(STYLE_HASH, csp_hash(STYLE), "write this into STYLE_HASH");
         assert_eq!(SCRIPT_HASH, csp_hash(SCRIPT), "write this into SCRIPT_HASH");
+        assert_eq!(
+            INDEX_STYLE_HASH,
+            csp_hash(INDEX_STYLE),
+            "write this into INDEX_STYLE_HASH"
+        );
     }
 
     #[test]
     fn the_script_cannot_end_its_element_nor_make_markup() {
         assert!(!SCRIPT.contains("</script") && !SCRIPT.contains("<!--"));
-        assert!(!STYLE.contains("</style"));
+        assert!(
+            ![STYLE, INDEX_STYLE]
+                .iter()
+                .any(|style| style.contains("</style"))
+        );
         for word in [
             "innerHTML",
             "outerHTML",

@@ -4,14 +4,9 @@
 //! Invariants: the page loads nothing from elsewhere (a content security policy with the hashes of its own style and script); all text of a benchmark
 //! is data in a block without `<`, and is inserted into the page only as text.
 
-mod content;
 mod data;
 mod document;
 mod encoding;
-mod run_index;
-#[cfg(test)]
-mod style_hash;
 
-pub use content::{Page, PageBenchmark, PageRun, PageSide};
-pub use document::{write_page, write_page_written};
-pub use run_index::{page_file_name, write_run_index};
+pub use data::{Page, PageBenchmark, PageRun, PageSide};
+pub use document::{page_file_name, write_page, write_page_written, write_run_index};

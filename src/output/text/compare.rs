@@ -3,22 +3,22 @@
 
 use std::io::{self, Write};
 
-use super::columns::ValueForm;
+use super::columns::{describe_filter, run_title};
 use super::status::write_warning_within;
 use crate::output::layout::{Cell, Table, TableFormat};
 use crate::output::messages::{
-    GroupComparison, GroupMessage, GroupedCell, GroupedRow, JsonMessage, PivotCell, PivotKind,
-    PivotRowMessage, PivotTable, write_message,
+    GroupComparison, GroupedCell, GroupedRow, JsonMessage, PivotCell, PivotKind, PivotTable,
+    write_message, write_messages,
 };
 use crate::output::terminal::TextRole;
-use crate::output::view::{MessageFormat, wrap_prose};
+use crate::output::view::{MessageFormat, ValueForm, wrap_prose};
 use crate::output::words::remarks::describe_run_remark;
 use crate::output::words::{analysis, remarks, sentences};
 use crate::output::{terminal, units};
 use crate::sanitize;
 use perfcheck_analysis::compare::{Contender, Rank};
 use perfcheck_analysis::findings::{ComparisonContext, Findings, Method, Row};
-use perfcheck_analysis::model::{Correction, Metric, Observations, Side, Statistic};
+use perfcheck_analysis::model::{Correction, Metric, Observations, Side, Statistic, Verdict};
 
 /// Writes the groups in lines of at most `columns`. `format` applies to human output; JSON is one message per row.
 pub fn write_grouped(
@@ -28,31 +28,33 @@ pub fn write_grouped(
     format: TableFormat,
     columns: usize,
 ) -> io::Result<()> {
-    match (message_format, format) {
-        (MessageFormat::Json, _) => write_json(writer, found),
-        (MessageFormat::Human, TableFormat::Csv) => {
-            exact_table(found).write_as(writer, format, columns)
-        }
-        (MessageFormat::Human, TableFormat::Markdown) => {
-            table(found).write_as(writer, format, columns)?;
-            for line in legend(found) {
-                writeln!(writer, "\n{}", sanitize::markdown(&line))?;
-            }
-            Ok(())
-        }
-        (MessageFormat::Human, TableFormat::Text) => {
-            table(found).write_as(writer, format, columns)?;
-            writeln!(writer)?;
-            for line in legend(found) {
-                writeln!(
-                    writer,
-                    "{}",
-                    wrap_prose(&units::escape_line(&line), columns, "")
-                )?;
-            }
-            Ok(())
-        }
+    if message_format == MessageFormat::Json {
+        write_messages(writer, found.rows.iter().map(JsonMessage::GroupRow))?;
+        return write_message(writer, JsonMessage::GroupFinished(found));
     }
+    if format == TableFormat::Csv {
+        return exact_table(found).write_as(writer, format, columns);
+    }
+    table(found).write_as(writer, format, columns)?;
+    let legend = legend(found);
+    if format == TableFormat::Markdown {
+        return write_paragraphs(writer, legend);
+    }
+    writeln!(writer)?;
+    for line in legend {
+        let line = wrap_prose(&units::escape_line(&line), columns, "");
+        writeln!(writer, "{line}")?;
+    }
+    Ok(())
+}
+
+/// Writes Markdown paragraphs.
+fn write_paragraphs(
+    writer: &mut dyn Write,
+    texts: impl IntoIterator<Item = impl AsRef<str>>,
+) -> io::Result<()> {
+    let mut texts = texts.into_iter();
+    texts.try_for_each(|text| writeln!(writer, "\n{}", sanitize::markdown(text.as_ref())))
 }
 
 fn table(found: &GroupComparison) -> Table {
@@ -147,11 +149,7 @@ fn legend(found: &GroupComparison) -> Vec<String> {
         .into_iter()
         .map(|(column, count)| format!("{}: {count}", heading(column)))
         .collect();
-    let run = if found.name == found.run.to_string() {
-        format!("run {}", found.run)
-    } else {
-        format!("{} (run {})", found.name, found.run)
-    };
+    let run = run_title(found.run, &found.name);
     let mut lines = vec![
         format!(
             "{run}, by `{}`: the geometric mean of the medians of its processes, and the ratio to the fastest of the row.",
@@ -191,10 +189,7 @@ fn legend(found: &GroupComparison) -> Vec<String> {
         ));
     }
     if let Some(left_out) = &found.filtered {
-        lines.push(format!(
-            "{}. This applies to the shown values; tests use every sample that is not stored as warm-up.",
-            left_out.describe()
-        ));
+        lines.push(describe_filter(left_out));
     }
     if found.without_value > 0 {
         lines.push(format!(
@@ -235,16 +230,6 @@ fn exact_table(found: &GroupComparison) -> Table {
     Table::from_rows(5, &heading.map(str::to_owned), rows)
 }
 
-fn write_json(writer: &mut dyn Write, found: &GroupComparison) -> io::Result<()> {
-    for row in &found.rows {
-        write_message(
-            writer,
-            JsonMessage::GroupRow(GroupMessage::from_row(found, row)),
-        )?;
-    }
-    write_message(writer, JsonMessage::GroupFinished(found))
-}
-
 /// Writes a pivot table in lines of at most `columns`. `format` applies to human output; JSON is one message per row.
 pub fn write_pivot(
     writer: &mut dyn Write,
@@ -254,34 +239,24 @@ pub fn write_pivot(
     columns: usize,
 ) -> io::Result<()> {
     if message_format == MessageFormat::Json {
-        return write_pivot_json(writer, table);
+        write_messages(writer, table.rows.iter().map(JsonMessage::PivotRow))?;
+        return write_message(writer, JsonMessage::PivotFinished(table));
     }
     build_table(table).write_as(writer, format, columns)?;
+    let all = table.notes.iter().chain(&table.warnings);
     match format {
-        TableFormat::Csv => Ok(()),
-        TableFormat::Markdown => {
-            for line in table.notes.iter().chain(&table.warnings) {
-                writeln!(writer, "\n{}", sanitize::markdown(line))?;
-            }
-            Ok(())
-        }
-        TableFormat::Text => {
-            if !(table.notes.is_empty() && table.warnings.is_empty()) {
-                writeln!(writer)?;
-            }
-            for note in &table.notes {
-                for line in
-                    units::wrap_words(&terminal::escape_terminal_text(note), columns.min(110))
-                {
-                    writeln!(writer, "{line}")?;
-                }
-            }
-            for warning in &table.warnings {
-                write_warning_within(writer, warning, columns)?;
-            }
-            Ok(())
+        TableFormat::Csv => return Ok(()),
+        TableFormat::Markdown => return write_paragraphs(writer, all),
+        TableFormat::Text if all.count() == 0 => return Ok(()),
+        TableFormat::Text => writeln!(writer)?,
+    }
+    for note in &table.notes {
+        for line in units::wrap_words(&terminal::escape_terminal_text(note), columns.min(110)) {
+            writeln!(writer, "{line}")?;
         }
     }
+    let mut warnings = table.warnings.iter();
+    warnings.try_for_each(|warning| write_warning_within(writer, warning, columns))
 }
 
 fn build_table(table: &PivotTable) -> Table {
@@ -298,9 +273,7 @@ fn build_table(table: &PivotTable) -> Table {
     }
     let rows = table.rows.iter().map(|row| {
         let labels = row.labels.iter().map(|label| Cell::from(label.clone()));
-        labels
-            .chain(row.cells.iter().flatten().map(pivot_cell))
-            .collect()
+        labels.chain(row.cells.iter().map(pivot_cell)).collect()
     });
     Table::from_rows(table.row_names.len(), &heading, rows.collect())
 }
@@ -344,16 +317,6 @@ fn format_number(kind: &PivotKind, number: f64) -> String {
     }
 }
 
-fn write_pivot_json(writer: &mut dyn Write, table: &PivotTable) -> io::Result<()> {
-    for row in &table.rows {
-        write_message(
-            writer,
-            JsonMessage::PivotRow(PivotRowMessage::from_row(table, row)),
-        )?;
-    }
-    write_message(writer, JsonMessage::PivotFinished(table))
-}
-
 /// Effect sizes of a benchmark's change, given whether or not it is significant; positive is slower.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
 pub struct VersionDifference {
@@ -376,18 +339,20 @@ pub fn write_versions(
         return Ok(());
     };
     let level = units::percent(analysis::interval_level(&verdicts.decision));
+    let bounds = ["from", "to"].map(|end| format!("{level} {end}"));
     let heading = [
-        "benchmark".to_owned(),
-        "verdict".to_owned(),
-        "before".to_owned(),
-        "after".to_owned(),
-        "change".to_owned(),
-        format!("{level} from"),
-        format!("{level} to"),
-        "adjusted p".to_owned(),
-        "Cliff's delta".to_owned(),
-        "Hedges' g".to_owned(),
+        "benchmark",
+        "verdict",
+        "before",
+        "after",
+        "change",
+        &bounds[0],
+        &bounds[1],
     ];
+    let heading = heading
+        .into_iter()
+        .chain(["adjusted p", "Cliff's delta", "Hedges' g"]);
+    let heading: Vec<String> = heading.map(str::to_owned).collect();
     let number = |value: Option<f64>, text: &dyn Fn(f64) -> String| match value {
         Some(value) if value.is_finite() => Cell::number(value, text(value)),
         _ => Cell::missing(),
@@ -403,9 +368,7 @@ pub fn write_versions(
             (Some(values), Some(texts)) => Cell::number(*values.get(side), texts.get(side).clone()),
             _ => Cell::missing(),
         };
-        let verdict = row
-            .verdict
-            .map_or("-", perfcheck_analysis::model::Verdict::word);
+        let verdict = row.verdict.map_or("-", Verdict::word);
         let key = &row.key;
         rows.push(vec![
             Cell::from(format!("{}/{} {}", key.package, key.target, key.id)),
@@ -471,27 +434,14 @@ pub fn write_versions(
 
 /// Writes exceeded limits, remarks and warnings, a paragraph each.
 fn write_remarks(writer: &mut dyn Write, verdicts: &ComparisonContext) -> io::Result<()> {
-    for found in &verdicts.limits.exceeded {
-        writeln!(
-            writer,
-            "\n{}",
-            sanitize::markdown(&remarks::describe_exceeded(found))
-        )?;
-    }
-    let undecided = verdicts
-        .limits
-        .remarks
-        .iter()
-        .map(remarks::describe_limit_remark);
-    for remark in undecided.chain(verdicts.remarks.iter().map(describe_run_remark)) {
-        writeln!(writer, "\n{}", sanitize::markdown(&remark))?;
-    }
+    let limits = &verdicts.limits;
+    let exceeded = limits.exceeded.iter().map(remarks::describe_exceeded);
+    let undecided = limits.remarks.iter().map(remarks::describe_limit_remark);
+    let remarks = verdicts.remarks.iter().map(describe_run_remark);
+    write_paragraphs(writer, exceeded.chain(undecided).chain(remarks))?;
     for warning in &verdicts.warnings {
-        writeln!(
-            writer,
-            "\nThe sides differ in {}.",
-            sanitize::markdown(&warning.to_string())
-        )?;
+        let warning = sanitize::markdown(&warning.to_string());
+        writeln!(writer, "\nThe sides differ in {warning}.")?;
     }
     Ok(())
 }
@@ -506,6 +456,7 @@ mod tests {
     fn grouped(rows: usize) -> GroupComparison {
         let cell = |id: String, value_ns, ratio, rank| {
             Some(GroupedCell {
+                column: String::new(),
                 id,
                 launches: 5,
                 contender: Contender {

@@ -5,10 +5,10 @@ use std::io::{self, Write};
 use std::time::Duration;
 
 use super::listing::{self, write_keyed};
-use crate::output::layout::{Cell, Column, Table, cell_builder};
+use crate::output::layout::{Cell, ColoredText, Column, Table, cell_builder};
 use crate::output::messages::{
     DoctorFinding, DoctorFindings, JsonMessage, NoiseFindings, Rate, Resolvable, SelfTestFindings,
-    SelfTestRow, Severity, SkippedBenchmark, write_message,
+    SelfTestRow, Severity, SkippedBenchmark, write_message, write_messages,
 };
 use crate::output::terminal::TextRole;
 use crate::output::view::{MessageFormat, View, wrap_prose};
@@ -27,13 +27,15 @@ pub fn write_doctor(
     findings: &DoctorFindings,
     format: MessageFormat,
 ) -> io::Result<()> {
-    match format {
-        MessageFormat::Human => {
-            let columns = units::terminal_width().min(WIDEST);
-            write_for_people(writer, findings, columns)
-        }
-        MessageFormat::Json => write_messages(writer, findings),
+    if format == MessageFormat::Human {
+        return write_for_people(writer, findings, units::terminal_width().min(WIDEST));
     }
+    write_messages(
+        writer,
+        findings.findings.iter().map(JsonMessage::DoctorFinding),
+    )?;
+    write_messages(writer, findings.noise.iter().map(JsonMessage::DoctorNoise))?;
+    write_message(writer, JsonMessage::DoctorFinished(findings))
 }
 
 fn write_for_people(
@@ -51,9 +53,9 @@ fn write_for_people(
     let all = findings.findings.iter();
     let topics = all.clone().map(|finding| {
         let (ink, mark) = mark(finding.severity);
-        Cell::from_pieces(vec![
-            (ink, format!("  {mark}")),
-            (TextRole::Plain, format!(" {}", finding.topic)),
+        Cell::from_pieces([
+            ColoredText::new(ink, format!("  {mark}")),
+            ColoredText::plain(format!(" {}", finding.topic)),
         ])
     });
     let found = all.map(|finding| units::escape_line(&finding.found));
@@ -248,16 +250,6 @@ fn summarize(findings: &DoctorFindings) -> String {
     format!("{state}. `cargo perfcheck doctor --benches` tests your own benchmarks.")
 }
 
-fn write_messages(writer: &mut dyn Write, findings: &DoctorFindings) -> io::Result<()> {
-    for finding in &findings.findings {
-        write_message(writer, JsonMessage::DoctorFinding(finding))?;
-    }
-    for noise in &findings.noise {
-        write_message(writer, JsonMessage::DoctorNoise(noise))?;
-    }
-    write_message(writer, JsonMessage::DoctorFinished(findings))
-}
-
 /// Share of slowdowns found below which advice is given.
 const FEW: f64 = 0.9;
 
@@ -268,10 +260,12 @@ pub fn write_self_test(
     format: MessageFormat,
     view: &View,
 ) -> io::Result<()> {
-    match format {
-        MessageFormat::Human => write_self_test_table(writer, findings, view),
-        MessageFormat::Json => write_self_test_messages(writer, findings),
+    if format == MessageFormat::Human {
+        return write_self_test_table(writer, findings, view);
     }
+    let rows = findings.rows.iter().map(Into::into);
+    write_messages(writer, rows.map(JsonMessage::SelfTestBenchmark))?;
+    write_message(writer, JsonMessage::SelfTestFinished(findings))
 }
 
 fn write_self_test_table(
@@ -430,13 +424,6 @@ fn summarize_slowdowns(findings: &SelfTestFindings) -> Vec<String> {
         ));
     }
     lines
-}
-
-fn write_self_test_messages(writer: &mut dyn Write, findings: &SelfTestFindings) -> io::Result<()> {
-    for row in &findings.rows {
-        write_message(writer, JsonMessage::SelfTestBenchmark(row.into()))?;
-    }
-    write_message(writer, JsonMessage::SelfTestFinished(findings))
 }
 
 #[cfg(test)]

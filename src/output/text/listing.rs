@@ -3,10 +3,10 @@
 use std::io::{self, Write};
 
 use super::sparkline::sparkline;
-use crate::output::layout::{Cell, Column, Table, cell_builder};
+use crate::output::layout::{Cell, ColoredText, Column, Table, cell_builder};
 use crate::output::messages::{
     BaselineLine, BenchmarkFound, BenchmarkLine, JsonMessage, PruneDecision, PruneFinished,
-    PruneLine, RunLine, WorkspaceLine, write_message,
+    PruneLine, RunLine, WorkspaceLine, write_message, write_messages,
 };
 use crate::output::terminal;
 use crate::output::terminal::TextRole;
@@ -26,14 +26,12 @@ pub fn write_discovered<'a>(
     keys: impl Iterator<Item = &'a BenchmarkKey>,
     format: MessageFormat,
 ) -> io::Result<()> {
+    if format == MessageFormat::Json {
+        let found = keys.map(|benchmark| BenchmarkFound { benchmark });
+        return write_messages(writer, found.map(JsonMessage::BenchmarkFound));
+    }
     for key in keys {
-        match format {
-            MessageFormat::Human => writeln!(writer, "{}", sanitize::one_line(&key.to_string()))?,
-            MessageFormat::Json => {
-                let message = BenchmarkFound { benchmark: key };
-                write_message(writer, JsonMessage::BenchmarkFound(message))?;
-            }
-        }
+        writeln!(writer, "{}", sanitize::one_line(&key.to_string()))?;
     }
     Ok(())
 }
@@ -46,10 +44,7 @@ pub fn write_benchmarks(
     view: &View,
 ) -> io::Result<()> {
     if format == MessageFormat::Json {
-        for line in lines {
-            write_message(writer, JsonMessage::Benchmark(line))?;
-        }
-        return Ok(());
+        return write_messages(writer, lines.iter().map(JsonMessage::Benchmark));
     }
     let keys: Vec<&BenchmarkKey> = lines.iter().map(|line| &line.key).collect();
     write_keyed(writer, &keys, columns_of(lines), view)
@@ -104,23 +99,8 @@ fn columns_of(lines: &[BenchmarkLine]) -> Vec<Column> {
     ]
 }
 
-/// Writes a message for each of `lines`, or their table for people, or the text `otherwise` if there are none.
-fn write_lines<'l, T>(
-    writer: &mut dyn Write,
-    lines: &'l [T],
-    message: impl Fn(&'l T) -> JsonMessage<'l>,
-    format: MessageFormat,
-    columns: usize,
-    (table, otherwise): (impl FnOnce() -> Table, &str),
-) -> io::Result<()> {
-    match format {
-        MessageFormat::Human if lines.is_empty() => writeln!(writer, "{otherwise}"),
-        MessageFormat::Human => table().write(writer, columns),
-        MessageFormat::Json => {
-            (lines.iter()).try_for_each(|line| write_message(writer, message(line)))
-        }
-    }
-}
+/// What a list without runs says.
+const NO_RUNS: &str = "No runs yet: `cargo perfcheck` measures one.";
 
 /// Writes runs in lines of at most `columns`.
 pub fn write_runs(
@@ -129,26 +109,20 @@ pub fn write_runs(
     format: MessageFormat,
     columns: usize,
 ) -> io::Result<()> {
-    write_lines(
-        writer,
-        lines,
-        |line| JsonMessage::Run(line.into()),
-        format,
-        columns,
-        (
-            || runs_table(lines, columns),
-            "No runs yet: `cargo perfcheck` measures one.",
-        ),
-    )
+    match format {
+        MessageFormat::Json => {
+            let runs = lines.iter().map(Into::into);
+            write_messages(writer, runs.map(JsonMessage::Run))
+        }
+        MessageFormat::Human if lines.is_empty() => writeln!(writer, "{NO_RUNS}"),
+        MessageFormat::Human => runs_table(lines, columns).write(writer, columns),
+    }
 }
 
 fn runs_table(lines: &[RunLine], columns: usize) -> Table {
     let cells = cell_builder(lines);
-    let checkouts = lines.iter().map(|line| {
-        let run = &line.run;
-        format_checkout(run.begun.git.as_ref(), run.pair, columns)
-    });
-    let (commits, branches): (Vec<_>, Vec<_>) = checkouts.unzip();
+    let commits = cells(&|line| format_commit(line.run.begun.git.as_ref(), columns));
+    let branches = cells(&|line| format_branch(line.run.begun.git.as_ref(), line.run.pair));
     // A narrow terminal loses these columns before any cell wraps.
     let soon = |dispensable: u8| dispensable + if columns < WIDE { 2 } else { 0 };
     Table::new(vec![
@@ -177,8 +151,8 @@ pub(crate) fn format_tally(tally: &Tally) -> Cell {
     let mut pieces = Vec::new();
     for (verdict, count) in tally.iter() {
         let comma = if pieces.is_empty() { "" } else { ", " };
-        pieces.push((TextRole::Plain, format!("{comma}{count}{NO_BREAK}")));
-        pieces.push((TextRole::Verdict(verdict), verdict.word().to_owned()));
+        pieces.push(ColoredText::plain(format!("{comma}{count}{NO_BREAK}")));
+        pieces.push(ColoredText::new(TextRole::Verdict(verdict), verdict.word()));
     }
     Cell::from_pieces(pieces)
 }
@@ -189,10 +163,10 @@ fn format_tally_within(tally: &Tally, columns: usize) -> Cell {
     match &all[..] {
         [(worst, count), others @ ..] if columns < WIDE && others.len() > 1 => {
             let others: usize = others.iter().map(|(_, count)| count).sum();
-            Cell::from_pieces(vec![
-                (TextRole::Plain, format!("{count}{NO_BREAK}")),
-                (TextRole::Verdict(*worst), worst.word().to_owned()),
-                (TextRole::Plain, format!(", {others}{NO_BREAK}others")),
+            Cell::from_pieces([
+                ColoredText::plain(format!("{count}{NO_BREAK}")),
+                ColoredText::new(TextRole::Verdict(*worst), worst.word()),
+                ColoredText::plain(format!(", {others}{NO_BREAK}others")),
             ])
         }
         _ => format_tally(tally),
@@ -251,26 +225,29 @@ fn format_start(started: &str, ago: &str, columns: usize) -> String {
     told.to_owned()
 }
 
-/// Returns commit and branch; a star marks modified tracked files.
-/// The base of a side-by-side run has an empty branch, because its worktree is detached.
-fn format_checkout(git: Option<&GitState>, pair: Option<Pair>, columns: usize) -> (String, String) {
+/// Formats a commit; a star marks modified tracked files in a narrow terminal.
+fn format_commit(git: Option<&GitState>, columns: usize) -> String {
     let Some(git) = git else {
-        return ("-".to_owned(), String::new());
+        return "-".to_owned();
     };
     let digits = if columns < WIDE { 7 } else { 12 };
-    let hash = shorten_hash(&git.commit, digits);
     let dirty = match (git.dirty, columns < WIDE) {
         (false, _) => "",
         (true, true) => "*",
         (true, false) => ", modified",
     };
+    format!("{}{dirty}", shorten_hash(&git.commit, digits))
+}
+
+/// Returns the branch; empty for the base of a side-by-side run, because its worktree is detached.
+fn format_branch(git: Option<&GitState>, pair: Option<Pair>) -> String {
     let is_base = pair.is_some_and(|pair| pair.side == Side::Base);
-    let branch = match &git.branch {
-        Some(branch) => branch.clone(),
-        None if is_base => String::new(),
-        None => "(detached)".to_owned(),
-    };
-    (format!("{hash}{dirty}"), branch)
+    match git.map(|git| &git.branch) {
+        None => String::new(),
+        Some(Some(branch)) => branch.clone(),
+        Some(None) if is_base => String::new(),
+        Some(None) => "(detached)".to_owned(),
+    }
 }
 
 /// Writes baselines in lines of at most `columns`.
@@ -280,24 +257,20 @@ pub fn write_baselines(
     format: MessageFormat,
     columns: usize,
 ) -> io::Result<()> {
-    write_lines(
-        writer,
-        lines,
-        JsonMessage::Baseline,
-        format,
-        columns,
-        (
-            || baselines_table(lines, columns),
-            "No baselines yet: `cargo perfcheck baseline save NAME` names the newest run.",
+    match format {
+        MessageFormat::Json => write_messages(writer, lines.iter().map(JsonMessage::Baseline)),
+        MessageFormat::Human if lines.is_empty() => writeln!(
+            writer,
+            "No baselines yet: `cargo perfcheck baseline save NAME` names the newest run."
         ),
-    )
+        MessageFormat::Human => baselines_table(lines, columns).write(writer, columns),
+    }
 }
 
 fn baselines_table(lines: &[BaselineLine], columns: usize) -> Table {
     let cells = cell_builder(lines);
-    let checkouts = lines.iter();
-    let checkouts = checkouts.map(|line| format_checkout(line.git.as_ref(), line.pair, columns));
-    let (commits, branches): (Vec<_>, Vec<_>) = checkouts.unzip();
+    let commits = cells(&|line| format_commit(line.git.as_ref(), columns));
+    let branches = cells(&|line| format_branch(line.git.as_ref(), line.pair));
     Table::new(vec![
         Column::name("baseline", cells(&|line| line.name.clone())),
         Column::number("run", cells(&|line| line.run.to_string())),
@@ -317,17 +290,11 @@ pub fn write_workspaces(
     format: MessageFormat,
     columns: usize,
 ) -> io::Result<()> {
-    write_lines(
-        writer,
-        lines,
-        JsonMessage::Workspace,
-        format,
-        columns,
-        (
-            || workspaces_table(lines),
-            "No runs yet: `cargo perfcheck` measures one.",
-        ),
-    )
+    match format {
+        MessageFormat::Json => write_messages(writer, lines.iter().map(JsonMessage::Workspace)),
+        MessageFormat::Human if lines.is_empty() => writeln!(writer, "{NO_RUNS}"),
+        MessageFormat::Human => workspaces_table(lines).write(writer, columns),
+    }
 }
 
 fn workspaces_table(lines: &[WorkspaceLine]) -> Table {
@@ -377,9 +344,8 @@ pub fn write_prune(
         .collect();
     let bytes: u64 = going.iter().map(|line| line.bytes).sum();
     if format == MessageFormat::Json {
-        for line in lines.iter().filter(|line| line.fate != PruneDecision::Kept) {
-            write_message(writer, JsonMessage::RunPruned(line))?;
-        }
+        let told = lines.iter().filter(|line| line.fate != PruneDecision::Kept);
+        write_messages(writer, told.map(JsonMessage::RunPruned))?;
         let message = PruneFinished {
             executed: summary.removed.is_some(),
             samples_only: summary.goes == PruneScope::Samples,
@@ -409,7 +375,7 @@ pub fn write_prune(
         _ => String::new(),
     };
     if summary.goes == PruneScope::Samples {
-        return write_samples(writer, (going.len(), bytes), summary);
+        return write_samples(writer, going.len(), bytes, summary);
     }
     match (summary.removed, summary.freed_bytes) {
         (Some(removed), Some(freed)) => writeln!(
@@ -437,7 +403,8 @@ pub fn write_prune(
 /// Summarizes the pruning of samples: the number of runs that lose theirs, and the bytes.
 fn write_samples(
     writer: &mut dyn Write,
-    (runs, bytes): (usize, u64),
+    runs: usize,
+    bytes: u64,
     summary: &PruneSummary,
 ) -> io::Result<()> {
     let bytes = units::bytes(bytes as f64);

@@ -1,8 +1,9 @@
 //! Human-readable output for terminals and files: tables, detail views and progress.
 //! Most of these writers also write their content as JSON messages if `MessageFormat::Json` is requested.
 
+mod bar;
 mod bisect;
-pub(super) mod columns;
+mod columns;
 mod compare;
 mod doctor;
 pub(super) mod history;
@@ -12,20 +13,14 @@ mod progress;
 mod sparkline;
 pub(super) mod statistics;
 pub(super) mod status;
-pub(super) mod table;
+mod table;
 mod transfer;
 
 pub use bisect::{write_bisect, write_bisect_step};
-pub use columns::{
-    ColumnCell, ColumnGeometricMean, ColumnsLine, RunColumn, RunTable, ShownStatistics, ValueForm,
-    write_columns,
-};
+pub use columns::write_columns;
 pub use compare::{VersionDifference, write_grouped, write_pivot, write_versions};
 pub use doctor::{write_doctor, write_self_test};
-pub use history::{
-    BaselineChange, BenchmarkHistory, ExcludedRun, ExclusionReason, HistoryPoint, ProcessorChange,
-    ProcessorDisagreement, RunTrend, write_histories,
-};
+pub use history::write_histories;
 pub use listing::{
     PruneScope, PruneSummary, write_baselines, write_benchmarks, write_discovered,
     write_older_runs, write_prune, write_runs, write_workspaces,

@@ -5,7 +5,7 @@
 
 use std::io::{self, Write};
 
-use crate::output::layout::{Cell, Column, Table};
+use crate::output::layout::{Cell, ColoredText, Column, Table};
 use crate::output::messages::{
     BenchmarkStatistics, BenchmarkStatisticsMessage, JsonMessage, write_message,
 };
@@ -45,29 +45,21 @@ pub fn write_statistics(
         }
     }
     let measurements: Vec<&Measurement> = all.iter().map(|one| one.measurement).collect();
-    let caveat = extras::latency_caveat(&measurements).filter(|_| format == MessageFormat::Human);
-    if let Some(caveat) = caveat {
-        for line in units::wrap_words(&caveat, 80) {
+    let Some(first) = all.first().filter(|_| format == MessageFormat::Human) else {
+        return Ok(());
+    };
+    if let Some(caveat) = extras::latency_caveat(&measurements) {
+        for line in units::wrap_words(&caveat, WIDTH) {
             writeln!(writer, "{}", terminal::faint(line))?;
         }
     }
-    match (format, all.first()) {
-        (MessageFormat::Human, Some(one)) => analysis::write_thresholds(
-            writer,
-            &one.thresholds,
-            crate::output::units::terminal_width(),
-        ),
-        _ => Ok(()),
-    }
+    analysis::write_thresholds(writer, &first.thresholds, units::terminal_width())
 }
 
 /// Maximum width of a line, in columns.
 const WIDTH: usize = 80;
 /// Minimum width of values that have others beside them, in columns.
 const VALUE: usize = 19;
-
-/// Label and text of each line of a block.
-type Lines = Vec<(String, Cell)>;
 
 fn write_block(
     writer: &mut dyn Write,
@@ -85,7 +77,7 @@ fn write_block(
         units::id_in_prose(&key.id, units::terminal_width())
     )?;
     let benchmark = &one.measurement.benchmark;
-    let mut lines = Lines::new();
+    let mut lines = Vec::new();
     match &one.record {
         None => writeln!(writer, "  no samples")?,
         Some(record) => {
@@ -96,48 +88,41 @@ fn write_block(
     let median = one.record.as_ref().map(|record| record.summary.median);
     let throughput = median.and_then(|median| units::throughput(benchmark, median.estimate));
     if let Some(throughput) = throughput {
-        lines.push(("throughput".to_owned(), throughput.into()));
+        lines.push(LabelledLine::new("throughput", throughput));
     }
     if let Some(found) = AllocationSummary::from_measurement(one.measurement) {
-        lines.extend(as_cells(allocation_lines(&found)));
+        lines.extend(allocation_lines(&found));
     }
     if let Some(found) = InstructionSummary::from_measurement(one.measurement) {
-        lines.extend(as_cells(instruction_lines(&found)));
+        lines.extend(instruction_lines(&found));
     }
     let latencies = LatencySummary::from_measurement(one.measurement, confidence_level);
     if let Some(found) = &latencies {
-        lines.extend(as_cells(latency_lines(found, confidence_level)));
+        lines.extend(latency_lines(found, confidence_level));
     }
     if let Some(found) = &one.over_launches {
-        let told = launch_lines(found, &benchmark.metric, confidence_level);
-        lines.extend(as_cells(told));
+        lines.extend(launch_lines(found, &benchmark.metric, confidence_level));
     }
-    lines.push(("verdict".to_owned(), verdict(one)));
-    let (labels, texts): (Vec<String>, Vec<Cell>) = lines.into_iter().unzip();
-    Table::new(vec![label_column(labels), Column::prose("", texts)]).write(writer, WIDTH)?;
+    let labels = lines.iter().map(|line| &*line.label);
+    let labels = label_column(labels.chain(["verdict"]));
+    let texts = lines.iter().map(|line| Cell::from(&*line.text));
+    let texts = Column::prose("", texts.chain([verdict(one)]));
+    Table::new(vec![labels, texts]).write(writer, WIDTH)?;
     if let Some(table) = latencies.and_then(|found| seconds_table(&found.course.windows)) {
         table.write(writer, WIDTH)?;
     }
     writeln!(writer)
 }
 
-fn as_cells(lines: LabelledLines) -> impl Iterator<Item = (String, Cell)> {
-    let lines = lines.into_iter();
-    lines.map(|(label, text)| (label, text.into()))
-}
-
 fn verdict(one: &BenchmarkStatistics<'_>) -> Cell {
-    let verdict = one.verdict.map_or((TextRole::Plain, "-"), |verdict| {
+    let (ink, word) = one.verdict.map_or((TextRole::Plain, "-"), |verdict| {
         (TextRole::Verdict(verdict), verdict.word())
     });
     let p = units::or_dash(one.p_value.map(units::p_value));
     let change = units::or_dash(one.change.map(units::change));
-    Cell::from_pieces(vec![
-        (verdict.0, verdict.1.to_owned()),
-        (
-            TextRole::Plain,
-            format!(", change {change}, adjusted p {p}"),
-        ),
+    Cell::from_pieces([
+        ColoredText::new(ink, word),
+        ColoredText::plain(format!(", change {change}, adjusted p {p}")),
     ])
 }
 
@@ -166,7 +151,7 @@ fn number_table(record: &BenchmarkRecord, metric: &Metric) -> Table {
         ("CV", units::or_dash(format_variation(record))),
         ("t margin", units::or_dash(margin)),
     ];
-    let labels = left.iter().map(|(label, _)| (*label).to_owned());
+    let labels = left.iter().map(|(label, _)| *label);
     let others = right.iter().map(|(label, _)| Cell::faint(*label));
     Table::new(vec![
         label_column(labels),
@@ -176,17 +161,21 @@ fn number_table(record: &BenchmarkRecord, metric: &Metric) -> Table {
     ])
 }
 
-fn record_lines(record: &BenchmarkRecord, metric: &Metric, confidence_level: f64) -> Lines {
+fn record_lines(
+    record: &BenchmarkRecord,
+    metric: &Metric,
+    confidence_level: f64,
+) -> Vec<LabelledLine> {
     let summary = &record.summary;
     let mut lines = estimate_lines(record, metric, confidence_level);
-    lines.extend(as_cells(sample_lines(record, metric, confidence_level)));
+    lines.extend(sample_lines(record, metric, confidence_level));
     let r_squared = units::or_dash(summary.r_squared.map(|found| format!("{found:.6}")));
     let constant = units::or_dash(
         summary
             .overhead_ns
             .map(|found| units::format_cost(metric, found)),
     );
-    let mut add = |label: &str, text: String| lines.push((label.to_owned(), text.into()));
+    let mut add = |label: &str, text: String| lines.push(LabelledLine::new(label, text));
     add(
         "R² of the slope",
         format!("{r_squared}, constant time of a sample {constant}"),
@@ -226,7 +215,11 @@ fn record_lines(record: &BenchmarkRecord, metric: &Metric, confidence_level: f64
 }
 
 /// Returns a line for each value that has an interval.
-fn estimate_lines(record: &BenchmarkRecord, metric: &Metric, confidence_level: f64) -> Lines {
+fn estimate_lines(
+    record: &BenchmarkRecord,
+    metric: &Metric,
+    confidence_level: f64,
+) -> Vec<LabelledLine> {
     let summary = &record.summary;
     let level = units::percent(confidence_level);
     let kind = summary.intervals.name();
@@ -269,16 +262,16 @@ fn estimate_lines(record: &BenchmarkRecord, metric: &Metric, confidence_level: f
             ),
             None => "-".to_owned(),
         };
-        (label.to_owned(), text.into())
+        LabelledLine::new(label, text)
     });
-    let mut lines: Lines = lines.collect();
+    let mut lines: Vec<LabelledLine> = lines.collect();
     if let (Some(found), Some(coverage)) = (&record.median_of_launches, record.median_coverage) {
         let text = format!(
             "{}  {:.1} % of any distribution",
             format_with_interval(found, metric),
             coverage * 100.0
         );
-        lines.push(("median of means".to_owned(), text.into()));
+        lines.push(LabelledLine::new("median of means", text));
     }
     if let Metric::Rate { .. } = metric {
         let mean = &summary.mean;
@@ -287,7 +280,7 @@ fn estimate_lines(record: &BenchmarkRecord, metric: &Metric, confidence_level: f
             units::value(metric, mean.estimate),
             units::interval(metric, mean.lower, mean.upper)
         );
-        lines.push(("rate".to_owned(), text.into()));
+        lines.push(LabelledLine::new("rate", text));
     }
     lines
 }
@@ -312,7 +305,7 @@ pub(super) fn sample_lines(
     record: &BenchmarkRecord,
     metric: &Metric,
     confidence_level: f64,
-) -> LabelledLines {
+) -> Vec<LabelledLine> {
     let found = &record.of_samples;
     let is_of_all = found.outliers == Outliers::Keep && found.skipped == 0;
     if record.summary.launches > 1 && is_of_all {
@@ -375,7 +368,7 @@ pub(super) fn sample_lines(
     ];
     let lines = lines.into_iter();
     lines
-        .map(|(label, text)| (label.to_owned(), text))
+        .map(|(label, text)| LabelledLine::new(label, text))
         .collect()
 }
 
@@ -417,17 +410,29 @@ pub(super) fn format_with_interval(estimate: &Estimate, metric: &Metric) -> Stri
 const MOST_SECONDS: usize = 10;
 
 /// Minimum width of labels, in columns.
-pub(crate) const LABEL: usize = 18;
+const LABEL: usize = 18;
 
-/// Label and text of each line.
-pub(crate) type LabelledLines = Vec<(String, String)>;
+/// A line of a block.
+pub(crate) struct LabelledLine {
+    pub(crate) label: String,
+    pub(crate) text: String,
+}
+
+impl LabelledLine {
+    fn new(label: impl Into<String>, text: impl Into<String>) -> Self {
+        Self {
+            label: label.into(),
+            text: text.into(),
+        }
+    }
+}
 
 /// Describes the allocations of an iteration.
-pub(crate) fn allocation_lines(found: &AllocationSummary) -> LabelledLines {
+pub(crate) fn allocation_lines(found: &AllocationSummary) -> Vec<LabelledLine> {
     let how = if found.exact { "always" } else { "on average" };
     let mut lines = vec![
-        (
-            "allocations".to_owned(),
+        LabelledLine::new(
+            "allocations",
             format!(
                 "{} per iteration {how}, in {} iterations of {} processes",
                 units::count(found.count),
@@ -435,8 +440,8 @@ pub(crate) fn allocation_lines(found: &AllocationSummary) -> LabelledLines {
                 found.launches
             ),
         ),
-        (
-            "allocated bytes".to_owned(),
+        LabelledLine::new(
+            "allocated bytes",
             format!(
                 "{} per iteration, at most {} at once",
                 units::bytes(found.bytes),
@@ -445,8 +450,8 @@ pub(crate) fn allocation_lines(found: &AllocationSummary) -> LabelledLines {
         ),
     ];
     if found.other_count > 0.0 {
-        lines.push((
-            "other threads".to_owned(),
+        lines.push(LabelledLine::new(
+            "other threads",
             format!(
                 "{} allocations per iteration, {}",
                 units::count(found.other_count),
@@ -458,14 +463,17 @@ pub(crate) fn allocation_lines(found: &AllocationSummary) -> LabelledLines {
 }
 
 /// Describes the instructions of an iteration.
-pub(crate) fn instruction_lines(found: &InstructionSummary) -> LabelledLines {
-    vec![("instructions".to_owned(), describe_instructions(found))]
+pub(crate) fn instruction_lines(found: &InstructionSummary) -> Vec<LabelledLine> {
+    vec![LabelledLine::new(
+        "instructions",
+        describe_instructions(found),
+    )]
 }
 
 /// Describes the latencies of single operations.
-pub(crate) fn latency_lines(found: &LatencySummary, confidence_level: f64) -> LabelledLines {
+pub(crate) fn latency_lines(found: &LatencySummary, confidence_level: f64) -> Vec<LabelledLine> {
     let level = units::percent(confidence_level);
-    let mut lines: LabelledLines = found
+    let mut lines: Vec<LabelledLine> = found
         .percentiles
         .iter()
         .map(|one| {
@@ -474,64 +482,64 @@ pub(crate) fn latency_lines(found: &LatencySummary, confidence_level: f64) -> La
                 format_mean(&one.ns),
                 units::time(one.merged_ns as f64)
             );
-            (format!("latency {}", quantile_name(one.quantile)), text)
+            LabelledLine::new(format!("latency {}", quantile_name(one.quantile)), text)
         })
         .collect();
-    lines.push((
-        "error bound".to_owned(),
+    lines.push(LabelledLine::new(
+        "error bound",
         format!(
             "percentiles are at most {} too low; exact below {} ns",
             units::rounding(found.relative_error),
             found.exact_below
         ),
     ));
-    lines.push((
-        "all operations".to_owned(),
+    lines.push(LabelledLine::new(
+        "all operations",
         format!(
             "mean {}, std dev {}",
             units::time(found.merged_mean_ns),
             units::time(found.merged_sd_ns)
         ),
     ));
-    lines.push(("operations".to_owned(), describe_operations(found)));
+    lines.push(LabelledLine::new("operations", describe_operations(found)));
     for message in &found.messages {
-        lines.push(("failed with".to_owned(), message.clone()));
+        lines.push(LabelledLine::new("failed with", message.clone()));
     }
     if let Some(drift) = &found.course.drift {
         let text = format!(
             "p50 {}, last second compared with the first",
             units::change_with_interval(drift)
         );
-        lines.push(("drift".to_owned(), text));
+        lines.push(LabelledLine::new("drift", text));
     }
     lines
 }
 
 /// Returns percentiles, mean and rate as means over processes, with the intervals of `BenchForge`.
 /// There are no lines for a single process, whose samples are described elsewhere.
-pub(crate) fn launch_lines(
+fn launch_lines(
     found: &ProcessStatistics,
     metric: &Metric,
     confidence_level: f64,
-) -> LabelledLines {
+) -> Vec<LabelledLine> {
     let is_of_samples = found.observations == ObservationKind::Samples;
     if is_of_samples && (found.ci_degenerate || found.count.mean <= 1.0) {
         return Vec::new();
     }
     let spent = |value: f64| units::format_cost(metric, value);
-    let mut lines: LabelledLines = (found.percentiles.iter())
+    let mut lines: Vec<LabelledLine> = (found.percentiles.iter())
         .map(|one| {
             let label = format!("{} by process", quantile_name(one.quantile));
-            (label, format_with_deviation(&one.ns, &spent))
+            LabelledLine::new(label, format_with_deviation(&one.ns, &spent))
         })
         .collect();
-    lines.push((
-        "mean by process".to_owned(),
+    lines.push(LabelledLine::new(
+        "mean by process",
         format_with_deviation(&found.mean_ns, &spent),
     ));
     if let Some(rate) = &found.per_second {
-        lines.push((
-            "rate by process".to_owned(),
+        lines.push(LabelledLine::new(
+            "rate by process",
             format_with_deviation(rate, &units::per_second),
         ));
     }
@@ -539,7 +547,7 @@ pub(crate) fn launch_lines(
         ObservationKind::Operations => "operations",
         ObservationKind::Samples => "samples",
     };
-    lines.push((
+    lines.push(LabelledLine::new(
         format!("{noun} each"),
         format_with_deviation(&found.count, &units::count),
     ));
@@ -552,7 +560,7 @@ pub(crate) fn launch_lines(
             units::percent(confidence_level)
         )
     };
-    lines.push(("bootstrapped".to_owned(), how));
+    lines.push(LabelledLine::new("bootstrapped", how));
     lines
 }
 
@@ -587,7 +595,7 @@ fn describe_operations(found: &LatencySummary) -> String {
 }
 
 /// Returns the column of labels, equally wide in every table of a block.
-pub(crate) fn label_column(labels: impl IntoIterator<Item = String>) -> Column {
+fn label_column<'l>(labels: impl IntoIterator<Item = &'l str>) -> Column {
     let labels = labels.into_iter();
     Column::fact("", labels.map(|label| Cell::faint(format!("  {label}")))).with_min_width(LABEL)
 }
@@ -595,32 +603,37 @@ pub(crate) fn label_column(labels: impl IntoIterator<Item = String>) -> Column {
 /// Headings of the table of seconds, in the order of its cells.
 const OF_SECONDS: [&str; 5] = ["operations", "errors", "p50", "p95", "p99"];
 
+/// The operations of a second, or a line that counts seconds which are left out.
+struct SecondRow {
+    label: String,
+    cells: Vec<String>,
+}
+
 /// Returns a table with a row for each second, if there are at least two.
-pub(crate) fn seconds_table(windows: &[WindowSummary]) -> Option<Table> {
+fn seconds_table(windows: &[WindowSummary]) -> Option<Table> {
     let rows = second_rows(windows)?;
-    let labels = label_column(rows.iter().map(|(label, _)| label.clone()));
+    let labels = label_column(rows.iter().map(|row| &*row.label));
     let labels = labels.with_heading(&[Cell::faint("  second")]);
     let columns = OF_SECONDS.iter().enumerate().map(|(at, heading)| {
-        let cells = rows.iter().map(|(_, cells)| cells.get(at).cloned());
+        let cells = rows.iter().map(|row| row.cells.get(at).cloned());
         Column::number(heading, cells.map(Option::unwrap_or_default))
     });
     Some(Table::new(std::iter::once(labels).chain(columns).collect()))
 }
 
 /// Returns the rows of the table of seconds as lines, for outputs with a layout of their own.
-pub(crate) fn second_lines(windows: &[WindowSummary]) -> LabelledLines {
+pub(crate) fn second_lines(windows: &[WindowSummary]) -> Vec<LabelledLine> {
     let Some(rows) = second_rows(windows) else {
         return Vec::new();
     };
-    let heading = ("second".to_owned(), OF_SECONDS.join(", "));
+    let heading = LabelledLine::new("second", OF_SECONDS.join(", "));
     let rows = rows.into_iter();
-    std::iter::once(heading)
-        .chain(rows.map(|(label, cells)| (label, cells.join(", "))))
-        .collect()
+    let rows = rows.map(|row| LabelledLine::new(row.label, row.cells.join(", ")));
+    std::iter::once(heading).chain(rows).collect()
 }
 
-/// Returns label and cells of each second; the middle ones are left out if there are many.
-fn second_rows(windows: &[WindowSummary]) -> Option<Vec<(String, Vec<String>)>> {
+/// Returns the row of each second; the middle ones are left out if there are many.
+fn second_rows(windows: &[WindowSummary]) -> Option<Vec<SecondRow>> {
     if windows.len() < 2 {
         return None;
     }
@@ -629,7 +642,10 @@ fn second_rows(windows: &[WindowSummary]) -> Option<Vec<(String, Vec<String>)>> 
     let mut rows = Vec::new();
     for (second, window) in windows.iter().enumerate() {
         if left_out > 0 && second == half {
-            rows.push(("...".to_owned(), vec![format!("{left_out} more")]));
+            rows.push(SecondRow {
+                label: "...".to_owned(),
+                cells: vec![format!("{left_out} more")],
+            });
         }
         if left_out > 0 && (half..half + left_out).contains(&second) {
             continue;
@@ -637,8 +653,10 @@ fn second_rows(windows: &[WindowSummary]) -> Option<Vec<(String, Vec<String>)>> 
         let percentiles = [window.p50_ns, window.p95_ns, window.p99_ns];
         let percentiles = percentiles.map(|ns| units::or_dash(ns.map(units::time)));
         let counts = [window.operations.to_string(), window.errors.to_string()];
-        let cells = counts.into_iter().chain(percentiles).collect();
-        rows.push(((second + 1).to_string(), cells));
+        rows.push(SecondRow {
+            label: (second + 1).to_string(),
+            cells: counts.into_iter().chain(percentiles).collect(),
+        });
     }
     Some(rows)
 }

@@ -21,12 +21,8 @@ pub fn write_error(writer: &mut dyn Write, message: &str) -> io::Result<()> {
 
 /// Writes a warning; the command goes on.
 pub fn write_warning(writer: &mut dyn Write, message: &str) -> io::Result<()> {
-    writeln!(
-        writer,
-        "{}: {}",
-        terminal::warning(),
-        terminal::escape_terminal_text(message)
-    )
+    let message = terminal::escape_terminal_text(message);
+    writeln!(writer, "{}: {message}", terminal::warning())
 }
 
 /// Like [`write_warning`], wrapped at `columns`.
@@ -35,12 +31,15 @@ pub(crate) fn write_warning_within(
     message: &str,
     columns: usize,
 ) -> io::Result<()> {
-    let text = format!(
-        "{}: {}",
-        terminal::warning(),
-        terminal::escape_terminal_text(message)
-    );
+    let message = terminal::escape_terminal_text(message);
+    let text = format!("{}: {message}", terminal::warning());
     writeln!(writer, "{}", wrap_prose(&text, columns, "  "))
+}
+
+/// Writes less important text, wrapped at `columns`.
+pub(crate) fn write_faint(writer: &mut dyn Write, text: &str, columns: usize) -> io::Result<()> {
+    let text = wrap_prose(text, columns, "");
+    (text.split('\n')).try_for_each(|line| writeln!(writer, "{}", terminal::faint(line)))
 }
 
 /// Writes a build step in cargo's style: a right-aligned verb, then its object.

@@ -1,10 +1,11 @@
-//! `--group-by`: compares the benchmarks of each row with the fastest one, and draws groups of two as split violins.
+//! `compare RUN --group-by REGEX`: compares the benchmarks of each row with the fastest one, and draws groups of two as split violins.
+//!
+//! Exploratory: makes no decisions, has no verdicts, and its exit status does not depend on the numbers.
 
-use super::pattern::{GroupPattern, GroupPlace};
 use std::collections::BTreeMap;
 use std::path::Path;
 
-use crate::commands::compare::options::CompareCall;
+use super::options::{CompareCall, GroupPattern, GroupPlace, SelectedRun};
 use crate::delivery::files::write_result;
 use crate::delivery::reports::RequestedReportKind;
 use crate::error::AppError;
@@ -13,14 +14,13 @@ use crate::output::{
     GroupComparison, GroupedCell, GroupedRow, SplitPicture, SplitRow, write_grouped, write_split,
     write_warning,
 };
-use crate::session::{World, resolve_run};
-use crate::stored::comparison::describe_absurdities;
+use crate::session::World;
 use perfcheck_analysis::compare::{
     ProcessMedians, Shape, ShapeDetail, rank_against_fastest, sum_left_out,
 };
 use perfcheck_analysis::exit_code::ExitCode;
 use perfcheck_analysis::findings::Order;
-use perfcheck_analysis::model::{Measurement, RunId, natural_cmp};
+use perfcheck_analysis::model::{Measurement, Metric, natural_cmp};
 use perfcheck_stats::GeometricMean;
 
 /// Groups the benchmarks of the selected run.
@@ -31,15 +31,26 @@ pub(crate) fn group_by(
     world: &mut World<'_>,
 ) -> Result<ExitCode, AppError> {
     let options = asked.options;
-    let gathered = read_run(asked, world)?;
+    let runs = asked.read_runs()?;
+    let selected = &runs[0];
+    let measurements = &selected.measurements;
+    let run = selected.head.id;
+    if measurements.is_empty() {
+        return Err(asked.stored.nothing_to_compare_error(run, run));
+    }
+    for said in asked.describe_absurdities(selected) {
+        write_warning(world.stderr, &said)?;
+    }
     for wanted in &options.reports.wanted {
         if wanted.kind == RequestedReportKind::Picture {
-            draw_groups(&gathered, pattern, wanted.file.as_deref(), world)?;
+            draw_groups(selected, pattern, wanted.file.as_deref(), world)?;
         }
     }
-    let measurements = &gathered.measurements;
-    let run = gathered.run;
-    let (columns, rows, left_out) = place_benchmarks(run, measurements, pattern)?;
+    let PlacedBenchmarks {
+        columns,
+        rows,
+        left_out,
+    } = place_benchmarks(selected, pattern)?;
     let settings = options
         .comparison
         .decision(&asked.stored.context.tables.workspace);
@@ -47,20 +58,25 @@ pub(crate) fn group_by(
     let placed = measurements.len() - left_out;
     let mut rows: Vec<GroupedRow> = rows
         .into_iter()
-        .map(|((package, target, name), found)| {
-            let cells = cells(&found, columns.len(), level);
-            let metric = found
-                .values()
-                .next()
-                .map(|one| one.benchmark.metric.clone());
-            GroupedRow {
-                package,
-                target,
-                name,
-                metric: metric.unwrap_or_default(),
-                cells,
-            }
-        })
+        .map(
+            |(
+                RowName {
+                    package,
+                    target,
+                    name,
+                },
+                found,
+            )| {
+                let metric = found.values().next();
+                GroupedRow {
+                    package,
+                    target,
+                    name,
+                    metric: metric.map_or(Metric::Time, |first| first.benchmark.metric.clone()),
+                    cells: cells(&found, &columns, level),
+                }
+            },
+        )
         .collect();
     let all_cells = rows.iter().flat_map(|row| row.cells.iter().flatten());
     let without_value = placed - all_cells.count();
@@ -124,7 +140,7 @@ fn geometric_means(rows: &[GroupedRow], columns: usize) -> Option<Vec<f64>> {
 /// Builds a cell for each column. Benchmarks with a different metric than the first one of the row leave their cells empty.
 fn cells(
     found: &BTreeMap<usize, &Measurement>,
-    columns: usize,
+    columns: &[String],
     level: f64,
 ) -> Vec<Option<GroupedCell>> {
     let metric = found.values().next().map(|first| &first.benchmark.metric);
@@ -132,7 +148,7 @@ fn cells(
         let one = found.get(&at)?;
         (Some(&one.benchmark.metric) == metric).then_some(*one)
     };
-    let values: Vec<ProcessMedians> = (0..columns)
+    let values: Vec<ProcessMedians> = (0..columns.len())
         .map(|at| {
             alike(at)
                 .map(ProcessMedians::from_measurement)
@@ -143,6 +159,7 @@ fn cells(
     contenders
         .map(|(at, contender)| {
             Some(GroupedCell {
+                column: columns[at].clone(),
                 id: alike(at)?.benchmark.key.id.clone(),
                 launches: values[at].tested.len(),
                 contender: contender?,
@@ -151,39 +168,29 @@ fn cells(
         .collect()
 }
 
-/// Benchmarks by row name (package and target, then the rest of the id) and column.
-pub(super) type GroupedRows<'m> =
-    BTreeMap<(String, String, String), BTreeMap<usize, &'m Measurement>>;
-
-/// The selected measurements of a run.
-pub(super) struct GroupedRun {
-    pub(super) run: RunId,
-    pub(super) measurements: Vec<Measurement>,
+/// The name of a row: package and target, then the rest of the id.
+#[derive(PartialEq, Eq, PartialOrd, Ord)]
+struct RowName {
+    package: String,
+    target: String,
+    name: String,
 }
 
-/// Reads the selected run and warns of absurd values.
-pub(super) fn read_run(
-    asked: &CompareCall<'_>,
-    world: &mut World<'_>,
-) -> Result<GroupedRun, AppError> {
-    let run = resolve_run(asked.stored.store, asked.stored.workspace, asked.base)?;
-    let measurements = asked.read_measurements(&asked.stored.store.run(run)?)?;
-    if measurements.is_empty() {
-        return Err(asked.stored.nothing_to_compare_error(run, run));
-    }
-    let thresholds = &asked.stored.context.tables.workspace.thresholds;
-    for said in describe_absurdities(asked.base, &measurements, thresholds) {
-        write_warning(world.stderr, &said)?;
-    }
-    Ok(GroupedRun { run, measurements })
+/// The benchmarks that a pattern matches.
+struct PlacedBenchmarks<'m> {
+    columns: Vec<String>,
+    /// Benchmarks by row and column
+    rows: BTreeMap<RowName, BTreeMap<usize, &'m Measurement>>,
+    /// Number of benchmarks that the pattern does not match
+    left_out: usize,
 }
 
-/// Returns column names, rows, and the number of unmatched benchmarks. Fails if two benchmarks share a cell, since one would hide the other.
-pub(super) fn place_benchmarks<'m>(
-    run: RunId,
-    measurements: &'m [Measurement],
+/// Places the benchmarks of a run. Fails if two benchmarks share a cell, since one would hide the other.
+fn place_benchmarks<'m>(
+    selected: &'m SelectedRun,
     pattern: &GroupPattern,
-) -> Result<(Vec<String>, GroupedRows<'m>, usize), AppError> {
+) -> Result<PlacedBenchmarks<'m>, AppError> {
+    let measurements = &selected.measurements;
     let found: Vec<(GroupPlace, &Measurement)> = measurements
         .iter()
         .filter_map(|one| Some((pattern.place(&one.benchmark.key.id)?, one)))
@@ -194,11 +201,15 @@ pub(super) fn place_benchmarks<'m>(
         .collect();
     columns.sort_by(|a, b| natural_cmp(a, b));
     columns.dedup();
-    let mut rows = GroupedRows::new();
+    let mut rows: BTreeMap<RowName, BTreeMap<usize, &Measurement>> = BTreeMap::new();
     let left_out = measurements.len() - found.len();
     for (place, measurement) in found {
         let key = &measurement.benchmark.key;
-        let name = (key.package.clone(), key.target.clone(), place.row);
+        let name = RowName {
+            package: key.package.clone(),
+            target: key.target.clone(),
+            name: place.row,
+        };
         let Some(column) = columns.iter().position(|known| *known == place.column) else {
             continue;
         };
@@ -214,22 +225,27 @@ pub(super) fn place_benchmarks<'m>(
     }
     if rows.is_empty() {
         return Err(AppError::Usage(format!(
-            "`{}` matches no id of run {run}, such as `{}`\n  help: its first group, e.g. ([^/]+), captures the part of the id that names the column",
+            "`{}` matches no id of run {}, such as `{}`\n  help: its first group, e.g. ([^/]+), captures the part of the id that names the column",
             pattern.as_str(),
+            selected.head.id,
             measurements[0].benchmark.key.id.escape_debug()
         )));
     }
-    Ok((columns, rows, left_out))
+    Ok(PlacedBenchmarks {
+        columns,
+        rows,
+        left_out,
+    })
 }
 
 /// Draws the groups of a run, two benchmarks per row, into `file`, or to stdout if it is `None`.
-pub(super) fn draw_groups(
-    gathered: &GroupedRun,
+fn draw_groups(
+    selected: &SelectedRun,
     pattern: &GroupPattern,
     file: Option<&Path>,
     world: &mut World<'_>,
 ) -> Result<(), AppError> {
-    let (columns, rows, _) = place_benchmarks(gathered.run, &gathered.measurements, pattern)?;
+    let PlacedBenchmarks { columns, rows, .. } = place_benchmarks(selected, pattern)?;
     let [first, second] = &columns[..] else {
         return Err(AppError::Usage(format!(
             "split violins need two series per row, but `{}` captures {}: {}\n  help: an expression that captures two alternatives, e.g. (ser|deser)$",
@@ -238,7 +254,7 @@ pub(super) fn draw_groups(
             columns.join(", ")
         )));
     };
-    let rows = rows.iter().filter_map(|((_, _, name), found)| {
+    let rows = rows.iter().filter_map(|(RowName { name, .. }, found)| {
         let shape = |at: usize| Shape::from_measurement(found.get(&at)?, &ShapeDetail::FULL);
         let metric = &found.values().next()?.benchmark.metric;
         let is_alike = found.values().all(|one| one.benchmark.metric == *metric);
@@ -251,10 +267,10 @@ pub(super) fn draw_groups(
         })
     });
     let picture = SplitPicture {
-        run: gathered.run,
+        run: selected.head.id,
         series: [first, second],
         rows: rows.collect(),
-        note: sum_left_out(&gathered.measurements).map(|left_out| left_out.describe()),
+        note: sum_left_out(&selected.measurements).map(|left_out| left_out.describe()),
     };
     write_result(file, world, |writer| write_split(writer, &picture))
 }

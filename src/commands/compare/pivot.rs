@@ -1,73 +1,332 @@
-//! Layout and values of a pivot's cells.
+//! `compare --pivot`: lays out measurements of one or more runs as a pivot table. There are no verdicts.
 //!
 //! A cell of several benchmarks shows their geometric mean, as they may differ by orders of magnitude. Values that need single samples exist only for
 //! cells with one benchmark, and relative values only for comparable runs.
 
+use std::cmp::Ordering;
 use std::collections::BTreeMap;
 
-use super::request::{PivotRequest, PivotValue, Versus};
+use super::options::{CompareCall, SelectedRun};
+use super::pivot_request::{Dimension, PivotRequest, PivotValue, Versus};
 use crate::error::AppError;
-use crate::output::{PivotCell, PivotKind, in_percent};
-use perfcheck_analysis::compare::{Comparability, Difference, Fact, Readings, find_differences};
+use crate::options::StoreOptions;
+use crate::output::{
+    PivotCell, PivotFilter, PivotKind, PivotRow, PivotTable, in_percent, write_pivot,
+};
+use crate::session::World;
+use perfcheck_analysis::compare::{
+    Comparability, Difference, Fact, Readings, find_differences, sum_left_out,
+};
+use perfcheck_analysis::exit_code::ExitCode;
+use perfcheck_analysis::findings::Order;
 use perfcheck_analysis::model::{
-    Measurement, Metric, Observations, Run, Statistic, TargetFacts, Thresholds,
+    Measurement, Metric, Observations, Quantile, Source, Statistic, System, TargetFacts,
+    Thresholds, natural_cmp,
 };
 use perfcheck_stats::{
     Correction, EffectSize, GeometricMean, MannWhitney, MannWhitneyMethod, OperationRates,
     cliffs_delta, hedges_g,
 };
 
-/// A run in a pivot.
-pub(super) struct PivotRun {
-    pub(super) head: Run,
-    pub(super) name: String,
-    pub(super) measurements: Vec<Measurement>,
+/// Lays out the selected runs.
+pub(crate) fn show_pivot(
+    asked: &CompareCall<'_>,
+    request: &PivotRequest,
+    common: &StoreOptions,
+    world: &mut World<'_>,
+) -> Result<ExitCode, AppError> {
+    let options = asked.options;
+    let sorted_by = sort_value(common.output.order(), &request.values)?;
+    let sides = asked.read_runs()?;
+    refuse_unknown_names(request, &sides)?;
+    let comparison = &options.comparison;
+    let decision = comparison.decision(&asked.stored.context.tables.workspace);
+    let layout = lay_out(request, &sides, decision.analysis.quantile);
+    if layout.rows.is_empty() {
+        return Err(asked
+            .stored
+            .nothing_to_compare_error(sides[0].head.id, sides[0].head.id));
+    }
+    let allowed = &options.comparison.allow_different;
+    let seed = options.comparison.seed.unwrap_or(sides[0].head.begun.seed);
+    let thresholds = &decision.thresholds;
+    let of_method = comparison.analysis.method.map(System::decision_settings);
+    let filled = layout.fill(
+        request,
+        &sides,
+        &CellRules {
+            allowed,
+            thresholds,
+            observations: decision.analysis.observations,
+            rank_p: (comparison.analysis.rank_p)
+                .or(of_method.map(|method| method.analysis.p))
+                .unwrap_or(MannWhitneyMethod::AsymptoticCorrected),
+            correction: decision.analysis.correction,
+            seed,
+        },
+    )?;
+    let mut rows: Vec<PivotRow> = layout
+        .rows
+        .iter()
+        .zip(filled.cells)
+        .map(|(labels, cells)| PivotRow {
+            labels: labels.clone(),
+            cells,
+        })
+        .collect();
+    if let Some(value) = sorted_by {
+        let largest = |row: &PivotRow| {
+            let cells = row
+                .cells
+                .iter()
+                .skip(value)
+                .step_by(request.values.len())
+                .filter_map(|cell| cell.number);
+            cells.fold(f64::NEG_INFINITY, f64::max)
+        };
+        rows.sort_by(|a, b| largest(b).total_cmp(&largest(a)));
+    }
+    let filter = |side: &SelectedRun| {
+        let left_out = sum_left_out(&side.measurements)?;
+        Some(PivotFilter {
+            run: side.head.id,
+            name: side.name.clone(),
+            left_out,
+        })
+    };
+    let filters: Vec<PivotFilter> = sides.iter().filter_map(filter).collect();
+    let words = |dimensions: &[Dimension]| dimensions.iter().map(ToString::to_string).collect();
+    let table = PivotTable {
+        row_names: words(&request.rows),
+        column_names: words(&request.cols),
+        values: request.values.iter().map(ToString::to_string).collect(),
+        columns: layout.columns.clone(),
+        rows,
+        versus: filled.versus,
+        notes: (filled.notes.into_iter())
+            .chain(describe_runs(&sides, &filters))
+            .collect(),
+        filters,
+        warnings: filled
+            .warnings
+            .into_iter()
+            .chain(
+                sides
+                    .iter()
+                    .flat_map(|side| asked.describe_absurdities(side)),
+            )
+            .collect(),
+    };
+    asked.write(&common.output, world, |writer, format, form, view| {
+        write_pivot(writer, &table, format, form, view.columns)
+    })?;
+    Ok(ExitCode::Clean)
+}
+
+/// Returns the value to sort rows by, largest first; `None` to sort by labels.
+fn sort_value(order: Order, values: &[PivotValue]) -> Result<Option<usize>, AppError> {
+    let (word, what, suits): (_, _, fn(PivotValue) -> bool) = match order {
+        Order::Name => return Ok(None),
+        Order::Change => ("change", "change", PivotValue::is_a_change),
+        Order::Time => ("time", "time", PivotValue::is_a_time),
+        Order::WorstFirst => {
+            return Err(AppError::Usage(
+                "`--sort worst` needs verdicts, which a pivot does not have\n  help: `--sort change` and `--sort time` sort by a value of the pivot".to_owned(),
+            ));
+        }
+    };
+    let found = values.iter().position(|value| suits(*value));
+    let refused = || {
+        AppError::Usage(format!(
+            "this pivot has no {what}, which `--sort {word}` needs\n  help: add one: `value=...+{word}`"
+        ))
+    };
+    found.map(Some).ok_or_else(refused)
+}
+
+/// Returns the names that an import gave to parts of ids and to other dimensions.
+fn imported_names(source: &Source) -> impl Iterator<Item = &String> {
+    let dimensions = source.dimensions.iter();
+    (source.id_parts.iter()).chain(dimensions.map(|dimension| &dimension.name))
+}
+
+/// Describes the origin of imported runs and the effect of filters.
+fn describe_runs(sides: &[SelectedRun], filters: &[PivotFilter]) -> Vec<String> {
+    let imports = sides.iter().filter_map(|side| {
+        let source = side.head.source.as_ref()?;
+        Some(format!(
+            "{} was imported ({}).",
+            side.name,
+            source.summary()
+        ))
+    });
+    let filters = filters
+        .iter()
+        .map(|filter| format!("{}: {}.", filter.name, filter.left_out.describe()));
+    imports.chain(filters).collect()
+}
+
+/// Refuses unknown dimensions and lists the known ones.
+fn refuse_unknown_names(request: &PivotRequest, sides: &[SelectedRun]) -> Result<(), AppError> {
+    let sources = sides.iter().filter_map(|side| side.head.source.as_ref());
+    let known: Vec<&String> = sources.flat_map(imported_names).collect();
+    for dimension in request.rows.iter().chain(&request.cols) {
+        if let Dimension::Named(name) = dimension
+            && !known.contains(&name)
+        {
+            let mut names: Vec<&str> = Vec::new();
+            for name in &known {
+                if !names.contains(&name.as_str()) {
+                    names.push(name);
+                }
+            }
+            let imported = if names.is_empty() {
+                String::new()
+            } else {
+                format!("; and of these imported runs {}", names.join(", "))
+            };
+            return Err(AppError::Usage(format!(
+                "`{name}` is not a dimension of a pivot\n  help: dimensions are {}{imported}",
+                Dimension::WORDS
+            )));
+        }
+    }
+    Ok(())
+}
+
+/// A label. Labels of runs keep the order of the command line.
+#[derive(Clone, PartialEq)]
+struct Label {
+    /// Position of its run among the runs; 0 for any other dimension
+    run: usize,
+    text: String,
+}
+
+/// Compares labels; equal only for equal labels.
+fn compare_labels(a: &[Label], b: &[Label]) -> Ordering {
+    let pairs = a.iter().zip(b);
+    pairs
+        .map(|(a, b)| {
+            a.run
+                .cmp(&b.run)
+                .then_with(|| natural_cmp(&a.text, &b.text))
+        })
+        .find(|order| order.is_ne())
+        .unwrap_or(Ordering::Equal)
+}
+
+fn lay_out<'a>(
+    request: &PivotRequest,
+    sides: &'a [SelectedRun],
+    quantile: Option<Quantile>,
+) -> Layout<'a> {
+    let mut places: BTreeMap<CellPlace, Vec<PivotEntry<'a>>> = BTreeMap::new();
+    let mut found: Vec<(Vec<Label>, Vec<Label>, PivotEntry<'a>)> = Vec::new();
+    for (run, side) in sides.iter().enumerate() {
+        for measurement in &side.measurements {
+            let Some(readings) = Readings::from_measurement(measurement) else {
+                continue;
+            };
+            let readings = readings.with_quantile(quantile);
+            let labels = |dimensions: &[Dimension]| -> Vec<Label> {
+                dimensions
+                    .iter()
+                    .map(|dimension| {
+                        let key = &measurement.benchmark.key;
+                        Label {
+                            run: if *dimension == Dimension::Run { run } else { 0 },
+                            text: dimension.label(&side.name, key, side.head.source.as_ref()),
+                        }
+                    })
+                    .collect()
+            };
+            let entry = PivotEntry {
+                run,
+                measurement,
+                readings,
+            };
+            found.push((labels(&request.rows), labels(&request.cols), entry));
+        }
+    }
+    let distinct = |labels: &mut Vec<Vec<Label>>| {
+        labels.sort_by(|a, b| compare_labels(a, b));
+        labels.dedup();
+    };
+    let mut rows: Vec<Vec<Label>> = found.iter().map(|(row, ..)| row.clone()).collect();
+    let mut columns: Vec<Vec<Label>> = found.iter().map(|(_, column, _)| column.clone()).collect();
+    distinct(&mut rows);
+    distinct(&mut columns);
+    let place = |labels: &[Vec<Label>], wanted: &[Label]| {
+        labels
+            .binary_search_by(|at| compare_labels(at, wanted))
+            .ok()
+    };
+    for (row, column, entry) in found {
+        if let (Some(row), Some(column)) = (place(&rows, &row), place(&columns, &column)) {
+            places
+                .entry(CellPlace { row, column })
+                .or_default()
+                .push(entry);
+        }
+    }
+    let texts = |labels: Vec<Vec<Label>>| {
+        let texts = labels.into_iter();
+        texts
+            .map(|labels| labels.into_iter().map(|label| label.text).collect())
+            .collect()
+    };
+    Layout {
+        rows: texts(rows),
+        columns: texts(columns),
+        places,
+    }
 }
 
 /// A benchmark of a run.
-pub(super) struct PivotEntry<'a> {
-    pub(super) run: usize,
-    pub(super) measurement: &'a Measurement,
-    pub(super) readings: Readings<'a>,
+struct PivotEntry<'a> {
+    run: usize,
+    measurement: &'a Measurement,
+    readings: Readings<'a>,
 }
 
 /// The rules for filling cells.
-pub(super) struct CellRules<'a> {
+struct CellRules<'a> {
     /// Facts that may differ between runs
-    pub(super) allowed: &'a [Fact],
+    allowed: &'a [Fact],
     /// Limits for the labels of effect sizes
-    pub(super) thresholds: &'a Thresholds,
+    thresholds: &'a Thresholds,
     /// Samples for p-values: all of them, or like other values only the filtered ones
-    pub(super) observations: Observations,
+    observations: Observations,
     /// Method for p-values
-    pub(super) rank_p: MannWhitneyMethod,
+    rank_p: MannWhitneyMethod,
     /// Correction of p-values for the number of cells
-    pub(super) correction: Correction,
+    correction: Correction,
     /// Seed of randomized statistics
-    pub(super) seed: u64,
+    seed: u64,
 }
 
 /// The place of a cell in the table.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) struct CellPlace {
-    pub(super) row: usize,
-    pub(super) column: usize,
+struct CellPlace {
+    row: usize,
+    column: usize,
 }
 
 /// The assignment of benchmarks to cells.
-pub(super) struct Layout<'a> {
-    pub(super) rows: Vec<Vec<String>>,
-    pub(super) columns: Vec<Vec<String>>,
-    pub(super) places: BTreeMap<CellPlace, Vec<PivotEntry<'a>>>,
+struct Layout<'a> {
+    rows: Vec<Vec<String>>,
+    columns: Vec<Vec<String>>,
+    /// Benchmarks by row and column
+    places: BTreeMap<CellPlace, Vec<PivotEntry<'a>>>,
 }
 
 /// The values of a layout, with notes and warnings.
-pub(super) struct PivotValues {
-    /// Cells by row, column and value
-    pub(super) cells: Vec<Vec<Vec<PivotCell>>>,
-    pub(super) versus: Option<String>,
-    pub(super) notes: Vec<String>,
-    pub(super) warnings: Vec<String>,
+struct PivotValues {
+    /// The cells of each row, column by column
+    cells: Vec<Vec<PivotCell>>,
+    versus: Option<String>,
+    notes: Vec<String>,
+    warnings: Vec<String>,
 }
 
 impl<'a> Layout<'a> {
@@ -76,10 +335,10 @@ impl<'a> Layout<'a> {
     }
 
     /// Computes every cell.
-    pub(super) fn fill(
+    fn fill(
         &self,
         request: &PivotRequest,
-        sides: &[PivotRun],
+        sides: &[SelectedRun],
         rules: &CellRules<'_>,
     ) -> Result<PivotValues, AppError> {
         let seed = rules.seed;
@@ -108,10 +367,12 @@ impl<'a> Layout<'a> {
                             ..PivotCell::default()
                         },
                     };
+                    cell.column.clone_from(&self.columns[column]);
+                    cell.value = value.to_string();
                     cell.benchmarks = entries.len();
                     cell
                 };
-                of_row.push(request.values.iter().map(cell).collect());
+                of_row.extend(request.values.iter().map(cell));
                 for difference in differing {
                     if !blocking.contains(&difference) {
                         blocking.push(difference);
@@ -177,15 +438,14 @@ impl<'a> Layout<'a> {
                 .min_by(|a, b| a.1.total_cmp(&b.1))
                 .map(|(at, _)| at)
         };
-        let CellPlace { row, column } = here;
         match versus {
-            Versus::FirstColumn => Some(CellPlace { row, column: 0 }),
-            Versus::FirstRow => Some(CellPlace { row: 0, column }),
+            Versus::FirstColumn => Some(CellPlace { column: 0, ..here }),
+            Versus::FirstRow => Some(CellPlace { row: 0, ..here }),
             Versus::FastestInColumn => {
-                fastest(&mut (0..self.rows.len()).map(|row| CellPlace { row, column }))
+                fastest(&mut (0..self.rows.len()).map(|row| CellPlace { row, ..here }))
             }
             Versus::FastestInRow => {
-                fastest(&mut (0..self.columns.len()).map(|column| CellPlace { row, column }))
+                fastest(&mut (0..self.columns.len()).map(|column| CellPlace { column, ..here }))
             }
         }
     }
@@ -433,7 +693,7 @@ fn statistic_ratio(
 }
 
 /// Adjusts the p-values of all cells together and marks significant ones.
-fn adjust(request: &PivotRequest, cells: &mut [Vec<Vec<PivotCell>>], rules: &CellRules<'_>) {
+fn adjust(request: &PivotRequest, cells: &mut [Vec<PivotCell>], rules: &CellRules<'_>) {
     let Some(at) = request
         .values
         .iter()
@@ -441,10 +701,10 @@ fn adjust(request: &PivotRequest, cells: &mut [Vec<Vec<PivotCell>>], rules: &Cel
     else {
         return;
     };
+    let values = request.values.len();
     let mut tested: Vec<&mut PivotCell> = cells
         .iter_mut()
-        .flatten()
-        .filter_map(|cell| cell.get_mut(at))
+        .flat_map(|row| row.iter_mut().skip(at).step_by(values))
         .filter(|cell| cell.number.is_some())
         .collect();
     let p: Vec<f64> = tested.iter().filter_map(|cell| cell.number).collect();
@@ -458,7 +718,7 @@ fn adjust(request: &PivotRequest, cells: &mut [Vec<Vec<PivotCell>>], rules: &Cel
 fn find_blocking_differences(
     candidate: &[PivotEntry<'_>],
     base: &[PivotEntry<'_>],
-    sides: &[PivotRun],
+    sides: &[SelectedRun],
     allowed: &[Fact],
 ) -> Vec<Difference> {
     let (Some(candidate), Some(base)) = (candidate.first(), base.first()) else {

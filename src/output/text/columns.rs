@@ -1,0 +1,770 @@
+//! Writes a table of runs in the requested format: for people as aligned columns in blocks that fit the terminal, or as Markdown; for machines with
+//! unrounded numbers, as CSV or as messages.
+
+use std::io::{self, Write};
+
+use crate::output::layout::{Cell, Column, Section, SectionRow, Table, TableFormat};
+use crate::output::messages::{
+    ColumnGeometricMean, ColumnsLine, JsonMessage, LimitExceeded, RunColumn, RunTable,
+    ShownStatistics, write_message, write_messages,
+};
+use crate::output::terminal::TextRole;
+use crate::output::text::status::{write_faint, write_warning_within};
+use crate::output::view::{MessageFormat, ValueForm};
+use crate::output::words::remarks::describe_run_remark;
+use crate::output::words::{analysis, remarks};
+use crate::output::{terminal, units};
+use crate::sanitize;
+use perfcheck_analysis::compare::{Difference, column_label};
+use perfcheck_analysis::findings::Method;
+use perfcheck_analysis::model::{FilterReport, Metric, RunId, Statistic, Test, Verdict};
+
+/// A line of the table.
+struct TableLine {
+    label: String,
+    /// A cell for each run
+    cells: Vec<Cell>,
+}
+
+/// Width of `( +8.00%)`: a change with up to two digits before the point.
+const MARK: usize = 10;
+
+/// Length to which a terminal shortens the name of a column.
+const LONGEST_HEADING: usize = 24;
+
+fn write_text(writer: &mut dyn Write, found: &RunTable, room: usize) -> io::Result<()> {
+    table(found, room).write(writer, room)?;
+    writeln!(writer)?;
+    write_notes(writer, found, room)?;
+    for line in legend(found) {
+        for line in units::wrap_words(&line, room.min(110)) {
+            writeln!(writer, "{line}")?;
+        }
+    }
+    for column in found.columns.iter().skip(1) {
+        write_column_verdicts(writer, column, room)?;
+    }
+    Ok(())
+}
+
+/// Returns the table: the lines of each bench target below its name, and the geometric means at the end.
+fn table(found: &RunTable, room: usize) -> Table {
+    let mut sections: Vec<Section> = Vec::new();
+    let mut lines: Vec<TableLine> = Vec::new();
+    for line in &found.lines {
+        let target = Some(format!("{}/{}", line.key.package, line.key.target));
+        if sections.last().is_none_or(|last| last.title != target) {
+            sections.push(Section {
+                title: target,
+                ..Section::default()
+            });
+        }
+        let Some(section) = sections.last_mut() else {
+            continue;
+        };
+        let id = format!("  {}", units::escape_id(&line.key.id));
+        if found.shown == ShownStatistics::Block {
+            section.rows.push(SectionRow::Title(id.clone()));
+        }
+        for (at, figure) in found.shown.statistics().into_iter().enumerate() {
+            section.rows.push(SectionRow::At(lines.len()));
+            let label = match found.shown {
+                ShownStatistics::Block => format!("    {}", column_label(figure, &line.metric)),
+                ShownStatistics::Judged | ShownStatistics::One(_) => id.clone(),
+            };
+            let cells = marked_cells(found, line, at, figure);
+            lines.push(TableLine { label, cells });
+        }
+    }
+    if let Some(line) = geometric_mean_line(found) {
+        sections.push(Section {
+            rows: vec![SectionRow::At(lines.len())],
+            ..Section::default()
+        });
+        lines.push(line);
+    }
+    let labels = Column::name("", lines.iter().map(|line| line.label.clone()));
+    let runs = found.columns.iter().enumerate().map(|(at, run)| {
+        let cells = lines.iter().map(|line| line.cells[at].clone());
+        Column::number("", cells).with_heading(&heading_of(run, room))
+    });
+    let columns = std::iter::once(labels).chain(runs).collect();
+    let table = Table::new(columns).in_blocks_after(1);
+    if sections.is_empty() {
+        table
+    } else {
+        table.in_sections(sections)
+    }
+}
+
+/// Reports whether the user named a run other than by its number.
+fn is_named(run: RunId, name: &str) -> bool {
+    name != run.to_string()
+}
+
+/// Returns `main (run 3)`, or `run 3` if the run has no other name.
+pub(super) fn run_title(run: RunId, name: &str) -> String {
+    if is_named(run, name) {
+        format!("{name} (run {run})")
+    } else {
+        format!("run {run}")
+    }
+}
+
+/// Returns the heading of a run: its name, if it has one, and its number.
+fn heading_of(run: &RunColumn, room: usize) -> Vec<Cell> {
+    let number = format!("run {}", run.run);
+    if !is_named(run.run, &run.name) {
+        return vec![Cell::with_ink(TextRole::Heading, number)];
+    }
+    let name = units::escape_id(&run.name);
+    let name = match room {
+        usize::MAX => name,
+        _ => units::shorten_middle(&name, LONGEST_HEADING),
+    };
+    vec![Cell::with_ink(TextRole::Heading, name), Cell::faint(number)]
+}
+
+/// Returns the cells of the statistic with index `at`, run by run.
+fn marked_cells(found: &RunTable, line: &ColumnsLine, at: usize, figure: Statistic) -> Vec<Cell> {
+    let cells = line.cells.iter().enumerate();
+    cells
+        .map(|(column, cell)| {
+            let own = &cell.statistics[at];
+            let Some(value) = own.value else {
+                let failed = cell.verdict == Some(Verdict::Failed);
+                return Cell::from(if failed { "failed" } else { "-" });
+            };
+            let value = match (found.terms, column, own.worse_by) {
+                (ValueForm::Values, ..) => figure_text(figure, &line.metric, value),
+                (ValueForm::Ratios, 0, _) => "1.000".to_owned(),
+                (ValueForm::Ratios, _, Some(change)) => format!("{:.3}", 1.0 + change),
+                (ValueForm::Ratios, _, None) => "-".to_owned(),
+            };
+            let verdict = cell.verdict.filter(|_| found.shown.has_mark(figure));
+            let mark = match (column, own.worse_by, cell.verdict) {
+                (0, ..) => enclose(['(', ')'], &percent(0.0)),
+                (_, _, Some(Verdict::Incomparable)) => enclose(['(', ')'], "n/c"),
+                (_, None, _) => return Cell::from(value),
+                (_, Some(change), _) => {
+                    enclose(marks_of(verdict), &percent(change)) + change_sign(verdict)
+                }
+            };
+            let ink = verdict.map_or(TextRole::Plain, TextRole::Verdict);
+            Cell::from(value).with_mark(ink, mark)
+        })
+        .collect()
+}
+
+/// Returns the line of geometric means, if any run has one.
+fn geometric_mean_line(found: &RunTable) -> Option<TableLine> {
+    let mut columns = found.columns.iter();
+    columns.find(|column| column.together.is_some())?;
+    let of = |ratio: f64| {
+        let change = enclose(['(', ')'], &percent(ratio - 1.0));
+        Cell::from(format!("{ratio:.4}")).with_mark(TextRole::Plain, change)
+    };
+    let cells = found.columns.iter().zip(0..);
+    let cells = cells.map(|(column, at)| match column.together {
+        _ if at == 0 => of(1.0),
+        Some(together) => of(together.ratio),
+        None => Cell::from("-"),
+    });
+    Some(TableLine {
+        label: "geometric mean".to_owned(),
+        cells: cells.collect(),
+    })
+}
+
+/// Returns the characters around a change that mark its verdict.
+fn marks_of(verdict: Option<Verdict>) -> [char; 2] {
+    match verdict {
+        Some(Verdict::Regressed | Verdict::Improved) => ['*', '*'],
+        Some(Verdict::Suspect) => ['?', '?'],
+        _ => ['(', ')'],
+    }
+}
+
+/// Returns the sign of a called change. The number beside it may be of another statistic, and point the other way.
+fn change_sign(verdict: Option<Verdict>) -> &'static str {
+    match verdict {
+        Some(Verdict::Regressed) => "▲",
+        Some(Verdict::Improved) => "▼",
+        _ => "",
+    }
+}
+
+fn enclose([open, close]: [char; 2], text: &str) -> String {
+    format!("{open}{text:>width$}{close}", width = MARK - 2)
+}
+
+/// Formats `+8.00%`, with a true minus sign and without a sign for zero.
+fn percent(fraction: f64) -> String {
+    let text = format!("{:+.2}%", fraction * 100.0);
+    match &*text {
+        "+0.00%" | "-0.00%" => "0.00%".to_owned(),
+        _ => text.replace('-', "−"),
+    }
+}
+
+fn figure_text(figure: Statistic, metric: &Metric, value: f64) -> String {
+    if figure == Statistic::Variation {
+        format!("{:.2} %", value * 100.0)
+    } else {
+        units::format_reading(metric, value)
+    }
+}
+
+/// Writes the differences between runs, what cannot be compared, and what the geometric means leave out.
+fn write_notes(writer: &mut dyn Write, found: &RunTable, room: usize) -> io::Result<()> {
+    let differing = list_once(found, |at| found.columns[at].warnings.iter().collect());
+    let blocking = list_once(found, |at| {
+        let cells = found.lines.iter().map(|line| &line.cells[at]);
+        cells.flat_map(|cell| &cell.differences).collect()
+    });
+    let differing = differing.map(|text| format!("environment differs: {text}"));
+    let blocking = blocking.map(|text| format!("not comparable: {text}"));
+    for warning in differing.chain(blocking) {
+        write_warning_within(writer, &warning, room)?;
+    }
+    let remarks = found.columns.iter().flat_map(|column| &column.remarks);
+    let mut said: Vec<String> = Vec::new();
+    for remark in remarks.map(describe_run_remark) {
+        if !said.contains(&remark) {
+            write_warning_within(writer, &remark, room)?;
+            said.push(remark);
+        }
+    }
+    for column in &found.columns {
+        let title = units::escape_line(&run_title(column.run, &column.name));
+        if let Some(left_out) = column.left_out {
+            let text = format!("{title}: {}", describe_filter(&left_out));
+            write_faint(writer, &text, room)?;
+        }
+        if let Some(ColumnGeometricMean { used, excluded, .. }) = column.together
+            && excluded > 0
+        {
+            let text = format!(
+                "the geometric mean of {title} covers {used} of {} benchmarks: the others have no ratio to the reference, or a ratio of zero",
+                used + excluded
+            );
+            write_faint(writer, &text, room)?;
+        }
+    }
+    Ok(())
+}
+
+/// Describes the samples that a filter leaves out of the shown values.
+pub(super) fn describe_filter(left_out: &FilterReport) -> String {
+    format!(
+        "{}. This applies to the shown values; tests use every sample that is not stored as warm-up.",
+        left_out.describe()
+    )
+}
+
+/// Returns each difference once, with the columns that have it.
+fn list_once<'f>(
+    found: &'f RunTable,
+    of_column: impl Fn(usize) -> Vec<&'f Difference>,
+) -> impl Iterator<Item = String> {
+    let mut texts: Vec<String> = Vec::new();
+    let mut columns: Vec<Vec<String>> = Vec::new();
+    for (at, column) in found.columns.iter().enumerate().skip(1) {
+        let name = if is_named(column.run, &column.name) {
+            column.name.clone()
+        } else {
+            format!("run {}", column.run)
+        };
+        for Difference {
+            fact,
+            candidate,
+            base,
+        } in of_column(at)
+        {
+            let text = format!("{fact} {base}->{candidate}");
+            let place = texts.iter().position(|known| *known == text);
+            let place = place.unwrap_or(texts.len());
+            if place == texts.len() {
+                texts.push(text);
+                columns.push(Vec::new());
+            }
+            if columns[place].last() != Some(&name) {
+                columns[place].push(name.clone());
+            }
+        }
+    }
+    let columns = columns.into_iter().map(|names| names.join(", "));
+    texts
+        .into_iter()
+        .zip(columns)
+        .map(|(text, columns)| format!("{text} in {columns}"))
+}
+
+/// Explains how to read the table.
+fn legend(found: &RunTable) -> Vec<String> {
+    let what = match found.shown {
+        ShownStatistics::Judged if found.decision.analysis.subject != Statistic::Time => {
+            "Medians, with the change that was judged.".to_owned()
+        }
+        ShownStatistics::Judged => "The compared value of the reference, and of each run with its judged change; medians where nothing was compared.".to_owned(),
+        ShownStatistics::One(figure) => {
+            let mut labels: Vec<String> = Vec::new();
+            for line in &found.lines {
+                let label = column_label(figure, &line.metric);
+                if !labels.contains(&label) {
+                    labels.push(label);
+                }
+            }
+            format!("{} of each run.", labels.join(" or "))
+        }
+        ShownStatistics::Block => "Verdicts are marked on the line of the mean.".to_owned(),
+    };
+    let methods: Vec<Method> = found
+        .columns
+        .iter()
+        .filter_map(|column| column.method)
+        .collect();
+    let subject = found.decision.analysis.subject;
+    let how = match methods.first() {
+        Some(_) if subject != Statistic::Time => format!("by the rules for {subject}"),
+        Some(first @ Method::Stored(test))
+            if test.is_foreign() && methods.iter().all(|method| method == first) =>
+        {
+            analysis::describe_method(&found.decision)
+        }
+        Some(first) => {
+            let alike = methods.iter().all(|method| method == first);
+            let words = if alike {
+                describe_method(*first)
+            } else {
+                "each as it was measured"
+            };
+            format!(
+                "{} in each column, {words}",
+                analysis::describe_false_alarm_rate(&found.decision)
+            )
+        }
+        None => "nothing was compared".to_owned(),
+    };
+    let verdicts = |wanted: &[Verdict]| {
+        let mut columns = found.columns.iter();
+        columns.any(|column| {
+            wanted
+                .iter()
+                .any(|verdict| column.tally.count(*verdict) > 0)
+        })
+    };
+    let mut signs = format!(
+        "+ is worse (slower, more, a lower rate), − is better than the first column; *…* is called a change, ▲ for the worse, ▼ for the better: {how}"
+    );
+    if verdicts(&[Verdict::Suspect]) {
+        signs += "; ?…? looks like one, but is not certain";
+    }
+    if verdicts(&[Verdict::Incomparable]) {
+        signs += "; n/c: not comparable (--allow-different FACT compares nevertheless)";
+    }
+    let mut lines = vec![what, signs + "."];
+    if found.terms == ValueForm::Ratios {
+        lines.push("Values are ratios to the first column.".to_owned());
+    }
+    if found.hidden > 0 {
+        lines.push(format!(
+            "{} not shown (--verdict); counts and geometric means are of all.",
+            units::counted(found.hidden, "benchmark")
+        ));
+    }
+    if matches!(found.shown, ShownStatistics::One(_)) {
+        lines.push(
+            "The marks are the verdicts of `compare` without `--statistic`, not of this statistic, whose change may point the other way.".to_owned(),
+        );
+    }
+    if subject != Statistic::Time {
+        lines.push(format!(
+            "Judged changes and verdicts are about {subject} (`--metric`), not about the time."
+        ));
+    }
+    let closed = found
+        .lines
+        .iter()
+        .filter_map(|line| line.gate.as_ref())
+        .filter(|gate| !gate.open)
+        .count();
+    if closed > 0 {
+        lines.push(format!(
+            "{closed} of {} benchmarks show no difference among all runs together (Kruskal-Wallis), so single differences do not count there.",
+            found.lines.len()
+        ));
+    }
+    lines
+}
+
+fn describe_method(method: Method) -> &'static str {
+    match method {
+        Method::Stored(Test::BootstrapT) => "drift between runs included",
+        Method::Stored(Test::TScore) => "by the t-score alone",
+        Method::Stored(test) => test.word(),
+        Method::Paired => "both builds measured side by side",
+    }
+}
+
+fn write_column_verdicts(
+    writer: &mut dyn Write,
+    column: &RunColumn,
+    room: usize,
+) -> io::Result<()> {
+    let counts: Vec<String> = column
+        .tally
+        .iter()
+        .map(|(verdict, count)| format!("{count} {}", terminal::verdict(verdict)))
+        .collect();
+    let counts = if counts.is_empty() {
+        "nothing to compare".to_owned()
+    } else {
+        counts.join(", ")
+    };
+    let title = units::escape_line(&run_title(column.run, &column.name));
+    writeln!(writer, "{title}: {counts}.")?;
+    remarks::write_limits(writer, &column.limits, room)
+}
+
+/// Returns the table for Markdown: a line for each statistic, a column for each run.
+fn markdown_table(found: &RunTable) -> Table {
+    let mut heading = vec!["benchmark".to_owned()];
+    if found.shown == ShownStatistics::Block {
+        heading.push("statistic".to_owned());
+    }
+    let labels = heading.len();
+    let runs = found.columns.iter();
+    heading.extend(runs.map(|run| run_title(run.run, &run.name)));
+    let mut rows = Vec::new();
+    for line in &found.lines {
+        for (at, figure) in found.shown.statistics().into_iter().enumerate() {
+            let key = &line.key;
+            let mut row = vec![format!("{}/{} {}", key.package, key.target, key.id).into()];
+            if found.shown == ShownStatistics::Block {
+                row.push(column_label(figure, &line.metric).into());
+            }
+            row.extend(marked_cells(found, line, at, figure));
+            rows.push(row);
+        }
+    }
+    if let Some(TableLine { label, cells }) = geometric_mean_line(found) {
+        let mut row = vec![Cell::from(label)];
+        row.resize(labels, Cell::default());
+        row.extend(cells);
+        rows.push(row);
+    }
+    Table::from_rows(labels, &heading, rows)
+}
+
+/// Returns the table with exact values and, for each run, change, verdict and adjusted p.
+fn exact_table(found: &RunTable) -> Table {
+    let number = |value: Option<f64>| {
+        value.map_or_else(Cell::missing, |value| {
+            Cell::number(value, value.to_string())
+        })
+    };
+    let labels = ["package", "target", "id", "statistic", "unit"];
+    let mut heading: Vec<String> = labels.map(str::to_owned).to_vec();
+    for (column, at) in found.columns.iter().zip(0..) {
+        let name = format!("{} (run {})", column.name, column.run);
+        heading.push(name.clone());
+        if at > 0 {
+            heading
+                .extend(["worse by", "verdict", "adjusted p"].map(|what| format!("{name} {what}")));
+        }
+    }
+    let mut rows = Vec::new();
+    for ColumnsLine { key, cells, .. } in &found.lines {
+        for at in 0..found.shown.statistics().len() {
+            let own = &cells[0].statistics[at];
+            let labels = [
+                &key.package,
+                &key.target,
+                &key.id,
+                &own.statistic,
+                &own.unit,
+            ];
+            let mut row = labels.map(|text| Cell::from(text.clone())).to_vec();
+            for (column, cell) in cells.iter().enumerate() {
+                let own = &cell.statistics[at];
+                row.push(number(own.value));
+                if column > 0 {
+                    let verdict = cell.verdict.map(|verdict| Cell::from(verdict.word()));
+                    row.push(number(own.worse_by));
+                    row.push(verdict.unwrap_or_else(Cell::missing));
+                    row.push(number(cell.p_value));
+                }
+            }
+            rows.push(row);
+        }
+    }
+    Table::from_rows(labels.len(), &heading, rows)
+}
+
+fn write_json(writer: &mut dyn Write, found: &RunTable) -> io::Result<()> {
+    write_messages(
+        writer,
+        found.lines.iter().map(JsonMessage::BenchmarkColumns),
+    )?;
+    for column in &found.columns {
+        let exceeded = column.limits.exceeded.iter();
+        let exceeded = exceeded.map(|found| LimitExceeded::from_exceeded(column.run, found));
+        write_messages(writer, exceeded.map(JsonMessage::LimitExceeded))?;
+    }
+    write_message(writer, JsonMessage::ColumnsFinished(found.into()))
+}
+
+/// Writes the runs in lines of at most `columns`. `format` applies to human output; JSON is one message per benchmark.
+pub fn write_columns(
+    writer: &mut dyn Write,
+    found: &RunTable,
+    message_format: MessageFormat,
+    format: TableFormat,
+    columns: usize,
+) -> io::Result<()> {
+    match (message_format, format) {
+        (MessageFormat::Json, _) => write_json(writer, found),
+        (MessageFormat::Human, TableFormat::Text) => write_text(writer, found, columns),
+        (MessageFormat::Human, TableFormat::Markdown) => {
+            markdown_table(found).write_as(writer, format, columns)?;
+            writeln!(writer)?;
+            for line in legend(found) {
+                writeln!(writer, "{}  ", sanitize::markdown(&line))?;
+            }
+            Ok(())
+        }
+        (MessageFormat::Human, TableFormat::Csv) => {
+            exact_table(found).write_as(writer, format, columns)
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::output::messages::{ColumnCell, ColumnStatistic};
+    use crate::output::terminal::strip_colors;
+    use perfcheck_analysis::compare::{BLOCK, Fact};
+    use perfcheck_analysis::findings::LimitReport;
+    use perfcheck_analysis::model::{BenchmarkKey, DecisionSettings};
+
+    fn column(run: i64, name: &str, verdicts: &[Verdict]) -> RunColumn {
+        RunColumn {
+            run: RunId(run),
+            name: name.into(),
+            method: (run > 1).then_some(Method::Stored(Test::BootstrapT)),
+            tally: verdicts.iter().copied().collect(),
+            warnings: Vec::new(),
+            remarks: Vec::new(),
+            left_out: None,
+            limits: LimitReport::default(),
+            together: None,
+        }
+    }
+
+    fn cell(
+        value: impl Into<Option<f64>>,
+        change: Option<f64>,
+        verdict: Option<Verdict>,
+    ) -> ColumnCell {
+        let mean = ShownStatistics::One(Statistic::Mean);
+        let value = value.into();
+        ColumnCell {
+            run: RunId(1),
+            statistics: vec![ColumnStatistic::new(
+                mean,
+                Statistic::Mean,
+                &Metric::Time,
+                value,
+                change,
+            )],
+            verdict,
+            change: None,
+            p_value: None,
+            differences: Vec::new(),
+        }
+    }
+
+    fn line(id: &str, metric: Metric, cells: Vec<ColumnCell>) -> ColumnsLine {
+        let key = BenchmarkKey {
+            package: "crate".into(),
+            target: "bench".into(),
+            id: id.into(),
+        };
+        ColumnsLine {
+            key,
+            metric,
+            gate: None,
+            cells,
+        }
+    }
+
+    /// Returns a table of a time and a rate in three runs.
+    fn found(shown: ShownStatistics) -> RunTable {
+        let verdicts = [Verdict::Regressed, Verdict::Suspect];
+        let rate = Metric::Rate { unit: "req".into() };
+        RunTable {
+            shown,
+            terms: ValueForm::Values,
+            hidden: 0,
+            columns: vec![
+                column(1, "base", &[]),
+                column(2, "new", &verdicts),
+                column(3, "other", &[Verdict::Incomparable]),
+            ],
+            lines: vec![
+                line(
+                    "a",
+                    Metric::Time,
+                    vec![
+                        cell(100.0, None, None),
+                        cell(108.0, Some(0.08), Some(Verdict::Regressed)),
+                        cell(50.0, None, Some(Verdict::Incomparable)),
+                    ],
+                ),
+                line(
+                    "b",
+                    rate,
+                    vec![
+                        cell(100.0, None, None),
+                        cell(92.0, Some(0.08), Some(Verdict::Suspect)),
+                        cell(None, None, None),
+                    ],
+                ),
+            ],
+            decision: DecisionSettings::default(),
+            exit_code: 1,
+        }
+    }
+
+    fn text(found: &RunTable, room: usize) -> String {
+        let mut bytes = Vec::new();
+        write_text(&mut bytes, found, room).unwrap();
+        String::from_utf8(strip_colors(&bytes)).unwrap()
+    }
+
+    #[test]
+    fn m6_m7_m_x8_plus_is_worse_of_times_and_of_rates_and_a_change_has_stars() {
+        let expected = "
+    crate/bench                    base                      new                   other
+                                  run 1                    run 2                   run 3
+      a             100.0 ns (   0.00%)     108.0 ns *  +8.00%*▲    50.00 ns (     n/c)
+      b          100.0 req/s (   0.00%)  92.00 req/s ?  +8.00%?           -
+    ";
+        let written = text(&found(ShownStatistics::One(Statistic::Mean)), usize::MAX);
+        let squeezed = |text: &str| text.split_whitespace().collect::<Vec<_>>().join(" ");
+        assert!(
+            squeezed(&written).starts_with(&squeezed(expected)),
+            "{written}"
+        );
+        for words in [
+            "Amean or Hmean of each run.",
+            "+ is worse (slower, more, a lower rate), − is better",
+            "*…* is called a change, ▲ for the worse, ▼ for the better: at most 1 % chance of any false alarm in each column, drift between runs included",
+            "?…? looks like one",
+            "n/c: not comparable",
+            "new (run 2): 1 regressed, 1 suspect.",
+        ] {
+            assert!(squeezed(&written).contains(words), "{words}: {written}");
+        }
+    }
+
+    #[test]
+    fn at_80_columns_what_does_not_fit_goes_into_a_block_of_its_own() {
+        let mut found = found(ShownStatistics::One(Statistic::Mean));
+        found.columns[1].name = "a-baseline-with-a-long-name".into();
+        let written = text(&found, 70);
+        let widest = written.lines().map(|line| line.chars().count()).max();
+        assert!(widest <= Some(70), "{written}");
+        let headings = written.lines().filter(|line| line.contains("crate/bench"));
+        assert_eq!(headings.count(), 2, "{written}");
+        assert_eq!(text(&found, usize::MAX).matches("crate/bench").count(), 1);
+    }
+
+    #[test]
+    fn m_x12_a_difference_is_told_once_with_the_columns_that_have_it() {
+        let mut found = found(ShownStatistics::Judged);
+        let governor = Difference {
+            fact: Fact::Governor,
+            candidate: "schedutil".into(),
+            base: "performance".into(),
+        };
+        found.columns[1].warnings = vec![governor.clone()];
+        let one = text(&found, usize::MAX);
+        let said = "environment differs: governor performance->schedutil in new\n";
+        assert!(one.contains(said), "{one}");
+        found.columns[2].warnings = vec![governor];
+        let both = text(&found, usize::MAX);
+        assert!(both.contains("schedutil in new, other\n"), "{both}");
+        assert_eq!(both.matches("environment differs").count(), 1);
+        found.columns[1].warnings.clear();
+        found.columns[2].warnings.clear();
+        assert!(!text(&found, usize::MAX).contains("environment"));
+    }
+
+    #[test]
+    fn a_block_has_a_line_for_each_figure_and_the_verdict_on_that_of_the_mean() {
+        let mut found = found(ShownStatistics::Block);
+        for line in &mut found.lines {
+            for cell in &mut line.cells {
+                cell.statistics = vec![cell.statistics[0].clone(); BLOCK.len()];
+            }
+        }
+        let written = text(&found, usize::MAX);
+        let starred: Vec<&str> = written
+            .lines()
+            .filter(|line| line.contains("*  +8.00%*"))
+            .filter_map(|line| line.split_whitespace().next())
+            .collect();
+        assert_eq!(starred, ["Amean"], "{written}");
+        let mut bytes = Vec::new();
+        markdown_table(&found)
+            .write_as(&mut bytes, TableFormat::Markdown, usize::MAX)
+            .unwrap();
+        let table = String::from_utf8(bytes).unwrap();
+        assert_eq!(table.lines().count(), 2 + 2 * BLOCK.len());
+        assert!(table.contains("| crate/bench b | HStddev |"), "{table}");
+    }
+
+    /// Returns a table of `count` benchmarks in two runs, one of them with a long name.
+    fn many(count: usize) -> RunTable {
+        let row = |at: usize| {
+            let id = match at {
+                1 => "a group with a long name/a function whose name says everything about it/10"
+                    .into(),
+                _ => format!("group/{at}"),
+            };
+            let cells = vec![
+                cell(100.0, None, None),
+                cell(108.0, Some(0.08), Some(Verdict::Regressed)),
+            ];
+            line(&id, Metric::Time, cells)
+        };
+        RunTable {
+            columns: vec![
+                column(1, "a-baseline-whose-name-says-everything-about-it", &[]),
+                column(2, "new", &vec![Verdict::Regressed; count]),
+            ],
+            lines: (0..count).map(row).collect(),
+            ..found(ShownStatistics::One(Statistic::Mean))
+        }
+    }
+
+    #[test]
+    fn runs_side_by_side_fit_every_terminal() {
+        insta::assert_snapshot!("columns_60", text(&many(3), 60));
+        insta::assert_snapshot!("columns_100", text(&many(3), 100));
+        for room in [60, 80, 100, 160] {
+            for count in [0, 1, 3, 60] {
+                for line in text(&many(count), room).lines() {
+                    let width = crate::output::units::width(line);
+                    assert!(width <= room, "{width} of {room}: {line}");
+                }
+            }
+        }
+        let piped = text(&many(3), usize::MAX);
+        assert!(piped.contains("a function whose name says everything about it/10"));
+        assert!(piped.contains("a-baseline-whose-name-says-everything-about-it"));
+    }
+}
