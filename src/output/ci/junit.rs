@@ -59,8 +59,13 @@ impl CaseOutcome {
 struct TestSuite<'f, 'm> {
     rows: Vec<&'f Row<'m>>,
     failed: Option<&'f FailedTarget>,
-    /// Benchmarks that declined to be measured, with their reasons.
-    declined: Vec<(&'f BenchmarkKey, &'f str)>,
+    declined: Vec<DeclinedBenchmark<'f>>,
+}
+
+/// A benchmark that declined to be measured, with its author's reason.
+struct DeclinedBenchmark<'f> {
+    key: &'f BenchmarkKey,
+    reason: &'f str,
 }
 
 impl TestSuite<'_, '_> {
@@ -86,7 +91,8 @@ pub(crate) fn write_junit(
     }
     for (key, reason) in findings.declined() {
         let suite = suites.entry((&key.package, &key.target));
-        suite.or_default().declined.push((key, reason));
+        let declined = DeclinedBenchmark { key, reason };
+        suite.or_default().declined.push(declined);
     }
     let outcomes = |rows: &[&Row<'_>], wanted: CaseOutcome| {
         rows.iter()
@@ -126,7 +132,7 @@ pub(crate) fn write_junit(
         for row in rows {
             write_case(writer, row, findings, context)?;
         }
-        for (key, reason) in &suite.declined {
+        for DeclinedBenchmark { key, reason } in &suite.declined {
             write_declined(writer, key, reason)?;
         }
         if let Some(sentence) = sentences::describe_incomplete_run(findings.run) {

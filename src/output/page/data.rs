@@ -36,7 +36,7 @@ const MOST_FENCES: usize = 16;
 pub(super) struct PageContext<'a> {
     pub(super) phrases: &'a mut Phrasebook,
     /// Packages and their targets, sorted.
-    pub(super) places: &'a [(&'a str, &'a str)],
+    pub(super) places: &'a [[&'a str; 2]],
     pub(super) timeline: &'a Timeline<'a>,
     pub(super) confidence_level: f64,
     /// The statistic that the verdicts are about.
@@ -102,13 +102,17 @@ struct ComparedData {
     change: Option<RoundedEstimate>,
     /// Values before and after the change, as numbers and as texts.
     #[serde(skip_serializing_if = "Option::is_none")]
-    values: Option<([Short; 2], [String; 2])>,
+    values: Option<ComparedValues>,
     p: Option<Short>,
     mean: Option<RoundedEstimate>,
     median: Option<RoundedEstimate>,
     threshold: Short,
     callable: Option<Short>,
 }
+
+/// Values before and after a change, as numbers and as texts.
+#[derive(Serialize)]
+struct ComparedValues([Short; 2], [String; 2]);
 
 /// The distribution of the resampled changes.
 #[derive(Serialize)]
@@ -132,9 +136,8 @@ struct SideData {
     /// Fences of each process, ascending; empty if there are too many processes to draw, or if a process has none.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     fences: Vec<[Short; 4]>,
-    /// Shortest and longest of the randomly drawn single operations, and the quantiles in between.
     #[serde(skip_serializing_if = "Option::is_none")]
-    operations: Option<(Short, Short, String)>,
+    operations: Option<OperationCurve>,
     #[serde(flatten)]
     drawn: CurveData,
     #[serde(skip_serializing_if = "Vec::is_empty")]
@@ -143,6 +146,10 @@ struct SideData {
     #[serde(skip_serializing_if = "Vec::is_empty")]
     more: Vec<[String; 2]>,
 }
+
+/// Shortest and longest of the randomly drawn single operations, and the quantiles in between.
+#[derive(Serialize)]
+struct OperationCurve(Short, Short, String);
 
 /// Samples, processes, fastest and slowest sample, coefficient of variation, R² and standard error.
 type NumbersOfSide = (
@@ -198,7 +205,7 @@ impl<'a> BenchmarkData<'a> {
         Self {
             place: shared
                 .places
-                .binary_search(&(&key.package, &key.target))
+                .binary_search(&[&key.package, &key.target])
                 .ok(),
             id: one_line(&key.id),
             verdict: one.row.verdict,
@@ -282,7 +289,7 @@ impl ComparedData {
                 .zip(found.compared)
                 .map(|(texts, numbers)| {
                     let numbers = [numbers.base, numbers.candidate].map(Short);
-                    (numbers, [texts.base, texts.candidate])
+                    ComparedValues(numbers, [texts.base, texts.candidate])
                 }),
             p: found.p_value.map(Short),
             mean: description.mean.map(|mean| short_estimate(&mean.estimate)),
@@ -369,7 +376,7 @@ fn fences(summary: &Summary) -> Vec<[Short; 4]> {
 }
 
 /// Returns quantiles on a logarithmic scale between the extremes, at the same probabilities as those of samples.
-fn operations(found: &LatencySummary) -> Option<(Short, Short, String)> {
+fn operations(found: &LatencySummary) -> Option<OperationCurve> {
     let distribution = found.course.distribution.as_ref()?;
     let quantiles: Vec<f64> = (PROBABILITIES.iter())
         .filter_map(|p| distribution.quantile(*p))
@@ -378,7 +385,7 @@ fn operations(found: &LatencySummary) -> Option<(Short, Short, String)> {
     let (least, most) = (*quantiles.first()?, *quantiles.last()?);
     let logarithms = quantiles.iter().map(|value| value.ln());
     let text = encode_positions(logarithms, (least.ln(), most.ln()), 3);
-    Some((Short(least), Short(most), text))
+    Some(OperationCurve(Short(least), Short(most), text))
 }
 
 /// Returns labeled texts about left-out samples, allocations, instructions and latencies of the side.
@@ -466,6 +473,10 @@ fn clamped_ln(time: f64) -> f64 {
     time.max(1e-6).ln()
 }
 
+/// Number, day and commit of a run in the histories.
+#[derive(Serialize)]
+pub(super) struct TimelineRun<'a>(RunId, Option<&'a str>, Option<&'a str>);
+
 /// All runs in the histories of a page, oldest first.
 pub(super) struct Timeline<'a> {
     points: Vec<&'a HistoryPoint>,
@@ -487,11 +498,10 @@ impl<'a> Timeline<'a> {
         }
     }
 
-    /// Returns number, day and commit of each run.
-    pub(super) fn runs(&self) -> Vec<(RunId, Option<&'a str>, Option<&'a str>)> {
+    pub(super) fn runs(&self) -> Vec<TimelineRun<'a>> {
         let runs = self.points.iter().map(|point| {
             let commit = point.git.as_ref().and_then(|git| git.commit.get(..10));
-            (point.run, point.started.get(..10), commit)
+            TimelineRun(point.run, point.started.get(..10), commit)
         });
         runs.collect()
     }

@@ -4,8 +4,8 @@ use serde::Serialize;
 use std::io::{self, Write};
 
 use super::data::{
-    BenchmarkData, DifferenceData, FactData, Page, PageContext, PageRun, Timeline, differences,
-    environment_facts,
+    BenchmarkData, DifferenceData, FactData, Page, PageContext, PageRun, Timeline, TimelineRun,
+    differences, environment_facts,
 };
 use super::encoding::Phrasebook;
 use crate::output::messages::{
@@ -110,10 +110,10 @@ fn write_data(writer: &mut dyn Write, page: &Page<'_>) -> io::Result<()> {
 }
 
 /// Returns the bench targets, sorted and without duplicates.
-fn bench_targets<'a>(page: &'a Page<'_>) -> Vec<(&'a str, &'a str)> {
+fn bench_targets<'a>(page: &'a Page<'_>) -> Vec<[&'a str; 2]> {
     let keys = page.benchmarks.iter().map(|one| &one.row.key);
-    let mut places: Vec<(&str, &str)> = keys
-        .map(|key| (key.package.as_str(), key.target.as_str()))
+    let mut places: Vec<[&str; 2]> = keys
+        .map(|key| [key.package.as_str(), key.target.as_str()])
         .collect();
     places.sort_unstable();
     places.dedup();
@@ -138,8 +138,7 @@ struct HeadData<'a> {
     runs: Vec<RunData<'a>>,
     /// Packages and targets of the benchmarks.
     places: Vec<[String; 2]>,
-    /// Number, day and commit of each run in the histories.
-    history: Vec<(RunId, Option<&'a str>, Option<&'a str>)>,
+    history: Vec<TimelineRun<'a>>,
     environment: Vec<FactData>,
     /// A sentence, if the run was interrupted.
     incomplete: Option<String>,
@@ -196,7 +195,7 @@ impl<'a> HeadData<'a> {
             look_slower: sentences::count_looking_slower(page.benchmarks.iter().map(|one| one.row)),
             runs: page.runs.iter().map(RunData::from).collect(),
             places: (bench_targets(page).into_iter())
-                .map(|(package, target)| [package, target].map(one_line))
+                .map(|place| place.map(one_line))
                 .collect(),
             history: timeline.runs(),
             environment: environment_facts(page),
