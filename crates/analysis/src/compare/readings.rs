@@ -296,6 +296,8 @@ mod tests {
         near(figure(&times, Statistic::Mean), 100.0);
         near(figure(&times, Statistic::StdDev), 10.0);
         near(figure(&times, Statistic::Variation), 0.1);
+        // Halfway between the second and the third of three.
+        near(figure(&times, Statistic::LinearPercentile(750)), 105.0);
         assert_eq!(figure(&times, Statistic::LaunchStdDev), None);
         assert_eq!(
             figure(&measurement_with_metric(Metric::Time, &[]), Statistic::Min),
@@ -453,5 +455,15 @@ mod tests {
             let message = Statistic::parse(word, StatisticSet::Columns).unwrap_err();
             assert!(message.contains("best-95"), "{message}");
         }
+    }
+
+    #[test]
+    fn means_and_deviations_of_rates_are_labeled_as_harmonic() {
+        let label =
+            |statistic| [Metric::Time, ops()].map(|metric| column_label(statistic, &metric));
+        assert_eq!(label(Statistic::Mean), ["Amean", "Hmean"]);
+        assert_eq!(label(Statistic::StdDev), ["Stddev", "HStddev"]);
+        assert_eq!(label(Statistic::BestMean(95)), ["BAmean-95", "BHmean-95"]);
+        assert_eq!(label(Statistic::Max), ["Max", "Max"]);
     }
 }

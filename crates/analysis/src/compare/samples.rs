@@ -215,6 +215,7 @@ fn launches(measurement: &Measurement, decision: &DecisionSettings) -> Vec<(u32,
 mod tests {
     use super::*;
     use crate::compare::fixtures::{ITERATIONS, flat_launch, measurement};
+    use crate::model::{Analysis, Outliers};
 
     #[test]
     fn each_launch_that_has_samples_is_described_by_itself() {
@@ -233,5 +234,25 @@ mod tests {
         assert_eq!(each.collect::<Vec<_>>(), wanted);
         let all = SampleDescription::from_measurement(&found, &decision).unwrap();
         assert_eq!((all.used, all.mean_ns.estimate), (5, 716.0 / 5.0));
+    }
+
+    #[test]
+    fn samples_are_described_without_those_that_the_analysis_calls_outliers() {
+        let times = [100.0, 101.0, 102.0, 103.0, 104.0, 900.0];
+        let run = measurement(vec![flat_launch(0, ITERATIONS, &times)]);
+        let mean = |outliers| {
+            let analysis = Analysis {
+                outliers,
+                ..Analysis::default()
+            };
+            let decision = DecisionSettings {
+                analysis,
+                ..DecisionSettings::default()
+            };
+            let found = SampleDescription::from_measurement(&run, &decision).unwrap();
+            (found.used, found.mean_ns.estimate)
+        };
+        assert_eq!(mean(Outliers::Keep), (6, 1410.0 / 6.0));
+        assert_eq!(mean(Outliers::Mad), (5, 102.0));
     }
 }

@@ -395,8 +395,8 @@ fn estimate_overhead(ramps: &[Vec<(f64, f64)>], confidence_level: f64) -> Option
 mod tests {
     use super::*;
     use crate::compare::fixtures::{flat_launch, measurement, with_ramp};
-    use crate::compare::summarize;
-    use crate::model::{FilteredSamples, SampleCounts, SampleFilter, System};
+    use crate::compare::{apply_filter, summarize};
+    use crate::model::{FilteredSamples, Outliers, SampleCounts, SampleFilter, System};
 
     fn summary(launches: Vec<ProcessSeries>) -> Option<Summary> {
         summarize(&measurement(launches), 0.95, 2_000, 7)
@@ -662,5 +662,23 @@ mod tests {
             [None, Some(false), Some(true)].map(is_apart),
             [false, false, true]
         );
+    }
+
+    #[test]
+    fn samples_that_a_filter_left_out_as_outliers_have_labels_and_first_ones_have_none() {
+        let times = [500.0, 100.0, 101.0, 102.0, 103.0, 104.0, 900.0];
+        let mut run = measurement(vec![flat_launch(0, 1_000, &times)]);
+        let labeled = |run: &Measurement| {
+            let summary = summarize(run, 0.95, 100, 7).expect("samples");
+            (summary.samples, summary.labeled_samples())
+        };
+        assert_eq!(labeled(&run), (7, 7));
+        let filter = SampleFilter {
+            drop_first: true,
+            outliers: Outliers::Mad,
+            ..SampleFilter::default()
+        };
+        apply_filter(std::slice::from_mut(&mut run), None, &filter);
+        assert_eq!(labeled(&run), (5, 6));
     }
 }

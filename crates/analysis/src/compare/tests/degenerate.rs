@@ -7,15 +7,18 @@ use crate::model::{Failure, Metric, Nanos, ProcessSeries, Side};
 #[test]
 fn no_samples_in_the_new_run_is_failed_and_none_in_the_reference_inconclusive() {
     let (full, empty) = (run(100.0), measurement(vec![]));
-    let lost = dedicated(&empty, &full);
-    assert_eq!(
-        (lost.verdict, lost.change, lost.p_value),
-        (Verdict::Failed, None, None)
-    );
-    assert!(has(&lost, |note| *note
-        == Note::NoSamples {
-            side: Side::Candidate
-        }));
+    let hollow = measurement((0..5).map(|k| flat_launch(k, ITERATIONS, &[])).collect());
+    for nothing in [&empty, &hollow] {
+        let lost = dedicated(nothing, &full);
+        assert_eq!(
+            (lost.verdict, lost.change, lost.p_value),
+            (Verdict::Failed, None, None)
+        );
+        assert!(has(&lost, |note| *note
+            == Note::NoSamples {
+                side: Side::Candidate
+            }));
+    }
     let nothing_there = dedicated(&full, &empty);
     assert_eq!(nothing_there.verdict, Verdict::Inconclusive);
     assert!(has(&nothing_there, |note| *note
