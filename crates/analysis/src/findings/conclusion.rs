@@ -485,4 +485,26 @@ mod tests {
         found.add_remark(RunNote::Imported);
         assert_eq!(found.verdicts.remarks, [alone, RunNote::Imported]);
     }
+
+    #[test]
+    fn a_run_is_good_if_it_succeeded_and_nothing_looks_slower() {
+        let is_good = |verdict| {
+            let key = BenchmarkKey {
+                package: "p".to_owned(),
+                target: "t".to_owned(),
+                id: "id".to_owned(),
+            };
+            let basis = ComparisonContext::new(
+                String::new(),
+                Method::Paired,
+                DecisionSettings::default(),
+                HostClass::Dedicated,
+            );
+            let rows = vec![Row::unmeasured(key, verdict, None)];
+            // No verdict makes the run fail.
+            conclude(rows, basis, GatePolicy::verdicts_only(&[])).is_good()
+        };
+        assert!(is_good(Verdict::Unchanged) && is_good(Verdict::Improved));
+        assert!(!is_good(Verdict::Regressed) && !is_good(Verdict::Suspect));
+    }
 }

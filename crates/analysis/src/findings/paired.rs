@@ -326,6 +326,7 @@ mod tests {
         let rows = evidence.rows();
         assert_eq!(rows[0].verdict, Some(Verdict::Inconclusive));
         assert_eq!(rows[0].seconds, Some(60.0));
+        assert_eq!(rows[0].reference, [Some(RunId(1))]);
         let comparison = rows[0].comparison.as_ref().expect("both were measured");
         let needed = comparison.look().expect("a look").rounds_needed;
         let remark = BenchmarkNote::Undecided {
@@ -336,6 +337,46 @@ mod tests {
             noise_threshold: comparison.sufficient_threshold(),
         };
         assert_eq!(rows[0].remarks, [remark]);
+    }
+
+    #[test]
+    fn what_is_inconclusive_looks_slower_if_the_change_is_beyond_its_uncertainty() {
+        let looks_slower = |factor| {
+            let (base, candidate) = ([side(1.0, 7)], [side(factor, 3)]);
+            let evidence = PairedEvidence {
+                runs: BySide {
+                    base: RunId(1),
+                    candidate: RunId(2),
+                },
+                earlier: &[(candidate[0].benchmark.key.clone(), RunId(9))].into(),
+                base: &base,
+                candidate: &candidate,
+                plan: &Plan {
+                    looks: vec![20],
+                    ..PLAN
+                },
+                decision: &DecisionSettings {
+                    resamples: 1_000,
+                    ..DecisionSettings::default()
+                },
+                noise_threshold: Some(0.01),
+                settled: &[],
+                cost: None,
+                reference: "run 9",
+                host: HostClass::Shared,
+            };
+            let row = evidence.rows().remove(0);
+            // The base was the build of an earlier run.
+            assert_eq!(row.reference, [Some(RunId(9))]);
+            let with_verdict = |verdict| Row {
+                verdict: Some(verdict),
+                ..row.clone()
+            };
+            let verdicts = [Verdict::Regressed, Verdict::Inconclusive, Verdict::Improved];
+            verdicts.map(|verdict| with_verdict(verdict).looks_slower())
+        };
+        assert_eq!(looks_slower(1.1), [true, true, false]);
+        assert_eq!(looks_slower(1.0), [true, false, false]);
     }
 
     #[test]

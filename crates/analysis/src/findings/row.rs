@@ -348,4 +348,20 @@ mod tests {
         assert!(!is_same(Verdict::Unchanged, &[]));
         assert!(!is_same(Verdict::Failed, &same));
     }
+
+    #[test]
+    fn a_row_without_a_comparison_has_no_change_and_a_failed_target_is_named_without_a_benchmark() {
+        let failed = FailedTarget {
+            package: "p".to_owned(),
+            target: "t".to_owned(),
+            message: "it died".to_owned(),
+        };
+        let key = BenchmarkKey {
+            package: "p".to_owned(),
+            target: "t".to_owned(),
+            id: String::new(),
+        };
+        assert_eq!(failed.key(), key);
+        assert_eq!(Row::unmeasured(key, Verdict::Failed, None).change(), None);
+    }
 }

@@ -371,4 +371,35 @@ mod tests {
         assert_eq!(found.reference, [Some(RunId(3))]);
         assert_eq!(found.blocking, [differs]);
     }
+
+    #[test]
+    fn processes_are_too_few_if_more_were_planned_and_none_failed() {
+        let too_few = |launches: u32, planned: u32, has_failed: bool| {
+            let launch = |k| flat_launch(k, ITERATIONS, &[100.0; 3]);
+            let mut run = measurement((0..launches).map(launch).collect());
+            run.sampling.launches = planned;
+            run.failures = Vec::from_iter(has_failed.then(|| Failure {
+                launch: launches,
+                message: "it died".to_owned(),
+            }));
+            launches_if_too_few(&run)
+        };
+        let fewest = MIN_LAUNCHES as u32;
+        assert_eq!(too_few(fewest - 1, 5, false), Some(MIN_LAUNCHES - 1));
+        assert_eq!(too_few(fewest, 5, false), None);
+        assert_eq!(too_few(1, 1, false), None, "as many as planned");
+        assert_eq!(too_few(fewest - 1, 5, true), None);
+    }
+
+    #[test]
+    fn the_reference_is_the_mean_of_the_averaged_runs() {
+        let chosen = ReferenceChoice::Runs {
+            averaged: vec![RunId(4), RunId(3)],
+            spread: vec![RunId(4), RunId(3), RunId(2)],
+            earlier: Vec::new(),
+            warnings: Vec::new(),
+        };
+        assert_eq!(chosen.averaged_runs(), [RunId(4), RunId(3)]);
+        assert_eq!(ReferenceChoice::New.averaged_runs(), []);
+    }
 }
