@@ -261,4 +261,17 @@ mod tests {
         let (first, second) = (key("a", "t2", "10"), key("a", "t10", "9"));
         assert_eq!(first.cmp_natural(&second), Ordering::Less);
     }
+
+    #[test]
+    fn an_id_that_ends_comes_before_one_that_goes_on_whatever_zeros_its_numbers_have() {
+        let key = |id: &str| BenchmarkKey {
+            package: "p".to_owned(),
+            target: "t".to_owned(),
+            id: id.to_owned(),
+        };
+        let order = |a, b| key(a).cmp_natural(&key(b));
+        assert_eq!(order("a1", "a01b"), Ordering::Less);
+        assert_eq!(order("a01b", "a1"), Ordering::Greater);
+        assert_eq!(order("a01", "a1"), Ordering::Less, "the same number");
+    }
 }

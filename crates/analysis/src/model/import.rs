@@ -390,4 +390,17 @@ mod tests {
         );
         assert_eq!(count(10).throughput(), None);
     }
+
+    #[test]
+    fn a_throughput_of_an_unknown_kind_is_described_as_its_author_wrote_it() {
+        let frames = DeclaredThroughput::Members(
+            [("Frames".to_owned(), DeclaredThroughput::Count(3))].into(),
+        );
+        assert_eq!(frames.describe(), "Frames(3)");
+        assert_eq!(DeclaredThroughput::Number(1.5).describe(), "1.5");
+        assert_eq!(
+            DeclaredThroughput::Text("much".to_owned()).describe(),
+            "much"
+        );
+    }
 }

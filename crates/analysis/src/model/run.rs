@@ -621,4 +621,13 @@ mod tests {
         };
         assert_eq!((commit.short(), state.short()), ("59807616e1", "59807"));
     }
+
+    #[test]
+    fn a_run_keeps_the_functions_with_the_highest_counts() {
+        let all = (0..limits::MOST_COUNTED_FUNCTIONS as u64 + 5).map(|k| (format!("f{k}"), k));
+        let kept = FunctionCount::top_functions(all);
+        assert_eq!(kept.len(), limits::MOST_COUNTED_FUNCTIONS);
+        assert_eq!(kept[0].count, limits::MOST_COUNTED_FUNCTIONS as u64 + 4);
+        assert_eq!(kept.last().map(|one| one.count), Some(5));
+    }
 }

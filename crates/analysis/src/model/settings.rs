@@ -526,5 +526,13 @@ mod tests {
         for decision in [ranks, filtered] {
             assert_eq!(decision.thresholds.practical_effect, 0.0);
         }
+        let criterion = System::Criterion.decision_settings();
+        assert_eq!(criterion.thresholds.bootstrap_min_launches, 2.0);
+    }
+
+    #[test]
+    fn two_tests_are_the_projects_own() {
+        let own = Test::ALL.iter().filter(|test| !test.is_foreign());
+        assert!(own.eq(&[Test::BootstrapT, Test::TScore]));
     }
 }

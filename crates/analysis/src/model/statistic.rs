@@ -437,4 +437,28 @@ mod tests {
             }
         }
     }
+
+    #[test]
+    fn counts_bytes_and_times_have_units_of_their_own() {
+        for counted in [Statistic::Allocations, Statistic::Instructions] {
+            assert_eq!(counted.unit(), Unit::Count);
+        }
+        assert_eq!(Statistic::Bytes.unit(), Unit::Bytes);
+        assert_eq!(Statistic::Peak.unit(), Unit::Bytes);
+        assert_eq!(Statistic::P99.unit(), Unit::Time);
+    }
+
+    #[test]
+    fn each_word_of_a_set_is_among_those_that_are_offered() {
+        for set in SETS {
+            let words = set.words();
+            assert!(
+                set.statistics()
+                    .iter()
+                    .all(|one| words.contains(&one.to_string()))
+            );
+            let has_patterns = words.len() > set.statistics().len();
+            assert_eq!(has_patterns, set == StatisticSet::Columns);
+        }
+    }
 }
