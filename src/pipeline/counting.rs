@@ -22,7 +22,7 @@ use perfcheck_analysis::model::{
 };
 use perfcheck_bench::child::{ProcessContext, Valgrind, ValgrindError};
 use perfcheck_bench::measure::{
-    CountError, CountRequest, CountResult, DiscoveredTarget, Driver, PairedTarget,
+    CountError, CountRequest, CountResult, DiscoveredTarget, HarnessKind, PairedTarget,
     count_instructions, sample_time,
 };
 use perfcheck_build::cargo::BenchTarget;
@@ -227,7 +227,7 @@ pub(crate) fn count_alone(
     let mut found = CountsByBenchmark::new();
     for one in targets {
         let here = to_count(&one.benchmarks, &wanted, &times);
-        for counted in counter.count(&[(&one.target, &one.driver)], &here, world)? {
+        for counted in counter.count(&[(&one.target, &one.harness)], &here, world)? {
             found.extend(counter.collect_counts(counted, &here));
         }
     }
@@ -308,8 +308,8 @@ fn failed_concurrently(
     here.iter().filter(may_pass).cloned().collect()
 }
 
-/// An executable ready to be counted, its driver, and the directory of its files.
-type PreparedExecutable<'d> = (BenchTarget, &'d Driver, PathBuf);
+/// An executable ready to be counted, its harness, and the directory of its files.
+type PreparedExecutable<'d> = (BenchTarget, &'d HarnessKind, PathBuf);
 
 /// Counts instructions of executables, and records reasons for missing counts.
 struct InstructionCounter<'c> {
@@ -359,7 +359,7 @@ impl<'c> InstructionCounter<'c> {
         are_apart: bool,
         world: &mut World<'_>,
     ) -> Result<Vec<CountsByBenchmark>, AppError> {
-        let sides = Side::BOTH.map(|side| (pair.targets.get(side), pair.drivers.get(side)));
+        let sides = Side::BOTH.map(|side| (pair.targets.get(side), pair.harnesses.get(side)));
         let mut counted = Vec::new();
         if are_apart {
             for side in sides {
@@ -381,7 +381,7 @@ impl<'c> InstructionCounter<'c> {
     /// Counts the benchmarks that `failed` on one side again, alone.
     fn count_again(
         &mut self,
-        side: (&BenchTarget, &Driver),
+        side: (&BenchTarget, &HarnessKind),
         counted: &mut CountedSide,
         failed: &[CountRequest],
         world: &mut World<'_>,
@@ -399,7 +399,7 @@ impl<'c> InstructionCounter<'c> {
     /// side; the output of the others follows.
     fn count(
         &mut self,
-        sides: &[(&BenchTarget, &Driver)],
+        sides: &[(&BenchTarget, &HarnessKind)],
         here: &[CountRequest],
         world: &mut World<'_>,
     ) -> Result<Vec<CountedSide>, AppError> {
@@ -407,10 +407,10 @@ impl<'c> InstructionCounter<'c> {
             return Ok(sides.iter().map(|_| Ok(BTreeMap::new())).collect());
         }
         let mut prepared = Vec::new();
-        for (target, driver) in sides {
+        for (target, harness) in sides {
             let mut target = (*target).clone();
             self.request.configure(&mut target);
-            prepared.push((target, *driver, self.stage.base_directory(self.targets)));
+            prepared.push((target, *harness, self.stage.base_directory(self.targets)));
             self.targets += 1;
         }
         let progress = Progress::new(&mut *world.stderr, &mut *world.bench_output, world.progress);
@@ -555,8 +555,8 @@ pub(super) fn sample_in_turn(
                 &progress,
                 request.timeout,
             );
-            let driver = pair.drivers.get(side);
-            let sampled = match sample_time(&target, driver, &here, time.min(ENOUGH), launcher) {
+            let harness = pair.harnesses.get(side);
+            let sampled = match sample_time(&target, harness, &here, time.min(ENOUGH), launcher) {
                 Ok(sampled) => sampled,
                 Err(error) if error.is_interrupt() => {
                     return Err(AppError::Interrupted(left.to_owned()));

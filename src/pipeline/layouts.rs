@@ -23,7 +23,8 @@ use perfcheck_analysis::model::{
 };
 use perfcheck_bench::child::{ChildError, ProcessContext};
 use perfcheck_bench::measure::{
-    Campaign, CampaignEnd, CampaignSink, Driver, PairedPlan, PairedTarget, RoundSettings, rehearse,
+    Campaign, CampaignEnd, CampaignSink, HarnessKind, PairedPlan, PairedTarget, RoundSettings,
+    rehearse,
 };
 use perfcheck_build::link::{CodeLayouts, LinkError};
 use perfcheck_build::sides::{SideTarget, StagedExecutables};
@@ -180,9 +181,11 @@ fn trap_free_benchmarks(
         request.timeout,
     );
     // A trap would dump core like a crash.
-    let came_through = without_core_dumps(|| match on_trial.drivers.candidate {
-        Driver::Criterion(_) => rehearse(&on_trial, launcher),
-        Driver::Own | Driver::Printed(_) => measurable_benchmarks(on_trial, request.seed, launcher),
+    let came_through = without_core_dumps(|| match on_trial.harnesses.candidate {
+        HarnessKind::Criterion(_) => rehearse(&on_trial, launcher),
+        HarnessKind::Own | HarnessKind::Printed(_) => {
+            measurable_benchmarks(on_trial, request.seed, launcher)
+        }
     });
     // An interrupt is the only error that ends a trial early.
     came_through.map_err(|_| AppError::Interrupted(String::new()))
@@ -215,9 +218,10 @@ fn measurable_benchmarks(
         record: &mut record,
         standing: &mut |_, _, _| None,
     };
-    match campaign.run(&mut sink) {
-        Ok((CampaignEnd::Interrupted, _)) => Err(ChildError::Interrupted),
-        Ok((CampaignEnd::Complete, _)) => {
+    let Ok(result) = campaign.run(&mut sink);
+    match result.end {
+        CampaignEnd::Interrupted => Err(ChildError::Interrupted),
+        CampaignEnd::Complete => {
             let BySide { base, candidate } = ran.into_inner();
             Ok(base.intersection(&candidate).cloned().collect())
         }

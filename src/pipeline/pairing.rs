@@ -111,7 +111,7 @@ impl Pairing {
                 Verdict::Incomparable,
                 Some(BenchmarkNote::OtherVersion),
             );
-            if !candidate.driver.is_alike(&other.driver) {
+            if !candidate.harness.is_alike(&other.harness) {
                 pairing.settle(
                     both,
                     Verdict::Incomparable,
@@ -136,9 +136,9 @@ impl Pairing {
                     candidate: candidate.target,
                 },
                 benchmarks: both,
-                drivers: BySide {
-                    base: other.driver,
-                    candidate: candidate.driver,
+                harnesses: BySide {
+                    base: other.harness,
+                    candidate: candidate.harness,
                 },
                 layouts: None,
             });

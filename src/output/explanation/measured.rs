@@ -217,6 +217,7 @@ pub(super) fn format_level(fraction: f64) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use perfcheck_analysis::model::Side;
 
     #[test]
     fn levels_have_three_digits_however_small_they_are() {
@@ -232,6 +233,7 @@ mod tests {
     fn failures_of_one_kind_are_told_once() {
         let failure = |launch, message: &str| Failure {
             launch,
+            side: Side::Candidate,
             message: message.to_owned(),
         };
         let told =
