@@ -302,10 +302,10 @@ fn run_trial(
         recorded.record(side, launch);
         Ok(())
     };
-    let (ended, spent) = run.run_rounds(pairs, &mut record, "", world)?;
-    if ended == CampaignEnd::Interrupted {
+    let result = run.run_rounds(pairs, &mut record, "", world)?;
+    if result.end == CampaignEnd::Interrupted {
         // Discard a trial with missing rounds, which is not comparable to complete ones.
-        return Ok(ended);
+        return Ok(result.end);
     }
     let failed = std::mem::take(&mut recorded.failed);
     let metrics = std::mem::take(&mut recorded.metrics);
@@ -334,10 +334,10 @@ fn run_trial(
             TrialKind::Same => row.same.push(verdict),
             TrialKind::Slowed => row.slowed.push(verdict),
         }
-        let spent = spent.iter().find(|spent| spent.key == *key);
+        let spent = result.costs.iter().find(|spent| spent.key == *key);
         row.time += spent.map_or(Duration::ZERO, |spent| spent.time);
     }
-    Ok(ended)
+    Ok(result.end)
 }
 
 fn rate(

@@ -55,4 +55,4 @@ pub use text::{
 pub use units::{change as percent_change, counted, percent as in_percent, terminal_width};
 pub use view::{MessageFormat, RowOrder, ValueForm, Verbosity, View};
 pub use words::remarks::describe_run_remark;
-pub use words::sentences::write_outcome_of_run;
+pub use words::sentences::{describe_failure, write_outcome_of_run};

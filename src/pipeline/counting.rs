@@ -22,7 +22,7 @@ use perfcheck_analysis::model::{
 };
 use perfcheck_bench::child::{ProcessContext, Valgrind, ValgrindError};
 use perfcheck_bench::measure::{
-    CountError, CountRequest, CountResult, DiscoveredTarget, Driver, PairedTarget,
+    CountError, CountRequest, CountResult, DiscoveredTarget, HarnessKind, PairedTarget,
     count_instructions, sample_time,
 };
 use perfcheck_build::cargo::BenchTarget;
@@ -229,7 +229,7 @@ pub(crate) fn count_alone(
         let here = to_count(&one.benchmarks, &wanted, &times);
         let side = CountedTarget {
             target: &one.target,
-            driver: &one.driver,
+            harness: &one.harness,
         };
         for counted in counter.count(&[side], &here, world)? {
             found.extend(counter.collect_counts(counted, &here));
@@ -316,13 +316,13 @@ fn failed_concurrently(
 #[derive(Clone, Copy)]
 struct CountedTarget<'t> {
     target: &'t BenchTarget,
-    driver: &'t Driver,
+    harness: &'t HarnessKind,
 }
 
 /// An executable ready to be counted.
 struct PreparedExecutable<'d> {
     target: BenchTarget,
-    driver: &'d Driver,
+    harness: &'d HarnessKind,
     /// Directory for its files
     directory: PathBuf,
 }
@@ -377,7 +377,7 @@ impl<'c> InstructionCounter<'c> {
     ) -> Result<Vec<CountsByBenchmark>, AppError> {
         let sides = Side::BOTH.map(|side| CountedTarget {
             target: pair.targets.get(side),
-            driver: pair.drivers.get(side),
+            harness: pair.harnesses.get(side),
         });
         let mut counted = Vec::new();
         if are_apart {
@@ -431,7 +431,7 @@ impl<'c> InstructionCounter<'c> {
             self.request.configure(&mut target);
             prepared.push(PreparedExecutable {
                 target,
-                driver: side.driver,
+                harness: side.harness,
                 directory: self.stage.base_directory(self.targets),
             });
             self.targets += 1;
@@ -444,7 +444,7 @@ impl<'c> InstructionCounter<'c> {
             let launcher = ProcessContext::new(supervisor, interrupt, observer, timeout);
             count_instructions(
                 &one.target,
-                one.driver,
+                one.harness,
                 here,
                 &one.directory,
                 limit,
@@ -584,8 +584,8 @@ pub(super) fn sample_in_turn(
                 &progress,
                 request.timeout,
             );
-            let driver = pair.drivers.get(side);
-            let sampled = match sample_time(&target, driver, &here, time.min(ENOUGH), launcher) {
+            let harness = pair.harnesses.get(side);
+            let sampled = match sample_time(&target, harness, &here, time.min(ENOUGH), launcher) {
                 Ok(sampled) => sampled,
                 Err(error) if error.is_interrupt() => {
                     return Err(AppError::Interrupted(left.to_owned()));

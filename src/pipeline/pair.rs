@@ -29,7 +29,7 @@ use perfcheck_analysis::model::{
 };
 use perfcheck_bench::child::{ChildError, ProcessContext};
 use perfcheck_bench::measure::{
-    Campaign, CampaignEnd, CampaignSink, DiscoveredBenches, Driver, Filter, PairedPlan,
+    Campaign, CampaignEnd, CampaignSink, DiscoveredBenches, Filter, HarnessKind, PairedPlan,
     PairedTarget, RoundSettings, rehearse,
 };
 use perfcheck_build::sides::{MeasuringLock, StagedExecutables};
@@ -236,7 +236,7 @@ impl Pairing {
                 Verdict::Incomparable,
                 Some(BenchmarkNote::OtherVersion),
             );
-            if !candidate.driver.is_alike(&other.driver) {
+            if !candidate.harness.is_alike(&other.harness) {
                 pairing.settle(
                     both,
                     Verdict::Incomparable,
@@ -262,9 +262,9 @@ impl Pairing {
                     candidate: candidate.target,
                 },
                 benchmarks: both,
-                drivers: BySide {
-                    base: other.driver,
-                    candidate: candidate.driver,
+                harnesses: BySide {
+                    base: other.harness,
+                    candidate: candidate.harness,
                 },
                 layouts: None,
             });
@@ -459,9 +459,11 @@ fn trap_free_benchmarks(
         request.timeout,
     );
     // A trap would dump core like a crash.
-    let came_through = without_core_dumps(|| match on_trial.drivers.candidate {
-        Driver::Criterion(_) => rehearse(&on_trial, launcher),
-        Driver::Own | Driver::Printed(_) => measurable_benchmarks(on_trial, request.seed, launcher),
+    let came_through = without_core_dumps(|| match on_trial.harnesses.candidate {
+        HarnessKind::Criterion(_) => rehearse(&on_trial, launcher),
+        HarnessKind::Own | HarnessKind::Printed(_) => {
+            measurable_benchmarks(on_trial, request.seed, launcher)
+        }
     });
     // An interrupt is the only error that ends a trial early.
     came_through.map_err(|_| AppError::Interrupted(String::new()))
@@ -494,9 +496,10 @@ fn measurable_benchmarks(
         record: &mut record,
         standing: &mut |_, _, _| None,
     };
-    match campaign.run(&mut sink) {
-        Ok((CampaignEnd::Interrupted, _)) => Err(ChildError::Interrupted),
-        Ok((CampaignEnd::Complete, _)) => {
+    let Ok(result) = campaign.run(&mut sink);
+    match result.end {
+        CampaignEnd::Interrupted => Err(ChildError::Interrupted),
+        CampaignEnd::Complete => {
             let BySide { base, candidate } = ran.into_inner();
             Ok(base.intersection(&candidate).cloned().collect())
         }

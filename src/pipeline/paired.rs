@@ -22,8 +22,8 @@ use perfcheck_analysis::model::{
 };
 use perfcheck_bench::child::ProcessContext;
 use perfcheck_bench::measure::{
-    BenchmarkCost, Campaign, CampaignEnd, CampaignSink, PairedPlan, PairedTarget, RoundSettings,
-    TimeLimit,
+    BenchmarkCost, Campaign, CampaignEnd, CampaignResult, CampaignSink, PairedPlan, PairedTarget,
+    RoundSettings, TimeLimit,
 };
 use perfcheck_store::{Store, StoreError, WorkspaceId};
 
@@ -254,9 +254,12 @@ impl<'a> PairedMeasurement<'a> {
         record: &mut dyn FnMut(Side, &ProcessRecord) -> Result<(), StoreError>,
         left: &str,
         world: &mut World<'_>,
-    ) -> Result<(CampaignEnd, Vec<BenchmarkCost>), AppError> {
+    ) -> Result<CampaignResult, AppError> {
         if pairs.is_empty() {
-            return Ok((CampaignEnd::Complete, Vec::new()));
+            return Ok(CampaignResult {
+                end: CampaignEnd::Complete,
+                costs: Vec::new(),
+            });
         }
         let progress = Progress::new(&mut *world.stderr, &mut *world.bench_output, world.progress);
         if let Some(warning) = busy_warning(self.request.load, self.environment.host.cores) {
@@ -300,11 +303,12 @@ impl BegunPair<'_> {
         let left = RecordedRun::Pair(runs).left_incomplete();
         let pairs = pairing.pairs;
         let mut record = |side, launch: &_| store.record_launch(*runs.get(side), launch);
-        let (ended, spent) = measurement.run_rounds(pairs.clone(), &mut record, &left, world)?;
-        if ended == CampaignEnd::Interrupted {
+        let result = measurement.run_rounds(pairs.clone(), &mut record, &left, world)?;
+        let spent = result.costs;
+        if result.end == CampaignEnd::Interrupted {
             return Err(AppError::Interrupted(left));
         }
-        let apart = spent.iter().filter(|spent| !spent.in_turn);
+        let apart = spent.iter().filter(|spent| !spent.is_together);
         let apart: BTreeSet<BenchmarkKey> = apart.map(|spent| spent.key.clone()).collect();
         // Processes that alternated sample by sample lived in the same moments, so one side tells how much time was stolen.
         let mut heads = store.launches(runs.candidate)?;
@@ -396,7 +400,7 @@ impl RecordedRounds {
                         .get_mut(side)
                         .insert(round, series.comparable_samples());
                 }
-                ProcessOutcome::Failed(_) => self.failed.push(key),
+                ProcessOutcome::Failed { .. } => self.failed.push(key),
             }
         }
     }
@@ -480,7 +484,7 @@ mod tests {
                 id: "b".into(),
             },
             time: Duration::from_secs(10),
-            in_turn: true,
+            is_together: true,
             skipped: None,
         }];
         let second = Some(Nanos(1_000_000_000));

@@ -112,10 +112,10 @@ impl SingleMeasurement<'_> {
             // Never stop early: every benchmark runs all of its processes.
             standing: &mut |_, _, _| None,
         };
-        let (ended, spent) = campaign.run(&mut sink)?;
+        let result = campaign.run(&mut sink)?;
         drop(progress);
-        match ended {
-            CampaignEnd::Complete => Ok(spent),
+        match result.end {
+            CampaignEnd::Complete => Ok(result.costs),
             CampaignEnd::Interrupted => Err(AppError::Interrupted(
                 RecordedRun::Single(run).left_incomplete(),
             )),

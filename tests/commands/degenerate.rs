@@ -3,7 +3,7 @@
 
 use perfcheck_analysis::model::{
     Acceptance, BenchmarkInProcess, Extras, Nanos, NewRun, ProcessOutcome, ProcessRecord, RunEnd,
-    RunId, Sample, Series, Timestamp, Verdict,
+    RunId, Sample, Series, Side, Timestamp, Verdict,
 };
 use perfcheck_store::Store;
 use serde_json::Value;
@@ -78,7 +78,10 @@ fn store(
     for (ordinal, launch) in (0..).zip(launches) {
         let outcome = match launch {
             Launch::Times(times) => ProcessOutcome::Measured(series(times)),
-            Launch::Died => ProcessOutcome::Failed("it died of SIGABRT".to_owned()),
+            Launch::Died => ProcessOutcome::Failed {
+                side: Side::Candidate,
+                message: "it died of SIGABRT".to_owned(),
+            },
         };
         let mut head = head.clone();
         head.ordinal = ordinal;

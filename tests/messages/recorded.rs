@@ -26,7 +26,7 @@ use perfcheck_analysis::model::{
     Acceptance, Allocations, AuthorSettings, Benchmark, BenchmarkCounts, BenchmarkKey, BuildFacts,
     DecisionSettings, Environment, Extras, Failure, GitState, HostFacts, Latencies, Measurement,
     Metric, Nanos, NewRun, ProcessSeries, Run, RunId, RunStatus, Sample, SamplingSettings, Series,
-    Statistic, TargetFacts, Test, Throughput, Timestamp, Verdict,
+    Side, Statistic, TargetFacts, Test, Throughput, Timestamp, Verdict,
 };
 
 /// Text that would do harm in a terminal, in Markdown, in HTML, in XML, in a spreadsheet or in a log of GitHub.
@@ -283,6 +283,7 @@ impl Recorded {
         found.failures = (0..LAUNCHES)
             .map(|launch| Failure {
                 launch,
+                side: Side::Candidate,
                 message: message.to_owned(),
             })
             .collect();

@@ -2,7 +2,7 @@
 
 use perfcheck_analysis::model::{
     Acceptance, BenchmarkKey, Failure, Nanos, ProcessOutcome, RunId, RunStatus, Sample, Series,
-    TargetFacts, Verdict,
+    Side, TargetFacts, Verdict,
 };
 use perfcheck_store::StoreError;
 
@@ -162,7 +162,10 @@ fn a_benchmark_that_failed_is_there_with_its_message_and_no_series() {
         .expect("begins");
     let mut first = launch(0, &["dies", "lives"]);
     first.benchmarks.truncate(1);
-    first.benchmarks[0].outcome = ProcessOutcome::Failed("killed by signal 9".into());
+    first.benchmarks[0].outcome = ProcessOutcome::Failed {
+        side: Side::Candidate,
+        message: "killed by signal 9".into(),
+    };
     first.head.failure = Some("killed by signal 9".into());
     let mut second = launch(0, &["lives"]);
     second.head.attempt = 1;
@@ -178,6 +181,7 @@ fn a_benchmark_that_failed_is_there_with_its_message_and_no_series() {
         measurements[0].failures,
         [Failure {
             launch: 0,
+            side: Side::Candidate,
             message: "killed by signal 9".into()
         }]
     );
@@ -220,7 +224,10 @@ fn a_measuring_launch_tells_the_conditions_and_a_failing_one_does_not_overrule_i
             features: vec![feature.into()],
         };
         if fails {
-            record.benchmarks[0].outcome = ProcessOutcome::Failed("no".into());
+            record.benchmarks[0].outcome = ProcessOutcome::Failed {
+                side: Side::Candidate,
+                message: "no".into(),
+            };
         }
         store.record_launch(run, &record).expect("records");
     };

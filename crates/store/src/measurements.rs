@@ -17,7 +17,7 @@ use super::{Store, StoreError, WorkspaceId, encoding};
 use perfcheck_analysis::compare::apply_filter;
 use perfcheck_analysis::model::{
     BenchmarkCounts, BenchmarkKey, Extras, Failure, Measurement, Nanos, ProcessSeries,
-    ProcessUsage, RunId, RunPoint, Source, Verdict,
+    ProcessUsage, RunId, RunPoint, Side, Source, Verdict,
 };
 
 /// Number of series from which decoding is distributed over threads.
@@ -208,14 +208,15 @@ impl MeasurementQuery<'_> {
             measured.map_or(Ok(()), of)
         };
         let failures = format!(
-            "SELECT f.run_benchmark, l.ordinal, f.message FROM launches l JOIN failures f ON f.launch = l.id
+            "SELECT f.run_benchmark, l.ordinal, f.side, f.message FROM launches l JOIN failures f ON f.launch = l.id
              WHERE l.run IN ({runs}) ORDER BY l.ordinal, l.attempt"
         );
         sql.each(&failures, &[], |row| {
             at(row, &mut |measured| {
                 measured.failures.push(Failure {
                     launch: row.get(1)?,
-                    message: row.get(2)?,
+                    side: row.get::<WordColumn<Side>>(2)?.0,
+                    message: row.get(3)?,
                 });
                 Ok(())
             })

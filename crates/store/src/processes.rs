@@ -6,7 +6,7 @@ use crate::Conditions;
 use crate::conditions::intern_benchmark;
 use rusqlite::params;
 
-use super::encoding::{AllocationsColumn, FlagColumn, Json, LatenciesColumn, Unsigned};
+use super::encoding::{AllocationsColumn, FlagColumn, Json, LatenciesColumn, Unsigned, WordColumn};
 use super::error::Attempt;
 use super::runs::{read_key, workspace_of_open_run};
 use super::sql::{Durability, Sql, StoredRow};
@@ -143,9 +143,9 @@ fn insert_outcome(sql: Sql<'_>, place: [i64; 3], launched: &BenchmarkInProcess) 
                 LatenciesColumn(launched.extras.latencies.as_ref()),
             ],
         )?,
-        ProcessOutcome::Failed(message) => sql.run(
-            "INSERT INTO failures (run_benchmark, launch, position, message) VALUES (?1, ?2, ?3, ?4)",
-            params![run_benchmark, launch, position, message],
+        ProcessOutcome::Failed { side, message } => sql.run(
+            "INSERT INTO failures (run_benchmark, launch, position, side, message) VALUES (?1, ?2, ?3, ?4, ?5)",
+            params![run_benchmark, launch, position, WordColumn(side), message],
         )?,
     };
     Ok(())

@@ -266,22 +266,25 @@ fn read_process_results(
     launch: i64,
 ) -> Attempt<(TargetFacts, Vec<BenchmarkInProcess>)> {
     let outcomes = "
-        SELECT b.package, b.target, b.name, rb.conditions, s.samples, s.led, s.allocations, s.latencies, NULL, s.position
+        SELECT b.package, b.target, b.name, rb.conditions, s.samples, s.led, s.allocations, s.latencies, NULL, NULL, s.position
          FROM run_benchmarks rb JOIN series s ON s.run_benchmark = rb.id AND s.launch = ?1 JOIN benchmarks b ON b.id = rb.benchmark
          WHERE rb.run = ?2
          UNION ALL
-         SELECT b.package, b.target, b.name, rb.conditions, NULL, NULL, NULL, NULL, f.message, f.position
+         SELECT b.package, b.target, b.name, rb.conditions, NULL, NULL, NULL, NULL, f.side, f.message, f.position
          FROM failures f JOIN run_benchmarks rb ON rb.id = f.run_benchmark JOIN benchmarks b ON b.id = rb.benchmark
          WHERE f.launch = ?1
-         ORDER BY 10";
+         ORDER BY 11";
     let mut facts = TargetFacts::default();
     let mut benchmarks = Vec::new();
     sql.each(outcomes, params![launch, run.0], |row| {
         let conditions = known.get(sql, row.get(3)?)?;
         facts.clone_from(&conditions.target);
-        let message: Option<String> = row.get(8)?;
-        let outcome = if let Some(message) = message {
-            ProcessOutcome::Failed(message)
+        let side: Option<WordColumn<Side>> = row.get(8)?;
+        let outcome = if let Some(WordColumn(side)) = side {
+            ProcessOutcome::Failed {
+                side,
+                message: row.get(9)?,
+            }
         } else {
             let bytes = row.get_ref(4)?.as_blob().map_err(rusqlite::Error::from)?;
             ProcessOutcome::Measured(encoding::decode(bytes).map_err(Fault::Content)?)

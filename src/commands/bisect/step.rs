@@ -4,7 +4,7 @@ use super::options::BisectOptions;
 use super::search::SearchState;
 use crate::error::{AppError, first_line};
 use crate::options::StoreOptions;
-use crate::output::{CommitFinding, CommitOutcome};
+use crate::output::{CommitFinding, CommitOutcome, describe_failure};
 use crate::pipeline::cache_build::CacheBuild;
 use crate::pipeline::judge::Measured;
 use crate::pipeline::machine_code::{CodeEquality, compare_sides};
@@ -20,7 +20,7 @@ use perfcheck_analysis::findings::{Conclusion, GatePolicy};
 use perfcheck_analysis::model::{
     Benchmark, BenchmarkKey, BySide, DecisionSettings, Environment, Purpose, RunId, Verdict,
 };
-use perfcheck_bench::measure::{DiscoveredBenches, Driver, Filter, PairedTarget};
+use perfcheck_bench::measure::{DiscoveredBenches, Filter, HarnessKind, PairedTarget};
 use perfcheck_build::cargo::CargoOptions;
 use perfcheck_build::sides::{BuiltSide, SideTarget, SidesError};
 use perfcheck_host::Revision;
@@ -49,7 +49,7 @@ pub(super) struct BuiltBenchmark {
     pub(super) target: SideTarget,
     pub(super) benchmark: Benchmark,
     /// The harness of its bench target
-    pub(super) driver: Driver,
+    pub(super) harness: HarnessKind,
     /// Keeps the executable in place
     _side: BuiltSide,
 }
@@ -136,13 +136,13 @@ impl BisectSession<'_> {
         let found = found.targets.pop().and_then(|found| {
             let mut benchmarks = found.benchmarks.into_iter();
             let benchmark = benchmarks.find(|benchmark| benchmark.key == *key)?;
-            Some((benchmark, found.driver))
+            Some((benchmark, found.harness))
         });
         let target = side
             .targets
             .iter()
             .find(|side| side.target.package == key.package && side.target.target == key.target);
-        let (Some((benchmark, driver)), Some(target)) = (found, target.cloned()) else {
+        let (Some((benchmark, harness)), Some(target)) = (found, target.cloned()) else {
             return Ok(CommitBuild::Unmeasurable {
                 reason: "it does not have the benchmark".to_owned(),
             });
@@ -151,7 +151,7 @@ impl BisectSession<'_> {
             revision: revision.clone(),
             target,
             benchmark,
-            driver,
+            harness,
             _side: side,
         })))
     }
@@ -252,9 +252,9 @@ impl BisectSession<'_> {
                 candidate: built.target.target.clone(),
             },
             benchmarks: vec![built.benchmark.clone()],
-            drivers: BySide {
-                base: good.driver.clone(),
-                candidate: built.driver.clone(),
+            harnesses: BySide {
+                base: good.harness.clone(),
+                candidate: built.harness.clone(),
             },
             layouts: None,
         }];
@@ -319,8 +319,13 @@ fn outcome_from_rows(
     let Some((row, comparison)) = compared else {
         let measurement = row.and_then(|row| row.measurement);
         let failures = measurement.into_iter().flat_map(|found| &found.failures);
-        let mut messages = failures.filter_map(|failure| failure.message.lines().next());
-        let why = messages.next().unwrap_or("the benchmark skips itself");
+        let mut messages = failures.filter_map(|failure| {
+            let line = failure.message.lines().next()?;
+            Some(describe_failure(failure.side, line))
+        });
+        let why = messages
+            .next()
+            .unwrap_or_else(|| "the benchmark skips itself".to_owned());
         return CommitOutcome {
             run: Some(run),
             ..skipped_outcome(format!("the benchmark failed: {why}"))

@@ -74,12 +74,12 @@ pub(super) fn measure(
         // Never stop early: use the whole time.
         standing: &mut |_, _, _| None,
     };
-    let (ended, spent) = campaign.run(&mut sink)?;
-    if ended == CampaignEnd::Interrupted {
+    let result = campaign.run(&mut sink)?;
+    if result.end == CampaignEnd::Interrupted {
         return Err(interrupted());
     }
     let rounds = recorded.rounds();
-    let findings = spent.iter().map(|spent| {
+    let findings = result.costs.iter().map(|spent| {
         let rounds = rounds.get(&spent.key).map_or(&[][..], Vec::as_slice);
         let series = PairedSeries {
             key: &spent.key,

@@ -281,7 +281,7 @@ impl SideCounter<'_> {
         let found = find_benchmarks(&filter, timeout, vec![target], None, world)?;
         let Some(DiscoveredTarget {
             mut target,
-            driver,
+            harness,
             benchmarks,
             ..
         }) = found.targets.into_iter().next()
@@ -304,7 +304,7 @@ impl SideCounter<'_> {
         let directory: PathBuf = self.stage.base_directory(ordinal);
         let progress = Progress::new(&mut *world.stderr, &mut *world.bench_output, world.progress);
         let launcher = ProcessContext::new(world.supervisor, world.interrupt, &progress, timeout);
-        count_stacks(&target, &driver, self.wanted, &directory, launcher).map_err(|error| {
+        count_stacks(&target, &harness, self.wanted, &directory, launcher).map_err(|error| {
             if error.is_interrupt() {
                 AppError::Interrupted(String::new())
             } else {

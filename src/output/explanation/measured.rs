@@ -291,6 +291,7 @@ impl BenchmarkSelector {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use perfcheck_analysis::model::Side;
 
     #[test]
     fn levels_have_three_digits_however_small_they_are() {
@@ -306,6 +307,7 @@ mod tests {
     fn failures_of_one_kind_are_told_once() {
         let failure = |launch, message: &str| Failure {
             launch,
+            side: Side::Candidate,
             message: message.to_owned(),
         };
         let told =

@@ -344,7 +344,10 @@ impl SideData {
             operations: latencies.as_ref().and_then(operations),
             drawn: CurveData::from_shape(&side.shape, top),
             failures: failures
-                .map(|failure| format!("launch {}: {}", failure.launch, one_line(&failure.message)))
+                .map(|failure| {
+                    let message = sentences::describe_failure(failure.side, &failure.message);
+                    format!("launch {}: {}", failure.launch, one_line(&message))
+                })
                 .collect(),
             more: labeled_extras(side, latencies.as_ref(), confidence_level),
         }

@@ -7,6 +7,7 @@ use std::time::Duration;
 
 use crate::output::terminal::{Charset, to_ascii};
 use crate::output::view::wrap_prose;
+use crate::output::words::sentences;
 use crate::output::{terminal, units};
 use perfcheck_analysis::model::{BenchmarkKey, EstimateKind, Event, Observer, VisitPlan};
 
@@ -270,13 +271,14 @@ impl<W: Write, B: Write> Observer for Progress<W, B> {
             Event::VisitFailed {
                 benchmark,
                 launch,
+                side,
                 message,
             } => self.write_line(&format!(
                 "{}: {} failed in process {}: {}",
                 terminal::error(),
                 printable_key(benchmark),
                 launch + 1,
-                terminal::escape_terminal_text(message)
+                terminal::escape_terminal_text(&sentences::describe_failure(*side, message))
             )),
             Event::TargetFailed {
                 package,

@@ -12,7 +12,7 @@ use perfcheck_analysis::compare::{Comparison, Note, Summary};
 use perfcheck_analysis::exit_code::ExitCode;
 use perfcheck_analysis::findings::{ExceededLimit, FailedTarget, Findings, Method, Row, RunNote};
 use perfcheck_analysis::model::{
-    BySide, Failure, Metric, Run, RunId, RunStatus, Statistic, Tally, Verdict,
+    BySide, Failure, Metric, Run, RunId, RunStatus, Side, Statistic, Tally, Verdict,
 };
 
 /// Characters after which a text from elsewhere (a panic message, for example) is cut.
@@ -287,22 +287,29 @@ pub(crate) fn is_fine(row: &Row<'_>) -> bool {
 }
 
 /// Returns each distinct failure with the processes in which it happened, counted from 1.
-pub(crate) fn group_by_message(failures: &[Failure]) -> Vec<(&str, Vec<u32>)> {
-    let mut found: Vec<(&str, Vec<u32>)> = Vec::new();
-    for Failure { launch, message } in failures {
-        match found.iter_mut().find(|(known, _)| known == message) {
-            Some((_, launches)) => launches.push(launch + 1),
-            None => found.push((message, vec![launch + 1])),
+pub(crate) fn group_by_message(failures: &[Failure]) -> Vec<(String, Vec<u32>)> {
+    let mut found: Vec<(String, Vec<u32>)> = Vec::new();
+    for failure in failures {
+        let message = describe_failure(failure.side, &failure.message);
+        let number = failure.launch + 1;
+        match found.iter_mut().find(|(known, _)| *known == message) {
+            Some((_, launches)) => launches.push(number),
+            None => found.push((message, vec![number])),
         }
     }
     found
 }
 
+/// Describes the failure of a process. A benchmark that fails in the reference alone is not to blame.
+pub fn describe_failure(side: Side, message: &str) -> String {
+    match side {
+        Side::Base => format!("the reference failed: {message}"),
+        Side::Candidate => message.to_owned(),
+    }
+}
+
 /// Describes the failures of a row; `in_launches` formats the processes in which a failure happened.
-pub(crate) fn describe_failures(
-    row: &Row<'_>,
-    in_launches: impl Fn(&[u32]) -> String,
-) -> Vec<String> {
+pub fn describe_failures(row: &Row<'_>, in_launches: impl Fn(&[u32]) -> String) -> Vec<String> {
     let failures = row.measurement.map_or(&[][..], |found| &found.failures);
     let failures = group_by_message(failures).into_iter();
     failures

@@ -84,7 +84,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
             base: target(base, "probe"),
             candidate: target(candidate, "probe"),
         },
-        drivers: BySide::default(),
+        harnesses: BySide::default(),
         benchmarks,
     };
     let plan = PairedPlan {
@@ -111,8 +111,8 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
             None
         },
     };
-    let (_, spent) = campaign.run(&mut sink)?;
-    write(out, label, spent, all)
+    let result = campaign.run(&mut sink)?;
+    write(out, label, result.costs, all)
 }
 
 /// Appends a line for each benchmark.

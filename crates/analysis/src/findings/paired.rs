@@ -7,8 +7,8 @@ use super::row::{ComparisonContext, Method, Row};
 use super::stored::summarize_all;
 use crate::compare::{Comparison, HostClass, Note, PairedSeries, Plan, judge};
 use crate::model::{
-    BASE_FAILED, BenchmarkKey, BySide, DecisionSettings, Measurement, ProcessUsage,
-    ProgressReporter, Round, Run, RunId, Sample, Verdict,
+    BenchmarkKey, BySide, DecisionSettings, Measurement, ProcessUsage, ProgressReporter, Round,
+    Run, RunId, Sample, Side, Verdict,
 };
 
 /// A ratio of CPU time to elapsed time from here on cannot come from process startup alone.
@@ -194,8 +194,7 @@ fn has_enough(measurement: &Measurement, comparison: &Comparison) -> bool {
 /// Reports whether the base's failures are the only reason why a benchmark was not measured.
 fn base_failed(candidate: &Measurement) -> bool {
     let mut failures = candidate.failures.iter();
-    !candidate.failures.is_empty()
-        && failures.all(|failure| failure.message.starts_with(BASE_FAILED))
+    !candidate.failures.is_empty() && failures.all(|failure| failure.side == Side::Base)
 }
 
 /// Returns a note if the processes of a benchmark used several processors at once. If one processor is enough, all processes but the first are
@@ -414,19 +413,19 @@ mod tests {
 
     #[test]
     fn only_failures_of_the_base_alone_leave_a_benchmark_new() {
-        let failed = |messages: &[&str]| {
-            let failures = messages.iter().map(|message| Failure {
+        let failed = |sides: &[Side]| {
+            let failures = sides.iter().map(|side| Failure {
                 launch: 0,
-                message: (*message).to_owned(),
+                side: *side,
+                message: "it died".to_owned(),
             });
             base_failed(&Measurement {
                 failures: failures.collect(),
                 ..measurement(Vec::new())
             })
         };
-        let of_base = format!("{BASE_FAILED}it died");
-        assert!(failed(&[&of_base]) && failed(&[&of_base, &of_base]));
-        assert!(!failed(&[]) && !failed(&[&of_base, "it died"]));
+        assert!(failed(&[Side::Base]) && failed(&[Side::Base, Side::Base]));
+        assert!(!failed(&[]) && !failed(&[Side::Base, Side::Candidate]));
     }
 
     #[test]

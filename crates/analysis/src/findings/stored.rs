@@ -308,7 +308,7 @@ mod tests {
     use super::*;
     use crate::compare::fixtures::{ITERATIONS, flat_launch, measurement};
     use crate::compare::{Difference, HostClass};
-    use crate::model::Failure;
+    use crate::model::{Failure, Side};
 
     #[test]
     fn a_benchmark_that_should_be_there_again_is_missing_only_where_the_run_does_not_have_it() {
@@ -352,6 +352,7 @@ mod tests {
         let measured = |launches: u32, has_failed: bool| Measurement {
             failures: Vec::from_iter(has_failed.then(|| Failure {
                 launch: launches,
+                side: Side::Candidate,
                 message: "it died".to_owned(),
             })),
             ..measurement((0..launches).map(launch).collect())
@@ -380,6 +381,7 @@ mod tests {
             run.sampling.launches = planned;
             run.failures = Vec::from_iter(has_failed.then(|| Failure {
                 launch: launches,
+                side: Side::Candidate,
                 message: "it died".to_owned(),
             }));
             launches_if_too_few(&run)

@@ -36,11 +36,11 @@ pub use progress::{
 };
 pub use quantity::{parse_duration, parse_fraction, parse_slowdown};
 pub use run::{
-    Acceptance, BASE_FAILED, BenchmarkCounts, BenchmarkInProcess, BuildFacts, Commit, Control,
-    CountedBenchmark, Environment, Failure, FunctionCount, GitState, Harness, HostFacts,
-    InstructionCount, Measurement, NewRun, Pair, ProcessHead, ProcessOutcome, ProcessRecord,
-    ProcessSeries, ProcessUsage, Purpose, Run, RunEnd, RunId, RunPoint, RunStatus, RunVerdict,
-    StackCounts, TargetFacts, TimeSamples, Timestamp, shorten_hash,
+    Acceptance, BenchmarkCounts, BenchmarkInProcess, BuildFacts, Commit, Control, CountedBenchmark,
+    Environment, Failure, FunctionCount, GitState, Harness, HostFacts, InstructionCount,
+    Measurement, NewRun, Pair, ProcessHead, ProcessOutcome, ProcessRecord, ProcessSeries,
+    ProcessUsage, Purpose, Run, RunEnd, RunId, RunPoint, RunStatus, RunVerdict, StackCounts,
+    TargetFacts, TimeSamples, Timestamp, shorten_hash,
 };
 pub use series::{Allocations, Extras, Latencies, LatencyWindow, Nanos, Round, Sample, Series};
 pub use settings::{

@@ -3,7 +3,7 @@
 use std::cell::{Cell, RefCell};
 use std::time::Duration;
 
-use super::{BenchmarkKey, Nanos};
+use super::{BenchmarkKey, Nanos, Side};
 
 /// The planned number of visits of each benchmark.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -81,6 +81,8 @@ pub enum Event<'a> {
         benchmark: &'a BenchmarkKey,
         /// Ordinal of the process, from 0.
         launch: u32,
+        /// The side that failed.
+        side: Side,
         /// Description of the failure.
         message: &'a str,
     },

@@ -265,12 +265,11 @@ impl Control {
 pub struct Failure {
     /// Ordinal of the process in the run, from 0.
     pub launch: u32,
+    /// The side that failed. A failure of either leaves both without a series.
+    pub side: Side,
     /// Description of the failure.
     pub message: String,
 }
-
-/// Prefix of the message of a failure if the base failed, and not the benchmark itself.
-pub const BASE_FAILED: &str = "the reference failed: ";
 
 /// A benchmark's series in one process.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -403,8 +402,13 @@ pub struct BenchmarkInProcess {
 pub enum ProcessOutcome {
     /// It was measured.
     Measured(Series),
-    /// It failed, for the reason given.
-    Failed(String),
+    /// It was not measured, because one side failed.
+    Failed {
+        /// The side that failed.
+        side: Side,
+        /// Description of the failure.
+        message: String,
+    },
 }
 
 /// The counts of a benchmark.

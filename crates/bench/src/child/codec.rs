@@ -320,8 +320,8 @@ pub(super) struct AllocationsAnswer {
 }
 
 impl AllocationsAnswer {
-    /// Converts the columns to one entry per iteration, after checking that they can answer `count asked`.
-    pub(super) fn to_allocations(&self, asked: u64) -> Result<Vec<Allocations>, String> {
+    /// Converts the columns to one entry per iteration, after checking that they can answer `count requested`.
+    pub(super) fn to_allocations(&self, requested: u64) -> Result<Vec<Allocations>, String> {
         let columns = [
             ("allocations", &self.allocations),
             ("bytes", &self.bytes),
@@ -339,9 +339,9 @@ impl AllocationsAnswer {
             }
             check_below_limit(name, column)?;
         }
-        if length == 0 || length as u64 > asked.max(1) {
+        if length == 0 || length as u64 > requested.max(1) {
             return Err(format!(
-                "counts {length} iterations where 1 to {asked} were asked for"
+                "counts {length} iterations where 1 to {requested} were asked for"
             ));
         }
         let counted: Vec<Allocations> = (0..length)
@@ -400,12 +400,16 @@ struct LatencyWindowAnswer {
 }
 
 impl LatenciesAnswer {
-    /// Converts the answer, after checking that it can answer `latencies asked` for this number of operations.
-    pub(super) fn into_latencies(self, asked: u64, operations: u64) -> Result<Latencies, String> {
+    /// Converts the answer, after checking that it can answer `latencies requested` for this number of operations.
+    pub(super) fn into_latencies(
+        self,
+        requested: u64,
+        operations: u64,
+    ) -> Result<Latencies, String> {
         let precision = self.precision()?;
         let total = self.check_counts(precision)?;
-        let told = total.saturating_add(self.errors);
-        if told != operations {
+        let counted = total.saturating_add(self.errors);
+        if counted != operations {
             return Err(format!(
                 "counts {total} operations and {} errors where the samples had {operations} iterations",
                 self.errors
@@ -419,9 +423,9 @@ impl LatenciesAnswer {
             ));
         }
         let single = self.reservoir_ns.len() as u64;
-        if single > asked.min(total) {
+        if single > requested.min(total) {
             return Err(format!(
-                "has {single} single times of {total} operations where at most {asked} were asked for"
+                "has {single} single times of {total} operations where at most {requested} were asked for"
             ));
         }
         check_below_limit("reservoir_ns", &self.reservoir_ns)?;
@@ -518,8 +522,8 @@ impl LatenciesAnswer {
 
 impl LatencyWindowAnswer {
     fn to_window(&self) -> Result<LatencyWindow, String> {
-        let told = [self.p50_ns, self.p95_ns, self.p99_ns];
-        let percentiles = match (self.operations, told) {
+        let percentiles = [self.p50_ns, self.p95_ns, self.p99_ns];
+        let percentiles = match (self.operations, percentiles) {
             (0, [None, None, None]) => [0; 3],
             (1.., [Some(p50), Some(p95), Some(p99)])
                 if p50 <= p95 && p95 <= p99 && p99 < limits::BEYOND_NUMBERS =>
@@ -528,7 +532,7 @@ impl LatencyWindowAnswer {
             }
             (operations, _) => {
                 return Err(format!(
-                    "has a window of {operations} operations with the percentiles {told:?}"
+                    "has a window of {operations} operations with the percentiles {percentiles:?}"
                 ));
             }
         };
@@ -682,7 +686,7 @@ mod tests {
 
     #[test]
     fn counts_that_contradict_each_other_are_refused_with_what_is_wrong() {
-        for (good, bad, said) in [
+        for (good, bad, message) in [
             (
                 "\"bytes\":[64,0]",
                 "\"bytes\":[64]",
@@ -708,7 +712,7 @@ mod tests {
             let line = COUNTED.replacen(good, bad, 1);
             assert_ne!(line, COUNTED);
             let what = counted(&line).expect_err(bad);
-            assert!(what.contains(said), "{what}");
+            assert!(what.contains(message), "{what}");
         }
         let empty = r#"{"type":"counted","allocations":[],"bytes":[],"peak_bytes":[],"other_allocations":[],"other_bytes":[]}"#;
         assert!(
@@ -724,7 +728,7 @@ mod tests {
 
     fn latencies(line: &str) -> Result<Latencies, String> {
         match Frame::parse(line.as_bytes()) {
-            Ok(Frame::Latencies(told)) => told.into_latencies(2, 5),
+            Ok(Frame::Latencies(answer)) => answer.into_latencies(2, 5),
             other => panic!("{other:?}"),
         }
     }
@@ -741,7 +745,7 @@ mod tests {
 
     #[test]
     fn latencies_that_contradict_each_other_are_refused_with_what_is_wrong() {
-        for (good, bad, said) in [
+        for (good, bad, message) in [
             (
                 "[[100,3],[2048,1]]",
                 "[[2048,1],[100,3]]",
@@ -799,7 +803,7 @@ mod tests {
             let line = LATENCIES.replacen(good, bad, 1);
             assert_ne!(line, LATENCIES, "{good}");
             let what = latencies(&line).expect_err(bad);
-            assert!(what.contains(said), "{what}");
+            assert!(what.contains(message), "{what}");
         }
     }
 

@@ -63,14 +63,14 @@ impl<'a> RunningBench<'a> {
     pub(super) fn new(
         group: ProcessGroup,
         output: Receiver<Vec<u8>>,
-        launcher: &ProcessContext<'a>,
+        context: &ProcessContext<'a>,
     ) -> Self {
         Self {
             ended: group.end_channel(),
             group,
             output,
-            observer: launcher.observer,
-            interrupt: launcher.interrupt.clone(),
+            observer: context.observer,
+            interrupt: context.interrupt.clone(),
             last_output: Vec::new(),
         }
     }
@@ -368,9 +368,9 @@ mod tests {
         let (supervisor, interrupt) = (Supervisor::default(), Interrupt::never());
         let mut command = std::process::Command::new("sleep");
         let group = supervisor.spawn(command.arg("900"), LeftoverPolicy::Kill);
-        let launcher = ProcessContext::new(&supervisor, &interrupt, &NullObserver, Duration::ZERO);
+        let context = ProcessContext::new(&supervisor, &interrupt, &NullObserver, Duration::ZERO);
         let output = crossbeam_channel::bounded(0).1;
-        let mut running = RunningBench::new(group.expect("it starts"), output, &launcher);
+        let mut running = RunningBench::new(group.expect("it starts"), output, &context);
         assert_eq!(
             running.exit_error("start a").to_string(),
             "the process ended (killed by cargo-perfcheck, 2 s after it closed its connection) before it answered `start a`"

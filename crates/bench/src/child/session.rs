@@ -74,7 +74,7 @@ pub struct Session<'a> {
     last_frame: String,
     hello: Hello,
     /// Total time between requests and their answers.
-    asked: Duration,
+    working_time: Duration,
     walk: SequentialWalk,
     skipping: SkipSupport,
     /// Iterations of all samples of the current benchmark.
@@ -89,20 +89,20 @@ pub struct Session<'a> {
 
 impl<'a> Session<'a> {
     /// Starts the executable and waits for its `hello`.
-    pub fn start(spec: &ProcessSpec, launcher: &ProcessContext<'a>) -> Result<Self, ChildError> {
-        Self::start_observed(spec, launcher, |_| ())
+    pub fn start(spec: &ProcessSpec, context: &ProcessContext<'a>) -> Result<Self, ChildError> {
+        Self::start_observed(spec, context, |_| ())
     }
 
     /// Like [`Self::start`]; `started` receives the process id right after the start.
     pub fn start_observed(
         spec: &ProcessSpec,
-        launcher: &ProcessContext<'a>,
+        context: &ProcessContext<'a>,
         started: impl FnOnce(u32),
     ) -> Result<Self, ChildError> {
-        let mut stranger = UnidentifiedChild::spawn(&mut command(spec), spec, launcher, started)?;
+        let mut stranger = UnidentifiedChild::spawn(&mut command(spec), spec, context, started)?;
         match stranger.wait_for_greeting(&never::<Infallible>())? {
             Greeting::Hello(hello) => {
-                Self::from_hello(stranger, hello, launcher.timeout, spec.skipping)
+                Self::from_hello(stranger, hello, context.timeout, spec.skipping)
             }
             Greeting::Printed(_, line) => Err(ChildError::NoHello {
                 what: "it is a bench of another kind by now".to_owned(),
@@ -115,22 +115,22 @@ impl<'a> Session<'a> {
     /// Starts the executable, and finds out its harness from its first message.
     pub fn detect(
         spec: &ProcessSpec,
-        launcher: &ProcessContext<'a>,
+        context: &ProcessContext<'a>,
     ) -> Result<DetectedHarness<'a>, ChildError> {
         let mut door = Connection::listen().map_err(|source| spec.spawn_error(source))?;
         let mut command = command(spec);
         door.set_environment(&mut command);
         let mut stranger =
-            UnidentifiedChild::spawn(&mut command, spec, launcher, |leader| door.admit(leader))?;
+            UnidentifiedChild::spawn(&mut command, spec, context, |leader| door.admit(leader))?;
         match stranger.wait_for_greeting(door.events())? {
             Greeting::Hello(hello) => {
-                let session = Self::from_hello(stranger, hello, launcher.timeout, spec.skipping)?;
+                let session = Self::from_hello(stranger, hello, context.timeout, spec.skipping)?;
                 Ok(DetectedHarness::Ours(Box::new(session)))
             }
             Greeting::Printed(printer, _) => Ok(DetectedHarness::Printed(printer)),
             Greeting::Runner(incoming) => {
                 let version =
-                    door.read_version(incoming, &mut stranger.running, launcher.timeout)?;
+                    door.read_version(incoming, &mut stranger.running, context.timeout)?;
                 Ok(DetectedHarness::Criterion(version))
             }
         }
@@ -156,7 +156,7 @@ impl<'a> Session<'a> {
             timeout,
             last_frame: String::new(),
             hello,
-            asked: Duration::ZERO,
+            working_time: Duration::ZERO,
             sampled: 0,
             sent: Instant::now(),
             answered: 0,
@@ -178,7 +178,7 @@ impl<'a> Session<'a> {
 
     /// Returns the total time for which the child has worked on requests.
     pub fn working_time(&self) -> Duration {
-        self.asked
+        self.working_time
     }
 
     /// Lists all benchmarks of an addressable child, in program order.
@@ -264,12 +264,12 @@ impl<'a> Session<'a> {
     /// A warm-up for no time ends after its first iteration, so a number of iterations is reached by a series of such
     /// warm-ups. If the iteration takes no time by the bench's clock, such a warm-up runs two more.
     pub fn warm_up(&mut self, goal: WarmUpGoal) -> Result<WarmUp, ChildError> {
-        let wanted = match goal {
+        let fewest = match goal {
             WarmUpGoal::Time(time) => return self.warm_up_for(time),
-            WarmUpGoal::Iterations(wanted) => u64::from(wanted),
+            WarmUpGoal::Iterations(iterations) => u64::from(iterations),
         };
         let mut all = self.warm_up_for(Nanos(0))?;
-        while all.body.iterations < wanted {
+        while all.body.iterations < fewest {
             let next = self.warm_up_for(Nanos(0))?;
             all.body.iterations += next.body.iterations;
             all.body.elapsed = Nanos(all.body.elapsed.0.saturating_add(next.body.elapsed.0));
@@ -311,7 +311,7 @@ impl<'a> Session<'a> {
                 iterations,
                 elapsed_ns,
             } => {
-                let asked = schedule
+                let requested = schedule
                     .iter()
                     .flat_map(|spec| (0..spec.count).map(|_| spec.iterations));
                 if let Some(time) = elapsed_ns
@@ -324,7 +324,8 @@ impl<'a> Session<'a> {
                     );
                     return Err(ChildError::protocol(what));
                 }
-                if !asked.eq(iterations.iter().copied()) || elapsed_ns.len() != iterations.len() {
+                if !requested.eq(iterations.iter().copied()) || elapsed_ns.len() != iterations.len()
+                {
                     let what = format!(
                         "its answer to `{request}` has {} counts and {} times that are not those asked for",
                         iterations.len(),
@@ -369,8 +370,8 @@ impl<'a> Session<'a> {
     pub fn latencies(&mut self, reservoir: u64) -> Result<Latencies, ChildError> {
         let request = ChildRequest::Latencies(reservoir);
         match self.ask(&request, Duration::ZERO)? {
-            Frame::Latencies(told) => {
-                let checked = told.into_latencies(reservoir, self.sampled);
+            Frame::Latencies(answer) => {
+                let checked = answer.into_latencies(reservoir, self.sampled);
                 checked.map_err(|what| contradiction(&request, &what))
             }
             _ => Err(self.unexpected_frame(&request)),
@@ -452,7 +453,7 @@ impl<'a> Session<'a> {
     fn ask(&mut self, request: &ChildRequest<'_>, expected: Duration) -> Result<Frame, ChildError> {
         self.send(request)?;
         let answer = self.answer(request, expected);
-        self.asked += self.sent.elapsed();
+        self.working_time += self.sent.elapsed();
         answer
     }
 
@@ -570,14 +571,14 @@ impl<'a> UnidentifiedChild<'a> {
     pub(super) fn spawn(
         command: &mut Command,
         spec: &ProcessSpec,
-        launcher: &ProcessContext<'a>,
+        context: &ProcessContext<'a>,
         started: impl FnOnce(u32),
     ) -> Result<Self, ChildError> {
         let SpawnedProcess {
             mut group,
             stdout,
             stderr,
-        } = spec.spawn(command, launcher)?;
+        } = spec.spawn(command, context)?;
         let leader = group.leader();
         started(leader.id());
         let requests = leader.stdin.take();
@@ -586,7 +587,7 @@ impl<'a> UnidentifiedChild<'a> {
         let not_started = |source| spec.spawn_error(source);
         let stderr = read_pieces(OutputFilter::new(stderr)).map_err(not_started)?;
         Ok(Self {
-            running: RunningBench::new(group, stderr, launcher),
+            running: RunningBench::new(group, stderr, context),
             requests,
             frames: read_lines(stdout).map_err(not_started)?,
         })

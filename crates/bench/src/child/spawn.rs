@@ -30,7 +30,7 @@ pub struct ProcessSpec {
     /// Environment variables to set, or (`None`) to remove from the inherited environment.
     pub variables: BTreeMap<String, Option<OsString>>,
     /// Number of the process within the run.
-    pub launch: u32,
+    pub ordinal: u32,
     /// Bytes by which the environment is enlarged.
     pub padding: u32,
     /// Whether the process may skip benchmarks.
@@ -57,7 +57,7 @@ pub(super) fn bench_command(spec: &ProcessSpec) -> Command {
         };
     }
     command
-        .env("PERFCHECK_LAUNCH", spec.launch.to_string())
+        .env("PERFCHECK_LAUNCH", spec.ordinal.to_string())
         .env("PERFCHECK_PADDING", "x".repeat(spec.padding as usize));
     command
 }
@@ -74,9 +74,9 @@ impl ProcessSpec {
     pub(super) fn spawn(
         &self,
         command: &mut Command,
-        launcher: &ProcessContext<'_>,
+        context: &ProcessContext<'_>,
     ) -> Result<SpawnedProcess, ChildError> {
-        let mut group = (launcher.supervisor)
+        let mut group = (context.supervisor)
             .spawn(command, LeftoverPolicy::Kill)
             .map_err(|source| self.spawn_error(source))?;
         let leader = group.leader();

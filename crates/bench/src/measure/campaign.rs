@@ -4,27 +4,38 @@
 
 #![expect(
     clippy::disallowed_methods,
-    reason = "how long rounds and links take, for the time left and the time budget"
+    reason = "how long rounds take, for the time left and the time budget"
 )]
 
+use std::cell::RefCell;
 use std::collections::BTreeMap;
+use std::rc::Rc;
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
+use super::benchmark::{CampaignBenchmark, ResolvedSettings};
+use super::criterion::CriterionDriver;
 use super::discover::DiscoveredTarget;
-use super::driver::Driver;
+use super::driver::BenchDriver;
+use super::harness_kind::HarnessKind;
+use super::own::OwnDriver;
 use super::plan::PairedPlan;
-use super::process::{ActiveProcesses, SharedCache, new_record};
-use super::schedule;
-use super::subject::{CampaignBenchmark, CampaignSides, ResolvedSettings};
-use super::target::{PairedTarget, ProcessOverlap, Target};
+use super::printed::PrintedDriver;
+use super::process::{Interrupted, ProcessNumber, SharedCache};
+use super::progress::RemainingWork;
+use super::round::TargetRound;
+use super::settings::CampaignSettings;
+use super::sides::CampaignSides;
+use super::target::{PairedTarget, RoundScope, StandingFn, Target};
 use crate::child::ProcessContext;
-use perfcheck_analysis::compare::LookStatus;
 use perfcheck_analysis::model::{
-    BASE_FAILED, Benchmark, BenchmarkInProcess, BenchmarkKey, Event, Interleaving, ProcessOutcome,
-    ProcessRecord, Round, Sample, Side, VisitPlan,
+    Benchmark, BenchmarkKey, EstimateKind, Event, ProcessRecord, Side, VisitPlan,
 };
-use perfcheck_build::link::LinkError;
+use perfcheck_build::cargo::BenchTarget;
 use perfcheck_host::ControlProbe;
+
+/// Other benchmarks wait for one in doubt until it has had this many rounds.
+const ROUNDS_IN_DOUBT: u32 = 60;
 
 /// How a campaign ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -44,17 +55,23 @@ pub struct BenchmarkCost {
     pub time: Duration,
     /// Whether it ran out of time before it was settled or had used its rounds.
     pub ran_out_of_time: bool,
-    /// Whether the sides took samples alternately; otherwise their processes ran alternately.
-    pub in_turn: bool,
+    /// Whether the two sides could be alive at the same time; otherwise their processes ran one after the other.
+    pub is_together: bool,
     /// The reason why it declined to be measured, if it did.
     pub skipped: Option<String>,
 }
 
+/// What a campaign has come to.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct CampaignResult {
+    /// How it ended.
+    pub end: CampaignEnd,
+    /// The cost of each benchmark.
+    pub costs: Vec<BenchmarkCost>,
+}
+
 /// How often a target, by package and name, was started in the round. Two pairs may share a target, whose benchmarks may have different bases.
 type Attempts = BTreeMap<(String, String), u32>;
-
-/// Decides from a benchmark, its noise threshold and its rounds whether it needs more rounds.
-type StandingFn<'s> = dyn FnMut(&Benchmark, f64, &[Round]) -> Option<LookStatus> + 's;
 
 /// The receiver of a campaign's results, which also decides when a benchmark needs no more rounds.
 pub struct CampaignSink<'s, E> {
@@ -67,24 +84,22 @@ pub struct CampaignSink<'s, E> {
 
 /// Everything that one run measures, or a pair of runs.
 ///
-/// In each round it starts every target as often as it takes to visit each open benchmark once, passes the records to its sink, and asks the sink
-/// whether a benchmark needs more rounds. A plain run is a campaign of one side, a side-by-side measurement one of two. They differ in the requests
-/// to a child: one side has the schedules of `schedule.rs`, and a round of two sides those of `plan.rs`, which are short and consist of quads (ABBA).
+/// In each round it lets the driver of every target run as many processes as it takes to visit each open benchmark once, passes the records to its
+/// sink, and asks the sink whether a benchmark needs more rounds. A plain run is a campaign of one side, a side-by-side measurement one of two. They
+/// differ in the requests to a child: one side has the schedules of `schedule.rs`, and a round of two sides those of `plan.rs`, which are short and
+/// consist of quads (ABBA).
 pub struct Campaign<'a> {
-    pub(super) targets: Vec<Target>,
-    pub(super) seed: u64,
-    /// The plan of the rounds of two sides. With one side, each benchmark has its own number of processes.
-    pub(super) in_turn: Option<PairedPlan>,
-    pub(super) launcher: ProcessContext<'a>,
-    /// Resolves the settings of a benchmark. Called again when a process reports its author's settings.
-    pub(super) resolve: Box<dyn Fn(&Benchmark) -> ResolvedSettings + 'a>,
-    pub(super) control: Option<ControlProbe>,
-    pub(super) shared_cache: SharedCache,
+    targets: Vec<DrivenTarget>,
+    settings: CampaignSettings<'a>,
+    shared_cache: Rc<RefCell<SharedCache>>,
     /// Number of visits that have ended.
-    pub(super) done: usize,
-    /// Time limit for all processes together.
-    pub(super) time_budget: Option<Duration>,
-    pub(super) began: Instant,
+    ended_visits: usize,
+}
+
+/// A target and what drives its processes.
+struct DrivenTarget {
+    target: Target,
+    driver: Box<dyn BenchDriver>,
 }
 
 impl<'a> Campaign<'a> {
@@ -93,30 +108,18 @@ impl<'a> Campaign<'a> {
         targets: Vec<DiscoveredTarget>,
         resolve: impl Fn(&Benchmark) -> ResolvedSettings + 'a,
         seed: u64,
-        launcher: ProcessContext<'a>,
+        context: ProcessContext<'a>,
     ) -> Self {
-        let targets = targets
-            .into_iter()
+        let mut campaign = Self::new(CampaignSettings::new(seed, resolve, context));
+        for found in targets {
             // The filter may have left a target without benchmarks.
-            .filter(|found| !found.benchmarks.is_empty())
-            .map(|found| {
-                let driver = CampaignSides::single(found.driver);
+            if !found.benchmarks.is_empty() {
                 let executable = CampaignSides::single(found.target);
-                Target::new(executable, driver, found.benchmarks, &resolve)
-            })
-            .collect();
-        Self {
-            targets,
-            seed,
-            in_turn: None,
-            launcher,
-            resolve: Box::new(resolve),
-            control: None,
-            shared_cache: SharedCache::of_host(),
-            done: 0,
-            time_budget: None,
-            began: Instant::now(),
+                let harness = CampaignSides::single(found.harness);
+                campaign.add_target(executable, &harness, found.benchmarks);
+            }
         }
+        campaign
     }
 
     /// Plans rounds of two sides. `noise_threshold` returns that of each benchmark.
@@ -124,387 +127,293 @@ impl<'a> Campaign<'a> {
         targets: Vec<PairedTarget>,
         noise_threshold: impl Fn(&Benchmark) -> f64 + 'a,
         plan: PairedPlan,
-        launcher: ProcessContext<'a>,
+        context: ProcessContext<'a>,
     ) -> Self {
         let resolve = move |benchmark: &Benchmark| plan.resolve(noise_threshold(benchmark));
-        let targets = targets.into_iter().map(|pair| {
-            let (executables, drivers) = (pair.targets.into(), pair.drivers.into());
-            Target {
-                layouts: pair.layouts,
-                ..Target::new(executables, drivers, pair.benchmarks, &resolve)
-            }
-        });
-        Self {
-            targets: targets.collect(),
-            in_turn: Some(plan),
+        let mut campaign = Self::new(CampaignSettings {
+            plan: Some(plan),
             time_budget: plan.time_budget,
-            ..Self::single(Vec::new(), resolve, plan.seed, launcher)
+            ..CampaignSettings::new(plan.seed, resolve, context)
+        });
+        for pair in targets {
+            let harnesses = pair.harnesses.into();
+            let target = campaign.add_target(pair.targets.into(), &harnesses, pair.benchmarks);
+            target.layouts = pair.layouts;
+        }
+        campaign
+    }
+
+    fn new(settings: CampaignSettings<'a>) -> Self {
+        Self {
+            targets: Vec::new(),
+            settings,
+            shared_cache: Rc::new(RefCell::new(SharedCache::of_host())),
+            ended_visits: 0,
+        }
+    }
+
+    fn add_target(
+        &mut self,
+        executables: CampaignSides<BenchTarget>,
+        harnesses: &CampaignSides<HarnessKind>,
+        benchmarks: Vec<Benchmark>,
+    ) -> &mut Target {
+        let driver = self.create_driver(harnesses, benchmarks.len());
+        let benchmarks = benchmarks.into_iter().map(|benchmark| {
+            let resolved = (self.settings.resolve)(&benchmark);
+            CampaignBenchmark::new(benchmark, resolved, driver.time_precision())
+        });
+        let mut target = Target::new(executables, benchmarks.collect());
+        target.has_longer_rounds = driver.lengthens_rounds();
+        let driven = self.targets.push_mut(DrivenTarget { target, driver });
+        &mut driven.target
+    }
+
+    /// Creates the driver of a target. Only executables with the same driver are paired, so the candidate's harness decides.
+    fn create_driver(
+        &self,
+        harnesses: &CampaignSides<HarnessKind>,
+        benchmarks: usize,
+    ) -> Box<dyn BenchDriver> {
+        match &harnesses.candidate {
+            HarnessKind::Own => Box::new(OwnDriver::new(benchmarks, self.shared_cache.clone())),
+            HarnessKind::Criterion(candidate) => {
+                let versions = harnesses.map(|harness| match harness {
+                    HarnessKind::Criterion(version) => *version,
+                    HarnessKind::Own | HarnessKind::Printed(_) => *candidate,
+                });
+                Box::new(CriterionDriver::new(versions, benchmarks))
+            }
+            HarnessKind::Printed(candidate) => {
+                let harnesses = harnesses.map(|harness| match harness {
+                    HarnessKind::Printed(harness) => Arc::clone(harness),
+                    HarnessKind::Own | HarnessKind::Criterion(_) => Arc::clone(candidate),
+                });
+                Box::new(PrintedDriver::new(harnesses))
+            }
         }
     }
 
     /// Sets a time budget: after the first process of each target, none starts that would end later than `budget` after the start.
     #[must_use]
-    pub fn with_time_budget(self, budget: Option<Duration>) -> Self {
-        Self {
-            time_budget: budget,
-            ..self
-        }
+    pub fn with_time_budget(mut self, budget: Option<Duration>) -> Self {
+        self.settings.time_budget = budget;
+        self
     }
 
     /// Runs the control workload before each process, while no child is alive.
     #[must_use]
-    pub fn with_control(self, probe: ControlProbe) -> Self {
-        Self {
-            control: Some(probe),
-            ..self
-        }
+    pub fn with_control(mut self, probe: ControlProbe) -> Self {
+        self.settings.control = Some(probe);
+        self
+    }
+
+    /// Returns the expected duration before anything but the plan is known, and how to read it.
+    pub fn expected_duration(&self) -> (Duration, EstimateKind) {
+        let work = self.remaining_work();
+        let settings = &self.settings;
+        (work.time_left(settings), work.estimate_kind(settings))
     }
 
     /// Measures until every benchmark is settled, or the rounds or the time are used up. Failures of benches are recorded like results: the only
     /// errors are those of the sink.
-    pub fn run<E>(
-        mut self,
-        sink: &mut CampaignSink<'_, E>,
-    ) -> Result<(CampaignEnd, Vec<BenchmarkCost>), E> {
-        self.began = Instant::now();
+    pub fn run<E>(mut self, sink: &mut CampaignSink<'_, E>) -> Result<CampaignResult, E> {
+        self.settings.began = Instant::now();
         let plan = self.visit_plan();
         self.report_plan(plan);
-        let (VisitPlan::Launches(rounds) | VisitPlan::Rounds(rounds)) = plan;
-        let mut ended = CampaignEnd::Complete;
+        let mut end = CampaignEnd::Complete;
         'rounds: for round in 0.. {
             if self.is_over() {
                 break;
             }
             let mut attempts = Attempts::new();
-            for index in 0..self.targets.len() {
-                let wanted = self.choose_benchmarks(index, round);
-                if wanted.is_empty() {
-                    continue;
-                }
-                let began = Instant::now();
-                if self.run_round(index, round, &wanted, &mut attempts, sink)?
-                    == CampaignEnd::Interrupted
-                {
-                    ended = CampaignEnd::Interrupted;
+            for place in 0..self.targets.len() {
+                let scope = self.round_scope();
+                let others = self.targets.iter().enumerate();
+                let others = others.filter(|(other, _)| *other != place);
+                let others = others
+                    .map(|(_, other)| RemainingWork::estimate(&other.target, &self.settings, round))
+                    .sum();
+                let context = RoundContext {
+                    settings: &self.settings,
+                    round,
+                    others,
+                    ended_visits: &mut self.ended_visits,
+                };
+                let ended = self.targets[place].run_round(context, scope, &mut attempts, sink)?;
+                if ended == CampaignEnd::Interrupted {
+                    end = ended;
                     break 'rounds;
                 }
-                self.targets[index].round_time = began.elapsed();
             }
         }
-        self.launcher.observer.observe(&Event::Measured);
-        self.report_late_targets(rounds);
-        let spent = self.targets.into_iter().flat_map(|target| {
-            let in_turn = target.coexistence != ProcessOverlap::Apart;
-            target
-                .subjects
-                .into_iter()
-                .map(move |subject| BenchmarkCost {
-                    ran_out_of_time: ended == CampaignEnd::Complete && subject.has_unused_rounds(),
-                    key: subject.benchmark.key,
-                    time: subject.time,
-                    in_turn,
-                    skipped: subject.skipped,
-                })
+        self.settings.context.observer.observe(&Event::Measured);
+        let (VisitPlan::Launches(processes) | VisitPlan::Rounds(processes)) = plan;
+        for driven in &self.targets {
+            driven.target.report_lateness(&self.settings, processes);
+        }
+        let costs = self.targets.into_iter().flat_map(|driven| {
+            let is_together = driven.driver.runs_sides_together();
+            let benchmarks = driven.target.benchmarks.into_iter();
+            benchmarks.map(move |benchmark| BenchmarkCost {
+                ran_out_of_time: end == CampaignEnd::Complete && benchmark.has_unused_rounds(),
+                key: benchmark.subject.key,
+                time: benchmark.time,
+                is_together,
+                skipped: benchmark.skipped,
+            })
         });
-        Ok((ended, spent.collect()))
+        Ok(CampaignResult {
+            end,
+            costs: costs.collect(),
+        })
+    }
+
+    fn benchmarks(&self) -> impl Iterator<Item = &CampaignBenchmark> {
+        let targets = self.targets.iter();
+        targets.flat_map(|driven| driven.target.benchmarks.iter())
     }
 
     fn visit_plan(&self) -> VisitPlan {
-        let launches = self.subjects().map(CampaignBenchmark::launches).max();
-        match &self.in_turn {
-            None => VisitPlan::Launches(launches.unwrap_or(0)),
+        match &self.settings.plan {
+            None => {
+                let processes = self.benchmarks().map(CampaignBenchmark::processes).max();
+                VisitPlan::Launches(processes.unwrap_or(0))
+            }
             Some(plan) => VisitPlan::Rounds(plan.rounds),
         }
     }
 
-    /// Runs one round of a target, with as many processes as it takes to visit each of its open benchmarks once.
+    /// Returns the work of the whole campaign.
+    fn remaining_work(&self) -> RemainingWork {
+        let targets = self.targets.iter();
+        targets
+            .map(|driven| RemainingWork::estimate(&driven.target, &self.settings, 0))
+            .sum()
+    }
+
+    fn report_plan(&self, plan: VisitPlan) {
+        let (expected, bound) = self.expected_duration();
+        self.settings.context.observer.observe(&Event::Planned {
+            benchmarks: self.benchmarks().count(),
+            visits: self.remaining_work().visits,
+            expected,
+            bound,
+            plan,
+        });
+    }
+
+    /// Reports whether nothing is left to visit, or no time for it.
+    fn is_over(&self) -> bool {
+        let mut targets = self.targets.iter().map(|driven| &driven.target);
+        targets.all(|target| target.late.is_some() || target.open_benchmarks().next().is_none())
+    }
+
+    /// Returns the benchmarks that the next round visits: a time budget is first spent on those in doubt.
+    fn round_scope(&self) -> RoundScope {
+        let targets = self.targets.iter().map(|driven| &driven.target);
+        let in_time = targets.filter(|target| target.late.is_none());
+        let mut open = in_time.flat_map(Target::open_benchmarks);
+        let is_in_doubt = |benchmark: &CampaignBenchmark| {
+            !benchmark.can_wait() && benchmark.measured < ROUNDS_IN_DOUBT
+        };
+        if self.settings.time_budget.is_some() && open.any(is_in_doubt) {
+            RoundScope::InDoubt
+        } else {
+            RoundScope::AllOpen
+        }
+    }
+}
+
+/// A round as seen by one target.
+struct RoundContext<'r, 'c> {
+    settings: &'r CampaignSettings<'c>,
+    round: u32,
+    /// The remaining work of the other targets.
+    others: RemainingWork,
+    ended_visits: &'r mut usize,
+}
+
+impl DrivenTarget {
+    /// Runs one round, with as many processes as it takes to visit each chosen benchmark once.
     fn run_round<E>(
         &mut self,
-        index: usize,
-        round: u32,
-        asked: &[usize],
+        context: RoundContext<'_, '_>,
+        scope: RoundScope,
         attempts: &mut Attempts,
         sink: &mut CampaignSink<'_, E>,
     ) -> Result<CampaignEnd, E> {
-        let mut wanted = asked.to_vec();
-        let bench = &self.targets[index].executables.candidate;
+        let RoundContext {
+            settings, round, ..
+        } = context;
+        let Self { target, driver } = self;
+        let chosen = target.choose_benchmarks(settings, round, scope);
+        if chosen.is_empty() {
+            return Ok(CampaignEnd::Complete);
+        }
+        let began = Instant::now();
+        let bench = &target.executables.candidate;
         let attempt = attempts
             .entry((bench.package.clone(), bench.target.clone()))
             .or_default();
-        self.link_layout(index, round);
-        while !wanted.is_empty() {
-            let mut launch = self.prepare_processes(index, round, *attempt, wanted);
-            match &self.targets[index].drivers.candidate {
-                Driver::Own => self.launch_own(&mut launch),
-                Driver::Criterion(_) => self.launch_criterion(&mut launch),
-                Driver::Printed(_) => self.launch_printed(&mut launch),
-            }
-            for side in launch.records.sides_in(Side::BOTH) {
-                let record = launch.records.get(side);
+        target.link_layout(settings, round);
+        let mut unvisited = chosen.clone();
+        while !unvisited.is_empty() {
+            let number = ProcessNumber {
+                round,
+                attempt: *attempt,
+            };
+            let mut step = TargetRound {
+                processes: target.prepare_processes(settings.seed, number),
+                target: &mut *target,
+                settings,
+                unvisited,
+                ended_visits: &mut *context.ended_visits,
+                others: context.others,
+            };
+            let ended = run_processes(&mut **driver, &mut step);
+            let records = &step.processes.records;
+            for side in records.sides_in(Side::BOTH) {
+                let record = records.get(side);
                 if !record.benchmarks.is_empty() {
                     (sink.record)(side, record)?;
                 }
             }
-            if launch.interrupted {
+            if let Err(Interrupted) = ended {
                 return Ok(CampaignEnd::Interrupted);
             }
-            wanted = launch.wanted;
+            unvisited = step.unvisited;
             *attempt += 1;
         }
-        Ok(self.evaluate_rounds(index, round, asked, sink.standing))
-    }
-
-    /// Determines which of the benchmarks that this round has visited need no more rounds.
-    fn evaluate_rounds(
-        &mut self,
-        index: usize,
-        round: u32,
-        asked: &[usize],
-        standing: &mut StandingFn<'_>,
-    ) -> CampaignEnd {
-        let limit = self.time_per_benchmark();
-        for place in asked.iter().copied() {
-            // There may be thousands of benchmarks, and each needs a computation.
-            if self.launcher.interrupt.is_requested() {
-                return CampaignEnd::Interrupted;
-            }
-            let subject = &mut self.targets[index].subjects[place];
-            if subject.is_open() {
-                let threshold = subject.resolved.noise_threshold;
-                let found = standing(&subject.benchmark, threshold, &subject.rounds);
-                if let Some(found) = found {
-                    subject.standing = found;
-                }
-                subject.done = matches!(found, Some(LookStatus::Settled(_)))
-                    || subject.is_out_of_time(limit)
-                    || subject.visits_left(round + 1, None) == 0;
-            }
+        let evaluated = target.evaluate_rounds(settings, round, &chosen, sink.standing);
+        if let Err(Interrupted) = evaluated {
+            return Ok(CampaignEnd::Interrupted);
         }
-        CampaignEnd::Complete
-    }
-
-    /// Returns the indices of the benchmarks that this round visits, shuffled; they are taken from the end. The round does not count for the other
-    /// open benchmarks.
-    fn choose_benchmarks(&mut self, index: usize, round: u32) -> Vec<usize> {
-        let some_wait = self.must_waiters_wait();
-        let target = &mut self.targets[index];
-        let mut wanted = Vec::new();
-        for (place, subject) in target.subjects.iter_mut().enumerate() {
-            if !subject.is_open() {
-                continue;
-            }
-            if some_wait && subject.can_wait() {
-                subject.waited += 1;
-            } else {
-                wanted.push(place);
-            }
-        }
-        let bench = &target.executables.candidate;
-        let mut draws = schedule::stream(self.seed, "order", bench, u64::from(round));
-        draws.shuffle(&mut wanted);
-        // Every benchmark gets its first round, regardless of the time.
-        if round > 0 {
-            self.retain_in_time(index, round, &mut wanted);
-        }
-        wanted
-    }
-
-    /// Prepares the next process of each side. The padding is the same on both sides: shared randomness adds no noise to the comparison.
-    fn prepare_processes(
-        &self,
-        index: usize,
-        round: u32,
-        attempt: u32,
-        wanted: Vec<usize>,
-    ) -> ActiveProcesses {
-        let target = &self.targets[index];
-        let block = u64::from(round) << 32 | u64::from(attempt);
-        let padding = schedule::draw_padding(self.seed, &target.executables.candidate, block);
-        let begun = |executable: &_| new_record(executable, target.layout, round, attempt, padding);
-        ActiveProcesses {
-            index,
-            records: target.executables.map(begun),
-            wanted,
-            block,
-            interrupted: false,
-        }
-    }
-
-    /// Records a successful visit for each side. `turns` says how two sides alternated.
-    pub(super) fn record_success(
-        &mut self,
-        launch: &mut ActiveProcesses,
-        place: usize,
-        sides: Vec<(Side, BenchmarkInProcess)>,
-        turns: Interleaving,
-        took: Duration,
-    ) {
-        let is_printed = matches!(
-            self.targets[launch.index].drivers.candidate,
-            Driver::Printed(_)
-        );
-        let subject = self.subject_mut(launch, place);
-        subject.record_visit(took);
-        if let Some((_, launched)) = sides.first() {
-            subject.benchmark.metric = launched.benchmark.metric.clone();
-        }
-        if !is_printed {
-            subject.note_lengths(&sides);
-        }
-        if launch.is_pair() {
-            let of = |side| sides.iter().find(|(of, _)| *of == side);
-            let samples = |side| {
-                of(side)
-                    .map(|(_, side)| comparable_samples(side))
-                    .unwrap_or_default()
-            };
-            let led = of(Side::Candidate).map(|(_, candidate)| candidate.extras.led.clone());
-            let layout = launch.records.candidate.head.layout;
-            let subject = self.subject_mut(launch, place);
-            subject.rounds.push(Round {
-                base: samples(Side::Base),
-                candidate: samples(Side::Candidate),
-                led: led.unwrap_or_default(),
-                layout,
-            });
-        }
-        for (side, mut launched) in sides {
-            if launch.is_pair() {
-                launched.sampling.turns = turns;
-            }
-            launch.records.get_mut(side).benchmarks.push(launched);
-        }
-        self.done += 1;
-    }
-
-    /// Records that the benchmark declines to be measured.
-    pub(super) fn record_skip(&mut self, launch: &ActiveProcesses, place: usize, reason: &str) {
-        self.done += 1;
-        let subject = self.subject_mut(launch, place);
-        subject.done = true;
-        subject.skipped = Some(reason.to_owned());
-        self.launcher.observer.observe(&Event::Skipped {
-            benchmark: &self.subject(launch, place).benchmark.key,
-            reason,
-        });
-    }
-
-    /// Records a failure on `side` for both sides, because there is nothing to compare with.
-    pub(super) fn record_failure(
-        &mut self,
-        launch: &mut ActiveProcesses,
-        place: usize,
-        side: Side,
-        message: &str,
-    ) {
-        self.done += 1;
-        self.subject_mut(launch, place).failures += 1;
-        let subject = self.subject(launch, place);
-        let message = match side {
-            Side::Candidate => message.to_owned(),
-            Side::Base => format!("{BASE_FAILED}{message}"),
-        };
-        self.launcher.observer.observe(&Event::VisitFailed {
-            benchmark: &subject.benchmark.key,
-            launch: launch.round(),
-            message: &message,
-        });
-        for side in launch.records.sides_in(Side::BOTH) {
-            let launched = subject.record(ProcessOutcome::Failed(message.clone()));
-            launch.records.get_mut(side).benchmarks.push(launched);
-        }
-    }
-
-    /// Warns that a process failed on `side` after everything was measured.
-    pub(super) fn warn_of_late_failure(
-        &self,
-        launch: &mut ActiveProcesses,
-        side: Side,
-        message: &str,
-    ) {
-        let head = launch.head(side);
-        head.failure = Some(message.to_owned());
-        let message = format!("{}/{}: {message}", head.package, head.target);
-        self.launcher.observer.observe(&Event::Warning(&message));
-    }
-
-    /// Returns a function that chooses the processor to bind a benchmark to, if one is known to be enough for it. The choice is drawn anew for each
-    /// pair of processes. A single side is never bound.
-    pub(super) fn processor_choice(
-        &self,
-        launch: &ActiveProcesses,
-        place: usize,
-    ) -> Option<impl FnOnce(u32) -> usize + Clone + use<>> {
-        let may_bind = self.in_turn.is_some_and(|plan| plan.bind);
-        let bound = may_bind && self.subject(launch, place).is_solitary == Some(true);
-        bound.then(|| {
-            let bench = &self.targets[launch.index].executables.candidate;
-            let mut draws = schedule::stream(self.seed, "processor", bench, launch.block);
-            move |count| draws.index(count)
-        })
-    }
-
-    /// Returns the benchmark at index `place` of the target.
-    pub(super) fn subject(&self, launch: &ActiveProcesses, place: usize) -> &CampaignBenchmark {
-        &self.targets[launch.index].subjects[place]
-    }
-
-    /// Returns the benchmark at index `place` of the target, for changes.
-    pub(super) fn subject_mut(
-        &mut self,
-        launch: &ActiveProcesses,
-        place: usize,
-    ) -> &mut CampaignBenchmark {
-        &mut self.targets[launch.index].subjects[place]
+        target.round_time = began.elapsed();
+        Ok(CampaignEnd::Complete)
     }
 }
 
-/// Returns the samples of one side that can be compared with each other.
-fn comparable_samples(launched: &BenchmarkInProcess) -> Vec<Sample> {
-    match &launched.outcome {
-        ProcessOutcome::Measured(series) => series.comparable_samples(),
-        ProcessOutcome::Failed(_) => Vec::new(),
-    }
-}
-
-impl Campaign<'_> {
-    /// Links the executables of a target for this round. If that fails, they run as built from now on.
-    pub(super) fn link_layout(&mut self, index: usize, round: u32) {
-        let target = &mut self.targets[index];
-        let Some(layouts) = target.layouts.take() else {
-            return;
-        };
-        let began = Instant::now();
-        if let Err(error) = layouts.link(round) {
-            let bench = &target.executables.candidate;
-            let message = format!(
-                "{}/{}: from this round on it runs as it was built: {error}",
-                bench.package, bench.target
-            );
-            // One of the two may already have the new layout.
-            target.executables = target.built.clone();
-            target.layout = None;
-            target.link_time = Duration::ZERO;
-            if !matches!(error, LinkError::Interrupted) {
-                self.launcher.observer.observe(&Event::Warning(&message));
-            }
-            return;
+/// Runs one process of each side.
+fn run_processes(
+    driver: &mut dyn BenchDriver,
+    round: &mut TargetRound<'_, '_>,
+) -> Result<(), Interrupted> {
+    if round.processes.is_first() {
+        driver.prepare(round);
+        if let Some(reason) = driver.explain_rounding() {
+            round.report_rounding(&reason);
         }
-        target.link_time = began.elapsed();
-        target.layout = Some(round);
-        for side in target.executables.sides_in(Side::BOTH) {
-            let place = layouts.executables().get(side).to_path_buf();
-            let executable = target.executables.get_mut(side);
-            *executable = executable.clone().with_executable(place);
-        }
-        target.layouts = Some(layouts);
     }
+    driver.run_processes(round)
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::measure::benchmark::BenchmarkIndex;
     use crate::measure::plan::RoundSettings;
+    use perfcheck_analysis::compare::LookStatus;
     use perfcheck_analysis::model::{
         AuthorSettings, Metric, NullObserver, SamplingSettings, SkipSupport, TargetFacts,
         Throughput, Verdict,
@@ -539,7 +448,7 @@ mod tests {
             benchmarks: ids.iter().map(benchmark).collect(),
             capabilities: Vec::new(),
             clock_step: None,
-            driver: Driver::Own,
+            harness: HarnessKind::Own,
         }
     }
 
@@ -548,7 +457,7 @@ mod tests {
         supervisor: &'a Supervisor,
         interrupt: &'a Interrupt,
     ) -> Campaign<'a> {
-        let launcher =
+        let context =
             ProcessContext::new(supervisor, interrupt, &NullObserver, Duration::from_secs(1));
         let resolve = |_: &Benchmark| ResolvedSettings {
             sampling: SamplingSettings::default(),
@@ -557,7 +466,28 @@ mod tests {
             pinned_samples: None,
             past_visit: None,
         };
-        Campaign::single(vec![found(ids)], resolve, 1, launcher)
+        Campaign::single(vec![found(ids)], resolve, 1, context)
+    }
+
+    fn choose(campaign: &mut Campaign<'_>, round: u32) -> Vec<usize> {
+        let scope = campaign.round_scope();
+        let target = &mut campaign.targets[0].target;
+        let chosen = target.choose_benchmarks(&campaign.settings, round, scope);
+        chosen
+            .into_iter()
+            .map(|BenchmarkIndex(index)| index)
+            .collect()
+    }
+
+    fn evaluate(
+        campaign: &mut Campaign<'_>,
+        round: u32,
+        visited: &[usize],
+        standing: &mut StandingFn<'_>,
+    ) -> Result<(), Interrupted> {
+        let visited: Vec<_> = visited.iter().copied().map(BenchmarkIndex).collect();
+        let target = &mut campaign.targets[0].target;
+        target.evaluate_rounds(&campaign.settings, round, &visited, standing)
     }
 
     #[test]
@@ -565,16 +495,19 @@ mod tests {
         let (supervisor, interrupt) = (Supervisor::default(), Interrupt::never());
         let mut campaign = campaign(&["a", "b", "c", "d"], &supervisor, &interrupt);
         let mut looked_at = Vec::new();
-        let ended = campaign.evaluate_rounds(0, 0, &[2, 0, 1, 3], &mut |benchmark, _, _| {
+        let ended = evaluate(&mut campaign, 0, &[2, 0, 1, 3], &mut |benchmark, _, _| {
             looked_at.push(benchmark.key.id.clone());
             if looked_at.len() == 2 {
                 interrupt.request();
             }
             Some(LookStatus::Settled(Verdict::Unchanged))
         });
-        assert_eq!(ended, CampaignEnd::Interrupted);
+        assert!(ended.is_err(), "it was interrupted");
         assert_eq!(looked_at, ["c", "a"], "the signal came in the second look");
-        let done: Vec<bool> = campaign.subjects().map(|subject| subject.done).collect();
+        let done: Vec<bool> = campaign
+            .benchmarks()
+            .map(|benchmark| benchmark.done)
+            .collect();
         assert_eq!(done, [true, false, true, false]);
     }
 
@@ -582,7 +515,7 @@ mod tests {
     fn what_no_longer_fits_into_the_time_is_given_up_and_the_rest_goes_on() {
         let (supervisor, interrupt) = (Supervisor::default(), Interrupt::never());
         let mut campaign = campaign(&["a", "b", "c"], &supervisor, &interrupt);
-        campaign.in_turn = Some(PairedPlan {
+        campaign.settings.plan = Some(PairedPlan {
             rounds: 100,
             round: RoundSettings::default(),
             time_budget: None,
@@ -590,21 +523,29 @@ mod tests {
             bind: true,
             seed: 1,
         });
-        for (subject, seconds) in campaign.targets[0].subjects.iter_mut().zip([20, 90, 50]) {
-            subject.visit = Duration::from_secs(seconds);
+        for (benchmark, seconds) in campaign.targets[0]
+            .target
+            .benchmarks
+            .iter_mut()
+            .zip([20, 90, 50])
+        {
+            benchmark.visit = Duration::from_secs(seconds);
         }
-        let all = campaign.choose_benchmarks(0, 1);
+        let all = choose(&mut campaign, 1);
         assert_eq!(all.len(), 3, "there is no budget");
         let mut campaign = campaign.with_time_budget(Some(Duration::from_mins(1)));
-        let mut first = campaign.choose_benchmarks(0, 0);
+        let mut first = choose(&mut campaign, 0);
         first.sort_unstable();
         assert_eq!(first, [0, 1, 2], "everybody has one round");
-        let chosen = campaign.choose_benchmarks(0, 1);
+        let chosen = choose(&mut campaign, 1);
         assert!(chosen == [0] || chosen == [2], "{chosen:?}");
-        let subjects = &campaign.targets[0].subjects;
-        let done: Vec<bool> = subjects.iter().map(|subject| subject.done).collect();
+        let benchmarks = &campaign.targets[0].target.benchmarks;
+        let done: Vec<bool> = benchmarks.iter().map(|benchmark| benchmark.done).collect();
         assert_eq!(done, [false, true, false], "90 s can come no more");
-        let waited: Vec<u32> = subjects.iter().map(|subject| subject.waited).collect();
+        let waited: Vec<u32> = benchmarks
+            .iter()
+            .map(|benchmark| benchmark.waited)
+            .collect();
         assert_eq!(waited.iter().sum::<u32>(), 1);
         assert_eq!(waited[chosen[0]], 0);
     }
@@ -613,8 +554,8 @@ mod tests {
     fn a_time_budget_goes_to_those_in_doubt_first_and_nobody_loses_rounds_by_waiting() {
         let (supervisor, interrupt) = (Supervisor::default(), Interrupt::never());
         let mut campaign = campaign(&["a", "b", "c"], &supervisor, &interrupt);
-        let wanted = |campaign: &mut Campaign<'_>, round| {
-            let mut places = campaign.choose_benchmarks(0, round);
+        let chosen = |campaign: &mut Campaign<'_>, round| {
+            let mut places = choose(campaign, round);
             places.sort_unstable();
             places
         };
@@ -624,29 +565,29 @@ mod tests {
             _ => LookStatus::Settled(Verdict::Unchanged),
         };
         let ids = ["a", "b", "c"];
-        campaign.evaluate_rounds(0, 0, &[0, 1, 2], &mut |benchmark, _, _| {
+        let _ = evaluate(&mut campaign, 0, &[0, 1, 2], &mut |benchmark, _, _| {
             let place = ids.iter().position(|id| *id == benchmark.key.id)?;
             Some(standing_of(place))
         });
-        assert_eq!(wanted(&mut campaign, 1), [0, 1], "there is time for both");
+        assert_eq!(chosen(&mut campaign, 1), [0, 1], "there is time for both");
         let mut campaign = campaign.with_time_budget(Some(Duration::from_mins(1)));
-        assert_eq!(wanted(&mut campaign, 1), [1]);
+        assert_eq!(chosen(&mut campaign, 1), [1]);
         // A round that is not evaluated does not end the waiting.
-        campaign.evaluate_rounds(0, 1, &[1], &mut |_, _, _| None);
-        assert_eq!(wanted(&mut campaign, 2), [1]);
+        let _ = evaluate(&mut campaign, 1, &[1], &mut |_, _, _| None);
+        assert_eq!(chosen(&mut campaign, 2), [1]);
         let left = |campaign: &Campaign<'_>, round| {
-            let all = campaign.subjects();
-            all.map(|subject| subject.visits_left(round, None))
+            let all = campaign.benchmarks();
+            all.map(|benchmark| benchmark.visits_left(round, None))
                 .collect::<Vec<_>>()
         };
-        let launches = SamplingSettings::default().launches;
-        assert_eq!(left(&campaign, 3), [launches - 1, launches - 3, 0]);
+        let processes = SamplingSettings::default().launches;
+        assert_eq!(left(&campaign, 3), [processes - 1, processes - 3, 0]);
         // It has waited long enough.
-        campaign.targets[0].subjects[1].measured = 60;
-        assert_eq!(wanted(&mut campaign, 3), [0, 1]);
+        campaign.targets[0].target.benchmarks[BenchmarkIndex(1)].measured = 60;
+        assert_eq!(chosen(&mut campaign, 3), [0, 1]);
         // No more visits are expected of a target that has no time left.
-        campaign.targets[0].subjects[1].measured = 2;
-        campaign.targets[0].late = Some(3);
+        campaign.targets[0].target.benchmarks[BenchmarkIndex(1)].measured = 2;
+        campaign.targets[0].target.late = Some(3);
         assert!(campaign.is_over());
     }
 }

@@ -9,8 +9,8 @@ use std::fs;
 use std::path::Path;
 use std::time::{Duration, Instant};
 
-use super::driver::Driver;
-use super::process::launch_spec;
+use super::harness_kind::HarnessKind;
+use super::process::process_spec;
 use super::visit::start_or_advance;
 use crate::child::{
     ChildError, CountBy, MOST_CALLERS, PrintedHarness, ProcessContext, Profile, Recording,
@@ -77,25 +77,26 @@ impl CountRequest {
 /// or if its counts vary and have taken that long.
 pub fn count_instructions(
     target: &BenchTarget,
-    driver: &Driver,
-    wanted: &[CountRequest],
+    harness: &HarnessKind,
+    requests: &[CountRequest],
     directory: &Path,
     limit: Option<Duration>,
-    launcher: ProcessContext<'_>,
+    context: ProcessContext<'_>,
 ) -> Result<BTreeMap<BenchmarkKey, CountResult>, CountError> {
     let mut counter =
-        CountingProcesses::new(target, driver, CountBy::Function, directory, launcher)?;
+        CountingProcesses::new(target, harness, CountBy::Function, directory, context)?;
     if let Some(limit) = limit {
         counter.limit = Some(limit);
-        counter.launcher.timeout = counter.launcher.timeout.min(limit);
+        counter.context.timeout = counter.context.timeout.min(limit);
     }
-    let work = ProgressReporter::begin(launcher.observer, "Counting instructions of", wanted.len());
+    let work =
+        ProgressReporter::begin(context.observer, "Counting instructions of", requests.len());
     let mut done = 0;
     let mut found: BTreeMap<BenchmarkKey, CountResult> = BTreeMap::new();
     let mut spent: BTreeMap<&BenchmarkKey, Duration> = BTreeMap::new();
     for processes in 0..VARYING {
         let is_open = |one: &&CountRequest| found.get(&one.key).is_none_or(needs_another_process);
-        let mut open: Vec<&CountRequest> = wanted.iter().filter(is_open).collect();
+        let mut open: Vec<&CountRequest> = requests.iter().filter(is_open).collect();
         if let Some(limit) = limit.filter(|_| processes >= AGREEING) {
             open.retain(|one| {
                 let has_time = spent.get(&one.key).is_none_or(|took| *took < limit);
@@ -110,13 +111,13 @@ pub fn count_instructions(
         }
         let mut taken = Vec::new();
         let mut began = Instant::now();
-        let mut told = || {
+        let mut report = || {
             taken.push(began.elapsed());
             began = Instant::now();
             done += 1;
-            work.report(done, (AGREEING * wanted.len()).max(done + 1));
+            work.report(done, (AGREEING * requests.len()).max(done + 1));
         };
-        let counts = counter.count_once(&open, &mut told)?;
+        let counts = counter.count_once(&open, &mut report)?;
         for (one, took) in open.iter().zip(taken) {
             *spent.entry(&one.key).or_default() += took;
         }
@@ -138,13 +139,13 @@ pub fn count_instructions(
 /// Counts the instructions of one benchmark in one process, separately for each call stack.
 pub fn count_stacks(
     target: &BenchTarget,
-    driver: &Driver,
-    wanted: &CountRequest,
+    harness: &HarnessKind,
+    request: &CountRequest,
     directory: &Path,
-    launcher: ProcessContext<'_>,
+    context: ProcessContext<'_>,
 ) -> Result<StackCounts, CountError> {
-    let mut counter = CountingProcesses::new(target, driver, CountBy::Stack, directory, launcher)?;
-    let counted = counter.count_once(&[wanted], &mut || {})?.pop();
+    let mut counter = CountingProcesses::new(target, harness, CountBy::Stack, directory, context)?;
+    let counted = counter.count_once(&[request], &mut || {})?.pop();
     Ok(counted.ok_or(CountError::Absent)??.by_stack())
 }
 
@@ -157,16 +158,16 @@ fn needs_another_process(counted: &CountResult) -> bool {
     counts.len() < AGREEING || !agree
 }
 
-fn find_windows(target: &BenchTarget, driver: &Driver) -> Result<TimedWindows, CountError> {
+fn find_windows(target: &BenchTarget, harness: &HarnessKind) -> Result<TimedWindows, CountError> {
     let path = target.executable();
     let executable = || fs::read(path).map_err(CountError::file_error(path));
-    Ok(match driver {
-        Driver::Own => TimedWindows::find_perfcheck(&executable()?)?,
-        Driver::Criterion(_) => TimedWindows::find_criterion(&executable()?)?,
-        Driver::Printed(harness) if harness.takes_iterations() => {
+    Ok(match harness {
+        HarnessKind::Own => TimedWindows::find_perfcheck(&executable()?)?,
+        HarnessKind::Criterion(_) => TimedWindows::find_criterion(&executable()?)?,
+        HarnessKind::Printed(harness) if harness.takes_iterations() => {
             TimedWindows::find_divan(&executable()?)?
         }
-        Driver::Printed(harness) => {
+        HarnessKind::Printed(harness) => {
             return Err(CountError::Iterations {
                 harness: harness.printer().word(),
             });
@@ -177,11 +178,11 @@ fn find_windows(target: &BenchTarget, driver: &Driver) -> Result<TimedWindows, C
 /// The counting processes of one target.
 struct CountingProcesses<'c> {
     target: &'c BenchTarget,
-    driver: &'c Driver,
+    harness: &'c HarnessKind,
     windows: TimedWindows,
     counted_by: CountBy,
     directory: &'c Path,
-    launcher: ProcessContext<'c>,
+    context: ProcessContext<'c>,
     /// Maximum time that a process spends on a benchmark.
     limit: Option<Duration>,
     /// Number of processes so far.
@@ -191,23 +192,23 @@ struct CountingProcesses<'c> {
 impl<'c> CountingProcesses<'c> {
     fn new(
         target: &'c BenchTarget,
-        driver: &'c Driver,
+        harness: &'c HarnessKind,
         counted_by: CountBy,
         directory: &'c Path,
-        launcher: ProcessContext<'c>,
+        context: ProcessContext<'c>,
     ) -> Result<Self, CountError> {
         if !target.first_arguments.is_empty() {
             return Err(CountError::Runner);
         }
         Ok(Self {
-            windows: find_windows(target, driver)?,
+            windows: find_windows(target, harness)?,
             target,
-            driver,
+            harness,
             counted_by,
             directory,
-            launcher: ProcessContext {
-                timeout: launcher.timeout * PATIENCE,
-                ..launcher
+            context: ProcessContext {
+                timeout: context.timeout * PATIENCE,
+                ..context
             },
             limit: None,
             processes: 0,
@@ -217,16 +218,18 @@ impl<'c> CountingProcesses<'c> {
     /// Counts each benchmark once.
     fn count_once(
         &mut self,
-        wanted: &[&CountRequest],
-        told: &mut dyn FnMut(),
+        requests: &[&CountRequest],
+        report: &mut dyn FnMut(),
     ) -> Result<Vec<Result<SamplePair, CountError>>, CountError> {
-        match self.driver {
-            Driver::Own => self.count_in_one_process(wanted, told),
-            Driver::Criterion(_) => self.count_in_processes(wanted, Self::count_criterion, told),
-            Driver::Printed(harness) => self.count_in_processes(
-                wanted,
+        match self.harness {
+            HarnessKind::Own => self.count_in_one_process(requests, report),
+            HarnessKind::Criterion(_) => {
+                self.count_in_processes(requests, Self::count_criterion, report)
+            }
+            HarnessKind::Printed(harness) => self.count_in_processes(
+                requests,
                 |counter, one| counter.count_divan(harness, one),
-                told,
+                report,
             ),
         }
     }
@@ -252,48 +255,48 @@ impl<'c> CountingProcesses<'c> {
     /// Counts in one process of our own harness, and in further ones after failures.
     fn count_in_one_process(
         &mut self,
-        wanted: &[&CountRequest],
-        told: &mut dyn FnMut(),
+        requests: &[&CountRequest],
+        report: &mut dyn FnMut(),
     ) -> Result<Vec<Result<SamplePair, CountError>>, CountError> {
         let mut counts = Vec::new();
-        while counts.len() < wanted.len() {
+        while counts.len() < requests.len() {
             let mut recording = self.next_recording()?;
-            let spec = recording.wrap_spec(launch_spec(self.target, 0, 0));
-            let mut session = match Session::start(&spec, &self.launcher) {
+            let spec = recording.wrap_spec(process_spec(self.target, 0, 0));
+            let mut session = match Session::start(&spec, &self.context) {
                 Ok(session) => session,
                 Err(error) => {
                     let error = failed_count(error, &recording)?;
                     // The other benchmarks would wait for the same reason.
                     let limit = self.limit.filter(|_| error.is_timeout());
                     counts.push(Err(error));
-                    told();
-                    while let Some(limit) = limit.filter(|_| counts.len() < wanted.len()) {
+                    report();
+                    while let Some(limit) = limit.filter(|_| counts.len() < requests.len()) {
                         counts.push(Err(CountError::TooLong(limit)));
-                        told();
+                        report();
                     }
                     continue;
                 }
             };
             let before = counts.len();
-            while let Some(one) = wanted.get(counts.len()) {
+            while let Some(one) = requests.get(counts.len()) {
                 let count = self.count_benchmark(&mut session, &mut recording, one);
                 match count {
                     // The process has already passed it; another process will reach it.
                     Err(CountError::Absent) if counts.len() > before => break,
                     Err(CountError::Child { error, .. }) => {
                         counts.push(Err(failed_count(error, &recording)?));
-                        told();
+                        report();
                         break;
                     }
                     // The process is still running the benchmark, so it cannot be used for others.
                     Err(error @ CountError::TooLong(_)) => {
                         counts.push(Err(error));
-                        told();
+                        report();
                         break;
                     }
                     other => counts.push(other),
                 }
-                told();
+                report();
             }
         }
         Ok(counts)
@@ -341,27 +344,26 @@ impl<'c> CountingProcesses<'c> {
     /// Counts each benchmark in processes of its own.
     fn count_in_processes(
         &mut self,
-        wanted: &[&CountRequest],
+        requests: &[&CountRequest],
         count: impl Fn(&mut Self, &CountRequest) -> Result<SamplePair, CountError>,
-        told: &mut dyn FnMut(),
+        report: &mut dyn FnMut(),
     ) -> Result<Vec<Result<SamplePair, CountError>>, CountError> {
         let mut counts = Vec::new();
-        for one in wanted {
+        for one in requests {
             let count = match count(self, one) {
                 Err(error) if error.is_interrupt() => return Err(error),
                 count => count,
             };
             counts.push(count);
-            told();
+            report();
         }
         Ok(counts)
     }
 
     fn count_criterion(&mut self, one: &CountRequest) -> Result<SamplePair, CountError> {
         let mut recording = self.next_recording()?;
-        let spec = recording.wrap_spec(launch_spec(self.target, 0, 0));
-        let rehearsal =
-            Rehearsal::start(&spec, &one.key.id, RehearsalMode::WarmUp, &self.launcher)?;
+        let spec = recording.wrap_spec(process_spec(self.target, 0, 0));
+        let rehearsal = Rehearsal::start(&spec, &one.key.id, RehearsalMode::WarmUp, &self.context)?;
         let mut rehearsal = rehearsal.ok_or(CountError::Name)?;
         let process = rehearsal.id();
         // The warm-up runs 1, 2, 4, ... iterations, one window each. The last window needed has twice the iterations of the shorter sample, which is
@@ -426,13 +428,13 @@ impl<'c> CountingProcesses<'c> {
         iterations: u64,
     ) -> Result<(Profile, u64), CountError> {
         let mut recording = self.next_recording()?;
-        let spec = recording.wrap_spec(launch_spec(self.target, 0, 0));
+        let spec = recording.wrap_spec(process_spec(self.target, 0, 0));
         let sample = UntimedSampleRequest {
             id: &one.key.id,
             iterations,
             expected: self.expected(one, iterations),
         };
-        let iterated = match harness.run_iterations(&sample, &spec, &self.launcher) {
+        let iterated = match harness.run_iterations(&sample, &spec, &self.context) {
             Ok(iterated) => iterated,
             Err(error) => return Err(failed_count(error, &recording)?),
         };
@@ -609,7 +611,7 @@ pub enum CountError {
     #[error("it was skipped: {0}")]
     Skipped(String),
     /// The process failed.
-    #[error("{error}{}", complaint.as_ref().map(|said| format!(" (valgrind: {said})")).unwrap_or_default())]
+    #[error("{error}{}", complaint.as_ref().map(|line| format!(" (valgrind: {line})")).unwrap_or_default())]
     Child {
         /// The error of the process.
         error: ChildError,
@@ -617,7 +619,7 @@ pub enum CountError {
         complaint: Option<String>,
     },
     /// The process ended too early.
-    #[error("it did not run to its end{}", complaint.as_ref().map(|said| format!(" (valgrind: {said})")).unwrap_or_default())]
+    #[error("it did not run to its end{}", complaint.as_ref().map(|line| format!(" (valgrind: {line})")).unwrap_or_default())]
     Died {
         /// Valgrind's message, if there was one.
         complaint: Option<String>,

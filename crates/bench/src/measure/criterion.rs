@@ -1,4 +1,4 @@
-//! Processes of Criterion benches, which measure or only rehearse. The executable goes through its benchmarks in its own order, and waits for our
+//! The driver of Criterion benches, which measure or only rehearse. The executable goes through its benchmarks in its own order, and waits for our
 //! permission before each. Two sides are alive at the same time, but each waits while the other measures. They alternate benchmark by benchmark, so
 //! that results that are compared were measured right after each other.
 //!
@@ -10,16 +10,19 @@
     reason = "how long benchmarks and set-ups take, for the time left"
 )]
 
-use crate::measure::criterion_config::all_benchmarks_warning;
-use crate::measure::criterion_config::{shortest_sampling, take_sampled_alike};
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::RangeInclusive;
 use std::time::{Duration, Instant};
 
-use super::campaign::Campaign;
-use super::process::{ActiveProcesses, CpuPinning, PinnableChild, ProcessObserver, launch_spec};
+use super::benchmark::{BenchmarkIndex, CampaignBenchmark, PerBenchmark, TimePrecision};
+use super::criterion_config::{
+    CriterionPace, IterationPace, SampledAlike, all_benchmarks_warning, shortest_sampling,
+};
+use super::driver::BenchDriver;
+use super::process::{CpuPinning, Interrupted, PinnableChild, process_spec};
+use super::round::{SuccessfulVisit, TargetRound};
 use super::schedule;
-use super::subject::{CampaignBenchmark, IterationPace};
+use super::sides::{CampaignSides, SideChild, SideError, SideResult};
 use super::target::PairedTarget;
 use crate::child::{
     ChildError, CriterionReport, CriterionRequest, CriterionSession, CriterionSettings,
@@ -27,7 +30,7 @@ use crate::child::{
     USUAL_WARM_UP,
 };
 use perfcheck_analysis::model::{
-    AuthorSettings, BenchmarkInProcess, BenchmarkKey, Event, Interleaving, Nanos, ProcessOutcome,
+    AuthorSettings, BenchmarkInProcess, BenchmarkKey, Harness, Interleaving, Nanos, ProcessOutcome,
     Sample, SamplingSettings, Series, Side, SkipSupport, Throughput,
 };
 use perfcheck_build::cargo::BenchTarget;
@@ -75,30 +78,47 @@ fn estimate_iteration(series: &Series) -> (f64, f64) {
     }
 }
 
+/// What a short process has shown of a benchmark.
+struct ObservedPace {
+    id: String,
+    pace: IterationPace,
+    /// The settings that its author fixed in code.
+    settings: AuthorSettings,
+}
+
+/// A benchmark whose pace is not known yet, and the settings to try next.
+#[derive(Debug, Clone, PartialEq)]
+struct PaceRequest<'i> {
+    id: &'i str,
+    settings: CriterionSettings,
+}
+
 /// Runs short processes that show how long the benchmarks `ids` take and what their authors fixed in code. Errors are ignored here, because they
 /// recur in the processes that count.
 fn measure_paces(
     target: &BenchTarget,
     ids: &[String],
     version: CriterionVersion,
-    launcher: ProcessContext<'_>,
-) -> Vec<(String, IterationPace, AuthorSettings)> {
+    context: ProcessContext<'_>,
+) -> Vec<ObservedPace> {
     let is_whole = version.takes_whole_seconds();
-    let said = shortest_sampling(version);
-    let mut left: Vec<(&str, CriterionSettings)> =
-        ids.iter().map(|id| (id.as_str(), said)).collect();
+    let shortest = ids.iter().map(|id| PaceRequest {
+        id,
+        settings: shortest_sampling(version),
+    });
+    let mut left: Vec<PaceRequest<'_>> = shortest.collect();
     let mut paces = Vec::new();
-    while let Some((_, said)) = left.first().copied() {
-        let alike = left.iter().filter(|(_, other)| *other == said);
-        let asked: Vec<&str> = alike.map(|(id, _)| *id).collect();
+    while let Some(settings) = left.first().map(|first| first.settings) {
+        let alike = left.iter().filter(|other| other.settings == settings);
+        let requested: Vec<&str> = alike.map(|one| one.id).collect();
         let request = CriterionRequest {
             version: Some(version),
-            said: Some(said),
+            settings: Some(settings),
             longest: is_whole.then_some(ABOUT_WHOLE),
-            ids: Some(&asked),
+            ids: Some(&requested),
         };
-        let spec = launch_spec(target, 0, 0);
-        let session = CriterionSession::start(&spec, &request, &launcher.without_observer());
+        let spec = process_spec(target, 0, 0);
+        let session = CriterionSession::start(&spec, &request, &context.without_observer());
         let Ok(mut session) = session else {
             break;
         };
@@ -108,8 +128,12 @@ fn measure_paces(
                 Ok(Some(reported)) => {
                     let pace = IterationPace::from_report(&reported);
                     if let Some(measured) = reported.measured {
-                        left.retain(|(id, _)| *id != reported.id);
-                        paces.push((reported.id, pace, measured.settings));
+                        left.retain(|one| one.id != reported.id);
+                        paces.push(ObservedPace {
+                            id: reported.id,
+                            pace,
+                            settings: measured.settings,
+                        });
                     }
                 }
                 Ok(None) => break Ok(()),
@@ -127,8 +151,8 @@ fn measure_paces(
             continue;
         }
         match (ended, culprit) {
-            (Err(ChildError::Exited { .. }), Some(culprit)) if asked.contains(&&*culprit) => {
-                left.retain(|(id, _)| *id != culprit);
+            (Err(ChildError::Exited { .. }), Some(culprit)) if requested.contains(&&*culprit) => {
+                left.retain(|one| one.id != culprit);
             }
             (Ok(()), _) if left.len() < before => {}
             _ => break,
@@ -139,22 +163,18 @@ fn measure_paces(
 
 /// Requests whole seconds for `culprit`, whose author lets its warm-up or its samples take no less than a second. If its time is Criterion's default,
 /// does the same for all benchmarks of its group that are `left`: a group has settings of its own, and the next group may have others.
-fn request_whole_seconds(
-    left: &mut [(&str, CriterionSettings)],
-    culprit: &str,
-    too_long: ExcessiveDuration,
-) {
+fn request_whole_seconds(left: &mut [PaceRequest<'_>], culprit: &str, too_long: ExcessiveDuration) {
     let is_nobodys = match too_long.samples {
         None => too_long.warm_up == USUAL_WARM_UP,
         Some(time) => ABOUT_UNSET.contains(&time),
     };
     let group_of = |id: &str| id.split_once('/').map(|(group, _)| group.to_owned());
     let group = group_of(culprit);
-    for (id, said) in left {
+    for PaceRequest { id, settings } in left {
         if *id == culprit || is_nobodys && group_of(id) == group {
             match too_long.samples {
-                None => said.warm_up = Some(WHOLE),
-                Some(_) => said.measurement = Some(WHOLE),
+                None => settings.warm_up = Some(WHOLE),
+                Some(_) => settings.measurement = Some(WHOLE),
             }
         }
     }
@@ -164,15 +184,15 @@ impl CampaignBenchmark {
     /// Returns the record of what a process reported: the settings in force and the meaning of its samples. Returns `None` without samples.
     pub(super) fn record_report(&self, reported: CriterionReport) -> Option<BenchmarkInProcess> {
         let measured = reported.measured?;
-        let mut launched = self.record(ProcessOutcome::Measured(measured.series));
-        launched.sampling = SamplingSettings {
+        let mut record = self.record(ProcessOutcome::Measured(measured.series));
+        record.sampling = SamplingSettings {
             samples: Some(measured.in_force.samples),
             warm_up: measured.in_force.warm_up.into(),
             measurement: measured.in_force.measurement.into(),
             mode: measured.mode,
-            ..launched.sampling
+            ..record.sampling
         };
-        let benchmark = &mut launched.benchmark;
+        let benchmark = &mut record.benchmark;
         benchmark.metric = measured.metric;
         if reported.throughput != Throughput::default() {
             benchmark.throughput = reported.throughput;
@@ -180,23 +200,26 @@ impl CampaignBenchmark {
         if reported.throughput_words.is_some() {
             benchmark.other_throughput = reported.throughput_words;
         }
-        Some(launched)
+        Some(record)
     }
 }
 
-/// The child process of a side.
-type CriterionChild<'s> = (Side, CriterionSession<'s>);
+/// Drives a target with Criterion.
+pub(super) struct CriterionDriver {
+    versions: CampaignSides<CriterionVersion>,
+    paces: PerBenchmark<CriterionPace>,
+}
 
 /// An error of one side, with the benchmark that was running there.
 struct StepError {
     side: Side,
     error: ChildError,
-    under_way: Option<usize>,
+    under_way: Option<BenchmarkIndex>,
 }
 
-impl StepError {
+impl From<SideError> for StepError {
     /// Creates an error that is not caused by a benchmark.
-    fn new(side: Side, error: ChildError) -> Self {
+    fn from(SideError { side, error }: SideError) -> Self {
         Self {
             side,
             error,
@@ -205,248 +228,291 @@ impl StepError {
     }
 }
 
-impl<'c> Campaign<'c> {
-    /// Runs one process of each side, for the wanted benchmarks that are sampled alike.
-    pub(super) fn launch_criterion(&mut self, launch: &mut ActiveProcesses) {
-        if launch.is_first() {
-            self.glance_at_wanted(launch);
-            if self.launcher.interrupt.is_requested() {
-                launch.interrupted = true;
-                return;
+/// The result of one side for one benchmark.
+struct BenchmarkResult {
+    index: BenchmarkIndex,
+    result: BenchmarkInProcess,
+}
+
+impl BenchDriver for CriterionDriver {
+    fn time_precision(&self) -> TimePrecision {
+        if self.versions.candidate.takes_whole_seconds() {
+            TimePrecision::InWholeSeconds
+        } else {
+            TimePrecision::Exactly
+        }
+    }
+
+    fn explain_rounding(&self) -> Option<String> {
+        let version = self.versions.candidate;
+        (version.takes_whole_seconds())
+            .then(|| format!("Criterion {version} takes times in whole seconds alone"))
+    }
+
+    /// Finds out how long the benchmarks take, on the side of the candidate.
+    fn prepare(&mut self, round: &mut TargetRound<'_, '_>) {
+        let target = &mut *round.target;
+        let ids = target.ids(&round.unvisited);
+        let context = round.settings.context;
+        let version = self.versions.candidate;
+        for seen in measure_paces(&target.executables.candidate, &ids, version, context) {
+            if let Some(index) = target.find_benchmark(&seen.id) {
+                let benchmark = &mut target.benchmarks[index];
+                benchmark.subject.settings = seen.settings;
+                let resolved = (round.settings.resolve)(&benchmark.subject);
+                benchmark.apply_glance(resolved, seen.pace.iteration_ns, FEWEST_SAMPLES);
+                self.paces[index].pace = Some(seen.pace);
             }
         }
-        let subjects = &self.targets[launch.index].subjects;
-        let config_of = |place: usize| match &self.in_turn {
-            None => subjects[place].process_settings(),
-            Some(plan) => subjects[place].round_settings(&plan.round),
+    }
+
+    /// Runs one process of each side, for the unvisited benchmarks that are sampled alike.
+    fn run_processes(&mut self, round: &mut TargetRound<'_, '_>) -> Result<(), Interrupted> {
+        if round.processes.is_first() {
+            round.check_interrupt()?;
+        }
+        let benchmarks = &round.target.benchmarks;
+        let settings_of = |index| match &round.settings.plan {
+            None => self.paces[index].process_settings(&benchmarks[index]),
+            Some(plan) => self.paces[index].round_settings(&benchmarks[index], &plan.round),
         };
-        let Some((said, mut chosen)) = take_sampled_alike(&mut launch.wanted, config_of) else {
-            return;
+        let Some(chosen) = SampledAlike::take(&mut round.unvisited, settings_of) else {
+            return Ok(());
         };
+        let settings = chosen.settings;
+        let mut chosen = chosen.benchmarks;
         let began = chosen.len();
-        match self.step_through(launch, &said, &mut chosen) {
+        match self.step_through(round, settings, &mut chosen) {
             Ok(()) => {
-                for place in chosen {
+                for index in chosen {
                     let message = "the bench did not report it in this process";
-                    self.record_failure(launch, place, Side::Candidate, message);
+                    round.record_failure(index, Side::Candidate, message);
                 }
             }
             Err(StepError {
                 error: ChildError::Interrupted,
                 ..
-            }) => launch.interrupted = true,
+            }) => return Err(Interrupted),
             Err(StepError { side, error, .. }) if chosen.is_empty() => {
-                self.warn_of_late_failure(launch, side, &error.to_string());
+                round.warn_of_late_failure(side, &error.to_string());
             }
-            Err(failure) if self.may_need_all(launch.index, began, &failure) => {
-                self.run_all_benchmarks(launch.index, &failure.error);
-                launch.wanted.extend(chosen);
+            Err(failure) if may_need_all(round, began, &failure) => {
+                run_all_benchmarks(round, &failure.error);
+                round.unvisited.extend(chosen);
             }
             Err(failure) => {
                 let progress = chosen.len() < began;
-                self.record_step_failure(launch, chosen, progress, &failure);
+                record_step_failure(round, chosen, progress, &failure);
             }
         }
+        Ok(())
+    }
+}
+
+impl CriterionDriver {
+    pub(super) fn new(versions: CampaignSides<CriterionVersion>, benchmarks: usize) -> Self {
+        Self {
+            versions,
+            paces: PerBenchmark::repeat(CriterionPace::default(), benchmarks),
+        }
     }
 
-    /// Reports whether a process that ran only `run` benchmarks may have died for that reason: it died between two benchmarks, and running all has
-    /// not been tried.
-    fn may_need_all(&self, index: usize, run: usize, failure: &StepError) -> bool {
-        let target = &self.targets[index];
-        failure.under_way.is_none()
-            && matches!(failure.error, ChildError::Exited { .. })
-            && run < target.subjects.len()
-            && target.executables.candidate.skipping == SkipSupport::Works
-    }
-
-    /// Makes each further process of a target run all of its benchmarks.
-    fn run_all_benchmarks(&mut self, index: usize, error: &ChildError) {
-        let target = &mut self.targets[index];
-        for side in Side::BOTH {
-            target.executables.get_mut(side).skipping = SkipSupport::Breaks;
-            target.built.get_mut(side).skipping = SkipSupport::Breaks;
+    /// Returns the facts known about the harness of a side. It uses the system's clock, whose resolution is not reported.
+    fn harness(&self, side: Side) -> Harness {
+        Harness {
+            name: "criterion".to_owned(),
+            version: self.versions.get(side).to_string(),
+            quantum: Nanos(1),
         }
-        let message = all_benchmarks_warning(&target.executables.candidate, error);
-        self.launcher.observer.observe(&Event::Warning(&message));
-    }
-
-    /// Records the failure of the running benchmark. The others that were `chosen` get another process.
-    fn record_step_failure(
-        &mut self,
-        launch: &mut ActiveProcesses,
-        mut chosen: Vec<usize>,
-        progress: bool,
-        failure: &StepError,
-    ) {
-        let message = failure.error.to_string();
-        launch.head(failure.side).failure = Some(message.clone());
-        // Code between two benchmarks belongs to the second one.
-        let next = chosen.first().copied().filter(|_| progress);
-        let culprit = failure.under_way.or(next);
-        let mut failed: Vec<usize> = chosen
-            .extract_if(.., |place| Some(*place) == culprit)
-            .collect();
-        if failed.is_empty() {
-            // Without a culprit, all of them would fail in the same way again.
-            failed = std::mem::take(&mut chosen);
-        }
-        for place in failed {
-            self.record_failure(launch, place, failure.side, &message);
-        }
-        launch.wanted.extend(chosen);
     }
 
     /// Collects the reports of the benches, side by side, until everything `chosen` is measured or they end. Removes each measured benchmark from
     /// `chosen`.
     fn step_through(
         &mut self,
-        launch: &mut ActiveProcesses,
-        said: &CriterionSettings,
-        chosen: &mut Vec<usize>,
+        round: &mut TargetRound<'_, '_>,
+        settings: CriterionSettings,
+        chosen: &mut Vec<BenchmarkIndex>,
     ) -> Result<(), StepError> {
-        let bench = &self.targets[launch.index].executables.candidate;
-        let mut coin = schedule::stream(self.seed, "sides", bench, launch.block);
+        let mut coin = round.draws("sides");
         let began = Instant::now();
-        let mut watch = ProcessObserver::after_control(self.control.as_ref(), launch.round());
+        let mut watch = round.observe_after_control();
         let first = schedule::draw_order(&mut coin);
-        let mut children = self.start_all(launch, first, said, chosen)?;
+        let mut children = self.start_all(round, first, settings, chosen)?;
         let share = began.elapsed() / u32::try_from(chosen.len()).unwrap_or(u32::MAX).max(1);
         let mut ended: Vec<Side> = Vec::new();
         // Results that one side has reported and the other not yet: their programs may have different orders.
-        let mut waiting = BTreeMap::<usize, Vec<(Side, BenchmarkInProcess)>>::new();
-        while let Some(place) = chosen.first().copied() {
+        let mut waiting = BTreeMap::<BenchmarkIndex, Vec<SideResult<BenchmarkInProcess>>>::new();
+        while let Some(next) = chosen.first().copied() {
             if ended.len() == children.len() {
                 return Ok(());
             }
-            self.report_visit(launch, place);
+            round.report_visit(next);
             let began = Instant::now();
-            let seat = CpuPinning::bind(&mut children, self.processor_choice(launch, place));
-            watch.note_processor(seat.processor());
+            let pinning = CpuPinning::bind(&mut children, round.choose_processor(next));
+            watch.note_processor(pinning.processor());
             for side in schedule::draw_order(&mut coin) {
-                let child = children.iter_mut().find(|(of, _)| *of == side);
-                let Some((_, session)) = child.filter(|_| !ended.contains(&side)) else {
+                let child = children.iter_mut().find(|child| child.side == side);
+                let Some(child) = child.filter(|_| !ended.contains(&side)) else {
                     continue;
                 };
-                match self.next_result(launch, side, session, chosen)? {
-                    Some((place, launched)) => {
-                        waiting.entry(place).or_default().push((side, launched));
+                match self.next_result(round, child, chosen)? {
+                    Some(BenchmarkResult { index, result }) => {
+                        let sides = waiting.entry(index).or_default();
+                        sides.push(SideResult { side, result });
                     }
                     None => ended.push(side),
                 }
+                let session = &mut child.session;
                 if let Some(usage) = session.usage() {
-                    let conduct = watch.conduct(&usage, session.working_time());
-                    launch.head(side).conduct = Some(conduct);
+                    let usage = watch.process_usage(&usage, session.working_time());
+                    round.processes.head(side).conduct = Some(usage);
                 }
             }
-            let is_solitary = seat.release(&mut children);
-            for (place, sides) in waiting.extract_if(.., |_, sides| sides.len() == children.len()) {
-                chosen.retain(|chosen| *chosen != place);
-                self.subject_mut(launch, place)
-                    .note_processor_use(&[is_solitary]);
-                let took = began.elapsed() + share;
-                self.record_success(launch, place, sides, Interleaving::Launches, took);
+            let is_solitary = pinning.release(&mut children);
+            for (index, sides) in waiting.extract_if(.., |_, sides| sides.len() == children.len()) {
+                chosen.retain(|chosen| *chosen != index);
+                let benchmark = round.benchmark_mut(index);
+                benchmark.note_processor_use(&[is_solitary]);
+                benchmark.note_lengths(&sides);
+                let stretch = &mut self.paces[index].stretch;
+                *stretch = benchmark.stretch_after(*stretch);
+                let visit = SuccessfulVisit {
+                    sides,
+                    interleaving: Interleaving::Launches,
+                    time: began.elapsed() + share,
+                };
+                round.record_success(index, visit);
             }
         }
-        match (&self.in_turn, &mut children[..]) {
-            (None, [(side, session)]) => run_to_end(*side, session),
+        match (&round.settings.plan, &mut children[..]) {
+            (None, [child]) => run_to_end(child),
             // Another round follows soon, so there is no need to wait for the code after the last benchmark.
             _ => Ok(()),
         }
     }
 
     /// Starts all sides, in this order. Each then waits before its first benchmark.
-    fn start_all(
+    fn start_all<'c>(
         &self,
-        launch: &mut ActiveProcesses,
-        first: [Side; 2],
-        said: &CriterionSettings,
-        chosen: &[usize],
-    ) -> Result<Vec<CriterionChild<'c>>, StepError> {
-        let target = &self.targets[launch.index];
+        round: &mut TargetRound<'_, 'c>,
+        order: [Side; 2],
+        settings: CriterionSettings,
+        chosen: &[BenchmarkIndex],
+    ) -> Result<Vec<SideChild<CriterionSession<'c>>>, StepError> {
+        let target = &*round.target;
         let ids = target.ids(chosen);
         let ids: Vec<&str> = ids.iter().map(String::as_str).collect();
+        let processes = &mut round.processes;
         let start = |side| {
-            let driver = target.drivers.get(side);
-            launch.head(side).harness = driver.harness();
+            processes.head(side).harness = Some(self.harness(side));
             let request = CriterionRequest {
-                version: driver.criterion_version(),
-                said: Some(*said),
+                version: Some(*self.versions.get(side)),
+                settings: Some(settings),
                 longest: None,
                 ids: Some(&ids),
             };
-            let spec = launch.spec(target.executables.get(side));
-            let session = CriterionSession::start(&spec, &request, &self.launcher);
-            let session = session.map_err(|error| StepError::new(side, error))?;
-            Ok((side, session))
+            let spec = processes.spec(target.executables.get(side));
+            let session = CriterionSession::start(&spec, &request, &round.settings.context);
+            let session = session.map_err(SideError::on(side))?;
+            Ok(SideChild { side, session })
         };
-        target.executables.sides_in(first).map(start).collect()
+        target.executables.sides_in(order).map(start).collect()
     }
 
     /// Lets one side run its next benchmark. Returns `None` once the process has ended.
     fn next_result(
         &mut self,
-        launch: &ActiveProcesses,
-        side: Side,
-        session: &mut CriterionSession<'_>,
-        chosen: &[usize],
-    ) -> Result<Option<(usize, BenchmarkInProcess)>, StepError> {
-        let target = &mut self.targets[launch.index];
+        round: &mut TargetRound<'_, '_>,
+        child: &mut SideChild<CriterionSession<'_>>,
+        chosen: &[BenchmarkIndex],
+    ) -> Result<Option<BenchmarkResult>, StepError> {
+        let target = &*round.target;
+        let SideChild { side, session } = child;
         loop {
             let next = session.next_report().map_err(|error| StepError {
-                side,
+                side: *side,
                 error,
                 under_way: session
                     .current_benchmark()
-                    .and_then(|id| target.index_of(id)),
+                    .and_then(|id| target.find_benchmark(id)),
             });
             let Some(reported) = next? else {
                 return Ok(None);
             };
-            let place = target.index_of(&reported.id);
-            let Some(place) = place.filter(|place| chosen.contains(place)) else {
+            let index = target.find_benchmark(&reported.id);
+            let Some(index) = index.filter(|index| chosen.contains(index)) else {
                 continue;
             };
             let pace = IterationPace::from_report(&reported);
-            let subject = &mut target.subjects[place];
-            if let Some(launched) = subject.record_report(reported) {
+            if let Some(result) = target.benchmarks[index].record_report(reported) {
                 // After the first process of a run, all are laid out alike.
-                let known = subject.pace.get_or_insert(pace);
+                let known = self.paces[index].pace.get_or_insert(pace);
                 // Rounds give both sides the time that the side with the smaller measured share needs. The glance has seen only one of them.
-                if self.in_turn.is_some() && launch.is_first() && pace.measured < known.measured {
+                if round.settings.plan.is_some()
+                    && round.processes.is_first()
+                    && pace.measured < known.measured
+                {
                     *known = pace;
                 }
-                return Ok(Some((place, launched)));
+                return Ok(Some(BenchmarkResult { index, result }));
             }
         }
-    }
-
-    /// Finds out how long the wanted benchmarks take, on the side of the candidate.
-    fn glance_at_wanted(&mut self, launch: &ActiveProcesses) {
-        let target = &mut self.targets[launch.index];
-        let Some(version) = target.drivers.candidate.criterion_version() else {
-            return;
-        };
-        let ids = target.ids(&launch.wanted);
-        let seen = measure_paces(&target.executables.candidate, &ids, version, self.launcher);
-        for (id, pace, settings) in seen {
-            if let Some(place) = target.index_of(&id) {
-                let subject = &mut target.subjects[place];
-                subject.benchmark.settings = settings;
-                let resolved = (self.resolve)(&subject.benchmark);
-                subject.apply_glance(resolved, pace, FEWEST_SAMPLES);
-            }
-        }
-        self.report_rounding(launch);
     }
 }
 
+/// Reports whether a process that ran only `run` benchmarks may have died for that reason: it died between two benchmarks, and running all has not
+/// been tried.
+fn may_need_all(round: &TargetRound<'_, '_>, run: usize, failure: &StepError) -> bool {
+    failure.under_way.is_none()
+        && matches!(failure.error, ChildError::Exited { .. })
+        && run < round.target.benchmarks.len()
+        && round.target.executables.candidate.skipping == SkipSupport::Works
+}
+
+/// Makes each further process of a target run all of its benchmarks.
+fn run_all_benchmarks(round: &mut TargetRound<'_, '_>, error: &ChildError) {
+    let target = &mut *round.target;
+    for side in Side::BOTH {
+        target.executables.get_mut(side).skipping = SkipSupport::Breaks;
+        target.built.get_mut(side).skipping = SkipSupport::Breaks;
+    }
+    let message = all_benchmarks_warning(&target.executables.candidate, error);
+    round.warn(&message);
+}
+
+/// Records the failure of the running benchmark. The others that were `chosen` get another process.
+fn record_step_failure(
+    round: &mut TargetRound<'_, '_>,
+    mut chosen: Vec<BenchmarkIndex>,
+    progress: bool,
+    failure: &StepError,
+) {
+    let message = failure.error.to_string();
+    round.processes.head(failure.side).failure = Some(message.clone());
+    // Code between two benchmarks belongs to the second one.
+    let next = chosen.first().copied().filter(|_| progress);
+    let culprit = failure.under_way.or(next);
+    let mut failed: Vec<BenchmarkIndex> = chosen
+        .extract_if(.., |index| Some(*index) == culprit)
+        .collect();
+    if failed.is_empty() {
+        // Without a culprit, all of them would fail in the same way again.
+        failed = std::mem::take(&mut chosen);
+    }
+    for index in failed {
+        round.record_failure(index, failure.side, &message);
+    }
+    round.unvisited.extend(chosen);
+}
+
 /// Lets a bench run to its end after its last benchmark. This cannot change anything that was measured.
-fn run_to_end(side: Side, session: &mut CriterionSession<'_>) -> Result<(), StepError> {
+fn run_to_end(child: &mut SideChild<CriterionSession<'_>>) -> Result<(), StepError> {
     loop {
-        match session.next_report() {
+        match child.session.next_report() {
             Ok(Some(_)) => {}
             Ok(None) => return Ok(()),
-            Err(error) => return Err(StepError::new(side, error)),
+            Err(error) => return Err(SideError::on(child.side)(error).into()),
         }
     }
 }
@@ -454,11 +520,11 @@ fn run_to_end(side: Side, session: &mut CriterionSession<'_>) -> Result<(), Step
 /// Returns the benchmarks whose processes complete one iteration, and then many, on both sides. Stops after a benchmark that takes too long.
 pub fn rehearse(
     pair: &PairedTarget,
-    launcher: ProcessContext<'_>,
+    context: ProcessContext<'_>,
 ) -> Result<BTreeSet<BenchmarkKey>, ChildError> {
     let mut well = BTreeSet::new();
     for benchmark in &pair.benchmarks {
-        match completes(pair, &benchmark.key.id, launcher) {
+        match completes(pair, &benchmark.key.id, context) {
             Ok(true) => {
                 well.insert(benchmark.key.clone());
             }
@@ -473,28 +539,28 @@ pub fn rehearse(
 fn completes(
     pair: &PairedTarget,
     id: &str,
-    launcher: ProcessContext<'_>,
+    context: ProcessContext<'_>,
 ) -> Result<bool, ChildError> {
     let began = Instant::now();
-    if !both_complete(pair, id, RehearsalMode::Once, launcher)? {
+    if !both_complete(pair, id, RehearsalMode::Once, context)? {
         return Ok(false);
     }
     let set_up = began.elapsed();
-    both_complete(pair, id, RehearsalMode::ForAWhile { set_up }, launcher)
+    both_complete(pair, id, RehearsalMode::ForAWhile { set_up }, context)
 }
 
 /// Reports whether both sides complete this at the same time.
 fn both_complete(
     pair: &PairedTarget,
     id: &str,
-    what: RehearsalMode,
-    launcher: ProcessContext<'_>,
+    mode: RehearsalMode,
+    context: ProcessContext<'_>,
 ) -> Result<bool, ChildError> {
-    let launcher = launcher.without_observer();
+    let context = context.without_observer();
     let mut under_way = Vec::new();
     for side in Side::BOTH {
-        let spec = launch_spec(pair.targets.get(side), 0, 0);
-        match Rehearsal::start(&spec, id, what, &launcher)? {
+        let spec = process_spec(pair.targets.get(side), 0, 0);
+        match Rehearsal::start(&spec, id, mode, &context)? {
             Some(rehearsal) => under_way.push(rehearsal),
             None => return Ok(false),
         }

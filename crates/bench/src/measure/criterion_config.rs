@@ -2,11 +2,12 @@
 
 use std::time::Duration;
 
+use super::benchmark::{
+    BenchmarkIndex, CampaignBenchmark, LEAST_SAMPLE_NS, ResolvedSettings, SamplingPhase,
+};
 use super::plan::RoundSettings;
 use super::schedule::{PIN_TIME_FACTOR, SAMPLE_NS};
-use super::subject::{
-    CampaignBenchmark, IterationPace, LEAST_SAMPLE_NS, ResolvedSettings, SamplingPhase,
-};
+
 use crate::child::{ChildError, CriterionSettings, CriterionVersion, FEWEST_SAMPLES};
 use perfcheck_build::cargo::BenchTarget;
 
@@ -84,62 +85,104 @@ fn choose_sample_count(
     fitting.unwrap_or(SAMPLES[0])
 }
 
-/// Takes the benchmarks that one process can measure out of `wanted`: those with the settings of the first one, in program order. Returns `None` if
-/// nothing is wanted.
-pub(super) fn take_sampled_alike(
-    wanted: &mut Vec<usize>,
-    config_of: impl Fn(usize) -> CriterionSettings,
-) -> Option<(CriterionSettings, Vec<usize>)> {
-    let config = config_of(wanted.iter().min().copied()?);
-    let (mut chosen, others): (Vec<usize>, Vec<usize>) = wanted
-        .iter()
-        .partition(|place| config_of(**place) == config);
-    *wanted = others;
-    chosen.sort_unstable();
-    Some((config, chosen))
+/// The speed of a benchmark, as observed in a process.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(super) struct IterationPace {
+    /// Time of an iteration including its setup, in nanoseconds; `None` if the benchmark does not measure time.
+    pub(super) iteration_ns: Option<f64>,
+    /// The measured share of that time; 1 if iterations have no setup.
+    pub(super) measured: f64,
+    /// Setup time of the bench before the benchmark: from our permission to continue until its warm-up.
+    pub(super) set_up: Duration,
 }
 
-impl CampaignBenchmark {
-    /// Returns its settings for a process of a single side.
-    pub(super) fn process_settings(&self) -> CriterionSettings {
+/// The benchmarks that one process can measure, because they have the same settings.
+pub(super) struct SampledAlike {
+    pub(super) settings: CriterionSettings,
+    /// The benchmarks, in program order.
+    pub(super) benchmarks: Vec<BenchmarkIndex>,
+}
+
+impl SampledAlike {
+    /// Takes the benchmarks with the settings of the first one out of `unvisited`. Returns `None` if none is left.
+    pub(super) fn take(
+        unvisited: &mut Vec<BenchmarkIndex>,
+        settings_of: impl Fn(BenchmarkIndex) -> CriterionSettings,
+    ) -> Option<Self> {
+        let settings = settings_of(unvisited.iter().min().copied()?);
+        let is_alike = |index: &mut BenchmarkIndex| settings_of(*index) == settings;
+        let mut benchmarks: Vec<BenchmarkIndex> = unvisited.extract_if(.., is_alike).collect();
+        benchmarks.sort_unstable();
+        Some(Self {
+            settings,
+            benchmarks,
+        })
+    }
+}
+
+/// What Criterion's driver knows about a benchmark.
+#[derive(Debug, Clone, PartialEq)]
+pub(super) struct CriterionPace {
+    /// Its speed, once a process has shown it.
+    pub(super) pace: Option<IterationPace>,
+    /// Factor by which the next process samples longer than its settings say.
+    pub(super) stretch: u32,
+}
+
+impl Default for CriterionPace {
+    fn default() -> Self {
+        Self {
+            pace: None,
+            stretch: 1,
+        }
+    }
+}
+
+impl CriterionPace {
+    /// Returns the settings of a benchmark for a process of a single side.
+    pub(super) fn process_settings(&self, benchmark: &CampaignBenchmark) -> CriterionSettings {
         let ResolvedSettings {
             sampling,
             pinned_samples,
             ..
-        } = &self.resolved;
+        } = &benchmark.resolved;
         let measurement = Duration::from(sampling.measurement);
         // Time that is spent anyway is filled with as many samples as possible.
-        let time = self.effective_time(SamplingPhase::Samples, measurement);
+        let time = benchmark.effective_time(SamplingPhase::Samples, measurement);
         let fitting = || choose_sample_count(time, self.pace, SAMPLE_NS, *pinned_samples);
         CriterionSettings {
-            warm_up: self.time_to_pass(SamplingPhase::WarmUp, sampling.warm_up.into()),
-            measurement: self.time_to_pass(SamplingPhase::Samples, measurement * self.stretch),
+            warm_up: benchmark.time_to_pass(SamplingPhase::WarmUp, sampling.warm_up.into()),
+            measurement: benchmark.time_to_pass(SamplingPhase::Samples, measurement * self.stretch),
             samples: sampling.samples.unwrap_or_else(fitting),
         }
     }
 
-    /// Returns its settings for one side of a round. A round is short, so setup time is a part of its cost.
-    pub(super) fn round_settings(&self, round: &RoundSettings) -> CriterionSettings {
+    /// Returns the settings of a benchmark for one side of a round. A round is short, so setup time is a part of its cost.
+    pub(super) fn round_settings(
+        &self,
+        benchmark: &CampaignBenchmark,
+        round: &RoundSettings,
+    ) -> CriterionSettings {
         let (set_up, measured) =
             (self.pace).map_or((Duration::ZERO, 1.0), |pace| (pace.set_up, pace.measured));
         let usual = Duration::from(round.time) / 2;
         let for_samples = (LEAST_SAMPLE * FEWEST_SAMPLES)
             .div_f64(measured.max(1e-6))
             .min(usual.mul_f64(MOST_FOR_SET_UP));
-        let wanted = usual.max(for_samples).max(set_up.mul_f64(SHARE_OF_SET_UP));
+        let needed = usual.max(for_samples).max(set_up.mul_f64(SHARE_OF_SET_UP));
         let mut measurement = SHORTEST_ROUND;
-        while measurement < wanted {
+        while measurement < needed {
             measurement *= 2;
         }
-        let time = self.effective_time(SamplingPhase::Samples, measurement);
+        let time = benchmark.effective_time(SamplingPhase::Samples, measurement);
         // Criterion makes samples shorter if a busy machine has slowed its warm-up down. If there is time to spare, ask for longer ones.
         let longer = if time > measurement { LONGER } else { 1.0 };
         CriterionSettings {
-            warm_up: self.time_to_pass(
+            warm_up: benchmark.time_to_pass(
                 SamplingPhase::WarmUp,
                 ROUND_WARM_UP.max(round.warm_up.into()),
             ),
-            measurement: self.time_to_pass(SamplingPhase::Samples, measurement * self.stretch),
+            measurement: benchmark.time_to_pass(SamplingPhase::Samples, measurement * self.stretch),
             samples: choose_sample_count(time, self.pace, round.sample.as_f64() * longer, None),
         }
     }
@@ -148,7 +191,7 @@ impl CampaignBenchmark {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::measure::driver::TimePrecision;
+    use crate::measure::benchmark::TimePrecision;
 
     fn pace(iteration_ns: f64, measured: f64) -> IterationPace {
         IterationPace {
@@ -199,11 +242,13 @@ mod tests {
         assert_eq!(of(1.0), 800);
         assert_eq!(of(0.25), 200);
         assert_eq!(of(0.01), 10);
-        let mut subject = CampaignBenchmark::example(TimePrecision::Exactly);
+        let benchmark = CampaignBenchmark::example(TimePrecision::Exactly);
+        let mut known = CriterionPace::default();
         let round = RoundSettings::default();
         let mut time_for = |measured| {
-            subject.pace = Some(pace(2_000.0, measured));
-            subject.round_settings(&round).measurement.expect("told")
+            known.pace = Some(pace(2_000.0, measured));
+            let settings = known.round_settings(&benchmark, &round);
+            settings.measurement.expect("a time")
         };
         let usual = time_for(1.0);
         assert_eq!(time_for(0.25), usual);
@@ -214,24 +259,27 @@ mod tests {
 
     #[test]
     fn time_that_is_spent_in_whole_seconds_is_spent_on_more_samples() {
-        let mut subject = CampaignBenchmark::example(TimePrecision::InWholeSeconds);
-        subject.pace = Some(pace(100.0, 1.0));
+        let mut benchmark = CampaignBenchmark::example(TimePrecision::InWholeSeconds);
+        let known = CriterionPace {
+            pace: Some(pace(100.0, 1.0)),
+            ..CriterionPace::default()
+        };
         let round = RoundSettings::default();
-        let asked = |subject: &CampaignBenchmark| {
-            let said = subject.round_settings(&round);
-            (said.warm_up, said.measurement, said.samples)
+        let passed = |benchmark: &CampaignBenchmark| {
+            let settings = known.round_settings(benchmark, &round);
+            (settings.warm_up, settings.measurement, settings.samples)
         };
         let second = Some(Duration::from_secs(1));
         // 2 x 1 s / (2 x 0.5 ms) = 2000, limited to 800.
-        assert_eq!(asked(&subject), (second, second, 800));
+        assert_eq!(passed(&benchmark), (second, second, 800));
         // 2 x 0.1 s / (2 x 0.5 ms) = 200.
         let tenth = Duration::from_millis(100);
-        subject.benchmark.settings.warm_up_ns = Some(tenth.into());
-        subject.benchmark.settings.measurement_ns = Some(tenth.into());
-        assert_eq!(asked(&subject), (None, None, 200));
+        benchmark.subject.settings.warm_up_ns = Some(tenth.into());
+        benchmark.subject.settings.measurement_ns = Some(tenth.into());
+        assert_eq!(passed(&benchmark), (None, None, 200));
         // If times can be exact: 2 x 20 ms / 0.5 ms = 80, so 50.
-        subject.told = TimePrecision::Exactly;
+        benchmark.time_precision = TimePrecision::Exactly;
         let (warm_up, time) = (ROUND_WARM_UP, Duration::from_millis(20));
-        assert_eq!(asked(&subject), (Some(warm_up), Some(time), 50));
+        assert_eq!(passed(&benchmark), (Some(warm_up), Some(time), 50));
     }
 }

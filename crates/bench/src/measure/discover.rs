@@ -1,11 +1,11 @@
 //! Discovers the benchmarks of the executables before anything is measured, and selects among them by the user's filter.
 
-use crate::measure::Driver;
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use super::criterion_config::{all_benchmarks_warning, shortest_sampling};
-use super::process::launch_spec;
+use super::harness_kind::HarnessKind;
+use super::process::process_spec;
 use crate::child::{
     Announcement, Capability, ChildError, CriterionRequest, CriterionSession, CriterionVersion,
     DetectedHarness, Listing, ProcessContext, Session,
@@ -31,7 +31,7 @@ pub struct DiscoveredTarget {
     /// Resolution of its clock, if its harness reports it.
     pub clock_step: Option<Nanos>,
     /// The way in which it is driven.
-    pub driver: Driver,
+    pub harness: HarnessKind,
 }
 
 /// A target whose benchmarks could not be listed, or not all of them.
@@ -67,18 +67,18 @@ pub struct ReferenceContext<'a> {
 pub fn discover(
     targets: Vec<BenchTarget>,
     beside: Option<ReferenceContext<'_>>,
-    launcher: ProcessContext<'_>,
+    context: ProcessContext<'_>,
 ) -> Result<DiscoveredBenches, ChildError> {
     let mut found = DiscoveredBenches::default();
     for target in targets {
         let known = beside.map_or_else(Vec::new, |beside| beside.candidate.failures_of(&target));
         let observer: &dyn Observer = match known[..] {
-            [] => launcher.observer,
+            [] => context.observer,
             _ => &NullObserver,
         };
         let tell = |message: &str| {
             if !known.contains(&message) {
-                launcher.observer.observe(&Event::TargetFailed {
+                context.observer.observe(&Event::TargetFailed {
                     package: &target.package,
                     target: &target.target,
                     reference: beside.map(|beside| beside.reference),
@@ -90,7 +90,7 @@ pub fn discover(
             &target,
             ProcessContext {
                 observer,
-                ..launcher
+                ..context
             },
         ) {
             Ok(announced) => {
@@ -98,7 +98,7 @@ pub fn discover(
                     && !beside.is_some_and(|beside| beside.candidate.runs_all_benchmarks(&target))
                 {
                     let message = all_benchmarks_warning(&target, error);
-                    launcher.observer.observe(&Event::Warning(&message));
+                    context.observer.observe(&Event::Warning(&message));
                 }
                 for message in announced.broken {
                     tell(&message);
@@ -125,10 +125,12 @@ impl DiscoveredBenches {
             .all(|target| target.benchmarks.is_empty())
     }
 
-    /// Keeps only the `wanted` benchmarks.
-    pub fn retain(&mut self, wanted: impl Fn(&BenchmarkKey) -> bool) {
+    /// Keeps only the benchmarks for which `is_kept` holds.
+    pub fn retain(&mut self, is_kept: impl Fn(&BenchmarkKey) -> bool) {
         for target in &mut self.targets {
-            target.benchmarks.retain(|benchmark| wanted(&benchmark.key));
+            target
+                .benchmarks
+                .retain(|benchmark| is_kept(&benchmark.key));
         }
     }
 
@@ -180,7 +182,7 @@ impl TargetListing {
 /// Creates a target of which only the benchmarks are known.
 fn target_with_benchmarks(
     target: &BenchTarget,
-    driver: Driver,
+    harness: HarnessKind,
     benchmarks: Vec<Benchmark>,
 ) -> DiscoveredTarget {
     DiscoveredTarget {
@@ -188,7 +190,7 @@ fn target_with_benchmarks(
         benchmarks,
         capabilities: Vec::new(),
         clock_step: None,
-        driver,
+        harness,
     }
 }
 
@@ -207,41 +209,41 @@ fn refuse_beyond_limits(announced: &mut TargetListing) {
 
 fn list_checked(
     target: &BenchTarget,
-    launcher: ProcessContext<'_>,
+    context: ProcessContext<'_>,
 ) -> Result<TargetListing, ChildError> {
-    let mut announced = list(target, launcher)?;
+    let mut announced = list(target, context)?;
     if let Some(error) = announced.broke_off.take() {
-        announced = list_by_running(target, launcher, announced, error)?;
+        announced = list_by_running(target, context, announced, error)?;
     }
     refuse_beyond_limits(&mut announced);
     refuse_duplicates(&mut announced);
     Ok(announced)
 }
 
-fn list(target: &BenchTarget, launcher: ProcessContext<'_>) -> Result<TargetListing, ChildError> {
-    let spec = launch_spec(target, 0, 0);
-    match Session::detect(&spec, &launcher)? {
+fn list(target: &BenchTarget, context: ProcessContext<'_>) -> Result<TargetListing, ChildError> {
+    let spec = process_spec(target, 0, 0);
+    match Session::detect(&spec, &context)? {
         DetectedHarness::Ours(session) => list_own(target, *session),
         DetectedHarness::Criterion(version) => {
             let runs_all = target.skipping == SkipSupport::Breaks;
             let request = CriterionRequest {
                 version: Some(version),
-                said: runs_all.then(|| shortest_sampling(version)),
+                settings: runs_all.then(|| shortest_sampling(version)),
                 longest: None,
                 ids: Some(&[]),
             };
-            let session = CriterionSession::start(&spec, &request, &launcher)?;
+            let session = CriterionSession::start(&spec, &request, &context)?;
             list_criterion(target, version, session)
         }
         DetectedHarness::Printed(printer) => {
-            let harness = printer.list(&target.target, &spec, &launcher)?;
+            let harness = printer.list(&target.target, &spec, &context)?;
             let ids = harness.ids().iter();
             let benchmarks = ids
                 .map(|id| benchmark_with_id(target, id.clone()))
                 .collect();
-            let driver = Driver::Printed(Arc::new(harness));
+            let kind = HarnessKind::Printed(Arc::new(harness));
             Ok(TargetListing::complete(target_with_benchmarks(
-                target, driver, benchmarks,
+                target, kind, benchmarks,
             )))
         }
     }
@@ -251,7 +253,7 @@ fn list(target: &BenchTarget, launcher: ProcessContext<'_>) -> Result<TargetList
 /// the benchmarks that were `announced` before.
 fn list_by_running(
     target: &BenchTarget,
-    launcher: ProcessContext<'_>,
+    context: ProcessContext<'_>,
     mut announced: TargetListing,
     error: ChildError,
 ) -> Result<TargetListing, ChildError> {
@@ -259,7 +261,7 @@ fn list_by_running(
         skipping: SkipSupport::Breaks,
         ..target.clone()
     };
-    match list(&runs_all, launcher) {
+    match list(&runs_all, context) {
         Err(ChildError::Interrupted) => Err(ChildError::Interrupted),
         Ok(ran) if ran.broke_off.is_none() => Ok(TargetListing {
             broke_off: Some(error),
@@ -317,7 +319,7 @@ fn list_own(target: &BenchTarget, mut session: Session<'_>) -> Result<TargetList
     let found = DiscoveredTarget {
         capabilities,
         clock_step,
-        ..target_with_benchmarks(target, Driver::Own, benchmarks.collect())
+        ..target_with_benchmarks(target, HarnessKind::Own, benchmarks.collect())
     };
     Ok(TargetListing {
         target: found,
@@ -372,7 +374,7 @@ fn list_criterion(
         broke_off,
         ..TargetListing::complete(target_with_benchmarks(
             target,
-            Driver::Criterion(version),
+            HarnessKind::Criterion(version),
             benchmarks,
         ))
     })

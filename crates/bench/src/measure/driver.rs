@@ -1,103 +1,30 @@
-//! The ways to drive a bench executable: by our protocol, as a Criterion bench, or by its printed results.
+//! The interface of the drivers, one for each kind of harness.
 
-use std::mem::discriminant;
-use std::sync::Arc;
+use super::benchmark::TimePrecision;
+use super::process::Interrupted;
+use super::round::TargetRound;
 
-use crate::child::{CriterionVersion, PrintedHarness, Printer};
-use perfcheck_analysis::model::{Harness, Nanos};
-
-/// The way to drive a bench executable, which depends on its harness.
-///
-/// Our own harness is driven by requests: two sides are alive at once and sample alternately, or run one after the other. Criterion is driven by
-/// permissions: two sides are alive at once and measure benchmarks alternately. Harnesses that only print get one process for one benchmark: two
-/// sides run one after the other.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub enum Driver {
-    /// Our protocol: the bench carries out requests.
-    #[default]
-    Own,
-    /// Criterion: the bench goes through its benchmarks and waits for our permission before each.
-    Criterion(CriterionVersion),
-    /// The bench prints its results or writes them to files: one process for each benchmark.
-    Printed(Arc<PrintedHarness>),
-}
-
-/// How exactly a harness accepts times for warm-up and measurement.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum TimePrecision {
-    Exactly,
-    InWholeSeconds,
-    NotAtAll,
-}
-
-impl Driver {
-    /// Reports whether two executables are driven in the same way.
-    pub fn is_alike(&self, other: &Self) -> bool {
-        match (self, other) {
-            (Self::Printed(one), Self::Printed(two)) => one.printer() == two.printer(),
-            _ => discriminant(self) == discriminant(other),
-        }
-    }
-
-    /// Returns the version of Criterion, if the bench uses Criterion.
-    pub(super) fn criterion_version(&self) -> Option<CriterionVersion> {
-        match self {
-            Self::Criterion(version) => Some(*version),
-            Self::Own | Self::Printed(_) => None,
-        }
-    }
-
+/// Drives the processes of a bench target. It keeps what only its kind of harness needs.
+pub(super) trait BenchDriver {
     /// Returns how exactly the harness accepts times.
-    pub(super) fn time_precision(&self) -> TimePrecision {
-        match self {
-            Self::Criterion(version) if version.takes_whole_seconds() => {
-                TimePrecision::InWholeSeconds
-            }
-            Self::Printed(harness) if harness.takes_no_settings() => TimePrecision::NotAtAll,
-            Self::Printed(harness) if harness.printer() == Printer::Criterion => {
-                TimePrecision::InWholeSeconds
-            }
-            Self::Own | Self::Criterion(_) | Self::Printed(_) => TimePrecision::Exactly,
-        }
-    }
+    fn time_precision(&self) -> TimePrecision;
 
     /// Explains why its times are longer than requested. Returns `None` if they are not.
-    pub(super) fn explain_rounding(&self) -> Option<String> {
-        let who = match self {
-            Self::Criterion(version) => format!("Criterion {version}"),
-            // Without a connection the version is unknown.
-            Self::Own | Self::Printed(_) => {
-                "its Criterion (without a connection, as all before 0.3.3)".to_owned()
-            }
-        };
-        match self.time_precision() {
-            TimePrecision::Exactly => None,
-            TimePrecision::InWholeSeconds => {
-                Some(format!("{who} takes times in whole seconds alone"))
-            }
-            TimePrecision::NotAtAll => Some(format!("{who} keeps to its own times")),
-        }
+    fn explain_rounding(&self) -> Option<String>;
+
+    /// Reports whether later rounds sample for longer than the first ones.
+    fn lengthens_rounds(&self) -> bool {
+        false
     }
 
-    /// Returns the facts known about the harness before its process starts. Our own harness reports them itself.
-    pub(super) fn harness(&self) -> Option<Harness> {
-        match self {
-            Self::Own => None,
-            // It uses the system's clock, whose resolution is not reported.
-            Self::Criterion(version) => Some(Harness {
-                name: "criterion".to_owned(),
-                version: version.to_string(),
-                quantum: Nanos(1),
-            }),
-            // Nothing is known about the clock of harnesses that only print, so every value counts.
-            Self::Printed(harness) => Some(Harness {
-                name: harness.printer().word().to_owned(),
-                version: String::new(),
-                quantum: match harness.printer() {
-                    Printer::Criterion => Nanos(1),
-                    Printer::Libtest | Printer::Divan => Nanos(0),
-                },
-            }),
-        }
+    /// Reports whether the two sides can be alive at the same time.
+    fn runs_sides_together(&self) -> bool {
+        true
     }
+
+    /// Learns about the benchmarks before the first process of the target.
+    fn prepare(&mut self, _round: &mut TargetRound<'_, '_>) {}
+
+    /// Runs one process of each side, for as many of the unvisited benchmarks as possible.
+    fn run_processes(&mut self, round: &mut TargetRound<'_, '_>) -> Result<(), Interrupted>;
 }

@@ -1,36 +1,41 @@
 //! Measures benchmarks: discovers them, orders them, lays out their samples, and drives the child processes.
 //!
-//! A [`Campaign`] of one side or two runs in rounds over its targets (`campaign.rs`, `target.rs`, `subject.rs`, `process.rs`). A [`Driver`] has a
-//! file for each way of asking an executable: `own.rs` with `visit.rs`, `criterion.rs`, `printed.rs`. All random choices are drawn in `schedule.rs`.
+//! A [`Campaign`] of one side or two runs in rounds over its targets (`campaign.rs`, `target.rs`, `benchmark.rs`). A driver (`driver.rs`) runs the
+//! processes of a target for each kind of harness: `own.rs` with `visit.rs`, `criterion.rs`, `printed.rs`. It sees a target's round (`round.rs`), not
+//! the campaign. All random choices are drawn in `schedule.rs`.
 //! Must not decide what a result means, nor print. Invariant: for the same seed, the processes of a run do the same things in the same order,
 //! independent of later comparisons; both sides get the same requests, independent of what either does.
 
+mod benchmark;
 mod campaign;
 mod counting;
 mod criterion;
 mod criterion_config;
 mod discover;
 mod driver;
+mod harness_kind;
 mod own;
 mod plan;
 mod printed;
 mod process;
 mod progress;
+mod round;
 mod sampling;
 mod schedule;
-mod subject;
+mod settings;
+mod sides;
 mod target;
 mod visit;
 
-pub use campaign::{BenchmarkCost, Campaign, CampaignEnd, CampaignSink};
+pub use benchmark::{ResolvedSettings, SampleLengths, TimeLimit};
+pub use campaign::{BenchmarkCost, Campaign, CampaignEnd, CampaignResult, CampaignSink};
 pub use counting::{CountError, CountRequest, CountResult, count_instructions, count_stacks};
 pub use criterion::rehearse;
 pub use discover::{
     DiscoveredBenches, DiscoveredTarget, Filter, ReferenceContext, TargetFailure, discover,
 };
-pub use driver::Driver;
+pub use harness_kind::HarnessKind;
 pub use plan::{PairedPlan, RoundSettings};
 pub use sampling::{SampleResult, sample_time};
 pub use schedule::FlatSchedule;
-pub use subject::{ResolvedSettings, SampleLengths, TimeLimit};
 pub use target::PairedTarget;

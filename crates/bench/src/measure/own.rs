@@ -1,332 +1,430 @@
-//! Processes of our own harness, which carry out requests. Both sides are alive at the same time, or run one after the other if they cannot be.
+//! The driver of our own harness, which carries out requests. Both sides are alive at the same time, or run one after the other if they cannot be.
 
 #![expect(
     clippy::disallowed_methods,
-    reason = "how long launches take, for the time left"
+    reason = "how long processes take, for the time left"
 )]
 
+use std::cell::RefCell;
+use std::rc::Rc;
 use std::time::{Duration, Instant};
 
-use super::campaign::Campaign;
-use super::process::{ActiveProcesses, CpuPinning, PinnableChild, ProcessObserver};
-use super::schedule;
-use super::target::ProcessOverlap;
+use super::benchmark::{BenchmarkIndex, PerBenchmark, TimePrecision};
+use super::driver::BenchDriver;
+use super::process::{CpuPinning, Interrupted, PinnableChild, ProcessObserver, SharedCache};
+use super::round::{SuccessfulVisit, TargetRound};
+use super::schedule::{self, SampleLayout};
+use super::sides::{SideChild, SideError, SideResult};
 use super::visit::{
-    RoundSampling, Sampling, SideChild, SideError, VisitOutcome, VisitRequest, VisitResult,
-    lay_out_again, visit,
+    RoundSampling, Sampling, VisitOutcome, VisitRequest, VisitResult, lay_out_again, visit,
 };
-use crate::child::{Capability, ChildError, ProcessContext, Session};
+use crate::child::{Capability, ChildError, Session};
 use perfcheck_analysis::model::{
-    BenchmarkInProcess, Event, Harness, Interleaving, ProcessOutcome, ProcessUsage, Side,
-    Throughput,
+    BenchmarkInProcess, Harness, Interleaving, ProcessOutcome, ProcessUsage, Side, Throughput,
 };
-use perfcheck_build::cargo::BenchTarget;
 
 /// Number of times that a benchmark must fail next to the other side and succeed without it before the two sides run one after the other.
 const TRIALS: u32 = 2;
 
-impl Campaign<'_> {
-    /// Runs one process of each side, for as many of the wanted benchmarks as possible.
-    pub(super) fn launch_own(&mut self, launch: &mut ActiveProcesses) {
-        let coexistence = self.targets[launch.index].coexistence;
-        let ended = match coexistence {
-            ProcessOverlap::Together => self.run_together(launch),
-            ProcessOverlap::OnTrial | ProcessOverlap::Apart => self.run_apart(launch),
+/// How the processes of the two sides run. A single side has nothing to overlap with.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum ProcessOverlap {
+    /// Both are alive and sampled alternately.
+    Together,
+    /// A benchmark failed next to the other side: it is tried without it.
+    OnTrial,
+    /// They cannot be alive at the same time, so they run one after the other.
+    Apart,
+}
+
+/// Drives a target with our own harness.
+pub(super) struct OwnDriver {
+    overlap: ProcessOverlap,
+    benchmarks: PerBenchmark<OwnBenchmark>,
+    /// The cache of the machine, which the drivers of all targets share.
+    shared_cache: Rc<RefCell<SharedCache>>,
+}
+
+/// What this driver knows about a benchmark.
+#[derive(Debug, Clone, Default)]
+struct OwnBenchmark {
+    /// The layout of its samples. The first visit determines it.
+    layout: Option<SampleLayout>,
+    /// Number of times in a row that it failed next to the other side and succeeded without it.
+    trials: u32,
+}
+
+/// A visit that did not fail.
+struct PinnedVisit {
+    outcome: VisitOutcome,
+    /// Whether one processor was enough; `None` if that is unknown.
+    is_solitary: Option<bool>,
+}
+
+/// The processes of a visit, and how they are observed.
+struct LiveChildren<'v, 's> {
+    children: &'v mut [SideChild<Session<'s>>],
+    watch: &'v mut ProcessObserver,
+    /// A benchmark's share of the time for starting them.
+    start_time: Duration,
+}
+
+impl BenchDriver for OwnDriver {
+    fn time_precision(&self) -> TimePrecision {
+        TimePrecision::Exactly
+    }
+
+    fn explain_rounding(&self) -> Option<String> {
+        None
+    }
+
+    fn lengthens_rounds(&self) -> bool {
+        true
+    }
+
+    fn runs_sides_together(&self) -> bool {
+        self.overlap != ProcessOverlap::Apart
+    }
+
+    fn run_processes(&mut self, round: &mut TargetRound<'_, '_>) -> Result<(), Interrupted> {
+        let overlap = self.overlap;
+        let ended = match overlap {
+            ProcessOverlap::Together => self.run_together(round),
+            ProcessOverlap::OnTrial | ProcessOverlap::Apart => self.run_apart(round),
         };
-        let (side, error) = match ended {
-            Ok(()) => return,
-            Err((_, ChildError::Interrupted)) => {
-                launch.interrupted = true;
-                return;
+        let SideError { side, error } = match ended {
+            Ok(()) => return Ok(()),
+            Err(failure) if matches!(failure.error, ChildError::Interrupted) => {
+                return Err(Interrupted);
             }
             Err(failure) => failure,
         };
         let message = error.to_string();
-        match coexistence {
-            ProcessOverlap::Together if !launch.is_pair() => {
-                launch.head(side).failure = Some(message.clone());
-                if launch.records.get(side).benchmarks.is_empty() {
+        match overlap {
+            ProcessOverlap::Together if !round.processes.is_pair() => {
+                round.processes.head(side).failure = Some(message.clone());
+                if round.processes.records.get(side).benchmarks.is_empty() {
                     // A process that reached no benchmark would fail in the same way again.
-                    for place in std::mem::take(&mut launch.wanted) {
-                        self.record_failure(launch, place, side, &message);
+                    for index in std::mem::take(&mut round.unvisited) {
+                        round.record_failure(index, side, &message);
                     }
                 }
             }
             // Before this counts as a failure of the benchmark, try it without the other side.
-            ProcessOverlap::Together => {
-                self.targets[launch.index].coexistence = ProcessOverlap::OnTrial;
-            }
+            ProcessOverlap::Together => self.overlap = ProcessOverlap::OnTrial,
             ProcessOverlap::OnTrial | ProcessOverlap::Apart => {
-                if coexistence == ProcessOverlap::OnTrial {
-                    self.targets[launch.index].coexistence = ProcessOverlap::Together;
+                if overlap == ProcessOverlap::OnTrial {
+                    self.overlap = ProcessOverlap::Together;
                 }
-                if let Some(place) = launch.wanted.pop() {
-                    self.record_failure(launch, place, side, &message);
+                if let Some(index) = round.unvisited.pop() {
+                    round.record_failure(index, side, &message);
                 }
             }
+        }
+        Ok(())
+    }
+}
+
+impl OwnDriver {
+    pub(super) fn new(benchmarks: usize, shared_cache: Rc<RefCell<SharedCache>>) -> Self {
+        Self {
+            overlap: ProcessOverlap::Together,
+            benchmarks: PerBenchmark::repeat(OwnBenchmark::default(), benchmarks),
+            shared_cache,
         }
     }
 
-    /// Visits benchmarks while all sides are alive. With two sides, a benchmark stays wanted until it has been measured.
-    fn run_together(&mut self, launch: &mut ActiveProcesses) -> Result<(), SideError> {
-        let executables = self.targets[launch.index].executables.clone();
-        let mut coin = schedule::stream(self.seed, "sides", &executables.candidate, launch.block);
+    /// Visits benchmarks while all sides are alive. With two sides, a benchmark stays unvisited until it has been measured.
+    fn run_together(&mut self, round: &mut TargetRound<'_, '_>) -> Result<(), SideError> {
+        let mut coin = round.draws("sides");
         let began = Instant::now();
-        let mut watch = ProcessObserver::after_control(self.control.as_ref(), launch.round());
+        let mut watch = round.observe_after_control();
         let mut children = Vec::new();
-        for side in executables.sides_in(schedule::draw_order(&mut coin)) {
-            let session = start(executables.get(side), launch, side, &self.launcher);
-            children.push((side, session.map_err(|error| (side, error))?));
+        let order = schedule::draw_order(&mut coin);
+        for side in round.processes.records.sides_in(order) {
+            let session = start(round, side).map_err(SideError::on(side))?;
+            children.push(SideChild { side, session });
         }
-        let share = began.elapsed() / u32::try_from(launch.wanted.len()).unwrap_or(u32::MAX);
-        self.visit_all(launch, &mut children, share, &mut watch)?;
-        children.sort_by_key(|(side, _)| *side);
-        for (side, session) in &mut children {
-            launch.head(*side).conduct = conduct(&watch, session);
+        let benchmarks = u32::try_from(round.unvisited.len()).unwrap_or(u32::MAX);
+        let live = LiveChildren {
+            children: &mut children,
+            watch: &mut watch,
+            start_time: began.elapsed() / benchmarks,
+        };
+        self.visit_all(round, live)?;
+        children.sort_by_key(|child| child.side);
+        for SideChild { side, session } in &mut children {
+            round.processes.head(*side).conduct = process_usage(&watch, session);
         }
-        for (side, mut session) in children {
+        for SideChild { side, mut session } in children {
             // Two sides do not run to their end, because code after the benchmarks of one would run next to the other.
-            let ended = if launch.is_pair() {
+            let ended = if round.processes.is_pair() {
                 Ok(())
             } else {
                 session.run_to_end()
             };
             match ended.and_then(|()| session.bye()) {
                 Ok(()) => {}
-                Err(ChildError::Interrupted) => return Err((side, ChildError::Interrupted)),
+                Err(error @ ChildError::Interrupted) => return Err(SideError { side, error }),
                 // The failure of the last benchmark has already been recorded.
-                Err(_) if last_failed(&launch.records.get(side).benchmarks) => {}
-                Err(error) => self.warn_of_late_failure(launch, side, &error.to_string()),
+                Err(_) if last_failed(&round.processes.records.get(side).benchmarks) => {}
+                Err(error) => round.warn_of_late_failure(side, &error.to_string()),
             }
         }
         Ok(())
     }
 
-    /// Visits the wanted benchmarks while the children live.
+    /// Visits the unvisited benchmarks while the children live.
     fn visit_all(
         &mut self,
-        launch: &mut ActiveProcesses,
-        children: &mut [SideChild<'_>],
-        share: Duration,
-        watch: &mut ProcessObserver,
+        round: &mut TargetRound<'_, '_>,
+        mut live: LiveChildren<'_, '_>,
     ) -> Result<(), SideError> {
-        let addressable = children
+        let is_addressable = live
+            .children
             .iter()
-            .all(|(_, session)| session.hello().capability() == Some(Capability::Addressable));
-        if !addressable {
+            .all(|child| child.session.hello().capability() == Some(Capability::Addressable));
+        if !is_addressable {
             // Benchmarks come in program order, and are taken from the end.
-            launch.wanted.sort_unstable_by(|a, b| b.cmp(a));
+            round.unvisited.sort_unstable_by(|a, b| b.cmp(a));
         }
         let mut progress = false;
-        while let Some(place) = launch.wanted.last().copied() {
-            self.report_visit(launch, place);
+        while let Some(index) = round.unvisited.last().copied() {
+            round.report_visit(index);
             let began = Instant::now();
-            let choice = self.processor_choice(launch, place);
-            match self.visit_pinned(launch, place, children, share, watch, choice) {
-                Ok((VisitOutcome::Measured(turns), is_solitary)) => {
-                    launch.wanted.pop();
-                    let subject = self.subject_mut(launch, place);
-                    subject.note_processor_use(&[is_solitary]);
-                    subject.trials = 0;
-                    let took = began.elapsed() + share;
-                    self.record_visit(launch, place, turns, Interleaving::Samples, took);
+            let choice = round.choose_processor(index);
+            match self.visit_pinned(round, index, &mut live, choice) {
+                Ok(PinnedVisit {
+                    outcome: VisitOutcome::Measured(sides),
+                    is_solitary,
+                }) => {
+                    round.unvisited.pop();
+                    round
+                        .benchmark_mut(index)
+                        .note_processor_use(&[is_solitary]);
+                    self.benchmarks[index].trials = 0;
+                    let visit = SuccessfulVisit {
+                        sides,
+                        interleaving: Interleaving::Samples,
+                        time: began.elapsed() + live.start_time,
+                    };
+                    self.record_visit(round, index, visit);
                 }
-                Ok((VisitOutcome::Skipped(reason), _)) => {
-                    launch.wanted.pop();
-                    self.record_skip(launch, place, &reason);
+                Ok(PinnedVisit {
+                    outcome: VisitOutcome::Skipped(reason),
+                    ..
+                }) => {
+                    round.unvisited.pop();
+                    round.record_skip(index, &reason);
                 }
                 // The program of a side may have another order by now. Benchmarks that it has passed are reached by another process.
-                Ok((VisitOutcome::Absent(_), _)) if progress => break,
-                Err((_, error))
-                    if launch.is_pair()
-                        && !addressable
+                Ok(PinnedVisit {
+                    outcome: VisitOutcome::Absent(_),
+                    ..
+                }) if progress => break,
+                Err(failure)
+                    if round.processes.is_pair()
+                        && !is_addressable
                         && progress
-                        && error.leaves_child_usable() =>
+                        && failure.error.leaves_child_usable() =>
                 {
                     break;
                 }
-                Ok((VisitOutcome::Absent(side), _)) => {
-                    self.visit_failed(launch, place, (side, absent_error()))?;
-                }
-                Err(failure) => self.visit_failed(launch, place, failure)?,
+                Ok(PinnedVisit {
+                    outcome: VisitOutcome::Absent(side),
+                    ..
+                }) => visit_failed(round, index, SideError::on(side)(absent_error()))?,
+                Err(failure) => visit_failed(round, index, failure)?,
             }
             progress = true;
-            if self.launcher.interrupt.is_requested() {
-                return Err((Side::Candidate, ChildError::Interrupted));
+            if round.check_interrupt().is_err() {
+                return Err(SideError::on(Side::Candidate)(ChildError::Interrupted));
             }
         }
         Ok(())
     }
 
-    /// Handles a visit that failed while all sides were alive. With one side the failure is recorded at once, and the child may go on. Returns `Err`
-    /// if the child is of no more use, or if the benchmark is to be tried without the other side first.
-    fn visit_failed(
-        &mut self,
-        launch: &mut ActiveProcesses,
-        place: usize,
-        (side, error): SideError,
-    ) -> Result<(), SideError> {
-        if launch.is_pair() || matches!(error, ChildError::Interrupted) {
-            return Err((side, error));
-        }
-        launch.wanted.pop();
-        self.record_failure(launch, place, side, &error.to_string());
-        if error.leaves_child_usable() {
-            Ok(())
-        } else {
-            Err((side, error))
-        }
-    }
-
     /// Visits one benchmark in one process of each side, one after the other. The order changes between rounds.
-    fn run_apart(&mut self, launch: &mut ActiveProcesses) -> Result<(), SideError> {
-        let Some(place) = launch.wanted.last().copied() else {
+    fn run_apart(&mut self, round: &mut TargetRound<'_, '_>) -> Result<(), SideError> {
+        let Some(index) = round.unvisited.last().copied() else {
             return Ok(());
         };
-        self.report_visit(launch, place);
-        let executables = self.targets[launch.index].executables.clone();
+        round.report_visit(index);
         let whole = Instant::now();
-        let mut turns = Vec::new();
+        let mut sides = Vec::new();
         // Choose once for both sides, so that they run on the same processor.
-        let choice = self.processor_choice(launch, place);
-        let mut seen = Vec::new();
-        for side in
-            schedule::order_of_round(self.seed, "sides", &executables.candidate, launch.round())
-        {
+        let choice = round.choose_processor(index);
+        let mut processor_uses = Vec::new();
+        for side in round.order_of_sides("sides") {
             let began = Instant::now();
             let mut watch = ProcessObserver::start();
-            let session = start(executables.get(side), launch, side, &self.launcher);
-            let mut children = [(side, session.map_err(|error| (side, error))?)];
-            let (launching, choice) = (began.elapsed(), choice.clone());
-            let (visited, is_solitary) =
-                self.visit_pinned(launch, place, &mut children, launching, &mut watch, choice)?;
-            seen.push(is_solitary);
-            let [(_, mut session)] = children;
-            launch.head(side).conduct = conduct(&watch, &mut session);
-            match visited {
-                VisitOutcome::Measured(turn) => turns.extend(turn),
+            let session = start(round, side).map_err(SideError::on(side))?;
+            let mut children = [SideChild { side, session }];
+            let mut live = LiveChildren {
+                start_time: began.elapsed(),
+                children: &mut children,
+                watch: &mut watch,
+            };
+            let visited = self.visit_pinned(round, index, &mut live, choice.clone())?;
+            processor_uses.push(visited.is_solitary);
+            let [SideChild { mut session, .. }] = children;
+            round.processes.head(side).conduct = process_usage(&watch, &mut session);
+            match visited.outcome {
+                VisitOutcome::Measured(measured) => sides.extend(measured),
                 VisitOutcome::Skipped(reason) => {
-                    session.bye().map_err(|error| (side, error))?;
-                    launch.wanted.pop();
-                    self.record_skip(launch, place, &reason);
+                    session.bye().map_err(SideError::on(side))?;
+                    round.unvisited.pop();
+                    round.record_skip(index, &reason);
                     return Ok(());
                 }
-                VisitOutcome::Absent(side) => return Err((side, absent_error())),
+                VisitOutcome::Absent(side) => return Err(SideError::on(side)(absent_error())),
             }
-            session.bye().map_err(|error| (side, error))?;
+            session.bye().map_err(SideError::on(side))?;
         }
-        launch.wanted.pop();
-        self.subject_mut(launch, place).note_processor_use(&seen);
-        let how = self.note_success_apart(launch, place);
-        self.record_visit(launch, place, turns, how, whole.elapsed());
+        round.unvisited.pop();
+        round
+            .benchmark_mut(index)
+            .note_processor_use(&processor_uses);
+        let visit = SuccessfulVisit {
+            sides,
+            interleaving: self.note_success_apart(round, index),
+            time: whole.elapsed(),
+        };
+        self.record_visit(round, index, visit);
         Ok(())
     }
 
     /// Notes that a benchmark succeeded in processes that ran one after the other. Returns how its samples count.
-    fn note_success_apart(&mut self, launch: &ActiveProcesses, place: usize) -> Interleaving {
-        let target = &mut self.targets[launch.index];
-        if target.coexistence != ProcessOverlap::OnTrial {
+    fn note_success_apart(
+        &mut self,
+        round: &TargetRound<'_, '_>,
+        index: BenchmarkIndex,
+    ) -> Interleaving {
+        if self.overlap != ProcessOverlap::OnTrial {
             return Interleaving::Launches;
         }
-        let subject = &mut target.subjects[place];
-        subject.trials += 1;
-        if subject.trials < TRIALS {
+        let benchmark = &mut self.benchmarks[index];
+        benchmark.trials += 1;
+        if benchmark.trials < TRIALS {
             // One failure next to the other side may be an accident, so nothing changes yet.
-            target.coexistence = ProcessOverlap::Together;
+            self.overlap = ProcessOverlap::Together;
             return Interleaving::Samples;
         }
-        target.coexistence = ProcessOverlap::Apart;
-        let bench = &target.executables.candidate;
-        let message = format!(
+        self.overlap = ProcessOverlap::Apart;
+        let bench = &round.target.executables.candidate;
+        round.warn(&format!(
             "{}/{}: the two sides cannot run at the same time, so their processes alternate",
             bench.package, bench.target
-        );
-        self.launcher.observer.observe(&Event::Warning(&message));
+        ));
         Interleaving::Launches
     }
 
-    /// Visits one benchmark in these children, on the processor that `choice` picks. Also returns whether one processor was enough.
+    /// Visits one benchmark in these children, on the processor that `choice` picks.
     fn visit_pinned(
         &mut self,
-        launch: &ActiveProcesses,
-        place: usize,
-        children: &mut [SideChild<'_>],
-        launching: Duration,
-        watch: &mut ProcessObserver,
+        round: &TargetRound<'_, '_>,
+        index: BenchmarkIndex,
+        live: &mut LiveChildren<'_, '_>,
         choice: Option<impl FnOnce(u32) -> usize>,
-    ) -> Result<(VisitOutcome, Option<bool>), SideError> {
-        let target = &mut self.targets[launch.index];
-        let subject = &mut target.subjects[place];
-        let id = subject.benchmark.key.id.clone();
-        let bench = &target.executables.candidate;
-        let coin = schedule::stream(self.seed, &format!("quads/{id}"), bench, launch.block);
-        let sampling = match &self.in_turn {
-            None => Sampling::Launch(subject.resolved),
+    ) -> Result<PinnedVisit, SideError> {
+        let benchmark = round.benchmark(index);
+        let id = &benchmark.subject.key.id;
+        let sampling = match &round.settings.plan {
+            None => Sampling::Process(benchmark.resolved),
             Some(plan) => Sampling::Round(RoundSampling {
                 settings: plan.round,
-                launching,
-                had: subject.rounds.len(),
-                coin,
+                start_time: live.start_time,
+                had: benchmark.rounds.len(),
+                coin: round.draws(&format!("quads/{id}")),
             }),
         };
         let request = VisitRequest {
-            id: &id,
-            metric: &subject.benchmark.metric,
-            layout: &mut subject.layout,
-            known_ns: subject.lengths.candidate.known_ns_if_short(),
+            id,
+            metric: &benchmark.subject.metric,
+            layout: &mut self.benchmarks[index].layout,
+            known_ns: benchmark.lengths.candidate.known_ns_if_short(),
             sampling,
-            shared_cache: &mut self.shared_cache,
+            shared_cache: &mut self.shared_cache.borrow_mut(),
         };
-        let seat = CpuPinning::bind(children, choice);
-        watch.note_processor(seat.processor());
-        let visited = visit(children, request)?;
-        Ok((visited, seat.release(children)))
+        let pinning = CpuPinning::bind(live.children, choice);
+        live.watch.note_processor(pinning.processor());
+        let outcome = visit(live.children, request)?;
+        Ok(PinnedVisit {
+            outcome,
+            is_solitary: pinning.release(live.children),
+        })
     }
 
     /// Records the result of a visit.
     fn record_visit(
         &mut self,
-        launch: &mut ActiveProcesses,
-        place: usize,
-        turns: Vec<(Side, VisitResult)>,
-        how: Interleaving,
-        took: Duration,
+        round: &mut TargetRound<'_, '_>,
+        index: BenchmarkIndex,
+        visit: SuccessfulVisit<VisitResult>,
     ) {
-        let plan = self.in_turn;
-        let subject = self.subject_mut(launch, place);
-        if let (Some(plan), Some(layout)) = (plan, &subject.layout)
-            && subject.benchmark.metric.is_timed()
-            && let Some(again) = lay_out_again(&plan.round, layout, subject.rounds.len(), &turns)
+        let benchmark = round.benchmark(index);
+        let layout = &mut self.benchmarks[index].layout;
+        if let (Some(plan), Some(known)) = (&round.settings.plan, &*layout)
+            && benchmark.subject.metric.is_timed()
+            && let Some(again) =
+                lay_out_again(&plan.round, known, benchmark.rounds.len(), &visit.sides)
         {
-            subject.layout = Some(again);
+            *layout = Some(again);
         }
-        let subject = self.subject(launch, place);
-        let launched = |turn: VisitResult| {
-            let mut launched = subject.record(ProcessOutcome::Measured(turn.series));
-            launched.extras = turn.extras;
-            if turn.throughput != Throughput::default() {
-                launched.benchmark.throughput = turn.throughput;
+        let record = |side: SideResult<VisitResult>| {
+            let VisitResult {
+                series,
+                throughput,
+                extras,
+            } = side.result;
+            let mut result = benchmark.record(ProcessOutcome::Measured(series));
+            result.extras = extras;
+            if throughput != Throughput::default() {
+                result.benchmark.throughput = throughput;
             }
-            launched
+            SideResult {
+                side: side.side,
+                result,
+            }
         };
-        let turns = turns.into_iter();
-        let sides = turns.map(|(side, turn)| (side, launched(turn))).collect();
-        self.record_success(launch, place, sides, how, took);
+        let visit = SuccessfulVisit {
+            sides: visit.sides.into_iter().map(record).collect(),
+            interleaving: visit.interleaving,
+            time: visit.time,
+        };
+        round.benchmark_mut(index).note_lengths(&visit.sides);
+        round.record_success(index, visit);
+    }
+}
+
+/// Handles a visit that failed while all sides were alive. With one side the failure is recorded at once, and the child may go on. Returns `Err` if
+/// the child is of no more use, or if the benchmark is to be tried without the other side first.
+fn visit_failed(
+    round: &mut TargetRound<'_, '_>,
+    index: BenchmarkIndex,
+    failure: SideError,
+) -> Result<(), SideError> {
+    let SideError { side, error } = &failure;
+    if round.processes.is_pair() || matches!(error, ChildError::Interrupted) {
+        return Err(failure);
+    }
+    round.unvisited.pop();
+    round.record_failure(index, *side, &error.to_string());
+    if error.leaves_child_usable() {
+        Ok(())
+    } else {
+        Err(failure)
     }
 }
 
 /// Starts the executable of one side.
-fn start<'s>(
-    target: &BenchTarget,
-    launch: &mut ActiveProcesses,
-    side: Side,
-    launcher: &ProcessContext<'s>,
-) -> Result<Session<'s>, ChildError> {
-    let started = Session::start(&launch.spec(target), launcher);
-    let session =
-        started.inspect_err(|error| launch.head(side).failure = Some(error.to_string()))?;
+fn start<'c>(round: &mut TargetRound<'_, 'c>, side: Side) -> Result<Session<'c>, ChildError> {
+    let spec = round.processes.spec(round.target.executables.get(side));
+    let head = round.processes.head(side);
+    let started = Session::start(&spec, &round.settings.context);
+    let session = started.inspect_err(|error| head.failure = Some(error.to_string()))?;
     let hello = session.hello();
-    launch.head(side).harness = Some(Harness {
+    head.harness = Some(Harness {
         name: hello.harness.clone(),
         version: hello.version.clone(),
         quantum: hello.quantum_ns,
@@ -338,9 +436,9 @@ fn start<'s>(
 }
 
 /// Returns how a process ran that has answered its last request.
-fn conduct(watch: &ProcessObserver, session: &mut Session<'_>) -> Option<ProcessUsage> {
+fn process_usage(watch: &ProcessObserver, session: &mut Session<'_>) -> Option<ProcessUsage> {
     let usage = session.usage()?;
-    Some(watch.conduct(&usage, session.working_time()))
+    Some(watch.process_usage(&usage, session.working_time()))
 }
 
 fn absent_error() -> ChildError {
@@ -350,5 +448,5 @@ fn absent_error() -> ChildError {
 /// Reports whether the last benchmark of a process failed.
 fn last_failed(benchmarks: &[BenchmarkInProcess]) -> bool {
     let last = benchmarks.last().map(|last| &last.outcome);
-    matches!(last, Some(ProcessOutcome::Failed(_)))
+    matches!(last, Some(ProcessOutcome::Failed { .. }))
 }

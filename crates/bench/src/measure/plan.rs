@@ -1,10 +1,10 @@
 //! The layout of rounds of two sides: alternating samples in quads, of which two belong together (pure).
 
 use crate::measure::FlatSchedule;
-use crate::measure::schedule::{LaunchLayout, compute_ramp};
+use crate::measure::schedule::{SampleLayout, compute_ramp};
 use std::time::Duration;
 
-use super::subject::{ResolvedSettings, TimeLimit};
+use super::benchmark::{ResolvedSettings, TimeLimit};
 use perfcheck_analysis::compare::Plan;
 use perfcheck_analysis::model::{Interleaving, Nanos, SamplingSettings};
 
@@ -103,7 +103,7 @@ impl RoundSettings {
 
 /// Lays out the samples of a benchmark's rounds, for both sides alike. `sides_ns` is the time of an iteration of each side; samples of the quicker
 /// side have the target length. The number of samples comes from [`compute_quads`].
-pub(super) fn compute_round_layout(settings: &RoundSettings, sides_ns: [f64; 2]) -> LaunchLayout {
+pub(super) fn compute_round_layout(settings: &RoundSettings, sides_ns: [f64; 2]) -> SampleLayout {
     let quicker_ns = sides_ns[0].min(sides_ns[1]).max(1e-3);
     let slower_ns = sides_ns[0].max(sides_ns[1]).max(1e-3);
     let iterations = (settings.sample.as_f64() / quicker_ns).round().max(1.0);
@@ -112,7 +112,7 @@ pub(super) fn compute_round_layout(settings: &RoundSettings, sides_ns: [f64; 2])
     } else {
         0.0
     };
-    LaunchLayout {
+    SampleLayout {
         iteration_ns: [quicker_ns, slower_ns],
         linear: compute_ramp(quicker_ns),
         flat: Some(FlatSchedule {
@@ -127,7 +127,7 @@ pub(super) fn compute_round_layout(settings: &RoundSettings, sides_ns: [f64; 2])
 /// sides together, including setup and drops; `overhead` is the time for starting and setting up both sides.
 pub(super) fn compute_quads(
     settings: &RoundSettings,
-    layout: &LaunchLayout,
+    layout: &SampleLayout,
     rounds: usize,
     total_ns: f64,
     overhead: Duration,
@@ -218,9 +218,9 @@ mod tests {
     }
 
     #[test]
-    fn costly_launches_are_used_for_half_their_time() {
-        let launch = Duration::from_millis(96);
-        assert_eq!(quads_of(1000.0, 0, launch), 20, "48 ms");
-        assert_eq!(quads_of(1000.0, 0, launch / 10), 8);
+    fn costly_processes_are_used_for_half_their_time() {
+        let start = Duration::from_millis(96);
+        assert_eq!(quads_of(1000.0, 0, start), 20, "48 ms");
+        assert_eq!(quads_of(1000.0, 0, start / 10), 8);
     }
 }

@@ -1,4 +1,4 @@
-//! Processes of benches that print their results or write them to files: one process of each side for one benchmark, one after the other. A printed
+//! The driver of benches that print their results or write them to files: one process of each side for one benchmark, one after the other. A printed
 //! value is the only sample of its process.
 
 #![expect(
@@ -6,111 +6,152 @@
     reason = "how long benchmarks take, for the time left"
 )]
 
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use super::campaign::Campaign;
-use super::driver::Driver;
-use super::process::{ActiveProcesses, ProcessObserver};
-use super::schedule;
-use super::subject::CampaignBenchmark;
-use crate::child::{ChildError, PrintedHarness, PrintedRequest, PrintedValue};
+use super::benchmark::{BenchmarkIndex, TimePrecision};
+use super::driver::BenchDriver;
+use super::process::{Interrupted, ProcessObserver};
+use super::round::{SuccessfulVisit, TargetRound};
+use super::sides::{CampaignSides, SideResult};
+use crate::child::{ChildError, PrintedHarness, PrintedRequest, PrintedValue, Printer};
 use perfcheck_analysis::model::{
-    BenchmarkInProcess, Interleaving, ProcessOutcome, Sample, Series, Side,
+    BenchmarkInProcess, Harness, Interleaving, Nanos, ProcessOutcome, Sample, Series, Side,
 };
 
 /// Minimum time of a process in a round. It gives one value however long it takes, so it must be worth its start.
 const SHORTEST: Duration = Duration::from_millis(50);
 
-impl Campaign<'_> {
-    /// Runs one process of each side, for the next wanted benchmark.
-    pub(super) fn launch_printed(&mut self, launch: &mut ActiveProcesses) {
-        let Some(place) = launch.wanted.pop() else {
-            return;
-        };
-        if launch.is_first() {
-            self.report_rounding(launch);
+/// Drives a target whose harness only prints.
+pub(super) struct PrintedDriver {
+    harnesses: CampaignSides<Arc<PrintedHarness>>,
+}
+
+impl BenchDriver for PrintedDriver {
+    fn time_precision(&self) -> TimePrecision {
+        let harness = &self.harnesses.candidate;
+        if harness.takes_no_settings() {
+            TimePrecision::NotAtAll
+        } else if harness.printer() == Printer::Criterion {
+            TimePrecision::InWholeSeconds
+        } else {
+            TimePrecision::Exactly
         }
-        self.report_visit(launch, place);
-        let drivers = self.targets[launch.index].drivers.clone();
-        let draw = format!("sides/{}", self.subject(launch, place).benchmark.key.id);
-        let bench = &self.targets[launch.index].executables.candidate;
-        let order = schedule::order_of_round(self.seed, &draw, bench, launch.round());
+    }
+
+    fn explain_rounding(&self) -> Option<String> {
+        // Without a connection the version is unknown.
+        let who = "its Criterion (without a connection, as all before 0.3.3)";
+        match self.time_precision() {
+            TimePrecision::Exactly => None,
+            TimePrecision::InWholeSeconds => {
+                Some(format!("{who} takes times in whole seconds alone"))
+            }
+            TimePrecision::NotAtAll => Some(format!("{who} keeps to its own times")),
+        }
+    }
+
+    /// Runs one process of each side, for the next unvisited benchmark.
+    fn run_processes(&mut self, round: &mut TargetRound<'_, '_>) -> Result<(), Interrupted> {
+        let Some(index) = round.unvisited.pop() else {
+            return Ok(());
+        };
+        round.report_visit(index);
+        let order =
+            round.order_of_sides(&format!("sides/{}", round.benchmark(index).subject.key.id));
         let began = Instant::now();
         let mut sides = Vec::new();
-        for side in drivers.sides_in(order) {
-            let Driver::Printed(harness) = drivers.get(side) else {
-                continue;
-            };
-            match self.run_printed(launch, place, side, harness) {
-                Ok(Some(launched)) => sides.push((side, launched)),
-                Ok(None) => return,
-                Err(ChildError::Interrupted) => {
-                    launch.interrupted = true;
-                    return;
-                }
+        for side in self.harnesses.sides_in(order) {
+            match self.run_process(round, index, side) {
+                Ok(Some(result)) => sides.push(SideResult { side, result }),
+                Ok(None) => return Ok(()),
+                Err(ChildError::Interrupted) => return Err(Interrupted),
                 Err(error) => {
                     let message = error.to_string();
-                    launch.head(side).failure = Some(message.clone());
-                    self.record_failure(launch, place, side, &message);
-                    return;
+                    round.processes.head(side).failure = Some(message.clone());
+                    round.record_failure(index, side, &message);
+                    return Ok(());
                 }
             }
         }
-        self.record_success(
-            launch,
-            place,
+        let visit = SuccessfulVisit {
             sides,
-            Interleaving::Launches,
-            began.elapsed(),
-        );
-        launch.interrupted = self.launcher.interrupt.is_requested();
+            interleaving: Interleaving::Launches,
+            time: began.elapsed(),
+        };
+        round.record_success(index, visit);
+        round.check_interrupt()
+    }
+}
+
+impl PrintedDriver {
+    pub(super) fn new(harnesses: CampaignSides<Arc<PrintedHarness>>) -> Self {
+        Self { harnesses }
+    }
+
+    /// Returns the facts known about the harness of a side. Nothing is known about the clock of harnesses that only print, so every value counts.
+    fn harness(&self, side: Side) -> Harness {
+        let printer = self.harnesses.get(side).printer();
+        Harness {
+            name: printer.word().to_owned(),
+            version: String::new(),
+            quantum: match printer {
+                Printer::Criterion => Nanos(1),
+                Printer::Libtest | Printer::Divan => Nanos(0),
+            },
+        }
     }
 
     /// Runs one process of one side. Returns `None` if the benchmark declines to be measured.
-    fn run_printed(
-        &mut self,
-        launch: &mut ActiveProcesses,
-        place: usize,
+    fn run_process(
+        &self,
+        round: &mut TargetRound<'_, '_>,
+        index: BenchmarkIndex,
         side: Side,
-        harness: &PrintedHarness,
     ) -> Result<Option<BenchmarkInProcess>, ChildError> {
-        let target = &self.targets[launch.index];
-        launch.head(side).harness = target.drivers.get(side).harness();
-        let spec = launch.spec(target.executables.get(side));
-        let subject = self.subject(launch, place);
+        round.processes.head(side).harness = Some(self.harness(side));
+        let spec = round.processes.spec(round.target.executables.get(side));
         let watch = ProcessObserver::start();
-        let report = harness.measure(&self.printed_request(subject), &spec, &self.launcher)?;
+        let request = printed_request(round, index);
+        let harness = self.harnesses.get(side);
+        let report = harness.measure(&request, &spec, &round.settings.context)?;
         let usage = report.usage;
-        launch.head(side).conduct = usage.map(|usage| watch.conduct(&usage, report.took));
+        round.processes.head(side).conduct =
+            usage.map(|usage| watch.process_usage(&usage, report.took));
+        let benchmark = round.benchmark(index);
         match report.reported {
             PrintedValue::Value(value) => {
                 let outcome = ProcessOutcome::Measured(single_value_series(value));
-                Ok(Some(subject.record(outcome)))
+                Ok(Some(benchmark.record(outcome)))
             }
-            PrintedValue::Samples(reported) => match subject.record_report(*reported) {
-                Some(launched) => Ok(Some(launched)),
+            PrintedValue::Samples(reported) => match benchmark.record_report(*reported) {
+                Some(result) => Ok(Some(result)),
                 None => Err(ChildError::bench("it wrote no samples down")),
             },
             PrintedValue::Nothing(reason) => {
-                self.record_skip(launch, place, &reason);
+                round.record_skip(index, &reason);
                 Ok(None)
             }
         }
     }
+}
 
-    fn printed_request<'s>(&self, subject: &'s CampaignBenchmark) -> PrintedRequest<'s> {
-        let sampling = &subject.resolved.sampling;
-        let measurement = Duration::from(sampling.measurement);
-        PrintedRequest {
-            id: &subject.benchmark.key.id,
-            warm_up: sampling.warm_up.into(),
-            measurement: match self.in_turn {
-                None => measurement,
-                // The time of a round is shared by both sides.
-                Some(_) => (measurement / 2).max(SHORTEST),
-            },
-            samples: sampling.samples,
-        }
+fn printed_request<'r>(
+    round: &'r TargetRound<'_, '_>,
+    index: BenchmarkIndex,
+) -> PrintedRequest<'r> {
+    let benchmark = round.benchmark(index);
+    let sampling = &benchmark.resolved.sampling;
+    let measurement = Duration::from(sampling.measurement);
+    PrintedRequest {
+        id: &benchmark.subject.key.id,
+        warm_up: sampling.warm_up.into(),
+        measurement: match round.settings.plan {
+            None => measurement,
+            // The time of a round is shared by both sides.
+            Some(_) => (measurement / 2).max(SHORTEST),
+        },
+        samples: sampling.samples,
     }
 }
 

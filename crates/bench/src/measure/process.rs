@@ -1,9 +1,10 @@
 //! The current process of each side: how it is started, its record, how it runs, and the conditions that must be fair to both sides: processors and
 //! the shared cache.
 
+use std::collections::BTreeMap;
 use std::time::Duration;
 
-use super::subject::CampaignSides;
+use super::sides::{CampaignSides, SideChild};
 use crate::child::{CriterionSession, ProcessSpec, Session};
 use perfcheck_analysis::model::{Control, ProcessHead, ProcessRecord, ProcessUsage, Side};
 use perfcheck_build::cargo::BenchTarget;
@@ -11,15 +12,13 @@ use perfcheck_host::process::{ThreadPinning, UsageSnapshot, private_memory, stol
 
 /// The current process of each side.
 pub(super) struct ActiveProcesses {
-    /// Index of its target in the campaign.
-    pub(super) index: usize,
     pub(super) records: CampaignSides<ProcessRecord>,
-    /// Indices of the benchmarks that are still to be visited. They are taken from the end.
-    pub(super) wanted: Vec<usize>,
     /// Identifies this process to the random number generators.
     pub(super) block: u64,
-    pub(super) interrupted: bool,
 }
+
+/// The user asked to stop.
+pub(super) struct Interrupted;
 
 impl ActiveProcesses {
     /// Returns the round that it belongs to.
@@ -45,20 +44,35 @@ impl ActiveProcesses {
     /// Returns everything needed to start the executable of one side.
     pub(super) fn spec(&self, target: &BenchTarget) -> ProcessSpec {
         let head = &self.records.candidate.head;
-        launch_spec(target, head.ordinal, head.padding_bytes)
+        process_spec(target, head.ordinal, head.padding_bytes)
     }
 }
 
 /// Returns everything needed to start `target`.
-pub(super) fn launch_spec(target: &BenchTarget, launch: u32, padding: u32) -> ProcessSpec {
+pub(super) fn process_spec(target: &BenchTarget, ordinal: u32, padding: u32) -> ProcessSpec {
     ProcessSpec {
         program: target.program.clone(),
         first_arguments: target.first_arguments.clone(),
         directory: target.directory.clone(),
         variables: target.variables.clone(),
-        launch,
+        ordinal,
         padding,
         skipping: target.skipping,
+    }
+}
+
+/// The place of a process in a run.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct ProcessNumber {
+    pub(super) round: u32,
+    /// Number of earlier processes of its target in the round.
+    pub(super) attempt: u32,
+}
+
+impl ProcessNumber {
+    /// Identifies the process to the random number generators.
+    pub(super) fn block(self) -> u64 {
+        u64::from(self.round) << 32 | u64::from(self.attempt)
     }
 }
 
@@ -66,16 +80,15 @@ pub(super) fn launch_spec(target: &BenchTarget, launch: u32, padding: u32) -> Pr
 pub(super) fn new_record(
     target: &BenchTarget,
     layout: Option<u32>,
-    round: u32,
-    attempt: u32,
+    number: ProcessNumber,
     padding: u32,
 ) -> ProcessRecord {
     ProcessRecord {
         head: ProcessHead {
             package: target.package.clone(),
             target: target.target.clone(),
-            ordinal: round,
-            attempt,
+            ordinal: number.round,
+            attempt: number.attempt,
             started: perfcheck_host::now(),
             padding_bytes: padding,
             layout,
@@ -123,8 +136,12 @@ impl ProcessObserver {
         self.processor = processor.or(self.processor);
     }
 
-    /// Returns how a process ran that has this `usage` and has worked on requests for the time `asked`.
-    pub(super) fn conduct(&self, usage: &UsageSnapshot, asked: Duration) -> ProcessUsage {
+    /// Returns how a process ran that has this `usage` and has worked on requests for `working_time`.
+    pub(super) fn process_usage(
+        &self,
+        usage: &UsageSnapshot,
+        working_time: Duration,
+    ) -> ProcessUsage {
         let taken = || {
             self.stolen
                 .and_then(|before| stolen_time()?.checked_sub(before))
@@ -132,7 +149,7 @@ impl ProcessObserver {
         ProcessUsage {
             threads: usage.threads,
             cpu: usage.cpu.into(),
-            asked: asked.into(),
+            asked: working_time.into(),
             involuntary_switches: if self.is_scripted {
                 0
             } else {
@@ -179,22 +196,25 @@ pub(super) enum CpuPinning {
     /// They are bound to one processor.
     Bound(ThreadPinning),
     /// They may run anywhere; the usage of each before the benchmark is known.
-    Free(Vec<(Side, Option<UsageSnapshot>)>),
+    Free(BTreeMap<Side, Option<UsageSnapshot>>),
 }
 
 impl CpuPinning {
     /// Binds the children and this thread before the benchmark. `choose` picks one of so many processors; without it nothing is bound.
     pub(super) fn bind(
-        children: &mut [(Side, impl PinnableChild)],
+        children: &mut [SideChild<impl PinnableChild>],
         choose: Option<impl FnOnce(u32) -> usize>,
     ) -> Self {
-        let ids: Vec<u32> = children.iter_mut().map(|(_, child)| child.id()).collect();
+        let ids: Vec<u32> = children
+            .iter_mut()
+            .map(|child| child.session.id())
+            .collect();
         match choose.and_then(|choose| ThreadPinning::to_one(&ids, choose)) {
             Some(binding) => Self::Bound(binding),
             None => Self::Free(
                 children
                     .iter_mut()
-                    .map(|(side, child)| (*side, child.usage()))
+                    .map(|child| (child.side, child.session.usage()))
                     .collect(),
             ),
         }
@@ -209,20 +229,22 @@ impl CpuPinning {
     }
 
     /// Unbinds the children after the benchmark. Returns whether one processor was enough for each, or `None` if that is unknown.
-    pub(super) fn release(self, children: &mut [(Side, impl PinnableChild)]) -> Option<bool> {
+    pub(super) fn release(self, children: &mut [SideChild<impl PinnableChild>]) -> Option<bool> {
         match self {
             // A bound child can only show that it has more threads than expected.
             Self::Bound(_) => {
-                let mut usages = children.iter_mut().filter_map(|(_, child)| child.usage());
+                let mut usages = children
+                    .iter_mut()
+                    .filter_map(|child| child.session.usage());
                 usages
                     .any(|usage| !is_single_threaded(&usage))
                     .then_some(false)
             }
             Self::Free(before) => {
                 let mut solitary = true;
-                for (side, child) in children {
-                    let before = before.iter().find(|(of, _)| of == side)?;
-                    solitary &= kept_to_one(&before.1?, &child.usage()?);
+                for child in children {
+                    let before = before.get(&child.side).copied()??;
+                    solitary &= kept_to_one(&before, &child.session.usage()?);
                 }
                 Some(solitary)
             }
@@ -283,8 +305,8 @@ impl SharedCache {
     }
 
     fn fill(&mut self, bytes: u64) {
-        let wanted = bytes.saturating_mul(OVER_SIZE).min(MOST_BYTES);
-        self.filling.resize(usize::try_from(wanted).unwrap_or(0), 0);
+        let size = bytes.saturating_mul(OVER_SIZE).min(MOST_BYTES);
+        self.filling.resize(usize::try_from(size).unwrap_or(0), 0);
         for _ in 0..PASSES {
             for line in self.filling.chunks_mut(LINE) {
                 line[0] = line[0].wrapping_add(1);

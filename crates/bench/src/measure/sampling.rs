@@ -13,8 +13,8 @@ use std::path::Path;
 use std::time::{Duration, Instant};
 
 use super::counting::CountError;
-use super::driver::Driver;
-use super::process::launch_spec;
+use super::harness_kind::HarnessKind;
+use super::process::process_spec;
 use super::schedule::expected_duration;
 use super::target::PairedTarget;
 use super::visit::start_or_advance;
@@ -63,10 +63,10 @@ impl PairedTarget {
 /// Samples some benchmarks of a target, each for about this time.
 pub fn sample_time(
     target: &BenchTarget,
-    driver: &Driver,
-    wanted: &[BenchmarkKey],
+    harness: &HarnessKind,
+    benchmarks: &[BenchmarkKey],
     time: Duration,
-    launcher: ProcessContext<'_>,
+    context: ProcessContext<'_>,
 ) -> Result<BTreeMap<BenchmarkKey, SampleResult>, CountError> {
     if !target.first_arguments.is_empty() {
         return Err(CountError::Runner);
@@ -75,20 +75,20 @@ pub fn sample_time(
     let executable = fs::read(path).map_err(CountError::file_error(path))?;
     let names = FunctionNames::parse(&executable).ok_or(CountError::NoNames)?;
     drop(executable);
-    let observer = launcher.observer;
-    let work = ProgressReporter::begin(observer, "Sampling the time of", wanted.len());
+    let observer = context.observer;
+    let work = ProgressReporter::begin(observer, "Sampling the time of", benchmarks.len());
     let mut found = BTreeMap::new();
-    for (done, key) in wanted.iter().enumerate() {
-        work.report(done, wanted.len());
+    for (done, key) in benchmarks.iter().enumerate() {
+        work.report(done, benchmarks.len());
         let mut sampling = TimeSampling {
             id: &key.id,
-            spec: launch_spec(target, 0, 0),
-            launcher,
+            spec: process_spec(target, 0, 0),
+            context,
             names: &names,
             left: time,
             found: LocationCounts::new(),
         };
-        let sampled = match sampling.sample(driver) {
+        let sampled = match sampling.sample(harness) {
             Err(error) if error.is_interrupt() || matches!(error, CountError::NoTime(_)) => {
                 return Err(error);
             }
@@ -105,7 +105,7 @@ pub fn sample_time(
 struct TimeSampling<'s> {
     id: &'s str,
     spec: ProcessSpec,
-    launcher: ProcessContext<'s>,
+    context: ProcessContext<'s>,
     names: &'s FunctionNames,
     /// Time for which it must still be sampled.
     left: Duration,
@@ -113,11 +113,11 @@ struct TimeSampling<'s> {
 }
 
 impl TimeSampling<'_> {
-    fn sample(&mut self, driver: &Driver) -> Result<(), CountError> {
-        match driver {
-            Driver::Own => self.sample_own(),
-            Driver::Criterion(_) => self.sample_criterion(),
-            Driver::Printed(harness) => {
+    fn sample(&mut self, harness: &HarnessKind) -> Result<(), CountError> {
+        match harness {
+            HarnessKind::Own => self.sample_own(),
+            HarnessKind::Criterion(_) => self.sample_criterion(),
+            HarnessKind::Printed(harness) => {
                 for _ in 0..MOST_PROCESSES {
                     self.sample_printed(harness)?;
                     if self.left.is_zero() {
@@ -132,7 +132,7 @@ impl TimeSampling<'_> {
     fn sample_own(&mut self) -> Result<(), CountError> {
         let mut process = ObservedProcess::new(self.names);
         let mut session =
-            Session::start_observed(&self.spec, &self.launcher, |id| process.begin(id))?;
+            Session::start_observed(&self.spec, &self.context, |id| process.begin(id))?;
         let mut process = process.into_process()?;
         match start_or_advance(&mut session, self.id)? {
             Some(StartOutcome::Ready(_)) => {}
@@ -160,7 +160,7 @@ impl TimeSampling<'_> {
 
     fn sample_criterion(&mut self) -> Result<(), CountError> {
         let rehearsal =
-            Rehearsal::start(&self.spec, self.id, RehearsalMode::WarmUp, &self.launcher)?;
+            Rehearsal::start(&self.spec, self.id, RehearsalMode::WarmUp, &self.context)?;
         let mut rehearsal = rehearsal.ok_or(CountError::Name)?;
         let mut process = SampledProcess::attach(rehearsal.id(), self.names)?;
         let mut began = None;
@@ -194,7 +194,7 @@ impl TimeSampling<'_> {
         };
         let began = Instant::now();
         let mut process = ObservedProcess::new(self.names);
-        let ended = harness.run_observed(&request, &self.spec, &self.launcher, &mut |id| {
+        let ended = harness.run_observed(&request, &self.spec, &self.context, &mut |id| {
             let Some(process) = process.get_or_begin(id) else {
                 return true;
             };

@@ -37,7 +37,7 @@ pub struct FlatSchedule {
 
 /// The schedule of a process after its warm-up: the same for all processes of a run. With two sides it is the same for both in each round.
 #[derive(Debug, Clone, PartialEq)]
-pub(super) struct LaunchLayout {
+pub(super) struct SampleLayout {
     /// Time of an iteration that it was laid out for, in nanoseconds: of the quicker side and of the slower one, or twice that of a single side.
     pub(super) iteration_ns: [f64; 2],
     /// Iterations of the linear phase: d, 2d, ..., Nd; may be empty.
@@ -48,7 +48,7 @@ pub(super) struct LaunchLayout {
     pub(super) lead_in: u64,
 }
 
-impl LaunchLayout {
+impl SampleLayout {
     /// Returns the request for the linear phase.
     pub(super) fn linear_request(&self) -> Vec<SampleSpec> {
         self.linear
@@ -93,7 +93,7 @@ pub(super) fn compute_layout(
     settings: &SamplingSettings,
     iteration_ns: f64,
     pinned: Option<FlatSchedule>,
-) -> LaunchLayout {
+) -> SampleLayout {
     let iteration_ns = iteration_ns.max(1e-3);
     let time_ns = settings.measurement.as_f64();
     let samples = settings.samples.map(u64::from);
@@ -113,7 +113,7 @@ pub(super) fn compute_layout(
             let flat = pinned.map_or(own, |pinned| {
                 follow_pinned(own, pinned, samples, iteration_ns, time_ns)
             });
-            LaunchLayout {
+            SampleLayout {
                 iteration_ns: [iteration_ns; 2],
                 linear,
                 flat: Some(flat),
@@ -144,10 +144,10 @@ pub(super) fn compute_ramp(iteration_ns: f64) -> Vec<u64> {
 }
 
 /// Criterion's linear sampling: d = max(1, ceil(T / t / (N (N + 1) / 2))).
-fn linear_layout(samples: u64, time_ns: f64, iteration_ns: f64) -> LaunchLayout {
+fn linear_layout(samples: u64, time_ns: f64, iteration_ns: f64) -> SampleLayout {
     let total = samples as f64 * (samples + 1) as f64 / 2.0;
     let first = (time_ns / iteration_ns / total).ceil().max(1.0) as u64;
-    LaunchLayout {
+    SampleLayout {
         iteration_ns: [iteration_ns; 2],
         linear: (1..=samples).map(|step| step * first).collect(),
         flat: None,
@@ -161,7 +161,7 @@ fn flat_layout(
     time_ns: f64,
     iteration_ns: f64,
     pinned: Option<FlatSchedule>,
-) -> LaunchLayout {
+) -> SampleLayout {
     let iterations = (time_ns / samples as f64 / iteration_ns).ceil().max(1.0) as u64;
     let own = FlatSchedule {
         iterations,
@@ -170,7 +170,7 @@ fn flat_layout(
     let flat = pinned.map_or(own, |pinned| {
         follow_pinned(own, pinned, Some(samples), iteration_ns, time_ns)
     });
-    LaunchLayout {
+    SampleLayout {
         iteration_ns: [iteration_ns; 2],
         linear: Vec::new(),
         flat: Some(flat),
@@ -285,8 +285,8 @@ mod tests {
                             let what =
                                 || format!("{mode:?} {seconds} s {iteration_ns} ns {layout:?}");
                             for request in [layout.linear_request(), layout.flat_request()] {
-                                let asked: u64 = request.iter().map(|spec| spec.count).sum();
-                                assert!(asked <= 1_000_000, "{}", what());
+                                let requested: u64 = request.iter().map(|spec| spec.count).sum();
+                                assert!(requested <= 1_000_000, "{}", what());
                                 let in_range = |spec: &SampleSpec| {
                                     spec.count > 0 && (1..1 << 63).contains(&spec.iterations)
                                 };
@@ -308,7 +308,7 @@ mod tests {
     }
 
     #[test]
-    fn the_standard_launch_is_a_ramp_that_ends_near_a_millisecond_and_flat_samples_of_it() {
+    fn the_standard_process_is_a_ramp_that_ends_near_a_millisecond_and_flat_samples_of_it() {
         let layout = compute_layout(&SamplingSettings::default(), 100.0, None);
         assert_eq!(
             layout.linear,

@@ -1,14 +1,24 @@
-//! A bench target of a campaign: its executables, one for each side, and the benchmarks that all sides have.
+//! A bench target of a campaign: its executables, one for each side, and the benchmarks that all sides have. It chooses the benchmarks of a round,
+//! and evaluates them after it.
 
-use crate::measure::ResolvedSettings;
-use crate::measure::subject::{CampaignBenchmark, CampaignSides};
-use std::time::Duration;
+#![expect(
+    clippy::disallowed_methods,
+    reason = "how long links take, for the time budget"
+)]
 
+use std::time::{Duration, Instant};
+
+use super::benchmark::{BenchmarkIndex, CampaignBenchmark, PerBenchmark};
 use super::discover::DiscoveredTarget;
-use super::driver::Driver;
-use perfcheck_analysis::model::{Benchmark, BySide};
+use super::harness_kind::HarnessKind;
+use super::process::{ActiveProcesses, Interrupted, ProcessNumber, new_record};
+use super::schedule;
+use super::settings::CampaignSettings;
+use super::sides::CampaignSides;
+use perfcheck_analysis::compare::LookStatus;
+use perfcheck_analysis::model::{Benchmark, BySide, Event, Round, Side};
 use perfcheck_build::cargo::BenchTarget;
-use perfcheck_build::link::CodeLayouts;
+use perfcheck_build::link::{CodeLayouts, LinkError};
 
 /// A bench target on both sides, with the benchmarks that both have.
 #[derive(Debug, Clone)]
@@ -17,8 +27,8 @@ pub struct PairedTarget {
     pub targets: BySide<BenchTarget>,
     /// The benchmarks as announced by the candidate.
     pub benchmarks: Vec<Benchmark>,
-    /// The way to drive each side.
-    pub drivers: BySide<Driver>,
+    /// The kind of harness of each side. Both have the same driver.
+    pub harnesses: BySide<HarnessKind>,
     /// Links both executables again, if that is possible.
     pub layouts: Option<CodeLayouts>,
 }
@@ -32,25 +42,24 @@ impl PairedTarget {
                 candidate: found.target,
             },
             benchmarks: found.benchmarks,
-            drivers: BySide {
-                base: found.driver.clone(),
-                candidate: found.driver,
+            harnesses: BySide {
+                base: found.harness.clone(),
+                candidate: found.harness,
             },
             layouts: None,
         }
     }
 }
 
-/// How the processes of the two sides of a target run. Only processes of our own harness run at the same time while they are sampled: others wait for
-/// each other or run one after the other. A single side has nothing to coexist with.
+/// Decides from a benchmark, its noise threshold and its rounds whether it needs more rounds.
+pub(super) type StandingFn<'s> = dyn FnMut(&Benchmark, f64, &[Round]) -> Option<LookStatus> + 's;
+
+/// The benchmarks that a round visits.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum ProcessOverlap {
-    /// Both are alive and sampled alternately.
-    Together,
-    /// A benchmark failed next to the other side: it is tried without it.
-    OnTrial,
-    /// They cannot be alive at the same time, so they run one after the other.
-    Apart,
+pub(super) enum RoundScope {
+    AllOpen,
+    /// Benchmarks that can wait do so.
+    InDoubt,
 }
 
 /// A bench target that is being measured.
@@ -59,16 +68,15 @@ pub(super) struct Target {
     pub(super) executables: CampaignSides<BenchTarget>,
     /// The executables as built, from which layouts are made.
     pub(super) built: CampaignSides<BenchTarget>,
-    /// The way to drive each side.
-    pub(super) drivers: CampaignSides<Driver>,
-    pub(super) coexistence: ProcessOverlap,
     /// Links the executables of both sides again.
     pub(super) layouts: Option<CodeLayouts>,
     /// The round for which the executables were linked; `None` if they have the layout of their build.
     pub(super) layout: Option<u32>,
     /// Duration of the last links.
     pub(super) link_time: Duration,
-    pub(super) subjects: Vec<CampaignBenchmark>,
+    pub(super) benchmarks: PerBenchmark<CampaignBenchmark>,
+    /// Whether later rounds sample for longer than the first ones.
+    pub(super) has_longer_rounds: bool,
     /// Duration of the last round.
     pub(super) round_time: Duration,
     /// The round for which there was no time left.
@@ -76,41 +84,175 @@ pub(super) struct Target {
 }
 
 impl Target {
-    /// Creates a target that has not been started. `resolve` returns the settings of each benchmark.
+    /// Creates a target that has not been started.
     pub(super) fn new(
         executables: CampaignSides<BenchTarget>,
-        drivers: CampaignSides<Driver>,
-        benchmarks: Vec<Benchmark>,
-        resolve: &impl Fn(&Benchmark) -> ResolvedSettings,
+        benchmarks: PerBenchmark<CampaignBenchmark>,
     ) -> Self {
-        let told = drivers.candidate.time_precision();
-        let subjects = benchmarks.into_iter().map(|benchmark| {
-            let resolved = resolve(&benchmark);
-            CampaignBenchmark::new(benchmark, resolved, told)
-        });
         Self {
             built: executables.clone(),
             executables,
-            drivers,
-            coexistence: ProcessOverlap::Together,
             layouts: None,
             layout: None,
             link_time: Duration::ZERO,
-            subjects: subjects.collect(),
+            benchmarks,
+            has_longer_rounds: false,
             round_time: Duration::ZERO,
             late: None,
         }
     }
 
-    /// Returns the ids of the benchmarks at `places`. A campaign uses indices; a bench that goes through its benchmarks by itself uses ids.
-    pub(super) fn ids(&self, places: &[usize]) -> Vec<String> {
-        let of = |place: &usize| self.subjects[*place].benchmark.key.id.clone();
-        places.iter().map(of).collect()
+    /// Returns the ids of benchmarks. A campaign uses indices; a bench that goes through its benchmarks by itself uses ids.
+    pub(super) fn ids(&self, indices: &[BenchmarkIndex]) -> Vec<String> {
+        let id = |index: &BenchmarkIndex| self.benchmarks[*index].subject.key.id.clone();
+        indices.iter().map(id).collect()
     }
 
-    /// Returns the index of the benchmark `id`.
-    pub(super) fn index_of(&self, id: &str) -> Option<usize> {
-        let mut subjects = self.subjects.iter();
-        subjects.position(|subject| subject.benchmark.key.id == id)
+    pub(super) fn find_benchmark(&self, id: &str) -> Option<BenchmarkIndex> {
+        let has_id = |benchmark: &CampaignBenchmark| benchmark.subject.key.id == id;
+        self.benchmarks.indices_of(has_id).next()
+    }
+
+    pub(super) fn open_benchmarks(&self) -> impl Iterator<Item = &CampaignBenchmark> {
+        let benchmarks = self.benchmarks.iter();
+        benchmarks.filter(|benchmark| benchmark.is_open())
+    }
+
+    /// Returns the benchmarks that this round visits, shuffled; they are taken from the end. The round does not count for the other open benchmarks.
+    pub(super) fn choose_benchmarks(
+        &mut self,
+        settings: &CampaignSettings<'_>,
+        round: u32,
+        scope: RoundScope,
+    ) -> Vec<BenchmarkIndex> {
+        let is_visited = |benchmark: &CampaignBenchmark| {
+            benchmark.is_open() && (scope == RoundScope::AllOpen || !benchmark.can_wait())
+        };
+        let mut chosen: Vec<BenchmarkIndex> = self.benchmarks.indices_of(is_visited).collect();
+        for benchmark in self.benchmarks.iter_mut() {
+            if benchmark.is_open() && !is_visited(benchmark) {
+                benchmark.waited += 1;
+            }
+        }
+        let bench = &self.executables.candidate;
+        let mut draws = schedule::stream(settings.seed, "order", bench, u64::from(round));
+        draws.shuffle(&mut chosen);
+        // Every benchmark gets its first round, regardless of the time.
+        if round > 0 {
+            self.retain_in_time(settings, round, &mut chosen);
+        }
+        chosen
+    }
+
+    /// Keeps the `chosen` benchmarks whose visits will end before the time is up. With one side, a process is for all of them or for none.
+    fn retain_in_time(
+        &mut self,
+        settings: &CampaignSettings<'_>,
+        round: u32,
+        chosen: &mut Vec<BenchmarkIndex>,
+    ) {
+        let Some(left) = settings.time_left() else {
+            return;
+        };
+        if settings.plan.is_some() {
+            self.retain_fitting(left.saturating_sub(self.link_time), chosen);
+            return;
+        }
+        if self.round_time > left {
+            self.late.get_or_insert(round);
+        }
+        if self.late.is_some() {
+            chosen.clear();
+        }
+    }
+
+    /// Keeps the last of `chosen` whose visits fit into `left` together. Gives up benchmarks that do not even fit alone.
+    fn retain_fitting(&mut self, left: Duration, chosen: &mut Vec<BenchmarkIndex>) {
+        let mut free = left;
+        let mut fitting = Vec::new();
+        while let Some(index) = chosen.pop() {
+            let benchmark = &mut self.benchmarks[index];
+            if let Some(less) = free.checked_sub(benchmark.visit) {
+                free = less;
+                fitting.push(index);
+            } else if benchmark.visit > left {
+                benchmark.done = true;
+            } else {
+                benchmark.waited += 1;
+            }
+        }
+        fitting.reverse();
+        *chosen = fitting;
+    }
+
+    /// Links the executables for this round. If that fails, they run as built from now on.
+    pub(super) fn link_layout(&mut self, settings: &CampaignSettings<'_>, round: u32) {
+        let Some(layouts) = self.layouts.take() else {
+            return;
+        };
+        let began = Instant::now();
+        if let Err(error) = layouts.link(round) {
+            let bench = &self.executables.candidate;
+            let message = format!(
+                "{}/{}: from this round on it runs as it was built: {error}",
+                bench.package, bench.target
+            );
+            // One of the two may already have the new layout.
+            self.executables = self.built.clone();
+            self.layout = None;
+            self.link_time = Duration::ZERO;
+            if !matches!(error, LinkError::Interrupted) {
+                settings.context.observer.observe(&Event::Warning(&message));
+            }
+            return;
+        }
+        self.link_time = began.elapsed();
+        self.layout = Some(round);
+        for side in self.executables.sides_in(Side::BOTH) {
+            let path = layouts.executables().get(side).to_path_buf();
+            let executable = self.executables.get_mut(side);
+            *executable = executable.clone().with_executable(path);
+        }
+        self.layouts = Some(layouts);
+    }
+
+    /// Prepares the next process of each side. The padding is the same on both sides: shared randomness adds no noise to the comparison.
+    pub(super) fn prepare_processes(&self, seed: u64, number: ProcessNumber) -> ActiveProcesses {
+        let block = number.block();
+        let padding = schedule::draw_padding(seed, &self.executables.candidate, block);
+        let begin = |executable: &_| new_record(executable, self.layout, number, padding);
+        ActiveProcesses {
+            records: self.executables.map(begin),
+            block,
+        }
+    }
+
+    /// Determines which of the benchmarks that this round has `visited` need no more rounds.
+    pub(super) fn evaluate_rounds(
+        &mut self,
+        settings: &CampaignSettings<'_>,
+        round: u32,
+        visited: &[BenchmarkIndex],
+        standing: &mut StandingFn<'_>,
+    ) -> Result<(), Interrupted> {
+        let limit = settings.time_per_benchmark();
+        for index in visited {
+            // There may be thousands of benchmarks, and each needs a computation.
+            if settings.context.interrupt.is_requested() {
+                return Err(Interrupted);
+            }
+            let benchmark = &mut self.benchmarks[*index];
+            if benchmark.is_open() {
+                let threshold = benchmark.resolved.noise_threshold;
+                let found = standing(&benchmark.subject, threshold, &benchmark.rounds);
+                if let Some(found) = found {
+                    benchmark.standing = found;
+                }
+                benchmark.done = matches!(found, Some(LookStatus::Settled(_)))
+                    || benchmark.is_out_of_time(limit)
+                    || benchmark.visits_left(round + 1, None) == 0;
+            }
+        }
+        Ok(())
     }
 }

@@ -10,12 +10,13 @@
 
 use std::time::{Duration, Instant};
 
+use super::benchmark::ResolvedSettings;
 use super::plan::{RoundSettings, compute_quads, compute_round_layout};
 use super::process::SharedCache;
 use super::schedule::{
-    LaunchLayout, compute_layout, draw_leaders, draw_order, expected_duration, planned_iteration_ns,
+    SampleLayout, compute_layout, draw_leaders, draw_order, expected_duration, planned_iteration_ns,
 };
-use super::subject::ResolvedSettings;
+use super::sides::{SideChild, SideError, SideResult};
 use crate::child::{
     Capability, ChildError, RequestKind, SampleSpec, Session, StartOutcome, WarmUp,
 };
@@ -39,12 +40,6 @@ const COUNTED_ROUNDS: usize = 5;
 /// A suspension of the machine during a visit makes it invalid if it was longer than this.
 const SUSPENDED: Duration = Duration::from_millis(100);
 
-/// An error, and the side on which it occurred.
-pub(super) type SideError = (Side, ChildError);
-
-/// The child process of a side.
-pub(super) type SideChild<'s> = (Side, Session<'s>);
-
 /// The results of one side in a visit.
 pub(super) struct VisitResult {
     pub(super) series: Series,
@@ -55,7 +50,7 @@ pub(super) struct VisitResult {
 
 /// The outcome of a visit that did not fail.
 pub(super) enum VisitOutcome {
-    Measured(Vec<(Side, VisitResult)>),
+    Measured(Vec<SideResult<VisitResult>>),
     Skipped(String),
     /// This side goes through its benchmarks by itself and does not announce this one any more.
     Absent(Side),
@@ -67,7 +62,7 @@ pub(super) struct VisitRequest<'a> {
     /// The metric of its samples. If they are amounts, only the warm-up shows how long an iteration takes.
     pub(super) metric: &'a Metric,
     /// The layout of the samples. The first visit of a run sets it, the others repeat it.
-    pub(super) layout: &'a mut Option<LaunchLayout>,
+    pub(super) layout: &'a mut Option<SampleLayout>,
     /// Time of an iteration in nanoseconds, if the samples of the previous visit were too short.
     pub(super) known_ns: Option<f64>,
     pub(super) sampling: Sampling,
@@ -77,7 +72,7 @@ pub(super) struct VisitRequest<'a> {
 /// The amount of sampling. A process of a single side takes all samples of a phase in one request, without messages in between. In a round the sides
 /// alternate after each sample, and a lead-in warms the caches that the other side has used.
 pub(super) enum Sampling {
-    Launch(ResolvedSettings),
+    Process(ResolvedSettings),
     Round(RoundSampling),
 }
 
@@ -85,7 +80,7 @@ pub(super) enum Sampling {
 pub(super) struct RoundSampling {
     pub(super) settings: RoundSettings,
     /// This benchmark's share of the time for starting processes.
-    pub(super) launching: Duration,
+    pub(super) start_time: Duration,
     /// Number of rounds that it has had.
     pub(super) had: usize,
     /// Decides which side goes first, in general and in every two quads.
@@ -95,7 +90,7 @@ pub(super) struct RoundSampling {
 impl Sampling {
     fn warm_up(&self) -> WarmUpGoal {
         let (time, iterations) = match self {
-            Self::Launch(resolved) => {
+            Self::Process(resolved) => {
                 let sampling = &resolved.sampling;
                 (sampling.warm_up, sampling.warm_up_iterations)
             }
@@ -106,7 +101,7 @@ impl Sampling {
 
     fn untimed(&self) -> UntimedScope {
         match self {
-            Self::Launch(_) => UntimedScope::InFull,
+            Self::Process(_) => UntimedScope::InFull,
             Self::Round(round) => UntimedScope::InRounds {
                 count: round.had < COUNTED_ROUNDS,
             },
@@ -116,28 +111,31 @@ impl Sampling {
 
 /// Visits a benchmark in the children of all sides that are alive. The first side is drawn, and `children` are put in that order.
 pub(super) fn visit(
-    children: &mut [SideChild<'_>],
+    children: &mut [SideChild<Session<'_>>],
     mut request: VisitRequest<'_>,
 ) -> Result<VisitOutcome, SideError> {
     if let Sampling::Round(round) = &mut request.sampling {
         let [first, _] = draw_order(&mut round.coin);
-        children.sort_by_key(|(side, _)| *side != first);
+        children.sort_by_key(|child| child.side != first);
     }
     let began = Instant::now();
     let mut ready = Vec::new();
     let mut skipped = None;
-    for (side, session) in children.iter_mut() {
-        match start_or_advance(session, request.id).map_err(|error| (*side, error))? {
-            Some(StartOutcome::Ready(found)) => ready.push((*side, found)),
+    for child in children.iter_mut() {
+        let side = child.side;
+        let started = start_or_advance(&mut child.session, request.id);
+        match started.map_err(SideError::on(side))? {
+            Some(StartOutcome::Ready(result)) => ready.push(SideResult { side, result }),
             Some(StartOutcome::Skipped(reason)) => skipped = Some(reason),
-            None => return Ok(VisitOutcome::Absent(*side)),
+            None => return Ok(VisitOutcome::Absent(side)),
         }
     }
     if let Some(reason) = skipped {
         // A side that does not skip it must finish it, so that it accepts the next request.
-        for (side, session) in children {
-            if ready.iter().any(|(started, _)| started == side) {
-                session.finish(request.id).map_err(|error| (*side, error))?;
+        for child in children {
+            if ready.iter().any(|started| started.side == child.side) {
+                let finished = child.session.finish(request.id);
+                finished.map_err(SideError::on(child.side))?;
             }
         }
         return Ok(VisitOutcome::Skipped(reason));
@@ -145,20 +143,20 @@ pub(super) fn visit(
     if let Sampling::Round(_) = request.sampling
         && children.len() > 1
     {
-        let processes = children.iter_mut().map(|(_, child)| child.id());
+        let processes = children.iter_mut().map(|child| child.session.id());
         request.shared_cache.fill_if_large(processes);
     }
     let suspended = perfcheck_host::suspended_time();
-    let warm = ask_each(children, |_, session| {
+    let warm = request_each(children, |_, session| {
         session.warm_up(request.sampling.warm_up())
     })?;
-    let mut turns: Vec<VisitResult> = (ready.iter().zip(&warm))
-        .map(|((_, ready), warm)| VisitResult::new(ready.throughput, warm))
+    let mut results: Vec<VisitResult> = (ready.iter().zip(&warm))
+        .map(|(ready, warm)| VisitResult::new(ready.result.throughput, warm))
         .collect();
     match &mut request.sampling {
-        Sampling::Launch(resolved) => {
-            ask_each(children, |place, session| {
-                let series = &mut turns[place].series;
+        Sampling::Process(resolved) => {
+            request_each(children, |place, session| {
+                let series = &mut results[place].series;
                 let known = KnownIteration {
                     ns: request.known_ns,
                     is_timed: request.metric.is_timed(),
@@ -175,25 +173,26 @@ pub(super) fn visit(
         }
         Sampling::Round(round) => {
             let layout = round.lay_out(children, &warm, request.metric, request.layout, began)?;
-            round.sample(children, &warm, &layout, &mut turns)?;
+            round.sample(children, &warm, &layout, &mut results)?;
         }
     }
-    let aside = request.sampling.untimed();
-    let notes = ask_each(children, |place, session| {
-        let (kind, total_ns) = (ready[place].1.kind, warm[place].total_per_iteration());
-        take_untimed(session, kind, aside, total_ns)
+    let scope = request.sampling.untimed();
+    let notes = request_each(children, |place, session| {
+        let (kind, total_ns) = (ready[place].result.kind, warm[place].total_per_iteration());
+        take_untimed(session, kind, scope, total_ns)
     })?;
-    ask_each(children, |_, session| session.finish(request.id))?;
-    if let Sampling::Launch(_) = request.sampling {
+    request_each(children, |_, session| session.finish(request.id))?;
+    if let Sampling::Process(_) = request.sampling {
         check_suspension(suspended, perfcheck_host::suspended_time())
-            .map_err(|error| (Side::Candidate, error))?;
+            .map_err(SideError::on(Side::Candidate))?;
     }
-    for (turn, notes) in turns.iter_mut().zip(notes) {
-        let led = std::mem::take(&mut turn.extras.led);
-        turn.extras = Extras { led, ..notes };
+    for (result, notes) in results.iter_mut().zip(notes) {
+        let led = std::mem::take(&mut result.extras.led);
+        result.extras = Extras { led, ..notes };
     }
-    let sides = ready.into_iter().map(|(side, _)| side);
-    Ok(VisitOutcome::Measured(sides.zip(turns).collect()))
+    let sides = ready.into_iter().map(|ready| ready.side).zip(results);
+    let sides = sides.map(|(side, result)| SideResult { side, result });
+    Ok(VisitOutcome::Measured(sides.collect()))
 }
 
 impl VisitResult {
@@ -211,13 +210,13 @@ impl VisitResult {
 }
 
 /// Sends requests to one child after the other.
-fn ask_each<T>(
-    children: &mut [SideChild<'_>],
-    mut ask: impl FnMut(usize, &mut Session<'_>) -> Result<T, ChildError>,
+fn request_each<T>(
+    children: &mut [SideChild<Session<'_>>],
+    mut request: impl FnMut(usize, &mut Session<'_>) -> Result<T, ChildError>,
 ) -> Result<Vec<T>, SideError> {
     let children = children.iter_mut().enumerate();
     children
-        .map(|(place, (side, session))| ask(place, session).map_err(|error| (*side, error)))
+        .map(|(place, child)| request(place, &mut child.session).map_err(SideError::on(child.side)))
         .collect()
 }
 
@@ -254,7 +253,7 @@ fn sample_process(
     resolved: &ResolvedSettings,
     warm: WarmUp,
     known: KnownIteration,
-    layout: &mut Option<LaunchLayout>,
+    layout: &mut Option<SampleLayout>,
     series: &mut Series,
 ) -> Result<(), ChildError> {
     let lay_out_for = |body_ns: f64| {
@@ -289,18 +288,18 @@ impl RoundSampling {
     /// sides run one after the other.
     fn lay_out(
         &self,
-        children: &mut [SideChild<'_>],
+        children: &mut [SideChild<Session<'_>>],
         warm: &[WarmUp],
         metric: &Metric,
-        layout: &mut Option<LaunchLayout>,
+        layout: &mut Option<SampleLayout>,
         began: Instant,
-    ) -> Result<LaunchLayout, SideError> {
+    ) -> Result<SampleLayout, SideError> {
         let apart = children.len() == 1;
         let is_first = layout.is_none();
         let mut sides_ns = [f64::INFINITY; 2];
         // If the sides run one after the other, both calibrate in their first round, although the first one's layout applies to both.
         if is_first || apart && self.had == 0 {
-            let of_sides = ask_each(children, |place, session| {
+            let of_sides = request_each(children, |place, session| {
                 if metric.is_timed() {
                     calibrate(session, &self.settings, warm[place])
                 } else {
@@ -311,7 +310,7 @@ impl RoundSampling {
         }
         let laid_out = layout.get_or_insert_with(|| compute_round_layout(&self.settings, sides_ns));
         if is_first || !apart {
-            let overhead = (began.elapsed() + self.launching) * if apart { 2 } else { 1 };
+            let overhead = (began.elapsed() + self.start_time) * if apart { 2 } else { 1 };
             // Noise slows body, setup and drops of a warm-up down alike, so only the ratio of the total to the body is used.
             let added =
                 |warm: &WarmUp| warm.total_per_iteration() / warm.body.per_iteration().max(1e-3);
@@ -329,14 +328,14 @@ impl RoundSampling {
     /// other.
     fn sample(
         &mut self,
-        children: &mut [SideChild<'_>],
+        children: &mut [SideChild<Session<'_>>],
         warm: &[WarmUp],
-        layout: &LaunchLayout,
-        turns: &mut [VisitResult],
+        layout: &SampleLayout,
+        results: &mut [VisitResult],
     ) -> Result<(), SideError> {
         if self.had == 0 {
-            ask_each(children, |place, session| {
-                turns[place].series.linear =
+            request_each(children, |place, session| {
+                results[place].series.linear =
                     request_samples(session, &layout.linear_request(), warm[place])?;
                 Ok(())
             })?;
@@ -345,34 +344,34 @@ impl RoundSampling {
         for leader in draw_leaders(&mut self.coin, samples as usize / 2) {
             let quad: &[usize] = match children {
                 [_] => &[0, 0],
-                [(first, _), ..] if *first == leader => &[0, 1, 1, 0],
+                [first, ..] if first.side == leader => &[0, 1, 1, 0],
                 _ => &[1, 0, 0, 1],
             };
             if children.len() > 1 {
-                turns[quad[0]].extras.led.push(true);
-                turns[quad[1]].extras.led.push(false);
+                results[quad[0]].extras.led.push(true);
+                results[quad[1]].extras.led.push(false);
             }
             for place in quad.iter().copied() {
-                let (side, session) = &mut children[place];
+                let SideChild { side, session } = &mut children[place];
                 let taken = sample_with_lead_in(session, layout, warm[place]);
-                let taken = taken.map_err(|error| (*side, error))?;
-                turns[place].series.flat.push(taken);
+                let taken = taken.map_err(SideError::on(*side))?;
+                results[place].series.flat.push(taken);
             }
         }
         Ok(())
     }
 }
 
-/// Returns a new layout for the next rounds if these `turns` show that `layout` makes samples too short or too few, for example because noise
+/// Returns a new layout for the next rounds if the results of these `sides` show that `layout` makes samples too short or too few, for example because noise
 /// disturbed the first round. Returns `None` to keep the layout.
 pub(super) fn lay_out_again(
     settings: &RoundSettings,
-    layout: &LaunchLayout,
+    layout: &SampleLayout,
     rounds: usize,
-    turns: &[(Side, VisitResult)],
-) -> Option<LaunchLayout> {
-    let quickest = |(_, turn): &(Side, VisitResult)| Sample::quickest_ns(&turn.series.flat);
-    let sides_ns = per_side(&turns.iter().map(quickest).collect::<Vec<_>>());
+    sides: &[SideResult<VisitResult>],
+) -> Option<SampleLayout> {
+    let quickest = |side: &SideResult<VisitResult>| Sample::quickest_ns(&side.result.series.flat);
+    let sides_ns = per_side(&sides.iter().map(quickest).collect::<Vec<_>>());
     let quickest_ns = sides_ns[0].min(sides_ns[1]);
     if !quickest_ns.is_finite() {
         return None;
@@ -402,10 +401,10 @@ fn calibrate(
     warm: WarmUp,
 ) -> Result<f64, ChildError> {
     let warm_ns = warm.body.per_iteration().max(1e-3);
-    let wanted = settings.sample.as_f64() / CALIBRATION_SHARE;
-    let iterations = (wanted / warm_ns).round().max(1.0);
+    let sample_ns = settings.sample.as_f64() / CALIBRATION_SHARE;
+    let iterations = (sample_ns / warm_ns).round().max(1.0);
     // Long iterations need fewer samples: the warm-up has measured them well enough.
-    let count = (CALIBRATION_SAMPLES as f64 * wanted / (iterations * warm_ns)).ceil();
+    let count = (CALIBRATION_SAMPLES as f64 * sample_ns / (iterations * warm_ns)).ceil();
     let spec = SampleSpec {
         iterations: iterations as u64,
         count: (count as u64).clamp(1, CALIBRATION_SAMPLES),
@@ -433,7 +432,7 @@ fn request_samples(
 /// Takes a sample after its lead-in, which is discarded.
 fn sample_with_lead_in(
     session: &mut Session<'_>,
-    layout: &LaunchLayout,
+    layout: &SampleLayout,
     warm: WarmUp,
 ) -> Result<Sample, ChildError> {
     let once = |iterations| SampleSpec {
@@ -479,19 +478,19 @@ pub(super) enum UntimedScope {
 pub(super) fn take_untimed(
     session: &mut Session<'_>,
     kind: RequestKind,
-    aside: UntimedScope,
+    scope: UntimedScope,
     iteration_ns: f64,
 ) -> Result<Extras, ChildError> {
     let mut extras = Extras::default();
     // Latencies come before counting, which runs operations that are not samples.
     if kind == RequestKind::Latency {
-        let reservoir = match aside {
+        let reservoir = match scope {
             UntimedScope::InFull => RESERVOIR,
             UntimedScope::InRounds { .. } => 0,
         };
         extras.latencies = Some(session.latencies(reservoir)?);
     }
-    let count = !matches!(aside, UntimedScope::InRounds { count: false });
+    let count = !matches!(scope, UntimedScope::InRounds { count: false });
     if count && session.hello().counts_allocations() {
         extras.allocations = session.count(
             COUNTED,
@@ -510,7 +509,7 @@ mod tests {
     fn a_first_round_in_a_burst_is_laid_out_again_by_its_quickest_sample() {
         let settings = RoundSettings::default();
         let layout = compute_round_layout(&settings, [300.0; 2]);
-        let turn = |of_one: &[u64]| VisitResult {
+        let result = |of_one: &[u64]| VisitResult {
             series: Series {
                 linear: Vec::new(),
                 warm_up: Sample {
@@ -529,8 +528,11 @@ mod tests {
             extras: Extras::default(),
         };
         let after = |rounds, base: &[u64], candidate: &[u64]| {
-            let turns = [(Side::Base, turn(base)), (Side::Candidate, turn(candidate))];
-            lay_out_again(&settings, &layout, rounds, &turns)
+            let sides = [(Side::Base, base), (Side::Candidate, candidate)].map(|(side, of_one)| {
+                let result = result(of_one);
+                SideResult { side, result }
+            });
+            lay_out_again(&settings, &layout, rounds, &sides)
         };
         let again = |base: &[u64], candidate: &[u64]| after(0, base, candidate);
         assert_eq!(again(&[300, 320], &[290, 700]), None, "it was no burst");
@@ -545,7 +547,7 @@ mod tests {
     }
 
     #[test]
-    fn d16_a_visit_in_which_the_machine_slept_is_discarded_and_the_launch_goes_on() {
+    fn d16_a_visit_in_which_the_machine_slept_is_discarded_and_the_process_goes_on() {
         let slept = |millis| {
             let before = Duration::from_secs(9);
             check_suspension(before, before + Duration::from_millis(millis))

@@ -159,6 +159,7 @@ CREATE TABLE failures (
     run_benchmark INTEGER NOT NULL REFERENCES run_benchmarks ON DELETE CASCADE,
     launch INTEGER NOT NULL REFERENCES launches ON DELETE CASCADE,
     position INTEGER NOT NULL,
+    side TEXT NOT NULL CHECK (side IN ('base', 'candidate')),
     message TEXT NOT NULL,
     UNIQUE (run_benchmark, launch)
 ) STRICT;

@@ -405,7 +405,7 @@ impl TeamSession {
         let (mut samples, mut led) = (Vec::new(), Vec::new());
         let (mut allocations, mut latencies) = (Vec::new(), Vec::new());
         let mut failed = [Vec::new(), Vec::new(), Vec::new()];
-        let mut messages = Vec::new();
+        let (mut sides, mut messages) = (Vec::new(), Vec::new());
         let mut launch_at = 0;
         let all = runs.iter().flat_map(|run| &run.launches);
         let all: usize = all.map(|launch| launch.benchmarks.len()).sum();
@@ -431,8 +431,9 @@ impl TeamSession {
                             let found = LatenciesColumn(launched.extras.latencies.as_ref());
                             latencies.push(blob(&found)?);
                         }
-                        ProcessOutcome::Failed(message) => {
+                        ProcessOutcome::Failed { side, message } => {
                             push_row(&mut failed, place);
+                            sides.push(word(side));
                             messages.push(message.clone());
                         }
                     }
@@ -458,8 +459,13 @@ impl TeamSession {
             for values in failed {
                 columns.numbers(values);
             }
+            columns.texts(sides);
             columns.texts(messages);
-            columns.insert(self, "failures", "run_benchmark, launch, position, message")?;
+            columns.insert(
+                self,
+                "failures",
+                "run_benchmark, launch, position, side, message",
+            )?;
         }
         self.insert_counts(runs, shared, numbers)
     }

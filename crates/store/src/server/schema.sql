@@ -224,6 +224,7 @@ CREATE TABLE failures (
     run_benchmark BIGINT NOT NULL REFERENCES run_benchmarks ON DELETE CASCADE,
     launch BIGINT NOT NULL REFERENCES launches ON DELETE CASCADE,
     position BIGINT NOT NULL,
+    side TEXT COLLATE "C" NOT NULL CHECK (side IN ('base', 'candidate')),
     message TEXT COLLATE "C" NOT NULL,
     UNIQUE (run_benchmark, launch)
 );

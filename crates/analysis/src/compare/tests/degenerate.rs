@@ -237,6 +237,7 @@ fn failed_launches_leave_a_verdict_while_three_good_ones_are_left() {
     let mut crashed = run(200.0);
     let failure = |launch| Failure {
         launch,
+        side: Side::Candidate,
         message: "died".into(),
     };
     crashed.launches.truncate(3);

@@ -49,7 +49,7 @@ pub const MOST_CALLERS: usize = 64;
 impl Valgrind {
     /// Searches for valgrind on the `PATH` and runs `valgrind --version`.
     pub fn find(supervisor: &Supervisor) -> Result<Self, ValgrindError> {
-        let asked = supervisor
+        let output = supervisor
             .output(Command::new(PROGRAM).arg("--version"))
             .map_err(|error| match error {
                 RunError::Start(source) if source.kind() == ErrorKind::NotFound => {
@@ -58,11 +58,11 @@ impl Valgrind {
                 // An interrupt ends up here as well; the calling command notices the interrupt by itself.
                 other => ValgrindError::Broken(other.to_string()),
             })?;
-        let said = |bytes: &[u8]| String::from_utf8_lossy(bytes).trim().to_owned();
-        if !asked.status.success() {
-            return Err(ValgrindError::Broken(said(&asked.stderr)));
+        let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).trim().to_owned();
+        if !output.status.success() {
+            return Err(ValgrindError::Broken(text(&output.stderr)));
         }
-        let version = said(&asked.stdout);
+        let version = text(&output.stdout);
         Ok(Self {
             version: version.trim_start_matches("valgrind-").to_owned(),
         })

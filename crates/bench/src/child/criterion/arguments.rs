@@ -49,7 +49,7 @@ pub struct CriterionRequest<'r> {
     /// Criterion's version, if known.
     pub version: Option<CriterionVersion>,
     /// Sampling settings for the command line.
-    pub said: Option<CriterionSettings>,
+    pub settings: Option<CriterionSettings>,
     /// Longest warm-up or measurement time that the author may choose. The process is stopped before a phase that
     /// would take longer, unless the command line set its duration.
     pub longest: Option<Duration>,
@@ -60,16 +60,20 @@ pub struct CriterionRequest<'r> {
 /// Returns the arguments that follow `--bench`.
 pub(super) fn arguments(request: &CriterionRequest<'_>) -> Vec<String> {
     let mut arguments = Vec::new();
-    if let Some(said) = request.said {
-        let said = said.for_version(request.version);
+    if let Some(settings) = request.settings {
+        let settings = settings.for_version(request.version);
         for (flag, time) in [
-            ("--warm-up-time", said.warm_up),
-            ("--measurement-time", said.measurement),
+            ("--warm-up-time", settings.warm_up),
+            ("--measurement-time", settings.measurement),
         ] {
             let seconds = time.map(|time| time.as_secs_f64().to_string());
-            arguments.extend(seconds.into_iter().flat_map(|said| [flag.to_owned(), said]));
+            arguments.extend(
+                seconds
+                    .into_iter()
+                    .flat_map(|value| [flag.to_owned(), value]),
+            );
         }
-        arguments.extend(["--sample-size".to_owned(), said.samples.to_string()]);
+        arguments.extend(["--sample-size".to_owned(), settings.samples.to_string()]);
     }
     if let Some(ids) = request.ids {
         // `x #2` may be the name of a benchmark, or the second benchmark named `x`.
@@ -128,8 +132,8 @@ impl CriterionSettings {
 
     /// Returns the settings that the author fixed in code: those in force that differ from `self`.
     pub(super) fn fixed_in_code(self, in_force: &RawConfig) -> AuthorSettings {
-        let other_time = |said: Option<Duration>, usual, in_force: Duration| {
-            let expected = said.unwrap_or(usual);
+        let other_time = |passed: Option<Duration>, usual, in_force: Duration| {
+            let expected = passed.unwrap_or(usual);
             (expected.abs_diff(in_force) > SAME_TIME).then(|| Nanos::from(in_force))
         };
         let samples = u32::try_from(in_force.sample_size).ok();
@@ -196,7 +200,7 @@ fn escape_regex(id: &str) -> String {
 mod tests {
     use super::{filter_exactly, *};
 
-    const SAID: CriterionSettings = CriterionSettings {
+    const SETTINGS: CriterionSettings = CriterionSettings {
         warm_up: Some(Duration::from_millis(100)),
         measurement: Some(Duration::from_millis(1_400)),
         samples: 5,
@@ -205,7 +209,7 @@ mod tests {
     fn request<'r>(version: CriterionVersion, ids: &'r [&'r str]) -> CriterionRequest<'r> {
         CriterionRequest {
             version: Some(version),
-            said: Some(SAID),
+            settings: Some(SETTINGS),
             longest: None,
             ids: Some(ids),
         }
@@ -214,23 +218,23 @@ mod tests {
     #[test]
     fn versions_without_fractions_of_seconds_are_told_whole_ones() {
         let new = arguments(&request(CriterionVersion(0, 8, 2), &["a"]));
-        let told = "--warm-up-time 0.1 --measurement-time 1.4 --sample-size 10 ^(?:a)$";
-        assert_eq!(new.join(" "), told);
+        let expected = "--warm-up-time 0.1 --measurement-time 1.4 --sample-size 10 ^(?:a)$";
+        assert_eq!(new.join(" "), expected);
         let old = arguments(&request(CriterionVersion(0, 3, 6), &["a"]));
-        let told = "--warm-up-time 1 --measurement-time 2 --sample-size 10 ^(?:a)$";
-        assert_eq!(old.join(" "), told);
+        let expected = "--warm-up-time 1 --measurement-time 2 --sample-size 10 ^(?:a)$";
+        assert_eq!(old.join(" "), expected);
     }
 
     #[test]
     fn what_is_left_to_the_author_is_not_said_and_is_the_authors_unless_it_is_usual() {
         let mut request = request(CriterionVersion(0, 3, 6), &["a"]);
-        let said = CriterionSettings {
+        let settings = CriterionSettings {
             warm_up: None,
-            ..SAID
+            ..SETTINGS
         };
-        request.said = Some(said);
-        let told = "--measurement-time 2 --sample-size 10 ^(?:a)$";
-        assert_eq!(arguments(&request).join(" "), told);
+        request.settings = Some(settings);
+        let expected = "--measurement-time 2 --sample-size 10 ^(?:a)$";
+        assert_eq!(arguments(&request).join(" "), expected);
         let warmed_up = |time: Duration| {
             let in_force = RawConfig {
                 measurement_time: Duration::from_secs(2).into(),
@@ -238,7 +242,9 @@ mod tests {
                 sample_size: 10,
                 warm_up_time: time.into(),
             };
-            said.for_version(request.version).fixed_in_code(&in_force)
+            settings
+                .for_version(request.version)
+                .fixed_in_code(&in_force)
         };
         let tenth = Duration::from_millis(100);
         let of_author = AuthorSettings {
@@ -265,9 +271,9 @@ mod tests {
             sample_size,
             warm_up_time: Duration::from_nanos(100_000_001).into(),
         };
-        let said = SAID.for_version(Some(CriterionVersion(0, 8, 2)));
+        let settings = SETTINGS.for_version(Some(CriterionVersion(0, 8, 2)));
         let ours = in_force(10, Duration::from_millis(1_400), 0.01);
-        assert_eq!(said.fixed_in_code(&ours), AuthorSettings::default());
+        assert_eq!(settings.fixed_in_code(&ours), AuthorSettings::default());
         let theirs = in_force(20, Duration::from_secs(8), 0.05);
         let fixed = AuthorSettings {
             samples: Some(20),
@@ -275,7 +281,7 @@ mod tests {
             noise_threshold: Some(0.05),
             ..AuthorSettings::default()
         };
-        assert_eq!(said.fixed_in_code(&theirs), fixed);
+        assert_eq!(settings.fixed_in_code(&theirs), fixed);
     }
 
     #[test]

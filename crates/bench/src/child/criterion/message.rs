@@ -82,8 +82,8 @@ pub(super) fn read_greeting(
     }
     let (name, rest) = greeting.split_at(BENCH_NAME.len());
     if length < greeting.len() || name != BENCH_NAME {
-        let said = greeting[..length].escape_ascii().to_string();
-        return Err(MessageError::Greeting(format!("`{said}`")));
+        let quoted = greeting[..length].escape_ascii().to_string();
+        return Err(MessageError::Greeting(format!("`{quoted}`")));
     }
     let version = CriterionVersion(rest[0], rest[1], rest[2]);
     let protocol = u16::from_be_bytes([rest[3], rest[4]]);

@@ -132,19 +132,19 @@ impl<'a> Rehearsal<'a> {
         spec: &ProcessSpec,
         id: &str,
         what: RehearsalMode,
-        launcher: &ProcessContext<'a>,
+        context: &ProcessContext<'a>,
     ) -> Result<Option<Self>, ChildError> {
         let Some(filter) = filter_exactly([id]).filter(|_| strip_count(id).is_none()) else {
             return Ok(None);
         };
         let mut command = bench_command(spec);
-        let told: &[&str] = match what {
+        let flags: &[&str] = match what {
             RehearsalMode::Once => &["--test"],
             // Criterion accepts no less than a second, and no fractions before 0.4.
             RehearsalMode::ForAWhile { .. } | RehearsalMode::WarmUp => &["--profile-time", "1"],
         };
         command
-            .args(told)
+            .args(flags)
             .arg(filter)
             .env(HOME, NOWHERE)
             .stdin(Stdio::null());
@@ -152,15 +152,15 @@ impl<'a> Rehearsal<'a> {
             group,
             stdout,
             stderr,
-        } = spec.spawn(&mut command, launcher)?;
+        } = spec.spawn(&mut command, context)?;
         Ok(Some(Self {
             // The channel `output` carries both pipes.
-            running: RunningBench::new(group, bounded(0).1, &launcher.without_observer()),
-            observer: launcher.observer,
+            running: RunningBench::new(group, bounded(0).1, &context.without_observer()),
+            observer: context.observer,
             output: read_pieces_from_all([Box::new(stdout), Box::new(stderr)])
                 .map_err(|source| spec.spawn_error(source))?,
             what,
-            patience: what.patience(launcher.timeout),
+            patience: what.patience(context.timeout),
         }))
     }
 
@@ -348,18 +348,18 @@ mod tests {
             first_arguments: vec!["-c".into(), script.into(), "bench".into()],
             directory: "/".into(),
             variables: BTreeMap::new(),
-            launch: 0,
+            ordinal: 0,
             padding: 0,
             skipping: SkipSupport::Works,
         };
         let interrupt = Interrupt::never();
-        let launcher = ProcessContext::new(
+        let context = ProcessContext::new(
             &SUPERVISOR,
             &interrupt,
             &NullObserver,
             Duration::from_secs(1),
         );
-        let rehearsal = Rehearsal::start(&spec, id, what, &launcher)?;
+        let rehearsal = Rehearsal::start(&spec, id, what, &context)?;
         rehearsal
             .map(|mut rehearsal| rehearsal.wait_for_success())
             .transpose()
@@ -368,8 +368,8 @@ mod tests {
     #[test]
     fn one_iteration_comes_through_if_its_process_ends_well() {
         let of = |script: &str| comes_through(script, "a.b", RehearsalMode::Once);
-        let told = r#"[ "$*" = '--bench --test ^(?:a\.b)$' ]"#;
-        assert!(matches!(of(told), Ok(Some(true))));
+        let script = r#"[ "$*" = '--bench --test ^(?:a\.b)$' ]"#;
+        assert!(matches!(of(script), Ok(Some(true))));
         assert!(matches!(of("kill -TRAP $$"), Ok(Some(false))));
         assert!(matches!(of("sleep 60"), Err(ChildError::Timeout { .. })));
     }

@@ -70,7 +70,7 @@ pub struct CriterionSession<'a> {
     socket: Option<TcpStream>,
     version: Option<CriterionVersion>,
     /// Sampling settings on its command line.
-    said: Option<CriterionSettings>,
+    settings: Option<CriterionSettings>,
     longest: Option<Duration>,
     too_long: Option<ExcessiveDuration>,
     /// The benchmark that has begun, but not ended.
@@ -86,7 +86,7 @@ pub struct CriterionSession<'a> {
     /// Warm-up of the current benchmark.
     warm_up: Sample,
     timeout: Duration,
-    asked: Duration,
+    working_time: Duration,
 }
 
 impl<'a> CriterionSession<'a> {
@@ -94,7 +94,7 @@ impl<'a> CriterionSession<'a> {
     pub fn start(
         spec: &ProcessSpec,
         request: &CriterionRequest<'_>,
-        launcher: &ProcessContext<'a>,
+        context: &ProcessContext<'a>,
     ) -> Result<Self, ChildError> {
         let mut connection = Connection::listen().map_err(|source| spec.spawn_error(source))?;
         let mut command = bench_command(spec);
@@ -108,7 +108,7 @@ impl<'a> CriterionSession<'a> {
             mut group,
             stdout,
             stderr,
-        } = spec.spawn(&mut command, launcher)?;
+        } = spec.spawn(&mut command, context)?;
         connection.admit(group.leader().id());
         let mut session = Self {
             running: RunningBench::new(
@@ -118,12 +118,14 @@ impl<'a> CriterionSession<'a> {
                     Box::new(OutputFilter::new(stderr)),
                 ])
                 .map_err(|source| spec.spawn_error(source))?,
-                launcher,
+                context,
             ),
             connection,
             socket: None,
             version: request.version,
-            said: request.said.map(|said| said.for_version(request.version)),
+            settings: request
+                .settings
+                .map(|settings| settings.for_version(request.version)),
             longest: request.longest,
             too_long: None,
             under_way: None,
@@ -133,8 +135,8 @@ impl<'a> CriterionSession<'a> {
             leave: Instant::now(),
             set_up: Duration::ZERO,
             warm_up: Sample::UNTIMED,
-            timeout: launcher.timeout,
-            asked: Duration::ZERO,
+            timeout: context.timeout,
+            working_time: Duration::ZERO,
         };
         session.wait_for_connection()?;
         Ok(session)
@@ -145,7 +147,7 @@ impl<'a> CriterionSession<'a> {
     pub fn next_report(&mut self) -> Result<Option<CriterionReport>, ChildError> {
         let began = Instant::now();
         let next = self.read_report();
-        self.asked += began.elapsed();
+        self.working_time += began.elapsed();
         next
     }
 
@@ -171,7 +173,7 @@ impl<'a> CriterionSession<'a> {
 
     /// Returns the total time that the bench was allowed to run.
     pub fn working_time(&self) -> Duration {
-        self.asked
+        self.working_time
     }
 
     fn wait_for_connection(&mut self) -> Result<(), ChildError> {
@@ -226,7 +228,7 @@ impl<'a> CriterionSession<'a> {
                     Message::Warmup { nanos } => {
                         self.warm_up.elapsed = Nanos(to_whole(nanos).unwrap_or(0));
                         let warm_up = self.warm_up.elapsed.into();
-                        if self.exceeds_longest(warm_up, |said| said.warm_up) {
+                        if self.exceeds_longest(warm_up, |settings| settings.warm_up) {
                             let samples = None;
                             self.too_long = Some(ExcessiveDuration { warm_up, samples });
                             return Ok(None);
@@ -239,7 +241,7 @@ impl<'a> CriterionSession<'a> {
                         ..
                     } => {
                         let samples = duration_from_ns(estimate_ns);
-                        if self.exceeds_longest(samples, |said| said.measurement) {
+                        if self.exceeds_longest(samples, |settings| settings.measurement) {
                             self.too_long = Some(ExcessiveDuration {
                                 warm_up: self.warm_up.elapsed.into(),
                                 samples: Some(samples),
@@ -342,9 +344,9 @@ impl<'a> CriterionSession<'a> {
     fn exceeds_longest(
         &self,
         time: Duration,
-        said: impl Fn(CriterionSettings) -> Option<Duration>,
+        passed_time: impl Fn(CriterionSettings) -> Option<Duration>,
     ) -> bool {
-        let is_authors = self.said.and_then(said).is_none();
+        let is_authors = self.settings.and_then(passed_time).is_none();
         is_authors && self.longest.is_some_and(|longest| time > longest)
     }
 
@@ -408,8 +410,8 @@ impl<'a> CriterionSession<'a> {
                 flat,
             },
             metric: scale.metric,
-            settings: (self.said)
-                .map(|said| said.fixed_in_code(config))
+            settings: (self.settings)
+                .map(|settings| settings.fixed_in_code(config))
                 .unwrap_or_default(),
             in_force: config.into(),
             mode,

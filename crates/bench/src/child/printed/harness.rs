@@ -140,7 +140,7 @@ impl Printer {
         self,
         target: &str,
         spec: &ProcessSpec,
-        launcher: &ProcessContext<'_>,
+        context: &ProcessContext<'_>,
     ) -> Result<PrintedHarness, ChildError> {
         let mut harness = PrintedHarness {
             printer: self,
@@ -149,9 +149,9 @@ impl Printer {
             dialect: None,
         };
         match self {
-            Self::Libtest => harness.list_libtest(spec, launcher)?,
-            Self::Divan => harness.list_divan(target, spec, launcher)?,
-            Self::Criterion => harness.list_criterion(spec, launcher)?,
+            Self::Libtest => harness.list_libtest(spec, context)?,
+            Self::Divan => harness.list_divan(target, spec, context)?,
+            Self::Criterion => harness.list_criterion(spec, context)?,
         }
         Ok(harness)
     }
@@ -178,11 +178,11 @@ impl PrintedHarness {
         &self,
         request: &PrintedRequest<'_>,
         spec: &ProcessSpec,
-        launcher: &ProcessContext<'_>,
+        context: &ProcessContext<'_>,
     ) -> Result<PrintedReport, ChildError> {
-        let launched = self.run_benchmark(request, "measure", spec, launcher, None)?;
+        let ran = self.run_benchmark(request, "measure", spec, context, None)?;
         // Without a callback the process is not stopped early.
-        let (printed, folder) = launched.ok_or(ChildError::Interrupted)?;
+        let (printed, folder) = ran.ok_or(ChildError::Interrupted)?;
         Ok(PrintedReport {
             reported: match folder {
                 Some(folder) => read_criterion_result(&folder, request)?,
@@ -214,16 +214,16 @@ impl PrintedHarness {
     pub(super) fn time_limit(
         &self,
         request: &PrintedRequest<'_>,
-        launcher: &ProcessContext<'_>,
+        context: &ProcessContext<'_>,
     ) -> Duration {
-        let told = match self.printer {
+        let time = match self.printer {
             Printer::Libtest => Duration::ZERO,
             Printer::Divan => request.measurement,
             Printer::Criterion => {
                 round_up_to_seconds(request.warm_up) + round_up_to_seconds(request.measurement)
             }
         };
-        (launcher.timeout.saturating_mul(UNKNOWN)).saturating_add(told.saturating_mul(PATIENCE))
+        (context.timeout.saturating_mul(UNKNOWN)).saturating_add(time.saturating_mul(PATIENCE))
     }
 
     /// Returns the address of a benchmark.
@@ -285,12 +285,12 @@ impl PrintedHarness {
     fn list_libtest(
         &mut self,
         spec: &ProcessSpec,
-        launcher: &ProcessContext<'_>,
+        context: &ProcessContext<'_>,
     ) -> Result<(), ChildError> {
         let list = |more: &[&str]| {
             let arguments = ["--list", "--format", "terse"].iter().chain(more);
             let arguments: Vec<String> = arguments.map(|word| (*word).to_owned()).collect();
-            run_list(&arguments, &[], spec, launcher)
+            run_list(&arguments, &[], spec, context)
         };
         let all = list(&[])?;
         let mut benchmarks = libtest::parse_list(&all).peekable();
@@ -313,14 +313,14 @@ impl PrintedHarness {
     fn list_criterion(
         &mut self,
         spec: &ProcessSpec,
-        launcher: &ProcessContext<'_>,
+        context: &ProcessContext<'_>,
     ) -> Result<(), ChildError> {
-        let list = |more: &[&str], launcher: &ProcessContext<'_>| {
+        let list = |more: &[&str], context: &ProcessContext<'_>| {
             let arguments = [&["--list"], more].concat();
             let arguments: Vec<String> = arguments.into_iter().map(str::to_owned).collect();
-            run_list(&arguments, &[], spec, launcher)
+            run_list(&arguments, &[], spec, context)
         };
-        let all = list(&[], launcher)?;
+        let all = list(&[], context)?;
         for title in libtest::parse_list(&all) {
             let address = Address {
                 name: title.to_owned(),
@@ -335,7 +335,7 @@ impl PrintedHarness {
             });
         }
         // Rejected probes are of no interest to the user.
-        let quiet = launcher.without_observer();
+        let quiet = context.without_observer();
         let has_expressions = libtest::parse_list(&list(&["^"], &quiet)?).next().is_some();
         let has_settings = match list(&["--sample-size", "10"], &quiet) {
             Ok(listed) => libtest::parse_list(&listed).next().is_some(),
@@ -355,12 +355,12 @@ impl PrintedHarness {
         &mut self,
         target: &str,
         spec: &ProcessSpec,
-        launcher: &ProcessContext<'_>,
+        context: &ProcessContext<'_>,
     ) -> Result<(), ChildError> {
-        let functions = run_list(&["--list".to_owned()], &[], spec, launcher)?;
+        let functions = run_list(&["--list".to_owned()], &[], spec, context)?;
         let functions = divan::parse_tree(&functions, &|_| true);
         let terse = ["--list", "--format", "terse"].map(str::to_owned);
-        let names = run_list(&terse, &[("NEXTEST", OsStr::new("1"))], spec, launcher).map_err(|error| match error {
+        let names = run_list(&terse, &[("NEXTEST", OsStr::new("1"))], spec, context).map_err(|error| match error {
             ChildError::Interrupted => error,
             _ => ChildError::bench(format!("it cannot name its benchmarks ({error})\n  help: update the crate divan to 0.1.19 or later")),
         })?;
@@ -373,7 +373,7 @@ impl PrintedHarness {
             owners.max_by_key(|node| node.path.len())
         };
         let names = divan::parse_list(&names);
-        let wanted: Vec<(&str, String)> = names
+        let measured: Vec<(&str, String)> = names
             .filter_map(|name| match owner(name) {
                 Some(node) if node.is_ignored => None,
                 node => Some((name, benchmark_id(name, node, &root))),
@@ -381,9 +381,9 @@ impl PrintedHarness {
             .collect();
         let roots = functions.iter().filter(|node| node.path.len() == 1);
         let roots: Vec<&str> = roots.map(|node| node.path[0].as_str()).collect();
-        let names: Vec<&str> = wanted.iter().map(|(name, _)| *name).collect();
-        let ran = find_thread_counts(&names, &roots, spec, launcher)?;
-        for (name, id) in wanted {
+        let names: Vec<&str> = measured.iter().map(|(name, _)| *name).collect();
+        let ran = find_thread_counts(&names, &roots, spec, context)?;
+        for (name, id) in measured {
             let address = |threads| Address {
                 name: name.to_owned(),
                 threads,
@@ -431,7 +431,7 @@ fn find_thread_counts(
     names: &[&str],
     roots: &[&str],
     spec: &ProcessSpec,
-    launcher: &ProcessContext<'_>,
+    context: &ProcessContext<'_>,
 ) -> Result<BTreeMap<String, Vec<usize>>, ChildError> {
     let mut branches: BTreeMap<String, Vec<usize>> = BTreeMap::new();
     let mut left: Vec<&str> = names.to_vec();
@@ -444,11 +444,11 @@ fn find_thread_counts(
             arguments: &arguments,
             variables: &[],
             purpose: "run each benchmark once",
-            allowed: launcher.timeout.saturating_mul(UNKNOWN),
+            allowed: context.timeout.saturating_mul(UNKNOWN),
             dropped: &[OF_THE_CLOCK],
         };
         // A benchmark that panics here panics again when it is measured, and is reported then.
-        let quiet = launcher.without_observer();
+        let quiet = context.without_observer();
         let printed = match run(spec, &call, &quiet) {
             Ok(printed) => printed,
             Err(ChildError::Interrupted) => return Err(ChildError::Interrupted),
@@ -493,13 +493,13 @@ pub(super) fn single_divan_row(
 
 /// The error for a process that printed no result.
 pub(super) fn no_result_error(printed: &ProcessOutput) -> ChildError {
-    let mut said = printed.stdout.lines().chain(printed.stderr.lines()).rev();
-    let said = said
+    let mut lines = printed.stdout.lines().chain(printed.stderr.lines()).rev();
+    let line = lines
         .find(|line| !line.trim().is_empty())
         .unwrap_or_default();
     ChildError::bench(format!(
         "it printed no result; its output: `{}`",
-        quote(said.as_bytes())
+        quote(line.as_bytes())
     ))
 }
 
@@ -508,16 +508,16 @@ fn run_list(
     arguments: &[String],
     variables: &[(&str, &OsStr)],
     spec: &ProcessSpec,
-    launcher: &ProcessContext<'_>,
+    context: &ProcessContext<'_>,
 ) -> Result<String, ChildError> {
     let call = Invocation {
         arguments,
         variables,
         purpose: "list its benchmarks",
-        allowed: launcher.timeout,
+        allowed: context.timeout,
         dropped: &[OF_THE_CLOCK],
     };
-    let printed = run(spec, &call, launcher)?;
+    let printed = run(spec, &call, context)?;
     match printed.error {
         None => Ok(printed.stdout),
         Some(error) => Err(error),

@@ -59,9 +59,9 @@ const FIRST_TICK: Duration = Duration::from_millis(1);
 pub(super) fn run(
     spec: &ProcessSpec,
     call: &Invocation<'_>,
-    launcher: &ProcessContext<'_>,
+    context: &ProcessContext<'_>,
 ) -> Result<ProcessOutput, ChildError> {
-    let printed = run_until(spec, call, launcher, None)?;
+    let printed = run_until(spec, call, context, None)?;
     // Without a callback the process is not stopped early.
     printed.ok_or(ChildError::Interrupted)
 }
@@ -74,7 +74,7 @@ pub(super) type IsEnough<'e> = &'e mut dyn FnMut(u32) -> bool;
 pub(super) fn run_until(
     spec: &ProcessSpec,
     call: &Invocation<'_>,
-    launcher: &ProcessContext<'_>,
+    context: &ProcessContext<'_>,
     mut is_enough: Option<IsEnough<'_>>,
 ) -> Result<Option<ProcessOutput>, ChildError> {
     let mut command = bench_command(spec);
@@ -87,7 +87,7 @@ pub(super) fn run_until(
         mut group,
         stdout,
         stderr,
-    } = spec.spawn(&mut command, launcher)?;
+    } = spec.spawn(&mut command, context)?;
     let process = group.leader().id();
     if is_enough.as_mut().is_some_and(|ask| ask(process)) {
         return Ok(None);
@@ -98,11 +98,11 @@ pub(super) fn run_until(
         kept: RefCell::default(),
         line: RefCell::default(),
         dropped: call.dropped,
-        observer: launcher.observer,
+        observer: context.observer,
     };
     let heard = ProcessContext {
         observer: &errors,
-        ..*launcher
+        ..*context
     };
     let mut running = RunningBench::new(group, read_pieces(stderr).map_err(not_started)?, &heard);
     let deadline = began.checked_add(call.allowed);

@@ -21,11 +21,11 @@ impl PrintedHarness {
         &self,
         request: &PrintedRequest<'_>,
         spec: &ProcessSpec,
-        launcher: &ProcessContext<'_>,
+        context: &ProcessContext<'_>,
         is_enough: IsEnough<'_>,
     ) -> Result<(), ChildError> {
         let purpose = "run a benchmark";
-        self.run_benchmark(request, purpose, spec, launcher, Some(is_enough))?;
+        self.run_benchmark(request, purpose, spec, context, Some(is_enough))?;
         Ok(())
     }
 
@@ -36,7 +36,7 @@ impl PrintedHarness {
         request: &PrintedRequest<'_>,
         purpose: &str,
         spec: &ProcessSpec,
-        launcher: &ProcessContext<'_>,
+        context: &ProcessContext<'_>,
         is_enough: Option<IsEnough<'_>>,
     ) -> Result<Option<(ProcessOutput, Option<ProcessFolder>)>, ChildError> {
         let (arguments, folder) = match self.dialect {
@@ -64,10 +64,10 @@ impl PrintedHarness {
             arguments: &arguments,
             variables: &variables,
             purpose,
-            allowed: self.time_limit(request, launcher),
+            allowed: self.time_limit(request, context),
             dropped,
         };
-        match run_until(spec, &call, launcher, is_enough)? {
+        match run_until(spec, &call, context, is_enough)? {
             Some(printed) if !printed.is_well => Err(self.error_from_failure(printed)),
             printed => Ok(printed.map(|printed| (printed, folder))),
         }
@@ -105,22 +105,27 @@ impl PrintedHarness {
         &self,
         sample: &UntimedSampleRequest<'_>,
         spec: &ProcessSpec,
-        launcher: &ProcessContext<'_>,
+        context: &ProcessContext<'_>,
     ) -> Result<UntimedSample, ChildError> {
         let mut arguments = self.address(sample.id)?.arguments();
         let size = sample.iterations.to_string();
         // Take one sample, even if the author set minimum or maximum times.
-        let told = ["--sample-count", "1", "--sample-size", &size];
+        let sampling = ["--sample-count", "1", "--sample-size", &size];
         let whatever = ["--min-time", "0", "--max-time", "1"];
-        arguments.extend(told.iter().chain(&whatever).map(|word| (*word).to_owned()));
+        arguments.extend(
+            sampling
+                .iter()
+                .chain(&whatever)
+                .map(|word| (*word).to_owned()),
+        );
         let call = Invocation {
             arguments: &arguments,
             variables: &[],
             purpose: "iterate",
-            allowed: (launcher.timeout).saturating_add(sample.expected.saturating_mul(PATIENCE)),
+            allowed: (context.timeout).saturating_add(sample.expected.saturating_mul(PATIENCE)),
             dropped: &[OF_THE_CLOCK],
         };
-        let printed = run(spec, &call, launcher)?;
+        let printed = run(spec, &call, context)?;
         if !printed.is_well {
             return Err(self.error_from_failure(printed));
         }

@@ -1,11 +1,11 @@
 //! A benchmark of a campaign, on all its sides: its settings, its visits so far, the duration of a visit, and the lengths of its samples.
-//!
-//! [`CampaignSides`] has a value for each side: one if a build is measured alone, two if builds are measured side by side.
+//! [`PerBenchmark`] has a value for each benchmark of a target.
 
+use std::ops::{Index, IndexMut};
 use std::time::Duration;
 
-use super::driver::TimePrecision;
-use super::schedule::{FlatSchedule, LaunchLayout};
+use super::schedule::FlatSchedule;
+use super::sides::SideResult;
 use crate::child::{USUAL_MEASUREMENT, USUAL_WARM_UP, round_up_to_seconds};
 use perfcheck_analysis::compare::{
     ASSUMED_CLOCK_STEP_NS, LookStatus, ProcessSampling, typical_iteration_ns,
@@ -42,15 +42,12 @@ pub struct ResolvedSettings {
     pub past_visit: Option<Duration>,
 }
 
-/// The speed of a benchmark, as observed in a process.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub(super) struct IterationPace {
-    /// Time of an iteration including its setup, in nanoseconds; `None` if the benchmark does not measure time.
-    pub(super) iteration_ns: Option<f64>,
-    /// The measured share of that time; 1 if iterations have no setup.
-    pub(super) measured: f64,
-    /// Setup time of the bench before the benchmark: from our permission to continue until its warm-up.
-    pub(super) set_up: Duration,
+/// How exactly a harness accepts times for warm-up and measurement.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum TimePrecision {
+    Exactly,
+    InWholeSeconds,
+    NotAtAll,
 }
 
 /// A phase of a visit that has a time of its own.
@@ -62,14 +59,11 @@ pub(super) enum SamplingPhase {
 
 /// A benchmark, and its state in the campaign.
 pub(super) struct CampaignBenchmark {
-    pub(super) benchmark: Benchmark,
+    /// The benchmark as its executable announced it, with what its processes have reported since.
+    pub(super) subject: Benchmark,
     pub(super) resolved: ResolvedSettings,
     /// How exactly its harness accepts times.
-    pub(super) told: TimePrecision,
-    /// The layout of its samples, if its harness carries out requests. The first visit determines it.
-    pub(super) layout: Option<LaunchLayout>,
-    /// Its speed, if the bench itself lays out its samples.
-    pub(super) pace: Option<IterationPace>,
+    pub(super) time_precision: TimePrecision,
     /// Number of successful visits.
     pub(super) measured: u32,
     pub(super) failures: u32,
@@ -91,12 +85,8 @@ pub(super) struct CampaignBenchmark {
     pub(super) rounds: Vec<Round>,
     /// The lengths of its samples on each side; empty if it is not timed.
     pub(super) lengths: BySide<SampleLengths>,
-    /// Factor by which the next process samples longer than its settings say, if the bench itself lays out its samples.
-    pub(super) stretch: u32,
     /// Whether one processor is enough for it; `None` until a round has shown it.
     pub(super) is_solitary: Option<bool>,
-    /// Number of times in a row that it failed next to the other side and succeeded without it.
-    pub(super) trials: u32,
 }
 
 impl CampaignBenchmark {
@@ -104,16 +94,14 @@ impl CampaignBenchmark {
     pub(super) fn new(
         benchmark: Benchmark,
         resolved: ResolvedSettings,
-        told: TimePrecision,
+        time_precision: TimePrecision,
     ) -> Self {
         let mut new = Self {
-            benchmark,
+            subject: benchmark,
             visit: Duration::ZERO,
             paced: resolved.past_visit.is_some(),
             resolved,
-            told,
-            layout: None,
-            pace: None,
+            time_precision,
             measured: 0,
             failures: 0,
             done: false,
@@ -123,9 +111,7 @@ impl CampaignBenchmark {
             time: Duration::ZERO,
             rounds: Vec::new(),
             lengths: BySide::default(),
-            stretch: 1,
             is_solitary: None,
-            trials: 0,
         };
         new.visit = new.expected_duration();
         new
@@ -134,15 +120,16 @@ impl CampaignBenchmark {
     /// Returns the expected duration of a visit: as its settings say, or as in the past if that was longer.
     fn expected_duration(&self) -> Duration {
         let past = self.resolved.past_visit.unwrap_or_default();
-        self.planned_duration(self.told).max(past)
+        self.planned_duration(self.time_precision).max(past)
     }
 
-    /// Returns the duration of a visit according to its settings, if its harness accepts times as `told`.
-    fn planned_duration(&self, told: TimePrecision) -> Duration {
-        let in_force = |phase, wanted| self.effective_time_with(told, phase, wanted);
+    /// Returns the duration of a visit according to its settings, if its harness accepts times as `time_precision`.
+    fn planned_duration(&self, time_precision: TimePrecision) -> Duration {
+        let in_force =
+            |phase, requested| self.effective_time_with(time_precision, phase, requested);
         let sampling = &self.resolved.sampling;
-        let wanted = Duration::from(sampling.warm_up);
-        let warm_up = in_force(SamplingPhase::WarmUp, wanted);
+        let requested = Duration::from(sampling.warm_up);
+        let warm_up = in_force(SamplingPhase::WarmUp, requested);
         match sampling.turns {
             Interleaving::None => {
                 warm_up + in_force(SamplingPhase::Samples, sampling.measurement.into())
@@ -150,54 +137,58 @@ impl CampaignBenchmark {
             // The measurement of each side, and something for the start of its process.
             Interleaving::Samples | Interleaving::Launches => {
                 let of_a_side = Duration::from(sampling.measurement) / 2;
-                warm_up * 2 + wanted + in_force(SamplingPhase::Samples, of_a_side) * 2
+                warm_up * 2 + requested + in_force(SamplingPhase::Samples, of_a_side) * 2
             }
         }
     }
 
     /// Returns the time to pass to its harness for a phase. `None` means to pass nothing, because the author's time is nearer than whole seconds.
-    pub(super) fn time_to_pass(&self, phase: SamplingPhase, wanted: Duration) -> Option<Duration> {
-        self.time_to_pass_with(self.told, phase, wanted)
+    pub(super) fn time_to_pass(
+        &self,
+        phase: SamplingPhase,
+        requested: Duration,
+    ) -> Option<Duration> {
+        self.time_to_pass_with(self.time_precision, phase, requested)
     }
 
     fn time_to_pass_with(
         &self,
-        told: TimePrecision,
+        time_precision: TimePrecision,
         phase: SamplingPhase,
-        wanted: Duration,
+        requested: Duration,
     ) -> Option<Duration> {
-        match told {
-            TimePrecision::Exactly => return Some(wanted),
+        match time_precision {
+            TimePrecision::Exactly => return Some(requested),
             TimePrecision::NotAtAll => return None,
             TimePrecision::InWholeSeconds => {}
         }
-        let whole = round_up_to_seconds(wanted);
-        let is_nearer = |authors: Duration| authors < whole && whole != wanted;
+        let whole = round_up_to_seconds(requested);
+        let is_nearer = |authors: Duration| authors < whole && whole != requested;
         (!self.author_time(phase).is_some_and(is_nearer)).then_some(whole)
     }
 
     /// Returns how long a phase will take.
-    pub(super) fn effective_time(&self, phase: SamplingPhase, wanted: Duration) -> Duration {
-        self.effective_time_with(self.told, phase, wanted)
+    pub(super) fn effective_time(&self, phase: SamplingPhase, requested: Duration) -> Duration {
+        self.effective_time_with(self.time_precision, phase, requested)
     }
 
     fn effective_time_with(
         &self,
-        told: TimePrecision,
+        time_precision: TimePrecision,
         phase: SamplingPhase,
-        wanted: Duration,
+        requested: Duration,
     ) -> Duration {
-        let said = self
-            .time_to_pass_with(told, phase, wanted)
+        let passed = self
+            .time_to_pass_with(time_precision, phase, requested)
             .or(self.author_time(phase));
-        said.unwrap_or(match phase {
+        passed.unwrap_or(match phase {
             SamplingPhase::WarmUp => USUAL_WARM_UP,
             SamplingPhase::Samples => USUAL_MEASUREMENT,
         })
     }
 
     fn author_time(&self, phase: SamplingPhase) -> Option<Duration> {
-        let settings = &self.benchmark.settings;
+        let settings = &self.subject.settings;
         let authors = match phase {
             SamplingPhase::WarmUp => settings.warm_up_ns,
             SamplingPhase::Samples => settings.measurement_ns,
@@ -208,7 +199,8 @@ impl CampaignBenchmark {
     /// Returns the time that a visit would save if its harness accepted exact times.
     pub(super) fn rounding_cost(&self) -> Duration {
         let exact = self.planned_duration(TimePrecision::Exactly);
-        self.planned_duration(self.told).saturating_sub(exact)
+        self.planned_duration(self.time_precision)
+            .saturating_sub(exact)
     }
 
     /// Reports whether it is to be visited again.
@@ -217,28 +209,33 @@ impl CampaignBenchmark {
     }
 
     /// Returns its total number of processes. One side repeats each process whose samples were too short, up to twice the number in the settings.
-    pub(super) fn launches(&self) -> u32 {
-        let wanted = self.resolved.sampling.launches;
+    pub(super) fn processes(&self) -> u32 {
+        let planned = self.resolved.sampling.launches;
         match self.resolved.sampling.turns {
             Interleaving::None => {
-                wanted.saturating_add(self.lengths.candidate.processes_to_repeat().min(wanted))
+                planned.saturating_add(self.lengths.candidate.processes_to_repeat().min(planned))
             }
-            Interleaving::Samples | Interleaving::Launches => wanted,
+            Interleaving::Samples | Interleaving::Launches => planned,
         }
     }
 
     /// Notes the lengths of the samples of a process of each side.
-    pub(super) fn note_lengths(&mut self, sides: &[(Side, BenchmarkInProcess)]) {
-        for (side, launched) in sides {
-            if let ProcessOutcome::Measured(series) = &launched.outcome
-                && launched.benchmark.metric.is_timed()
+    pub(super) fn note_lengths(&mut self, sides: &[SideResult<BenchmarkInProcess>]) {
+        for SideResult { side, result } in sides {
+            if let ProcessOutcome::Measured(series) = &result.outcome
+                && result.benchmark.metric.is_timed()
                 && let Some(process) = ProcessSampling::from_samples(&series.comparable_samples())
             {
                 self.lengths.get_mut(*side).add(process);
             }
         }
-        let stretches = Side::BOTH.map(|side| self.lengths.get(side).stretch_after(self.stretch));
-        self.stretch = stretches[0].max(stretches[1]);
+    }
+
+    /// Returns the factor by which the next process of each side must sample longer than its settings say. The last process had the factor
+    /// `stretch`.
+    pub(super) fn stretch_after(&self, stretch: u32) -> u32 {
+        let stretches = Side::BOTH.map(|side| self.lengths.get(side).stretch_after(stretch));
+        stretches[0].max(stretches[1])
     }
 
     /// Returns the maximum number of visits from this round on.
@@ -248,7 +245,7 @@ impl CampaignBenchmark {
         }
         let passed = round.saturating_sub(self.waited);
         let had = passed.max(self.measured + self.failures);
-        let left = self.launches().saturating_sub(had);
+        let left = self.processes().saturating_sub(had);
         left.min(limit.map_or(u32::MAX, |limit| self.affordable_rounds(limit)))
     }
 
@@ -276,7 +273,7 @@ impl CampaignBenchmark {
             && self.failures < MOST_FAILURES
             && self.skipped.is_none()
             && !matches!(self.standing, LookStatus::Settled(_))
-            && had < self.launches()
+            && had < self.processes()
     }
 
     /// Records a successful visit. The next ones are expected to take the mean of all.
@@ -287,22 +284,22 @@ impl CampaignBenchmark {
         self.paced = true;
     }
 
-    /// Takes over the speed and the settings that a glance has shown. Each visit runs at least so many iterations.
+    /// Takes over settings that a glance at the benchmark has shown, and the time of a visit if iterations take `iteration_ns`. Each visit runs at
+    /// least so many iterations.
     pub(super) fn apply_glance(
         &mut self,
         resolved: ResolvedSettings,
-        pace: IterationPace,
+        iteration_ns: Option<f64>,
         iterations: u32,
     ) {
         self.resolved = resolved;
         self.visit = self.expected_duration();
-        if let Some(ns) = pace.iteration_ns {
+        if let Some(ns) = iteration_ns {
             // One more for the warm-up.
             let all = Duration::from_nanos(ns as u64) * (iterations + 1);
             self.visit = self.visit.max(all);
             self.paced = true;
         }
-        self.pace = Some(pace);
     }
 
     /// Learns from the processes of a round whether one processor is enough. A single process that needed more decides for all.
@@ -317,7 +314,7 @@ impl CampaignBenchmark {
     /// Returns the record of its outcome in a process.
     pub(super) fn record(&self, outcome: ProcessOutcome) -> BenchmarkInProcess {
         BenchmarkInProcess {
-            benchmark: self.benchmark.clone(),
+            benchmark: self.subject.clone(),
             sampling: self.resolved.sampling,
             noise_threshold: self.resolved.noise_threshold,
             outcome,
@@ -326,65 +323,66 @@ impl CampaignBenchmark {
     }
 }
 
-/// The candidate's value, and the base's if there is a base.
-#[derive(Debug, Clone)]
-pub(super) struct CampaignSides<T> {
-    pub(super) base: Option<T>,
-    pub(super) candidate: T,
-}
+/// The index of a benchmark in its target.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) struct BenchmarkIndex(pub(super) usize);
 
-impl<T> CampaignSides<T> {
-    /// Creates the value of a candidate alone.
-    pub(super) fn single(candidate: T) -> Self {
-        Self {
-            base: None,
-            candidate,
-        }
+/// A value for each benchmark of a target, in program order.
+pub(super) struct PerBenchmark<T>(Vec<T>);
+
+impl<T> PerBenchmark<T> {
+    /// Creates the same value for so many benchmarks.
+    pub(super) fn repeat(value: T, benchmarks: usize) -> Self
+    where
+        T: Clone,
+    {
+        Self(vec![value; benchmarks])
     }
 
-    /// Reports whether there are two sides.
-    pub(super) fn is_pair(&self) -> bool {
-        self.base.is_some()
+    pub(super) fn iter(&self) -> impl Iterator<Item = &T> {
+        self.0.iter()
     }
 
-    /// Returns the sides that exist, in this order.
-    pub(super) fn sides_in(&self, order: [Side; 2]) -> impl Iterator<Item = Side> + use<T> {
-        let is_pair = self.is_pair();
-        let sides = order.into_iter();
-        sides.filter(move |side| is_pair || *side == Side::Candidate)
+    pub(super) fn iter_mut(&mut self) -> impl Iterator<Item = &mut T> {
+        self.0.iter_mut()
     }
 
-    /// Returns the value of `side`, or the candidate's if there is no base.
-    pub(super) fn get(&self, side: Side) -> &T {
-        match (side, &self.base) {
-            (Side::Base, Some(base)) => base,
-            _ => &self.candidate,
-        }
+    pub(super) fn into_iter(self) -> impl Iterator<Item = T> {
+        self.0.into_iter()
     }
 
-    /// Returns the value of `side` for changes, or the candidate's if there is no base.
-    pub(super) fn get_mut(&mut self, side: Side) -> &mut T {
-        match (side, &mut self.base) {
-            (Side::Base, Some(base)) => base,
-            _ => &mut self.candidate,
-        }
+    pub(super) fn len(&self) -> usize {
+        self.0.len()
     }
 
-    /// Applies `change` to each value.
-    pub(super) fn map<U>(&self, change: impl Fn(&T) -> U) -> CampaignSides<U> {
-        CampaignSides {
-            base: self.base.as_ref().map(&change),
-            candidate: change(&self.candidate),
-        }
+    /// Returns the index of each benchmark for which `matches` holds.
+    pub(super) fn indices_of(
+        &self,
+        matches: impl Fn(&T) -> bool,
+    ) -> impl Iterator<Item = BenchmarkIndex> {
+        let values = self.0.iter().enumerate();
+        let found = values.filter(move |(_, value)| matches(value));
+        found.map(|(index, _)| BenchmarkIndex(index))
     }
 }
 
-impl<T> From<BySide<T>> for CampaignSides<T> {
-    fn from(both: BySide<T>) -> Self {
-        Self {
-            base: Some(both.base),
-            candidate: both.candidate,
-        }
+impl<T> FromIterator<T> for PerBenchmark<T> {
+    fn from_iter<I: IntoIterator<Item = T>>(values: I) -> Self {
+        Self(values.into_iter().collect())
+    }
+}
+
+impl<T> Index<BenchmarkIndex> for PerBenchmark<T> {
+    type Output = T;
+
+    fn index(&self, index: BenchmarkIndex) -> &T {
+        &self.0[index.0]
+    }
+}
+
+impl<T> IndexMut<BenchmarkIndex> for PerBenchmark<T> {
+    fn index_mut(&mut self, index: BenchmarkIndex) -> &mut T {
+        &mut self.0[index.0]
     }
 }
 
@@ -448,8 +446,8 @@ impl SampleLengths {
         ) {
             return 1;
         }
-        let wanted = (LEAST_SAMPLE_NS / unstretched_ns).min(f64::from(MOST_STRETCH));
-        (wanted.ceil() as u32).next_power_of_two().min(MOST_STRETCH)
+        let factor = (LEAST_SAMPLE_NS / unstretched_ns).min(f64::from(MOST_STRETCH));
+        (factor.ceil() as u32).next_power_of_two().min(MOST_STRETCH)
     }
 
     fn typical_ns(&self) -> Option<f64> {
@@ -468,7 +466,7 @@ mod tests {
 
     impl CampaignBenchmark {
         /// Creates a benchmark about which nothing is known, with default settings.
-        pub(in crate::measure) fn example(told: TimePrecision) -> Self {
+        pub(in crate::measure) fn example(time_precision: TimePrecision) -> Self {
             let key = BenchmarkKey {
                 package: "p".into(),
                 target: "t".into(),
@@ -489,7 +487,7 @@ mod tests {
                 pinned_samples: None,
                 past_visit: None,
             };
-            Self::new(benchmark, resolved, told)
+            Self::new(benchmark, resolved, time_precision)
         }
     }
 
@@ -508,17 +506,17 @@ mod tests {
             Interleaving::None => (millis(100), millis(400)),
             Interleaving::Samples | Interleaving::Launches => (millis(5), millis(40)),
         };
-        let mut subject = after(0, 0);
-        subject.benchmark.settings = authors;
-        subject.resolved.sampling = SamplingSettings {
+        let mut benchmark = after(0, 0);
+        benchmark.subject.settings = authors;
+        benchmark.resolved.sampling = SamplingSettings {
             turns,
             warm_up,
             measurement,
             ..SamplingSettings::default()
         };
         CampaignBenchmark::new(
-            subject.benchmark,
-            subject.resolved,
+            benchmark.subject,
+            benchmark.resolved,
             TimePrecision::InWholeSeconds,
         )
         .visit
@@ -542,24 +540,24 @@ mod tests {
         let round = Duration::from_millis(2 * (100 + 100) + 5);
         assert_eq!(visit(Interleaving::Samples), round);
         // If no time can be passed, every Criterion takes 3 s and 5 s.
-        let mut subject = after(0, 0);
-        subject.told = TimePrecision::NotAtAll;
-        subject.resolved.sampling.warm_up = tenth;
-        subject.resolved.sampling.measurement = Nanos::from(Duration::from_millis(400));
+        let mut benchmark = after(0, 0);
+        benchmark.time_precision = TimePrecision::NotAtAll;
+        benchmark.resolved.sampling.warm_up = tenth;
+        benchmark.resolved.sampling.measurement = Nanos::from(Duration::from_millis(400));
         let kept = Duration::from_millis(8000 - 500);
-        assert_eq!(subject.expected_duration(), Duration::from_secs(3 + 5));
-        assert_eq!(subject.rounding_cost(), kept);
+        assert_eq!(benchmark.expected_duration(), Duration::from_secs(3 + 5));
+        assert_eq!(benchmark.rounding_cost(), kept);
         // The time of an earlier process may have been its setup.
-        subject.resolved.past_visit = Some(Duration::from_mins(1));
-        assert_eq!(subject.expected_duration(), Duration::from_mins(1));
-        assert_eq!(subject.rounding_cost(), kept);
+        benchmark.resolved.past_visit = Some(Duration::from_mins(1));
+        assert_eq!(benchmark.expected_duration(), Duration::from_mins(1));
+        assert_eq!(benchmark.rounding_cost(), kept);
         // The requested time can be passed exactly, so no author's time is nearer.
-        let mut subject = after(0, 0);
-        subject.told = TimePrecision::InWholeSeconds;
-        subject.benchmark.settings = authors;
-        let said = |wanted| subject.time_to_pass(SamplingPhase::Samples, wanted);
-        assert_eq!(said(Duration::from_secs(2)), Some(Duration::from_secs(2)));
-        assert_eq!(said(Duration::from_millis(400)), None);
+        let mut benchmark = after(0, 0);
+        benchmark.time_precision = TimePrecision::InWholeSeconds;
+        benchmark.subject.settings = authors;
+        let passed = |requested| benchmark.time_to_pass(SamplingPhase::Samples, requested);
+        assert_eq!(passed(Duration::from_secs(2)), Some(Duration::from_secs(2)));
+        assert_eq!(passed(Duration::from_millis(400)), None);
     }
 
     #[test]
@@ -571,9 +569,9 @@ mod tests {
             })
         };
         let after = |rounds, seconds| {
-            let mut subject = after(rounds, seconds);
-            subject.visit = subject.time / rounds;
-            subject
+            let mut benchmark = after(rounds, seconds);
+            benchmark.visit = benchmark.time / rounds;
+            benchmark
         };
         assert!(after(20, 60).is_out_of_time(limit(20)));
         assert!(!after(19, 600).is_out_of_time(limit(20)), "too few rounds");
@@ -586,16 +584,16 @@ mod tests {
 
     #[test]
     fn once_it_needed_more_than_one_processor_it_is_never_bound() {
-        let mut subject = after(0, 0);
-        subject.note_processor_use(&[Some(true), None]);
-        assert_eq!(subject.is_solitary, None, "of one side nothing is known");
-        subject.note_processor_use(&[Some(true), Some(true)]);
-        assert_eq!(subject.is_solitary, Some(true));
-        subject.note_processor_use(&[None]);
-        assert_eq!(subject.is_solitary, Some(true), "it was bound");
-        subject.note_processor_use(&[None, Some(false)]);
-        subject.note_processor_use(&[Some(true)]);
-        assert_eq!(subject.is_solitary, Some(false));
+        let mut benchmark = after(0, 0);
+        benchmark.note_processor_use(&[Some(true), None]);
+        assert_eq!(benchmark.is_solitary, None, "of one side nothing is known");
+        benchmark.note_processor_use(&[Some(true), Some(true)]);
+        assert_eq!(benchmark.is_solitary, Some(true));
+        benchmark.note_processor_use(&[None]);
+        assert_eq!(benchmark.is_solitary, Some(true), "it was bound");
+        benchmark.note_processor_use(&[None, Some(false)]);
+        benchmark.note_processor_use(&[Some(true)]);
+        assert_eq!(benchmark.is_solitary, Some(false));
     }
 
     fn lengths(processes: &[(f64, f64)]) -> SampleLengths {
