@@ -3,7 +3,7 @@
 use std::mem::discriminant;
 use std::sync::Arc;
 
-use crate::child::{CriterionVersion, PrintedHarness, Printer};
+use crate::child::{CriterionVersion, PrintedHarness};
 use perfcheck_analysis::model::{Harness, Nanos};
 
 /// The way to drive a bench executable, which depends on its harness.
@@ -18,7 +18,7 @@ pub enum Driver {
     Own,
     /// Criterion: the bench goes through its benchmarks and waits for our permission before each.
     Criterion(CriterionVersion),
-    /// The bench prints its results or writes them to files: one process for each benchmark.
+    /// The bench prints its results: one process for each benchmark.
     Printed(Arc<PrintedHarness>),
 }
 
@@ -27,7 +27,6 @@ pub enum Driver {
 pub(super) enum TimePrecision {
     Exactly,
     InWholeSeconds,
-    NotAtAll,
 }
 
 impl Driver {
@@ -53,30 +52,15 @@ impl Driver {
             Self::Criterion(version) if version.takes_whole_seconds() => {
                 TimePrecision::InWholeSeconds
             }
-            Self::Printed(harness) if harness.takes_no_settings() => TimePrecision::NotAtAll,
-            Self::Printed(harness) if harness.printer() == Printer::Criterion => {
-                TimePrecision::InWholeSeconds
-            }
             Self::Own | Self::Criterion(_) | Self::Printed(_) => TimePrecision::Exactly,
         }
     }
 
     /// Explains why its times are longer than requested. Returns `None` if they are not.
     pub(super) fn explain_rounding(&self) -> Option<String> {
-        let who = match self {
-            Self::Criterion(version) => format!("Criterion {version}"),
-            // Without a connection the version is unknown.
-            Self::Own | Self::Printed(_) => {
-                "its Criterion (without a connection, as all before 0.3.3)".to_owned()
-            }
-        };
-        match self.time_precision() {
-            TimePrecision::Exactly => None,
-            TimePrecision::InWholeSeconds => {
-                Some(format!("{who} takes times in whole seconds alone"))
-            }
-            TimePrecision::NotAtAll => Some(format!("{who} keeps to its own times")),
-        }
+        let version = self.criterion_version()?;
+        (version.takes_whole_seconds())
+            .then(|| format!("Criterion {version} takes times in whole seconds alone"))
     }
 
     /// Returns the facts known about the harness before its process starts. Our own harness reports them itself.
@@ -93,10 +77,7 @@ impl Driver {
             Self::Printed(harness) => Some(Harness {
                 name: harness.printer().word().to_owned(),
                 version: String::new(),
-                quantum: match harness.printer() {
-                    Printer::Criterion => Nanos(1),
-                    Printer::Libtest | Printer::Divan => Nanos(0),
-                },
+                quantum: Nanos(0),
             }),
         }
     }

@@ -1,4 +1,4 @@
-//! Processes of benches that print their results or write them to files: one process of each side for one benchmark, one after the other. A printed
+//! Processes of benches that print their results: one process of each side for one benchmark, one after the other. A printed
 //! value is the only sample of its process.
 
 #![expect(
@@ -27,9 +27,6 @@ impl Campaign<'_> {
         let Some(place) = launch.wanted.pop() else {
             return;
         };
-        if launch.is_first() {
-            self.report_rounding(launch);
-        }
         self.report_visit(launch, place);
         let drivers = self.targets[launch.index].drivers.clone();
         let draw = format!("sides/{}", self.subject(launch, place).benchmark.key.id);
@@ -87,10 +84,6 @@ impl Campaign<'_> {
                 let outcome = ProcessOutcome::Measured(single_value_series(value));
                 Ok(Some(subject.record(outcome)))
             }
-            PrintedValue::Samples(reported) => match subject.record_report(*reported) {
-                Some(launched) => Ok(Some(launched)),
-                None => Err(ChildError::bench("it wrote no samples down")),
-            },
             PrintedValue::Nothing(reason) => {
                 self.record_skip(launch, place, &reason);
                 Ok(None)
@@ -103,7 +96,6 @@ impl Campaign<'_> {
         let measurement = Duration::from(sampling.measurement);
         PrintedRequest {
             id: &subject.benchmark.key.id,
-            warm_up: sampling.warm_up.into(),
             measurement: match self.in_turn {
                 None => measurement,
                 // The time of a round is shared by both sides.

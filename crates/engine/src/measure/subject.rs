@@ -168,7 +168,6 @@ impl CampaignBenchmark {
     ) -> Option<Duration> {
         match told {
             TimePrecision::Exactly => return Some(wanted),
-            TimePrecision::NotAtAll => return None,
             TimePrecision::InWholeSeconds => {}
         }
         let whole = round_up_to_seconds(wanted);
@@ -541,18 +540,6 @@ mod tests {
         assert_eq!(visit(Interleaving::None), Duration::from_millis(100 + 100));
         let round = Duration::from_millis(2 * (100 + 100) + 5);
         assert_eq!(visit(Interleaving::Samples), round);
-        // If no time can be passed, every Criterion takes 3 s and 5 s.
-        let mut subject = after(0, 0);
-        subject.told = TimePrecision::NotAtAll;
-        subject.resolved.sampling.warm_up = tenth;
-        subject.resolved.sampling.measurement = Nanos::from(Duration::from_millis(400));
-        let kept = Duration::from_millis(8000 - 500);
-        assert_eq!(subject.expected_duration(), Duration::from_secs(3 + 5));
-        assert_eq!(subject.rounding_cost(), kept);
-        // The time of an earlier process may have been its setup.
-        subject.resolved.past_visit = Some(Duration::from_mins(1));
-        assert_eq!(subject.expected_duration(), Duration::from_mins(1));
-        assert_eq!(subject.rounding_cost(), kept);
         // The requested time can be passed exactly, so no author's time is nearer.
         let mut subject = after(0, 0);
         subject.told = TimePrecision::InWholeSeconds;
