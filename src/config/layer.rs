@@ -48,7 +48,7 @@ impl From<AuthorSettings> for Layer {
         Self {
             // Clamp the values: the child may be any program, and need not respect the limits of the protocol.
             launches: author
-                .launches
+                .processes
                 .map(|count| clamp_to(count, &limits::LAUNCHES)),
             samples: author
                 .samples

@@ -141,7 +141,7 @@ situations! {
     vanishes {
         vanishes: |target| target
             .measured(["always"])
-            .failed("first_launch_only", "there is no benchmark \"first_launch_only\"");
+            .failed("first_process_only", "there is no benchmark \"first_process_only\"");
     }
     aborts {
         aborts: |target| target
@@ -223,8 +223,8 @@ situations! {
         beyond_limits: |target| target
             .measured(["fine"])
             .target_failed("xxx` is refused: its id has 70004 bytes, more than 1000\n")
-            .said("benchmark `no_launches` is refused: `launches` is set in its code: 0 is not a whole number from 1 to 10000\n")
-            .said("benchmark `many_launches` is refused: `launches` is set in its code: 4000000000 is not a whole number from 1 to 10000\n")
+            .said("benchmark `no_processes` is refused: `processes` is set in its code: 0 is not a whole number from 1 to 10000\n")
+            .said("benchmark `many_processes` is refused: `processes` is set in its code: 4000000000 is not a whole number from 1 to 10000\n")
             .said("benchmark `one_sample` is refused: `samples` is set in its code: 1 is not a whole number from 2 to 1000000\n")
             .said("benchmark `many_samples` is refused: `samples` is set in its code: 1000001 is not a whole number from 2 to 1000000\n")
             .said("benchmark `long_warm_up` is refused: `warm_up_ns` is set in its code: it is longer than 24 hours\n")

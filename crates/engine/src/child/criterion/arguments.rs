@@ -134,7 +134,7 @@ impl CriterionSettings {
         };
         let samples = u32::try_from(in_force.sample_size).ok();
         AuthorSettings {
-            launches: None,
+            processes: None,
             samples: samples.filter(|samples| *samples != self.samples),
             warm_up_ns: other_time(self.warm_up, USUAL_WARM_UP, in_force.warm_up_time.into()),
             measurement_ns: other_time(
