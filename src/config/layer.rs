@@ -1,10 +1,12 @@
 //! Layers of optional settings, one for each place that may set them, and the order in which they override each other.
 
 use globset::GlobMatcher;
+use std::collections::BTreeMap;
 use std::ops::RangeInclusive;
 
 use perfcheck_analysis::model::{
-    AuthorSettings, Benchmark, Nanos, SamplingMode, SamplingSettings, WarmUpGoal, limits,
+    AuthorSettings, Benchmark, BenchmarkKey, Nanos, SamplingMode, SamplingSettings, WarmUpGoal,
+    limits,
 };
 
 /// The settings that one place makes for the sampling and judgment of a benchmark.
@@ -70,15 +72,33 @@ fn clamp_to(count: u32, range: &RangeInclusive<u32>) -> u32 {
     count.clamp(*range.start(), *range.end())
 }
 
+/// Settings for the benchmarks whose ids match a pattern.
+#[derive(Debug, Clone)]
+pub struct Override {
+    /// The only package that they are for; `None` for all
+    pub package: Option<String>,
+    /// The pattern
+    pub pattern: GlobMatcher,
+    /// The settings
+    pub layer: Layer,
+}
+
+impl Override {
+    fn applies_to(&self, key: &BenchmarkKey) -> bool {
+        let package = self.package.as_ref();
+        package.is_none_or(|package| *package == key.package) && self.pattern.is_match(&key.id)
+    }
+}
+
 /// All layers, strongest first: command line, matching overrides, the bench's code, its package, the workspace.
 #[derive(Debug, Clone, Default)]
 pub struct Layers {
     /// Settings of the command line
     pub command_line: Layer,
-    /// Overrides by patterns on ids, strongest first; with `Some(package)`, for that package only
-    pub overrides: Vec<(Option<String>, GlobMatcher, Layer)>,
-    /// Settings of packages, with the package's name
-    pub packages: Vec<(String, Layer)>,
+    /// Overrides by patterns on ids, strongest first
+    pub overrides: Vec<Override>,
+    /// Settings of packages, by the package's name
+    pub packages: BTreeMap<String, Layer>,
     /// Settings of the workspace
     pub workspace: Layer,
 }
@@ -87,33 +107,19 @@ impl Layers {
     /// Returns the digits to which benches of this package record single operations, if they are set. All benchmarks of an executable share them,
     /// so their code and overrides by id cannot set them.
     pub fn latency_digits(&self, package: &str) -> Option<u8> {
-        let of_package = self.packages.iter().find(|(name, _)| name == package);
-        let of_package = of_package.and_then(|(_, layer)| layer.latency_digits);
+        let of_package = self.packages.get(package);
         (self.command_line.latency_digits)
-            .or(of_package)
+            .or(of_package.and_then(|layer| layer.latency_digits))
             .or(self.workspace.latency_digits)
     }
 
     /// Returns the sampling settings of `benchmark`, and its noise threshold if it is set.
     pub fn resolve(&self, benchmark: &Benchmark) -> (SamplingSettings, Option<f64>) {
         let key = &benchmark.key;
-        let overrides = self
-            .overrides
-            .iter()
-            .filter(|(package, pattern, _)| {
-                package
-                    .as_ref()
-                    .is_none_or(|package| *package == key.package)
-                    && pattern.is_match(&key.id)
-            })
-            .map(|(_, _, layer)| *layer);
-        let package = self
-            .packages
-            .iter()
-            .find(|(package, _)| *package == key.package)
-            .map_or_else(Layer::default, |(_, layer)| *layer);
+        let overrides = self.overrides.iter().filter(|one| one.applies_to(key));
+        let package = self.packages.get(&key.package).copied().unwrap_or_default();
         let said = overrides
-            .fold(self.command_line, Layer::or)
+            .fold(self.command_line, |above, one| above.or(one.layer))
             .or(benchmark.settings.into())
             .or(package)
             .or(self.workspace);

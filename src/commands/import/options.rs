@@ -91,8 +91,8 @@ pub struct ImportOptions {
     #[arg(long, value_name = "N")]
     pub seed: Option<u64>,
     /// Store the benchmarks under this package and bench target; compared runs need the same ones [default: imported/FMT]
-    #[arg(long = "as", value_name = "PACKAGE/TARGET", value_parser = place)]
-    pub place: Option<(String, String)>,
+    #[arg(long = "as", value_name = "PACKAGE/TARGET", value_parser = import_place)]
+    pub place: Option<ImportPlace>,
     /// State where the values were measured, e.g. cpu=NAME, profile=release or host=dedicated (nobody else used the machine); runs with different
     /// facts are not comparable
     #[arg(long = "fact", value_name = "KEY=VALUE", value_parser = fact)]
@@ -109,6 +109,15 @@ pub struct ImportOptions {
     /// Print what would be stored, and store nothing
     #[arg(short = 'n', long)]
     pub dry_run: bool,
+}
+
+/// The package and bench target under which benchmarks are stored.
+#[derive(Debug, Clone)]
+pub struct ImportPlace {
+    /// Name of the package
+    pub package: String,
+    /// Name of the bench target
+    pub target: String,
 }
 
 impl ImportOptions {
@@ -148,11 +157,12 @@ fn with_fences(text: &str) -> Result<SampleFilter, String> {
     })
 }
 
-fn place(text: &str) -> Result<(String, String), String> {
+fn import_place(text: &str) -> Result<ImportPlace, String> {
     match text.split_once('/') {
-        Some((package, target)) if !package.is_empty() && !target.is_empty() => {
-            Ok((package.to_owned(), target.to_owned()))
-        }
+        Some((package, target)) if !package.is_empty() && !target.is_empty() => Ok(ImportPlace {
+            package: package.to_owned(),
+            target: target.to_owned(),
+        }),
         _ => Err("it is PACKAGE/TARGET, such as `imported/serializers`".to_owned()),
     }
 }

@@ -3,7 +3,7 @@
 //! Warnings about imported numbers go to stderr since they are not the result.
 
 use super::ImportOptions;
-use super::options::StatedFact;
+use super::options::{ImportPlace, StatedFact};
 use crate::config::parse_shared_host;
 use crate::error::AppError;
 use crate::interchange::{
@@ -54,9 +54,11 @@ impl ParsedFiles<'_> {
     }
 
     /// Returns the package and target under which the benchmarks are stored.
-    fn place(&self, options: &ImportOptions) -> (String, String) {
-        let otherwise = || ("imported".to_owned(), self.format.clone());
-        options.place.clone().unwrap_or_else(otherwise)
+    fn place(&self, options: &ImportOptions) -> ImportPlace {
+        options.place.clone().unwrap_or_else(|| ImportPlace {
+            package: "imported".to_owned(),
+            target: self.format.clone(),
+        })
     }
 }
 
@@ -83,7 +85,7 @@ pub(super) fn summarize_benchmarks(
                 Some(label) => format!("{}/{label}", group.id),
                 None => group.id.clone(),
             };
-            let (package, target) = read.place(options);
+            let ImportPlace { package, target } = read.place(options);
             rows.push(ImportRow {
                 shown: ImportedBenchmark {
                     key: BenchmarkKey {
@@ -179,7 +181,7 @@ pub(super) fn build_run(
 ) -> TransferredRun {
     let imported = read.imported;
     let started = host::now();
-    let (package, target) = read.place(options);
+    let ImportPlace { package, target } = read.place(options);
     let mut launches: Vec<ProcessRecord> = (0..imported.launches.len())
         .zip(0..)
         .map(|(_, ordinal)| ProcessRecord {

@@ -211,26 +211,26 @@ fn inspect_packages(
 ) -> Result<Vec<InspectedPackage>, AppError> {
     let lock = fs::read_to_string(workspace.root().join("Cargo.lock")).unwrap_or_default();
     let selected = workspace.selected_packages(cargo);
-    let targets = workspace.targets();
     let mut seen = Vec::new();
     for package in workspace
         .bench_packages()
         .into_iter()
         .filter(|found| selected.contains(&found.name))
     {
-        seen.push(inspect_package(package, &targets, shared, &lock)?);
+        seen.push(inspect_package(package, workspace, shared, &lock)?);
     }
     Ok(seen)
 }
 
 fn inspect_package(
     package: BenchPackage,
-    targets: &[(String, String, PathBuf)],
+    workspace: &Workspace,
     shared: &Manifest,
     lock: &str,
 ) -> Result<InspectedPackage, AppError> {
     let manifest = Manifest::read(package.manifest)?;
     let used = manifest.used_crates(shared);
+    let targets = workspace.targets();
     let own: Vec<_> = (targets.iter())
         .filter(|(owner, _, _)| *owner == package.name)
         .collect();
