@@ -185,6 +185,7 @@ impl<'b, E: AsyncExecutor> AsyncBencher<'b, E> {
 /// fn ready(suite: &mut perfcheck::Suite) {
 ///     suite.bench("ready", |b| b.to_async(Spin).iter(|| async { 1 + 1 }));
 /// }
+/// # assert_eq!(perfcheck::run(&[perfcheck::BenchFunction::new("ready", ready)]), std::process::ExitCode::SUCCESS);
 /// ```
 pub trait AsyncExecutor {
     /// Runs `future` until it is ready.

@@ -40,6 +40,18 @@ pub(crate) enum RoutineEnding {
 ///
 /// Start with [`iter`](Self::iter). Use [`iter_batched_ref`](Self::iter_batched_ref) or [`iter_batched`](Self::iter_batched) if each iteration
 /// needs a fresh input, and [`iter_latency`](Self::iter_latency) if percentiles matter more than the mean.
+///
+/// ```
+/// use perfcheck::{Suite, black_box};
+///
+/// fn parsing(suite: &mut Suite) {
+///     suite.bench("parse", |bencher| {
+///         let text = String::from("0.125"); // set-up: never timed
+///         bencher.iter(|| black_box(&text).parse::<f64>());
+///     });
+/// }
+/// # assert_eq!(perfcheck::run(&[perfcheck::BenchFunction::new("parsing", parsing)]), std::process::ExitCode::SUCCESS);
+/// ```
 pub struct Bencher<'d> {
     driver: &'d mut dyn SampleDriver,
     throughput: Throughput,
@@ -72,6 +84,14 @@ impl<'d> Bencher<'d> {
     }
 
     /// Times `routine`, including the drop of its output. The output passes through [`black_box`](crate::black_box).
+    ///
+    /// ```
+    /// # fn sums(suite: &mut perfcheck::Suite) {
+    /// use perfcheck::black_box;
+    /// suite.bench("sum", |bencher| bencher.iter(|| (0..black_box(1000_u64)).sum::<u64>()));
+    /// # }
+    /// # assert_eq!(perfcheck::run(&[perfcheck::BenchFunction::new("sums", sums)]), std::process::ExitCode::SUCCESS);
+    /// ```
     #[track_caller]
     #[expect(
         clippy::iter_not_returning_iterator,
@@ -82,6 +102,13 @@ impl<'d> Bencher<'d> {
     }
 
     /// Times `routine` without the drop of its output. Outputs are kept until the end of a batch, which is a tenth of a sample.
+    ///
+    /// ```
+    /// # fn filling(suite: &mut perfcheck::Suite) {
+    /// suite.bench("fill", |bencher| bencher.iter_with_large_drop(|| vec![1_u8; 100_000]));
+    /// # }
+    /// # assert_eq!(perfcheck::run(&[perfcheck::BenchFunction::new("filling", filling)]), std::process::ExitCode::SUCCESS);
+    /// ```
     #[track_caller]
     pub fn iter_with_large_drop<O>(&mut self, mut routine: impl FnMut() -> O) {
         self.iter_batched(|| (), |()| routine(), BatchSize::SmallInput);
@@ -90,6 +117,20 @@ impl<'d> Bencher<'d> {
     /// Times `routine` on inputs made by `setup`, which it takes by value. `setup` and the drop of the output are not timed.
     ///
     /// If unsure about `size`, take [`BatchSize::SmallInput`].
+    ///
+    /// ```
+    /// # fn collecting(suite: &mut perfcheck::Suite) {
+    /// use perfcheck::BatchSize;
+    /// use std::collections::BTreeSet;
+    ///
+    /// suite.bench("collect", |bencher| {
+    ///     let words = vec!["b", "a", "c"];
+    ///     let collect = |words: Vec<&'static str>| words.into_iter().collect::<BTreeSet<_>>();
+    ///     bencher.iter_batched(|| words.clone(), collect, BatchSize::SmallInput);
+    /// });
+    /// # }
+    /// # assert_eq!(perfcheck::run(&[perfcheck::BenchFunction::new("collecting", collecting)]), std::process::ExitCode::SUCCESS);
+    /// ```
     #[track_caller]
     pub fn iter_batched<I, O>(
         &mut self,
@@ -106,6 +147,18 @@ impl<'d> Bencher<'d> {
     /// Times `routine` on inputs made by `setup`, which it borrows mutably. `setup` and the drops of input and output are not timed.
     ///
     /// If unsure about `size`, take [`BatchSize::SmallInput`].
+    ///
+    /// ```
+    /// # fn sorting(suite: &mut perfcheck::Suite) {
+    /// use perfcheck::BatchSize;
+    ///
+    /// suite.bench("sort", |bencher| {
+    ///     let data: Vec<u32> = (0..1000).rev().collect();
+    ///     bencher.iter_batched_ref(|| data.clone(), |data| data.sort(), BatchSize::SmallInput);
+    /// });
+    /// # }
+    /// # assert_eq!(perfcheck::run(&[perfcheck::BenchFunction::new("sorting", sorting)]), std::process::ExitCode::SUCCESS);
+    /// ```
     #[track_caller]
     pub fn iter_batched_ref<I, O>(
         &mut self,
@@ -121,6 +174,25 @@ impl<'d> Bencher<'d> {
 
     /// Lets `routine` do its own timing: it runs the given number of iterations and returns the time they took. Allocations are counted for the
     /// whole call.
+    ///
+    /// ```
+    /// # fn messages(suite: &mut perfcheck::Suite) {
+    /// use std::sync::mpsc;
+    /// use std::time::Instant;
+    ///
+    /// suite.bench("send", |bencher| {
+    ///     bencher.iter_custom(|iterations| {
+    ///         let (sender, _receiver) = mpsc::channel(); // made once for each sample, not timed
+    ///         let start = Instant::now();
+    ///         for number in 0..iterations {
+    ///             sender.send(number).expect("the receiver is alive");
+    ///         }
+    ///         start.elapsed()
+    ///     });
+    /// });
+    /// # }
+    /// # assert_eq!(perfcheck::run(&[perfcheck::BenchFunction::new("messages", messages)]), std::process::ExitCode::SUCCESS);
+    /// ```
     #[track_caller]
     pub fn iter_custom(&mut self, mut routine: impl FnMut(u64) -> Duration) {
         self.measure(&mut |iterations| {
@@ -137,6 +209,13 @@ impl<'d> Bencher<'d> {
     /// Each time includes about one clock reading (20 to 30 ns on most machines), so use this for operations of a microsecond and more. Times are
     /// recorded with a resolution of 1/1024. Operations run in a closed loop: the next one starts only when the last has ended, so time spent
     /// waiting behind a slow operation is not measured.
+    ///
+    /// ```
+    /// # fn threads(suite: &mut perfcheck::Suite) {
+    /// suite.bench("spawn", |bencher| bencher.iter_latency(|| std::thread::spawn(|| ()).join()));
+    /// # }
+    /// # assert_eq!(perfcheck::run(&[perfcheck::BenchFunction::new("threads", threads)]), std::process::ExitCode::SUCCESS);
+    /// ```
     #[track_caller]
     pub fn iter_latency<O>(&mut self, mut routine: impl FnMut() -> O) {
         self.try_iter_latency(move || Ok::<O, Infallible>(routine()));
@@ -144,6 +223,13 @@ impl<'d> Bencher<'d> {
 
     /// Like [`iter_latency`](Self::iter_latency), for operations that may fail. Failed operations are counted, the first error messages are kept,
     /// and the percentiles cover successful operations only.
+    ///
+    /// ```
+    /// # fn files(suite: &mut perfcheck::Suite) {
+    /// suite.bench("metadata", |bencher| bencher.try_iter_latency(|| std::fs::metadata(".")));
+    /// # }
+    /// # assert_eq!(perfcheck::run(&[perfcheck::BenchFunction::new("files", files)]), std::process::ExitCode::SUCCESS);
+    /// ```
     #[track_caller]
     pub fn try_iter_latency<O, E: Display>(&mut self, mut routine: impl FnMut() -> Result<O, E>) {
         let latencies = RefCell::new(LatencyRecorder::new());
@@ -159,6 +245,18 @@ impl<'d> Bencher<'d> {
     }
 
     /// Skips the benchmark and reports `reason`: a missing device, the wrong CPU, missing data.
+    ///
+    /// ```
+    /// # fn cores(suite: &mut perfcheck::Suite) {
+    /// suite.bench("parallel", |bencher| {
+    ///     if std::thread::available_parallelism().is_ok_and(|count| count.get() < 2) {
+    ///         return bencher.skip("needs two cores");
+    ///     }
+    ///     bencher.iter(|| std::thread::scope(|scope| scope.spawn(|| 1 + 1).join().ok()));
+    /// });
+    /// # }
+    /// # assert_eq!(perfcheck::run(&[perfcheck::BenchFunction::new("cores", cores)]), std::process::ExitCode::SUCCESS);
+    /// ```
     ///
     /// # Panics
     /// If the benchmark was already measured or skipped.

@@ -58,7 +58,7 @@ pub(crate) fn run(functions: &[BenchFunction], parent_speaks: &str) -> ExitCode 
 pub(crate) struct ParentConnection {
     script: Script,
     slowdown: Slowdown,
-    launch: usize,
+    process: usize,
     counts_allocations: bool,
     latency_digits: LatencyDigits,
     pub(crate) wire: ProtocolStream,
@@ -69,8 +69,8 @@ impl ParentConnection {
     pub(crate) fn start_driver<'s>(&'s mut self, id: &'s str) -> RemoteDriver<'s> {
         RemoteDriver {
             id,
-            stopwatch: self.script.stopwatch(id, self.launch, self.slowdown),
-            seed: Reservoir::derive_seed(id, self.launch as u64),
+            stopwatch: self.script.stopwatch(id, self.process, self.slowdown),
+            seed: Reservoir::derive_seed(id, self.process as u64),
             counts_allocations: self.counts_allocations,
             latency_digits: self.latency_digits,
             samples: 0,
@@ -85,9 +85,9 @@ pub(crate) fn open(
     parent_speaks: &str,
     harness: &HarnessIdentity,
 ) -> Result<Option<ParentConnection>, String> {
-    let launch = std::env::var("PERFCHECK_LAUNCH").map_or(Ok(0), |text| {
+    let process = std::env::var("PERFCHECK_PROCESS").map_or(Ok(0), |text| {
         text.parse()
-            .map_err(|_| format!("PERFCHECK_LAUNCH: {text:?} is no ordinal"))
+            .map_err(|_| format!("PERFCHECK_PROCESS: {text:?} is no ordinal"))
     })?;
     let script = Script::parse(&std::env::var(clock::SCRIPT_VARIABLE).unwrap_or_default())?;
     let slowdown = Slowdown::parse(&std::env::var(clock::SLOWDOWN_VARIABLE).unwrap_or_default())?;
@@ -111,7 +111,7 @@ pub(crate) fn open(
     Ok(Some(ParentConnection {
         script,
         slowdown,
-        launch,
+        process,
         counts_allocations,
         latency_digits,
         wire,

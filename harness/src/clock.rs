@@ -3,6 +3,7 @@
 //! An artificial slowdown (the bench protocol, section 8) gives the self-test a side that is known to be slower. The scripted clock (section 7)
 //! computes all reported times from a script, so that results are exact. Everything else runs as usual.
 
+use std::collections::BTreeMap;
 use std::time::{Duration, Instant};
 
 use crate::sampler::Sampler;
@@ -94,7 +95,7 @@ const TAIL_EVERY: u64 = 50;
 #[derive(Debug, Clone, Default, PartialEq)]
 pub(crate) struct Script {
     /// Ids with the times of processes 0, 1, ...; the times repeat cyclically
-    items: Vec<(String, Vec<ScriptedTimes>)>,
+    items: BTreeMap<String, Vec<ScriptedTimes>>,
 }
 
 /// The scripted times of one process.
@@ -152,16 +153,14 @@ impl Script {
     }
 
     /// Returns the scripted times of `id` in the given process, if the script has this id.
-    fn process_times(&self, id: &str, launch: usize) -> Option<ScriptedTimes> {
-        self.items
-            .iter()
-            .find(|(scripted, _)| scripted == id)
-            .map(|(_, times)| times[launch % times.len()])
+    fn process_times(&self, id: &str, process: usize) -> Option<ScriptedTimes> {
+        let times = self.items.get(id)?;
+        Some(times[process % times.len()])
     }
 
     /// Returns the stopwatch for a benchmark that is about to start.
-    pub(crate) fn stopwatch(&self, id: &str, launch: usize, slowdown: Slowdown) -> Stopwatch {
-        match self.process_times(id, launch) {
+    pub(crate) fn stopwatch(&self, id: &str, process: usize, slowdown: Slowdown) -> Stopwatch {
+        match self.process_times(id, process) {
             Some(pace) => Stopwatch::Scripted {
                 pace: pace.scaled_by(slowdown.factor()),
                 sample: 0,
@@ -349,9 +348,9 @@ mod tests {
     }
 
     #[test]
-    fn the_launch_chooses_in_turn_among_the_times() {
+    fn the_process_chooses_in_turn_among_the_times() {
         let script = Script::parse("a=b=10/20.5;g/c d=3").unwrap();
-        let ns = |id, launch| Some(script.process_times(id, launch)?.ns_per_iteration);
+        let ns = |id, process| Some(script.process_times(id, process)?.ns_per_iteration);
         assert_eq!(ns("a=b", 0), Some(10.0));
         assert_eq!(ns("a=b", 1), Some(20.5));
         assert_eq!(ns("a=b", 2), Some(10.0));
@@ -376,8 +375,8 @@ mod tests {
     #[test]
     fn each_fiftieth_operation_is_of_the_tail() {
         let script = Script::parse("a=10/10.4~500").unwrap();
-        let clock = |launch| {
-            let stopwatch = script.stopwatch("a", launch, Slowdown::default());
+        let clock = |process| {
+            let stopwatch = script.stopwatch("a", process, Slowdown::default());
             stopwatch.operation_clock()
         };
         let read =

@@ -401,13 +401,13 @@ impl Reservoir {
     }
 
     /// Returns the seed for a benchmark in a process.
-    pub(crate) fn derive_seed(id: &str, launch: u64) -> u64 {
+    pub(crate) fn derive_seed(id: &str, process: u64) -> u64 {
         // FNV-1a.
         let hash = id.bytes().fold(0xCBF2_9CE4_8422_2325, |hash: u64, byte| {
             (hash ^ u64::from(byte)).wrapping_mul(0x0000_0100_0000_01B3)
         });
         SplitMix {
-            state: hash ^ launch.rotate_left(32),
+            state: hash ^ process.rotate_left(32),
         }
         .next()
     }
@@ -559,9 +559,9 @@ mod tests {
         assert_eq!(LatencyDigits::parse(""), Ok(LatencyDigits::default()));
     }
 
-    fn seeded(id: &str, launch: u64) -> Reservoir {
+    fn seeded(id: &str, process: u64) -> Reservoir {
         let mut reservoir = Reservoir::new();
-        reservoir.seed(Reservoir::derive_seed(id, launch));
+        reservoir.seed(Reservoir::derive_seed(id, process));
         reservoir
     }
 
@@ -593,8 +593,8 @@ mod tests {
     /// statistic would be 100,000.
     #[test]
     fn b9_every_time_has_the_same_chance() {
-        for launch in 0..5 {
-            let mut reservoir = seeded("read", launch);
+        for process in 0..5 {
+            let mut reservoir = seeded("read", process);
             (0..1_000_000).for_each(|ns| reservoir.offer(ns));
             let all = reservoir.draw_sample(PLACES);
             assert_eq!(all.len(), PLACES);
@@ -606,9 +606,9 @@ mod tests {
     }
 
     #[test]
-    fn b9_the_choice_follows_from_id_and_launch() {
-        let kept = |id, launch| {
-            let mut reservoir = seeded(id, launch);
+    fn b9_the_choice_follows_from_id_and_process() {
+        let kept = |id, process| {
+            let mut reservoir = seeded(id, process);
             (0..20_000).for_each(|ns| reservoir.offer(ns));
             reservoir.draw_sample(100)
         };

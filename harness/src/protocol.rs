@@ -349,7 +349,7 @@ fn push_settings(line: &mut String, settings: &Settings) {
         }
     };
     let nanoseconds = |time: std::time::Duration| saturating_nanos(time).to_string();
-    member("launches", settings.launches.map(|n| n.to_string()));
+    member("processes", settings.processes.map(|n| n.to_string()));
     member("samples", settings.samples.map(|n| n.to_string()));
     member("warm_up_ns", settings.warm_up.map(nanoseconds));
     member("measurement_ns", settings.measurement.map(nanoseconds));
@@ -587,7 +587,7 @@ mod tests {
         assert_eq!(line, "{}");
         line.clear();
         let settings = Settings {
-            launches: Some(3),
+            processes: Some(3),
             warm_up: Some(Duration::from_millis(1)),
             sampling_mode: Some(SamplingMode::Flat),
             noise_threshold: Some(0.03),
@@ -596,7 +596,7 @@ mod tests {
         push_settings(&mut line, &settings);
         assert_eq!(
             line,
-            r#"{"launches":3,"warm_up_ns":1000000,"sampling_mode":"flat","noise_threshold":0.03}"#
+            r#"{"processes":3,"warm_up_ns":1000000,"sampling_mode":"flat","noise_threshold":0.03}"#
         );
     }
 

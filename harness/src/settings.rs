@@ -34,7 +34,7 @@ impl SamplingMode {
 /// The settings in force at the declaration of a benchmark.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub(crate) struct Settings {
-    pub(crate) launches: Option<u32>,
+    pub(crate) processes: Option<u32>,
     pub(crate) samples: Option<u32>,
     pub(crate) warm_up: Option<Duration>,
     pub(crate) measurement: Option<Duration>,
@@ -62,9 +62,9 @@ macro_rules! settings_methods {
         /// # Panics
         /// If `count` is 0.
         #[track_caller]
-        pub fn launches(&mut self, count: u32) -> &mut Self {
-            assert!(count >= 1, "launches: at least 1 is needed");
-            self.settings.launches = Some(count);
+        pub fn processes(&mut self, count: u32) -> &mut Self {
+            assert!(count >= 1, "processes: at least 1 is needed");
+            self.settings.processes = Some(count);
             self
         }
 

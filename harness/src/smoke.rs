@@ -64,8 +64,12 @@ struct SmokeTests {
     verbosity: PrintedDetail,
     passed: usize,
     skipped: usize,
-    /// Ids and messages of failed benchmarks
-    failures: Vec<(String, String)>,
+    failures: Vec<FailedTest>,
+}
+
+struct FailedTest {
+    id: String,
+    message: String,
 }
 
 impl BenchmarkRunner for SmokeTests {
@@ -90,7 +94,10 @@ impl BenchmarkRunner for SmokeTests {
                 format!("ignored, {}", escape(&reason))
             }
             Ending::Failed(message) => {
-                self.failures.push((escape(id), message));
+                self.failures.push(FailedTest {
+                    id: escape(id),
+                    message,
+                });
                 "FAILED".to_owned()
             }
         };
@@ -121,12 +128,12 @@ impl SmokeTests {
         let said: String = self
             .failures
             .iter()
-            .flat_map(|(id, message)| ["---- ", id, " ----\n", message, "\n\n"])
+            .flat_map(|failed| ["---- ", &failed.id, " ----\n", &failed.message, "\n\n"])
             .collect();
         let names: String = self
             .failures
             .iter()
-            .flat_map(|(id, _)| ["    ", id, "\n"])
+            .flat_map(|failed| ["    ", &failed.id, "\n"])
             .collect();
         format!("\nfailures:\n\n{said}\nfailures:\n{names}")
     }

@@ -18,12 +18,45 @@ pub(crate) trait Visitor {
 ///
 /// Settings apply to the benchmarks and groups declared after them in the same function. The closure of a benchmark runs only if the benchmark is
 /// selected, so expensive set-up belongs inside it; the function around it runs several times.
+///
+/// ```
+/// use perfcheck::{Suite, Throughput, black_box};
+///
+/// fn numbers(suite: &mut Suite) {
+///     suite.bench("square", |bencher| bencher.iter(|| black_box(12_u64).pow(2)));
+///     // For the benchmarks that follow: root/10, root/1000.
+///     suite.throughput(Throughput::elements(1));
+///     suite.bench_inputs("root", [10.0, 1000.0_f64], |bencher, x| {
+///         bencher.iter(|| black_box(x).sqrt());
+///     });
+/// }
+/// # assert_eq!(perfcheck::run(&[perfcheck::BenchFunction::new("numbers", numbers)]), std::process::ExitCode::SUCCESS);
+/// ```
 pub struct Suite<'w> {
     visitor: &'w mut dyn Visitor,
     settings: Settings,
 }
 
 /// Benchmarks with a common prefix: their ids are `group/name`. A group starts with the settings of its suite.
+///
+/// ```
+/// use perfcheck::{Suite, Throughput};
+/// use std::hash::{DefaultHasher, Hasher};
+///
+/// fn hashing(suite: &mut Suite) {
+///     let mut group = suite.group("hash");
+///     group.throughput(Throughput::bytes(4096)).noise_threshold(0.03);
+///     // The id is hash/default.
+///     group.bench_input("default", &[7_u8; 4096], |bencher, bytes| {
+///         bencher.iter(|| {
+///             let mut hasher = DefaultHasher::new();
+///             hasher.write(bytes);
+///             hasher.finish()
+///         });
+///     });
+/// }
+/// # assert_eq!(perfcheck::run(&[perfcheck::BenchFunction::new("hashing", hashing)]), std::process::ExitCode::SUCCESS);
+/// ```
 pub struct Group<'s> {
     visitor: &'s mut dyn Visitor,
     prefix: String,

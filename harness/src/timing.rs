@@ -176,6 +176,21 @@ impl<I, O> Batches<I, O> {
 ///
 /// Larger batches read the clock less often but hold more inputs in memory at once. The time of a sample is the sum over its batches, and each
 /// batch adds the cost of two clock readings.
+///
+/// ```
+/// # fn reversing(suite: &mut perfcheck::Suite) {
+/// use perfcheck::BatchSize;
+///
+/// suite.bench("short", |bencher| {
+///     bencher.iter_batched_ref(|| vec![1, 2, 3], |list| list.reverse(), BatchSize::SmallInput);
+/// });
+/// // 8 MB each: a thousand batches hold fewer of them at once.
+/// suite.bench("long", |bencher| {
+///     bencher.iter_batched_ref(|| vec![1_u64; 1 << 20], |list| list.reverse(), BatchSize::LargeInput);
+/// });
+/// # }
+/// # assert_eq!(perfcheck::run(&[perfcheck::BenchFunction::new("reversing", reversing)]), std::process::ExitCode::SUCCESS);
+/// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum BatchSize {
     /// For small inputs: ten batches per sample.

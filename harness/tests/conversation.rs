@@ -55,7 +55,7 @@ fn list_announces_every_benchmark_and_runs_none() {
     );
     assert_eq!(
         frames[2],
-        r#"{"type":"benchmark","id":"configured/all","version":"2","throughput":{"bytes":8000,"elements":1000},"settings":{"launches":3,"samples":4,"warm_up_ns":2000000,"measurement_ns":5000000,"sampling_mode":"linear","noise_threshold":0.03}}"#
+        r#"{"type":"benchmark","id":"configured/all","version":"2","throughput":{"bytes":8000,"elements":1000},"settings":{"processes":3,"samples":4,"warm_up_ns":2000000,"measurement_ns":5000000,"sampling_mode":"linear","noise_threshold":0.03}}"#
     );
     // A second time, the same.
     assert_eq!(child.ask("list"), frames[0]);
@@ -338,7 +338,7 @@ fn a_panic_outside_the_benchmarks_names_the_function_and_costs_it_alone_its_benc
 
 #[test]
 fn a_scripted_clock_reports_exactly_what_the_script_says() {
-    for (launch, expected) in [
+    for (process, expected) in [
         ("0", "[1000,1001,1002]"),
         ("1", "[205,205,205]"),
         ("2", "[1000,1001,1002]"),
@@ -346,7 +346,7 @@ fn a_scripted_clock_reports_exactly_what_the_script_says() {
         let mut child = Conversation::start_with(
             command()
                 .env("PERFCHECK_SCRIPTED_CLOCK", "sum=100/20.46;other=1")
-                .env("PERFCHECK_LAUNCH", launch),
+                .env("PERFCHECK_PROCESS", process),
         );
         child.ask("start sum");
         assert_eq!(

@@ -1,6 +1,7 @@
 //! Layers of optional settings, one for each place that may set them, and the order in which they override each other.
 
 use globset::GlobMatcher;
+use std::collections::BTreeMap;
 use std::ops::RangeInclusive;
 
 use perfcheck_analysis::model::{
@@ -49,7 +50,7 @@ impl From<AuthorSettings> for Layer {
         Self {
             // Clamp the values: the child may be any program, and need not respect the limits of the protocol.
             launches: author
-                .launches
+                .processes
                 .map(|count| clamp_to(count, &limits::LAUNCHES)),
             samples: author
                 .samples
@@ -71,31 +72,22 @@ fn clamp_to(count: u32, range: &RangeInclusive<u32>) -> u32 {
     count.clamp(*range.start(), *range.end())
 }
 
-/// Settings of the benchmarks whose ids match a pattern.
+/// Settings for the benchmarks whose ids match a pattern.
 #[derive(Debug, Clone)]
-pub struct LayerOverride {
-    /// The only package that it applies to, if it is in a package's table
+pub struct Override {
+    /// The only package that they are for; `None` for all
     pub package: Option<String>,
-    /// The pattern on ids
+    /// The pattern
     pub pattern: GlobMatcher,
     /// The settings
     pub layer: Layer,
 }
 
-impl LayerOverride {
+impl Override {
     fn applies_to(&self, key: &BenchmarkKey) -> bool {
         let package = self.package.as_ref();
         package.is_none_or(|package| *package == key.package) && self.pattern.is_match(&key.id)
     }
-}
-
-/// Settings of a package.
-#[derive(Debug, Clone)]
-pub struct PackageLayer {
-    /// The package's name
-    pub package: String,
-    /// The settings
-    pub layer: Layer,
 }
 
 /// All layers, strongest first: command line, matching overrides, the bench's code, its package, the workspace.
@@ -104,9 +96,9 @@ pub struct Layers {
     /// Settings of the command line
     pub command_line: Layer,
     /// Overrides by patterns on ids, strongest first
-    pub overrides: Vec<LayerOverride>,
-    /// Settings of packages
-    pub packages: Vec<PackageLayer>,
+    pub overrides: Vec<Override>,
+    /// Settings of packages, by the package's name
+    pub packages: BTreeMap<String, Layer>,
     /// Settings of the workspace
     pub workspace: Layer,
 }
@@ -115,27 +107,19 @@ impl Layers {
     /// Returns the digits to which benches of this package record single operations, if they are set. All benchmarks of an executable share them,
     /// so their code and overrides by id cannot set them.
     pub fn latency_digits(&self, package: &str) -> Option<u8> {
-        let of_package = self.package_layer(package).latency_digits;
+        let of_package = self.packages.get(package);
         (self.command_line.latency_digits)
-            .or(of_package)
+            .or(of_package.and_then(|layer| layer.latency_digits))
             .or(self.workspace.latency_digits)
-    }
-
-    /// Returns the settings of a package, empty if it has none.
-    fn package_layer(&self, package: &str) -> Layer {
-        let mut packages = self.packages.iter();
-        let found = packages.find(|one| one.package == package);
-        found.map_or_else(Layer::default, |one| one.layer)
     }
 
     /// Returns the sampling settings of `benchmark`, and its noise threshold if it is set.
     pub fn resolve(&self, benchmark: &Benchmark) -> (SamplingSettings, Option<f64>) {
         let key = &benchmark.key;
         let overrides = self.overrides.iter().filter(|one| one.applies_to(key));
-        let package = self.package_layer(&key.package);
+        let package = self.packages.get(&key.package).copied().unwrap_or_default();
         let said = overrides
-            .map(|one| one.layer)
-            .fold(self.command_line, Layer::or)
+            .fold(self.command_line, |above, one| above.or(one.layer))
             .or(benchmark.settings.into())
             .or(package)
             .or(self.workspace);

@@ -6,7 +6,7 @@ use std::ops::RangeInclusive;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use super::layer::{Layer, LayerOverride, Layers, PackageLayer};
+use super::layer::{Layer, Layers, Override};
 use perfcheck_analysis::findings::{Limit, Scope};
 use perfcheck_analysis::model::{
     Correction, Nanos, System, Thresholds, Verdict, WarmUpGoal, limits, parse_duration,
@@ -123,7 +123,7 @@ impl Tables {
         packages: impl IntoIterator<Item = (&'a str, &'a Path, &'a Value)>,
     ) -> Result<Self, SettingsError> {
         let mut tables = Self::default();
-        let mut workspace_overrides = Vec::new();
+        let mut workspace_overrides = ParsedOverrides::default();
         if !workspace.is_null() {
             let place = TableParser::new("[workspace.metadata.perfcheck]", workspace_manifest);
             let table = place.as_table(workspace)?;
@@ -136,10 +136,8 @@ impl Tables {
             place.check_keys(table, &known)?;
             tables.workspace = place.parse_workspace_only(table)?;
             tables.layers.workspace = place.parse_layer(table)?;
+            tables.limits = place.parse_limits(table, &Scope::default())?;
             workspace_overrides = place.parse_overrides(table, None)?;
-            tables
-                .limits
-                .extend(place.parse_limits(table, &Scope::default())?);
         }
         for (package, manifest, value) in packages {
             let place = TableParser::new("[package.metadata.perfcheck]", manifest);
@@ -148,10 +146,8 @@ impl Tables {
                 table,
                 &[&LAYER_KEYS[..], &[LATENCY_DIGITS, OVERRIDE, LIMIT]].concat(),
             )?;
-            tables.layers.packages.push(PackageLayer {
-                package: package.to_owned(),
-                layer: place.parse_layer(table)?,
-            });
+            let layer = place.parse_layer(table)?;
+            tables.layers.packages.insert(package.to_owned(), layer);
             let scope = Scope {
                 package: Some(package.to_owned()),
                 within: None,
@@ -163,11 +159,9 @@ impl Tables {
         Ok(tables)
     }
 
-    fn add_overrides(&mut self, entries: Vec<OverrideEntry>) {
-        for entry in entries {
-            self.limits.extend(entry.limits);
-            self.layers.overrides.push(entry.layer);
-        }
+    fn add_overrides(&mut self, parsed: ParsedOverrides) {
+        self.layers.overrides.extend(parsed.overrides);
+        self.limits.extend(parsed.limits);
     }
 }
 
@@ -179,9 +173,10 @@ struct TableParser<'a> {
 
 type SettingsTable = Map<String, Value>;
 
-/// An entry of `[[override]]`.
-struct OverrideEntry {
-    layer: LayerOverride,
+/// The overrides of a table, strongest first, and the limits in them.
+#[derive(Default)]
+struct ParsedOverrides {
+    overrides: Vec<Override>,
     limits: Vec<Limit>,
 }
 
@@ -356,8 +351,11 @@ impl<'a> TableParser<'a> {
                 .set(name, number)
                 .map_err(|why| inner.invalid_value(name, why))?;
         }
-        thresholds.check_order().map_err(|(low, high)| {
-            inner.invalid_value(low, format!("it is above `{high}`: set both"))
+        thresholds.check_order().map_err(|broken| {
+            inner.invalid_value(
+                broken.low,
+                format!("it is above `{}`: set both", broken.high),
+            )
         })?;
         Ok(thresholds)
     }
@@ -381,14 +379,15 @@ impl<'a> TableParser<'a> {
         }
     }
 
-    /// Parses the overrides and returns them strongest first: later entries override earlier ones.
+    /// Parses the overrides; later entries override earlier ones.
     fn parse_overrides(
         &self,
         table: &SettingsTable,
         package: Option<&str>,
-    ) -> Result<Vec<OverrideEntry>, SettingsError> {
+    ) -> Result<ParsedOverrides, SettingsError> {
+        let mut parsed = ParsedOverrides::default();
         let entries = match table.get(OVERRIDE) {
-            None => return Ok(Vec::new()),
+            None => return Ok(parsed),
             Some(Value::Array(entries)) => entries,
             Some(other) => {
                 let why =
@@ -400,7 +399,6 @@ impl<'a> TableParser<'a> {
             table: format!("[[{}.{OVERRIDE}]]", self.table.trim_matches(['[', ']'])),
             file: self.file,
         };
-        let mut overrides = Vec::new();
         for entry in entries.iter().rev() {
             let table = inner.as_table(entry)?;
             inner.check_keys(table, &[&LAYER_KEYS[..], &[MATCH, LIMIT]].concat())?;
@@ -417,17 +415,14 @@ impl<'a> TableParser<'a> {
                 package: package.map(str::to_owned),
                 within: Some(pattern.clone()),
             };
-            let limits = inner.parse_limits(table, &scope)?;
-            overrides.push(OverrideEntry {
-                layer: LayerOverride {
-                    package: package.map(str::to_owned),
-                    pattern,
-                    layer: inner.parse_layer(table)?,
-                },
-                limits,
+            parsed.limits.extend(inner.parse_limits(table, &scope)?);
+            parsed.overrides.push(Override {
+                package: scope.package,
+                pattern,
+                layer: inner.parse_layer(table)?,
             });
         }
-        Ok(overrides)
+        Ok(parsed)
     }
 
     fn parse_string<T>(

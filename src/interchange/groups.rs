@@ -593,12 +593,9 @@ fn summarize_column(
     Some(ValueSummary {
         counts: sample_counts(cleaned),
         replaced: cleaned.replaced,
-        fences: (cleaned.bounds).map(|(lower, upper)| ValueBounds { lower, upper }),
+        fences: cleaned.bounds.map(ValueBounds::from),
         mean: description.mean,
-        mean_interval: interval.map(|found| ValueBounds {
-            lower: found.lower,
-            upper: found.upper,
-        }),
+        mean_interval: interval.map(ValueBounds::from),
         median: description.median,
         per_second: PerSecond {
             mean: rates.mean,

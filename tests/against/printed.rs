@@ -15,8 +15,8 @@ fn main() {
         }
         return;
     }
-    let launch = std::env::var("PERFCHECK_LAUNCH").unwrap_or_default();
-    let jitter = launch.bytes().map(u64::from).sum::<u64>() * 5 % 7;
+    let process = std::env::var("PERFCHECK_PROCESS").unwrap_or_default();
+    let jitter = process.bytes().map(u64::from).sum::<u64>() * 5 % 7;
     println!("running 1 test");
     let hundredths = if has("cost") { 100 * printed::NANOSECONDS } else { 5000 } * 100 + jitter;
     println!("test it ... bench:  {}.{:02} ns/iter (+/- 1.00)", hundredths / 100, hundredths % 100);

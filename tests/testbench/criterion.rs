@@ -181,45 +181,6 @@ fn values_of_custom_measurements_keep_their_unit_and_times_are_times() {
 }
 
 #[test]
-fn criterion_that_knows_no_runner_is_measured_by_its_files_and_leaves_none() {
-    let machine = Machine::new();
-    let temporary = machine.home().join("temporary");
-    std::fs::create_dir(&temporary).expect("a directory");
-    let run = |more: &[&str]| {
-        machine
-            .perfcheck()
-            .testbench("")
-            .env("TMPDIR", &temporary)
-            .args(["-p", "fakes_criterion", "--bench", "writes_files"])
-            .args(["--exact", "first", "steps", "--message-format", "json"])
-            .args(more)
-            .run()
-            .expect_code(0)
-    };
-    // Two benchmarks, three launches: a second for warm-up and one for samples, where 0.1 s and 0.4 s are wanted.
-    let update = "takes times in whole seconds alone, Criterion 0.4 and later do not: an update would save 9 s of 12 s";
-    let first = run(&["--rounds", "3"]).expect_stderr(&[update]);
-    let measured = first.messages("benchmark-measured");
-    let of = |id: &str| {
-        let found = measured.iter().find(|one| one["benchmark"]["id"] == id);
-        found.expect("it is measured").clone()
-    };
-    assert_eq!(of("first")["throughput"]["bytes"], 5);
-    assert_eq!(of("first")["sampling"]["samples"], 2);
-    let samples =
-        serde_json::json!({"iterations": [1000, 2000], "elapsed_ns": [1_000_000, 2_000_000]});
-    assert_eq!(of("first")["launches"][0]["linear"], samples);
-    let unit = serde_json::json!({"kind": "amount", "unit": "10^-3 step"});
-    assert_eq!(of("steps")["metric"], unit);
-    assert_eq!(of("steps")["summary"]["median_ns"]["estimate"], 3000.0);
-    let second = run(&["--rounds", "3"]).expect_stderr(&[update]);
-    let verdicts = second.messages("benchmark-compared");
-    assert_eq!(verdicts[0]["verdict"], "unchanged", "{second}");
-    let left = std::fs::read_dir(&temporary).expect("it is there").count();
-    assert_eq!(left, 0, "nothing of ours is left behind");
-}
-
-#[test]
 fn a_run_whose_time_is_up_keeps_what_it_has_and_gives_no_verdict_from_too_little() {
     let machine = Machine::new();
     let run = |more: &[&str]| {

@@ -8,7 +8,7 @@ use crate::commands::scripted::QUICK;
 use crate::support::{Machine, run, testbench};
 
 /// The variables of docs/internals/src/protocol.md, section 1.
-const OURS: [&str; 3] = ["PERFCHECK_LAUNCH", "PERFCHECK_PADDING", "PERFCHECK_MARK"];
+const OURS: [&str; 3] = ["PERFCHECK_PROCESS", "PERFCHECK_PADDING", "PERFCHECK_MARK"];
 
 /// The dumps in the file, one for each start of the bench.
 fn dumps(path: &Path) -> Vec<Value> {
@@ -59,7 +59,7 @@ fn a_bench_sees_what_it_sees_under_cargo_bench() {
             assert_eq!(dump[part], by_cargo[part], "{part}");
         }
         let mut ours = variables(dump);
-        assert_eq!(ours["PERFCHECK_LAUNCH"], launch.to_string());
+        assert_eq!(ours["PERFCHECK_PROCESS"], launch.to_string());
         for name in OURS {
             assert!(ours.remove(name).is_some(), "{name}");
         }

@@ -141,7 +141,7 @@ situations! {
     vanishes {
         vanishes: |target| target
             .measured(["always"])
-            .failed("first_launch_only", "there is no benchmark \"first_launch_only\"");
+            .failed("first_process_only", "there is no benchmark \"first_process_only\"");
     }
     aborts {
         aborts: |target| target
@@ -223,8 +223,8 @@ situations! {
         beyond_limits: |target| target
             .measured(["fine"])
             .target_failed("xxx` is refused: its id has 70004 bytes, more than 1000\n")
-            .said("benchmark `no_launches` is refused: `launches` is set in its code: 0 is not a whole number from 1 to 10000\n")
-            .said("benchmark `many_launches` is refused: `launches` is set in its code: 4000000000 is not a whole number from 1 to 10000\n")
+            .said("benchmark `no_processes` is refused: `processes` is set in its code: 0 is not a whole number from 1 to 10000\n")
+            .said("benchmark `many_processes` is refused: `processes` is set in its code: 4000000000 is not a whole number from 1 to 10000\n")
             .said("benchmark `one_sample` is refused: `samples` is set in its code: 1 is not a whole number from 2 to 1000000\n")
             .said("benchmark `many_samples` is refused: `samples` is set in its code: 1000001 is not a whole number from 2 to 1000000\n")
             .said("benchmark `long_warm_up` is refused: `warm_up_ns` is set in its code: it is longer than 24 hours\n")
@@ -270,12 +270,9 @@ situations! {
         never_greets: |target| target
             .timeout("1s")
             .target_failed("error: bench target `never_greets` of package `fakes_criterion`: no answer to `greet its runner` within 1.0 s");
-        writes_files: |target| target
-            .measured(["first", "steps", "last"])
-            .failed("unfinished", "it wrote no result where it was told to")
-            .failed("garbage", "its `sample.json` cannot be read: ")
-            .failed("uneven columns", "it wrote 2 counts of iterations and 1 times")
-            .failed("dies", "its last words");
+        knows_no_runner: |target| target
+            .target_failed("error: bench target `knows_no_runner` of package `fakes_criterion`: its Criterion does not report its samples to cargo-perfcheck")
+            .said("  help: update to Criterion 0.3.3 or later");
         stranger_first: |target| target.measured(["ours"]);
         warms_up_slowly: |target| target.measured(["short"]);
         whole_seconds: |target| target.measured(["quick", "slow", "of a group", "unset", "unset too", "late/quick"]);

@@ -184,6 +184,17 @@ impl<'a, S: ClusterStatistic> ResampledStatistic<'a, S> {
 /// `None` without clusters, for a level outside 0..1, or if more than half of the resamples have no finite value. Constant data give an interval
 /// of a single point. So does a single cluster; pass each of its samples as a cluster instead. Below
 /// [`FEWEST_FOR_BOOTSTRAP`](crate::FEWEST_FOR_BOOTSTRAP) clusters, the interval covers less often than its level says.
+///
+/// ```
+/// use perfcheck_stats::{ClusterMean, Resampling, Stream, percentile_interval};
+/// // Each process is a cluster of its samples.
+/// let processes: [&[f64]; 4] = [&[10.1, 10.2], &[9.8, 9.9], &[10.4, 10.3], &[10.0, 10.1]];
+/// let stream = Stream { seed: 1, name: "mean" };
+/// let resampling = Resampling { resamples: 2000, stream };
+/// let mean = ClusterMean::new(&processes);
+/// let interval = percentile_interval(&mean, 0.95, resampling).expect("finite values");
+/// assert!(9.8 < interval.lower && interval.lower < 10.1 && interval.upper < 10.4);
+/// ```
 pub fn percentile_interval(
     statistic: &impl ClusterStatistic,
     level: f64,

@@ -154,9 +154,10 @@ impl SlowMode {
         highest_cv: f64,
     ) -> Option<Self> {
         use super::outliers::{IqrFence, OutlierPolicy};
-        let (_, fence) = OutlierPolicy::IqrFence(IqrFence::NEAREST_RANK)
+        let fence = OutlierPolicy::IqrFence(IqrFence::NEAREST_RANK)
             .apply(values)?
-            .bounds?;
+            .bounds?
+            .upper;
         let slow: Vec<f64> = values.iter().copied().filter(|x| *x > fence).collect();
         let share = slow.len() as f64 / values.len() as f64;
         let described = Description::compute(&slow)?;

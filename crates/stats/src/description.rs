@@ -31,6 +31,12 @@ pub struct Description {
 impl Description {
     /// Describes `values`, given in any order, in linear time. `None` without values or with a value that is not finite. Constant values have a
     /// spread of 0.
+    ///
+    /// ```
+    /// use perfcheck_stats::Description;
+    /// let described = Description::compute(&[4.0, 1.0, 3.0, 12.0]).expect("finite values");
+    /// assert_eq!((described.mean, described.median, described.max), (5.0, 3.5, 12.0));
+    /// ```
     pub fn compute(values: &[f64]) -> Option<Self> {
         if values.iter().any(|value| !value.is_finite()) {
             return None;

@@ -118,6 +118,12 @@ impl HdrHistogram {
     }
 
     /// Builds a histogram from single values in any order; n log n steps.
+    ///
+    /// ```
+    /// use perfcheck_stats::{HdrHistogram, HdrPrecision};
+    /// let histogram = HdrHistogram::from_values(HdrPrecision::default(), 1..=1000).expect("few values");
+    /// assert_eq!(histogram.percentile(0.99), Some(990));
+    /// ```
     pub fn from_values(
         precision: HdrPrecision,
         values: impl IntoIterator<Item = u64>,

@@ -35,6 +35,12 @@ pub struct HodgesLehmann {
 impl HodgesLehmann {
     /// Sorts the groups `new` (m values) and `base` (n values), given in any order and in one unit. `None` for an empty side or a value that is
     /// not finite.
+    ///
+    /// ```
+    /// use perfcheck_stats::HodgesLehmann;
+    /// let shift = HodgesLehmann::from_groups(&[4.0, 5.0, 7.0], &[1.0, 2.0, 3.0]).expect("two groups");
+    /// assert_eq!(shift.estimate(), Some(3.0)); // the median of the nine differences
+    /// ```
     pub fn from_groups(new: &[f64], base: &[f64]) -> Option<Self> {
         let finite = new.iter().chain(base).all(|value| value.is_finite());
         if new.is_empty() || base.is_empty() || !finite {

@@ -131,6 +131,13 @@ impl TInterval {
     /// freedom.
     ///
     /// `None` below two values, with a value that is not finite, or for a level outside 0..1. Without spread the interval is a single point.
+    ///
+    /// ```
+    /// use perfcheck_stats::TInterval;
+    /// let found = TInterval::compute(&[9.0, 10.0, 11.0], 0.95).expect("several values");
+    /// assert_eq!(found.mean, 10.0);
+    /// assert!((found.interval().lower - 7.516).abs() < 0.001);
+    /// ```
     pub fn compute(values: &[f64], level: f64) -> Option<Self> {
         Self::from_standard_error(
             mean(values)?,
@@ -181,8 +188,10 @@ const ROUNDING: f64 = 1e-12;
 pub struct MedianInterval {
     /// The two order statistics, in the unit of the values
     pub interval: Interval,
-    /// Ranks of the two order statistics, from 1
-    pub ranks: (usize, usize),
+    /// Rank of the lower order statistic, from 1
+    pub lower_rank: usize,
+    /// Rank of the upper order statistic
+    pub upper_rank: usize,
     /// Probability that they enclose the median: a lower bound, and exact for a continuous distribution
     pub coverage: f64,
 }
@@ -194,6 +203,13 @@ impl MedianInterval {
     /// result is the narrowest symmetric pair of ranks that covers `level`; from 50 on it has ranks floor((n - z sqrt n) / 2) and ceil(1 + (n + z
     /// sqrt n) / 2). `None` if even the extremes do not cover the level (below 6 values at 95 %, 8 at 99 %), with a value that is not a number, or
     /// for a level outside 0..1.
+    ///
+    /// ```
+    /// use perfcheck_stats::MedianInterval;
+    /// let found = MedianInterval::compute(&[5.0, 3.0, 4.0, 1.0, 6.0, 2.0], 0.95).expect("six values suffice");
+    /// assert_eq!((found.interval.lower, found.interval.upper), (1.0, 6.0));
+    /// assert!(found.coverage > 0.968);
+    /// ```
     pub fn compute(values: &[f64], level: f64) -> Option<Self> {
         if !(level > 0.0 && level < 1.0) || values.iter().any(|value| value.is_nan()) {
             return None;
@@ -219,7 +235,8 @@ impl MedianInterval {
                 lower: sorted[lower - 1],
                 upper: sorted[upper - 1],
             },
-            ranks: (lower, upper),
+            lower_rank: lower,
+            upper_rank: upper,
             coverage: 1.0 - binomial_half_cdf(lower - 1, n) - binomial_half_cdf(n - upper, n),
         })
     }
@@ -318,7 +335,7 @@ mod tests {
             for level in [0.9, 0.95, 0.99] {
                 let found = MedianInterval::compute(&up_to(n), level).unwrap();
                 assert!(found.coverage >= level - 1e-12, "{n} {level}: {found:?}");
-                assert_eq!(found.ranks.0 + found.ranks.1, n as usize + 1);
+                assert_eq!(found.lower_rank + found.upper_rank, n as usize + 1);
             }
         }
     }

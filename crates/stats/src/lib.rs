@@ -3,7 +3,7 @@
 //! | question | answers |
 //! |---|---|
 //! | How can one sample be described? | [`Description`] (mean, SD, median, MAD, extremes), [`FullDescription`] (with percentiles, after an outlier policy), [`sum`], [`quotient`] (rounded once), [`mean`], [`median`], [`sample_variance`], [`standard_error`], [`MAD_TO_SD`], [`Variability`] |
-//! | What are its quantiles? | [`Quantile`] (nearest rank, linear, floor rank), [`Better`] (in order of preference), [`HdrHistogram`] (of integers, with an [`HdrPrecision`]), [`WeightedEcdf`] (of several random samples) |
+//! | What are its quantiles? | [`Quantile`] (nearest rank, linear, floor rank), [`Better`] (in order of preference), [`HdrHistogram`] (of integers, with an [`HdrPrecision`]), [`WeightedEcdf`] (of several random samples, with [`EcdfStep`]s) |
 //! | Which mean suits rates, ratios, values with outliers? | [`HarmonicMean`], [`OperationRates`], [`GeometricMean`], [`TrimmedMean`], [`SubsampledCentre`] |
 //! | How certain is an estimate? | [`percentile_interval`] and [`bca_interval`] (bootstrap), [`jackknife_t_interval`], [`IntervalMethod`] (the better method for a number of clusters), [`TInterval`] (of a mean), [`MedianInterval`] (distribution-free), [`binomial`] (of a probability) |
 //! | Do two independent groups differ? | [`WelchTest`], [`TScore`] (bootstrap t-test with a threshold), [`PooledTScore`] (both groups from one population), [`MannWhitney`], [`FisherExact`] (two proportions), [`IntervalDistance`] (overlap of intervals), [`RatioBounds`] (a rule of thumb); [`Significance`] puts a p-value into words |
@@ -113,7 +113,7 @@ pub use outliers::{
     CleanedSample, CleaningCounts, FirstSampleTreatment, IqrFence, OutlierCounts, OutlierLabel,
     OutlierPolicy, TreatedSample, TreatmentSkipped, TukeyFences, ZeroSpreadTreatment,
 };
-pub use quantile::{Quantile, WeightedEcdf, median};
+pub use quantile::{EcdfStep, Quantile, WeightedEcdf, median};
 pub use random::{Draws, Stream, derived_seed};
 pub use rank_tests::{KruskalWallis, MannWhitney, MannWhitneyMethod};
 pub use ratio::{

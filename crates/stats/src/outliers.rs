@@ -6,6 +6,7 @@
 use serde::Serialize;
 
 use super::description::{Description, MAD_TO_SD};
+use super::interval::Interval;
 use super::quantile::Quantile;
 
 /// The position of a value relative to [`TukeyFences`].
@@ -236,7 +237,7 @@ pub struct TreatedSample<'a> {
     /// Number of high values that were removed or replaced
     pub high: usize,
     /// Bounds beyond which values were removed or replaced, if the policy has bounds
-    pub bounds: Option<(f64, f64)>,
+    pub bounds: Option<Interval>,
     /// Reason why a guard kept the policy from changing anything, if one did
     pub untouched: Option<TreatmentSkipped>,
 }
@@ -255,6 +256,15 @@ impl TreatedSample<'_> {
 
 impl OutlierPolicy {
     /// Applies the policy to the sample `raw` and keeps its order; n log n steps. `None` without values or with a value that is not finite.
+    ///
+    /// ```
+    /// use perfcheck_stats::{IqrFence, OutlierPolicy};
+    /// let mut values: Vec<f64> = (1..=20).map(f64::from).collect();
+    /// values.push(100.0);
+    /// let policy = OutlierPolicy::IqrFence(IqrFence::NEAREST_RANK);
+    /// let treated = policy.apply(&values).expect("finite values");
+    /// assert_eq!(treated.values, values[..20]);
+    /// ```
     pub fn apply(self, raw: &[f64]) -> Option<TreatedSample<'_>> {
         if raw.is_empty() || !raw.iter().all(|value| value.is_finite()) {
             return None;
@@ -289,7 +299,10 @@ impl OutlierPolicy {
                     gone: vec![false; raw.len()],
                     low: raw.iter().filter(|value| **value < low).count(),
                     high: raw.iter().filter(|value| **value > high).count(),
-                    bounds: Some((low, high)),
+                    bounds: Some(Interval {
+                        lower: low,
+                        upper: high,
+                    }),
                     untouched: None,
                 })
             }
@@ -338,7 +351,10 @@ fn keep_within(raw: &[f64], low: f64, high: f64) -> TreatedSample<'_> {
         gone: raw.iter().map(|value| !inside(value)).collect(),
         low: raw.iter().filter(|value| **value < low).count(),
         high: raw.iter().filter(|value| **value > high).count(),
-        bounds: Some((low, high)),
+        bounds: Some(Interval {
+            lower: low,
+            upper: high,
+        }),
         untouched: None,
     }
 }
@@ -402,7 +418,7 @@ pub struct CleanedSample {
     /// Number of values that the policy replaced; they are among the used ones
     pub replaced: usize,
     /// Bounds beyond which values were removed or replaced, if the policy has bounds
-    pub bounds: Option<(f64, f64)>,
+    pub bounds: Option<Interval>,
     /// Reason why a guard kept the policy from changing anything, if one did
     pub untouched: Option<TreatmentSkipped>,
     /// For each value of `warm`, whether it is left out

@@ -16,6 +16,13 @@ crate::words! {
 
 impl Quantile {
     /// Returns the `p` quantile of `sorted`, in ascending order, in their unit; constant time. `None` without values or with `p` outside 0..=1.
+    ///
+    /// ```
+    /// use perfcheck_stats::Quantile;
+    /// let sorted = [1.0, 2.0, 3.0, 4.0];
+    /// assert_eq!(Quantile::Linear.select_sorted(&sorted, 0.5), Some(2.5));
+    /// assert_eq!(Quantile::InvertedCdf.select_sorted(&sorted, 0.5), Some(2.0));
+    /// ```
     pub fn select_sorted(self, sorted: &[f64], p: f64) -> Option<f64> {
         let last = sorted.len().checked_sub(1)?;
         let (below, weight) = self.position(sorted.len(), p)?;
@@ -69,8 +76,23 @@ fn interpolate(low: f64, high: f64, weight: f64) -> f64 {
 
 /// Returns the median of `values`, given in any order, in their unit: the mean of the two middle values for an even number. It takes linear time;
 /// NaN counts as the largest value. `None` without values.
+///
+/// ```
+/// use perfcheck_stats::median;
+/// assert_eq!(median(&[9.0, 1.0, 2.0]), Some(2.0));
+/// assert_eq!(median(&[]), None);
+/// ```
 pub fn median(values: &[f64]) -> Option<f64> {
     Quantile::Linear.select(&mut values.to_vec(), 0.5)
+}
+
+/// A step of a [`WeightedEcdf`].
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct EcdfStep {
+    /// A value of the samples
+    pub value: f64,
+    /// Share of operations at or below it
+    pub share: f64,
 }
 
 /// The weighted empirical distribution function of several random samples: the share of all operations with at most a given value.
@@ -79,8 +101,8 @@ pub fn median(values: &[f64]) -> Option<f64> {
 /// the values of a short measurement would have too much weight. Here each value represents the number of operations measured per value.
 #[derive(Debug, Clone, PartialEq)]
 pub struct WeightedEcdf {
-    /// (value, share of operations at or below it), ascending in both, each value once
-    steps: Vec<(f64, f64)>,
+    /// Ascending in both parts, each value once
+    steps: Vec<EcdfStep>,
 }
 
 impl WeightedEcdf {
@@ -101,30 +123,35 @@ impl WeightedEcdf {
         weighted.sort_unstable_by(|a, b| a.0.total_cmp(&b.0));
         let total: f64 = weighted.iter().map(|(_, weight)| weight).sum();
         let mut sum = 0.0;
-        let mut steps: Vec<(f64, f64)> = Vec::new();
+        let mut steps: Vec<EcdfStep> = Vec::new();
         for (value, weight) in weighted {
             sum += weight;
             match steps.last_mut() {
-                Some((last, share)) if *last == value => *share = sum / total,
-                _ => steps.push((value, sum / total)),
+                Some(last) if last.value == value => last.share = sum / total,
+                _ => steps.push(EcdfStep {
+                    value,
+                    share: sum / total,
+                }),
             }
         }
         // Remove the rounding error of the last share.
-        if let Some((_, share)) = steps.last_mut() {
-            *share = 1.0;
+        if let Some(last) = steps.last_mut() {
+            last.share = 1.0;
         }
         Some(Self { steps })
     }
 
     /// Returns each value with the share of operations at or below it, ascending in both.
-    pub fn steps(&self) -> &[(f64, f64)] {
+    pub fn steps(&self) -> &[EcdfStep] {
         &self.steps
     }
 
     /// Returns the share of operations with at most `value`, from 0 to 1; log n steps.
     pub fn share_at(&self, value: f64) -> f64 {
-        let below = self.steps.partition_point(|(step, _)| *step <= value);
-        below.checked_sub(1).map_or(0.0, |last| self.steps[last].1)
+        let below = self.steps.partition_point(|step| step.value <= value);
+        below
+            .checked_sub(1)
+            .map_or(0.0, |last| self.steps[last].share)
     }
 
     /// Returns the smallest value that at least the share `p` of operations did not exceed; log n steps. `None` for `p` outside 0..=1.
@@ -132,8 +159,8 @@ impl WeightedEcdf {
         if !(0.0..=1.0).contains(&p) {
             return None;
         }
-        let index = self.steps.partition_point(|(_, share)| *share < p);
-        self.steps.get(index).map(|(value, _)| *value)
+        let index = self.steps.partition_point(|step| step.share < p);
+        self.steps.get(index).map(|step| step.value)
     }
 }
 
@@ -238,7 +265,7 @@ mod tests {
             a in prop::collection::vec(0.0..9.0_f64, 1..30), b in prop::collection::vec(0.0..9.0_f64, 1..30), p in 0.001..1.0_f64,
         ) {
             let ecdf = WeightedEcdf::from_samples(&[(1_000, &a), (10, &b)]).unwrap();
-            prop_assert!(ecdf.steps.windows(2).all(|pair| pair[0].0 < pair[1].0 && pair[0].1 < pair[1].1));
+            prop_assert!(ecdf.steps.windows(2).all(|pair| pair[0].value < pair[1].value && pair[0].share < pair[1].share));
             prop_assert_eq!((ecdf.share_at(-1.0), ecdf.share_at(9.0)), (0.0, 1.0));
             let value = ecdf.quantile(p).unwrap();
             prop_assert!(ecdf.share_at(value) >= p);

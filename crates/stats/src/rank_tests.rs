@@ -124,6 +124,14 @@ pub struct MannWhitney {
 impl MannWhitney {
     /// Ranks the two groups, which may have any order and length: U1 = R1 - n1 (n1 + 1) / 2, with R1 the sum of the mid-ranks of `first`. N log N
     /// steps. `None` for an empty group or a value that is not a number.
+    ///
+    /// ```
+    /// use perfcheck_stats::{MannWhitney, MannWhitneyMethod};
+    /// let test = MannWhitney::from_groups(&[4.0, 5.0, 6.0], &[1.0, 2.0, 3.0]).expect("two groups");
+    /// assert_eq!((test.u_first, test.delta()), (9.0, 1.0));
+    /// let p = test.p_value(MannWhitneyMethod::Automatic).expect("it has a p-value for all groups");
+    /// assert!((p - 0.1).abs() < 1e-12); // 2 of the 20 ways to divide six values
+    /// ```
     pub fn from_groups(first: &[f64], second: &[f64]) -> Option<Self> {
         let ranks = Ranks::compute(&[first, second])?;
         let n = first.len() as f64;

@@ -24,6 +24,12 @@ pub struct SignedRank {
 impl SignedRank {
     /// Prepares the test of n finite `differences`, given in any order and in one unit. It takes n^2 log n steps and memory for n^2 / 2 numbers.
     /// `None` without differences or with one that is not finite.
+    ///
+    /// ```
+    /// use perfcheck_stats::SignedRank;
+    /// let test = SignedRank::new(&[1.0, 2.0, 3.0]).expect("finite differences");
+    /// assert_eq!(test.estimate(), 2.0);
+    /// ```
     pub fn new(differences: &[f64]) -> Option<Self> {
         if differences.is_empty() || !differences.iter().all(|x| x.is_finite()) {
             return None;

@@ -98,6 +98,12 @@ impl EffectSize {
 /// Returns Cliff's delta, P(new > base) - P(new < base) over all pairs, from -1 to 1 (Cliff 1993).
 ///
 /// The sides may have any order and length; n log n steps. Equal sides have 0. `None` for an empty side or a value that is not a number.
+///
+/// ```
+/// use perfcheck_stats::cliffs_delta;
+/// assert_eq!(cliffs_delta(&[1.0, 4.0], &[2.0, 3.0]), Some(0.0));
+/// assert_eq!(cliffs_delta(&[3.0, 4.0], &[1.0, 2.0]), Some(1.0));
+/// ```
 pub fn cliffs_delta(new: &[f64], base: &[f64]) -> Option<f64> {
     Some(MannWhitney::from_groups(new, base)?.delta())
 }
@@ -135,6 +141,11 @@ impl Correction {
     ///
     /// Holm: p(i) (m - i + 1) of the i-th smallest of m, made monotone from the smallest up. Benjamini and Hochberg: p(i) m / i, made monotone
     /// from the largest down. A test that could not be made stays in its family with p = 1. Without values the result is empty.
+    ///
+    /// ```
+    /// use perfcheck_stats::Correction;
+    /// assert_eq!(Correction::Holm.adjust(&[0.125, 0.5, 0.25]), [0.375, 0.5, 0.5]);
+    /// ```
     pub fn adjust(self, p: &[f64]) -> Vec<f64> {
         match self {
             Self::Unadjusted => p.to_vec(),

@@ -32,6 +32,14 @@ pub struct WelchTest {
 impl WelchTest {
     /// Tests whether the means of `new` and `base`, each in any order and in one unit, differ; linear time. `None` below two values per side, for
     /// values that are not finite, or if neither side varies: the difference is exact then and needs no test.
+    ///
+    /// ```
+    /// use perfcheck_stats::{WelchDf, WelchTest};
+    /// let (new, base) = ([5.0, 6.0, 7.0], [1.0, 2.0, 3.0]);
+    /// let test = WelchTest::test(&new, &base, WelchDf::Fractional).expect("both sides vary");
+    /// assert_eq!(test.difference, 4.0);
+    /// assert!(test.p < 0.01);
+    /// ```
     pub fn test(new: &[f64], base: &[f64], df: WelchDf) -> Option<Self> {
         let spread = standard_error_and_df(new, base)?;
         Self::test_difference(mean_difference(new, base)?, spread, df)

@@ -31,7 +31,7 @@ fn sorted(mut data: Vec<u64>) -> Vec<u64> {
 fn copying(suite: &mut Suite) {
     // Settings apply to what follows in the same function.
     suite
-        .launches(7)
+        .processes(7)
         .measurement_time(Duration::from_millis(600));
     // Every combination: copy/1/a/true, copy/1/a/false, ...
     let cases = matrix([1, 2], ["a", "b"]).and([true, false]);

@@ -119,18 +119,19 @@ const FLAGS: [&str; 12] = [
     "-q",
 ];
 
-/// Options with a value and without effect; `true` if there should be a warning.
-const OPTIONS: [(&str, bool); 9] = [
-    ("--color", false),
-    ("--colour", false),
-    ("-c", false),
-    ("--test-threads", false),
-    ("--logfile", false),
-    ("-Z", false),
-    ("--plotting-backend", true),
-    ("--nresamples", true),
-    ("--confidence-level", true),
+/// Options with a value and without effect.
+const OPTIONS: [&str; 6] = [
+    "--color",
+    "--colour",
+    "-c",
+    "--test-threads",
+    "--logfile",
+    "-Z",
 ];
+
+/// Options with a value and without effect, for which there is a warning.
+const OPTIONS_WITH_WARNING: [&str; 3] =
+    ["--plotting-backend", "--nresamples", "--confidence-level"];
 
 /// Returns the command line of the process. An error ends the process, as in Criterion.
 pub(crate) fn command_line() -> &'static CommandLine {
@@ -227,15 +228,14 @@ impl CommandLine {
                 "--" => line.filters.extend(arguments.by_ref()),
                 _ if FLAGS.contains(&name) => {}
                 _ if !name.starts_with('-') || name == "-" => line.filters.push(argument),
-                _ => match OPTIONS.iter().find(|(option, _)| *option == name) {
-                    Some((_, is_told)) => {
-                        value()?;
-                        if *is_told {
-                            line.ignored.push(name.to_owned());
-                        }
-                    }
-                    None => return Err(format!("there is no option `{name}`")),
-                },
+                _ if OPTIONS.contains(&name) => {
+                    value()?;
+                }
+                _ if OPTIONS_WITH_WARNING.contains(&name) => {
+                    value()?;
+                    line.ignored.push(name.to_owned());
+                }
+                _ => return Err(format!("there is no option `{name}`")),
             }
         }
         line.mode = flags.mode();

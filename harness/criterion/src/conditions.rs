@@ -10,8 +10,10 @@ use crate::filter::BenchmarkFilter;
 use crate::measurement::WallTime;
 use crate::profiler::{ExternalProfiler, Profiler};
 
-/// Warm-up time and measurement time of `--quick`.
-const QUICK: (Duration, Duration) = (Duration::from_millis(30), Duration::from_millis(100));
+/// Warm-up time of `--quick`.
+const QUICK_WARM_UP: Duration = Duration::from_millis(30);
+/// Measurement time of `--quick`.
+const QUICK_MEASUREMENT: Duration = Duration::from_millis(100);
 
 /// The conditions that apply to all benchmarks of a `Criterion`.
 pub(crate) struct BenchmarkConditions<M> {
@@ -56,8 +58,8 @@ impl<M> BenchmarkConditions<M> {
     pub(crate) fn settings(&self, above: &Configuration) -> Configuration {
         let mut settings = above.merged_over(&self.configuration);
         if self.is_quick {
-            settings.warm_up_time = Some(QUICK.0);
-            settings.measurement_time = Some(QUICK.1);
+            settings.warm_up_time = Some(QUICK_WARM_UP);
+            settings.measurement_time = Some(QUICK_MEASUREMENT);
             settings.sample_size = None;
             settings.sampling_mode = None;
         }

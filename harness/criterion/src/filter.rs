@@ -7,6 +7,7 @@ use crate::filter::Pattern as Expression;
 #[cfg(feature = "regex")]
 use regex::Regex as Expression;
 use std::iter::Peekable;
+use std::ops::RangeInclusive;
 use std::str::{Chars, FromStr};
 
 /// A filter that selects the benchmarks of a [`Criterion`](crate::Criterion).
@@ -65,12 +66,12 @@ enum PatternPiece {
 /// A set of characters.
 #[derive(Debug, Clone, PartialEq, Eq)]
 struct Set {
-    ranges: Vec<(char, char)>,
+    ranges: Vec<RangeInclusive<char>>,
     is_negated: bool,
 }
 
 impl Set {
-    fn from_ranges(ranges: &[(char, char)], is_negated: bool) -> Self {
+    fn from_ranges(ranges: &[RangeInclusive<char>], is_negated: bool) -> Self {
         Self {
             ranges: ranges.to_vec(),
             is_negated,
@@ -78,10 +79,7 @@ impl Set {
     }
 
     fn contains(&self, character: char) -> bool {
-        let found = self
-            .ranges
-            .iter()
-            .any(|(first, last)| (*first..=*last).contains(&character));
+        let found = self.ranges.iter().any(|range| range.contains(&character));
         found != self.is_negated
     }
 }
@@ -89,9 +87,9 @@ impl Set {
 /// Maximum number of repetitions in an expression.
 const MOST_REPETITIONS: usize = 1000;
 
-const WORD: [(char, char); 4] = [('0', '9'), ('A', 'Z'), ('_', '_'), ('a', 'z')];
-const DIGIT: [(char, char); 1] = [('0', '9')];
-const SPACE: [(char, char); 2] = [('\t', '\r'), (' ', ' ')];
+const WORD: [RangeInclusive<char>; 4] = ['0'..='9', 'A'..='Z', '_'..='_', 'a'..='z'];
+const DIGIT: [RangeInclusive<char>; 1] = ['0'..='9'];
+const SPACE: [RangeInclusive<char>; 2] = ['\t'..='\r', ' '..=' '];
 
 impl Pattern {
     /// Parses an expression. The error describes the unsupported part.
@@ -273,9 +271,9 @@ impl Parser<'_> {
 
     fn parse_piece(&mut self) -> Result<PatternPiece, String> {
         let exactly =
-            |character| PatternPiece::One(Set::from_ranges(&[(character, character)], false));
+            |character| PatternPiece::One(Set::from_ranges(&[character..=character], false));
         Ok(match self.rest.next() {
-            Some('.') => PatternPiece::One(Set::from_ranges(&[('\n', '\n')], true)),
+            Some('.') => PatternPiece::One(Set::from_ranges(&['\n'..='\n'], true)),
             Some('^') => PatternPiece::Start,
             Some('$') => PatternPiece::End,
             Some('[') => PatternPiece::One(self.parse_class()?),
@@ -315,8 +313,8 @@ impl Parser<'_> {
                 Some('[') => return Err("`[` within a class needs the feature `regex`".to_owned()),
                 Some('\\') => {
                     let set = parse_escape(self.rest.next())?;
-                    match set.ranges[..] {
-                        [(only, last)] if only == last && !set.is_negated => only,
+                    match &set.ranges[..] {
+                        [only] if only.start() == only.end() && !set.is_negated => *only.start(),
                         _ if set.is_negated => {
                             return Err("such a class needs the feature `regex`".to_owned());
                         }
@@ -339,14 +337,14 @@ impl Parser<'_> {
             if first > last {
                 return Err(format!("`{first}-{last}` is no range"));
             }
-            ranges.push((first, last));
+            ranges.push(first..=last);
         }
     }
 }
 
 /// Parses the character after a backslash.
 fn parse_escape(escaped: Option<char>) -> Result<Set, String> {
-    let exactly = |character| Ok(Set::from_ranges(&[(character, character)], false));
+    let exactly = |character| Ok(Set::from_ranges(&[character..=character], false));
     match escaped {
         Some('d') => Ok(Set::from_ranges(&DIGIT, false)),
         Some('D') => Ok(Set::from_ranges(&DIGIT, true)),

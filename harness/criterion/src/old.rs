@@ -14,6 +14,11 @@ type ThroughputOf<T> = Box<dyn Fn(&T) -> Throughput>;
 
 type Body<T, M> = Box<dyn FnMut(&mut Bencher<'_, M>, &T)>;
 
+struct NamedFunction<T, M: Measurement> {
+    name: String,
+    body: Body<T, M>,
+}
+
 /// A value that declares the benchmarks of a group.
 pub trait BenchmarkDefinition<M: Measurement> {
     /// Declares the benchmarks in the group `group_id`.
@@ -28,7 +33,7 @@ pub struct Benchmark<M: Measurement = WallTime> {
 /// Functions under the name of a group, each called with all parameters. From Criterion 0.3; replaced by [`BenchmarkGroup`](crate::BenchmarkGroup).
 pub struct ParameterizedBenchmark<T: Debug, M: Measurement = WallTime> {
     configuration: Configuration,
-    bodies: Vec<(String, Body<T, M>)>,
+    functions: Vec<NamedFunction<T, M>>,
     parameters: Vec<T>,
     throughput: Option<ThroughputOf<T>>,
     has_parameters: bool,
@@ -117,7 +122,10 @@ impl<T: Debug + 'static, M: Measurement + 'static> ParameterizedBenchmark<T, M> 
     {
         Self {
             configuration: Configuration::default(),
-            bodies: vec![(id.into(), Box::new(f))],
+            functions: vec![NamedFunction {
+                name: id.into(),
+                body: Box::new(f),
+            }],
             parameters: parameters.into_iter().collect(),
             throughput: None,
             has_parameters: true,
@@ -130,7 +138,10 @@ impl<T: Debug + 'static, M: Measurement + 'static> ParameterizedBenchmark<T, M> 
         S: Into<String>,
         F: FnMut(&mut Bencher<'_, M>, &T) + 'static,
     {
-        self.bodies.push((id.into(), Box::new(f)));
+        self.functions.push(NamedFunction {
+            name: id.into(),
+            body: Box::new(f),
+        });
         self
     }
 
@@ -174,9 +185,9 @@ impl<T: Debug + 'static, M: Measurement + 'static> BenchmarkDefinition<M>
         let mut group = c.benchmark_group(group_id);
         group.add_settings(self.configuration);
         // Criterion 0.3 omits the name of a single function if it is the group's name, and a single parameter.
-        let is_alone = self.bodies.len() == 1;
+        let is_alone = self.functions.len() == 1;
         let names_parameters = self.has_parameters && self.parameters.len() != 1;
-        for (name, body) in &mut self.bodies {
+        for NamedFunction { name, body } in &mut self.functions {
             for parameter in &self.parameters {
                 if let Some(throughput) = &self.throughput {
                     group.throughput(throughput(parameter));
@@ -214,7 +225,12 @@ impl<M: Measurement + 'static> Criterion<M> {
     {
         let parameters = ParameterizedBenchmark {
             configuration: Configuration::default(),
-            bodies: funs.into_iter().map(|fun| (fun.name, fun.body)).collect(),
+            functions: (funs.into_iter())
+                .map(|fun| NamedFunction {
+                    name: fun.name,
+                    body: fun.body,
+                })
+                .collect(),
             parameters: vec![input],
             throughput: None,
             has_parameters: true,

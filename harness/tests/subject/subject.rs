@@ -34,7 +34,7 @@ fn plain(suite: &mut Suite) {
     suite.bench("söme \"quotes\"\n\\ and 😀", |b| b.iter(|| ()));
     let mut group = suite.group("configured");
     group
-        .launches(3)
+        .processes(3)
         .samples(4)
         .warm_up_time(Duration::from_millis(2))
         .measurement_time(Duration::from_millis(5))

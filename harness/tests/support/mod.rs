@@ -72,7 +72,7 @@ pub fn command_of(executable: &Path) -> Command {
     let mut command = Command::new(executable);
     command
         .env_remove("PERFCHECK_PROTOCOL")
-        .env_remove("PERFCHECK_LAUNCH")
+        .env_remove("PERFCHECK_PROCESS")
         .env_remove("PERFCHECK_SCRIPTED_CLOCK")
         .env("RUST_BACKTRACE", "0");
     command

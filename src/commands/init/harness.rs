@@ -8,9 +8,8 @@ use std::path::Path;
 use super::manifest::{HARNESS, UsedCrate, locked_versions};
 use perfcheck_build::cargo::has_libtest_benches;
 
-/// The oldest supported Criterion, the oldest that transmits its samples, and the oldest divan that lists its benchmarks.
-const CRITERION: HarnessVersion = (0, 2, 0);
-const CRITERION_WITH_RUNNER: HarnessVersion = (0, 3, 3);
+/// The oldest Criterion that transmits its samples, and the oldest divan that lists its benchmarks.
+const CRITERION: HarnessVersion = (0, 3, 3);
 const DIVAN: HarnessVersion = (0, 1, 19);
 
 type HarnessVersion = (u64, u64, u64);
@@ -110,11 +109,7 @@ impl BenchStyle {
         match self {
             Self::Own | Self::OwnCriterion => "works as it is".to_owned(),
             Self::Criterion(version) if older(version, CRITERION) => {
-                "too old: Criterion 0.2 or later works".to_owned()
-            }
-            Self::Criterion(version) if older(version, CRITERION_WITH_RUNNER) => {
-                "works as it is, but slowly: samples are read from its files; 0.3.3 or later sends them"
-                    .to_owned()
+                "too old: Criterion 0.3.3 or later works".to_owned()
             }
             Self::Criterion(_) => "works as it is: every sample is stored".to_owned(),
             Self::Divan(version) if older(version, DIVAN) => {
@@ -261,11 +256,10 @@ mod tests {
         };
         for (requirement, locked, name, outcome) in [
             ("0.5", &["0.5.1"][..], "Criterion 0.5.1", "every sample"),
-            ("0.3", &["0.3.2", "0.5.1"], "Criterion 0.3.2", "slowly"),
+            ("0.3", &["0.3.2", "0.5.1"], "Criterion 0.3.2", "too old"),
             ("0.3", &["0.3.3"], "Criterion 0.3.3", "every sample"),
-            ("0.1", &["0.1.2"], "Criterion 0.1.2", "too old"),
             ("0.3", &[], "Criterion", "every sample"),
-            ("=0.3.0", &[], "Criterion 0.3.0", "slowly"),
+            ("=0.3.0", &[], "Criterion 0.3.0", "too old"),
         ] {
             let (words, said) = of(requirement, locked);
             assert_eq!(words, name, "{requirement} {locked:?}");

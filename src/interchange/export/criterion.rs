@@ -14,7 +14,8 @@ use super::exported::{ExportedRun, values_by_process};
 use perfcheck_analysis::model::{Measurement, Metric, ProgressReporter, Sample, Throughput};
 use perfcheck_stats::{
     ClusterMad, ClusterMean, ClusterMedian, ClusterSd, ClusterSlope, ClusterStatistic, Description,
-    MAD_TO_SD, Resampling, Stream, TukeyFences, percentile_interval, slope_through_origin,
+    Interval, MAD_TO_SD, Resampling, Stream, TukeyFences, percentile_interval,
+    slope_through_origin,
 };
 
 /// Length in bytes to which Criterion cuts names of directories.
@@ -216,8 +217,8 @@ fn estimates(
 }
 
 /// Returns a value with its interval. With a single sample the interval is the value itself.
-fn estimate_json(value: f64, interval: Option<(f64, f64)>) -> Value {
-    let (lower, upper) = interval.unwrap_or((value, value));
+fn estimate_json(value: f64, interval: Option<Interval>) -> Value {
+    let Interval { lower, upper } = interval.unwrap_or(Interval::around(value, 0.0));
     json!({
         "confidence_interval": {
             "confidence_level": CONFIDENCE_LEVEL,
@@ -234,7 +235,7 @@ fn bootstrap_interval(
     statistic: &impl ClusterStatistic,
     factor: f64,
     stream: Stream<'_>,
-) -> Option<(f64, f64)> {
+) -> Option<Interval> {
     if statistic.clusters() < 2 {
         return None;
     }
@@ -243,6 +244,6 @@ fn bootstrap_interval(
         stream,
     };
     let found = percentile_interval(statistic, CONFIDENCE_LEVEL, resampling)?;
-    Some((found.lower * factor, found.upper * factor))
-        .filter(|(lower, upper)| lower.is_finite() && upper.is_finite())
+    Some(found.map(|bound| bound * factor))
+        .filter(|interval| interval.lower.is_finite() && interval.upper.is_finite())
 }

@@ -317,3 +317,37 @@ fn read_bounded(path: &Path, left: &mut u64) -> Result<Vec<u8>, ExchangeError> {
     *left -= bytes.len() as u64;
     Ok(bytes)
 }
+
+#[cfg(test)]
+mod tests {
+    use perfcheck_analysis::model::{CriterionSamples, DeclaredThroughput};
+
+    #[test]
+    fn unknown_throughputs_are_described_as_their_author_would_recognize_them() {
+        for (json, words) in [
+            (r#"{"Frames":3}"#, "Frames(3)"),
+            (r#""Free""#, "Free"),
+            (
+                r#"{"Ratio":{"of":-1.5,"to":[1]}}"#,
+                "Ratio(of(-1.5), to(?))",
+            ),
+        ] {
+            let declared: DeclaredThroughput = serde_json::from_str(json).expect("JSON");
+            assert_eq!(declared.describe(), words);
+        }
+    }
+
+    #[test]
+    fn samples_are_an_object_or_two_columns() {
+        let read = |json| serde_json::from_str::<CriterionSamples>(json);
+        let object = r#"{"sampling_mode":"Flat","iters":[2.0],"times":[3.5]}"#;
+        assert_eq!(read(object).expect("0.3.3 and later").sampling_mode, "Flat");
+        let columns = read("[[1.0,2.0],[3.0,6.5]]").expect("earlier");
+        assert_eq!(columns.sampling_mode, "Linear");
+        assert_eq!(
+            (columns.iters, columns.times),
+            (vec![1.0, 2.0], vec![3.0, 6.5])
+        );
+        assert!(read("[[1.0]]").is_err());
+    }
+}

@@ -370,16 +370,16 @@ fn draw_operations(svg: &mut Svg, ecdf: &WeightedEcdf, top: f64) -> f64 {
     draw_heading(svg, top, OPERATIONS, &stated);
     let mut line = vec![(x.place(first), y.place(0.0))];
     let mut before = 0.0;
-    for (value, share) in ecdf.steps().iter().filter(|(value, _)| *value <= last) {
+    for step in ecdf.steps().iter().filter(|step| step.value <= last) {
         // Merge steps that are too close together to be visible.
-        let at = x.place(*value);
+        let at = x.place(step.value);
         if line.len() < 2 || at - line[line.len() - 1].0 > 0.33 {
             line.push((at, y.place(before)));
-            line.push((at, y.place(*share)));
+            line.push((at, y.place(step.share)));
         } else if let Some(end) = line.last_mut() {
-            end.1 = y.place(*share);
+            end.1 = y.place(step.share);
         }
-        before = *share;
+        before = step.share;
     }
     line.push((RIGHT, y.place(before)));
     svg.line("curve", line);

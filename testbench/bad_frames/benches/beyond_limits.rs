@@ -10,8 +10,8 @@ fn main() {
     let long_id = format!("long{}", "x".repeat(70_000));
     let announced = [
         (long_id.as_str(), ""),
-        ("no_launches", r#","settings":{"launches":0}"#),
-        ("many_launches", r#","settings":{"launches":4000000000}"#),
+        ("no_processes", r#","settings":{"processes":0}"#),
+        ("many_processes", r#","settings":{"processes":4000000000}"#),
         ("one_sample", r#","settings":{"samples":1}"#),
         ("many_samples", r#","settings":{"samples":1000001}"#),
         (

@@ -16,8 +16,8 @@ fn blocks(count: u64) {
 
 fn allocations(suite: &mut Suite) {
     let more = env::var_os("ALLOCATES_MORE").is_some();
-    // The number of the launch: what differs between processes in real benches is a hasher's seed or an address.
-    let launch: u64 = env::var("PERFCHECK_LAUNCH")
+    // The number of the process: what differs between processes in real benches is a hasher's seed or an address.
+    let process: u64 = env::var("PERFCHECK_PROCESS")
         .ok()
         .and_then(|text| text.parse().ok())
         .unwrap_or(0);
@@ -35,7 +35,7 @@ fn allocations(suite: &mut Suite) {
         );
     });
     suite.bench("varies", |b| {
-        let count = if more { 150 } else { 100 } + launch % 5;
+        let count = if more { 150 } else { 100 } + process % 5;
         b.iter(|| blocks(count));
     });
 }

@@ -51,10 +51,10 @@ fn main() {
     println!("\ntest result: ok. 0 passed; 0 failed; 0 ignored; 1 measured; 0 filtered out");
 }
 
-/// As libtest prints it; launches differ by less than a thousandth.
+/// As libtest prints it; processes differ by less than a thousandth.
 fn ns(name: &str) -> String {
-    let launch: u32 = env::var("PERFCHECK_LAUNCH").map_or(0, |launch| launch.parse().unwrap_or(0));
-    let jitter = f64::from(launch * 5 % 7) / 10.0;
+    let process: u32 = env::var("PERFCHECK_PROCESS").map_or(0, |process| process.parse().unwrap_or(0));
+    let jitter = f64::from(process * 5 % 7) / 10.0;
     let ns = match name {
         "sums::one" if env::var_os("SLOWER").is_some() => 1604.85,
         _ => 1234.5,

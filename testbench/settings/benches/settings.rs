@@ -8,7 +8,7 @@ fn settings(suite: &mut Suite) {
 
     // These hold for what follows, groups included.
     suite
-        .launches(4)
+        .processes(4)
         .warm_up_time(Duration::from_millis(20))
         .measurement_time(Duration::from_millis(50));
     suite.bench("times", |b| b.iter(|| black_box(1) + 1));

@@ -13,7 +13,8 @@ use crate::model::{
     Thresholds,
 };
 use perfcheck_stats::{
-    CleanedSample, FirstSampleTreatment, IqrFence, OutlierPolicy, Quantile, ZeroSpreadTreatment,
+    CleanedSample, FirstSampleTreatment, Interval, IqrFence, OutlierPolicy, Quantile,
+    ZeroSpreadTreatment,
 };
 
 /// Returns the outlier policy of a filter. Quartiles are interpolated, as in the serializer methodology.
@@ -189,6 +190,15 @@ pub struct ValueBounds {
     pub lower: f64,
     /// The upper bound.
     pub upper: f64,
+}
+
+impl From<Interval> for ValueBounds {
+    fn from(interval: Interval) -> Self {
+        Self {
+            lower: interval.lower,
+            upper: interval.upper,
+        }
+    }
 }
 
 /// Operations per second: 1e9 over a time in nanoseconds.

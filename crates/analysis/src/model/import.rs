@@ -1,7 +1,7 @@
 //! The origin of the numbers of an imported run, filters for its descriptions, and the data that Criterion writes about a benchmark.
 //!
 //! Only types: their users decide which file or message to read. All samples are stored, and tests use all of them unless `Observations::Filtered` is
-//! chosen. Criterion's types serve its files and its messages to a runner (criterion 0.2 to 0.8). A throughput of an unknown kind is kept as text.
+//! chosen. Criterion's types serve its files (criterion 0.2 to 0.8) and its messages to a runner. A throughput of an unknown kind is kept as text.
 
 use serde::de::IgnoredAny;
 use serde::{Deserialize, Serialize};

@@ -48,5 +48,5 @@ pub use settings::{
     SamplingMode, SamplingSettings, System, Test, WarmUpGoal,
 };
 pub use statistic::{Statistic, StatisticSet, Unit};
-pub use thresholds::{ThresholdKind, Thresholds};
+pub use thresholds::{ThresholdKind, ThresholdOrder, Thresholds};
 pub use verdict::{BenchesFrom, BySide, Side, Tally, Verdict};

@@ -40,7 +40,7 @@ pub enum WarmUpGoal {
 pub struct AuthorSettings {
     /// Processes per run.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub launches: Option<u32>,
+    pub processes: Option<u32>,
     /// Samples per process.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub samples: Option<u32>,
@@ -71,7 +71,7 @@ impl AuthorSettings {
         };
         let noise = self.noise_threshold;
         let noise = noise.filter(|threshold| !(0.0..1.0).contains(threshold));
-        count("launches", &limits::LAUNCHES, self.launches)
+        count("processes", &limits::LAUNCHES, self.processes)
             .or_else(|| count("samples", &limits::SAMPLES, self.samples))
             .or_else(|| time("warm_up_ns", self.warm_up_ns))
             .or_else(|| time("measurement_ns", self.measurement_ns))

@@ -12,8 +12,10 @@ pub struct ThresholdKind {
     pub name: &'static str,
     /// The default.
     pub default: f64,
-    /// The smallest and the largest value allowed.
-    pub range: (f64, f64),
+    /// The smallest value allowed.
+    pub least: f64,
+    /// The largest value allowed.
+    pub most: f64,
     /// Whether the value must be a whole number.
     pub whole: bool,
 }
@@ -39,7 +41,8 @@ macro_rules! thresholds {
                 $(ThresholdKind {
                     name: $name,
                     default: $default,
-                    range: ($least, $most),
+                    least: $least,
+                    most: $most,
                     whole: thresholds!(@whole $($whole)?),
                 },)+
             ];
@@ -127,13 +130,36 @@ thresholds! {
     import_seed "import-seed" = 42.0 in 0.0 to 9e15 whole;
 }
 
-/// Pairs of thresholds: the first must not exceed the second.
-const ASCENDING: [(&str, &str); 5] = [
-    ("outlier-mild", "outlier-severe"),
-    ("cv-stable", "cv-high"),
-    ("cliff-negligible", "cliff-small"),
-    ("cliff-small", "cliff-medium"),
-    ("p95-faster", "p95-slower"),
+/// Two thresholds of which `low` must not exceed `high`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct ThresholdOrder {
+    /// Name of the lower threshold.
+    pub low: &'static str,
+    /// Name of the higher threshold.
+    pub high: &'static str,
+}
+
+const ASCENDING: [ThresholdOrder; 5] = [
+    ThresholdOrder {
+        low: "outlier-mild",
+        high: "outlier-severe",
+    },
+    ThresholdOrder {
+        low: "cv-stable",
+        high: "cv-high",
+    },
+    ThresholdOrder {
+        low: "cliff-negligible",
+        high: "cliff-small",
+    },
+    ThresholdOrder {
+        low: "cliff-small",
+        high: "cliff-medium",
+    },
+    ThresholdOrder {
+        low: "p95-faster",
+        high: "p95-slower",
+    },
 ];
 
 impl Thresholds {
@@ -156,7 +182,7 @@ impl Thresholds {
         let (Some(kind), Some(place)) = (known, self.of_name(name)) else {
             return Err("there is no such threshold".to_owned());
         };
-        let (least, most) = kind.range;
+        let (least, most) = (kind.least, kind.most);
         if !(least..=most).contains(&value) {
             return Err(format!("{value} does not lie between {least} and {most}"));
         }
@@ -168,16 +194,13 @@ impl Thresholds {
     }
 
     /// Checks that related thresholds are in order. The error names two that are not.
-    pub fn check_order(&self) -> Result<(), (&'static str, &'static str)> {
+    pub fn check_order(&self) -> Result<(), ThresholdOrder> {
         let mut copy = *self;
         let mut value = |name: &str| copy.of_name(name).copied().unwrap_or(0.0);
-        match ASCENDING
+        let broken = ASCENDING
             .iter()
-            .find(|(low, high)| value(low) > value(high))
-        {
-            Some((low, high)) => Err((low, high)),
-            None => Ok(()),
-        }
+            .find(|order| value(order.low) > value(order.high));
+        broken.map_or(Ok(()), |order| Err(*order))
     }
 
     /// Returns the thresholds that differ from their default: name, value, default.
@@ -235,20 +258,17 @@ mod tests {
     fn every_threshold_can_be_set_by_its_name_and_has_a_sensible_default() {
         for kind in Thresholds::ALL {
             let mut thresholds = Thresholds::default();
-            assert!(
-                (kind.range.0..=kind.range.1).contains(&kind.default),
-                "{kind:?}"
-            );
-            thresholds.set(kind.name, kind.range.1).expect(kind.name);
+            assert!((kind.least..=kind.most).contains(&kind.default), "{kind:?}");
+            thresholds.set(kind.name, kind.most).expect(kind.name);
             assert_eq!(
                 thresholds.non_default().len(),
-                usize::from(kind.range.1 != kind.default)
+                usize::from(kind.most != kind.default)
             );
             assert!(thresholds.set(kind.name, f64::NAN).is_err());
-            assert!(thresholds.set(kind.name, kind.range.1 * 2.0).is_err());
+            assert!(thresholds.set(kind.name, kind.most * 2.0).is_err());
             assert_eq!(
                 thresholds.set(kind.name, 7.5).is_ok(),
-                !kind.whole && kind.range.1 > 7.5,
+                !kind.whole && kind.most > 7.5,
                 "{kind:?}"
             );
         }
@@ -262,7 +282,10 @@ mod tests {
         thresholds.set("outlier-mild", 4.0).expect("in range");
         assert_eq!(
             thresholds.check_order(),
-            Err(("outlier-mild", "outlier-severe"))
+            Err(ThresholdOrder {
+                low: "outlier-mild",
+                high: "outlier-severe"
+            })
         );
     }
 

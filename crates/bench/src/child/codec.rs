@@ -644,7 +644,7 @@ mod tests {
     fn a_damaged_frame_is_read_or_refused() {
         let frames = [
             r#"{"type":"hello","protocol":1,"harness":"perfcheck 0.1.0","clock_step_ns":20,"quantum_ns":20,"features":["a"],"capabilities":["addressable","allocations"]}"#,
-            r#"{"type":"benchmark","id":"sort/10","version":"2","throughput":{"bytes":10,"elements":null},"metric":{"kind":"amount","unit":"B"},"settings":{"launches":3,"noise_threshold":0.02}}"#,
+            r#"{"type":"benchmark","id":"sort/10","version":"2","throughput":{"bytes":10,"elements":null},"metric":{"kind":"amount","unit":"B"},"settings":{"processes":3,"noise_threshold":0.02}}"#,
             r#"{"type":"listed","count":3}"#,
             r#"{"type":"started","id":"sort/10","throughput":{"bytes":10},"kind":"iter"}"#,
             r#"{"type":"warmed-up","iterations":1023,"elapsed_ns":3000000,"total_ns":3100000}"#,

@@ -28,6 +28,11 @@ pub enum ChildError {
         /// The first line that it printed instead of a `hello`.
         first_line: Option<String>,
     },
+    /// A Criterion bench that does not report to its runner.
+    #[error(
+        "its Criterion does not report its samples to cargo-perfcheck\n  help: update to Criterion 0.3.3 or later; those versions report them if they can connect to 127.0.0.1"
+    )]
+    UnconnectedCriterion,
     /// The child speaks no version that the parent supports.
     #[error("its harness ({harness} {harness_version}) speaks version {theirs} of the bench protocol, this cargo-perfcheck speaks version {PROTOCOL_VERSION}\n  help: {}", if *theirs > PROTOCOL_VERSION { "update cargo-perfcheck" } else { "update the crate that the bench is written against" })]
     Version {

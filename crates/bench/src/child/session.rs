@@ -548,6 +548,8 @@ fn command(spec: &ProcessSpec) -> Command {
 
 /// Time for a child to say hello.
 const HELLO_DEADLINE: Duration = Duration::from_secs(10);
+/// The beginning of the first line that Criterion prints about a benchmark.
+const OF_CRITERION: &[u8] = b"Benchmarking ";
 /// The beginning of a message about plots that old versions of Criterion print first; of no interest here.
 const OF_PLOTS: &[u8] = b"Gnuplot not found";
 
@@ -627,6 +629,9 @@ impl<'a> UnidentifiedChild<'a> {
                     if let Some(printer) = identify_printer(&line) {
                         return Ok(Greeting::Printed(printer, quote(&line)));
                     }
+                    if line.starts_with(OF_CRITERION) {
+                        return Err(ChildError::UnconnectedCriterion);
+                    }
                     if !line.is_empty() && !line.starts_with(OF_PLOTS) {
                         first_line.get_or_insert_with(|| quote(&line));
                         self.running.observe_output(&line);
@@ -639,18 +644,14 @@ impl<'a> UnidentifiedChild<'a> {
                 WaitOutcome::Closed => {
                     let status = self.running.await_end();
                     self.running.drain_output();
-                    if let Some(found) = self.identify_from_stderr() {
-                        return Ok(found);
-                    }
+                    self.refuse_unconnected_criterion()?;
                     return Err(ChildError::NoHello {
                         what: format!("it ended ({status}) without a word of it"),
                         first_line: first_line.or_else(|| self.running.final_message()),
                     });
                 }
                 WaitOutcome::Late => {
-                    if let Some(found) = self.identify_from_stderr() {
-                        return Ok(found);
-                    }
+                    self.refuse_unconnected_criterion()?;
                     return Err(ChildError::NoHello {
                         what: format!("no hello within {} s", HELLO_DEADLINE.as_secs()),
                         first_line,
@@ -661,15 +662,15 @@ impl<'a> UnidentifiedChild<'a> {
         }
     }
 
-    /// Recent versions of Criterion print to standard error, if they could not connect to the runner.
-    fn identify_from_stderr<T>(&self) -> Option<Greeting<T>> {
+    /// Fails if the output is that of Criterion: recent versions print to standard error if they could not connect to the runner.
+    fn refuse_unconnected_criterion(&self) -> Result<(), ChildError> {
         let lines = self.running.last_lines();
-        let mut printers = lines.iter().filter_map(|line| {
-            Some(Greeting::Printed(
-                identify_printer(line.as_bytes())?,
-                quote(line.as_bytes()),
-            ))
-        });
-        printers.next()
+        match lines
+            .iter()
+            .any(|line| line.as_bytes().starts_with(OF_CRITERION))
+        {
+            true => Err(ChildError::UnconnectedCriterion),
+            false => Ok(()),
+        }
     }
 }

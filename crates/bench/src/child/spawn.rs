@@ -57,7 +57,7 @@ pub(super) fn bench_command(spec: &ProcessSpec) -> Command {
         };
     }
     command
-        .env("PERFCHECK_LAUNCH", spec.ordinal.to_string())
+        .env("PERFCHECK_PROCESS", spec.ordinal.to_string())
         .env("PERFCHECK_PADDING", "x".repeat(spec.padding as usize));
     command
 }

@@ -47,7 +47,6 @@ pub struct ResolvedSettings {
 pub(super) enum TimePrecision {
     Exactly,
     InWholeSeconds,
-    NotAtAll,
 }
 
 /// A phase of a visit that has a time of its own.
@@ -159,7 +158,6 @@ impl CampaignBenchmark {
     ) -> Option<Duration> {
         match time_precision {
             TimePrecision::Exactly => return Some(requested),
-            TimePrecision::NotAtAll => return None,
             TimePrecision::InWholeSeconds => {}
         }
         let whole = round_up_to_seconds(requested);
@@ -539,18 +537,6 @@ mod tests {
         assert_eq!(visit(Interleaving::None), Duration::from_millis(100 + 100));
         let round = Duration::from_millis(2 * (100 + 100) + 5);
         assert_eq!(visit(Interleaving::Samples), round);
-        // If no time can be passed, every Criterion takes 3 s and 5 s.
-        let mut benchmark = after(0, 0);
-        benchmark.time_precision = TimePrecision::NotAtAll;
-        benchmark.resolved.sampling.warm_up = tenth;
-        benchmark.resolved.sampling.measurement = Nanos::from(Duration::from_millis(400));
-        let kept = Duration::from_millis(8000 - 500);
-        assert_eq!(benchmark.expected_duration(), Duration::from_secs(3 + 5));
-        assert_eq!(benchmark.rounding_cost(), kept);
-        // The time of an earlier process may have been its setup.
-        benchmark.resolved.past_visit = Some(Duration::from_mins(1));
-        assert_eq!(benchmark.expected_duration(), Duration::from_mins(1));
-        assert_eq!(benchmark.rounding_cost(), kept);
         // The requested time can be passed exactly, so no author's time is nearer.
         let mut benchmark = after(0, 0);
         benchmark.time_precision = TimePrecision::InWholeSeconds;

@@ -1,4 +1,4 @@
-//! The driver of benches that print their results or write them to files: one process of each side for one benchmark, one after the other. A printed
+//! The driver of benches that print their results: one process of each side for one benchmark, one after the other. A printed
 //! value is the only sample of its process.
 
 #![expect(
@@ -14,7 +14,7 @@ use super::driver::BenchDriver;
 use super::process::{Interrupted, ProcessObserver};
 use super::round::{SuccessfulVisit, TargetRound};
 use super::sides::{CampaignSides, SideResult};
-use crate::child::{ChildError, PrintedHarness, PrintedRequest, PrintedValue, Printer};
+use crate::child::{ChildError, PrintedHarness, PrintedRequest, PrintedValue};
 use perfcheck_analysis::model::{
     BenchmarkInProcess, Harness, Interleaving, Nanos, ProcessOutcome, Sample, Series, Side,
 };
@@ -29,26 +29,11 @@ pub(super) struct PrintedDriver {
 
 impl BenchDriver for PrintedDriver {
     fn time_precision(&self) -> TimePrecision {
-        let harness = &self.harnesses.candidate;
-        if harness.takes_no_settings() {
-            TimePrecision::NotAtAll
-        } else if harness.printer() == Printer::Criterion {
-            TimePrecision::InWholeSeconds
-        } else {
-            TimePrecision::Exactly
-        }
+        TimePrecision::Exactly
     }
 
     fn explain_rounding(&self) -> Option<String> {
-        // Without a connection the version is unknown.
-        let who = "its Criterion (without a connection, as all before 0.3.3)";
-        match self.time_precision() {
-            TimePrecision::Exactly => None,
-            TimePrecision::InWholeSeconds => {
-                Some(format!("{who} takes times in whole seconds alone"))
-            }
-            TimePrecision::NotAtAll => Some(format!("{who} keeps to its own times")),
-        }
+        None
     }
 
     /// Runs one process of each side, for the next unvisited benchmark.
@@ -91,14 +76,10 @@ impl PrintedDriver {
 
     /// Returns the facts known about the harness of a side. Nothing is known about the clock of harnesses that only print, so every value counts.
     fn harness(&self, side: Side) -> Harness {
-        let printer = self.harnesses.get(side).printer();
         Harness {
-            name: printer.word().to_owned(),
+            name: self.harnesses.get(side).printer().word().to_owned(),
             version: String::new(),
-            quantum: match printer {
-                Printer::Criterion => Nanos(1),
-                Printer::Libtest | Printer::Divan => Nanos(0),
-            },
+            quantum: Nanos(0),
         }
     }
 
@@ -124,10 +105,6 @@ impl PrintedDriver {
                 let outcome = ProcessOutcome::Measured(single_value_series(value));
                 Ok(Some(benchmark.record(outcome)))
             }
-            PrintedValue::Samples(reported) => match benchmark.record_report(*reported) {
-                Some(result) => Ok(Some(result)),
-                None => Err(ChildError::bench("it wrote no samples down")),
-            },
             PrintedValue::Nothing(reason) => {
                 round.record_skip(index, &reason);
                 Ok(None)
@@ -145,7 +122,6 @@ fn printed_request<'r>(
     let measurement = Duration::from(sampling.measurement);
     PrintedRequest {
         id: &benchmark.subject.key.id,
-        warm_up: sampling.warm_up.into(),
         measurement: match round.settings.plan {
             None => measurement,
             // The time of a round is shared by both sides.

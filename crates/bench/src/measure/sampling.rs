@@ -188,7 +188,6 @@ impl TimeSampling<'_> {
     fn sample_printed(&mut self, harness: &PrintedHarness) -> Result<(), CountError> {
         let request = PrintedRequest {
             id: self.id,
-            warm_up: self.left * LONGER,
             measurement: self.left * LONGER,
             samples: None,
         };

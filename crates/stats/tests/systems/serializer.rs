@@ -10,7 +10,13 @@ fn s3_quartiles_are_interpolated_and_values_on_the_fences_stay() {
     let mut values = up_to(20);
     values.extend([32.5, 60.0]);
     let treated = FENCE.apply(&values).unwrap();
-    assert_eq!(treated.bounds, Some((-9.5, 32.5)));
+    assert_eq!(
+        treated.bounds,
+        Some(Interval {
+            lower: -9.5,
+            upper: 32.5
+        })
+    );
     assert_eq!((treated.values.len(), treated.high), (21, 1));
 }
 
@@ -204,6 +210,12 @@ fn s_x2_policies_have_names_for_wider_fences_and_for_winsorising() {
     );
     let winsorised = OutlierPolicy::Winsorise5To95.apply(&values).unwrap();
     assert_eq!((winsorised.removed(), winsorised.replaced()), (0, 2));
-    assert_eq!(winsorised.bounds, Some((2.0, 20.0)));
+    assert_eq!(
+        winsorised.bounds,
+        Some(Interval {
+            lower: 2.0,
+            upper: 20.0
+        })
+    );
     assert_eq!((winsorised.values[0], winsorised.values[20]), (2.0, 20.0));
 }

@@ -55,7 +55,7 @@ pub fn command(name: &str) -> Command {
     let mut command = Command::new(example(name));
     command
         .env_remove("PERFCHECK_PROTOCOL")
-        .env_remove("PERFCHECK_LAUNCH")
+        .env_remove("PERFCHECK_PROCESS")
         .env_remove("PERFCHECK_SCRIPTED_CLOCK")
         .env_remove("PERFCHECK_HANDED_OVER")
         .env("RUST_BACKTRACE", "0");

@@ -12,7 +12,7 @@ use std::collections::BTreeMap;
 use super::rules::{ExtrasPolicy, ProcessPairing};
 use super::*;
 use crate::compare::fixtures::{compare_two, flat_launch, measurement};
-use perfcheck_stats::{Draws, HdrPrecision, Stream, normal};
+use perfcheck_stats::{Draws, EcdfStep, HdrPrecision, Stream, normal};
 
 const RULES: ExtrasPolicy = ExtrasPolicy {
     noise_threshold: 0.02,
@@ -612,6 +612,7 @@ fn each_launch_weighs_by_its_operations_in_the_distribution_of_all() {
     let distribution = summary.course.distribution.expect("values");
     // Each value of the first process represents five of the forty operations.
     let steps = [(100.0, 0.125), (200.0, 0.875), (300.0, 1.0)];
+    let steps = steps.map(|(value, share)| EcdfStep { value, share });
     assert_eq!(distribution.steps(), steps);
 }
 

@@ -107,7 +107,7 @@ pub fn round_up_to_seconds(time: Duration) -> Duration {
 }
 
 /// Raises the number of samples to the smallest that Criterion accepts.
-pub(in crate::child) fn at_least_fewest_samples(samples: u32) -> u32 {
+fn at_least_fewest_samples(samples: u32) -> u32 {
     samples.max(FEWEST_SAMPLES)
 }
 
@@ -138,7 +138,7 @@ impl CriterionSettings {
         };
         let samples = u32::try_from(in_force.sample_size).ok();
         AuthorSettings {
-            launches: None,
+            processes: None,
             samples: samples.filter(|samples| *samples != self.samples),
             warm_up_ns: other_time(self.warm_up, USUAL_WARM_UP, in_force.warm_up_time.into()),
             measurement_ns: other_time(
@@ -156,7 +156,7 @@ impl CriterionSettings {
 }
 
 /// Returns the full id of an id that ends with a count such as ` #2`.
-pub(in crate::child) fn strip_count(id: &str) -> Option<&str> {
+pub(super) fn strip_count(id: &str) -> Option<&str> {
     let (full_id, count) = id.rsplit_once(" #")?;
     count
         .parse::<usize>()
@@ -168,17 +168,10 @@ pub(in crate::child) fn strip_count(id: &str) -> Option<&str> {
 const LONGEST_ARGUMENT: usize = 128 * 1024 - 1;
 
 /// Returns the expression that matches exactly these ids; `None` if it is too long for a command line.
-pub(in crate::child) fn filter_exactly<'i>(
-    ids: impl IntoIterator<Item = &'i str>,
-) -> Option<String> {
+pub(super) fn filter_exactly<'i>(ids: impl IntoIterator<Item = &'i str>) -> Option<String> {
     let ids: Vec<String> = ids.into_iter().map(escape_regex).collect();
     let expression = format!("^(?:{})$", ids.join("|"));
     (expression.len() <= LONGEST_ARGUMENT).then_some(expression)
-}
-
-/// Returns the expression that matches every id that begins with `id`.
-pub(in crate::child) fn filter_prefix(id: &str) -> String {
-    format!("^(?:{})", escape_regex(id))
 }
 
 /// Escapes the id so that the expression matches only this id.

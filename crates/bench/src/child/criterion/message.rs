@@ -274,18 +274,18 @@ const SMALLEST_PART: u32 = 18;
 
 /// The factor from measured to stored units.
 #[derive(Debug, Clone, PartialEq)]
-pub(in crate::child) struct UnitScale {
+pub(super) struct UnitScale {
     /// Stored units per measured unit.
     factor: f64,
     /// Meaning of the stored values.
-    pub(in crate::child) metric: Metric,
+    pub(super) metric: Metric,
 }
 
 impl UnitScale {
     /// Creates the scale for a measured unit that is `size` of `unit`. Times are stored in nanoseconds. Other values
     /// are stored in their unit, or in a decimal fraction of it that is small enough to make a measured unit at least
     /// 1.
-    pub(in crate::child) fn from_unit(size: f64, unit: &str) -> Option<Self> {
+    pub(super) fn from_unit(size: f64, unit: &str) -> Option<Self> {
         if !(size.is_finite() && size > 0.0) {
             return None;
         }
@@ -316,14 +316,6 @@ impl UnitScale {
             factor,
             metric: Metric::Amount { unit },
         })
-    }
-
-    /// Returns the scale for Criterion's default measurement, wall time in nanoseconds.
-    pub(in crate::child) fn nanoseconds() -> Self {
-        Self {
-            factor: 1.0,
-            metric: Metric::Time,
-        }
     }
 
     /// Creates samples from iteration counts and measured values; `None` if a number is negative or infinite, or an

@@ -10,13 +10,11 @@ mod rehearsal;
 mod session;
 
 pub use arguments::{
-    CriterionConfig, CriterionRequest, CriterionSettings, FEWEST_SAMPLES, USUAL_MEASUREMENT,
-    USUAL_WARM_UP, round_up_to_seconds,
+    CriterionRequest, CriterionSettings, FEWEST_SAMPLES, USUAL_MEASUREMENT, USUAL_WARM_UP,
+    round_up_to_seconds,
 };
-pub(super) use arguments::{at_least_fewest_samples, filter_exactly, filter_prefix, strip_count};
 pub(super) use connection::Connection;
 pub use message::CriterionVersion;
-pub(super) use message::UnitScale;
 pub(super) use rehearsal::OutputFilter;
 pub use rehearsal::{Rehearsal, RehearsalMode};
 pub use session::{CriterionMeasurement, CriterionReport, CriterionSession, ExcessiveDuration};

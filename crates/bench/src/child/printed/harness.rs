@@ -6,8 +6,7 @@ use std::time::Duration;
 
 use super::process::{Invocation, ProcessOutput, run};
 use super::value::PrintedTime;
-use super::{criterion, divan, libtest};
-use crate::child::criterion::{CriterionConfig, CriterionReport, round_up_to_seconds};
+use super::{divan, libtest};
 use crate::child::error::ChildError;
 use crate::child::running::{PATIENCE, panic_message, quote};
 use crate::child::spawn::{ProcessContext, ProcessSpec};
@@ -19,9 +18,6 @@ const FEWEST_STEPS: f64 = 100.0;
 /// Timeouts allowed for a benchmark whose duration is unknown.
 const UNKNOWN: u32 = 10;
 
-/// The beginning of the line about its clock that divan prints in every process.
-pub(super) const OF_THE_CLOCK: &[u8] = b"Timer precision: ";
-
 worded! {
     /// The harness that prints the results.
     Printer {
@@ -29,8 +25,6 @@ worded! {
         Libtest = "libtest",
         /// The crate divan.
         Divan = "divan",
-        /// Criterion, if it does not connect to its runner.
-        Criterion = "criterion",
     }
 }
 
@@ -60,8 +54,6 @@ pub struct PrintedHarness {
     printer: Printer,
     ids: Vec<String>,
     addresses: BTreeMap<String, Address>,
-    /// Command line options of Criterion; `None` for other harnesses.
-    pub(super) dialect: Option<criterion::Dialect>,
 }
 
 /// A request to measure one benchmark. Some harnesses do not accept all of its settings.
@@ -69,8 +61,6 @@ pub struct PrintedHarness {
 pub struct PrintedRequest<'r> {
     /// Id of the benchmark.
     pub id: &'r str,
-    /// Duration of the warm-up.
-    pub warm_up: Duration,
     /// Duration of the samples.
     pub measurement: Duration,
     /// Number of samples, if requested.
@@ -93,31 +83,8 @@ pub struct PrintedReport {
 pub enum PrintedValue {
     /// A single value that summarizes the process.
     Value(Sample),
-    /// All samples of the process.
-    Samples(Box<CriterionReport>),
     /// No comparable result, with the reason.
     Nothing(String),
-}
-
-impl PrintedRequest<'_> {
-    /// Returns the corresponding settings of Criterion.
-    pub(super) fn config(&self) -> CriterionConfig {
-        criterion::adjusted_config(self.warm_up, self.measurement, self.samples)
-    }
-}
-
-/// Reads the result that Criterion wrote for the benchmark.
-fn read_criterion_result(
-    folder: &criterion::ProcessFolder,
-    request: &PrintedRequest<'_>,
-) -> Result<PrintedValue, ChildError> {
-    match folder.read(request.id, &request.config()) {
-        Ok(Some(reported)) => Ok(PrintedValue::Samples(Box::new(reported))),
-        Ok(None) => Err(ChildError::bench(
-            "it wrote no result where it was told to (the variables CRITERION_HOME and CARGO_TARGET_DIR)",
-        )),
-        Err(message) => Err(ChildError::bench(message)),
-    }
 }
 
 /// Returns the harness whose output begins with this line, if any.
@@ -127,8 +94,6 @@ pub(in crate::child) fn identify_printer(line: &[u8]) -> Option<Printer> {
         Some(Printer::Libtest)
     } else if divan::is_first_line(line) {
         Some(Printer::Divan)
-    } else if criterion::is_first_line(line) {
-        Some(Printer::Criterion)
     } else {
         None
     }
@@ -146,12 +111,10 @@ impl Printer {
             printer: self,
             ids: Vec::new(),
             addresses: BTreeMap::new(),
-            dialect: None,
         };
         match self {
             Self::Libtest => harness.list_libtest(spec, context)?,
             Self::Divan => harness.list_divan(target, spec, context)?,
-            Self::Criterion => harness.list_criterion(spec, context)?,
         }
         Ok(harness)
     }
@@ -161,11 +124,6 @@ impl PrintedHarness {
     /// Returns the harness.
     pub fn printer(&self) -> Printer {
         self.printer
-    }
-
-    /// Reports whether this is a Criterion that does not accept a measurement time.
-    pub fn takes_no_settings(&self) -> bool {
-        self.dialect.is_some_and(|dialect| !dialect.has_settings)
     }
 
     /// Returns the ids of the benchmarks, in program order.
@@ -182,18 +140,15 @@ impl PrintedHarness {
     ) -> Result<PrintedReport, ChildError> {
         let ran = self.run_benchmark(request, "measure", spec, context, None)?;
         // Without a callback the process is not stopped early.
-        let (printed, folder) = ran.ok_or(ChildError::Interrupted)?;
+        let printed = ran.ok_or(ChildError::Interrupted)?;
         Ok(PrintedReport {
-            reported: match folder {
-                Some(folder) => read_criterion_result(&folder, request)?,
-                None => self.parse_result(&printed)?,
-            },
+            reported: self.parse_result(&printed)?,
             usage: printed.usage,
             took: printed.took,
         })
     }
 
-    /// Returns the arguments that measure one benchmark; not for Criterion.
+    /// Returns the arguments that measure one benchmark.
     pub(super) fn arguments(
         &self,
         request: &PrintedRequest<'_>,
@@ -219,9 +174,6 @@ impl PrintedHarness {
         let time = match self.printer {
             Printer::Libtest => Duration::ZERO,
             Printer::Divan => request.measurement,
-            Printer::Criterion => {
-                round_up_to_seconds(request.warm_up) + round_up_to_seconds(request.measurement)
-            }
         };
         (context.timeout.saturating_mul(UNKNOWN)).saturating_add(time.saturating_mul(PATIENCE))
     }
@@ -236,8 +188,6 @@ impl PrintedHarness {
         let found = match self.printer {
             Printer::Libtest => libtest::parse_result(&printed.stdout),
             Printer::Divan => single_divan_row(printed)?.map(|row| row.median),
-            // Criterion prints only a summary.
-            Printer::Criterion => None,
         };
         let time = found.ok_or_else(|| no_result_error(printed))?;
         Ok(match time.to_sample() {
@@ -257,7 +207,6 @@ impl PrintedHarness {
         match self.printer {
             Printer::Libtest => libtest::printed_steps(time),
             Printer::Divan => divan::printed_steps(time),
-            Printer::Criterion => f64::INFINITY,
         }
     }
 
@@ -265,7 +214,7 @@ impl PrintedHarness {
     pub(super) fn error_from_failure(&self, printed: ProcessOutput) -> ChildError {
         let captured = match self.printer {
             Printer::Libtest => libtest::captured_output(&printed.stdout),
-            Printer::Divan | Printer::Criterion => None,
+            Printer::Divan => None,
         };
         let panic = captured
             .and_then(panic_message)
@@ -306,46 +255,6 @@ impl PrintedHarness {
             };
             self.add(name.to_owned(), address);
         }
-        Ok(())
-    }
-
-    /// Lists the benchmarks, and finds out which options the executable supports.
-    fn list_criterion(
-        &mut self,
-        spec: &ProcessSpec,
-        context: &ProcessContext<'_>,
-    ) -> Result<(), ChildError> {
-        let list = |more: &[&str], context: &ProcessContext<'_>| {
-            let arguments = [&["--list"], more].concat();
-            let arguments: Vec<String> = arguments.into_iter().map(str::to_owned).collect();
-            run_list(&arguments, &[], spec, context)
-        };
-        let all = list(&[], context)?;
-        for title in libtest::parse_list(&all) {
-            let address = Address {
-                name: title.to_owned(),
-                threads: None,
-            };
-            self.add(title.to_owned(), address);
-        }
-        if self.ids.is_empty() {
-            return Err(ChildError::NoHello {
-                what: "it prints like Criterion, and lists no benchmarks".to_owned(),
-                first_line: all.lines().next().map(|line| quote(line.as_bytes())),
-            });
-        }
-        // Rejected probes are of no interest to the user.
-        let quiet = context.without_observer();
-        let has_expressions = libtest::parse_list(&list(&["^"], &quiet)?).next().is_some();
-        let has_settings = match list(&["--sample-size", "10"], &quiet) {
-            Ok(listed) => libtest::parse_list(&listed).next().is_some(),
-            Err(ChildError::Interrupted) => return Err(ChildError::Interrupted),
-            Err(_) => false,
-        };
-        self.dialect = Some(criterion::Dialect {
-            has_settings,
-            has_expressions,
-        });
         Ok(())
     }
 
@@ -445,7 +354,6 @@ fn find_thread_counts(
             variables: &[],
             purpose: "run each benchmark once",
             allowed: context.timeout.saturating_mul(UNKNOWN),
-            dropped: &[OF_THE_CLOCK],
         };
         // A benchmark that panics here panics again when it is measured, and is reported then.
         let quiet = context.without_observer();
@@ -515,7 +423,6 @@ fn run_list(
         variables,
         purpose: "list its benchmarks",
         allowed: context.timeout,
-        dropped: &[OF_THE_CLOCK],
     };
     let printed = run(spec, &call, context)?;
     match printed.error {

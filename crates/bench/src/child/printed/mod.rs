@@ -1,11 +1,8 @@
-//! Runs benches that know no runner: Rust's own `#[bench]` (libtest), the crate divan, and Criterion if it cannot
-//! connect to the parent.
+//! Runs benches that know no runner: Rust's own `#[bench]` (libtest) and the crate divan.
 //!
-//! Each process runs one benchmark. Its output is read as one value, or Criterion's files as its samples. Owns these
-//! formats, see docs/guide/src/coming-from.md. Must not treat a summary as samples: of divan's table, the median represents
+//! Each process runs one benchmark. Its output is read as one value. Owns these formats, see docs/guide/src/coming-from.md. Must not treat a summary as samples: of divan's table, the median represents
 //! the process.
 
-mod criterion;
 mod divan;
 mod harness;
 mod libtest;

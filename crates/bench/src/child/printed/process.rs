@@ -18,6 +18,8 @@ use perfcheck_host::process::UsageSnapshot;
 
 /// Largest accepted output; lists and tables are shorter.
 const MOST_TEXT: usize = 16 << 20;
+/// The beginning of the line about its clock that divan prints in every process.
+const OF_THE_CLOCK: &[u8] = b"Timer precision: ";
 /// Bytes kept of the beginning of standard error, for error messages.
 const MOST_ERRORS: usize = 64 << 10;
 
@@ -47,8 +49,6 @@ pub(super) struct Invocation<'c> {
     pub(super) purpose: &'c str,
     /// Longest duration allowed.
     pub(super) allowed: Duration,
-    /// Beginnings of lines that the harness prints to standard error in every process; they are not passed on.
-    pub(super) dropped: &'c [&'c [u8]],
 }
 
 /// Interval at which `is_enough` is called. It is shorter at first, because the process may end soon.
@@ -97,7 +97,6 @@ pub(super) fn run_until(
     let errors = StderrFilter {
         kept: RefCell::default(),
         line: RefCell::default(),
-        dropped: call.dropped,
         observer: context.observer,
     };
     let heard = ProcessContext {
@@ -152,12 +151,11 @@ pub(super) fn run_until(
     }))
 }
 
-/// The standard error of a process. Keeps its beginning, and passes it on line by line, except for lines that occur
-/// in every process.
+/// The standard error of a process. Keeps its beginning, and passes it on line by line, except for divan's line
+/// about its clock, which occurs in every process.
 struct StderrFilter<'c> {
     kept: RefCell<Vec<u8>>,
     line: RefCell<Vec<u8>>,
-    dropped: &'c [&'c [u8]],
     observer: &'c dyn Observer,
 }
 
@@ -177,7 +175,7 @@ impl Observer for StderrFilter<'_> {
         };
         let lines: Vec<u8> = line.drain(..ended).collect();
         for line in lines.split_inclusive(|byte| *byte == b'\n') {
-            if !self.dropped.iter().any(|begin| line.starts_with(begin)) {
+            if !line.starts_with(OF_THE_CLOCK) {
                 self.observer.observe(&Event::Output(line));
             }
         }

@@ -2,14 +2,9 @@
 //! instructions.
 
 use crate::child::printed::process::{Invocation, IsEnough, ProcessOutput, run, run_until};
-use std::ffi::OsStr;
-use std::path::PathBuf;
 use std::time::Duration;
 
-use super::criterion::{OF_EVERY_PROCESS, ProcessFolder};
-use super::harness::{
-    OF_THE_CLOCK, PrintedHarness, PrintedRequest, Printer, no_result_error, single_divan_row,
-};
+use super::harness::{PrintedHarness, PrintedRequest, Printer, no_result_error, single_divan_row};
 use crate::child::error::ChildError;
 use crate::child::running::PATIENCE;
 use crate::child::spawn::{ProcessContext, ProcessSpec};
@@ -29,8 +24,7 @@ impl PrintedHarness {
         Ok(())
     }
 
-    /// Runs one benchmark, to its end or until `is_enough` returns true; `None` in the second case. The folder has
-    /// Criterion's results.
+    /// Runs one benchmark, to its end or until `is_enough` returns true; `None` in the second case.
     pub(super) fn run_benchmark(
         &self,
         request: &PrintedRequest<'_>,
@@ -38,38 +32,17 @@ impl PrintedHarness {
         spec: &ProcessSpec,
         context: &ProcessContext<'_>,
         is_enough: Option<IsEnough<'_>>,
-    ) -> Result<Option<(ProcessOutput, Option<ProcessFolder>)>, ChildError> {
-        let (arguments, folder) = match self.dialect {
-            None => (self.arguments(request)?, None),
-            Some(dialect) => {
-                let folder = ProcessFolder::create().map_err(|error| {
-                    ChildError::bench(format!(
-                        "no directory could be made for its results: {error}"
-                    ))
-                })?;
-                let arguments = dialect.arguments(request.id, &request.config());
-                (arguments, Some(folder))
-            }
-        };
-        let variables = folder.as_ref().map(ProcessFolder::variables);
-        let variables: Vec<(&str, PathBuf)> = variables.into_iter().flatten().collect();
-        let variables: Vec<(&str, &OsStr)> = (variables.iter())
-            .map(|(name, path)| (*name, path.as_os_str()))
-            .collect();
-        let dropped: &[&[u8]] = match folder {
-            Some(_) => &OF_EVERY_PROCESS,
-            None => &[OF_THE_CLOCK],
-        };
+    ) -> Result<Option<ProcessOutput>, ChildError> {
+        let arguments = self.arguments(request)?;
         let call = Invocation {
             arguments: &arguments,
-            variables: &variables,
+            variables: &[],
             purpose,
             allowed: self.time_limit(request, context),
-            dropped,
         };
         match run_until(spec, &call, context, is_enough)? {
             Some(printed) if !printed.is_well => Err(self.error_from_failure(printed)),
-            printed => Ok(printed.map(|printed| (printed, folder))),
+            printed => Ok(printed),
         }
     }
 }
@@ -123,7 +96,6 @@ impl PrintedHarness {
             variables: &[],
             purpose: "iterate",
             allowed: (context.timeout).saturating_add(sample.expected.saturating_mul(PATIENCE)),
-            dropped: &[OF_THE_CLOCK],
         };
         let printed = run(spec, &call, context)?;
         if !printed.is_well {
