@@ -47,6 +47,7 @@ pub const LAYERS: [(&str, Layers); 4] = [
                     "perfcheck_store",
                 ],
             ),
+            ("diagnostics", &["error", "perfcheck_host"]),
             (
                 "options",
                 &[
