@@ -9,7 +9,7 @@ use tracing_subscriber::fmt::time::uptime;
 use tracing_subscriber::layer::SubscriberExt;
 use tracing_subscriber::util::SubscriberInitExt;
 
-use crate::AppError;
+use crate::error::AppError;
 
 /// Writes the log to `stream` from now on, if `PERFCHECK_LOG` asks for it. Times in it count from here. Call it once per process.
 ///
