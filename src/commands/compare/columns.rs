@@ -38,7 +38,7 @@ struct ComparedRun {
 
 impl ComparedRun {
     /// Returns the run under the user's word for it.
-    fn named(&self) -> NamedRun {
+    fn to_named_run(&self) -> NamedRun {
         NamedRun {
             run: self.head.id,
             name: self.name.clone(),
@@ -160,7 +160,7 @@ fn compare_run(
     world: &mut World<'_>,
 ) -> Result<ComparedRun, AppError> {
     let comparison = &asked.stored;
-    let both = comparison.read(base.named(), &run.named())?;
+    let both = comparison.read(base.to_named_run(), &run.to_named_run())?;
     let count = both.measured.candidate.len();
     let concluded = with_progress("Comparing", count, world, |told| {
         comparison.conclude(&both, told)

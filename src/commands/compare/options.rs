@@ -37,7 +37,7 @@ pub(super) struct SelectedRun {
 
 impl SelectedRun {
     /// Returns the run under the user's word for it.
-    pub(super) fn named(&self) -> NamedRun {
+    pub(super) fn to_named_run(&self) -> NamedRun {
         NamedRun {
             run: self.head.id,
             name: self.name.clone(),
@@ -52,7 +52,7 @@ impl CompareCall<'_> {
         for word in std::iter::once(&self.base).chain(&self.candidates) {
             let run = resolve_run(self.stored.store, self.stored.workspace, word)?;
             if let Some(same) = runs.iter().find(|other| other.head.id == run) {
-                return Err(same_run_error(&same.named(), word));
+                return Err(same_run_error(&same.to_named_run(), word));
             }
             let head = self.stored.store.run(run)?;
             runs.push(SelectedRun {

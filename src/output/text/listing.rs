@@ -99,7 +99,7 @@ fn columns_of(lines: &[BenchmarkLine]) -> Vec<Column> {
     ]
 }
 
-/// What a list without runs says.
+/// The text for a list without runs.
 const NO_RUNS: &str = "No runs yet: `cargo perfcheck` measures one.";
 
 /// Writes runs in lines of at most `columns`.

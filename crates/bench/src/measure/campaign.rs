@@ -61,7 +61,7 @@ pub struct BenchmarkCost {
     pub skipped: Option<String>,
 }
 
-/// What a campaign has come to.
+/// The result of a campaign.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct CampaignResult {
     /// How it ended.

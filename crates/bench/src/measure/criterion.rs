@@ -78,7 +78,7 @@ fn estimate_iteration(series: &Series) -> (f64, f64) {
     }
 }
 
-/// What a short process has shown of a benchmark.
+/// The findings of a short process about a benchmark.
 struct ObservedPace {
     id: String,
     pace: IterationPace,

@@ -120,7 +120,7 @@ impl SampledAlike {
     }
 }
 
-/// What Criterion's driver knows about a benchmark.
+/// The state of a benchmark in Criterion's driver.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct CriterionPace {
     /// Its speed, once a process has shown it.

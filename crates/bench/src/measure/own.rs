@@ -45,7 +45,7 @@ pub(super) struct OwnDriver {
     shared_cache: Rc<RefCell<SharedCache>>,
 }
 
-/// What this driver knows about a benchmark.
+/// The state of a benchmark in this driver.
 #[derive(Debug, Clone, Default)]
 struct OwnBenchmark {
     /// The layout of its samples. The first visit determines it.

@@ -1,4 +1,4 @@
-//! What a driver sees of a campaign while it runs the processes of one target, and the operations that all drivers share.
+//! The part of a campaign that a driver sees while it runs the processes of one target, and the operations that all drivers share.
 
 use std::time::Duration;
 

@@ -1,4 +1,4 @@
-//! What all rounds of a campaign have in common.
+//! The settings that all rounds of a campaign share.
 
 #![expect(
     clippy::disallowed_methods,
