@@ -124,36 +124,27 @@ impl Tables {
     ) -> Result<Self, SettingsError> {
         let mut tables = Self::default();
         let mut workspace_overrides = ParsedOverrides::default();
+        let of_package = [&LAYER_KEYS[..], &[LATENCY_DIGITS, OVERRIDE, LIMIT]].concat();
         if !workspace.is_null() {
-            let place = TableParser::new("[workspace.metadata.perfcheck]", workspace_manifest);
-            let table = place.as_table(workspace)?;
-            let known = [
-                &LAYER_KEYS[..],
-                &WORKSPACE_KEYS,
-                &[LATENCY_DIGITS, OVERRIDE, LIMIT],
-            ]
-            .concat();
-            place.check_keys(table, &known)?;
-            tables.workspace = place.parse_workspace_only(table)?;
-            tables.layers.workspace = place.parse_layer(table)?;
-            tables.limits = place.parse_limits(table, &Scope::default())?;
-            workspace_overrides = place.parse_overrides(table, None)?;
+            let name = "[workspace.metadata.perfcheck]".to_owned();
+            let known = [&of_package[..], &WORKSPACE_KEYS].concat();
+            let table = TableParser::new(name, workspace_manifest, workspace, &known)?;
+            tables.workspace = table.parse_workspace_only()?;
+            tables.layers.workspace = table.parse_layer()?;
+            tables.limits = table.parse_limits(&Scope::default())?;
+            workspace_overrides = table.parse_overrides(None)?;
         }
         for (package, manifest, value) in packages {
-            let place = TableParser::new("[package.metadata.perfcheck]", manifest);
-            let table = place.as_table(value)?;
-            place.check_keys(
-                table,
-                &[&LAYER_KEYS[..], &[LATENCY_DIGITS, OVERRIDE, LIMIT]].concat(),
-            )?;
-            let layer = place.parse_layer(table)?;
+            let name = "[package.metadata.perfcheck]".to_owned();
+            let table = TableParser::new(name, manifest, value, &of_package)?;
+            let layer = table.parse_layer()?;
             tables.layers.packages.insert(package.to_owned(), layer);
             let scope = Scope {
                 package: Some(package.to_owned()),
                 within: None,
             };
-            tables.limits.extend(place.parse_limits(table, &scope)?);
-            tables.add_overrides(place.parse_overrides(table, Some(package))?);
+            tables.limits.extend(table.parse_limits(&scope)?);
+            tables.add_overrides(table.parse_overrides(Some(package))?);
         }
         tables.add_overrides(workspace_overrides);
         Ok(tables)
@@ -165,13 +156,12 @@ impl Tables {
     }
 }
 
-/// The place of a table, for messages.
+/// A table with its place for messages.
 struct TableParser<'a> {
-    table: String,
+    name: String,
     file: &'a Path,
+    entries: &'a Map<String, Value>,
 }
-
-type SettingsTable = Map<String, Value>;
 
 /// The overrides of a table, strongest first, and the limits in them.
 #[derive(Default)]
@@ -181,30 +171,47 @@ struct ParsedOverrides {
 }
 
 impl<'a> TableParser<'a> {
-    fn new(table: &str, file: &'a Path) -> Self {
-        Self {
-            table: table.to_owned(),
+    /// Checks that `value` is a table with `known` keys alone.
+    fn new(
+        name: String,
+        file: &'a Path,
+        value: &'a Value,
+        known: &[&str],
+    ) -> Result<Self, SettingsError> {
+        let Some(entries) = value.as_object() else {
+            return Err(SettingsError::Value {
+                key: "perfcheck".to_owned(),
+                table: name,
+                file: file.to_owned(),
+                why: format!("{value} is not a table"),
+            });
+        };
+        let table = Self {
+            name,
             file,
-        }
+            entries,
+        };
+        table.check_keys(known)?;
+        Ok(table)
     }
 
     fn invalid_value(&self, key: &str, why: impl Into<String>) -> SettingsError {
         SettingsError::Value {
             key: key.to_owned(),
-            table: self.table.clone(),
+            table: self.name.clone(),
             file: self.file.to_owned(),
             why: why.into(),
         }
     }
 
-    fn as_table<'v>(&self, value: &'v Value) -> Result<&'v SettingsTable, SettingsError> {
-        value
-            .as_object()
-            .ok_or_else(|| self.invalid_value("perfcheck", format!("{value} is not a table")))
+    /// Returns the name of an inner table, without brackets.
+    fn inner_name(&self, key: &str) -> String {
+        format!("{}.{key}", self.name.trim_matches(['[', ']']))
     }
 
-    fn check_keys(&self, table: &SettingsTable, known: &[&str]) -> Result<(), SettingsError> {
-        let Some(key) = table.keys().find(|key| !known.contains(&key.as_str())) else {
+    fn check_keys(&self, known: &[&str]) -> Result<(), SettingsError> {
+        let mut keys = self.entries.keys();
+        let Some(key) = keys.find(|key| !known.contains(&key.as_str())) else {
             return Ok(());
         };
         if WORKSPACE_KEYS.contains(&key.as_str()) {
@@ -219,40 +226,47 @@ impl<'a> TableParser<'a> {
             .map(|(_, known)| known.to_owned());
         Err(SettingsError::UnknownKey {
             key: key.clone(),
-            table: self.table.clone(),
+            table: self.name.clone(),
             file: self.file.to_owned(),
             nearest,
         })
     }
 
-    fn parse_layer(&self, table: &SettingsTable) -> Result<Layer, SettingsError> {
+    /// Reads the value of a key, if it is there.
+    fn parse<T>(
+        &self,
+        key: &str,
+        read: impl FnOnce(&Value) -> Result<T, String>,
+    ) -> Result<Option<T>, SettingsError> {
+        let found = self.entries.get(key).map(read).transpose();
+        found.map_err(|why| self.invalid_value(key, why))
+    }
+
+    fn parse_layer(&self) -> Result<Layer, SettingsError> {
+        let phase = |text: &str| parse_positive_duration(text).and_then(limits::check_phase);
+        let digits = self.parse(LATENCY_DIGITS, integer(&(1..=5)))?;
         Ok(Layer {
-            launches: self.parse_integer(table, "rounds", &limits::LAUNCHES)?,
-            samples: self.parse_integer(table, "samples", &limits::SAMPLES)?,
-            warm_up: self.parse_warm_up(table)?,
+            launches: self.parse("rounds", integer(&limits::LAUNCHES))?,
+            samples: self.parse("samples", integer(&limits::SAMPLES))?,
+            warm_up: self.parse_warm_up()?,
             measurement: self
-                .parse_number_or_string(table, "measurement-time", |text| {
-                    parse_positive_duration(text).and_then(limits::check_phase)
-                })?
+                .parse("measurement-time", number_or_string(phase))?
                 .map(Nanos::from),
-            mode: self.parse_string(table, "sampling-mode", str::parse)?,
-            noise_threshold: self.parse_number_or_string(
-                table,
+            mode: self.parse("sampling-mode", string(str::parse))?,
+            noise_threshold: self.parse(
                 "noise-threshold",
-                parse_fraction_below_one,
+                number_or_string(parse_fraction_below_one),
             )?,
-            latency_digits: self.parse_latency_digits(table)?,
+            latency_digits: digits.map(|digits| digits as u8),
         })
     }
 
     /// Parses the warm-up, which is given as a time or as a count.
-    fn parse_warm_up(&self, table: &SettingsTable) -> Result<Option<WarmUpGoal>, SettingsError> {
-        let time = self.parse_number_or_string(table, "warm-up-time", |text| {
-            parse_duration(text).and_then(limits::check_phase)
-        })?;
-        let iterations =
-            self.parse_integer(table, "warm-up-iterations", &limits::WARM_UP_ITERATIONS)?;
-        match (time, iterations) {
+    fn parse_warm_up(&self) -> Result<Option<WarmUpGoal>, SettingsError> {
+        let phase = |text: &str| parse_duration(text).and_then(limits::check_phase);
+        let time = self.parse("warm-up-time", number_or_string(phase))?;
+        let iterations = integer(&limits::WARM_UP_ITERATIONS);
+        match (time, self.parse("warm-up-iterations", iterations)?) {
             (Some(_), Some(_)) => {
                 let why = "it stands beside `warm-up-time`: a warm-up has one end";
                 Err(self.invalid_value("warm-up-iterations", why))
@@ -262,15 +276,7 @@ impl<'a> TableParser<'a> {
         }
     }
 
-    fn parse_latency_digits(&self, table: &SettingsTable) -> Result<Option<u8>, SettingsError> {
-        let digits = self.parse_integer(table, LATENCY_DIGITS, &(1..=5))?;
-        Ok(digits.map(|digits| digits as u8))
-    }
-
-    fn parse_workspace_only(
-        &self,
-        table: &SettingsTable,
-    ) -> Result<WorkspaceSettings, SettingsError> {
+    fn parse_workspace_only(&self) -> Result<WorkspaceSettings, SettingsError> {
         let id = |text: &str| {
             if text.trim().is_empty() {
                 Err("it is empty".to_owned())
@@ -278,77 +284,57 @@ impl<'a> TableParser<'a> {
                 Ok(text.to_owned())
             }
         };
-        let fail_on = match table.get("fail-on") {
-            None => None,
-            Some(Value::String(word)) if word == "none" => Some(Vec::new()),
-            Some(Value::Array(words)) => {
-                let verdict = |word: &Value| match word.as_str() {
-                    Some(word) => word
-                        .parse()
-                        .map_err(|why: String| self.invalid_value("fail-on", why)),
-                    None => Err(self.invalid_value("fail-on", format!("{word} is not a word"))),
-                };
-                Some(words.iter().map(verdict).collect::<Result<_, _>>()?)
-            }
-            Some(other) => {
-                let why = format!("{other} is neither a list of verdicts nor \"none\"");
-                return Err(self.invalid_value("fail-on", why));
-            }
+        let verdict = |word: &Value| match word.as_str() {
+            Some(word) => word.parse(),
+            None => Err(format!("{word} is not a word")),
         };
+        let fail_on = |value: &Value| match value {
+            Value::String(word) if word == "none" => Ok(Vec::new()),
+            Value::Array(words) => words.iter().map(verdict).collect(),
+            other => Err(format!(
+                "{other} is neither a list of verdicts nor \"none\""
+            )),
+        };
+        let significance_level = number_or_string(parse_significance_level);
+        let confidence_level = number_or_string(parse_confidence_level);
+        let time_per_benchmark = number_or_string(parse_positive_duration);
         Ok(WorkspaceSettings {
-            id: self.parse_string(table, "id", id)?,
-            team_store: self.parse_string(table, "team-store", |text| Ok(text.to_owned()))?,
-            method: self.parse_string(table, "method", str::parse)?,
-            correction: self.parse_string(table, "correction", str::parse)?,
-            shared_host: self.parse_string(table, "host", parse_shared_host)?,
-            significance_level: self.parse_number_or_string(
-                table,
-                "significance-level",
-                parse_significance_level,
-            )?,
-            confidence_level: self.parse_number_or_string(
-                table,
-                "confidence-level",
-                parse_confidence_level,
-            )?,
-            resamples: self.parse_integer(table, "resamples", &limits::RESAMPLES)?,
-            timeout: self.parse_time(table, "timeout")?,
-            time_per_benchmark: self.parse_number_or_string(
-                table,
-                "time-per-benchmark",
-                parse_positive_duration,
-            )?,
-            kept_builds_mib: self.parse_integer(
-                table,
-                "kept-builds-mib",
-                &limits::KEPT_BUILDS_MIB,
-            )?,
-            fail_on,
-            thresholds: self.parse_thresholds(table)?,
+            id: self.parse("id", string(id))?,
+            team_store: self.parse("team-store", string(|text| Ok(text.to_owned())))?,
+            method: self.parse("method", string(str::parse))?,
+            correction: self.parse("correction", string(str::parse))?,
+            shared_host: self.parse("host", string(parse_shared_host))?,
+            significance_level: self.parse("significance-level", significance_level)?,
+            confidence_level: self.parse("confidence-level", confidence_level)?,
+            resamples: self.parse("resamples", integer(&limits::RESAMPLES))?,
+            timeout: self.parse("timeout", number_or_string(parse_duration))?,
+            time_per_benchmark: self.parse("time-per-benchmark", time_per_benchmark)?,
+            kept_builds_mib: self.parse("kept-builds-mib", integer(&limits::KEPT_BUILDS_MIB))?,
+            fail_on: self.parse("fail-on", fail_on)?,
+            thresholds: self.parse_thresholds()?,
         })
     }
 
     /// Parses the inner table of thresholds, and refuses unknown names too.
-    fn parse_thresholds(&self, table: &SettingsTable) -> Result<Thresholds, SettingsError> {
+    fn parse_thresholds(&self) -> Result<Thresholds, SettingsError> {
         let mut thresholds = Thresholds::default();
-        let Some(value) = table.get(THRESHOLDS) else {
+        let Some(value) = self.entries.get(THRESHOLDS) else {
             return Ok(thresholds);
         };
         let inner = TableParser {
-            table: format!("[{}.{THRESHOLDS}]", self.table.trim_matches(['[', ']'])),
+            name: format!("[{}]", self.inner_name(THRESHOLDS)),
             file: self.file,
+            entries: value
+                .as_object()
+                .ok_or_else(|| self.invalid_value(THRESHOLDS, format!("{value} is not a table")))?,
         };
-        let entries = value
-            .as_object()
-            .ok_or_else(|| self.invalid_value(THRESHOLDS, format!("{value} is not a table")))?;
         let known: Vec<&str> = Thresholds::ALL.iter().map(|kind| kind.name).collect();
-        inner.check_keys(entries, &known)?;
-        for (name, value) in entries {
-            let number = value
-                .as_f64()
-                .ok_or_else(|| inner.invalid_value(name, format!("{value} is not a number")))?;
-            thresholds
-                .set(name, number)
+        inner.check_keys(&known)?;
+        for (name, value) in inner.entries {
+            let number = value.as_f64();
+            number
+                .ok_or_else(|| format!("{value} is not a number"))
+                .and_then(|number| thresholds.set(name, number))
                 .map_err(|why| inner.invalid_value(name, why))?;
         }
         thresholds.check_order().map_err(|broken| {
@@ -360,33 +346,23 @@ impl<'a> TableParser<'a> {
         Ok(thresholds)
     }
 
-    /// Parses the limits of benchmarks within `scope`.
-    fn parse_limits(
-        &self,
-        table: &SettingsTable,
-        scope: &Scope,
-    ) -> Result<Vec<Limit>, SettingsError> {
-        let limit = |text: &Value| {
-            let text = text
-                .as_str()
-                .ok_or_else(|| self.invalid_value(LIMIT, format!("{text} is not a string")))?;
-            Limit::parse(text, scope.clone()).map_err(|why| self.invalid_value(LIMIT, why))
+    /// Parses the limits of benchmarks within `scope`: one, or an array of them.
+    fn parse_limits(&self, scope: &Scope) -> Result<Vec<Limit>, SettingsError> {
+        let limit = |text: &Value| match text.as_str() {
+            Some(text) => Limit::parse(text, scope.clone()),
+            None => Err(format!("{text} is not a string")),
         };
-        match table.get(LIMIT) {
-            None => Ok(Vec::new()),
-            Some(Value::Array(limits)) => limits.iter().map(limit).collect(),
-            Some(one) => Ok(vec![limit(one)?]),
-        }
+        let limits = self.parse(LIMIT, |value| match value {
+            Value::Array(limits) => limits.iter().map(limit).collect(),
+            one => Ok(vec![limit(one)?]),
+        })?;
+        Ok(limits.unwrap_or_default())
     }
 
     /// Parses the overrides; later entries override earlier ones.
-    fn parse_overrides(
-        &self,
-        table: &SettingsTable,
-        package: Option<&str>,
-    ) -> Result<ParsedOverrides, SettingsError> {
+    fn parse_overrides(&self, package: Option<&str>) -> Result<ParsedOverrides, SettingsError> {
         let mut parsed = ParsedOverrides::default();
-        let entries = match table.get(OVERRIDE) {
+        let entries = match self.entries.get(OVERRIDE) {
             None => return Ok(parsed),
             Some(Value::Array(entries)) => entries,
             Some(other) => {
@@ -395,97 +371,60 @@ impl<'a> TableParser<'a> {
                 return Err(self.invalid_value(OVERRIDE, why));
             }
         };
-        let inner = TableParser {
-            table: format!("[[{}.{OVERRIDE}]]", self.table.trim_matches(['[', ']'])),
-            file: self.file,
+        let glob = |text: &str| match GlobBuilder::new(text).build() {
+            Ok(glob) => Ok(glob.compile_matcher()),
+            Err(error) => Err(error.to_string()),
         };
+        let known = [&LAYER_KEYS[..], &[MATCH, LIMIT]].concat();
         for entry in entries.iter().rev() {
-            let table = inner.as_table(entry)?;
-            inner.check_keys(table, &[&LAYER_KEYS[..], &[MATCH, LIMIT]].concat())?;
-            let glob = |text: &str| {
-                GlobBuilder::new(text)
-                    .build()
-                    .map(|glob| glob.compile_matcher())
-                    .map_err(|error| error.to_string())
-            };
-            let pattern = inner.parse_string(table, MATCH, glob)?.ok_or_else(|| {
+            let name = format!("[[{}]]", self.inner_name(OVERRIDE));
+            let inner = TableParser::new(name, self.file, entry, &known)?;
+            let pattern = inner.parse(MATCH, string(glob))?.ok_or_else(|| {
                 inner.invalid_value(MATCH, "it is missing: which benchmarks is this for?")
             })?;
             let scope = Scope {
                 package: package.map(str::to_owned),
                 within: Some(pattern.clone()),
             };
-            parsed.limits.extend(inner.parse_limits(table, &scope)?);
+            parsed.limits.extend(inner.parse_limits(&scope)?);
             parsed.overrides.push(Override {
                 package: scope.package,
                 pattern,
-                layer: inner.parse_layer(table)?,
+                layer: inner.parse_layer()?,
             });
         }
         Ok(parsed)
     }
+}
 
-    fn parse_string<T>(
-        &self,
-        table: &SettingsTable,
-        key: &str,
-        read: impl Fn(&str) -> Result<T, String>,
-    ) -> Result<Option<T>, SettingsError> {
-        match table.get(key) {
-            None => Ok(None),
-            Some(Value::String(text)) => read(text)
-                .map(Some)
-                .map_err(|why| self.invalid_value(key, why)),
-            Some(other) => Err(self.invalid_value(key, format!("{other} is not a string"))),
-        }
+/// Returns a reader of strings.
+fn string<T>(read: impl Fn(&str) -> Result<T, String>) -> impl FnOnce(&Value) -> Result<T, String> {
+    move |value| match value {
+        Value::String(text) => read(text),
+        other => Err(format!("{other} is not a string")),
     }
+}
 
-    fn parse_integer(
-        &self,
-        table: &SettingsTable,
-        key: &str,
-        range: &RangeInclusive<u32>,
-    ) -> Result<Option<u32>, SettingsError> {
-        let Some(value) = table.get(key) else {
-            return Ok(None);
-        };
-        let (least, most) = (range.start(), range.end());
-        let found = match value.as_u64() {
-            Some(number) => limits::check_range(range, number),
-            None => Err(format!(
-                "{value} is not a whole number from {least} to {most}"
-            )),
-        };
-        found.map(Some).map_err(|why| self.invalid_value(key, why))
+/// Returns a reader of numbers, which may be written as strings with a unit.
+fn number_or_string<T>(
+    read: impl Fn(&str) -> Result<T, String>,
+) -> impl FnOnce(&Value) -> Result<T, String> {
+    move |value| match value {
+        Value::String(text) => read(text),
+        Value::Number(number) => read(&number.to_string()),
+        other => Err(format!("{other} is neither a number nor a string")),
     }
+}
 
-    fn parse_time(
-        &self,
-        table: &SettingsTable,
-        key: &str,
-    ) -> Result<Option<Duration>, SettingsError> {
-        self.parse_number_or_string(table, key, parse_duration)
-    }
-
-    fn parse_number_or_string<T>(
-        &self,
-        table: &SettingsTable,
-        key: &str,
-        read: impl Fn(&str) -> Result<T, String>,
-    ) -> Result<Option<T>, SettingsError> {
-        let text = match table.get(key) {
-            None => return Ok(None),
-            Some(Value::String(text)) => text.clone(),
-            Some(Value::Number(number)) => number.to_string(),
-            Some(other) => {
-                return Err(
-                    self.invalid_value(key, format!("{other} is neither a number nor a string"))
-                );
-            }
-        };
-        read(&text)
-            .map(Some)
-            .map_err(|why| self.invalid_value(key, why))
+/// Returns a reader of whole numbers in `range`.
+fn integer(range: &RangeInclusive<u32>) -> impl FnOnce(&Value) -> Result<u32, String> {
+    move |value| match value.as_u64() {
+        Some(number) => limits::check_range(range, number),
+        None => Err(format!(
+            "{value} is not a whole number from {} to {}",
+            range.start(),
+            range.end()
+        )),
     }
 }
 

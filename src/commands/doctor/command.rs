@@ -5,11 +5,10 @@
     reason = "how long the counters were watched"
 )]
 
-use super::options::DoctorOptions;
 use std::time::Instant;
 
 use super::judgement::{DoctorFacts, judge};
-use super::noise;
+use super::noise::{self, DoctorOptions};
 use crate::error::{AppError, first_line};
 use crate::options::OutputOptions;
 use crate::output::{self, DoctorFindings};

@@ -5,8 +5,6 @@ mod judgement;
 #[cfg(test)]
 mod judgement_tests;
 mod noise;
-mod options;
 
 pub use command::doctor;
-pub use noise::{WORKLOADS_ARGUMENT, run_workloads};
-pub use options::DoctorOptions;
+pub use noise::{DoctorOptions, WORKLOADS_ARGUMENT, run_workloads};

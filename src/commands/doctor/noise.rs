@@ -8,7 +8,6 @@ use std::hint::black_box;
 use std::process::ExitCode;
 use std::time::Duration;
 
-use super::options::DoctorOptions;
 use crate::error::AppError;
 use crate::output::{NoiseFindings, Progress, Resolvable};
 use crate::pipeline::paired::RecordedRounds;
@@ -25,6 +24,17 @@ use perfcheck_bench::measure::{
 };
 use perfcheck_build::cargo::BenchTarget;
 use perfcheck_stats::derived_seed;
+
+/// Options of `cargo perfcheck doctor`.
+#[derive(Debug, Clone)]
+pub struct DoctorOptions {
+    /// Duration of the noise measurement
+    pub time: Duration,
+    /// Maximum rounds of each workload; `None` for as many as fit
+    pub rounds: Option<u32>,
+    /// Seed of all randomness; `None` for a fresh one
+    pub seed: Option<u64>,
+}
 
 /// Time allowed for an answer beyond the requested measurement.
 const TIMEOUT: Duration = Duration::from_secs(20);

@@ -111,12 +111,7 @@ fn read_runs<'a>(
                 None => there(&all, run),
             })
             .collect();
-        let mut places = vec![0; runs.len()];
-        let mut next = all.len();
-        for (place, doubled) in places.iter_mut().zip(&doubled) {
-            *place = next;
-            next += usize::from(!doubled);
-        }
+        let places = new_places(doubled.iter().map(|doubled| !doubled), all.len());
         for run in &mut runs {
             if let Some(pair) = &mut run.head.pair {
                 pair.partner = places[pair.partner];
@@ -140,6 +135,16 @@ fn read_runs<'a>(
     select_runs(all, &options.runs)
 }
 
+/// Returns the place of each kept run, counted from `first`; others have that of the next kept one.
+fn new_places(kept: impl Iterator<Item = bool>, first: usize) -> Vec<usize> {
+    kept.scan(first, |next, kept| {
+        let place = *next;
+        *next += usize::from(kept);
+        Some(place)
+    })
+    .collect()
+}
+
 /// Keeps runs with these names, and the other sides of pairs.
 fn select_runs<'a>(all: Vec<FileRun<'a>>, only: &[String]) -> Result<Vec<FileRun<'a>>, AppError> {
     for wanted in only {
@@ -159,12 +164,7 @@ fn select_runs<'a>(all: Vec<FileRun<'a>>, only: &[String]) -> Result<Vec<FileRun
             named(one) || partner.is_some_and(named)
         })
         .collect();
-    let mut places = vec![0; all.len()];
-    let mut next = 0;
-    for (place, kept) in places.iter_mut().zip(&kept) {
-        *place = next;
-        next += usize::from(*kept);
-    }
+    let places = new_places(kept.iter().copied(), 0);
     let mut picked = Vec::new();
     for (mut one, _) in all.into_iter().zip(kept).filter(|(_, kept)| *kept) {
         if let Some(pair) = &mut one.run.head.pair {

@@ -7,10 +7,9 @@ mod read;
 #[cfg(test)]
 mod tests;
 mod wire;
-mod write;
 
 pub use read::{is_portable, read_portable};
 pub use wire::{
     PortableConclusion, PortableHead, PortablePair, PortableRun, PortableRunId, PortableVerdict,
+    write_portable,
 };
-pub use write::write_portable;

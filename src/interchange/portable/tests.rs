@@ -326,7 +326,7 @@ fn what_is_beyond_the_limits_is_refused_with_its_line() {
             "a target has 1001 bytes, more than 1000",
         ),
         (
-            good.replace("\"settings\":{}", "\"settings\":{\"launches\":0}"),
+            good.replace("\"settings\":{}", "\"settings\":{\"processes\":0}"),
             "a:4",
             "0 is not a whole number from 1 to 10000",
         ),
