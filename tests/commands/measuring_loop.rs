@@ -168,6 +168,7 @@ fn a_warm_up_that_was_disturbed_does_not_make_all_samples_short() {
     let made = bench(
         &machine,
         r#"
+use std::sync::atomic::{AtomicU64, Ordering::SeqCst};
 static CALLS: AtomicU64 = AtomicU64::new(0);
 fn measured(suite: &mut Suite) {
     suite.bench("a", |b| b.iter(|| {

@@ -665,12 +665,12 @@ impl<'a> UnidentifiedChild<'a> {
     /// Fails if the output is that of Criterion: recent versions print to standard error if they could not connect to the runner.
     fn refuse_unconnected_criterion(&self) -> Result<(), ChildError> {
         let lines = self.running.last_lines();
-        match lines
+        if lines
             .iter()
             .any(|line| line.as_bytes().starts_with(OF_CRITERION))
         {
-            true => Err(ChildError::UnconnectedCriterion),
-            false => Ok(()),
+            return Err(ChildError::UnconnectedCriterion);
         }
+        Ok(())
     }
 }

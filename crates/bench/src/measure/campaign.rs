@@ -338,14 +338,16 @@ impl DrivenTarget {
     /// Runs one round, with as many processes as it takes to visit each chosen benchmark once.
     fn run_round<E>(
         &mut self,
-        context: RoundContext<'_, '_>,
+        RoundContext {
+            settings,
+            round,
+            others,
+            ended_visits,
+        }: RoundContext<'_, '_>,
         scope: RoundScope,
         attempts: &mut Attempts,
         sink: &mut CampaignSink<'_, E>,
     ) -> Result<CampaignEnd, E> {
-        let RoundContext {
-            settings, round, ..
-        } = context;
         let Self { target, driver } = self;
         let chosen = target.choose_benchmarks(settings, round, scope);
         if chosen.is_empty() {
@@ -368,8 +370,8 @@ impl DrivenTarget {
                 target: &mut *target,
                 settings,
                 unvisited,
-                ended_visits: &mut *context.ended_visits,
-                others: context.others,
+                ended_visits: &mut *ended_visits,
+                others,
             };
             let ended = run_processes(&mut **driver, &mut step);
             let records = &step.processes.records;
