@@ -1,4 +1,4 @@
-//! The log of what the tool itself does: its stages, the programs that it starts, its files, and its statements to the database.
+//! The log of what the tool itself does: its stages, the programs that it starts, and its statements to the database.
 
 use std::io;
 

@@ -336,16 +336,20 @@ pub(super) struct NamedRun {
 }
 
 impl NamedRun {
+    pub(super) fn new(run: RunId, name: &str) -> Self {
+        Self {
+            run,
+            name: name.to_owned(),
+        }
+    }
+
     /// Like [`resolve_run`].
     pub(super) fn resolve(
         store: &Store,
         workspace: WorkspaceId,
         word: &str,
     ) -> Result<Self, AppError> {
-        Ok(Self {
-            run: resolve_run(store, workspace, word)?,
-            name: word.to_owned(),
-        })
+        Ok(Self::new(resolve_run(store, workspace, word)?, word))
     }
 
     /// Like [`resolve_reference`].
@@ -354,10 +358,7 @@ impl NamedRun {
         workspace: WorkspaceId,
         word: &str,
     ) -> Result<Self, AppError> {
-        Ok(Self {
-            run: resolve_reference(store, workspace, word)?,
-            name: word.to_owned(),
-        })
+        Ok(Self::new(resolve_reference(store, workspace, word)?, word))
     }
 }
 

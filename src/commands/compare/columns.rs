@@ -37,14 +37,6 @@ struct ComparedRun {
 }
 
 impl ComparedRun {
-    /// Returns the run under the user's word for it.
-    fn to_named_run(&self) -> NamedRun {
-        NamedRun {
-            run: self.head.id,
-            name: self.name.clone(),
-        }
-    }
-
     /// Creates the reference, which has no verdicts.
     fn from_selected(run: SelectedRun) -> Self {
         let measurements = run.measurements.into_iter();
@@ -160,7 +152,10 @@ fn compare_run(
     world: &mut World<'_>,
 ) -> Result<ComparedRun, AppError> {
     let comparison = &asked.stored;
-    let both = comparison.read(base.to_named_run(), &run.to_named_run())?;
+    let both = comparison.read(
+        NamedRun::new(base.head.id, &base.name),
+        &NamedRun::new(run.head.id, &run.name),
+    )?;
     let count = both.measured.candidate.len();
     let concluded = with_progress("Comparing", count, world, |told| {
         comparison.conclude(&both, told)

@@ -35,16 +35,6 @@ pub(super) struct SelectedRun {
     pub(super) measurements: Vec<Measurement>,
 }
 
-impl SelectedRun {
-    /// Returns the run under the user's word for it.
-    pub(super) fn to_named_run(&self) -> NamedRun {
-        NamedRun {
-            run: self.head.id,
-            name: self.name.clone(),
-        }
-    }
-}
-
 impl CompareCall<'_> {
     /// Reads the reference and all candidates, which must be different runs.
     pub(super) fn read_runs(&self) -> Result<Vec<SelectedRun>, AppError> {
@@ -52,7 +42,7 @@ impl CompareCall<'_> {
         for word in std::iter::once(&self.base).chain(&self.candidates) {
             let run = resolve_run(self.stored.store, self.stored.workspace, word)?;
             if let Some(same) = runs.iter().find(|other| other.head.id == run) {
-                return Err(same_run_error(&same.to_named_run(), word));
+                return Err(same_run_error(&NamedRun::new(run, &same.name), word));
             }
             let head = self.stored.store.run(run)?;
             runs.push(SelectedRun {

@@ -7,10 +7,14 @@ use super::round::TargetRound;
 /// Drives the processes of a bench target. It keeps what only its kind of harness needs.
 pub(super) trait BenchDriver {
     /// Returns how exactly the harness accepts times.
-    fn time_precision(&self) -> TimePrecision;
+    fn time_precision(&self) -> TimePrecision {
+        TimePrecision::Exactly
+    }
 
     /// Explains why its times are longer than requested. Returns `None` if they are not.
-    fn explain_rounding(&self) -> Option<String>;
+    fn explain_rounding(&self) -> Option<String> {
+        None
+    }
 
     /// Reports whether later rounds sample for longer than the first ones.
     fn lengthens_rounds(&self) -> bool {

@@ -9,7 +9,7 @@ use std::cell::RefCell;
 use std::rc::Rc;
 use std::time::{Duration, Instant};
 
-use super::benchmark::{BenchmarkIndex, PerBenchmark, TimePrecision};
+use super::benchmark::{BenchmarkIndex, PerBenchmark};
 use super::driver::BenchDriver;
 use super::process::{CpuPinning, Interrupted, PinnableChild, ProcessObserver, SharedCache};
 use super::round::{SuccessfulVisit, TargetRound};
@@ -70,14 +70,6 @@ struct LiveChildren<'v, 's> {
 }
 
 impl BenchDriver for OwnDriver {
-    fn time_precision(&self) -> TimePrecision {
-        TimePrecision::Exactly
-    }
-
-    fn explain_rounding(&self) -> Option<String> {
-        None
-    }
-
     fn lengthens_rounds(&self) -> bool {
         true
     }

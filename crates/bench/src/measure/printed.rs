@@ -9,7 +9,7 @@
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use super::benchmark::{BenchmarkIndex, TimePrecision};
+use super::benchmark::BenchmarkIndex;
 use super::driver::BenchDriver;
 use super::process::{Interrupted, ProcessObserver};
 use super::round::{SuccessfulVisit, TargetRound};
@@ -28,14 +28,6 @@ pub(super) struct PrintedDriver {
 }
 
 impl BenchDriver for PrintedDriver {
-    fn time_precision(&self) -> TimePrecision {
-        TimePrecision::Exactly
-    }
-
-    fn explain_rounding(&self) -> Option<String> {
-        None
-    }
-
     /// Runs one process of each side, for the next unvisited benchmark.
     fn run_processes(&mut self, round: &mut TargetRound<'_, '_>) -> Result<(), Interrupted> {
         let Some(index) = round.unvisited.pop() else {

@@ -4,12 +4,10 @@
   reference.py                 writes reference.json, which the golden test reads, and serializers.json, which the tests of import and pivots read
   reference.py --check         computes both anew and compares them with the files: words, keys and lengths exactly, numbers to 1e-12 of themselves, because the
                                last digit of some depends on the processor
-  reference.py --report        reads the golden test's output from standard input and prints docs/internals/src/validation.md
+  reference.py --report        reads the golden test's output from standard input and puts its table into docs/internals/src/validation.md
 
     python3 tests/systems/reference.py
-    cargo test -p perfcheck-stats --test systems golden -- --nocapture | python3 crates/stats/tests/systems/reference.py --report > docs/internals/src/validation.md
-
-What it says of simulations is about the tables that `tools/src/bin/validate` prints; they stand in tools/simulated.md.
+    cargo test -p perfcheck-stats --test systems golden -- --nocapture | python3 crates/stats/tests/systems/reference.py --report
 
 Where a library has the quantity, the library is called; for what rests on a mean or on deviations from it that is Python's `statistics`, whose sums
 are exact fractions: NumPy's and SciPy's lose the digits that an offset takes. What is computed from its definition, because no library has it, is in
@@ -21,12 +19,14 @@ import itertools
 import json
 import math
 import pathlib
+import re
 import statistics
 import sys
 from fractions import Fraction
 
 SEED = 20_240_607
 HERE = pathlib.Path(__file__).parent
+PAGE = HERE.parents[3] / "docs/internals/src/validation.md"
 QUANTILES = [0.0, 0.05, 0.07, 0.25, 0.5, 0.75, 0.95, 0.99, 1.0]
 LEVELS = [0.9, 0.95, 0.99]
 
@@ -907,55 +907,13 @@ def report():
         sys.exit("no table on standard input: see the usage at the top of this file")
     content = json.loads((HERE / "reference.json").read_text())
     kinds = sorted({pair["kind"] for pair in content["pairs"]})
-    print(f"""# Validation
-
-What `crates/stats` is checked against, with the worst error seen. This page is written by `crates/stats/tests/systems/reference.py --report` from the output of the
-golden test (`cargo test -p perfcheck-stats --test systems golden -- --nocapture`), which fails where an error is beyond its bound.
-
-The reference values were made with {content["made with"]} from {len(content["pairs"])} pairs of seeded samples
-({", ".join(kinds)}), {len(content["groups"])} sets of groups and {len(content["families"])} families of p-values. "By definition": no library has the quantity, or
-none with this rule; the script computes it from its formula, independently of the code here.
-
-Errors are relative to the reference value; those of an interval that is a value and a margin are relative to its width, and those of intervals
-that leave out one value at a time and of lines are relative to the largest value of the samples. Samples are of up to 5,000 values, with offsets up to 1e12 whose sums keep no
-digit of the spread without care; groups are of up to 50 launches. Bounds: 1e-9; 1e-6 for p-values. Values that do not exist
-(a deviation of one sample, a test of constants) must be absent on both sides; they count as compared. Reference values are kept to 14 digits, so errors up to 5e-14
-are theirs.
-
-| quantity | checked against | values | worst error |
-|---|---|---|---|""")
-    print("\n".join(table))
-    print("""
-Beside these, every row of [Five published systems](systems.md) that is statistics alone has a test of its own, with the figures that the systems' documents
-print; `tests/systems/rows.py` lists the rows without one. What is random here (bootstrap intervals, subselection) is checked where its distribution can be written out whole: intervals from all
-n^n resamples of up to five values, subselections that take everything. The laws that hold for all data (invariances, inversions of tests into intervals) are property tests beside the code.
-
-## Through the command line
-
-`tests/systems/corpus.py`, a step of `.ci/run`, imports 200 data sets, describes and compares them with every published test, and compares what the messages say with exact fractions, NumPy and SciPy: data with offsets up to 1e12, up to 5,000 values and 50 launches a side, ties, constants, tiny values, heavy tails, two modes.
-Everything deterministic agrees to 1e-9 of itself, or both p are below that.
-
-## Criterion's own samples
-
-`tests/real/criterion_check.sh`, a step of `.ci/run`, runs published benches and some of our own under Criterion 0.8.2 and analyses what it has stored: slope, mean, median, standard deviation, MAD, the four fences and the outliers of each kind (by the fences and as printed) agree to 1e-9, and Criterion's
-interval bounds lie where 5 standard deviations of the resamples' noise allow them. Files of such a run are a golden test (`tests/systems/criterion_samples`). One difference is known and taken into account there: Criterion's factor of the MAD is 1.4826 rounded to 32 bits, ours is 1.4826, so the scaled MADs
-that the two print differ by 1.8e-8 relatively; unscaled they are equal.
-
-## Simulations
-
-What they show (`RAYON_NUM_THREADS=1 cargo run --release -p perfcheck-tools --bin validate -- all 2000`, seed 20251121; three minutes of CPU time):
-
-- Student's t and the paired log ratio keep their level at every number of launches, to within a per cent or two for skewed launches. The percentile bootstrap of a mean covers about 74, 85, 90 and 93 % at 3, 5, 10 and 20 launches instead of 95, BCa no more. So below eight launches every interval shown is Student's; from eight on
-  it is the bootstrap, as other systems have it, and covers 2 to 6 % too seldom at ten.
-- Intervals over the samples of one launch (`show --stats`, as other systems state them) cover 95 % where samples are independent: Student's, Yuen's after `both5` and, of the median, the distribution-free one. Yuen's after `iqr` covers 91 to 96 %, as its error does not know that the fences were found in the same samples. With an
-  autocorrelation of 0.5 they cover 62 to 81 %, and where processes differ by as much as samples do, 11 % with 200 samples: more samples of one process make them narrower, not truer.
-- Not everything is within its band. The interval of an SD covers too seldom with either method but for three skewed launches, of heavy-tailed ones far too seldom. The jackknife of a median is worse than the bootstrap for five skewed launches (88 against 93 %), better for three and for the other shapes. The t-score of ten and twenty heavy-tailed launches, and of twenty
-  skewed ones, covers 92 to 94 %. None of the intervals of descriptions decides.
-- The intervals that decide (run level, in turn) are within the band of their 98 % or above it everywhere in the table; they and the t-score of few launches are on the safe side (`▲`).
-- p-values keep their levels, but for Welch's with sides of different sizes, which alarms 1.7 times at .01 and 3.4 times at .001 as often as it says: its degrees of freedom are estimated. Where the t-score of the project uses it, they are held ([the bootstrap t-score](statistics/bootstrap.md)): see 5 and 50. Exact tests of few values are discrete, hence `▼`.
-- Launch effects of 0.5, 1 and 2 % raise no verdict's false alarms above its 1 %. The last line shows what they do to a test that takes samples for independent.
-
-The tables are in `tools/simulated.md`.""")
+    counts = f"""computed with {content["made with"]} from {len(content["pairs"])} pairs of seeded samples
+({", ".join(kinds)}), {len(content["groups"])} sets of groups and {len(content["families"])} families of p-values"""
+    page, replaced = re.subn(r"computed with .*? families of p-values", lambda _: counts, PAGE.read_text(), count=1, flags=re.DOTALL)
+    page, tables = re.subn(r"(?<=\n\|---\|---\|---\|---\|\n)(\|[^\n]*\n)+", lambda _: "\n".join(table) + "\n", page, count=1)
+    if not replaced or not tables:
+        sys.exit(f"{PAGE} has no place for the counts or for the table")
+    PAGE.write_text(page)
 
 
 if __name__ == "__main__":
