@@ -53,7 +53,8 @@ fn main() {
 
 /// As libtest prints it; processes differ by less than a thousandth.
 fn ns(name: &str) -> String {
-    let process: u32 = env::var("PERFCHECK_PROCESS").map_or(0, |process| process.parse().unwrap_or(0));
+    let process: u32 =
+        env::var("PERFCHECK_PROCESS").map_or(0, |process| process.parse().unwrap_or(0));
     let jitter = f64::from(process * 5 % 7) / 10.0;
     let ns = match name {
         "sums::one" if env::var_os("SLOWER").is_some() => 1604.85,
