@@ -104,7 +104,10 @@ class Run:
                 "sampling": {"launches": launches, "samples": 100, "warm_up": 100_000_000,
                              "measurement": 400_000_000, "mode": "standard"},
                 "noise_threshold": 0.02,
-                "outcome": {"failed": "panicked at benches/query.rs:41:9: index out of bounds: the len is 8 but the index is 8"},
+                "outcome": {"failed": {
+                    "side": "candidate",
+                    "message": "panicked at benches/query.rs:41:9: index out of bounds: the len is 8 but the index is 8",
+                }},
             })
         self.verdict(ident, "failed", None, target)
 
