@@ -2,8 +2,8 @@
 
 use super::measured::{Explanation, failure_statements, format_level, format_p};
 use super::unpaired::{
-    describe_open_interval, describe_smallest_callable, finite_or_none, format_bound,
-    format_thresholds, improvement_threshold, interval_statement, note_statements,
+    describe_open_interval, describe_smallest_callable, describe_withheld_change, finite_or_none,
+    format_bound, format_thresholds, improvement_threshold, interval_statement, note_statements,
     threshold_statement, verdict_statement,
 };
 use crate::output::messages::{Numbers, Statement};
@@ -225,6 +225,7 @@ fn describe_condition(
             "The whole interval {} lies between {low} and {high}, and no slower samples are suspected.",
             units::change_interval(lower, upper)
         ),
+        _ if let Some(withheld) = describe_withheld_change(comparison, lower, upper) => withheld,
         _ if comparison.notes.contains(&Note::SlowPathSuspected) => format!(
             "The whole interval {} lies between {low} and {high}, but some samples may be slower.",
             units::change_interval(lower, upper)

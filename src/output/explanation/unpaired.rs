@@ -234,9 +234,8 @@ fn decision_statement(comparison: &Comparison, test: Test) -> Statement {
                 units::change_interval(lower, upper)
             )
         }
-        (_, Some((lower, upper))) => {
-            describe_open_interval(lower, upper, comparison.noise_threshold)
-        }
+        (_, Some((lower, upper))) => describe_withheld_change(comparison, lower, upper)
+            .unwrap_or_else(|| describe_open_interval(lower, upper, comparison.noise_threshold)),
     };
     verdict_statement(&text, comparison)
 }
@@ -253,6 +252,32 @@ pub(super) fn verdict_statement(condition: &str, comparison: &Comparison) -> Sta
 /// Decisions use logarithms, so its size is a little less than the threshold.
 pub(super) fn improvement_threshold(threshold: f64) -> f64 {
     (-threshold.ln_1p()).exp_m1()
+}
+
+/// Explains why a change is not called because the fastest processes of a side disagree; `None` if that is not the reason.
+pub(super) fn describe_withheld_change(
+    comparison: &Comparison,
+    lower: f64,
+    upper: f64,
+) -> Option<String> {
+    if !comparison.notes.iter().any(Note::withholds_changes) {
+        return None;
+    }
+    let threshold = comparison.noise_threshold;
+    let (low, high) = format_thresholds(threshold);
+    let all = units::change_interval(lower, upper);
+    let seen = if lower > threshold {
+        format!("The whole interval {all} lies above {high}")
+    } else if upper < improvement_threshold(threshold) {
+        format!("The whole interval {all} lies below {low}")
+    } else if lower >= improvement_threshold(threshold) && upper <= threshold {
+        "Some samples of one side are slower".to_owned()
+    } else {
+        return None;
+    };
+    Some(format!(
+        "{seen}, but the fastest processes of a side differ by too much to call that."
+    ))
 }
 
 /// Explains why an interval leaves the question open.

@@ -294,7 +294,8 @@ fn decide_by_runs(
         _ => {}
     }
     let is_change = matches!(verdict, Verdict::Regressed | Verdict::Improved);
-    if tests.is_of_lone_launches || tests.is_disturbed && is_change {
+    let is_withheld = is_change && bounds.verdict(threshold + tests.withheld_change) != verdict;
+    if tests.is_of_lone_launches || is_withheld {
         verdict = Verdict::Inconclusive;
     }
     BoundedVerdict {
@@ -337,8 +338,8 @@ pub(super) struct QuestionTests {
     pub identical: bool,
     /// Whether each side has one process, timed by a clock, and no other run shows how much processes differ.
     pub is_of_lone_launches: bool,
-    /// Whether the fastest processes of a side disagree, so that no change is called.
-    pub is_disturbed: bool,
+    /// By how much more than the threshold a change must be because the fastest processes of a side disagree, a logarithm.
+    pub withheld_change: f64,
 }
 
 /// One question with the tests of its samples.
@@ -497,12 +498,13 @@ impl Sides {
         let withholding = sides
             .iter()
             .filter(|_| kind == RunValue::Floor)
-            .find_map(|(side, launches)| note_lone_floor(*side, launches));
+            .filter_map(|(side, launches)| note_lone_floor(*side, launches))
+            .max_by(|a, b| a.withheld_change().total_cmp(&b.withheld_change()));
         let lone_floor = withholding.or(run_level.lone_floor.map(|floor| Note::LoneFloor {
             side: floor.side,
             gap: floor.gap.exp_m1(),
         }));
-        let is_disturbed = lone_floor.as_ref().is_some_and(Note::withholds_changes);
+        let withheld_change = lone_floor.as_ref().map_or(0.0, Note::withheld_change);
         notes.extend(lone_floor);
         let identical = base
             .iter()
@@ -540,7 +542,7 @@ impl Sides {
             description: ChangeDescription::from_stored_runs(question, rules),
             identical,
             is_of_lone_launches,
-            is_disturbed,
+            withheld_change,
         })
     }
 

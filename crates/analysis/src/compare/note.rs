@@ -1,6 +1,7 @@
 //! Notes: what a reader must know about a comparison besides its numbers, such as how the host disturbed it.
 //!
-//! If the fastest processes of a side do not agree, the host was disturbed and their minimum (the floor) is an accident, so no change is called.
+//! If the fastest processes of a side do not agree, the host was disturbed and their minimum (the floor) may be an accident: only a change
+//! beyond the threshold by more than they differ is called.
 
 use serde::{Deserialize, Serialize};
 use std::fmt;
@@ -89,7 +90,7 @@ pub enum Note {
         /// How many resamples were drawn.
         drawn: u64,
     },
-    /// Only few processes came near the fastest one of a side, so its time is uncertain; above 20 % no change is called.
+    /// Only few processes came near the fastest one of a side, so its time is uncertain; above 20 % no change up to the gap is called.
     LoneFloor {
         /// The side that this is about.
         side: Side,
@@ -234,9 +235,17 @@ pub enum Note {
 }
 
 impl Note {
-    /// Reports whether the note prevents a change from being called.
+    /// Reports whether the note prevents small changes from being called.
     pub fn withholds_changes(&self) -> bool {
-        matches!(self, Self::LoneFloor { gap, .. } if *gap > MOST_APART)
+        self.withheld_change() > 0.0
+    }
+
+    /// Returns by how much more than the noise threshold the time must change to be called, a logarithm.
+    pub(super) fn withheld_change(&self) -> f64 {
+        match self {
+            Self::LoneFloor { gap, .. } if *gap > MOST_APART => gap.ln_1p(),
+            _ => 0.0,
+        }
     }
 
     /// Writes the notes of `--test` and `--metric`.
@@ -424,7 +433,7 @@ impl fmt::Display for Note {
                 let percent = gap * 100.0;
                 write!(f, "the fastest processes of {side} differ by {percent:.1} %")?;
                 f.write_str(if self.withholds_changes() {
-                    ", so no change is called: measure again when the host is quieter"
+                    ", so no smaller change is called: measure again when the host is quieter"
                 } else {
                     ": a time that only one process reached is uncertain (more processes help)"
                 })
@@ -507,7 +516,7 @@ impl fmt::Display for HostNote {
     }
 }
 
-/// Returns a note if the floor of a side is too far below its other fast processes to call a change. The floor is compared with the slowest of the
+/// Returns a note if the floor of a side is too far below its other fast processes to call every change. The floor is compared with the slowest of the
 /// fastest tenth of the processes, or with the second fastest of few. `launches` holds one logarithm of the time of an iteration for each process.
 pub(super) fn note_lone_floor(side: Side, launches: &[f64]) -> Option<Note> {
     let mut sorted = launches.to_vec();

@@ -193,7 +193,7 @@ impl BenchmarkJudge<'_> {
         comparison.set_change(base.exp(), Some(change));
         comparison.p_value = Some(self.speed_test.adjusted.in_direction_of(speed.difference));
         let margin = speed.margin(levels.slower);
-        comparison.smallest_callable = Some((look.threshold + margin).exp_m1());
+        comparison.smallest_callable = Some((look.callable() + margin).exp_m1());
         if speed.contradicts(levels.slower) || speed.contradicts(levels.faster) {
             comparison.notes.push(Note::TestsContradict);
         }
@@ -250,15 +250,19 @@ impl BenchmarkJudge<'_> {
 
     /// Turns the bounds into a verdict. No other code of this module decides a comparison.
     fn verdict(&self, lower: f64, upper: f64, notes: &mut Vec<Note>) -> Verdict {
-        let (speed, slow_path, threshold) =
-            (self.speed_test, self.slow_path_test, self.look.threshold);
-        let bounds = ChangeBounds { lower, upper }.judge(threshold);
-        let slower = bounds == Verdict::Regressed || slow_path.shows_slower();
-        let faster = bounds == Verdict::Improved || slow_path.shows_faster();
-        if let (true, Some(note)) = (slower || faster, &self.look.disturbed) {
+        let (speed, slow_path) = (self.speed_test, self.slow_path_test);
+        let change = ChangeBounds { lower, upper };
+        let bounds = self.look.judge(change);
+        let is_called = matches!(bounds, Verdict::Regressed | Verdict::Improved);
+        let slow_path_shows_change = slow_path.shows_slower() || slow_path.shows_faster();
+        let is_withheld = change.judge(self.look.threshold) != bounds || slow_path_shows_change;
+        if let (false, true, Some(note)) = (is_called, is_withheld, &self.look.disturbed) {
             notes.push(note.clone());
             return Verdict::Inconclusive;
         }
+        let is_quiet = self.look.disturbed.is_none();
+        let slower = bounds == Verdict::Regressed || is_quiet && slow_path.shows_slower();
+        let faster = bounds == Verdict::Improved || is_quiet && slow_path.shows_faster();
         if slower {
             return Verdict::Regressed;
         }

@@ -47,7 +47,7 @@ pub(super) struct Look {
     pub noise: Option<HostNoise>,
     /// Whether the threshold was raised so far that nothing is called unchanged.
     pub is_too_noisy: bool,
-    /// The note about a side whose fastest processes disagree.
+    /// The note about the side whose fastest processes disagree most.
     pub disturbed: Option<Note>,
 }
 
@@ -140,15 +140,15 @@ impl Look {
         let slow = plan.slow_path_level() * self.share / family;
         let level = plan.floor_level() * self.share / family;
         let (lower, upper) = (speed.lower(level), speed.upper(level));
-        let bounds = ChangeBounds { lower, upper }.judge(self.threshold);
-        let is_callable = self.disturbed.is_none();
-        if is_callable && (bounds == Verdict::Regressed || self.slow_path.p_slower <= slow) {
+        let bounds = self.judge(ChangeBounds { lower, upper });
+        let is_quiet = self.disturbed.is_none();
+        if bounds == Verdict::Regressed || is_quiet && self.slow_path.p_slower <= slow {
             return LookStatus::Settled(Verdict::Regressed);
         }
         if self.slow_path.p_slower <= slow_path::SUSPICION {
             return LookStatus::Open;
         }
-        if is_callable && (bounds == Verdict::Improved || self.slow_path.p_faster <= slow) {
+        if bounds == Verdict::Improved || is_quiet && self.slow_path.p_faster <= slow {
             return LookStatus::Settled(Verdict::Improved);
         }
         // If the host is too noisy to call anything unchanged, more rounds could still show a change.
@@ -164,6 +164,17 @@ impl Look {
         } else {
             LookStatus::Open
         }
+    }
+
+    /// Judges the bounds of the change. If the fastest processes of a side disagree, a change must exceed the threshold by more than that.
+    pub(super) fn judge(&self, bounds: ChangeBounds) -> Verdict {
+        bounds.judge_with_resolution(self.threshold, self.callable())
+    }
+
+    /// Returns the change beyond which the bounds must lie to call it, a logarithm.
+    pub(super) fn callable(&self) -> f64 {
+        let withheld = self.disturbed.as_ref().map_or(0.0, Note::withheld_change);
+        self.threshold + withheld
     }
 
     /// Returns the note that controls raised the threshold, if they did.
@@ -189,7 +200,7 @@ impl Look {
         // The variance between the present and the final estimate, without the part that they have in common.
         let reach = NORMAL_95 * speed.standard_error * (1.0 - done).max(0.0).sqrt();
         let size = speed.difference.abs();
-        let no_change = size + reach < self.threshold + margin;
+        let no_change = size + reach < self.callable() + margin;
         let not_the_same = self.is_too_noisy || size - reach > self.threshold - margin;
         no_change && not_the_same
     }
@@ -197,10 +208,12 @@ impl Look {
     /// Returns how many rounds in all would settle the benchmark if the standard error falls with their square root.
     pub(super) fn rounds_needed(&self, level: f64) -> Option<u64> {
         let speed = self.speed.as_ref()?;
-        if self.is_too_noisy && speed.difference.abs() <= self.threshold {
+        let size = speed.difference.abs();
+        let is_withheld = size > self.threshold && size <= self.callable();
+        if self.is_too_noisy && size <= self.threshold || is_withheld {
             return None;
         }
-        let distance = (speed.difference.abs() - self.threshold).abs();
+        let distance = (size - self.threshold).abs();
         let factor = (speed.margin(level) / distance).powi(2).max(1.0);
         let rounds = (factor * self.rounds as f64).ceil();
         (rounds.is_finite() && rounds <= MOST_ROUNDS_NAMED && rounds > self.rounds as f64)

@@ -61,14 +61,17 @@ pub(super) struct UsableRounds {
 }
 
 impl UsableRounds {
-    /// Returns a note about a side whose fastest processes disagree, by the fastest sample of each.
+    /// Returns a note about the side whose fastest processes disagree most, by the fastest sample of each; `None` if they agree.
     pub(super) fn disturbed_side_note(&self) -> Option<Note> {
         let fastest = |samples: &[f64]| samples.iter().copied().min_by(f64::total_cmp);
-        [Side::Candidate, Side::Base].into_iter().find_map(|side| {
-            let rounds = self.rounds.iter();
-            let of_processes = rounds.filter_map(|round| fastest(round.side(side)));
-            note_lone_floor(side, &of_processes.collect::<Vec<_>>())
-        })
+        let notes = [Side::Candidate, Side::Base]
+            .into_iter()
+            .filter_map(|side| {
+                let rounds = self.rounds.iter();
+                let of_processes = rounds.filter_map(|round| fastest(round.side(side)));
+                note_lone_floor(side, &of_processes.collect::<Vec<_>>())
+            });
+        notes.max_by(|a, b| a.withheld_change().total_cmp(&b.withheld_change()))
     }
 
     /// Selects the usable ones of the first `count` rounds. A round counts as a whole if the samples of both sides are long enough, at the typical

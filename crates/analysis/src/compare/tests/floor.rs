@@ -48,6 +48,10 @@ fn a_floor_of_one_launch_alone_decides_nothing_and_is_noted() {
         &comparison,
         |note| matches!(note, Note::LoneFloor { side: Side::Candidate, gap } if (gap - 28.0 / 122.0).abs() < 1e-3)
     ));
+    let far = launches(&[450.0, 451.0, 460.0, 366.0, 452.0]);
+    assert_eq!(dedicated(&far, &base).verdict, Verdict::Inconclusive);
+    let far = launches(&[4500.0, 4510.0, 4600.0, 3660.0, 4520.0]);
+    assert_eq!(dedicated(&far, &base).verdict, Verdict::Regressed);
     let against = dedicated(&base, &lone);
     assert!(has(&against, |note| matches!(
         note,

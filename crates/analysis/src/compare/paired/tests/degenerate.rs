@@ -578,3 +578,58 @@ fn the_threshold_that_would_do_holds_the_whole_interval() {
     let within = judge_one(&quiet(24, 1.0), 0.01, &plan);
     assert_eq!(within.sufficient_threshold(), None);
 }
+
+/// Creates rounds whose host let one process of each side run undisturbed; the others take 1.3 times as long. The new side takes `factor` times as
+/// long.
+fn rounds_with_a_lone_floor(factor: f64) -> Vec<Round> {
+    let mut noise = Noise::new(7);
+    rounds_of(30, |round, side, _| {
+        let cost = if side == Side::Candidate { factor } else { 1.0 };
+        let spell = if round == 4 { 1.0 } else { 1.3 };
+        100.0 * cost * spell * (1.0 + 0.003 * noise.exponential())
+    })
+}
+
+#[test]
+fn a_change_is_called_only_beyond_the_gap_between_the_fastest_processes() {
+    let is_withheld = |comparison: &Comparison| has(comparison, Note::withholds_changes);
+    for (factor, verdict, withheld) in [
+        (2.0, Verdict::Regressed, false),
+        (0.5, Verdict::Improved, false),
+        (1.33, Verdict::Regressed, false),
+        (1.25, Verdict::Inconclusive, true),
+        (1.0 / 1.25, Verdict::Inconclusive, true),
+        (1.0, Verdict::Unchanged, false),
+    ] {
+        let comparison = judged(&rounds_with_a_lone_floor(factor));
+        assert_eq!(comparison.verdict, verdict, "{factor}: {comparison:?}");
+        assert_eq!(is_withheld(&comparison), withheld, "{factor}");
+        let smallest = comparison.smallest_callable.unwrap();
+        assert!((0.31..0.33).contains(&smallest), "{smallest}");
+        let needed = comparison.look().unwrap().rounds_needed;
+        assert_eq!(needed, None, "more rounds do not help");
+    }
+}
+
+#[test]
+fn with_a_lone_floor_the_first_look_settles_a_large_change_and_waits_with_a_smaller_one() {
+    for (factor, rounds) in [(2.0, 10), (1.25, 30)] {
+        let rounds_with_changes = rounds_with_a_lone_floor(factor);
+        let comparison = judge_one(&rounds_with_changes, 0.01, &plan(&[10, 30]));
+        assert_eq!(comparison.extent.launches_candidate(), rounds, "{factor}");
+    }
+}
+
+#[test]
+fn with_a_lone_floor_slow_paths_are_not_called() {
+    let mut rounds = rounds_with_a_lone_floor(1.0);
+    assert_eq!(judged(&rounds).verdict, Verdict::Unchanged);
+    for round in &mut rounds {
+        for sample in round.candidate.iter_mut().step_by(4) {
+            sample.elapsed.0 *= 2;
+        }
+    }
+    let comparison = judged(&rounds);
+    assert_eq!(comparison.verdict, Verdict::Inconclusive, "{comparison:?}");
+    assert!(has(&comparison, Note::withholds_changes));
+}
