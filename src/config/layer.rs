@@ -1,9 +1,10 @@
 //! Layers of optional settings, one for each place that may set them, and the order in which they override each other.
 
 use globset::GlobMatcher;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::ops::RangeInclusive;
 
+use perfcheck_analysis::findings::RunNote;
 use perfcheck_analysis::model::{
     AuthorSettings, Benchmark, BenchmarkKey, Nanos, SamplingMode, SamplingSettings, WarmUpGoal,
     limits,
@@ -41,6 +42,24 @@ impl Layer {
             noise_threshold: self.noise_threshold.or(below.noise_threshold),
             latency_digits: self.latency_digits.or(below.latency_digits),
         }
+    }
+}
+
+impl Layer {
+    /// Names the keys of the settings that rounds do not use.
+    fn only_for_single_builds(self) -> impl Iterator<Item = &'static str> {
+        let warm_up = self.warm_up.map(|goal| match goal {
+            WarmUpGoal::Time(_) => "warm-up-time",
+            WarmUpGoal::Iterations(_) => "warm-up-iterations",
+        });
+        let other = [
+            ("rounds", self.launches.is_some()),
+            ("samples", self.samples.is_some()),
+            ("measurement-time", self.measurement.is_some()),
+            ("sampling-mode", self.mode.is_some()),
+        ];
+        let other = other.into_iter().filter(|(_, is_set)| *is_set);
+        other.map(|(key, _)| key).chain(warm_up)
     }
 }
 
@@ -111,6 +130,34 @@ impl Layers {
         (self.command_line.latency_digits)
             .or(of_package.and_then(|layer| layer.latency_digits))
             .or(self.workspace.latency_digits)
+    }
+
+    /// Returns a note about the settings of these benchmarks that only affect builds measured alone; `None` if there are none.
+    pub fn note_unused_in_rounds(&self, benchmarks: &[&Benchmark]) -> Option<RunNote> {
+        let in_tables = |benchmark: &Benchmark| {
+            let key = &benchmark.key;
+            let overrides = self.overrides.iter().filter(|one| one.applies_to(key));
+            let package = self.packages.get(&key.package).copied().unwrap_or_default();
+            overrides
+                .fold(Layer::default(), |above, one| above.or(one.layer))
+                .or(package)
+                .or(self.workspace)
+        };
+        let names = |layers: &mut dyn Iterator<Item = Layer>| -> Vec<String> {
+            let names: BTreeSet<&str> = layers.flat_map(Layer::only_for_single_builds).collect();
+            names.into_iter().map(str::to_owned).collect()
+        };
+        let flags = Layer {
+            launches: None,
+            warm_up: None,
+            ..self.command_line
+        };
+        let flags = names(&mut [flags].into_iter());
+        let flags: Vec<String> = flags.iter().map(|name| format!("--{name}")).collect();
+        let keys = names(&mut benchmarks.iter().map(|one| in_tables(one)));
+        let code = names(&mut benchmarks.iter().map(|one| one.settings.into()));
+        let is_any = !(flags.is_empty() && keys.is_empty() && code.is_empty());
+        is_any.then_some(RunNote::NotForRounds { flags, keys, code })
     }
 
     /// Returns the sampling settings of `benchmark`, and its noise threshold if it is set.

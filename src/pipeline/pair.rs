@@ -131,6 +131,9 @@ pub(crate) fn pair_builds(
         suite.extend(pairing);
         all_builds.push(builds);
     }
+    let measured = suite.pairs.iter().flat_map(|target| &target.benchmarks);
+    let layers = &request.context.tables.layers;
+    remarks.extend(layers.note_unused_in_rounds(&measured.collect::<Vec<_>>()));
     if names.is_empty() {
         names.extend(all_builds.first().map(|builds| builds.words.clone()));
     }

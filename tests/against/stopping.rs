@@ -7,7 +7,7 @@ use std::path::PathBuf;
 
 use crate::against::project::Project;
 use crate::commands::scripted::verdict;
-use crate::support::{Machine, Running};
+use crate::support::{Finished, Machine, Running};
 use crate::testbench::interruption::{ends_at_once, wait_for_launches};
 
 /// A benchmark of the work tree waits in its third launch until it is told to go on, and says that it waits.
@@ -258,4 +258,41 @@ fn one_benchmark_takes_no_longer_than_the_time_for_one_and_what_would_settle_it_
             .contains("Time ran out before a decision; "),
         "{explained}"
     );
+}
+
+#[test]
+fn settings_that_rounds_do_not_use_are_named_where_they_were_made() {
+    let machine = Machine::new();
+    let project = Project::new(&machine);
+    project.benchmarks(
+        r#"
+    suite.bench("constant", |b| takes(b, 50));
+    suite.samples(20);
+    suite.bench("cost", |b| takes(b, planted::NANOSECONDS));
+"#,
+    );
+    project.commit();
+    project.takes(150);
+    let words = ["--offline", "--as-built", "--against", "HEAD", "cost"];
+    let unused = |run: &Finished| {
+        let text = run.stdout.split_whitespace().collect::<Vec<_>>().join(" ");
+        let found = text.split("side by side do not use ").nth(1)?;
+        Some(found.split(" (use").next()?.to_owned())
+    };
+    let plain = project.perfcheck(&words).run().expect_code(1);
+    assert_eq!(unused(&plain), None, "{plain}");
+    let in_full = project.perfcheck(&words).args(["--verbose"]).run();
+    let code = "`samples` in the code of benchmarks";
+    assert_eq!(unused(&in_full).as_deref(), Some(code), "{in_full}");
+    // A flag that rounds use, and one that they do not.
+    let flags = ["--warm-up-time", "1ms", "--measurement-time", "1ms"];
+    let with_flags = project.perfcheck(&words).args(flags).run();
+    let both = format!("`--measurement-time`, and {code}");
+    assert_eq!(unused(&with_flags), Some(both), "{with_flags}");
+    let manifest = fs::read_to_string(project.root().join("Cargo.toml")).expect("there");
+    let keys = "\n[workspace.metadata.perfcheck]\nrounds = 7\nwarm-up-time = \"1ms\"\noverride = [{ match = \"constant\", sampling-mode = \"flat\" }]\n";
+    project.write("Cargo.toml", &(manifest + keys));
+    let with_keys = project.perfcheck(&words).run().expect_code(1);
+    let both = format!("`rounds`, `warm-up-time` in Cargo.toml, and {code}");
+    assert_eq!(unused(&with_keys), Some(both), "{with_keys}");
 }

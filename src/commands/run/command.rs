@@ -224,12 +224,11 @@ impl RunCommand<'_> {
             base: first.git.base.clone(),
             candidate: request.git.clone(),
         };
-        let ignored = self.remark_on_ignored_flags();
         let measurement = PairedMeasurement {
             builds: first.builds.clone(),
             earlier: suite.earlier,
             reference: suite.reference,
-            remarks: suite.remarks.into_iter().chain(ignored).collect(),
+            remarks: suite.remarks,
             partition: suite.shard.map(|shard| shard.partition),
             purpose: if suite.is_control {
                 Purpose::Control
@@ -497,18 +496,6 @@ impl RunCommand<'_> {
             filter: &options.filter,
             reference: options.asked_reference(),
         })
-    }
-    /// Returns a note if flags were given that only affect the sampling of single builds.
-    fn remark_on_ignored_flags(&self) -> Option<RunNote> {
-        let layer = &self.options.layer;
-        let given = [
-            ("--samples", layer.samples.is_some()),
-            ("--measurement-time", layer.measurement.is_some()),
-            ("--sampling-mode", layer.mode.is_some()),
-        ];
-        let given = given.into_iter().filter(|(_, is_given)| *is_given);
-        let flags: Vec<String> = given.map(|(flag, _)| flag.to_owned()).collect();
-        (!flags.is_empty()).then_some(RunNote::NotForRounds { flags })
     }
 }
 

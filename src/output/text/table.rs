@@ -218,6 +218,12 @@ fn write_conclusion(
         write_warning_within(writer, &text, view.columns)?;
     }
     for remark in &verdicts.remarks {
+        // Nobody changes the code of a bench because of this, so it need not be said on each run.
+        if matches!(remark, RunNote::NotForRounds { flags, keys, .. } if flags.is_empty() && keys.is_empty())
+            && view.verbosity != Verbosity::Verbose
+        {
+            continue;
+        }
         let text = describe_run_remark(remark);
         match remark {
             RunNote::CodeDiffers(_) => {

@@ -242,10 +242,24 @@ pub fn describe_run_remark(remark: &RunNote) -> String {
                 listed(&versions.candidate)
             )
         }
-        RunNote::NotForRounds { flags } => format!(
-            "ignored when builds are measured side by side: {} (use `--rounds` or `--time-budget`)",
-            flags.join(", ")
-        ),
+        RunNote::NotForRounds { flags, keys, code } => {
+            let named = |names: &[String], place: &str| {
+                let quoted: Vec<String> = names.iter().map(|name| format!("`{name}`")).collect();
+                (!names.is_empty()).then(|| format!("{}{place}", quoted.join(", ")))
+            };
+            let settings: Vec<String> = [
+                named(flags, ""),
+                named(keys, " in Cargo.toml"),
+                named(code, " in the code of benchmarks"),
+            ]
+            .into_iter()
+            .flatten()
+            .collect();
+            format!(
+                "builds that are measured side by side do not use {} (use `--rounds` or `--time-budget`)",
+                settings.join(", and ")
+            )
+        }
         RunNote::Stolen { share } => format!(
             "the hypervisor gave {:.0} % of the processor time to others during the run, so intervals are wider",
             share * 100.0

@@ -105,10 +105,14 @@ pub enum RunNote {
         /// The versions on each side.
         versions: BySide<Vec<String>>,
     },
-    /// Flags for stored samples have no effect on rounds.
+    /// Settings that only affect builds measured alone were made, but both builds were measured side by side.
     NotForRounds {
-        /// The flags.
+        /// The flags of the command line.
         flags: Vec<String>,
+        /// The keys in Cargo.toml.
+        keys: Vec<String>,
+        /// The settings in the code of benchmarks.
+        code: Vec<String>,
     },
     /// A hypervisor gave much of the processors' time to other machines.
     Stolen {
